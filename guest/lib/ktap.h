@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Test suites and cases, reported as KTAP.
+ *
+ *	QUIRE_CASE(mremap, keeps_content)
+ *	{
+ *		EXPECT_EQ(a, b);
+ *	}
+ *
+ *	QUIRE_CASE_SIZES(mremap, moves_folio, 16, 64, 2048)
+ *	{
+ *		// kib: the folio size of this run; cases mremap.moves_folio-16k, ...
+ *	}
+ *
+ * Each case runs in a forked child with a process group of its own, with all
+ * mTHP sizes off, no swap, KSM stopped. It fails when an expectation fails (in
+ * the child or in anything it forked), when it dies, crashes, or exceeds its
+ * time limit. State outside the process (sysctl, swap, mTHP) is reset by the
+ * harness before the next case.
+ */
+#ifndef QUIRE_KTAP_H
+#define QUIRE_KTAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "util.h"
+
+#define KTAP_TIMEOUT_S 10	/* of virtual time */
+
+struct ktap_case {
+	const char *suite;
+	const char *name;
+	void (*run)(unsigned long kib);
+	const unsigned long *sizes;	/* KiB; NULL: once, with kib = 4 */
+	size_t nr_sizes;
+	unsigned int timeout_s;
+	bool hidden;	/* run only when named in full (self-test's failing cases) */
+};
+
+#define KTAP_REGISTER(id, ...)						\
+	static const struct ktap_case id##_case = { __VA_ARGS__ };	\
+	static const struct ktap_case *const id##_entry			\
+	__attribute__((used, section("quire_cases"))) = &id##_case
+
+#define QUIRE_CASE_FULL(suite_, name_, timeout_, hidden_)		\
+	static void suite_##__##name_(unsigned long kib);		\
+	KTAP_REGISTER(suite_##__##name_, .suite = #suite_,		\
+		      .name = #name_, .run = suite_##__##name_,		\
+		      .timeout_s = timeout_, .hidden = hidden_);	\
+	static void suite_##__##name_(unsigned long kib __attribute__((unused)))
+
+#define QUIRE_CASE(suite_, name_)					\
+	QUIRE_CASE_FULL(suite_, name_, KTAP_TIMEOUT_S, false)
+#define QUIRE_CASE_TIMEOUT(suite_, name_, seconds_)			\
+	QUIRE_CASE_FULL(suite_, name_, seconds_, false)
+#define QUIRE_CASE_HIDDEN(suite_, name_, seconds_)			\
+	QUIRE_CASE_FULL(suite_, name_, seconds_, true)
+
+#define QUIRE_CASE_SIZES(suite_, name_, ...)				\
+	static void suite_##__##name_(unsigned long kib);		\
+	static const unsigned long suite_##__##name_##_sizes[] =	\
+		{ __VA_ARGS__ };					\
+	KTAP_REGISTER(suite_##__##name_, .suite = #suite_,		\
+		      .name = #name_, .run = suite_##__##name_,		\
+		      .sizes = suite_##__##name_##_sizes,		\
+		      .nr_sizes = ARRAY_SIZE(suite_##__##name_##_sizes), \
+		      .timeout_s = KTAP_TIMEOUT_S);			\
+	static void suite_##__##name_(unsigned long kib __attribute__((unused)))
+
+/* An expectation that fails is reported; the case goes on, and has failed. */
+#define EXPECT(cond, ...) ktap_expect(!!(cond), __FILE__, __LINE__, __VA_ARGS__)
+
+#define EXPECT_EQ(a, b)							\
+	do {								\
+		long long a_ = (long long)(a), b_ = (long long)(b);	\
+		ktap_expect(a_ == b_, __FILE__, __LINE__,		\
+			    #a " is %lld (%#llx), expected " #b		\
+			    " = %lld (%#llx)", a_, a_, b_, b_);		\
+	} while (0)
+
+/* As EXPECT, and ends the process at once when it fails. */
+#define ASSERT(cond, ...)						\
+	do {								\
+		if (!EXPECT(cond, __VA_ARGS__))				\
+			exit(STATUS_FAILED);				\
+	} while (0)
+
+/* Only for what this kernel or architecture cannot have; ends the case. */
+#define SKIP(...) ktap_skip(__VA_ARGS__)
+
+/* Returns ok. At most 16 failures of a case are printed, all are counted. */
+bool ktap_expect(bool ok, const char *file, int line, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void ktap_skip(const char *fmt, ...)
+	__attribute__((noreturn, format(printf, 1, 2)));
+
+/*
+ * Run every case whose "suite.case" matches one of the patterns (fnmatch), in
+ * the order of their names' registration. Returns the status of the run:
+ * STATUS_USAGE when nothing matches.
+ */
+int ktap_run(char *const *patterns, size_t nr);
+/* One "test suite.case" line each. */
+void ktap_list(void);
+
+#endif

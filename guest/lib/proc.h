@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Numbers out of proc and sysfs. All die when the field does not exist. */
+#ifndef QUIRE_PROC_H
+#define QUIRE_PROC_H
+
+#include <stdbool.h>
+
+/* A "Name: 123 kB" field of /proc/self/smaps, of the VMA that holds addr. */
+unsigned long smaps_kib(const void *addr, const char *field);
+/* Is a two-letter flag ("sd", "lf", "uw") in that VMA's VmFlags? */
+bool smaps_flag(const void *addr, const char *flag);
+/* A field of /proc/self/status ("VmSwap") or /proc/meminfo, KiB. */
+unsigned long status_kib(const char *field);
+unsigned long meminfo_kib(const char *field);
+
+/* A counter of /proc/vmstat, e.g. "thp_split_page". */
+unsigned long vmstat(const char *name);
+/* A per-size counter, e.g. mthp_stat(64, "split_deferred"). */
+unsigned long mthp_stat(unsigned long kib, const char *name);
+/* A field of /proc/self/ksm_stat, or a file of /sys/kernel/mm/ksm. */
+unsigned long ksm_stat(const char *field);
+unsigned long ksm_sysfs(const char *file);
+
+/* Number of lines (VMAs) in /proc/self/maps. */
+unsigned long vma_count(void);
+
+#endif
