@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The architectures, as data. Nothing else in the lab asks which one it has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quire.errors import UserError
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """All that differs between two architectures."""
+
+    # Our name, and the name kbuild takes as ARCH=.
+    name: str
+    # arch/<srcarch>/ in the kernel source.
+    srcarch: str
+    # As platform.machine() reports it on a host where no cross compiler is needed.
+    machine: str
+    # CROSS_COMPILE on any other host.
+    cross_compile: str
+    # The make target of the boot image, and the image's path in the O= directory.
+    image_target: str
+    image: str
+    # How many object files our configuration builds, for "what is left" only.
+    objects: int
+    # QEMU's binary and how it emulates a machine with virtio-mmio and one UART.
+    qemu: str
+    machine_args: tuple[str, ...]
+    console: str
+    # Appended to the kernel command line, before `--`: always, and under -icount only.
+    append: str
+    append_icount: str
+    # Debian packages beyond those every architecture needs (host.py).
+    packages: tuple[str, ...]
+    # Packages needed to compile for it on a foreign host.
+    cross_packages: tuple[str, ...]
+    # TLB invalidation classes the plugin reports, in table order, with a heading.
+    tlb_classes: tuple[str, ...]
+
+
+ARM64 = Architecture(
+    name="arm64",
+    srcarch="arm64",
+    machine="aarch64",
+    cross_compile="aarch64-linux-gnu-",
+    image_target="Image",
+    image="arch/arm64/boot/Image",
+    objects=800,
+    qemu="qemu-system-aarch64",
+    # pauth-impdef: the architected pointer-authentication hash is slow to emulate.
+    # sve: the guest does not use it, and the kernel would save its registers.
+    machine_args=("-M", "virt,gic-version=3", "-cpu", "max,pauth-impdef=on,sve=off"),
+    console="ttyAMA0",
+    append="earlycon=pl011,mmio32,0x09000000",
+    append_icount="",
+    packages=("qemu-system-arm",),
+    cross_packages=("gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"),
+    tlb_classes=("tlbi_va", "tlbi_range", "tlbi_asid", "tlbi_all"),
+)
+
+X86_64 = Architecture(
+    name="x86_64",
+    srcarch="x86",
+    machine="x86_64",
+    cross_compile="x86_64-linux-gnu-",
+    image_target="bzImage",
+    image="arch/x86/boot/bzImage",
+    objects=930,
+    qemu="qemu-system-x86_64",
+    # QEMU would append the virtio-mmio device list after `--`, where init's arguments are;
+    # so it is told not to, and the list stands in `append`.
+    machine_args=("-M", "microvm,acpi=off,rtc=on,auto-kernel-cmdline=off", "-cpu", "max"),
+    console="ttyS0",
+    # microvm puts eight 512-byte virtio-mmio windows at 0xfeb00000, IRQs from 5
+    # (hw/i386/microvm.c); devices are plugged in from the last one downwards.
+    append="reboot=t earlycon=uart8250,io,0x3f8 "
+    + " ".join(f"virtio_mmio.device=512@{0xFEB00000 + 512 * i:#x}:{5 + i}" for i in (6, 7)),
+    # Calibrating the APIC timer spins on RDTSC for 100 virtual ms, and -icount ends a
+    # translation block at each RDTSC: 14 s of real time. The PIT serves one CPU as well.
+    append_icount="noapictimer tsc_early_khz=1000000",
+    packages=("qemu-system-x86",),
+    cross_packages=("gcc-x86-64-linux-gnu", "libc6-dev-amd64-cross"),
+    tlb_classes=("invlpg", "invpcid", "cr3"),
+)
+
+ARCHITECTURES: dict[str, Architecture] = {a.name: a for a in (ARM64, X86_64)}
+# Names people use for the same thing: kbuild's SRCARCH, uname's, Debian's.
+ALIASES = {"x86": "x86_64", "amd64": "x86_64", "x86-64": "x86_64", "aarch64": "arm64"}
+
+
+def architecture(name: str) -> Architecture:
+    """The architecture called `name`, by any of its usual names. UserError if none is."""
+    found = ARCHITECTURES.get(ALIASES.get(name, name))
+    if found is None:
+        raise UserError(
+            f"unknown architecture {name!r}", remedy=f"use one of: {', '.join(ARCHITECTURES)}"
+        )
+    return found

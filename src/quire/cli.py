@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command line: options every command shares, kbuild's NAME=value words, exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import re
+import shutil
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from quire import commands, project, run, session
+from quire.cache import Cache
+from quire.errors import BuildFailed, QuireError, UserError
+from quire.progress import Progress
+
+KBUILD = re.compile(r"(ARCH|CROSS_COMPILE|O)=(.*)", re.S)
+EPILOG = """\
+kbuild's names work as words or in the environment: ARCH=arm64 CROSS_COMPILE=… O=DIR.
+exit status: 0 pass · 1 a test failed or a difference was found · 2 usage, or something is
+missing · 3 a build failed · 4 the guest was lost (panic, hang, splat)."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit status. Ctrl-C and SIGTERM end every child first."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+    try:
+        words, variables = _kbuild_words(list(sys.argv[1:] if argv is None else argv))
+        arguments = parser().parse_args(words)
+        run.configure(run.Settings(arguments.dry_run, arguments.verbose))
+        return int(arguments.run(_session(arguments, variables), arguments))
+    except QuireError as error:
+        print(error.text(), file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        run.kill_all()
+        print("quire: interrupted; nothing half-made was kept", file=sys.stderr)
+        return 128 + signal.SIGINT
+    except BrokenPipeError:
+        # The reader of our results went away, as `| head` does.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        print(_no_space(error).text(), file=sys.stderr)
+        return BuildFailed.exit_code
+    finally:
+        run.kill_all()
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line; each command adds its own part (commands/)."""
+    common = argparse.ArgumentParser(add_help=False)
+    _add_common(common)
+    top = argparse.ArgumentParser(
+        prog="quire",
+        description="Builds stock and patched kernels, counts what large folios cost them, "
+        "tests them, and keeps the series.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    subparsers = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for module in commands.ALL:
+        summary, _, rest = (module.__doc__ or "").partition("\n")
+        part = subparsers.add_parser(
+            module.NAME,
+            parents=[common],
+            help=summary.rstrip("."),
+            description=f"{summary}\n{rest}".strip(),
+            epilog=EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(part)
+        part.set_defaults(run=module.run)
+    return top
+
+
+def _add_common(part: argparse.ArgumentParser) -> None:
+    group = part.add_argument_group("common options")
+    group.add_argument(
+        "-j",
+        "--jobs",
+        type=_positive,
+        default=session.cpus(),
+        metavar="N",
+        help="processes at once, as make's -j (default: all CPUs, %(default)s)",
+    )
+    group.add_argument(
+        "-n", "--dry-run", action="store_true", help="print the exact commands and run none"
+    )
+    group.add_argument(
+        "-v", "--verbose", action="store_true", help="print the exact commands while they run"
+    )
+    group.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
+    base = part.add_argument_group("which kernel")
+    base.add_argument(
+        "--base",
+        default=session.DEFAULT_BASE,
+        metavar="VERSION",
+        help="Debian's linux-source: 6.12 (the newest) or 6.12.94 (that one)",
+    )
+    base.add_argument(
+        "--source",
+        type=Path,
+        metavar="DIR",
+        help="any kernel tree in place of Debian's; it is copied, not changed",
+    )
+    base.add_argument(
+        "--config",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FRAGMENT",
+        help="a further Kconfig fragment, for instance configs/debug.config",
+    )
+    base.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="CAPABILITY",
+        help="patch with this capability alone (mremap, ksm, …); may be repeated",
+    )
+
+
+def _session(arguments: argparse.Namespace, variables: dict[str, str]) -> session.Session:
+    root = project.find()
+    build = Path(variables["O"]) if variables.get("O") else root.root / "build"
+    cross = variables.get("CROSS_COMPILE")
+    names = variables["ARCH"].replace(",", " ").split() if variables.get("ARCH") else []
+    if re.search(r"[\s:]", str(build.resolve())):
+        raise UserError(
+            "kbuild cannot build below a path with spaces or colons",
+            str(build.resolve()),
+            "name another build directory with O=DIR",
+        )
+    return session.Session(
+        project=root,
+        cache=Cache(build.resolve()),
+        progress=Progress(quiet=arguments.quiet or arguments.dry_run),
+        architectures=session.architectures(names, cross),
+        jobs=arguments.jobs,
+        wanted=arguments.base,
+        source=arguments.source,
+        cross_compile=cross,
+        configs=tuple(arguments.config),
+        only=tuple(arguments.only),
+    )
+
+
+def _kbuild_words(argv: list[str]) -> tuple[list[str], dict[str, str]]:
+    """NAME=value words taken out of the arguments; the environment gives those not named."""
+    variables = {name: os.environ[name] for name in ("ARCH", "CROSS_COMPILE") if name in os.environ}
+    words = []
+    for word in argv:
+        found = KBUILD.fullmatch(word)
+        if found:
+            variables[found[1]] = found[2]
+        else:
+            words.append(word)
+    return words, variables
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def _no_space(error: OSError) -> BuildFailed:
+    place = Path(error.filename or ".")
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free // 2**20
+    return BuildFailed(
+        "no space left on the device",
+        f"{error.filename or ''} ({free} MiB free)",
+        "free some space (a demo takes 4 GB), or put the build elsewhere with O=DIR",
+    )
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Build the stock and the patched kernel of each architecture.
+
+Prints where each lies: an ordinary O= directory, which vng, QEMU or `make O=` can use.
+
+  quire build                               all four kernels
+  quire build --stock ARCH=arm64            one
+  quire build --config configs/debug.config with a further fragment
+"""
+
+import argparse
+
+from quire.session import Session
+
+NAME = "build"
+
+
+def add_arguments(part: argparse.ArgumentParser) -> None:
+    """Which of the two trees."""
+    which = part.add_mutually_exclusive_group()
+    which.add_argument("--stock", action="store_true", help="only the base as it is")
+    which.add_argument("--patched", action="store_true", help="only the base with the series")
+
+
+def run(session: Session, arguments: argparse.Namespace) -> int:
+    """Build and print the directories."""
+    stock, patched = session.trees(session.base())
+    trees = [stock] if arguments.stock else [patched] if arguments.patched else [stock, patched]
+    for arch in session.architectures:
+        for tree in trees:
+            kernel = session.kernel(arch, tree)
+            print(f"{arch.name} {tree.label} {kernel.objdir}")
+    return 0

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What can go wrong, as types: each carries its exit code, a cause, a place and a remedy."""
+
+
+class QuireError(Exception):
+    """Something the user has to know. `exit_code` is the process's exit status.
+
+    what    what failed, one sentence
+    where   the file, patch, option or command it failed at; may be several lines
+    remedy  what to do about it
+    """
+
+    exit_code = 2
+
+    def __init__(self, what: str, where: str = "", remedy: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.remedy = remedy
+
+    def text(self) -> str:
+        """The message as printed on stderr, without colour."""
+        lines = [f"quire: {self.what}"]
+        lines += [f"  {line}" for line in self.where.splitlines()]
+        if self.remedy:
+            first, *rest = self.remedy.splitlines()
+            lines.append(f"  remedy: {first}")
+            lines += [f"          {line}" for line in rest]
+        return "\n".join(lines)
+
+
+class Difference(QuireError):
+    """A test failed, or two things that must agree differ."""
+
+    exit_code = 1
+
+
+class UserError(QuireError):
+    """A wrong argument, a wrong tree, or something missing on this host."""
+
+    exit_code = 2
+
+
+class BuildFailed(QuireError):
+    """A kernel, the guest or the plugin did not build."""
+
+    exit_code = 3
+
+
+class GuestLost(QuireError):
+    """The guest panicked, hung, printed a splat or ended without a verdict."""
+
+    exit_code = 4

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Progress on stderr: the stage, the time so far, what is left. Results go to stdout."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+# Without a terminal, a line at most this often (seconds).
+PLAIN_INTERVAL = 15.0
+
+
+@dataclass(frozen=True)
+class Step:
+    """A stage that is planned; `seconds` is what it takes on two cores, to tell what is left."""
+
+    name: str
+    seconds: float
+
+
+@dataclass
+class Progress:
+    """The stages of one command. Only the main thread starts stages; any may report."""
+
+    plan: list[Step] = field(default_factory=list)
+    quiet: bool = False
+    console: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
+    _started: float = field(default_factory=time.monotonic)
+    _stage: str = ""
+    _stage_started: float = 0.0
+    _done: int = 0
+    _total: int | None = None
+    _detail: str = ""
+    _printed: float = 0.0
+
+    @contextlib.contextmanager
+    def stage(self, name: str, total: int | None = None) -> Iterator[None]:
+        """Show `name` while the body runs; `total` is what at() counts up to."""
+        self._stage, self._total, self._done, self._detail = name, total, 0, ""
+        self._stage_started = time.monotonic()
+        self._line()
+        if self._interactive:
+            with Live(
+                get_renderable=self._render,
+                console=self.console,
+                transient=True,
+                refresh_per_second=4,
+            ):
+                yield
+        else:
+            yield
+        self.plan = [step for step in self.plan if step.name != name]
+        took = time.monotonic() - self._stage_started
+        if not self.quiet and took >= 1:
+            self._print(f"{self._clock()} {name}: done in {took:.0f} s")
+        self._stage = ""
+
+    def at(self, done: int, detail: str = "") -> None:
+        """How far the stage has come."""
+        self._done, self._detail = done, detail or self._detail
+        if not self._interactive and time.monotonic() - self._printed >= PLAIN_INTERVAL:
+            self._line()
+
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        if not self.quiet:
+            self._print(text)
+
+    @property
+    def _interactive(self) -> bool:
+        return self.console.is_terminal and not self.quiet
+
+    def _line(self) -> None:
+        if not self.quiet and not self._interactive:
+            self._print(self._text())
+
+    def _print(self, text: str) -> None:
+        self._printed = time.monotonic()
+        if self._interactive:
+            self.console.print(Text(text))
+        else:
+            # Not through rich, which would wrap at a width nobody has.
+            print(text, file=sys.stderr, flush=True)
+
+    def _render(self) -> Text:
+        return Text(self._text(), overflow="ellipsis", no_wrap=True)
+
+    def _text(self) -> str:
+        text = f"{self._clock()} {self._stage}"
+        if self._total:
+            text += f" {min(self._done, self._total)}/{self._total}"
+        if self._detail:
+            text += f" {self._detail}"
+        left = [step for step in self.plan if step.name != self._stage]
+        if left:
+            names = ", ".join(step.name for step in left[:3]) + (", …" if len(left) > 3 else "")
+            text += f" · left: {names}"
+        if self.plan:
+            text += f" (about {_minutes(self._seconds_left())})"
+        return text
+
+    def _seconds_left(self) -> float:
+        here = sum(step.seconds for step in self.plan if step.name == self._stage)
+        left = sum(step.seconds for step in self.plan) - here
+        share = self._done / self._total if self._total else 0.0
+        return left + here * (1 - min(share, 1.0))
+
+    def _clock(self) -> str:
+        seconds = int(time.monotonic() - self._started)
+        return f"[{seconds // 60:2d}:{seconds % 60:02d}]"
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.0f} min"
