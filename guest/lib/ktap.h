@@ -14,8 +14,8 @@
  *
  * Each case runs in a forked child with a process group of its own, with all
  * mTHP sizes off, no swap, KSM stopped. It fails when an expectation fails (in
- * the child or in anything it forked), when it dies, crashes, or exceeds its
- * time limit. State outside the process (sysctl, swap, mTHP) is reset by the
+ * the child or in anything it forked), when it dies, crashes, exceeds its time
+ * limit, or taints the kernel. State outside the process (sysctl, swap, mTHP) is reset by the
  * harness before the next case.
  */
 #ifndef QUIRE_KTAP_H
@@ -36,7 +36,8 @@ struct ktap_case {
 	const unsigned long *sizes;	/* KiB; NULL: once, with kib = 4 */
 	size_t nr_sizes;
 	unsigned int timeout_s;
-	bool hidden;	/* run only when named in full (self-test's failing cases) */
+	unsigned long taints;	/* bits of "tainted" the case may set */
+	bool hidden;	/* run only when named in full (the self-test's) */
 };
 
 #define KTAP_REGISTER(id, ...)						\
@@ -44,19 +45,21 @@ struct ktap_case {
 	static const struct ktap_case *const id##_entry			\
 	__attribute__((used, section("quire_cases"))) = &id##_case
 
-#define QUIRE_CASE_FULL(suite_, name_, timeout_, hidden_)		\
+#define QUIRE_CASE_FULL(suite_, name_, timeout_, ...)			\
 	static void suite_##__##name_(unsigned long kib);		\
 	KTAP_REGISTER(suite_##__##name_, .suite = #suite_,		\
 		      .name = #name_, .run = suite_##__##name_,		\
-		      .timeout_s = timeout_, .hidden = hidden_);	\
+		      .timeout_s = timeout_, __VA_ARGS__);		\
 	static void suite_##__##name_(unsigned long kib __attribute__((unused)))
 
 #define QUIRE_CASE(suite_, name_)					\
-	QUIRE_CASE_FULL(suite_, name_, KTAP_TIMEOUT_S, false)
+	QUIRE_CASE_FULL(suite_, name_, KTAP_TIMEOUT_S)
 #define QUIRE_CASE_TIMEOUT(suite_, name_, seconds_)			\
-	QUIRE_CASE_FULL(suite_, name_, seconds_, false)
+	QUIRE_CASE_FULL(suite_, name_, seconds_)
+#define QUIRE_CASE_TAINTS(suite_, name_, taints_)			\
+	QUIRE_CASE_FULL(suite_, name_, KTAP_TIMEOUT_S, .taints = taints_)
 #define QUIRE_CASE_HIDDEN(suite_, name_, seconds_)			\
-	QUIRE_CASE_FULL(suite_, name_, seconds_, true)
+	QUIRE_CASE_FULL(suite_, name_, seconds_, .hidden = true)
 
 #define QUIRE_CASE_SIZES(suite_, name_, ...)				\
 	static void suite_##__##name_(unsigned long kib);		\

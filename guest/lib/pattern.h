@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Page contents that tell every page of every seed apart, cheap to write and to
- * check. Page n of a range holds 512 words of an xorshift sequence whose start
- * depends on seed and n: nothing a compressor could shorten, nothing random.
+ * check. Page n of a range holds 512 words of an arithmetic sequence modulo 2^64
+ * (a Weyl sequence) whose start and odd step depend on seed and n: no four bytes
+ * repeat, so that LZ4 finds nothing to shorten; nothing random either.
  */
 #ifndef QUIRE_PATTERN_H
 #define QUIRE_PATTERN_H

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
+#include "bench.h"
+#include "command.h"
+#include "ktap.h"
+#include "shell.h"
+
+static int run_bench(size_t nr, char *const *words)
+{
+	return bench_main(nr, words);
+}
+
+static int run_test(size_t nr, char *const *words)
+{
+	if (!nr)
+		die_usage("test: which cases? e.g. test 'mremap.*'");
+	return ktap_run(words, nr);
+}
+
+static int run_list(size_t nr __attribute__((unused)),
+		    char *const *words __attribute__((unused)))
+{
+	bench_list();
+	ktap_list();
+	return STATUS_OK;
+}
+
+static int run_shell(size_t nr __attribute__((unused)),
+		     char *const *words __attribute__((unused)))
+{
+	return shell_main();
+}
+
+static const struct {
+	const char *name;
+	int (*run)(size_t nr, char *const *words);
+} commands[] = {
+	{ "bench", run_bench },
+	{ "test", run_test },
+	{ "list", run_list },
+	{ "shell", run_shell },
+};
+
+int command_run(size_t nr, char *const *words)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (!strcmp(commands[i].name, words[0]))
+			return commands[i].run(nr - 1, words + 1);
+	}
+	die_usage("unknown word \"%s\"; known: " COMMAND_WORDS, words[0]);
+}

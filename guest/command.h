@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The words init and its shell understand. */
+#ifndef QUIRE_COMMAND_H
+#define QUIRE_COMMAND_H
+
+#include <stddef.h>
+
+#define COMMAND_WORDS "bench WORKLOAD [key=value ...] | test PATTERN ... | " \
+		      "list | shell"
+
+/* Run one command in this process; returns or exits with its status. */
+int command_run(size_t nr, char *const *words);
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "probe.h"
+#include "util.h"
+
+static __thread sigjmp_buf escape;
+static __thread volatile bool probing;
+
+static void on_fault(int sig)
+{
+	if (probing)
+		siglongjmp(escape, sig);
+	/* Not ours: happens again on return, and then ends the process. */
+	signal(sig, SIG_DFL);
+}
+
+void probe_init(void)
+{
+	struct sigaction action = { .sa_handler = on_fault };
+
+	/*
+	 * SA_NODEFER and a jump buffer without a signal mask: a probe makes no
+	 * system call of its own, which could hide a stale TLB entry.
+	 */
+	action.sa_flags = SA_NODEFER;
+	if (sigaction(SIGSEGV, &action, NULL) || sigaction(SIGBUS, &action, NULL))
+		die_errno("cannot install a fault handler");
+}
+
+int probe_read(const void *addr, uint64_t *value)
+{
+	int sig = sigsetjmp(escape, 0);
+
+	if (!sig) {
+		probing = true;
+		*value = *(const volatile uint64_t *)addr;
+	}
+	probing = false;
+	return sig;
+}
+
+int probe_write(void *addr, uint64_t value)
+{
+	int sig = sigsetjmp(escape, 0);
+
+	if (!sig) {
+		probing = true;
+		*(volatile uint64_t *)addr = value;
+	}
+	probing = false;
+	return sig;
+}

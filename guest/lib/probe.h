@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Accesses that may fault. Each returns 0, or the number of the signal the
+ * access raised: SIGSEGV or SIGBUS. Safe in several threads at once; the
+ * handlers stay installed after probe_init(), which every process calls once.
+ */
+#ifndef QUIRE_PROBE_H
+#define QUIRE_PROBE_H
+
+#include <stdint.h>
+
+void probe_init(void);
+
+/* Read or write one aligned word. On a fault *value is left alone. */
+int probe_read(const void *addr, uint64_t *value);
+int probe_write(void *addr, uint64_t value);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* One test case in a process of its own, and the verdict on it. */
+#ifndef QUIRE_SUPERVISE_H
+#define QUIRE_SUPERVISE_H
+
+#include "ktap.h"
+
+enum verdict { PASS, FAIL, SKIPPED, TIMEOUT };
+
+struct outcome {
+	enum verdict verdict;
+	char skip_reason[160];
+};
+
+/*
+ * Run the case with folios of kib from a clean system state, at most for its
+ * time limit. Diagnostics go to the results port while it runs; afterwards no
+ * process of the case is left.
+ */
+struct outcome supervise(const struct ktap_case *test, unsigned long kib);
+
+#endif

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One reverse walk over a KSM page whose anon_vma is shared by many VMAs.
+ *
+ * A private mapping gets its anon_vma by one page fault and is then cut into
+ * single-page VMAs by mprotect() of every second page: all share that
+ * anon_vma. The page in the middle and one page elsewhere have the same data
+ * and are merged. The measured call marks that page idle, which makes the
+ * kernel look up every mapping of it once (see idle.h).
+ *
+ * kind=moved: the mapping was moved by mremap() before it was cut, so that page
+ * indexes and addresses differ. kind=fork: a child has copies of all VMAs, and
+ * maps the page a third time.
+ */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "env.h"
+#include "folio.h"
+#include "idle.h"
+#include "ksm.h"
+#include "pagemap.h"
+#include "pattern.h"
+#include "proc.h"
+
+/* Far apart: neighbouring VMAs could come to share an anon_vma. */
+#define OTHER_ADDR	((char *)(1 * GIB))
+#define RANGE_ADDR	((char *)(4 * GIB))
+#define FIRST_ADDR	((char *)(8 * GIB))	/* before a move */
+#define SEED		0x6b5u
+
+static char *page;		/* the merged page in the cut range */
+static unsigned long mapped;	/* how many times it is mapped */
+static struct idle_bit idle;
+
+/* The child of kind=fork: one byte asks it to touch its copy of the page. */
+static int ask[2], answer[2];
+
+static bool kind_is(const char *kind)
+{
+	return !strcmp(bench_word("kind"), kind);
+}
+
+static size_t page_offset(unsigned long vmas)
+{
+	return vmas / 2 / 2 * 2 * PAGE_SIZE;	/* even: stays writable */
+}
+
+/* Map the range, written at one page, where it will be cut. */
+static void map_range(unsigned long vmas)
+{
+	bool moved = kind_is("moved");
+	size_t len = vmas * PAGE_SIZE;
+	char *p = map_anon(moved ? FIRST_ADDR : RANGE_ADDR, len);
+
+	pattern_write_page(p + page_offset(vmas), SEED, 0);
+	if (moved && mremap(p, len, len, MREMAP_MAYMOVE | MREMAP_FIXED,
+			    RANGE_ADDR) != RANGE_ADDR)
+		die_errno("cannot move %zu KiB to %p", len / KIB, RANGE_ADDR);
+	page = RANGE_ADDR + page_offset(vmas);
+}
+
+static void cut_range(unsigned long vmas)
+{
+	unsigned long i, before = vma_count(), cut;
+
+	for (i = 1; i < vmas; i += 2) {
+		if (mprotect(RANGE_ADDR + i * PAGE_SIZE, PAGE_SIZE, PROT_READ))
+			die_errno("cannot protect page %lu of the range", i);
+	}
+	cut = vma_count() - before + 1;
+	if (cut != vmas)
+		bench_fail("the range has %lu VMAs, not %lu", cut, vmas);
+	bench_counter("vmas", 1, cut);
+}
+
+/* Access the page at p by a TLB entry that is not there yet. */
+static void touch(char *p)
+{
+	if (mprotect(p, PAGE_SIZE, PROT_NONE) ||
+	    mprotect(p, PAGE_SIZE, PROT_READ | PROT_WRITE))
+		die_errno("cannot change the protection of %p", p);
+	*(volatile char *)p;
+}
+
+static void touch_page(void)
+{
+	touch(page);
+}
+
+static void touch_other(void)
+{
+	touch(OTHER_ADDR);
+}
+
+static void touch_in_child(void)
+{
+	char c = 0;
+
+	if (write(ask[1], &c, 1) != 1 || read(answer[0], &c, 1) != 1)
+		die_errno("the forked child does not answer");
+}
+
+static void child(void)
+{
+	char c;
+
+	close(ask[1]);
+	while (read(ask[0], &c, 1) == 1) {
+		touch_page();
+		if (write(answer[1], &c, 1) != 1)
+			break;
+	}
+	_exit(STATUS_OK);
+}
+
+static void start_child(void)
+{
+	if (pipe(ask) || pipe(answer))
+		die_errno("cannot make pipes");
+	if (!fork_child())
+		child();
+	close(ask[0]);
+	close(answer[1]);
+}
+
+static void setup(void)
+{
+	unsigned long vmas = bench_number("vmas");
+
+	folio_want(4);
+	write_file("/proc/sys/vm/max_map_count", "%lu", vmas + 1000);
+	map_range(vmas);
+	map_anon(OTHER_ADDR, PAGE_SIZE);
+	pattern_write_page(OTHER_ADDR, SEED, 0);
+	cut_range(vmas);
+	ksm_mergeable(page, PAGE_SIZE);
+	ksm_mergeable(OTHER_ADDR, PAGE_SIZE);
+	idle = idle_open(ksm_merge(page, OTHER_ADDR));
+	if (kind_is("fork"))
+		start_child();
+	mapped = kpage_count(idle.pfn);
+	bench_check_folios(page, PAGE_SIZE, 4);
+	bench_counter("mapped", 0, mapped);
+	bench_work(1, 1);
+}
+
+static void run(void)
+{
+	touch_page();
+	env_after_tick();
+	quire_start(REGION);
+	idle_set(&idle);
+	quire_stop(REGION);
+}
+
+/* Does a look-up of the page's mappings come by the one that touch() uses? */
+static void expect_seen(const char *what, void (*touch_it)(void))
+{
+	idle_set(&idle);
+	if (touch_it)
+		touch_it();
+	if (idle_get(&idle) == !!touch_it)
+		bench_fail(touch_it ? "an access through %s was not seen" :
+				      "an access was seen %s", what);
+}
+
+static void verify(void)
+{
+	unsigned long want = kind_is("fork") ? 3 : 2;
+
+	if (mapped != want)
+		bench_fail("the merged page is mapped %lu times, not %lu",
+			   mapped, want);
+	expect_seen("where there was none", NULL);
+	expect_seen("the cut range", touch_page);
+	expect_seen("the other place", touch_other);
+	if (kind_is("fork"))
+		expect_seen("the child's copy", touch_in_child);
+	if (pattern_verify_page(page, SEED, 0) >= 0 ||
+	    pattern_verify_page(OTHER_ADDR, SEED, 0) >= 0)
+		bench_fail("the merged page has wrong data");
+	if (!ksm_merged(page, OTHER_ADDR))
+		bench_fail("the page is no longer merged");
+}
+
+static const struct workload ksm_walk = {
+	.name = "ksm-walk",
+	.summary = "one reverse walk of a KSM page in an anon_vma of many VMAs",
+	.params = { { "vmas", "22169", NULL },
+		    { "kind", "plain", "plain|moved|fork" } },
+	.setup = setup,
+	.run = run,
+	.verify = verify,
+};
+QUIRE_WORKLOAD(ksm_walk);

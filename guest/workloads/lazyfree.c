@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reclaim of lazily freed memory: 128 MiB are written, given up by MADV_FREE,
+ * and reclaimed by MADV_PAGEOUT. The counted call is the second madvise.
+ */
+#include <sys/mman.h>
+
+#include "bench.h"
+#include "env.h"
+#include "folio.h"
+#include "pagemap.h"
+#include "pattern.h"
+
+#define SEED_FREED	0x1afu
+#define SEED_KEPT	0x2bfu
+
+static char *area;
+static size_t area_len;
+
+static void map_and_free(void)
+{
+	unsigned long kib = bench_number("size");
+
+	area_len = bench_number("mib") * MIB;
+	area = folio_map(NULL, area_len, kib);
+	pattern_write(area, area_len, SEED_FREED);
+	if (madvise(area, area_len, MADV_FREE))
+		die_errno("MADV_FREE");
+	bench_work(area_len / PAGE_SIZE, 1);
+}
+
+static void setup(void)
+{
+	map_and_free();
+	bench_check_layout(area, area_len, bench_number("size"));
+}
+
+/* The new data makes every page dirty again: reclaim must not drop it. */
+static void setup_redirtied(void)
+{
+	map_and_free();
+	pattern_write(area, area_len, SEED_KEPT);
+	bench_check_layout(area, area_len, bench_number("size"));
+}
+
+static void run(void)
+{
+	int err;
+
+	env_after_tick();
+	quire_start(REGION);
+	err = madvise(area, area_len, MADV_PAGEOUT);
+	quire_stop(REGION);
+	if (err)
+		die_errno("MADV_PAGEOUT");
+}
+
+static void verify_dropped(void)
+{
+	size_t pages = area_len / PAGE_SIZE;
+	size_t present = pagemap_present(area, pages);
+	size_t swapped = pagemap_swapped(area, pages);
+	long bad;
+
+	if (present || swapped)
+		bench_fail("of %zu pages %zu are still mapped, %zu swapped",
+			   pages, present, swapped);
+	bad = pattern_verify_zero(area, area_len);
+	if (bad >= 0)
+		bench_fail("page %ld does not read as zero", bad);
+}
+
+static void verify_kept(void)
+{
+	size_t pages = area_len / PAGE_SIZE;
+	size_t present = pagemap_present(area, pages);
+	long bad;
+
+	if (present != pages)
+		bench_fail("only %zu of %zu redirtied pages are still mapped",
+			   present, pages);
+	bad = pattern_verify(area, area_len, SEED_KEPT);
+	if (bad >= 0)
+		bench_fail("page %ld lost what was written after MADV_FREE",
+			   bad);
+}
+
+static const struct workload lazyfree = {
+	.name = "lazyfree",
+	.summary = "MADV_PAGEOUT of clean lazily freed memory",
+	.params = { PARAM_SIZE, { "mib", "128", NULL } },
+	.vmstat = { "pglazyfreed", "thp_split_page", "thp_split_pmd" },
+	.mthp = { "split_deferred", "split" },
+	.setup = setup,
+	.run = run,
+	.verify = verify_dropped,
+};
+QUIRE_WORKLOAD(lazyfree);
+
+static const struct workload lazyfree_redirtied = {
+	.name = "lazyfree-redirtied",
+	.summary = "MADV_PAGEOUT of lazily freed memory written again",
+	.params = { PARAM_SIZE, { "mib", "128", NULL } },
+	.vmstat = { "pglazyfreed", "thp_split_page", "thp_split_pmd" },
+	.mthp = { "split_deferred", "split" },
+	.setup = setup_redirtied,
+	.run = run,
+	.verify = verify_kept,
+};
+QUIRE_WORKLOAD(lazyfree_redirtied);

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "bench.h"
+#include "env.h"
+#include "folio.h"
+#include "mib.h"
+#include "pattern.h"
+
+static void map_mib(unsigned long kib)
+{
+	size_t len = kib * KIB > MIB ? kib * KIB : MIB;
+
+	folio_map(MIB_ADDR, len, kib);
+	pattern_write(MIB_ADDR, MIB, MIB_SEED);
+	bench_check_folios(MIB_ADDR, len, kib);
+	if (len > MIB)
+		unmap(MIB_ADDR + MIB, len - MIB);
+}
+
+void mib_repeat(void (*once)(bool counted))
+{
+	unsigned long i, reps = bench_number("reps");
+
+	for (i = 0; i <= reps; i++) {
+		map_mib(bench_number("size"));
+		env_after_tick();
+		once(i > 0);
+	}
+	bench_work(reps * MIB / PAGE_SIZE, reps);
+}
+
+void mib_verify(const char *addr)
+{
+	long bad = pattern_verify(addr, MIB, MIB_SEED);
+
+	if (bad >= 0)
+		bench_fail("page %ld at %p has wrong data", bad, addr);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One MiB of written folios at 1 GiB, the range that mremap, munmap and
+ * mprotect measure one call on, many times over.
+ *
+ * Folios of 2 MiB do not fit into it: then one such folio is mapped at 1 GiB
+ * and its upper half is unmapped, so that the MiB left is mapped by 256 PTEs of
+ * one folio. Nothing measured here ever finds a PMD-mapped folio.
+ */
+#ifndef QUIRE_MIB_H
+#define QUIRE_MIB_H
+
+#include <stddef.h>
+
+#define MIB_ADDR	((char *)GIB)
+#define MIB_DEST	((char *)(GIB + MIB))	/* in the same page table */
+#define MIB_SEED	0x3e1u
+
+/*
+ * Call once(), reps + 1 times, each time on a freshly mapped, written and
+ * checked MiB at MIB_ADDR, right after a timer tick. The first call is a
+ * warm-up (counted = false): it fills slab caches and allocates page tables.
+ * once() leaves neither MIB_ADDR nor MIB_DEST mapped.
+ */
+void mib_repeat(void (*once)(bool counted));
+
+/* Fail the bench unless the MiB at addr still holds its data. */
+void mib_verify(const char *addr);
+
+/* Parameters of these workloads. */
+#define MIB_PARAMS { PARAM_SIZE, { "reps", "32", NULL } }
+
+#endif

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A control: munmap() of one MiB; no series is meant to change it. */
+#include <sys/mman.h>
+
+#include "bench.h"
+#include "mib.h"
+#include "pagemap.h"
+
+static inline __attribute__((always_inline)) int drop(bool counted)
+{
+	int err;
+
+	if (counted)
+		quire_start(REGION);
+	err = munmap(MIB_ADDR, MIB);
+	if (counted)
+		quire_stop(REGION);
+	return err;
+}
+
+static void once(bool counted)
+{
+	size_t left;
+
+	if (counted ? drop(true) : drop(false))
+		die_errno("munmap of 1 MiB");
+	left = pagemap_present(MIB_ADDR, MIB / PAGE_SIZE);
+	if (left)
+		bench_fail("%zu pages are still there after munmap", left);
+}
+
+static void run(void)
+{
+	mib_repeat(once);
+}
+
+static const struct workload munmap_workload = {
+	.name = "munmap",
+	.summary = "control: munmap of 1 MiB",
+	.params = MIB_PARAMS,
+	.vmstat = { "thp_split_page" },
+	.mthp = { "split", "split_deferred" },
+	.run = run,
+};
+QUIRE_WORKLOAD(munmap_workload);

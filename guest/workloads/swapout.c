@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Swap-out of 256 MiB of private anonymous memory by MADV_PAGEOUT, to zram.
+ * data=zero: all bytes zero, as in the posted figures; the kernel then records
+ * the pages in its zero map and writes nothing. data=distinct: every page has
+ * words of its own that LZ4 cannot shorten, so that zram stores them whole.
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "bench.h"
+#include "env.h"
+#include "folio.h"
+#include "pagemap.h"
+#include "pattern.h"
+#include "swap.h"
+
+#define SEED 0x5a0u
+
+static char *area;
+static size_t area_len;
+
+static bool zero_data(void)
+{
+	return !strcmp(bench_word("data"), "zero");
+}
+
+static void setup(void)
+{
+	unsigned long kib = bench_number("size");
+
+	area_len = bench_number("mib") * MIB;
+	/* Twice as much, so that whole clusters are free for 2 MiB folios. */
+	swap_on(2 * area_len / MIB);
+	area = folio_map(NULL, area_len, kib);
+	if (zero_data())
+		memset(area, 0, area_len);
+	else
+		pattern_write(area, area_len, SEED);
+	bench_check_layout(area, area_len, kib);
+	bench_work(area_len / PAGE_SIZE, 1);
+}
+
+static void run(void)
+{
+	int err;
+
+	env_after_tick();
+	quire_start(REGION);
+	err = madvise(area, area_len, MADV_PAGEOUT);
+	quire_stop(REGION);
+	if (err)
+		die_errno("MADV_PAGEOUT");
+}
+
+static void verify(void)
+{
+	size_t pages = area_len / PAGE_SIZE;
+	size_t out = pagemap_swapped(area, pages);
+	long bad;
+
+	if (out != pages)
+		bench_fail("only %zu of %zu pages were swapped out", out, pages);
+	bad = zero_data() ? pattern_verify_zero(area, area_len) :
+			    pattern_verify(area, area_len, SEED);
+	if (bad >= 0)
+		bench_fail("page %ld came back with wrong data", bad);
+}
+
+static const struct workload swapout = {
+	.name = "swapout",
+	.summary = "MADV_PAGEOUT of private anonymous memory",
+	.params = { PARAM_SIZE, { "data", "zero", "zero|distinct" },
+		    { "mib", "256", NULL } },
+	.vmstat = { "pswpout", "thp_split_page", "thp_split_pmd" },
+	.mthp = { "swpout", "swpout_fallback", "split", "split_deferred" },
+	.setup = setup,
+	.run = run,
+	.verify = verify,
+};
+QUIRE_WORKLOAD(swapout);
