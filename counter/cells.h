@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Cells: 64-bit counters that translated guest code adds to without calling
+ * the plugin. A cell is created zero and is never freed.
+ *
+ * Callers serialise cell_new() and cells_read(); the adds themselves run in
+ * the vCPUs' threads (see README.md for more than one vCPU).
+ */
+#ifndef QUIRE_CELLS_H
+#define QUIRE_CELLS_H
+
+#include "qemu_plugin_api.h"
+
+typedef unsigned int cell_t;
+
+/* A new cell; its number is one above the last one's, the first is 0. */
+cell_t cell_new(void);
+
+/* How many cells there are. */
+unsigned int cells_count(void);
+
+/* Add @n to @cell whenever @insn begins to execute. */
+void cell_add_on_exec(struct qemu_plugin_insn *insn, cell_t cell, uint64_t n);
+
+/* Add @n to @cell after each completed memory access of kind @rw by @insn. */
+void cell_add_on_mem(struct qemu_plugin_insn *insn, enum qemu_plugin_mem_rw rw,
+		     cell_t cell, uint64_t n);
+
+/* Copy the values of the first @n cells, summed over the vCPUs, to @to. */
+void cells_read(uint64_t *to, unsigned int n);
+
+#endif

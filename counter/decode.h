@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the counter has to know about one guest instruction. */
+#ifndef QUIRE_DECODE_H
+#define QUIRE_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define INSN_MAX_BYTES	15	/* the longest, on x86 */
+#define TLB_CLASSES	4
+
+/* Marker operations: the upper four bits of a marker's payload. */
+enum marker_op {
+	MARKER_START = 1,
+	MARKER_STOP = 2,
+	MARKER_ARM = 3,
+	MARKER_DISARM = 4,
+};
+
+enum string_rep {
+	REP_NONE,
+	REP_STORES,	/* one store an iteration: rep movs, rep stos */
+	REP_LOADS,	/* one load an iteration: rep lods */
+};
+
+struct insn_info {
+	/*
+	 * Cannot fault, trap or leave the block: when it has begun to execute,
+	 * the next one of the block will begin too. In doubt false, which
+	 * costs speed and never exactness.
+	 */
+	bool plain;
+	bool marker;
+	uint16_t payload;	/* of a marker: op << 12 | region */
+	int tlb_class;		/* index into target->tlb_class, or -1 */
+	enum string_rep rep;
+};
+
+struct target {
+	const char *name;	/* as QEMU calls it */
+	const char *tlb_class[TLB_CLASSES];	/* NULL after the last */
+	struct insn_info (*decode)(const uint8_t *code, size_t len);
+};
+
+/* The target of that name, or NULL. */
+const struct target *target_find(const char *name);
+
+extern const struct target target_aarch64;
+extern const struct target target_x86_64;
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A64 instructions. Encodings: Arm Architecture Reference Manual for A-profile
+ * (DDI 0487), chapters C4 (A64 encoding index) and C5 (system instructions).
+ */
+#include "decode.h"
+
+enum { TLBI_VA, TLBI_RANGE, TLBI_ASID, TLBI_ALL };
+
+/* movz xzr, #payload, lsl #48 */
+#define MARKER_MASK	0xffe0001fu
+#define MARKER_BITS	0xd2e0001fu
+
+/* SYS with op0 = 1, op1 = 0 (EL1), CRn = 8, or 9 for the nXS forms. */
+#define EL1_TLBI_MASK	0xffffe000u
+#define EL1_TLBI_BITS	0xd5088000u
+
+static int tlbi_class(uint32_t insn)
+{
+	unsigned int crm = insn >> 8 & 15;
+	unsigned int op2 = insn >> 5 & 7;
+
+	if ((insn & EL1_TLBI_MASK) != EL1_TLBI_BITS)
+		return -1;
+	switch (crm) {
+	case 1:		/* outer shareable */
+	case 3:		/* inner shareable */
+	case 7:		/* this PE */
+		switch (op2) {
+		case 0:			/* VMALLE1 */
+			return TLBI_ALL;
+		case 2:			/* ASIDE1 */
+			return TLBI_ASID;
+		case 1: case 3:		/* VAE1, VAAE1 */
+		case 5: case 7:		/* VALE1, VAALE1 */
+			return TLBI_VA;
+		}
+		return -1;
+	case 2:		/* inner shareable */
+	case 5:		/* outer shareable */
+	case 6:		/* this PE */
+		/* RVAE1, RVAAE1, RVALE1, RVAALE1 */
+		return op2 & 1 ? TLBI_RANGE : -1;
+	}
+	return -1;
+}
+
+/*
+ * Data processing on general registers does not trap. Unallocated encodings are
+ * in these groups as well; they raise an exception, but the translator ends
+ * the block at them, and only a block's last instruction has no next.
+ */
+static bool is_plain(uint32_t insn)
+{
+	unsigned int group = insn >> 25 & 15;
+
+	/* Pointer authentication: AUTIA and others fault with FEAT_FPAC. */
+	if ((insn & 0xffff0000) == 0xdac10000)
+		return false;
+	/* 100x: immediates. x101: registers. */
+	return (group & 14) == 8 || (group & 7) == 5;
+}
+
+static struct insn_info decode(const uint8_t *code, size_t len)
+{
+	struct insn_info info = { .tlb_class = -1 };
+	uint32_t insn;
+
+	if (len != 4)
+		return info;
+	/* A64 code is little-endian, whatever the data are. */
+	insn = code[0] | code[1] << 8 | code[2] << 16 | (uint32_t)code[3] << 24;
+	if ((insn & MARKER_MASK) == MARKER_BITS) {
+		info.marker = true;
+		info.payload = insn >> 5 & 0xffff;
+		return info;
+	}
+	info.plain = is_plain(insn);
+	info.tlb_class = tlbi_class(insn);
+	return info;
+}
+
+const struct target target_aarch64 = {
+	.name = "aarch64",
+	.tlb_class = {
+		[TLBI_VA] = "tlbi_va",
+		[TLBI_RANGE] = "tlbi_range",
+		[TLBI_ASID] = "tlbi_asid",
+		[TLBI_ALL] = "tlbi_all",
+	},
+	.decode = decode,
+};

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols.h"
+#include "util.h"
+
+#define PAGE_BYTES	4096
+
+static struct symbol *symbols;
+static size_t n_symbols;
+static struct symbol **counted;
+static unsigned int n_counted;
+
+/* Split "hexaddress name\n" in place. */
+static bool parse_line(char *line, uint64_t *addr, char **name)
+{
+	char *end;
+
+	if (!isxdigit((unsigned char)line[0]))
+		return false;
+	*addr = strtoull(line, &end, 16);
+	if (*end != ' ')
+		return false;
+	*name = end + 1;
+	end = *name + strcspn(*name, " \t\r\n");
+	if (end == *name || *end != '\n' || end[1])
+		return false;
+	*end = '\0';
+	return true;
+}
+
+static void append(uint64_t addr, const char *name)
+{
+	static size_t room;
+	struct symbol *prev = n_symbols ? &symbols[n_symbols - 1] : NULL;
+
+	if (prev && prev->start == addr)
+		return;
+	if (prev)
+		prev->end = addr;
+	if (n_symbols == room) {
+		room = room ? 2 * room : 1024;
+		symbols = xrealloc(symbols, room * sizeof(*symbols));
+	}
+	name = strdup(name);
+	if (!name)
+		die("no memory for the symbols");
+	symbols[n_symbols++] = (struct symbol) {
+		.start = addr,
+		.end = (addr | (PAGE_BYTES - 1)) + 1,
+		.name = name,
+	};
+}
+
+static bool read_lines(FILE *file, const char *path)
+{
+	char *line = NULL, *name;
+	unsigned int number = 0;
+	uint64_t addr, last = 0;
+	size_t room = 0;
+	bool ok = true;
+
+	while (ok && getline(&line, &room, file) >= 0) {
+		number++;
+		ok = parse_line(line, &addr, &name);
+		if (!ok) {
+			complain("%s:%u: expected a line \"hexaddress name\"",
+				 path, number);
+		} else if (addr < last) {
+			complain("%s:%u: address %" PRIx64 " is below the one before it; sort the file by address",
+				 path, number, addr);
+			ok = false;
+		} else {
+			append(addr, name);
+			last = addr;
+		}
+	}
+	free(line);
+	if (ok && ferror(file)) {
+		complain("cannot read symbols from %s: %s", path,
+			 strerror(errno));
+		ok = false;
+	} else if (ok && !n_symbols) {
+		complain("%s: no symbols in it", path);
+		ok = false;
+	}
+	return ok;
+}
+
+bool symbols_load(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	bool ok;
+
+	if (!file) {
+		complain("cannot open symbols=%s: %s", path, strerror(errno));
+		return false;
+	}
+	ok = read_lines(file, path);
+	fclose(file);
+	counted = xcalloc(n_symbols + 1, sizeof(*counted));
+	return ok;
+}
+
+static int compare_address(const void *key, const void *entry)
+{
+	const uint64_t addr = *(const uint64_t *)key;
+	const struct symbol *sym = entry;
+
+	if (addr < sym->start)
+		return -1;
+	return addr >= sym->end;
+}
+
+struct symbol *symbol_at(uint64_t addr)
+{
+	struct symbol *sym;
+
+	if (!n_symbols)
+		return NULL;
+	sym = bsearch(&addr, symbols, n_symbols, sizeof(*symbols),
+		      compare_address);
+	if (sym && !sym->has_cells) {
+		sym->insns = cell_new();
+		sym->calls = cell_new();
+		sym->has_cells = true;
+		counted[n_counted++] = sym;
+	}
+	return sym;
+}
+
+static int compare_name(const void *left, const void *right)
+{
+	const struct symbol *a = *(struct symbol *const *)left;
+	const struct symbol *b = *(struct symbol *const *)right;
+	int order = strcmp(a->name, b->name);
+
+	if (order)
+		return order;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+unsigned int symbols_counted(struct symbol ***list)
+{
+	if (n_counted)
+		qsort(counted, n_counted, sizeof(*counted), compare_name);
+	*list = counted;
+	return n_counted;
+}

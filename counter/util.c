@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "util.h"
+
+static void say(const char *fmt, va_list args)
+{
+	fputs("libquire-count: ", stderr);
+	vfprintf(stderr, fmt, args);
+	fputc('\n', stderr);
+}
+
+void complain(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say(fmt, args);
+	va_end(args);
+}
+
+void die(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say(fmt, args);
+	va_end(args);
+	/* Not exit(): its handlers would write counts that are not to be had. */
+	_Exit(1);
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	void *p = calloc(n, size);
+
+	if (!p)
+		die("no memory for %zu bytes", n * size);
+	return p;
+}
+
+void *xrealloc(void *p, size_t size)
+{
+	p = realloc(p, size);
+	if (!p)
+		die("no memory for %zu bytes", size);
+	return p;
+}
