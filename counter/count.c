@@ -140,15 +140,25 @@ static cell_t cell_of(struct qemu_plugin_insn *insn, uint64_t addr)
 }
 
 /*
+ * QEMU 7.2 mixes up the kinds of access: callbacks registered for loads run
+ * after stores, and those for stores after both (op_rw() in its plugin-gen.c).
+ */
+#if QUIRE_PLUGIN_API == 1
+#define AFTER_STORES	QEMU_PLUGIN_MEM_R
+#else
+#define AFTER_STORES	QEMU_PLUGIN_MEM_W
+#endif
+
+/*
  * QEMU executes "rep stosb" once for each iteration, then once more to find
- * the count zero (with -icount, always). One store belongs to each iteration,
- * so executions less stores are the instructions that came to their end.
+ * the count zero (with -icount, always). So executions less iterations are the
+ * instructions that came to their end, and an iteration shows as its access.
  */
 static void count_rep(struct qemu_plugin_insn *insn, cell_t cell,
 		      enum string_rep rep)
 {
-	enum qemu_plugin_mem_rw rw = rep == REP_STORES ? QEMU_PLUGIN_MEM_W
-						       : QEMU_PLUGIN_MEM_R;
+	enum qemu_plugin_mem_rw rw = rep == REP_COPY ? AFTER_STORES
+						     : QEMU_PLUGIN_MEM_RW;
 
 	cell_add_on_exec(insn, cell, 1);
 	cell_add_on_mem(insn, rw, cell, -1);

@@ -20,8 +20,8 @@ enum marker_op {
 
 enum string_rep {
 	REP_NONE,
-	REP_STORES,	/* one store an iteration: rep movs, rep stos */
-	REP_LOADS,	/* one load an iteration: rep lods */
+	REP_ACCESS,	/* one memory access an iteration: rep stos, rep lods */
+	REP_COPY,	/* a load, then a store: rep movs */
 };
 
 struct insn_info {

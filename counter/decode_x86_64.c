@@ -150,10 +150,10 @@ static enum string_rep string_rep(const struct opcode *op)
 		return REP_NONE;
 	switch (op->byte) {
 	case 0xa4: case 0xa5:	/* movs */
+		return REP_COPY;
 	case 0xaa: case 0xab:	/* stos */
-		return REP_STORES;
 	case 0xac: case 0xad:	/* lods */
-		return REP_LOADS;
+		return REP_ACCESS;
 	}
 	return REP_NONE;
 }
