@@ -112,14 +112,11 @@ static bool pfn_starts_folio(uint64_t pfn, size_t nr)
 	return pfn / nr % 2 || !(kpage_flags(pfn + nr) & KPF_COMPOUND_TAIL);
 }
 
-bool folio_is_size(const void *addr, unsigned long kib)
+/* The states are those of a block's pages. */
+static bool states_are_folio(const struct page_state *state, size_t nr)
 {
-	size_t i, nr = kib * KIB / PAGE_SIZE;
-	struct page_state state[MAX_PAGES];
+	size_t i;
 
-	if ((uintptr_t)addr % (kib * KIB))
-		return false;
-	pagemap_read(addr, nr, state);
 	for (i = 0; i < nr; i++) {
 		if (!state[i].present || state[i].pfn != state[0].pfn + i)
 			return false;
@@ -127,15 +124,29 @@ bool folio_is_size(const void *addr, unsigned long kib)
 	return pfn_starts_folio(state[0].pfn, nr);
 }
 
+bool folio_is_size(const void *addr, unsigned long kib)
+{
+	size_t total;
+
+	return (uintptr_t)addr % (kib * KIB) == 0 &&
+	       folio_count(addr, kib * KIB, kib, &total) == 1;
+}
+
 size_t folio_count(const void *addr, size_t len, unsigned long kib,
 		   size_t *total)
 {
-	size_t off, ok = 0, step = kib * KIB;
+	size_t pages = len / PAGE_SIZE, nr = kib * KIB / PAGE_SIZE, ok = 0;
+	struct page_state state[MAX_PAGES];
+	size_t done, chunk, i;
 
-	*total = 0;
-	for (off = 0; off + step <= len; off += step) {
-		ok += folio_is_size((const char *)addr + off, kib);
-		++*total;
+	*total = pages / nr;
+	pages = *total * nr;
+	for (done = 0; done < pages; done += chunk) {
+		chunk = pages - done < MAX_PAGES ? pages - done : MAX_PAGES;
+		pagemap_read((const char *)addr + done * PAGE_SIZE, chunk,
+			     state);
+		for (i = 0; i < chunk; i += nr)
+			ok += states_are_folio(state + i, nr);
 	}
 	return ok;
 }

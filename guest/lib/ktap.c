@@ -114,8 +114,8 @@ static bool run_case(const struct run *run, size_t number)
 			     outcome.skip_reason);
 		return true;
 	case TIMEOUT:
-		results_line("  not ok %zu %s # TIMEOUT %u seconds", number,
-			     name, run->test->timeout_s);
+		results_line("  not ok %zu %s # TIMEOUT %u ms", number,
+			     name, run->test->timeout_ms);
 		return false;
 	case FAIL:
 		break;

@@ -27,7 +27,7 @@
 
 #include "util.h"
 
-#define KTAP_TIMEOUT_S 10	/* of virtual time */
+#define KTAP_TIMEOUT_MS 10000u	/* of virtual time */
 
 struct ktap_case {
 	const char *suite;
@@ -35,7 +35,7 @@ struct ktap_case {
 	void (*run)(unsigned long kib);
 	const unsigned long *sizes;	/* KiB; NULL: once, with kib = 4 */
 	size_t nr_sizes;
-	unsigned int timeout_s;
+	unsigned int timeout_ms;
 	unsigned long taints;	/* bits of "tainted" the case may set */
 	bool hidden;	/* run only when named in full (the self-test's) */
 };
@@ -49,17 +49,17 @@ struct ktap_case {
 	static void suite_##__##name_(unsigned long kib);		\
 	KTAP_REGISTER(suite_##__##name_, .suite = #suite_,		\
 		      .name = #name_, .run = suite_##__##name_,		\
-		      .timeout_s = timeout_, __VA_ARGS__);		\
+		      .timeout_ms = timeout_, __VA_ARGS__);		\
 	static void suite_##__##name_(unsigned long kib __attribute__((unused)))
 
 #define QUIRE_CASE(suite_, name_)					\
-	QUIRE_CASE_FULL(suite_, name_, KTAP_TIMEOUT_S)
+	QUIRE_CASE_FULL(suite_, name_, KTAP_TIMEOUT_MS)
 #define QUIRE_CASE_TIMEOUT(suite_, name_, seconds_)			\
-	QUIRE_CASE_FULL(suite_, name_, seconds_)
+	QUIRE_CASE_FULL(suite_, name_, (seconds_) * 1000u)
 #define QUIRE_CASE_TAINTS(suite_, name_, taints_)			\
-	QUIRE_CASE_FULL(suite_, name_, KTAP_TIMEOUT_S, .taints = taints_)
-#define QUIRE_CASE_HIDDEN(suite_, name_, seconds_)			\
-	QUIRE_CASE_FULL(suite_, name_, seconds_, .hidden = true)
+	QUIRE_CASE_FULL(suite_, name_, KTAP_TIMEOUT_MS, .taints = taints_)
+#define QUIRE_CASE_HIDDEN(suite_, name_, ms_)				\
+	QUIRE_CASE_FULL(suite_, name_, ms_, .hidden = true)
 
 #define QUIRE_CASE_SIZES(suite_, name_, ...)				\
 	static void suite_##__##name_(unsigned long kib);		\
@@ -69,7 +69,7 @@ struct ktap_case {
 		      .name = #name_, .run = suite_##__##name_,		\
 		      .sizes = suite_##__##name_##_sizes,		\
 		      .nr_sizes = ARRAY_SIZE(suite_##__##name_##_sizes), \
-		      .timeout_s = KTAP_TIMEOUT_S);			\
+		      .timeout_ms = KTAP_TIMEOUT_MS);			\
 	static void suite_##__##name_(unsigned long kib __attribute__((unused)))
 
 /* An expectation that fails is reported; the case goes on, and has failed. */

@@ -6,25 +6,30 @@
 #include "pagemap.h"
 #include "util.h"
 
-#define CHUNK 512u	/* entries read at once: one page table's worth */
+#define SELF_PAGEMAP	"/proc/self/pagemap"
+#define CHUNK		512u	/* entries read at once: one page table's worth */
 
-/* Read nr 64-bit words starting at word number index of a proc file. */
-static void read_words(const char *path, uint64_t index, uint64_t *out, size_t nr)
+static int open_or_die(const char *path)
 {
-	size_t len = nr * sizeof(*out);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t got;
 
 	if (fd < 0)
 		die_errno("cannot open %s", path);
-	got = pread(fd, out, len, index * sizeof(*out));
+	return fd;
+}
+
+/* Read nr 64-bit words starting at word number index of a proc file. */
+static void read_words(int fd, const char *path, uint64_t index, uint64_t *out,
+		       size_t nr)
+{
+	ssize_t got = pread(fd, out, nr * sizeof(*out), index * sizeof(*out));
+
 	if (got < 0)
 		die_errno("cannot read %s at %#llx", path,
 			  (unsigned long long)index);
-	if ((size_t)got != len)
+	if ((size_t)got != nr * sizeof(*out))
 		die("%s ends at %#llx", path,
 		    (unsigned long long)index + got / sizeof(*out));
-	close(fd);
 }
 
 static struct page_state decode(uint64_t raw)
@@ -53,20 +58,22 @@ static void read_states(const char *path, const void *addr, size_t pages,
 			struct page_state *out)
 {
 	uint64_t first = (uintptr_t)addr / PAGE_SIZE;
+	int fd = open_or_die(path);
 	uint64_t raw[CHUNK];
 	size_t done, nr, i;
 
 	for (done = 0; done < pages; done += nr) {
 		nr = pages - done < CHUNK ? pages - done : CHUNK;
-		read_words(path, first + done, raw, nr);
+		read_words(fd, path, first + done, raw, nr);
 		for (i = 0; i < nr; i++)
 			out[done + i] = decode(raw[i]);
 	}
+	close(fd);
 }
 
 void pagemap_read(const void *addr, size_t pages, struct page_state *out)
 {
-	read_states("/proc/self/pagemap", addr, pages, out);
+	read_states(SELF_PAGEMAP, addr, pages, out);
 }
 
 void pagemap_read_pid(pid_t pid, const void *addr, size_t pages,
@@ -75,7 +82,7 @@ void pagemap_read_pid(pid_t pid, const void *addr, size_t pages,
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
-	read_states(pid ? path : "/proc/self/pagemap", addr, pages, out);
+	read_states(pid ? path : SELF_PAGEMAP, addr, pages, out);
 }
 
 struct page_state pagemap_page(const void *addr)
@@ -89,15 +96,17 @@ struct page_state pagemap_page(const void *addr)
 static size_t count_bit(const void *addr, size_t pages, unsigned int bit)
 {
 	uint64_t first = (uintptr_t)addr / PAGE_SIZE;
-	uint64_t raw[CHUNK];
+	int fd = open_or_die(SELF_PAGEMAP);
 	size_t done, nr, i, count = 0;
+	uint64_t raw[CHUNK];
 
 	for (done = 0; done < pages; done += nr) {
 		nr = pages - done < CHUNK ? pages - done : CHUNK;
-		read_words("/proc/self/pagemap", first + done, raw, nr);
+		read_words(fd, SELF_PAGEMAP, first + done, raw, nr);
 		for (i = 0; i < nr; i++)
 			count += raw[i] >> bit & 1;
 	}
+	close(fd);
 	return count;
 }
 
@@ -128,9 +137,14 @@ void pagemap_clear_soft_dirty(void)
 	write_file("/proc/self/clear_refs", "4");
 }
 
+/* Unlike a pagemap, these files are the same for every process: keep them. */
 void kpage_flags_range(uint64_t pfn, size_t nr, uint64_t *out)
 {
-	read_words("/proc/kpageflags", pfn, out, nr);
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = open_or_die("/proc/kpageflags");
+	read_words(fd, "/proc/kpageflags", pfn, out, nr);
 }
 
 uint64_t kpage_flags(uint64_t pfn)
@@ -143,8 +157,11 @@ uint64_t kpage_flags(uint64_t pfn)
 
 uint64_t kpage_count(uint64_t pfn)
 {
+	static int fd = -1;
 	uint64_t count;
 
-	read_words("/proc/kpagecount", pfn, &count, 1);
+	if (fd < 0)
+		fd = open_or_die("/proc/kpagecount");
+	read_words(fd, "/proc/kpagecount", pfn, &count, 1);
 	return count;
 }

@@ -13,7 +13,7 @@
 #include "supervise.h"
 
 #define MAX_PRINTED	16
-#define REAP_S		5	/* what SIGKILL has not ended by then is stuck */
+#define REAP_MS		5000u	/* what SIGKILL has not ended by then is stuck */
 
 /* Shared between the supervisor, the case's process and all it forks. */
 struct tally {
@@ -72,9 +72,9 @@ static long now_ms(void)
 }
 
 /* Wait for pid at most that long; SIGCHLD is blocked. False: still running. */
-static bool reap(pid_t pid, int *status, unsigned int seconds)
+static bool reap(pid_t pid, int *status, unsigned int ms)
 {
-	long left, end = now_ms() + seconds * 1000l;
+	long left, end = now_ms() + ms;
 	sigset_t chld;
 
 	sigemptyset(&chld);
@@ -113,16 +113,16 @@ static enum verdict judge(int status)
 	return PASS;
 }
 
-static enum verdict watch(pid_t pid, unsigned int timeout_s)
+static enum verdict watch(pid_t pid, unsigned int timeout_ms)
 {
 	enum verdict verdict = TIMEOUT;
 	int status;
 
-	if (reap(pid, &status, timeout_s))
+	if (reap(pid, &status, timeout_ms))
 		verdict = judge(status);
 	/* The group may be gone, or hold children the case left behind. */
 	kill(-pid, SIGKILL);
-	if (verdict == TIMEOUT && !reap(pid, &status, REAP_S))
+	if (verdict == TIMEOUT && !reap(pid, &status, REAP_MS))
 		diag("process %d cannot be killed", (int)pid);
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;
@@ -142,7 +142,7 @@ static enum verdict run_forked(const struct ktap_case *test, unsigned long kib)
 	if (!pid)
 		case_process(test, kib, &mask);
 	setpgid(pid, pid);	/* whichever of the two comes first */
-	verdict = watch(pid, test->timeout_s);
+	verdict = watch(pid, test->timeout_ms);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	return verdict;
 }

@@ -51,17 +51,17 @@ static void expect_report(const char *name, int status, const char *line,
 	       diagnostic, name, text);
 }
 
-QUIRE_CASE_HIDDEN(selftest, passes, 2)
+QUIRE_CASE_HIDDEN(selftest, passes, 2000)
 {
 	EXPECT_EQ(1 + 1, 2);
 }
 
-QUIRE_CASE_HIDDEN(selftest, fails, 2)
+QUIRE_CASE_HIDDEN(selftest, fails, 2000)
 {
 	EXPECT(false, "this is expected to fail");
 }
 
-QUIRE_CASE_HIDDEN(selftest, fails_in_child, 2)
+QUIRE_CASE_HIDDEN(selftest, fails_in_child, 2000)
 {
 	pid_t pid = fork_child();
 
@@ -72,7 +72,7 @@ QUIRE_CASE_HIDDEN(selftest, fails_in_child, 2)
 	wait_child(pid, "the child");
 }
 
-QUIRE_CASE_HIDDEN(selftest, fails_often, 2)
+QUIRE_CASE_HIDDEN(selftest, fails_often, 2000)
 {
 	int i;
 
@@ -80,30 +80,30 @@ QUIRE_CASE_HIDDEN(selftest, fails_often, 2)
 		EXPECT(false, "failure number %d", i);
 }
 
-QUIRE_CASE_HIDDEN(selftest, dies, 2)
+QUIRE_CASE_HIDDEN(selftest, dies, 2000)
 {
 	die("gone");
 }
 
-QUIRE_CASE_HIDDEN(selftest, crashes, 2)
+QUIRE_CASE_HIDDEN(selftest, crashes, 2000)
 {
 	*(volatile char *)map_or_die(NULL, PAGE_SIZE, PROT_NONE,
 				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) = 1;
 }
 
-QUIRE_CASE_HIDDEN(selftest, sleeps, 1)
+QUIRE_CASE_HIDDEN(selftest, sleeps, 50)
 {
 	sleep_ms(60000);
 }
 
-QUIRE_CASE_HIDDEN(selftest, spins, 1)
+QUIRE_CASE_HIDDEN(selftest, spins, 50)
 {
 	signal(SIGTERM, SIG_IGN);
 	for (;;)
 		*(volatile int *)&(int){ 0 } = 1;
 }
 
-QUIRE_CASE_HIDDEN(selftest, leaves_a_child, 2)
+QUIRE_CASE_HIDDEN(selftest, leaves_a_child, 2000)
 {
 	pid_t pid = fork_child();
 
@@ -112,12 +112,12 @@ QUIRE_CASE_HIDDEN(selftest, leaves_a_child, 2)
 	diag("left %d", (int)pid);
 }
 
-QUIRE_CASE_HIDDEN(selftest, skips, 2)
+QUIRE_CASE_HIDDEN(selftest, skips, 2000)
 {
 	SKIP("no such thing here");
 }
 
-QUIRE_CASE_HIDDEN(selftest, taints, 2)
+QUIRE_CASE_HIDDEN(selftest, taints, 2000)
 {
 	write_file("/proc/sys/kernel/tainted", "%lu", AUX_TAINT);
 }
@@ -163,13 +163,13 @@ QUIRE_CASE(selftest, reports_a_crash)
 QUIRE_CASE(selftest, ends_a_case_that_sleeps)
 {
 	expect_report("selftest.sleeps", STATUS_FAILED,
-		      "\n  not ok 1 sleeps # TIMEOUT 1 seconds\n", "");
+		      "\n  not ok 1 sleeps # TIMEOUT 50 ms\n", "");
 }
 
 QUIRE_CASE(selftest, ends_a_case_that_spins)
 {
 	expect_report("selftest.spins", STATUS_FAILED,
-		      "\n  not ok 1 spins # TIMEOUT 1 seconds\n", "");
+		      "\n  not ok 1 spins # TIMEOUT 50 ms\n", "");
 }
 
 QUIRE_CASE(selftest, kills_what_a_case_left_behind)

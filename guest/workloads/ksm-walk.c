@@ -10,7 +10,7 @@
  *
  * kind=moved: the mapping was moved by mremap() before it was cut, so that page
  * indexes and addresses differ. kind=fork: a child has copies of all VMAs, and
- * maps the page a third time.
+ * maps the page in both places, too.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -35,7 +35,7 @@ static char *page;		/* the merged page in the cut range */
 static unsigned long mapped;	/* how many times it is mapped */
 static struct idle_bit idle;
 
-/* The child of kind=fork: one byte asks it to touch its copy of the page. */
+/* The child of kind=fork is asked to touch the page at an address. */
 static int ask[2], answer[2];
 
 static bool kind_is(const char *kind)
@@ -85,32 +85,21 @@ static void touch(char *p)
 	*(volatile char *)p;
 }
 
-static void touch_page(void)
+static void touch_in_child(char *p)
 {
-	touch(page);
-}
-
-static void touch_other(void)
-{
-	touch(OTHER_ADDR);
-}
-
-static void touch_in_child(void)
-{
-	char c = 0;
-
-	if (write(ask[1], &c, 1) != 1 || read(answer[0], &c, 1) != 1)
+	if (write(ask[1], &p, sizeof(p)) != sizeof(p) ||
+	    read(answer[0], &p, sizeof(p)) != sizeof(p))
 		die_errno("the forked child does not answer");
 }
 
 static void child(void)
 {
-	char c;
+	char *p;
 
 	close(ask[1]);
-	while (read(ask[0], &c, 1) == 1) {
-		touch_page();
-		if (write(answer[1], &c, 1) != 1)
+	while (read(ask[0], &p, sizeof(p)) == sizeof(p)) {
+		touch(p);
+		if (write(answer[1], &p, sizeof(p)) != sizeof(p))
 			break;
 	}
 	_exit(STATUS_OK);
@@ -149,36 +138,39 @@ static void setup(void)
 
 static void run(void)
 {
-	touch_page();
+	touch(page);
 	env_after_tick();
 	quire_start(REGION);
 	idle_set(&idle);
 	quire_stop(REGION);
 }
 
-/* Does a look-up of the page's mappings come by the one that touch() uses? */
-static void expect_seen(const char *what, void (*touch_it)(void))
+/* Does a look-up of the page's mappings come by the one at p? */
+static void expect_seen(const char *where, void (*access)(char *), char *p)
 {
 	idle_set(&idle);
-	if (touch_it)
-		touch_it();
-	if (idle_get(&idle) == !!touch_it)
-		bench_fail(touch_it ? "an access through %s was not seen" :
-				      "an access was seen %s", what);
+	access(p);
+	if (idle_get(&idle))
+		bench_fail("an access through %s was not seen", where);
 }
 
 static void verify(void)
 {
-	unsigned long want = kind_is("fork") ? 3 : 2;
+	unsigned long want = kind_is("fork") ? 4 : 2;
 
 	if (mapped != want)
 		bench_fail("the merged page is mapped %lu times, not %lu",
 			   mapped, want);
-	expect_seen("where there was none", NULL);
-	expect_seen("the cut range", touch_page);
-	expect_seen("the other place", touch_other);
-	if (kind_is("fork"))
-		expect_seen("the child's copy", touch_in_child);
+	idle_set(&idle);
+	if (!idle_get(&idle))
+		bench_fail("an access was seen where there was none");
+	expect_seen("the cut range", touch, page);
+	expect_seen("the other place", touch, OTHER_ADDR);
+	if (kind_is("fork")) {
+		expect_seen("the child's range", touch_in_child, page);
+		expect_seen("the child's other place", touch_in_child,
+			    OTHER_ADDR);
+	}
 	if (pattern_verify_page(page, SEED, 0) >= 0 ||
 	    pattern_verify_page(OTHER_ADDR, SEED, 0) >= 0)
 		bench_fail("the merged page has wrong data");
