@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Ranges of folios between guards, and how to change their state. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "folio.h"
+#include "mremap.h"
+#include "pattern.h"
+#include "swap.h"
+
+#define GUARD_PAGES	BLOCK
+#define MAX_GUARDS	16
+
+static struct guard {
+	char *addr;
+	uint64_t seed;
+} guards[MAX_GUARDS];
+static size_t nr_guards;
+
+size_t range_pages(unsigned long kib)
+{
+	size_t folio = kib * KIB / PAGE_SIZE;
+
+	if (folio >= PMD_PAGES / 2)
+		return 2 * folio;
+	return folio <= BLOCK ? 4 * BLOCK : 4 * folio;
+}
+
+/* Shared memory: never part of the VMA or of a folio it is a neighbour of. */
+static void add_guard(char *addr)
+{
+	struct guard *guard = &guards[nr_guards];
+
+	if (nr_guards++ == MAX_GUARDS)
+		die("more than %d guards in one case: raise MAX_GUARDS",
+		    MAX_GUARDS);
+	guard->addr = map_or_die(addr, GUARD_PAGES * PAGE_SIZE,
+				 PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS |
+				 MAP_FIXED_NOREPLACE, -1, 0);
+	guard->seed = 0x9a4d0000ul + nr_guards;
+	pattern_write(addr, GUARD_PAGES * PAGE_SIZE, guard->seed);
+}
+
+void expect_guards(void)
+{
+	size_t i;
+
+	for (i = 0; i < nr_guards; i++)
+		EXPECT(pattern_verify(guards[i].addr, GUARD_PAGES * PAGE_SIZE,
+				      guards[i].seed) < 0,
+		       "a neighbour of the moved range, %p, was changed",
+		       guards[i].addr);
+}
+
+char *range_hole(char *at, size_t pages)
+{
+	probe_init();
+	stay_on_cpu(0);
+	add_guard(at - GUARD_PAGES * PAGE_SIZE);
+	add_guard(page_at(at, pages));
+	return at;
+}
+
+char *range_filled(char *at, size_t pages, unsigned long kib)
+{
+	range_hole(at, pages);
+	return folio_map_filled(at, pages * PAGE_SIZE, kib, SEED);
+}
+
+unsigned int cpu_count(void)
+{
+	long nr = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (nr < 1)
+		die_errno("cannot count the CPUs");
+	return nr;
+}
+
+void stay_on_cpu(unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die_errno("cannot stay on CPU %u", cpu);
+}
+
+void swap_out(char *addr, size_t pages)
+{
+	page_out(addr, pages * PAGE_SIZE);
+	if (pagemap_swapped(addr, pages) != pages)
+		die("only %zu of %zu pages at %p went to swap",
+		    pagemap_swapped(addr, pages), pages, addr);
+}
+
+void move_full(char *from, size_t pages, size_t new_pages, int flags, char *to)
+{
+	void *at = mremap(from, pages * PAGE_SIZE, new_pages * PAGE_SIZE,
+			  MREMAP_MAYMOVE | MREMAP_FIXED | flags, to);
+
+	if (at == MAP_FAILED)
+		die_errno("mremap of %zu pages from %p to %p", pages, from, to);
+	if (at != to)
+		die("mremap went to %p, not to %p", at, to);
+}
+
+void move(char *from, size_t pages, char *to)
+{
+	move_full(from, pages, pages, 0, to);
+}
