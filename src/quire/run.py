@@ -107,7 +107,7 @@ def run(command: Command, tick: Callable[[], None] | None = None) -> Finished:
             stop(child)
             raise
         finally:
-            _forget(child)
+            forget(child)
         return Finished(status, read(), time.monotonic() - started)
 
 
@@ -202,7 +202,8 @@ def _alive(group: int) -> bool:
     return True
 
 
-def _forget(child: subprocess.Popen[bytes]) -> None:
+def forget(child: subprocess.Popen[bytes]) -> None:
+    """A child that has been waited for; its number may be another process soon."""
     with _groups_lock:
         _groups.discard(child.pid)
 

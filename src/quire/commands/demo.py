@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Everything, from nothing to the tables: what `make demo` runs.
+
+Installs missing Debian packages (as root; else says which), fetches the base, builds all
+kernels, boots them, prints a table for each architecture and writes build/demo/quire.json,
+quire.svg and quire.png. What is built already is used again.
+"""
+
+import argparse
+import json
+import sys
+
+from quire import demo
+from quire.commands import bench
+from quire.comparison import Comparison
+from quire.lab import Prepared
+from quire.report import data, table
+from quire.session import Session
+
+NAME = "demo"
+
+
+def add_arguments(part: argparse.ArgumentParser) -> None:
+    """Only the form of the result."""
+    part.add_argument("--json", action="store_true", help="print JSON in place of the tables")
+
+
+def run(session: Session, arguments: argparse.Namespace) -> int:
+    """Run the demo and write its report."""
+
+    def show(rows: Comparison, prepared: Prepared) -> None:
+        if not arguments.json:
+            table.show(rows, prepared.title)
+
+    prepared, parts = demo.run(session, show)
+    if arguments.dry_run:
+        return 0
+    report = data.report(sys.argv, prepared.base, prepared.series, parts)
+    if arguments.json:
+        print(json.dumps(report, indent=1))
+    comparisons = [rows for rows, _ in parts]
+    bench.write(session.cache.root / "demo", "quire", report, comparisons, prepared.title)
+    return 0

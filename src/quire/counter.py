@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The QEMU plugin that counts: built for the interface of the QEMU at hand."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire import run
+from quire.cache import Cache, digest, sha256
+from quire.errors import BuildFailed
+from quire.guest import source_files
+from quire.host import Qemu
+from quire.kernel import Kernel, explain
+
+# nm's letters for code: global, local, weak.
+TEXT_TYPES = "TtWw"
+_SYMBOL = re.compile(rf"^([0-9a-f]+) [{TEXT_TYPES}] (\S+)$", re.M)
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """The shared object. `sha256` is what cached counts depend on."""
+
+    path: Path
+    sha256: str
+
+
+def build(cache: Cache, sources: Path, qemu: Qemu) -> Plugin:
+    """Compile it for `qemu`. BuildFailed with the first error line."""
+    compiler = run.run(run.Command(["gcc", "--version"])).output.partition("\n")[0]
+    key = f"api{qemu.plugin_api}-{digest(compiler, *source_files(sources))}"
+
+    def make(directory: Path) -> None:
+        log = cache.log("counter")
+        argv = ["make", "-C", str(sources), f"OUT={directory}", f"API={qemu.plugin_api}"]
+        command = run.Command(argv, log=log)
+        if run.run(command).status:
+            raise explain("the plugin did not build", log, command)
+
+    path = cache.make("counter", key, make) / "libquire-count.so"
+    return Plugin(path, "" if run.dry_run() else sha256(path))
+
+
+def symbols(kernel: Kernel) -> Path:
+    """The kernel's code symbols as the plugin reads them: "address name", by address."""
+    path = kernel.objdir / "quire-symbols"
+    if run.dry_run() or (
+        path.exists() and path.stat().st_mtime >= kernel.system_map.stat().st_mtime
+    ):
+        return path
+    rows = sorted(
+        (int(address, 16), name) for address, name in _SYMBOL.findall(kernel.system_map.read_text())
+    )
+    if not rows:
+        raise BuildFailed(
+            "the kernel has no symbols to count by", str(kernel.system_map), "enable KALLSYMS"
+        )
+    temporary = path.with_suffix(".new")
+    temporary.write_text("".join(f"{address:x} {name}\n" for address, name in rows))
+    temporary.replace(path)
+    return path

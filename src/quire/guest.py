@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The guest: our static program as /init of an initramfs, made without root."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire import run
+from quire.arch import Architecture
+from quire.cache import Cache, digest, sha256
+from quire.errors import BuildFailed
+from quire.kernel import Kernel, Toolchain, explain
+
+# What the kernel's gen_init_cpio packs: mount points, a console for init, init itself.
+LIST = """\
+dir /dev 0755 0 0
+nod /dev/console 0600 0 0 c 5 1
+dir /proc 0755 0 0
+dir /sys 0755 0 0
+dir /tmp 0755 0 0
+dir /root 0700 0 0
+file /init {program} 0755 0 0
+"""
+
+
+@dataclass(frozen=True)
+class Guest:
+    """An initramfs for one architecture. `sha256` is what cached counts depend on."""
+
+    arch: Architecture
+    initrd: Path
+    sha256: str
+
+
+def build(
+    cache: Cache, sources: Path, kernel: Kernel, jobs: int, toolchain: Toolchain | None = None
+) -> Guest:
+    """Compile the program and pack it. BuildFailed with the first error line."""
+    arch, tools = kernel.arch, toolchain or kernel.toolchain
+    key = f"{arch.name}-{digest(LIST, tools.version, *source_files(sources))}"
+
+    def make(directory: Path) -> None:
+        log = cache.log(f"guest-{arch.name}")
+        argv = ["make", "-C", str(sources), f"-j{jobs}", f"ARCH={arch.name}"]
+        argv += [f"CROSS_COMPILE={tools.cross_compile}", f"O={directory}"]
+        command = run.Command(argv, log=log)
+        if run.run(command).status:
+            raise explain(f"the guest for {arch.name} did not build", log, command)
+        pack(kernel, directory / "quire-guest", directory / "guest.cpio")
+
+    directory = cache.make("guest", key, make)
+    initrd = directory / "guest.cpio"
+    return Guest(arch, initrd, "" if run.dry_run() else sha256(initrd))
+
+
+def pack(kernel: Kernel, program: Path, initrd: Path) -> None:
+    """An initramfs with `program` as /init, by the kernel's own gen_init_cpio."""
+    listing = initrd.with_suffix(".list")
+    listing.write_text(LIST.format(program=program))
+    command = run.Command([str(kernel.objdir / "usr/gen_init_cpio"), "-t", "0", str(listing)])
+    run.announce(command)
+    if run.dry_run():
+        return
+    with initrd.open("wb") as file:
+        child = run.spawn(command, file)
+        status = child.wait()
+        run.forget(child)
+    if status:
+        raise BuildFailed(
+            "the initramfs could not be packed", command.text(), "run the command by hand"
+        )
+
+
+def source_files(directory: Path) -> list[Path]:
+    """All sources and makefiles below `directory`, in order, without what editors leave."""
+    return sorted(
+        path
+        for path in directory.rglob("*")
+        if path.suffix in (".c", ".h", ".S") or path.name == "Makefile"
+    )

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From a base to an architecture's comparison: the flow that bench, demo and profile share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from quire import bench, comparison, counter, guest, host, kconfig
+from quire.arch import Architecture
+from quire.base import Base
+from quire.bench import Options, Rig, Samples
+from quire.comparison import Comparison
+from quire.kernel import Kernel
+from quire.report.data import Provenance
+from quire.series import Series
+from quire.session import Session
+from quire.tree import Tree
+from quire.workloads import Cell
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A base with its series and both trees."""
+
+    base: Base
+    series: Series
+    stock: Tree
+    patched: Tree
+
+    @property
+    def title(self) -> str:
+        """For tables and pictures."""
+        count = len(self.series.patches)
+        noun = "patch" if count == 1 else "patches"
+        return f"Linux {self.base.version}, {self.base.origin}, {count} {noun}"
+
+
+def prepare(session: Session) -> Prepared:
+    """Fetch and patch."""
+    base = session.base()
+    stock, patched = session.trees(base)
+    return Prepared(base, session.series(base), stock, patched)
+
+
+def rig(session: Session, kernel: Kernel) -> Rig:
+    """Everything a measurement of `kernel` needs, built."""
+    qemu = host.qemu(kernel.arch)
+    plugin = counter.build(session.cache, session.project.counter, qemu)
+    program = guest.build(session.cache, session.project.guest, kernel, session.jobs)
+    return Rig(kernel, program, plugin, qemu)
+
+
+def rigs(session: Session, arch: Architecture, prepared: Prepared) -> tuple[Rig, Rig]:
+    """Stock and patched, built in that order."""
+    # A QEMU that cannot count is better known before the kernels are built.
+    host.qemu(arch)
+    stock = rig(session, session.kernel(arch, prepared.stock))
+    return stock, rig(session, session.kernel(arch, prepared.patched))
+
+
+def compare(
+    session: Session, both: tuple[Rig, Rig], cells: Sequence[Cell], options: Options
+) -> tuple[Comparison, Provenance, Samples]:
+    """Measure the cells on both kernels of one architecture."""
+    stock, patched = both
+    arch = stock.kernel.arch
+    samples = bench.measure(session.cache, both, cells, session.progress, options)
+    images = (stock.kernel.image_sha256, patched.kernel.image_sha256)
+    rows = comparison.compare(arch, images, cells, samples) if samples else Comparison(arch, ())
+    fragments = kconfig.fragments(session.project.configs, arch, session.configs)
+    return rows, Provenance(stock, patched, fragments), samples

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A machine: one QEMU boot of a kernel with a guest, its logs and its verdict."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire import results, run, splat
+from quire.cache import Cache
+from quire.counter import Plugin, symbols
+from quire.errors import GuestLost
+from quire.guest import Guest
+from quire.kernel import Kernel
+from quire.results import Results
+
+CONSOLE, RESULTS, COUNTS, COMMAND = "console.log", "results.txt", "counts.txt", "command"
+# Of all kernel messages these are always wanted: warnings and worse. A stack dump is "warning".
+QUIET = 5
+CHATTY = 7
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What to boot and how. With a plugin: one CPU under -icount, so that counts repeat."""
+
+    kernel: Kernel
+    guest: Guest
+    init: tuple[str, ...]
+    plugin: Plugin | None = None
+    cpus: int = 1
+    memory: str = "2G"
+    # Wall-clock seconds until the guest is taken for hung.
+    timeout: float = 300.0
+    loglevel: int = QUIET
+    # One CPU under -icount even without a plugin; races need it off.
+    icount: bool = True
+
+    def append(self) -> str:
+        """The kernel's command line. What follows `--` goes to init."""
+        arch = self.kernel.arch
+        words = [f"console={arch.console}", arch.append]
+        words += [arch.append_icount] if self.icount else []
+        words += ["panic=-1", "nokaslr", "norandmaps", f"loglevel={self.loglevel}"]
+        return " ".join(word for word in [*words, "--", *self.init] if word)
+
+    def argv(self, directory: Path) -> list[str]:
+        """QEMU's command line; logs and results go to `directory`."""
+        arch = self.kernel.arch
+        argv = [arch.qemu, *arch.machine_args, "-m", self.memory, "-smp", str(self.cpus)]
+        if self.icount:
+            # One instruction is one nanosecond, and an idle CPU skips to the next timer.
+            argv += ["-icount", "shift=0,sleep=off", "-rtc", "base=2024-11-17,clock=vm"]
+        argv += ["-seed", "1", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
+        argv += ["-kernel", str(self.kernel.image), "-initrd", str(self.guest.initrd)]
+        argv += ["-append", self.append()]
+        argv += ["-serial", f"file:{directory / CONSOLE}"]
+        argv += ["-device", "virtio-serial-device"]
+        argv += ["-chardev", f"file,id=q,path={directory / RESULTS}"]
+        argv += ["-device", "virtserialport,chardev=q,name=quire"]
+        if self.plugin:
+            files = f"symbols={symbols(self.kernel)},out={directory / COUNTS}"
+            argv += ["-plugin", f"{self.plugin.path},{files}"]
+        return argv
+
+
+def boot(machine: Machine, directory: Path) -> Results:
+    """Run the machine to its end in `directory`, which keeps console, results and counts.
+
+    GuestLost when it panics, hangs, prints a splat or ends without its `exit` line. What the
+    guest itself reports (failed verification, exit status) is for the caller to judge.
+    """
+    for name in (CONSOLE, RESULTS, COUNTS):
+        (directory / name).unlink(missing_ok=True)
+    command = run.Command(
+        run.die_with_us(machine.argv(directory)),
+        log=directory / "qemu.log",
+        timeout=machine.timeout,
+    )
+    if not run.dry_run():
+        (directory / COMMAND).write_text(command.text() + "\n")
+    hung, status = False, 0
+    try:
+        status = run.run(command).status
+    except run.TimedOut:
+        hung = True
+    if run.dry_run():
+        return Results(exit=0)
+    return judge(machine, directory, hung=hung, status=status)
+
+
+def judge(machine: Machine, directory: Path, *, hung: bool, status: int) -> Results:
+    """The results, or GuestLost if the boot cannot be trusted."""
+    console = _read(directory / CONSOLE)
+    found = splat.find(console)
+    if found:
+        raise lost(machine, directory, f"the guest printed a splat ({found.kind})", found)
+    text = _read(directory / RESULTS)
+    if hung:
+        raise lost(machine, directory, f"the guest hung: not done in {machine.timeout:.0f} s", None)
+    outcome = results.parse(text)
+    if outcome.exit is None:
+        raise lost(machine, directory, f"the guest ended without a verdict (QEMU: {status})", None)
+    return outcome
+
+
+def lost(machine: Machine, directory: Path, what: str, found: splat.Splat | None) -> GuestLost:
+    """The error: last console lines, decoded where possible, and the whole log's path."""
+    console = _read(directory / CONSOLE)
+    shown = decode(machine.kernel, splat.excerpt(console, found)) or "(the console is empty)"
+    qemu = run.tail(directory / "qemu.log", 3) if not console else ""
+    said = _read(directory / RESULTS).strip().splitlines()[-3:]
+    where = [f"{machine.kernel.arch.name} {machine.kernel.tree.label}: {' '.join(machine.init)}"]
+    where += [f"| {line}" for line in [*shown.splitlines(), *qemu.splitlines()]]
+    where += [f"results: {line}" for line in said]
+    where += [f"whole log: {directory / CONSOLE}"]
+    return GuestLost(
+        what, "\n".join(where), f"read the log; boot it again with: sh {directory / COMMAND}"
+    )
+
+
+def decode(kernel: Kernel, text: str) -> str:
+    """Stack lines with file and line, by the kernel's own script, if it has debug information."""
+    script = kernel.tree.path / "scripts/decode_stacktrace.sh"
+    config = _read(kernel.config)
+    if "CONFIG_DEBUG_INFO=y" not in config or not script.exists() or not shutil.which("awk"):
+        return text
+    command = ["bash", "-c", '"$1" "$2" "$3" <<<"$4"', "decode", str(script)]
+    command += [str(kernel.objdir / "vmlinux"), str(kernel.tree.path), text]
+    env = {"CROSS_COMPILE": kernel.toolchain.cross_compile}
+    try:
+        finished = run.run(run.Command(command, env=env, timeout=60))
+    except run.TimedOut:
+        return text
+    return finished.output if finished.status == 0 and finished.output else text
+
+
+def workdir(cache: Cache, name: str) -> Path:
+    """Where a boot of that name runs. What a lost guest left stays there until the next one."""
+    directory = cache.root / "boot" / re.sub(r"[^A-Za-z0-9.=_-]+", "-", name)
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    return directory
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The same as JSON, with everything that is needed to get the same numbers again."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import quire
+from quire import base as bases
+from quire.base import Base
+from quire.bench import Rig
+from quire.cache import sha256
+from quire.comparison import Comparison, Figure, Row
+from quire.series import Series
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What one architecture's comparison was made with."""
+
+    stock: Rig
+    patched: Rig
+    fragments: tuple[Path, ...]
+
+
+def report(
+    command: Sequence[str],
+    base: Base,
+    series: Series,
+    parts: Sequence[tuple[Comparison, Provenance]],
+) -> dict[str, Any]:
+    """A JSON-able report of one run of bench or demo."""
+    return {
+        "quire": quire.__version__,
+        "command": shlex.join(command),
+        "host": {"machine": platform.machine(), "python": platform.python_version()},
+        "base": bases.as_json(base),
+        "series": {
+            "file": series.file.name,
+            "versions": str(series.versions),
+            "patches": [{"name": p.name, "sha256": sha256(p.path)} for p in series.patches],
+        },
+        "architectures": [_architecture(*part) for part in parts],
+    }
+
+
+def _architecture(comparison: Comparison, made: Provenance) -> dict[str, Any]:
+    kernel = made.patched.kernel
+    return {
+        "name": comparison.arch.name,
+        "compiler": kernel.toolchain.version,
+        "qemu": str(made.patched.qemu),
+        "plugin_sha256": made.patched.plugin.sha256,
+        "guest_sha256": made.patched.guest.sha256,
+        "config": {
+            "resolved_sha256": sha256(kernel.config),
+            "fragments": [{"name": p.name, "sha256": sha256(p)} for p in made.fragments],
+        },
+        "images": {
+            "stock_sha256": made.stock.kernel.image_sha256,
+            "patched_sha256": kernel.image_sha256,
+        },
+        "rows": [_row(row) for row in comparison.rows],
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {
+        "workload": row.cell.workload.name,
+        "parameters": dict(row.cell.parameters),
+        "folio_kib": row.cell.size,
+        "unit": row.cell.workload.unit,
+        "stock": _figure(row.stock),
+        "patched": _figure(row.patched),
+        "ratio": row.ratio,
+        "spread": row.spread,
+        "unstable": row.unstable,
+        "posted": row.posted,
+    }
+
+
+def _figure(figure: Figure) -> dict[str, Any]:
+    return {
+        "instructions_per_unit": figure.insns,
+        "kernel_instructions_per_unit": figure.kernel,
+        "own_instructions_per_unit": figure.own,
+        "tlb_invalidations_per_unit": figure.tlb_total,
+        "tlb_by_class_per_unit": figure.tlb,
+        "tlb_invalidations_per_call": figure.tlb_per_op,
+        **{key: value for key, value in asdict(figure).items() if key in _AS_THEY_ARE},
+    }
+
+
+_AS_THEY_ARE = ("counters", "runs", "spread")

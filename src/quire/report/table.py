@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The table: workload × folio size, stock and patched, ratio, what the authors posted."""
+
+from __future__ import annotations
+
+import sys
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from quire.comparison import Comparison, Row
+
+# Wide enough for every column when stdout is no terminal.
+PLAIN_WIDTH = 132
+# A ratio within this share of 1 is no change worth a colour.
+NOTABLE = 0.01
+
+
+def console() -> Console:
+    """Results go here: colour only on a terminal."""
+    width = None if sys.stdout.isatty() else PLAIN_WIDTH
+    return Console(highlight=False, width=width)
+
+
+def show(comparison: Comparison, base: str) -> None:
+    """Print one architecture's table on stdout."""
+    console().print(build(comparison, base))
+
+
+def build(comparison: Comparison, base: str) -> Table:
+    """The table as rich renders it."""
+    table = Table(
+        title=f"{comparison.arch.name} · {base}",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        caption=_caption(comparison),
+        caption_justify="left",
+        pad_edge=False,
+    )
+    table.add_column("workload", no_wrap=True)
+    table.add_column("folio\nKiB", justify="right")
+    for name in ("instructions\nstock", "per page\npatched"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("ratio", justify="right", no_wrap=True)
+    for name in ("TLB inv.\nstock", "per page\npatched"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("posted\n(time)", no_wrap=True)
+    table.add_column("remarks")
+    previous = ""
+    for row in comparison.rows:
+        if previous and row.cell.workload.name != previous:
+            table.add_section()
+        previous = row.cell.workload.name
+        _add(table, row)
+    return table
+
+
+def _add(table: Table, row: Row) -> None:
+    size = str(row.cell.size) if row.cell.size is not None else "–"
+    table.add_row(
+        row.cell.label,
+        size,
+        number(row.stock.insns),
+        number(row.patched.insns),
+        _ratio(row.ratio),
+        number(row.stock.tlb_total),
+        number(row.patched.tlb_total),
+        row.posted,
+        remarks(row),
+    )
+    if row.stock.own and row.patched.own:
+        ratio = row.stock.own / row.patched.own
+        own = (number(row.stock.own), number(row.patched.own))
+        table.add_row("  of it unmapping", "", *own, _ratio(ratio), "", "", "", "")
+
+
+def number(value: float) -> str:
+    """Three significant digits below 100, whole numbers above, thousands set apart."""
+    if value >= 100:
+        return f"{value:,.0f}".replace(",", " ")
+    if value == 0:
+        return "0"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 1 else f"{value:.3g}"
+
+
+def remarks(row: Row) -> str:
+    """Counters the workload is about, and whether the row can be trusted to repeat."""
+    parts = []
+    for name in row.cell.workload.counters:
+        if name in row.stock.counters:
+            parts.append(f"{name} {row.stock.counters[name]} → {row.patched.counters.get(name)}")
+    if row.unstable:
+        parts.append(f"unstable, spread {row.spread:.2%}")
+    elif row.stock.runs > 1:
+        parts.append(f"spread {row.spread:.3%} of {row.stock.runs}")
+    return "; ".join(parts)
+
+
+def _ratio(ratio: float) -> Text:
+    style = "green" if ratio > 1 + NOTABLE else "red" if ratio < 1 - NOTABLE else ""
+    return Text(f"{ratio:.2f}×", style=style)
+
+
+def _caption(comparison: Comparison) -> str:
+    text = "ratio: stock / patched instructions; posted: the authors' wall time, old / new."
+    if any(row.cell.workload.unit == "walk" for row in comparison.rows):
+        text += " ksm-walk: per walk, not per page."
+    return text
