@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Run the guest's tests on the patched kernels (or the stock ones).
+
+A pattern is a shell pattern on suite.case; without one everything runs. One CPU under -icount
+repeats exactly; --smp 2 runs without it, so that races can happen.
+
+  quire test                            all cases, both architectures
+  quire test 'mremap.*' ARCH=arm64      one suite
+  quire test --stock 'mremap.content*'  on the base
+  quire test --list                     what there is
+"""
+
+import argparse
+import json
+from typing import Any
+
+from quire import host, suite
+from quire.report.table import console
+from quire.session import Session
+
+NAME = "test"
+STYLE = {"pass": "green", "fail": "red", "missing": "red", "skip": "yellow"}
+
+
+def add_arguments(part: argparse.ArgumentParser) -> None:
+    """Which cases, on what."""
+    part.add_argument("pattern", nargs="*", help="suite.case, with * and ? (default: all)")
+    part.add_argument("--stock", action="store_true", help="test the base, without the series")
+    part.add_argument("--smp", type=int, default=1, metavar="N", help="virtual CPUs (default 1)")
+    part.add_argument(
+        "--timeout",
+        type=float,
+        default=suite.TIMEOUT,
+        metavar="SECONDS",
+        help="take the guest for hung after this long (default %(default).0f)",
+    )
+    part.add_argument("--list", action="store_true", help="list suites, cases and workloads")
+    part.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(session: Session, arguments: argparse.Namespace) -> int:
+    """Exit status 1 when a case failed, 4 when a guest was lost."""
+    host.require(session.architectures)
+    stock, patched = session.trees(session.base())
+    tree = stock if arguments.stock else patched
+    options = suite.Options(cpus=arguments.smp, timeout=arguments.timeout)
+    verdicts = []
+    for arch in session.architectures:
+        kernel = session.kernel(arch, tree)
+        if arguments.list:
+            print("\n".join(suite.listing(session, kernel)))
+            return 0
+        with session.progress.stage(f"{arch.name} tests"):
+            verdict = suite.run(session, kernel, arguments.pattern or ["*"], options)
+        if arguments.dry_run:
+            continue
+        verdicts.append(verdict)
+        if not arguments.json:
+            _show(verdict)
+    if arguments.json:
+        print(json.dumps([_as_json(verdict) for verdict in verdicts], indent=1))
+    error = suite.failures(verdicts)
+    if error:
+        raise error
+    return 0
+
+
+def _show(verdict: suite.Verdict) -> None:
+    out = console()
+    kernel = verdict.kernel
+    count: dict[str, int] = {}
+    for name, test in verdict.cases:
+        status = "fail" if test.failed else test.status
+        count[status] = count.get(status, 0) + 1
+        why = f"  {test.reason}" if test.reason else ""
+        out.print(f"[{STYLE[status]}]{status:<4}[/] {name}{why}")
+    summary = ", ".join(f"{number} {status}" for status, number in sorted(count.items()))
+    out.print(f"{kernel.arch.name} {kernel.tree.label} {kernel.tree.base.version}: {summary}")
+
+
+def _as_json(verdict: suite.Verdict) -> dict[str, Any]:
+    kernel = verdict.kernel
+    return {
+        "architecture": kernel.arch.name,
+        "tree": kernel.tree.label,
+        "base": str(kernel.tree.base.version),
+        "cases": [
+            {
+                "name": name,
+                "status": "fail" if test.failed else test.status,
+                "reason": test.reason,
+                "diagnostics": test.diagnostics,
+            }
+            for name, test in verdict.cases
+        ],
+    }

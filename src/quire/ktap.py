@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0
+"""KTAP, as in the kernel's Documentation/dev-tools/ktap.rst: nested results of tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+_INDENT = re.compile(r"^ *")
+_VERSION = re.compile(r"^KTAP version \d+$")
+_PLAN = re.compile(r"^1\.\.(\d+)(?: *# *SKIP\b *(.*))?$")
+_RESULT = re.compile(r"^(not )?ok (\d+)(?: +-)?(?: +([^#]*?))?(?: *# *(\w+) *(.*))?$")
+_BAIL = re.compile(r"^Bail out!(.*)$")
+
+
+@dataclass
+class Test:
+    """One result. A suite has `subtests`; `problem` says why a result cannot be believed."""
+
+    name: str
+    status: str = "missing"  # pass, fail, skip, missing
+    reason: str = ""
+    problem: str = ""
+    diagnostics: list[str] = field(default_factory=list)
+    subtests: list[Test] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        """A failure of its own or below it; what is missing or inconsistent has failed."""
+        own = self.status in ("fail", "missing") or bool(self.problem)
+        return own or any(test.failed for test in self.subtests)
+
+    def leaves(self, prefix: str = "") -> Iterator[tuple[str, Test]]:
+        """Every case with its full name, suite.case."""
+        name = f"{prefix}{self.name}"
+        if not self.subtests:
+            yield name, self
+        for test in self.subtests:
+            yield from test.leaves(f"{name}.")
+
+
+@dataclass
+class _Level:
+    """A nesting level being read: what it announced, and what is open in it."""
+
+    indent: int
+    tests: list[Test] = field(default_factory=list)
+    planned: int | None = None
+    diagnostics: list[str] = field(default_factory=list)
+
+    def close(self, owner: Test) -> None:
+        """Hand the level's results to the test they belong to, and check them."""
+        owner.subtests = self.tests
+        problems = [problem for problem in (self._problem(),) if problem]
+        owner.problem = "; ".join([owner.problem, *problems]).strip("; ")
+        owner.diagnostics += self.diagnostics
+
+    def _problem(self) -> str:
+        if self.planned is None:
+            return "no plan line (1..N)"
+        if self.planned != len(self.tests):
+            return f"{self.planned} tests planned, {len(self.tests)} reported"
+        return ""
+
+
+def parse(lines: Iterable[str]) -> Test:
+    """The whole report as one nameless test; `failed` unless all is there and well.
+
+    Lines that are not KTAP are ignored, as the specification asks of parsers.
+    """
+    root = Test("", "pass")
+    levels: list[_Level] = []
+    for line in lines:
+        indent = len(_INDENT.match(line)[0])  # type: ignore[index]
+        text = line.strip()
+        if _VERSION.match(text):
+            if not levels or indent > levels[-1].indent:
+                levels.append(_Level(indent))
+            continue
+        if not levels:
+            continue
+        if found := _BAIL.match(text):
+            root.problem = f"bailed out:{found[1]}"
+            break
+        _read(levels, indent, text)
+    while len(levels) > 1:
+        # Subtests whose parent's result never came: the run ended among them.
+        orphan = Test("(no result)", "missing", problem="the run ended inside this suite")
+        levels.pop().close(orphan)
+        levels[-1].tests.append(orphan)
+    if not levels:
+        root.status, root.problem = "missing", "no KTAP report"
+    else:
+        levels[0].close(root)
+    return root
+
+
+def _read(levels: list[_Level], indent: int, text: str) -> None:
+    if found := _PLAN.match(text):
+        _at(levels, indent).planned = int(found[1])
+    elif found := _RESULT.match(text):
+        _result(levels, indent, found)
+    elif text.startswith("#"):
+        levels[-1].diagnostics.append(text.lstrip("# "))
+
+
+def _at(levels: list[_Level], indent: int) -> _Level:
+    """The level for a line of that indentation; a plan may open one without a version line."""
+    if indent > levels[-1].indent:
+        levels.append(_Level(indent))
+    return levels[-1]
+
+
+def _result(levels: list[_Level], indent: int, found: re.Match[str]) -> None:
+    negative, number, name, directive, reason = found.groups()
+    test = Test((name or number).strip(), "fail" if negative else "pass", reason or "")
+    if directive and directive.upper() == "SKIP":
+        test.status = "skip"
+    elif directive:
+        test.reason = f"{directive} {reason or ''}".strip()
+    while len(levels) > 1 and levels[-1].indent > indent:
+        levels.pop().close(test)
+    level = levels[-1]
+    test.diagnostics = level.diagnostics + test.diagnostics
+    level.diagnostics = []
+    if int(number) != len(level.tests) + 1:
+        test.problem = f"numbered {number}, expected {len(level.tests) + 1}"
+    if test.status != "fail" and any(sub.failed for sub in test.subtests):
+        test.problem = test.problem or "a subtest failed, yet it says ok"
+    level.tests.append(test)

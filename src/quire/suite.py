@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tests in the guest: one boot per kernel, KTAP out, a verdict per case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from quire import guest, ktap, machine
+from quire.errors import Difference, QuireError
+from quire.kernel import Kernel
+from quire.ktap import Test
+from quire.machine import CHATTY, Machine
+from quire.session import Session
+
+# Without -icount and with several CPUs a suite takes a few seconds; a hang is worth waiting for.
+TIMEOUT = 600.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """`cpus` above 1 runs without -icount, so that races can happen."""
+
+    cpus: int = 1
+    timeout: float = TIMEOUT
+    memory: str = "2G"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One boot's report and where its logs are."""
+
+    kernel: Kernel
+    report: Test
+    logs: str
+
+    @property
+    def cases(self) -> list[tuple[str, Test]]:
+        """Every case by its full name."""
+        return [(name.lstrip("."), test) for name, test in self.report.leaves() if name]
+
+
+def run(session: Session, kernel: Kernel, patterns: Sequence[str], options: Options) -> Verdict:
+    """Boot and test. GuestLost for a panic, hang or splat; failed cases are in the verdict.
+
+    Difference when the guest's exit status and its report contradict each other.
+    """
+    program = guest.build(session.cache, session.project.guest, kernel, session.jobs)
+    boot = Machine(
+        kernel,
+        program,
+        ("test", *patterns),
+        cpus=options.cpus,
+        icount=options.cpus == 1,
+        memory=options.memory,
+        timeout=options.timeout,
+        loglevel=CHATTY,
+    )
+    work = machine.workdir(session.cache, _name(kernel, options))
+    outcome = machine.boot(boot, work)
+    report = ktap.parse(outcome.other)
+    if report.status == "missing":
+        raise Difference(
+            "the guest reported no tests",
+            "\n".join([*outcome.notes, *outcome.other[:5], f"whole log: {work}"]),
+            "check the pattern: quire test --list",
+        )
+    if (outcome.exit == 0) == report.failed:
+        raise Difference(
+            f"exit status {outcome.exit} contradicts the report",
+            f"{report.problem or 'see the log'}\nwhole log: {work}",
+            "read the log; some result is missing",
+        )
+    return Verdict(kernel, report, str(work))
+
+
+def listing(session: Session, kernel: Kernel) -> list[str]:
+    """What the guest can run, as it says itself."""
+    program = guest.build(session.cache, session.project.guest, kernel, session.jobs)
+    work = machine.workdir(session.cache, f"list-{kernel.arch.name}")
+    return machine.boot(Machine(kernel, program, ("list",), timeout=120), work).other
+
+
+def failures(verdicts: Sequence[Verdict]) -> QuireError | None:
+    """One error for everything that failed; None if nothing did."""
+    lines = []
+    for verdict in verdicts:
+        kernel = verdict.kernel
+        for name, test in verdict.cases:
+            if test.failed:
+                lines.append(f"{kernel.arch.name} {kernel.tree.label}: {name} {test.problem}")
+                lines += [f"| {text}" for text in test.diagnostics[-8:]]
+        if verdict.report.failed:
+            lines.append(f"whole log: {verdict.logs}")
+    if not lines:
+        return None
+    return Difference("tests failed", "\n".join(lines), "read the log, then the patch")
+
+
+def _name(kernel: Kernel, options: Options) -> str:
+    return f"test-{kernel.arch.name}-{kernel.tree.label}-smp{options.cpus}"
