@@ -71,6 +71,15 @@ void env_after_tick(void)
 		;
 }
 
+/* munmap() drains the batches before it frees pages. */
+void env_drain_lru(void)
+{
+	char *page = map_anon(NULL, PAGE_SIZE);
+
+	*(volatile char *)page = 1;
+	unmap(page, PAGE_SIZE);
+}
+
 unsigned long env_taint(void)
 {
 	return read_number("/proc/sys/kernel/tainted");

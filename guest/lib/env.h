@@ -19,6 +19,12 @@ void env_reset(void);
 void env_after_tick(void);
 
 /*
+ * Move what recent page faults left in this CPU's LRU batches to the lists, so
+ * that not the next system call that drains them pays for it.
+ */
+void env_drain_lru(void);
+
+/*
  * Bits of /proc/sys/kernel/tainted: a warning, a bad page or an oops sets one.
  */
 unsigned long env_taint(void);

@@ -51,6 +51,9 @@ char *range_filled(char *at, size_t pages, unsigned long kib);
 /* A guarded hole that nothing but the guards' pages is near of. */
 char *range_hole(char *at, size_t pages);
 
+/* Unmap a range (or what is left of it) and its guards; checks these first. */
+void range_drop(char *at, size_t pages);
+
 /* The guards' pages, on both sides of each range, are as they were made. */
 void expect_guards(void);
 

@@ -40,7 +40,7 @@ static void add_guard(char *addr)
 				 PROT_READ | PROT_WRITE,
 				 MAP_SHARED | MAP_ANONYMOUS |
 				 MAP_FIXED_NOREPLACE, -1, 0);
-	guard->seed = 0x9a4d0000ul + nr_guards;
+	guard->seed = 0x9a4d0000ul + (uintptr_t)addr / PAGE_SIZE;
 	pattern_write(addr, GUARD_PAGES * PAGE_SIZE, guard->seed);
 }
 
@@ -53,6 +53,23 @@ void expect_guards(void)
 				      guards[i].seed) < 0,
 		       "a neighbour of the moved range, %p, was changed",
 		       guards[i].addr);
+}
+
+/* Guards are in pairs: the one before a range, the one behind it. */
+void range_drop(char *at, size_t pages)
+{
+	char *first = at - GUARD_PAGES * PAGE_SIZE;
+	size_t i;
+
+	expect_guards();
+	for (i = 0; i < nr_guards && guards[i].addr != first; i++)
+		;
+	if (i == nr_guards)
+		die("no range between guards starts at %p", at);
+	unmap(first, (pages + 2 * GUARD_PAGES) * PAGE_SIZE);
+	nr_guards -= 2;
+	guards[i] = guards[nr_guards];
+	guards[i + 1] = guards[nr_guards + 1];
 }
 
 char *range_hole(char *at, size_t pages)

@@ -22,6 +22,7 @@ void mib_repeat(void (*once)(bool counted))
 
 	for (i = 0; i <= reps; i++) {
 		map_mib(bench_number("size"));
+		env_drain_lru();
 		env_after_tick();
 		once(i > 0);
 	}
