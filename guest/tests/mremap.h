@@ -46,8 +46,14 @@ static inline char *page_at(char *addr, size_t page)
  */
 size_t range_pages(unsigned long kib);
 
-/* Guarded private anonymous folios of kib, filled with SEED. */
+/*
+ * Guarded private anonymous folios of kib, filled with SEED. Later faults bring
+ * in single pages; and with large folios switched off again, khugepaged does
+ * not replace a folio of 2 MiB that lies off its alignment.
+ */
 char *range_filled(char *at, size_t pages, unsigned long kib);
+/* Write a pattern, with folios of kib for what is absent there. */
+void range_fill(char *at, size_t pages, unsigned long kib, uint64_t seed);
 /* A guarded hole that nothing but the guards' pages is near of. */
 char *range_hole(char *at, size_t pages);
 

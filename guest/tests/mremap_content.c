@@ -9,7 +9,6 @@
 
 #include "folio.h"
 #include "mremap.h"
-#include "pattern.h"
 #include "proc.h"
 #include "swap.h"
 
@@ -235,7 +234,9 @@ QUIRE_CASE_SIZES(mremap, dontunmap_mixed, ALL_SIZES)
 	mix_states(from, pages);
 	check_dontunmap(from, pages, to);
 	expect_mixed_content(to, pages);
-	pattern_write(from, pages * PAGE_SIZE, SEED);
+	if (madvise(from, pages * PAGE_SIZE, MADV_DONTNEED))
+		die_errno("MADV_DONTNEED of the old range");
+	range_fill(from, pages, kib, SEED);
 	check_dontunmap(from, pages, again);
 	expect_content(again, pages, SEED, 0);
 	expect_mixed_content(to, pages);

@@ -84,7 +84,16 @@ char *range_hole(char *at, size_t pages)
 char *range_filled(char *at, size_t pages, unsigned long kib)
 {
 	range_hole(at, pages);
-	return folio_map_filled(at, pages * PAGE_SIZE, kib, SEED);
+	folio_map_filled(at, pages * PAGE_SIZE, kib, SEED);
+	folio_want(4);
+	return at;
+}
+
+void range_fill(char *at, size_t pages, unsigned long kib, uint64_t seed)
+{
+	folio_want(kib);
+	pattern_write(at, pages * PAGE_SIZE, seed);
+	folio_want(4);
 }
 
 unsigned int cpu_count(void)
