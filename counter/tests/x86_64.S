@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A guest whose instructions can be counted by hand: no operating system, code
+ * at low addresses in place of a user's and at high ones (.high) in place of a
+ * kernel's.
+ *
+ * Each "expect:" line is a line of the plugin's output. Of a region that has
+ * one, all are given but those of TLB classes that are zero.
+ *
+ * Started by QEMU's microvm machine through the PVH entry point, in 32-bit
+ * mode with paging off.
+ */
+
+#define LAPIC		0xfee00000
+#define TABLE_FLAGS	3		/* present, writable */
+#define PAGE_FLAGS	0x83		/* the same, a large page */
+#define DEVICE_FLAGS	0x93		/* the same, uncached */
+#define HOLE		0x600000	/* the one large page that is not mapped */
+#define BUFFER		0x400000
+#define CODE64		8
+#define TIMER_VECTOR	0x40
+
+	.macro	mark op, id
+	.byte	0x0f, 0x1f, 0x80
+	.long	0x51550000 | (\op << 12) | \id
+	.endm
+	.macro	start id
+	mark	1, \id
+	.endm
+	.macro	stop id
+	mark	2, \id
+	.endm
+
+	.macro	call_high function	/* two instructions */
+	mov	$\function, %rbx
+	call	*%rbx
+	.endm
+
+	.macro	gate vector, handler
+	mov	$\handler, %rax
+	mov	$idt + 16 * \vector, %edi
+	call	set_gate
+	.endm
+
+	.section .note, "a"
+	.long	4, 4, 18		/* PHYS32_ENTRY */
+	.asciz	"Xen"
+	.long	_start
+
+	.text
+	.code32
+	.globl	_start
+_start:
+	lgdt	gdt_pointer
+	mov	$0x6a0, %eax		/* OSXMMEXCPT, OSFXSR, PGE, PAE */
+	mov	%eax, %cr4
+	mov	$pml4, %eax
+	mov	%eax, %cr3
+	mov	$0xc0000080, %ecx	/* EFER */
+	mov	$0x101, %eax		/* long mode, syscall */
+	xor	%edx, %edx
+	wrmsr
+	mov	$0x80000013, %eax	/* paging, protection */
+	mov	%eax, %cr0
+	ljmp	$CODE64, $1f
+	.code64
+1:	xor	%eax, %eax
+	mov	%eax, %ss
+	mov	$stack, %esp
+	gate	14, k_page_fault
+	gate	TIMER_VECTOR, k_timer
+	lidt	idt_pointer
+	mov	$BUFFER, %esi
+
+#ifdef NOT_ARMED
+	start	1
+	stop	1
+#endif
+	mark	3, 0
+	mov	$10, %ecx		/* takes effect at the next block */
+1:	dec	%ecx
+	jnz	1b
+#ifdef STARTED_TWICE
+	start	1
+	start	1
+#endif
+#ifdef NEVER_STARTED
+	stop	1
+#endif
+
+/*
+ * Nothing at all, twenty times.
+ * expect: region 1 runs 20 insns 0 user 0 kernel 0 other 0
+ */
+	mov	$20, %ecx
+1:	start	1
+	stop	1
+	dec	%ecx
+	jnz	1b
+
+/*
+ * A straight line; markers in the middle of a block.
+ * expect: region 2 runs 1 insns 9 user 9 kernel 0 other 0
+ */
+	add	$1, %eax
+	start	2
+	add	$1, %eax
+	lea	(%rax,%rax), %edx
+	mov	(%rsi), %rdx
+	nop
+	imul	%edx, %eax
+	movd	%eax, %xmm0
+	push	%rax
+	pop	%rax
+	add	$1, %rax
+	stop	2
+	add	$1, %eax
+
+/*
+ * Loops; one region inside another; both more than once.
+ * expect: region 3 runs 5 insns 10070 user 10070 kernel 0 other 0
+ * expect: region 4 runs 5 insns 10005 user 10005 kernel 0 other 0
+ */
+	mov	$5, %edx
+2:	start	3
+	add	$1, %eax
+	mov	$4, %ecx
+1:	dec	%ecx
+	jnz	1b
+	start	4
+	mov	$1000, %ecx
+1:	dec	%ecx
+	jnz	1b
+	stop	4
+	add	$1, %eax
+	add	$1, %eax
+	add	$1, %eax
+	stop	3
+	dec	%edx
+	jnz	2b
+
+/*
+ * Kernel functions: one that no symbol names, one that runs on into the next,
+ * one that loops to its own first instruction.
+ * expect: region 5 runs 1 insns 239 user 64 kernel 175 other 21
+ * expect: sym 5 k_first 14 7
+ * expect: sym 5 k_leaf 21 7
+ * expect: sym 5 k_loop 101 50
+ * expect: sym 5 k_second 18 9
+ */
+	mov	$7, %edx
+	start	5
+1:	call_high k_unnamed
+	call_high k_first
+	call_high k_leaf
+	dec	%edx
+	jnz	1b
+	call_high k_second
+	call_high k_second
+	mov	$50, %ecx
+	call_high k_loop
+	add	$1, %eax
+	stop	5
+
+/*
+ * What invalidates TLB entries, and moves to and from control registers that
+ * do not count.
+ * expect: region 6 runs 3 insns 33 user 33 kernel 0 other 0
+ * expect: tlb 6 invlpg 9
+ * expect: tlb 6 cr3 6
+ */
+	mov	$3, %ecx
+1:	start	6
+	invlpg	(%rsi)
+	invlpg	0x1000(%rsi,%rax)
+	invlpg	%gs:0x7ec73680
+	mov	%cr3, %rax
+	mov	%rax, %cr3
+	mov	%cr3, %r9
+	mov	%r9, %cr3
+	mov	%cr4, %rax
+	mov	%rax, %cr4
+	mov	%cr0, %rax
+	mov	%rax, %cr0
+	stop	6
+	dec	%ecx
+	jnz	1b
+
+/*
+ * String instructions with rep are one instruction, whatever the number of
+ * iterations; also where a jump leads straight to one.
+ * expect: region 7 runs 1 insns 34 user 34 kernel 0 other 0
+ */
+	xor	%eax, %eax
+	start	7
+	mov	$BUFFER, %edi
+	mov	$4096, %ecx
+	rep stosb
+	mov	$512, %ecx
+	rep stosq
+	mov	$BUFFER, %edi
+	lea	0x8000(%rdi), %rsi
+	mov	$512, %ecx
+	rep movsq
+	mov	$4095, %ecx
+	rep movsb
+	mov	$1, %ecx
+	rep movsb
+	xor	%ecx, %ecx
+	rep movsb
+	mov	$BUFFER, %esi
+	mov	$100, %ecx
+	rep lodsl
+	mov	$3, %edx
+2:	mov	$10, %ecx
+	jmp	1f
+1:	rep stosl
+	dec	%edx
+	jnz	2b
+	stop	7
+
+/*
+ * One that compares counts each iteration: 16 and one more to find the count
+ * zero; then the three that lead to the byte.
+ * expect: region 8 runs 1 insns 25 user 25 kernel 0 other 0
+ */
+	xor	%eax, %eax
+	movb	$7, BUFFER + 66
+	start	8
+	mov	$BUFFER, %edi
+	mov	$16, %ecx
+	repe scasb
+	mov	$7, %eax
+	mov	$BUFFER + 64, %edi
+	mov	$100, %ecx
+	repne scasb
+	stop	8
+
+/*
+ * A block that a page fault leaves in the middle, five times: the load counts
+ * for each of its two attempts.
+ * expect: region 9 runs 5 insns 45 user 25 kernel 20 other 0
+ * expect: sym 9 k_page_fault 20 5
+ */
+	mov	$5, %ecx
+1:	call	unmap_hole
+	start	9
+	add	$1, %eax
+	add	$1, %eax
+	mov	HOLE, %edx
+	add	$1, %eax
+	stop	9
+	dec	%ecx
+	jnz	1b
+
+/*
+ * Page faults after a hundred iterations of a string instruction, at the store
+ * and at the load: one for the attempt, one when it comes to its end.
+ * expect: region 10 runs 1 insns 15 user 11 kernel 4 other 0
+ * expect: sym 10 k_page_fault 4 1
+ * expect: region 11 runs 1 insns 8 user 4 kernel 4 other 0
+ * expect: sym 11 k_page_fault 4 1
+ * expect: region 12 runs 1 insns 9 user 5 kernel 4 other 0
+ * expect: sym 12 k_page_fault 4 1
+ */
+	call	unmap_hole
+	start	10
+	mov	$HOLE - 100, %edi
+	mov	$200, %ecx
+	rep stosb			/* two */
+	mov	$BUFFER, %edi
+	mov	$200, %ecx
+	rep stosb
+	mov	$BUFFER, %edi
+	mov	$200, %ecx
+	mov	$BUFFER, %esi
+	rep movsb
+	stop	10
+	call	unmap_hole
+	start	11
+	mov	$HOLE - 100, %edi
+	mov	$200, %ecx
+	rep movsb			/* two */
+	stop	11
+	call	unmap_hole
+	start	12
+	mov	$BUFFER, %edi
+	mov	$HOLE - 100, %esi
+	mov	$200, %ecx
+	rep movsb			/* two */
+	stop	12
+
+/*
+ * Blocks that end at a page: with an instruction that crosses into the next,
+ * and with one that just does not.
+ * expect: region 13 runs 1 insns 4 user 4 kernel 0 other 0
+ * expect: region 14 runs 1 insns 5 user 5 kernel 0 other 0
+ */
+	jmp	1f
+	.balign	4096
+	.skip	4096 - 16
+1:	start	13			/* seven bytes */
+	add	$1, %eax		/* three */
+	add	$1, %eax
+	movabs	$0x123456789a, %rax	/* three on this page, seven on the next */
+	add	$1, %eax
+	stop	13
+	jmp	1f
+	.balign	4096
+	.skip	4096 - 16
+1:	start	14
+	add	$1, %eax
+	add	$1, %eax
+	add	$1, %eax		/* to the end of the page */
+	add	$1, %eax
+	add	$1, %eax
+	stop	14
+
+/*
+ * Interrupts, a thousand: 100,000 rounds of ten instructions, plus k_timer's
+ * two for each interrupt. The test knows, for no line can say it.
+ */
+	mov	$LAPIC, %r14d
+	movl	$0x1ff, 0xf0(%r14)		/* enable */
+	movl	$0x10000, 0x350(%r14)		/* no LINT0 */
+	movl	$0xb, 0x3e0(%r14)		/* every tick, of 1 ns */
+	movl	$0x20000 | TIMER_VECTOR, 0x320(%r14)	/* periodic */
+	movl	$1000, 0x380(%r14)
+	mov	$BUFFER, %esi
+	mov	$100000, %ecx
+	sti
+	start	15
+1:	add	$1, %eax
+	mov	(%rsi), %rdx
+	add	$1, %eax
+	mov	%edx, %ebx
+	push	%rbx
+	pop	%rbx
+	xor	%ebx, %edx
+	mov	%rdx, (%rsi)
+	dec	%ecx
+	jnz	1b
+	stop	15
+	cli
+
+/*
+ * Disarmed and armed again.
+ * expect: region 16 runs 1 insns 3 user 3 kernel 0 other 0
+ */
+	.irp	op, 4, 3
+	mark	\op, 0
+	mov	$10, %ecx
+1:	dec	%ecx
+	jnz	1b
+	.endr
+	start	16
+	add	$1, %eax
+	mov	(%rsi), %rdx
+	nop
+	stop	16
+
+#ifdef LEFT_OPEN
+	start	99
+#endif
+#ifdef DISARMED
+	mark	4, 0
+	jmp	1f
+1:	start	99
+	stop	99
+#endif
+
+	lidt	nothing			/* a triple fault ends QEMU */
+	ud2
+
+unmap_hole:
+	movq	$0, pd + 3 * 8
+	invlpg	HOLE
+	ret
+
+/* %rax: the handler, %rdi: the gate */
+set_gate:
+	mov	%ax, (%rdi)
+	movl	$0x8e000000 | CODE64, 2(%rdi)
+	shr	$16, %rax
+	mov	%ax, 6(%rdi)
+	shr	$16, %rax
+	mov	%eax, 8(%rdi)
+	ret
+
+	.balign	4096
+pml4:	.quad	pdpt + TABLE_FLAGS
+	.fill	510, 8, 0
+	.quad	pdpt + TABLE_FLAGS
+pdpt:	.quad	pd + TABLE_FLAGS	/* for both halves */
+	.quad	0, 0
+	.quad	0xc0000000 + DEVICE_FLAGS
+	.fill	506, 8, 0
+	.quad	pd + TABLE_FLAGS
+	.quad	0
+pd:	.quad	0x000000 + PAGE_FLAGS
+	.quad	0x200000 + PAGE_FLAGS
+	.quad	0x400000 + PAGE_FLAGS
+	.fill	509, 8, 0
+gdt:	.quad	0
+	.quad	0x00209b0000000000	/* CODE64 */
+gdt_pointer:
+	.word	. - gdt - 1
+	.long	gdt
+idt:	.fill	(TIMER_VECTOR + 1) * 16, 1, 0
+idt_pointer:
+	.word	. - idt - 1
+	.quad	idt
+nothing:
+	.fill	10, 1, 0
+	.skip	4096
+stack:
+
+	.section .high, "ax"
+k_unnamed:
+	add	$1, %eax
+	add	$1, %eax
+	ret
+
+k_leaf:
+	mov	$1, %eax
+	add	$1, %eax
+	ret
+
+k_first:
+	add	$1, %eax
+	add	$1, %eax
+k_second:
+	add	$1, %eax
+	ret
+
+k_loop:
+	dec	%ecx
+	jnz	k_loop
+	ret
+
+k_page_fault:
+	movq	$HOLE + PAGE_FLAGS, pd + 3 * 8
+	nop
+	add	$8, %rsp		/* the error code */
+	iretq
+
+k_timer:
+	movl	$0, 0xb0(%r14)		/* end of interrupt */
+	iretq

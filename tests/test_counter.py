@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The counting plugin against guests whose instructions were counted by hand.
+
+The guests are counter/tests/*.S; what they must give stands beside their code.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from quire import host
+from quire.arch import ARM64, X86_64, Architecture
+
+ROOT = Path(__file__).resolve().parent.parent
+COUNTER = ROOT / "counter"
+TIMEOUT = 60
+ICOUNT = ("-icount", "shift=0,sleep=off")
+
+
+@dataclass(frozen=True)
+class Target:
+    """How one architecture's guest is built and started."""
+
+    arch: Architecture
+    stem: str
+    machine: tuple[str, ...]
+    start: tuple[str, ...]
+    # The region that interrupts disturb, the handler's name and its length.
+    interrupted: int
+    handler: str
+    handler_insns: int
+
+
+TARGETS = [
+    Target(
+        ARM64,
+        "aarch64",
+        ("-M", "virt", "-cpu", "max"),
+        ("-device", "loader,cpu-num=0,file={elf}"),
+        interrupted=9,
+        handler="el1_irq",
+        handler_insns=4,
+    ),
+    Target(
+        X86_64,
+        "x86_64",
+        ("-M", "microvm,acpi=off,auto-kernel-cmdline=off,pit=off,pic=off,rtc=off", "-cpu", "max"),
+        ("-kernel", "{elf}"),
+        interrupted=15,
+        handler="k_timer",
+        handler_insns=2,
+    ),
+]
+
+
+def call(*argv: str | Path) -> str:
+    """Run a tool that must succeed."""
+    done = subprocess.run(
+        [str(word) for word in argv], text=True, capture_output=True, check=False, timeout=TIMEOUT
+    )
+    assert done.returncode == 0, f"{argv}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@dataclass
+class Bench:
+    """A plugin and a place to build and run guests in."""
+
+    target: Target
+    directory: Path
+    plugin: Path
+
+    def build(self, *defines: str) -> Path:
+        """The guest's ELF file, its symbols beside it."""
+        target, elf = self.target, self.directory / "-".join(["guest", *defines])
+        script = COUNTER / "tests" / f"{target.stem}.ld"
+        flags = ["-nostdlib", "-static", "-no-pie", "-Wl,--build-id=none", f"-Wl,-T,{script}"]
+        call(
+            f"{target.arch.cross_compile}gcc",
+            *flags,
+            *(f"-D{name}" for name in defines),
+            *("-o", elf, COUNTER / "tests" / f"{target.stem}.S"),
+        )
+        listing = call(f"{target.arch.cross_compile}nm", "-n", elf)
+        rows = re.findall(r"^(f[0-9a-f]{15}) \w (\w+)$", listing, re.M)
+        # k_unnamed stands for kernel code that no symbol names.
+        named = [f"{address} {name}\n" for address, name in rows if name != "k_unnamed"]
+        elf.with_suffix(".symbols").write_text("".join(named))
+        return elf
+
+    def qemu(self, elf: Path, arguments: str, *more: str) -> subprocess.CompletedProcess[str]:
+        """Run QEMU with the plugin to its end."""
+        target = self.target
+        argv = [host.qemu(target.arch).binary, *target.machine, "-m", "64", "-smp", "1"]
+        argv += ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
+        argv += [word.format(elf=elf) for word in target.start]
+        argv += ["-plugin", f"{self.plugin}{arguments}", *more]
+        return subprocess.run(argv, text=True, capture_output=True, check=False, timeout=TIMEOUT)
+
+    def count(self, *defines: str, icount: bool = True) -> list[str]:
+        """The plugin's output lines for the guest built with `defines`."""
+        elf = self.build(*defines)
+        out = elf.with_suffix(".count")
+        arguments = f",symbols={elf.with_suffix('.symbols')},out={out}"
+        done = self.qemu(elf, arguments, *(ICOUNT if icount else ()))
+        assert done.returncode == 0, done.stderr
+        return out.read_text().splitlines()
+
+
+@pytest.fixture(scope="module", params=TARGETS, ids=lambda target: target.stem)
+def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """A bench for each architecture. host.qemu() says what to install if QEMU is missing."""
+    target: Target = request.param
+    directory = tmp_path_factory.mktemp(target.stem)
+    api = host.qemu(target.arch).plugin_api
+    call("make", "-C", COUNTER, f"OUT={directory}", f"API={api}")
+    return Bench(target, directory, directory / "libquire-count.so")
+
+
+@pytest.fixture(scope="module")
+def counted(bench: Bench) -> list[str]:
+    """The lines of one ordinary run."""
+    return bench.count()
+
+
+def expectations(target: Target) -> dict[int, set[str]]:
+    """What the guest's source says, and zero for each TLB class that it does not mention."""
+    text = (COUNTER / "tests" / f"{target.stem}.S").read_text()
+    regions: dict[int, set[str]] = {}
+    for line in re.findall(r"expect: (.*)", text):
+        regions.setdefault(int(line.split()[1]), set()).add(line)
+    for number, lines in regions.items():
+        for name in target.arch.tlb_classes:
+            if not any(line.startswith(f"tlb {number} {name} ") for line in lines):
+                lines.add(f"tlb {number} {name} 0")
+    return regions
+
+
+def of_region(lines: list[str], number: int) -> list[str]:
+    """The output lines of one region."""
+    return [line for line in lines[1:-1] if line.split()[1] == str(number)]
+
+
+def test_counts_are_what_was_counted_by_hand(bench: Bench, counted: list[str]) -> None:
+    assert counted[0] == f"quire-count 1 {bench.target.stem}"
+    assert counted[-1] == "end"
+    regions = expectations(bench.target)
+    assert len(regions) >= 9
+    for number, lines in regions.items():
+        assert sorted(of_region(counted, number)) == sorted(lines)
+
+
+def test_interrupts_do_not_disturb_the_count(bench: Bench, counted: list[str]) -> None:
+    target = bench.target
+    lines = of_region(counted, target.interrupted)
+    found = re.search(r"user (\d+) kernel (\d+) other 0$", lines[0])
+    assert found, lines
+    user, kernel = map(int, found.groups())
+    assert user == 1_000_000
+    calls = kernel // target.handler_insns
+    assert calls >= 500
+    assert lines[-1] == f"sym {target.interrupted} {target.handler} {kernel} {calls}"
+    assert kernel == calls * target.handler_insns
+
+
+def test_two_runs_give_the_same_output(bench: Bench, counted: list[str]) -> None:
+    assert bench.count() == counted
+
+
+@pytest.mark.parametrize(
+    ("define", "message"),
+    [
+        ("NOT_ARMED", "marker of region 1 while not armed"),
+        ("STARTED_TWICE", "region 1 was started twice without a stop"),
+        ("NEVER_STARTED", "region 1 was stopped without a start"),
+        ("LEFT_OPEN", "region 99 was started and never stopped"),
+        ("DISARMED", "marker of region 99 while not armed"),
+    ],
+)
+def test_a_guest_that_misuses_markers_spoils_the_output(
+    bench: Bench, define: str, message: str
+) -> None:
+    lines = bench.count(define)
+    assert lines[-1] == f"error {message}"
+    assert "end" not in lines
+
+
+def test_string_instructions_without_icount_are_exact_or_refused(bench: Bench) -> None:
+    lines = bench.count(icount=False)
+    if lines[-1] == "end":
+        assert sorted(of_region(lines, 7)) == sorted(expectations(bench.target)[7])
+    else:
+        assert bench.target.arch is X86_64
+        assert lines[-1] == "error rep instructions cannot be counted without -icount"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("", "no out=FILE to write the counts to"),
+        (",out=@/no/such/directory/file", "cannot open out=@/no/such/directory/file: No such file"),
+        (",out=@/o,sybmols=@/s", 'argument "sybmols=@/s" is unknown; there are symbols=FILE'),
+        (",out=@/o,symbols=@/none", "cannot open symbols=@/none: No such file"),
+        (",out=@/o,symbols=@/unsorted", "@/unsorted:3: address fff0 is below the one before it"),
+        (",out=@/o,symbols=@/nonsense", '@/nonsense:2: expected a line "hexaddress name"'),
+        (",out=@/o,symbols=@/empty", "@/empty: no symbols in it"),
+    ],
+)
+def test_wrong_arguments_are_refused(bench: Bench, arguments: str, message: str) -> None:
+    place = bench.directory
+    (place / "unsorted").write_text("fff0 a\nfff8 b\nfff0 c\n")
+    (place / "nonsense").write_text("fff0 a\nfff8 T b\n")
+    (place / "empty").write_text("")
+    done = bench.qemu(bench.build(), arguments.replace("@", str(place)))
+    assert done.returncode != 0
+    assert f"libquire-count: {message.replace('@', str(place))}" in done.stderr
+
+
+def test_all_plugin_interfaces_compile(bench: Bench) -> None:
+    for api in ("1", "3", "4"):
+        call("make", "-C", COUNTER, f"OUT={bench.directory / api}", f"API={api}")
