@@ -192,6 +192,7 @@ static int measure(const struct workload *w)
 	struct counters before = {}, after = {};
 	unsigned long taint = env_taint();
 
+	env_reset();	/* in the shell, an earlier bench may have left swap */
 	result_region(REGION, w->name);
 	if (w->setup)
 		w->setup();
