@@ -57,6 +57,8 @@ void range_fill(char *at, size_t pages, unsigned long kib, uint64_t seed);
 /* A guarded hole that nothing but the guards' pages is near of. */
 char *range_hole(char *at, size_t pages);
 
+/* Map folios of 2 MiB by single entries, so that pages can differ. */
+void range_split_pmds(char *at, size_t pages);
 /* Unmap a range (or what is left of it) and its guards; checks these first. */
 void range_drop(char *at, size_t pages);
 

@@ -55,6 +55,21 @@ void expect_guards(void)
 		       guards[i].addr);
 }
 
+void range_split_pmds(char *at, size_t pages)
+{
+	size_t n;
+
+	/* A mapping that ends inside of a huge entry splits it; then merge. */
+	for (n = 0; n < pages; n += PMD_PAGES) {
+		if (madvise(page_at(at, n), PAGE_SIZE, MADV_DONTFORK) ||
+		    madvise(page_at(at, n), PAGE_SIZE, MADV_DOFORK))
+			die_errno("madvise of one page at %p", page_at(at, n));
+	}
+	if (folio_pmd_mapped_kib(at))
+		die("%lu KiB at %p are still mapped by PMD",
+		    folio_pmd_mapped_kib(at), at);
+}
+
 /* Guards are in pairs: the one before a range, the one behind it. */
 void range_drop(char *at, size_t pages)
 {
