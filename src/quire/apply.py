@@ -21,6 +21,7 @@ from types import FrameType
 
 from quire import run
 from quire.errors import UserError
+from quire.git import PLAIN
 from quire.patch import Patch
 from quire.series import Series
 
@@ -162,14 +163,10 @@ def _git_apply(tree: Path, patch: Patch, *options: str) -> str | None:
             ["git", "apply", "-p1", "--whitespace=nowarn", *options, str(patch.path.resolve())],
             cwd=tree,
             # Inside another repository git would take paths from that one's root.
-            env={"GIT_CEILING_DIRECTORIES": str(tree.resolve().parent), **GIT_PLAIN},
+            env={"GIT_CEILING_DIRECTORIES": str(tree.resolve().parent), **PLAIN},
         )
     )
     return finished.output if finished.status else None
-
-
-# No settings of the user or the host: they change what git accepts and prints.
-GIT_PLAIN = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
 
 def _refusing_hunks(patch: Patch, complaint: str) -> str:

@@ -82,7 +82,7 @@ def from_offer(cache: Cache, offer: debian.Offer) -> Base:
         package.unlink()
         _record(directory, origin, sha)
 
-    return _load(cache.make("base", _safe(offer.version), build))
+    return _load(cache.make("base", safe(offer.version), build))
 
 
 def from_directory(cache: Cache, source: Path) -> Base:
@@ -182,7 +182,8 @@ def _line(wanted: str) -> str:
     return version.parse(wanted.partition("-")[0]).line
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
+    """`text` as a directory name that kbuild can live in."""
     # make and the shell scripts of kbuild stumble over some characters in paths.
     return re.sub(r"[^A-Za-z0-9.+]+", "-", text)
 

@@ -160,16 +160,24 @@ def _prepare(request: Request) -> None:
         shutil.rmtree(objdir)
     if objdir.exists():
         return
-    base = stock(request.tree.base)
-    built = base.path / objdir.name
-    if request.tree.series and (built / BUILT).is_file():
-        _seed(built, objdir)
-    else:
+    if not seed(request):
         objdir.mkdir()
 
 
-def _seed(built: Path, objdir: Path) -> None:
-    """Start from the stock build: make then rebuilds only what depends on a patched file."""
+def seed(request: Request) -> bool:
+    """Start from the stock build, if there is one: make then rebuilds only what depends on a
+    patched file. Whether there is something to start from now."""
+    objdir = request.objdir
+    built = stock(request.tree.base).path / objdir.name
+    if objdir.is_dir():
+        return True
+    if not request.tree.series or not (built / BUILT).is_file():
+        return False
+    _copy_build(built, objdir)
+    return True
+
+
+def _copy_build(built: Path, objdir: Path) -> None:
     temporary = objdir.with_name(f".{objdir.name}.new")
     shutil.rmtree(temporary, ignore_errors=True)
     run.check(run.Command(["cp", "-a", "--reflink=auto", str(built), str(temporary)]))

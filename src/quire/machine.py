@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,6 +90,22 @@ def boot(machine: Machine, directory: Path) -> Results:
     if run.dry_run():
         return Results(exit=0)
     return judge(machine, directory, hung=hung, status=status)
+
+
+def interact(machine: Machine, directory: Path) -> int:
+    """Run the machine with its console on our terminal; QEMU's exit status.
+
+    The child keeps our process group: it must own the terminal to read from it.
+    """
+    argv = machine.argv(directory)
+    argv[argv.index("-serial") + 1] = "mon:stdio"
+    # Without a results port the guest writes its results to the console, where we can read them.
+    for option in ("virtserialport,chardev=q,name=quire", f"file,id=q,path={directory / RESULTS}"):
+        at = argv.index(option)
+        del argv[at - 1 : at + 1]
+    command = run.Command(run.die_with_us(argv))
+    run.announce(command)
+    return 0 if run.dry_run() else subprocess.call(list(command.argv))
 
 
 def judge(machine: Machine, directory: Path, *, hung: bool, status: int) -> Results:

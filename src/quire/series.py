@@ -6,13 +6,17 @@ second file `series.<anything>` lists the patches for other versions. Each file 
 versions it is for in a comment, so quilt reads all of them:
 
     # versions: 6.12.86-
+
+A capability that builds on another says so, and is then never applied without it:
+
+    # needs: swapout lazyfree
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from quire.cache import digest
@@ -21,6 +25,7 @@ from quire.patch import Patch
 from quire.version import Version, VersionRange, parse_range
 
 _VERSIONS = re.compile(r"^#\s*versions:\s*(\S.*)$", re.M)
+_NEEDS = re.compile(r"^#\s*needs:\s*(\S+)\s+(\S.*)$", re.M)
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,8 @@ class Series:
     file: Path
     versions: VersionRange
     patches: tuple[Patch, ...]
+    # capability -> those it builds on
+    needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def folders(self) -> list[str]:
@@ -41,7 +48,7 @@ class Series:
         return digest(*(patch.path for patch in self.patches))
 
     def only(self, folders: Collection[str]) -> Series:
-        """The patches of these capabilities alone. UserError for one that is not there."""
+        """The patches of these capabilities and what they need. UserError for an unknown one."""
         unknown = [name for name in folders if name not in self.folders]
         if unknown:
             raise UserError(
@@ -49,7 +56,8 @@ class Series:
                 str(self.file),
                 f"it has: {', '.join(self.folders) or 'none yet'}",
             )
-        return replace(self, patches=tuple(p for p in self.patches if p.folder in folders))
+        wanted = set(folders).union(*(self.needs.get(name, ()) for name in folders))
+        return replace(self, patches=tuple(p for p in self.patches if p.folder in wanted))
 
 
 def read(file: Path) -> Series:
@@ -70,7 +78,9 @@ def read(file: Path) -> Series:
                 f"add the file, or take its line out of {file}",
             )
         patches.append(patch)
-    return Series(file, parse_range(found[1]) if found else VersionRange(), tuple(patches))
+    needs = {name: tuple(others.split()) for name, others in _NEEDS.findall(text)}
+    versions = parse_range(found[1]) if found else VersionRange()
+    return Series(file, versions, tuple(patches), needs)
 
 
 def variants(patches: Path, line: str) -> list[Series]:

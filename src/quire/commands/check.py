@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Check the series: style, application without fuzz, every step builds, every base.
+
+checkpatch --strict is the base's own. Each patch is applied on what comes before it, each
+capability also by itself; after each patch the objects it touches are built for every
+architecture, and at the end the whole kernels.
+
+  quire check                on the base at hand
+  quire check --quick        without building
+  quire check --all-bases    and on every 6.12.y that Debian 12 and 13 ship
+"""
+
+import argparse
+import json
+from collections.abc import Iterator
+
+from quire import base, check, host, lab, version
+from quire.check import Result
+from quire.errors import Difference
+from quire.report.table import console
+from quire.session import Session
+
+NAME = "check"
+
+
+def add_arguments(part: argparse.ArgumentParser) -> None:
+    """How much."""
+    part.add_argument("--quick", action="store_true", help="build nothing")
+    part.add_argument(
+        "--all-bases",
+        action="store_true",
+        help="apply to every version in Debian's suites (downloads each once)",
+    )
+    part.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(session: Session, arguments: argparse.Namespace) -> int:
+    """Exit status 1 when something is not clean."""
+    results = []
+    for result in _results(session, arguments):
+        results.append(result)
+        if not arguments.json and not arguments.dry_run:
+            _show(result)
+    if arguments.json:
+        rows = [{"check": r.check, "subject": r.subject, "trouble": r.trouble} for r in results]
+        print(json.dumps(rows, indent=1))
+    troubled = [result for result in results if result.trouble]
+    if troubled:
+        raise Difference(
+            f"the series is not clean: {len(troubled)} of {len(results)} checks",
+            "\n".join(f"{result.check}: {result.subject}" for result in troubled),
+            "mend the patches: quire tree, quire export",
+        )
+    return 0
+
+
+def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Result]:
+    prepared = lab.prepare(session)
+    series, tree = prepared.series, prepared.base.path
+    with session.progress.stage("style and application"):
+        yield from check.listed(series, session.project.patches)
+        yield from check.style(tree, session.project.root, series)
+        yield from check.applies(tree, series)
+    if not arguments.quick:
+        host.require(session.architectures)
+        for arch in session.architectures:
+            session.kernel(arch, prepared.stock)
+        requests = [session.request(arch, prepared.stock) for arch in session.architectures]
+        with session.progress.stage("building each step"):
+            yield from check.builds(session.cache, requests, series)
+        for arch in session.architectures:
+            session.kernel(arch, prepared.patched)
+            yield Result(f"builds ({arch.name})", "the whole kernel")
+    if arguments.all_bases:
+        offers = base.all_offers(session.cache, version.parse(session.wanted).line)
+        with session.progress.stage("every base of Debian's", len(offers)):
+            for done, offer in enumerate(offers):
+                session.progress.at(done, offer.version)
+                yield check.on_base(session.cache, session.project.patches, offer)
+
+
+def _show(result: Result) -> None:
+    out = console()
+    mark = "[red]fail[/]" if result.trouble else "[green]ok  [/]"
+    out.print(f"{mark} {result.check}: {result.subject}")
+    for line in result.trouble.splitlines():
+        out.print(f"     {line}", markup=False)

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Write a checkout made by quire tree back as the series.
+
+Patches are normalised, so that one that did not change does not change here either: no commit
+hash, no git version, no blob hashes, numbered within each capability. Cover letters stay.
+
+  quire export linux-6.12.117
+"""
+
+import argparse
+from pathlib import Path
+
+from quire import worktree
+from quire.session import Session
+
+NAME = "export"
+
+
+def add_arguments(part: argparse.ArgumentParser) -> None:
+    """The checkout."""
+    part.add_argument("directory", type=Path, metavar="DIR", help="a checkout made by quire tree")
+
+
+def run(session: Session, arguments: argparse.Namespace) -> int:
+    """Export and list what changed."""
+    series, changed = worktree.export(arguments.directory, session.project.patches)
+    for name in changed:
+        print(series.file.parent / name)
+    noun = "file" if len(changed) == 1 else "files"
+    print(f"{series.file.name}: {len(series.patches)} patches, {len(changed)} {noun} changed")
+    return 0

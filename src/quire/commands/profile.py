@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Show where a workload's instructions go, per kernel symbol, stock and patched side by side.
+
+The biggest changes come first. Counts say in which function an instruction stands, not who
+called it; inlined functions count where they were inlined.
+
+  quire profile mremap --size 64 ARCH=arm64
+  quire profile swapout,data=distinct --size 64 --lines 40
+  quire profile mremap --size 64 --collapsed DIR     for flamegraph.pl, speedscope, …
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from quire import host, lab, profile, workloads
+from quire.bench import Options, Sample
+from quire.report.table import console, number
+from quire.session import Session
+from quire.workloads import Cell
+
+NAME = "profile"
+
+
+def add_arguments(part: argparse.ArgumentParser) -> None:
+    """Which cells, how much of each."""
+    part.add_argument("workload", help="a workload as bench takes it")
+    part.add_argument(
+        "--size",
+        type=int,
+        action="append",
+        default=[],
+        metavar="KIB",
+        help="folio size in KiB (default: 64)",
+    )
+    part.add_argument("--lines", type=int, default=25, metavar="N", help="symbols to show")
+    part.add_argument(
+        "--collapsed",
+        type=Path,
+        metavar="DIR",
+        help="write collapsed stacks there, one frame deep: workload;symbol count",
+    )
+    part.add_argument("--json", action="store_true", help="print JSON, all symbols")
+
+
+def run(session: Session, arguments: argparse.Namespace) -> int:
+    """Measure what is not known yet, and show it."""
+    host.require(session.architectures)
+    cells = workloads.cells([arguments.workload], arguments.size or [64])
+    prepared = lab.prepare(session)
+    document = []
+    for arch in session.architectures:
+        both = lab.rigs(session, arch, prepared)
+        _, made, samples = lab.compare(session, both, cells, Options(machines=session.jobs))
+        for cell in cells if samples else ():
+            stock, patched = (
+                samples[rig.kernel.image_sha256, cell][0] for rig in (made.stock, made.patched)
+            )
+            lines = profile.lines(stock, patched)
+            title = f"{arch.name} · {cell.label}" + (f" {cell.size} KiB" if cell.size else "")
+            document.append({"title": title, "unit": cell.workload.unit, "lines": _json(lines)})
+            if not arguments.json:
+                _show(title, cell, lines, arguments.lines)
+            if arguments.collapsed:
+                _write(arguments.collapsed, title, {"stock": stock, "patched": patched})
+    if arguments.json:
+        print(json.dumps(document, indent=1))
+    return 0
+
+
+def _show(title: str, cell: Cell, lines: list[profile.Line], limit: int) -> None:
+    unit = cell.workload.unit
+    shown = lines[:limit]
+    share = profile.share_shown(shown, lines)
+    table = Table(
+        title=f"{title} · instructions per {unit}",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        caption=f"{len(shown)} of {len(lines)} symbols, {share:.0%} of the stock instructions",
+        caption_justify="left",
+        pad_edge=False,
+    )
+    table.add_column("symbol", no_wrap=True)
+    for name in ("stock", "patched", "change", "calls\nstock", f"per {unit}\npatched"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for line in shown:
+        table.add_row(
+            line.symbol,
+            number(line.stock),
+            number(line.patched),
+            f"{'−' if line.change < 0 else '+' if line.change > 0 else ''}"
+            f"{number(abs(line.change))}",
+            number(line.stock_calls),
+            number(line.patched_calls),
+        )
+    console().print(table)
+
+
+def _json(lines: list[profile.Line]) -> list[dict[str, Any]]:
+    return [
+        {
+            "symbol": line.symbol,
+            "stock": line.stock,
+            "patched": line.patched,
+            "change": line.change,
+            "stock_calls": line.stock_calls,
+            "patched_calls": line.patched_calls,
+        }
+        for line in lines
+    ]
+
+
+def _write(directory: Path, title: str, samples: dict[str, Sample]) -> None:
+    directory.mkdir(parents=True, exist_ok=True)
+    root = title.replace(" · ", " ")
+    for label, sample in samples.items():
+        path = directory / f"{root.replace(' ', '-')}-{label}.collapsed"
+        path.write_text("\n".join(profile.collapsed(sample, f"{root} {label}")) + "\n")
+        print(f"wrote {path}", file=sys.stderr)

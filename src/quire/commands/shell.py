@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Boot a built kernel and look around in it, on this terminal.
+
+The guest's own small shell knows: bench, test, list, cat FILE, poweroff. Ctrl-A X ends QEMU at
+once. It runs on two CPUs without -icount unless told otherwise.
+
+  quire shell ARCH=arm64              the patched kernel
+  quire shell ARCH=x86_64 --stock     the base
+"""
+
+import argparse
+
+from quire import guest, host, machine
+from quire.errors import UserError
+from quire.machine import CHATTY, Machine
+from quire.session import Session
+
+NAME = "shell"
+
+
+def add_arguments(part: argparse.ArgumentParser) -> None:
+    """Which kernel, which machine."""
+    part.add_argument("--stock", action="store_true", help="boot the base, without the series")
+    part.add_argument("--smp", type=int, default=2, metavar="N", help="virtual CPUs (default 2)")
+    part.add_argument("--memory", default="2G", metavar="SIZE", help="as QEMU's -m (default 2G)")
+
+
+def run(session: Session, arguments: argparse.Namespace) -> int:
+    """Boot with the console on this terminal until the guest powers off."""
+    if len(session.architectures) != 1:
+        names = " or ".join(f"ARCH={arch.name}" for arch in session.architectures)
+        raise UserError("a shell runs on one architecture", remedy=f"say which: {names}")
+    (arch,) = session.architectures
+    host.require([arch])
+    host.qemu(arch)
+    stock, patched = session.trees(session.base())
+    kernel = session.kernel(arch, stock if arguments.stock else patched)
+    program = guest.build(session.cache, session.project.guest, kernel, session.jobs)
+    boot = Machine(
+        kernel,
+        program,
+        ("shell",),
+        cpus=arguments.smp,
+        memory=arguments.memory,
+        loglevel=CHATTY,
+        icount=False,
+    )
+    return machine.interact(boot, machine.workdir(session.cache, f"shell-{arch.name}"))

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Make a git checkout of the base with each patch of the series as a commit on top.
+
+Edit, amend and rebase there with ordinary git, then write the series back with quire export.
+A new commit goes to the capability of the commit before it, unless its message has a line
+`Quire-capability: NAME` (which export takes out).
+
+  quire tree                     6.12, in ./linux-6.12.<newest>
+  quire tree 6.12.94 work        that base, in ./work
+  quire tree --only mremap       one capability
+"""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from quire import worktree
+from quire.session import Session
+
+NAME = "tree"
+
+
+def add_arguments(part: argparse.ArgumentParser) -> None:
+    """Which base, where."""
+    part.add_argument("version", nargs="?", help="the base, as --base")
+    part.add_argument(
+        "directory", nargs="?", type=Path, metavar="DIR", help="where (default: ./linux-VERSION)"
+    )
+
+
+def run(session: Session, arguments: argparse.Namespace) -> int:
+    """Make the checkout and say where it is."""
+    if arguments.version:
+        session = replace(session, wanted=arguments.version)
+    base = session.base()
+    series = session.series(base)
+    directory = arguments.directory or Path(f"linux-{base.version}")
+    with session.progress.stage("git checkout"):
+        commit = worktree.checkout(base, series, directory)
+    print(f"{directory}: Linux {base.version} ({commit[:12]}) and {len(series.patches)} patches")
+    print(f"work on it with git, then: quire export {directory}")
+    return 0
