@@ -22,6 +22,12 @@ from quire.errors import BuildFailed, UserError
 # How long a group gets to clean up after SIGINT (make deletes half-made targets) before SIGKILL.
 GRACE_SECONDS = 5.0
 
+# make and kbuild would take these from the environment; what counts is on the command line.
+_BUILD_VARIABLES = frozenset(
+    "MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKEFILES ARCH SRCARCH CROSS_COMPILE O CC HOSTCC "
+    "CFLAGS CPPFLAGS LDFLAGS KCFLAGS KCPPFLAGS KAFLAGS LLVM LLVM_IAS W C V LOCALVERSION".split()
+)
+
 _groups: set[int] = set()
 _groups_lock = threading.Lock()
 # Set by kill_all: a worker thread must not start another child while we are leaving.
@@ -146,7 +152,7 @@ def spawn(
             child = subprocess.Popen(
                 list(command.argv),
                 cwd=command.cwd,
-                env={**os.environ, "LC_ALL": "C", **command.env},
+                env={**_environment(), **command.env},
                 stdin=stdin,
                 stdout=stdout,
                 stderr=subprocess.STDOUT,
@@ -186,6 +192,16 @@ def kill_all() -> None:
 def die_with_us(argv: Sequence[str]) -> list[str]:
     """The command wrapped so that the kernel kills it should quire be killed outright."""
     return ["setpriv", "--pdeathsig", "KILL", *argv]
+
+
+def _environment() -> dict[str, str]:
+    """Ours, without what would silently change a build, and with messages we can read."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in _BUILD_VARIABLES and not name.startswith(("KBUILD_", "KCONFIG_"))
+    }
+    return {**kept, "LC_ALL": "C"}
 
 
 def _signal(group: int, number: int) -> None:
