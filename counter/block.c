@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "block.h"
+#include "qemu_plugin_api.h"
+#include "symbols.h"
+
+#define UPPER_HALF	(1ULL << 63)	/* kernel addresses, on both targets */
+#define GUEST_PAGE	4096
+
+static struct insn_info decode(const struct target *target,
+			       const struct qemu_plugin_insn *insn)
+{
+	size_t size = qemu_plugin_insn_size(insn);
+#if QUIRE_PLUGIN_API == 1
+	return target->decode(qemu_plugin_insn_data(insn), size);
+#else
+	uint8_t code[INSN_MAX_BYTES];
+
+	if (size > sizeof(code))
+		size = sizeof(code);
+	return target->decode(code, qemu_plugin_insn_data(insn, code, size));
+#endif
+}
+
+/* Markers are not counted themselves. */
+static bool take_marker(const struct block_plan *plan,
+			struct qemu_plugin_insn *insn, uint64_t addr,
+			const struct insn_info *info)
+{
+	unsigned int op = info->payload >> 12;
+
+	if (!info->marker || addr >= UPPER_HALF ||
+	    op < MARKER_START || op > MARKER_DISARM)
+		return false;
+	qemu_plugin_register_vcpu_insn_exec_cb(insn, plan->on_marker,
+					       QEMU_PLUGIN_CB_NO_REGS,
+					       (void *)(uintptr_t)info->payload);
+	return true;
+}
+
+/*
+ * Instructions of one cell that execute in a row, counted by one add at the
+ * last of them.
+ */
+struct run {
+	struct qemu_plugin_insn *last;
+	cell_t cell;
+	uint64_t insns;
+};
+
+static void run_end(struct run *run)
+{
+	if (run->insns)
+		cell_add_on_exec(run->last, run->cell, run->insns);
+	run->insns = 0;
+}
+
+static void run_add(struct run *run, struct qemu_plugin_insn *insn, cell_t cell)
+{
+	if (run->insns && run->cell != cell)
+		run_end(run);
+	run->last = insn;
+	run->cell = cell;
+	run->insns++;
+}
+
+/* Where to count the instruction at @addr; counts the call if it is one. */
+static cell_t cell_of(const struct fixed_cells *fixed,
+		      struct qemu_plugin_insn *insn, uint64_t addr)
+{
+	struct symbol *sym;
+
+	if (addr < UPPER_HALF)
+		return fixed->user;
+	sym = symbol_at(addr);
+	if (!sym)
+		return fixed->other;
+	if (addr == sym->start)
+		cell_add_on_exec(insn, sym->calls, 1);
+	return sym->insns;
+}
+
+/*
+ * QEMU 7.2 mixes up the kinds of access: callbacks registered for loads run
+ * after stores, and those for stores after both (op_rw() in its plugin-gen.c).
+ */
+#if QUIRE_PLUGIN_API == 1
+#define AFTER_STORES	QEMU_PLUGIN_MEM_R
+#else
+#define AFTER_STORES	QEMU_PLUGIN_MEM_W
+#endif
+
+/*
+ * QEMU executes "rep stosb" once for each iteration, then once more to find
+ * the count zero (with -icount, always). So executions less iterations are the
+ * instructions that came to their end, and an iteration shows as its access.
+ */
+static void count_rep(const struct fixed_cells *fixed,
+		      struct qemu_plugin_insn *insn, cell_t cell,
+		      enum string_rep rep)
+{
+	enum qemu_plugin_mem_rw rw = rep == REP_COPY ? AFTER_STORES
+						     : QEMU_PLUGIN_MEM_RW;
+
+	cell_add_on_exec(insn, cell, 1);
+	cell_add_on_mem(insn, rw, cell, -1);
+	cell_add_on_exec(insn, fixed->rep, 1);
+	cell_add_on_mem(insn, rw, fixed->rep, -1);
+}
+
+/*
+ * QEMU 7.2 gives an x86 block's last instruction to the plugin even when it
+ * then leaves it to the next block because it crosses into another page.
+ * Nothing may be counted at such an instruction but itself.
+ */
+static bool may_be_dropped(uint64_t addr)
+{
+	return addr % GUEST_PAGE > GUEST_PAGE - INSN_MAX_BYTES;
+}
+
+void block_watch(const struct block_plan *plan, struct qemu_plugin_tb *tb)
+{
+	size_t n;
+
+	if (qemu_plugin_tb_vaddr(tb) >= UPPER_HALF)
+		return;
+	n = qemu_plugin_tb_n_insns(tb);
+	for (size_t i = 0; i < n; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		struct insn_info info = decode(plan->target, insn);
+
+		take_marker(plan, insn, qemu_plugin_insn_vaddr(insn), &info);
+	}
+}
+
+/* Count one instruction that is no marker, in @run where that can be. */
+static void count_insn(const struct fixed_cells *fixed, struct run *run,
+		       struct qemu_plugin_insn *insn, uint64_t addr,
+		       const struct insn_info *info)
+{
+	cell_t cell = cell_of(fixed, insn, addr);
+
+	if (info->tlb_class >= 0)
+		cell_add_on_exec(insn, fixed->tlb[info->tlb_class], 1);
+	if (info->rep != REP_NONE) {
+		run_end(run);
+		count_rep(fixed, insn, cell, info->rep);
+		return;
+	}
+	run_add(run, insn, cell);
+	if (!info->plain)
+		run_end(run);
+}
+
+void block_count(const struct block_plan *plan, struct qemu_plugin_tb *tb)
+{
+	size_t n = qemu_plugin_tb_n_insns(tb);
+	struct run run = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		uint64_t addr = qemu_plugin_insn_vaddr(insn);
+		struct insn_info info = decode(plan->target, insn);
+
+		if (i == n - 1 && may_be_dropped(addr))
+			run_end(&run);
+		if (take_marker(plan, insn, addr, &info))
+			run_end(&run);
+		else
+			count_insn(&plan->fixed, &run, insn, addr, &info);
+	}
+	run_end(&run);
+}
