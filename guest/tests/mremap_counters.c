@@ -11,7 +11,7 @@
 #include "swap.h"
 
 #define SWAP_MIB	64
-#define TURNS		12
+#define TURNS		10
 #define DST		page_at(DST_BASE, BLOCK)
 /* What the process itself may touch in between; less than a page a turn. */
 #define SLACK_KIB	32ul

@@ -208,8 +208,10 @@ QUIRE_CASE_SIZES(mremap, cow_both_move, ALL_SIZES)
 
 	if (!peer_fork(&peer)) {
 		move_and_check(from, pages, to);
+		peer_go(&peer);
 		child_at(&peer, to, pages, shares[0]);
 	}
+	peer_wait(&peer);
 	move_and_check(from, pages, to);
 	expect_writable(to, pages);
 	peer_turn(&peer);

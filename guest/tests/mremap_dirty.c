@@ -98,6 +98,29 @@ QUIRE_CASE_SIZES(mremap, lazyfree_clean, ALL_SIZES)
 	expect_writable(to, pages);
 }
 
+/* Clean when it moved, written at its new place, some pages of each block. */
+QUIRE_CASE_SIZES(mremap, lazyfree_written_after, ALL_SIZES)
+{
+	size_t n, pages = range_pages(kib);
+	char *from = range_filled(SRC_BASE, pages, kib);
+	char *to = range_hole(page_at(DST_BASE, 5), pages);
+
+	swap_on(SWAP_MIB);
+	lazyfree(from, pages);
+	move_and_check(from, pages, to);
+	for (n = 0; n < pages; n += 7)
+		pattern_write_page(page_at(to, n), SEED_NEW, n);
+	page_out(to, pages * PAGE_SIZE);
+	move_and_check(to, pages, from);
+	for (n = 0; n < pages; n++) {
+		if (n % 7 == 0)
+			expect_content(page_at(from, n), 1, SEED_NEW, n);
+		else if (!is_zero(page_at(from, n)))
+			expect_content(page_at(from, n), 1, SEED, n);
+	}
+	expect_writable(from, pages);
+}
+
 /* Anonymous data reclaimed after a move comes back from swap. */
 QUIRE_CASE_SIZES(mremap, reclaimed_after_move, ALL_SIZES)
 {

@@ -195,7 +195,7 @@ QUIRE_CASE_SIZES(mremap, race_reclaim, ALL_SIZES)
 	race.place[0] = range_filled(SRC_BASE, pages, kib);
 	race.place[1] = range_hole(page_at(DST_BASE, BLOCK), pages);
 	start(&race, &thread, reclaimer);
-	while (__atomic_load_n(&race.rounds, __ATOMIC_SEQ_CST) < 20) {
+	while (__atomic_load_n(&race.rounds, __ATOMIC_SEQ_CST) < 8) {
 		move_about(&race, 4);
 		expect_others(&race, race.place[0]);
 	}

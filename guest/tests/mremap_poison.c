@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A page the memory failed under leaves an entry behind that is neither a page
+ * nor swap: whoever touches its place must get SIGBUS, also after a move.
+ */
+#include <signal.h>
+#include <sys/mman.h>
+
+#include "mremap.h"
+
+static void not_a_fault(int sig __attribute__((unused)))
+{
+}
+
+/*
+ * Make one page unusable; it is lost to the system until the next boot. The
+ * kernel may tell the process so by a SIGBUS, before any access.
+ */
+static void poison(char *page)
+{
+	signal(SIGBUS, not_a_fault);
+	if (madvise(page, PAGE_SIZE, MADV_HWPOISON))
+		die_errno("MADV_HWPOISON of %p", page);
+	probe_init();
+}
+
+QUIRE_CASE_SIZES(mremap, poisoned_page, 4, 64)
+{
+	size_t n, pages = range_pages(kib);
+	char *from = range_filled(SRC_BASE, pages, kib);
+	char *to = range_hole(page_at(DST_BASE, BLOCK), pages);
+	uint64_t word;
+
+	poison(page_at(from, 3));
+	poison(page_at(from, 2 * BLOCK));
+	poison(page_at(from, 2 * BLOCK + 1));
+	move_and_check(from, pages, to);
+	for (n = 0; n < pages; n++) {
+		if (n == 3 || n / 2 == BLOCK)
+			EXPECT_EQ(probe_read(page_at(to, n), &word), SIGBUS);
+		else
+			expect_content(page_at(to, n), 1, SEED, n);
+	}
+}
