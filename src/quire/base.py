@@ -79,6 +79,8 @@ def from_offer(cache: Cache, offer: debian.Offer) -> Base:
     def build(directory: Path) -> None:
         package, sha = debian.fetch(offer, directory)
         debian.unpack(package, line, directory / "linux")
+        if run.dry_run():
+            raise run.NothingMore
         package.unlink()
         _record(directory, origin, sha)
 
@@ -93,10 +95,11 @@ def from_directory(cache: Cache, source: Path) -> Base:
     key = f"{version.of_tree(source)}-dir-{digest(str(source), listing)}"
 
     def build(directory: Path) -> None:
-        names = "".join(f"{row[0]}\0" for row in listing)
-        (directory / "names").write_text(names)
-        script = 'tar -C "$1" --null -T "$2" -c | tar -x --no-same-owner -C "$3"'
-        (directory / "linux").mkdir()
+        if not run.dry_run():
+            names = "".join(f"{row[0]}\0" for row in listing)
+            (directory / "names").write_text(names)
+            (directory / "linux").mkdir()
+        script = 'tar -C "$1" --format=posix --null -T "$2" -c | tar -x --no-same-owner -C "$3"'
         arguments = [str(source), str(directory / "names"), str(directory / "linux")]
         finished = run.run(
             run.Command(["bash", "-o", "pipefail", "-c", script, "copy", *arguments])
@@ -107,6 +110,8 @@ def from_directory(cache: Cache, source: Path) -> Base:
                 finished.output.strip()[-1000:],
                 "free some space (a tree takes 1.5 GB), or put the build elsewhere with O=DIR",
             )
+        if run.dry_run():
+            raise run.NothingMore
         (directory / "names").unlink()
         contents = digest_files(directory / "linux", [row[0] for row in listing])
         _record(directory, f"directory {source}", contents)
@@ -128,7 +133,7 @@ def digest_files(tree: Path, names: list[str]) -> str:
 def _files(source: Path) -> list[str]:
     """The source files: what git tracks, or all but what a build in the tree would leave."""
     if (source / ".git").exists():
-        finished = run.run(run.Command(["git", "ls-files", "-z"], cwd=source))
+        finished = run.query("git", "ls-files", "-z", cwd=source)
         if not finished.status:
             names = finished.output.split("\0")
             return sorted(name for name in names if name and os.path.lexists(source / name))

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from quire import run
+
 # Enough of a SHA-256 to tell entries apart, short enough to read.
 KEY_LENGTH = 12
 
@@ -52,6 +54,8 @@ class Cache:
     def log(self, name: str) -> Path:
         """A fresh log file of that name; the previous one is overwritten."""
         path = self.root / "log" / f"{name}.log"
+        if run.dry_run():
+            return path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
         return path
@@ -64,6 +68,10 @@ class Cache:
         """
         final = self.path(kind, key)
         if final.is_dir():
+            return final
+        if run.dry_run():
+            # The builder only prints its commands, with the paths they would end up with.
+            builder(final)
             return final
         with self.lock(kind, key):
             if final.is_dir():

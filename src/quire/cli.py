@@ -35,6 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = parser().parse_args(words)
         run.configure(run.Settings(arguments.dry_run, arguments.verbose))
         return int(arguments.run(_session(arguments, variables), arguments))
+    except run.NothingMore:
+        print("# what comes next is known once the base is there")
+        return 0
     except QuireError as error:
         print(error.text(), file=sys.stderr)
         return error.exit_code

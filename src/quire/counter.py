@@ -29,7 +29,7 @@ class Plugin:
 
 def build(cache: Cache, sources: Path, qemu: Qemu) -> Plugin:
     """Compile it for `qemu`. BuildFailed with the first error line."""
-    compiler = run.run(run.Command(["gcc", "--version"])).output.partition("\n")[0]
+    compiler = run.query("gcc", "--version").output.partition("\n")[0]
     key = f"api{qemu.plugin_api}-{digest(compiler, *source_files(sources))}"
 
     def make(directory: Path) -> None:

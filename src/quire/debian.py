@@ -63,7 +63,7 @@ class Offer:
 def offers(line: str, apt: Apt) -> list[Offer]:
     """All versions of linux-source-<line> known to `apt`, in its order, newest first."""
     package = f"linux-source-{line}"
-    finished = run.run(apt.command("apt-cache", "madison", package))
+    finished = run.query(*apt.command("apt-cache", "madison", package).argv)
     found = []
     for row in finished.output.splitlines():
         parts = [part.strip() for part in row.split("|")]
@@ -120,6 +120,8 @@ def fetch(offer: Offer, directory: Path) -> tuple[Path, str]:
         "apt-get", "download", f"{offer.package}={offer.version}", cwd=directory
     )
     finished = run.run(command)
+    if run.dry_run():
+        return directory / f"{offer.package}_{offer.version}_all.deb", ""
     files = list(directory.glob(f"{offer.package}_*.deb"))
     if finished.status or len(files) != 1:
         raise UserError(
@@ -144,7 +146,8 @@ def unpack(package: Path, line: str, destination: Path, only: Sequence[str] = ()
         'dpkg-deb --fsys-tarfile "$1" | tar -xO "./usr/src/linux-source-$2.tar.xz"'
         ' | xz -dc -T0 | tar -x --no-same-owner --strip-components=1 -C "$3" "${@:4}"'
     )
-    destination.mkdir(parents=True, exist_ok=True)
+    if not run.dry_run():
+        destination.mkdir(parents=True, exist_ok=True)
     argv = ["bash", "-o", "pipefail", "-c", script, "unpack", str(package), line]
     argv += [str(destination), *(f"linux-source-{line}/{name}" for name in only)]
     finished = run.run(run.Command(argv))
@@ -159,7 +162,8 @@ def unpack(package: Path, line: str, destination: Path, only: Sequence[str] = ()
 
 
 def _index_sha256(offer: Offer) -> str:
-    finished = run.run(offer.apt.command("apt-cache", "show", f"{offer.package}={offer.version}"))
+    show = offer.apt.command("apt-cache", "show", f"{offer.package}={offer.version}")
+    finished = run.query(*show.argv)
     found = re.search(r"^SHA256: ([0-9a-f]{64})$", finished.output, re.M)
     if not found:
         raise UserError(
@@ -171,15 +175,8 @@ def _index_sha256(offer: Offer) -> str:
 
 def _mirror() -> tuple[str, str]:
     """The configured mirror of Debian's main archive and of its security archive ("" if none)."""
-    finished = run.run(
-        Apt().command(
-            "apt-get",
-            "indextargets",
-            "--format",
-            "$(REPO_URI) $(RELEASE) $(COMPONENT)",
-            "Created-By: Packages",
-        )
-    )
+    form = "$(REPO_URI) $(RELEASE) $(COMPONENT)"
+    finished = run.query("apt-get", "indextargets", "--format", form, "Created-By: Packages")
     rows = [row.split() for row in finished.output.splitlines()]
     found = {row[1]: row[0] for row in rows if len(row) == 3 and row[2] == "main"}
     names = {suite.partition("-")[0] for suite in SUITES}

@@ -57,11 +57,11 @@ def build(
 def pack(kernel: Kernel, program: Path, initrd: Path) -> None:
     """An initramfs with `program` as /init, by the kernel's own gen_init_cpio."""
     listing = initrd.with_suffix(".list")
-    listing.write_text(LIST.format(program=program))
     command = run.Command([str(kernel.objdir / "usr/gen_init_cpio"), "-t", "0", str(listing)])
     run.announce(command)
     if run.dry_run():
         return
+    listing.write_text(LIST.format(program=program))
     with initrd.open("wb") as file:
         child = run.spawn(command, file)
         status = child.wait()

@@ -136,7 +136,7 @@ def qemu(arch: Architecture) -> Qemu:
     binary = shutil.which(arch.qemu)
     if binary is None:
         raise lacks([Need(arch.qemu, arch.packages, f"{arch.name} machines")])
-    text = run.run(run.Command([arch.qemu, "--version"])).output
+    text = run.query(arch.qemu, "--version").output
     found = re.search(r"version (\d+)\.(\d+)(?:\.(\d+))?", text)
     version = tuple(int(part or 0) for part in found.groups()) if found else (0, 0, 0)
     remedy = f"apt-get install {' '.join(arch.packages)} on Debian 12 or newer"
@@ -146,7 +146,7 @@ def qemu(arch: Architecture) -> Qemu:
             f"{binary}: {text.partition(chr(10))[0]}",
             remedy,
         )
-    if "-plugin" not in run.run(run.Command([arch.qemu, "--help"])).output:
+    if "-plugin" not in run.query(arch.qemu, "--help").output:
         raise UserError(
             f"{arch.qemu} was built without TCG plugins, so nothing can be counted",
             binary,

@@ -105,7 +105,7 @@ def toolchain(arch: Architecture, cross_compile: str | None = None) -> Toolchain
             f"{compiler}, the compiler for {arch.name}, is not installed",
             remedy=f"apt-get install {' '.join(packages)}\nor name another with CROSS_COMPILE=",
         )
-    output = run.run(run.Command([compiler, "--version"])).output
+    output = run.query(compiler, "--version").output
     return Toolchain(prefix, output.partition("\n")[0])
 
 
@@ -120,7 +120,6 @@ def build(cache: Cache, request: Request, tick: Callable[[int], None] | None = N
         if not (objdir / BUILT).is_file():
             log = cache.log(f"kernel-{request.arch.name}-{request.tree.label}")
             _prepare(request)
-            (objdir / BUILDING).write_text("")
             try:
                 _configure(request, log)
                 _make(request, log, tick)
@@ -155,13 +154,14 @@ def steps(log: Path) -> int:
 def _prepare(request: Request) -> None:
     """An empty O= directory, what an interrupted build left, or a copy of the stock build."""
     objdir = request.objdir
+    if run.dry_run():
+        return
     if (objdir / BUILDING).exists():
         # quire was killed outright, and make with it: some target may be half-written.
         shutil.rmtree(objdir)
-    if objdir.exists():
-        return
-    if not seed(request):
+    if not objdir.exists() and not seed(request):
         objdir.mkdir()
+    (objdir / BUILDING).write_text("")
 
 
 def seed(request: Request) -> bool:

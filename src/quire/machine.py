@@ -73,8 +73,6 @@ def boot(machine: Machine, directory: Path) -> Results:
     GuestLost when it panics, hangs, prints a splat or ends without its `exit` line. What the
     guest itself reports (failed verification, exit status) is for the caller to judge.
     """
-    for name in (CONSOLE, RESULTS, COUNTS):
-        (directory / name).unlink(missing_ok=True)
     command = run.Command(
         run.die_with_us(machine.argv(directory)),
         log=directory / "qemu.log",
@@ -157,6 +155,8 @@ def decode(kernel: Kernel, text: str) -> str:
 def workdir(cache: Cache, name: str) -> Path:
     """Where a boot of that name runs. What a lost guest left stays there until the next one."""
     directory = cache.root / "boot" / re.sub(r"[^A-Za-z0-9.=_-]+", "-", name)
+    if run.dry_run():
+        return directory
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     return directory

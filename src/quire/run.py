@@ -69,6 +69,10 @@ class Finished:
     seconds: float
 
 
+class NothingMore(Exception):
+    """Under --dry-run: all further commands depend on what this one would have brought."""
+
+
 class TimedOut(Exception):
     """The command ran past its timeout and was killed."""
 
@@ -115,6 +119,23 @@ def run(command: Command, tick: Callable[[], None] | None = None) -> Finished:
         finally:
             forget(child)
         return Finished(status, read(), time.monotonic() - started)
+
+
+def query(*argv: str, cwd: Path | None = None) -> Finished:
+    """Run something that only looks; also under --dry-run, where it is not announced."""
+    command = Command(argv, cwd=cwd)
+    if _settings.verbose and not _settings.dry_run:
+        announce(command)
+    started = time.monotonic()
+    with tempfile.TemporaryFile() as file:
+        child = spawn(command, file)
+        try:
+            status = _wait(child, None, started, None)
+        finally:
+            forget(child)
+        file.seek(0)
+        output = file.read().decode(errors="replace")
+    return Finished(status, output, time.monotonic() - started)
 
 
 def check(command: Command, tick: Callable[[], None] | None = None) -> str:

@@ -48,6 +48,10 @@ def patched(cache: Cache, base: Base, series: Series) -> Tree:
 
     def build(directory: Path) -> None:
         copy_links(base.path, directory / "linux")
+        if run.dry_run():
+            for patch in series.patches:
+                print(f"git -C {directory / 'linux'} apply -p1 {patch.path}")
+            return
         apply_series(directory / "linux", series)
 
     directory = cache.make("tree", key, build)
@@ -56,7 +60,8 @@ def patched(cache: Cache, base: Base, series: Series) -> Tree:
 
 def copy_links(source: Path, destination: Path) -> None:
     """Copy a tree without its build directories, files as hard links."""
-    destination.mkdir(parents=True)
+    if not run.dry_run():
+        destination.mkdir(parents=True)
     entries = [
         str(path) for path in sorted(source.iterdir()) if not path.name.startswith(OBJDIR_PREFIX)
     ]

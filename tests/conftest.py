@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A fake project, kernel tree and tools, so that the whole flow runs in milliseconds."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FAKES = Path(__file__).parent / "fakes"
+LOGS = Path(__file__).parent / "logs"
+
+SOURCE = "".join(f"line {number}\n" for number in range(1, 41))
+
+
+def patch_text(subject: str, old: str, new: str, at: int, context: Sequence[str]) -> str:
+    """A mail that replaces line `at` of mm/mremap.c; `context` are the lines around it."""
+    before, after = context[:3], context[3:]
+    body = [f" {line}" for line in before] + [f"-{old}", f"+{new}"] + [f" {line}" for line in after]
+    return (
+        "From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001\n"
+        "From: A Developer <dev@example.org>\n"
+        "Date: Thu, 1 Jan 2026 00:00:00 +0000\n"
+        f"Subject: [PATCH] {subject}\n\n"
+        "Because.\n\nSigned-off-by: A Developer <dev@example.org>\n---\n"
+        " mm/mremap.c | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)\n\n"
+        "diff --git a/mm/mremap.c b/mm/mremap.c\n"
+        "--- a/mm/mremap.c\n+++ b/mm/mremap.c\n"
+        f"@@ -{at - 3},7 +{at - 3},7 @@ static int move(void)\n" + "\n".join(body) + "\n"
+    )
+
+
+def line_patch(subject: str, at: int, new: str) -> str:
+    """A mail that replaces line `at` of the fake mm/mremap.c, which is `line <at>`."""
+    context = [f"line {n}" for n in (at - 3, at - 2, at - 1, at + 1, at + 2, at + 3)]
+    return patch_text(subject, f"line {at}", new, at, context)
+
+
+def make_tree(directory: Path, version: str = "6.12.117") -> Path:
+    """A tree that looks like a kernel's to everything that only looks."""
+    major, minor, patch = version.split(".")
+    for name in ("mm", "arch/arm64", "scripts/kconfig", "include"):
+        (directory / name).mkdir(parents=True)
+    (directory / "Makefile").write_text(
+        f"# SPDX-License-Identifier: GPL-2.0\nVERSION = {major}\nPATCHLEVEL = {minor}\n"
+        f"SUBLEVEL = {patch}\nEXTRAVERSION =\n"
+    )
+    (directory / "arch/Kconfig").write_text("")
+    (directory / "Kbuild").write_text("obj-y += mm/\n")
+    (directory / "mm/mremap.c").write_text(SOURCE)
+    merge = directory / "scripts/kconfig/merge_config.sh"
+    merge.write_text('#!/bin/sh\nshift 2; out=$1/.config; shift 2; cat "$@" > "$out"\n')
+    merge.chmod(0o755)
+    return directory
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A fake Linux 6.12.117."""
+    return make_tree(tmp_path / "linux")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A fake checkout of Quire with two capabilities for 6.12.100 and later."""
+    root = tmp_path / "project"
+    folder = root / "patches/linux-6.12.y"
+    for name in ("mremap", "ksm"):
+        (folder / name).mkdir(parents=True)
+    (folder / "mremap/0001-mm-move-runs.patch").write_text(line_patch("mm: move runs", 8, "run 8"))
+    (folder / "mremap/0002-mm-move-more.patch").write_text(
+        line_patch("mm: move more", 20, "run 20")
+    )
+    (folder / "ksm/0001-ksm-look-less.patch").write_text(line_patch("ksm: look less", 30, "ksm 30"))
+    (folder / "series").write_text(
+        "# SPDX-License-Identifier: GPL-2.0\n# versions: 6.12.100-\n"
+        "mremap/0001-mm-move-runs.patch\nmremap/0002-mm-move-more.patch  # quilt reads this\n"
+        "# the other one\nksm/0001-ksm-look-less.patch\n"
+    )
+    (root / "configs").mkdir()
+    (root / "configs/common.config").write_text("CONFIG_FAKE=y\n")
+    for arch in ("arm64", "x86_64"):
+        (root / f"configs/{arch}.config").write_text("CONFIG_ARCH_FAKE=y\n")
+    for part in ("guest", "counter"):
+        (root / part).mkdir()
+        (root / part / "Makefile").write_text("")
+    return root
+
+
+@dataclass(frozen=True)
+class Quire:
+    """Runs `quire` in a process of its own, with our fake tools first in PATH."""
+
+    project: Path
+    build: Path
+    bin: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def command(self, *words: str) -> list[str]:
+        """The argument vector."""
+        return [sys.executable, "-m", "quire", *words, f"O={self.build}"]
+
+    def env(self, **extra: str) -> dict[str, str]:
+        """The environment: nothing of the host's that could matter."""
+        return {
+            "PATH": f"{self.bin}:{os.environ['PATH']}",
+            "HOME": str(self.build.parent),
+            "PYTHONPATH": str(ROOT / "src"),
+            "QUIRE_ROOT": str(self.project),
+            **self.environment,
+            **extra,
+        }
+
+    def __call__(self, *words: str, **extra: str) -> subprocess.CompletedProcess[str]:
+        """Run to the end."""
+        return subprocess.run(
+            self.command(*words),
+            env=self.env(**extra),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+
+
+@pytest.fixture
+def quire(project: Path, tmp_path: Path) -> Quire:
+    """Quire on the fake project, with fake make, compilers and QEMU."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "make").symlink_to(FAKES / "make")
+    for name in ("qemu-system-aarch64", "qemu-system-x86_64"):
+        (tools / name).symlink_to(FAKES / "qemu")
+    script = textwrap.dedent("""\
+        #!/bin/sh
+        echo "fake-gcc 12.2.0"
+    """)
+    for name in ("aarch64-linux-gnu-gcc", "gcc"):
+        (tools / name).write_text(script)
+        (tools / name).chmod(0o755)
+    return Quire(project, tmp_path / "build", tools)
+
+
+@pytest.fixture
+def without(quire: Quire, tmp_path: Path) -> Callable[..., Quire]:
+    """A Quire whose PATH lacks some programs."""
+
+    def make(*missing: str) -> Quire:
+        only = tmp_path / "only"
+        only.mkdir()
+        for directory in (str(quire.bin), *os.environ["PATH"].split(":")):
+            for path in Path(directory).glob("*") if Path(directory).is_dir() else ():
+                if path.name not in missing and not (only / path.name).exists():
+                    (only / path.name).symlink_to(path)
+        for name in missing:
+            (only / name).unlink(missing_ok=True)
+        return Quire(quire.project, quire.build, only, {"PATH": str(only)})
+
+    return make
+
+
+def snapshot(directory: Path) -> dict[str, bytes]:
+    """Every file below `directory` and its contents."""
+    return {
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file()
+    }
+
+
+def gone(pid: int) -> bool:
+    """Whether the process has ended (a zombie that nobody waits for has, too)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True

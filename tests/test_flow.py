@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The whole flow on fake tools: what is made, what is made again, what is not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from conftest import Quire, snapshot
+
+
+def test_bench_compares_and_writes(quire: Quire, tree: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = quire(
+        "bench",
+        "mremap",
+        "swapout,data=zero",
+        "--source",
+        str(tree),
+        "ARCH=arm64",
+        "--output",
+        str(out),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "arm64 · Linux 6.12.117" in done.stdout
+    assert "1.58×" in done.stdout
+    report = json.loads((out / "bench.json").read_text())
+    assert report["base"]["version"] == "6.12.117"
+    assert report["base"]["sha256"]
+    assert report["series"]["patches"][0]["name"] == "mremap/0001-mm-move-runs.patch"
+    (arch,) = report["architectures"]
+    assert arch["compiler"] == "fake-gcc 12.2.0"
+    assert arch["qemu"] == "7.2.22"
+    assert len(arch["rows"]) == 12
+    assert arch["rows"][0]["stock"]["tlb_by_class_per_unit"]["tlbi_va"] == 33 / 256
+    assert (out / "bench.svg").read_text().startswith("<?xml")
+    assert (out / "bench.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_users_tree_is_not_touched(quire: Quire, tree: Path) -> None:
+    before = snapshot(tree)
+    assert quire("build", "--source", str(tree)).returncode == 0
+    assert snapshot(tree) == before
+
+
+def test_patched_files_are_not_the_bases(quire: Quire, tree: Path) -> None:
+    """The patched tree is hard links; the base must not change with it."""
+    assert quire("build", "--source", str(tree), "ARCH=arm64").returncode == 0
+    (base,) = quire.build.glob("base/*/linux")
+    (patched,) = quire.build.glob("tree/*/linux")
+    assert (base / "mm/mremap.c").read_text() == (tree / "mm/mremap.c").read_text()
+    assert "run 8" in (patched / "mm/mremap.c").read_text()
+    assert (base / "Kbuild").stat().st_ino == (patched / "Kbuild").stat().st_ino
+    assert (base / "Kbuild").stat().st_mtime_ns == (tree / "Kbuild").stat().st_mtime_ns
+
+
+def test_a_second_run_boots_nothing(quire: Quire, tree: Path) -> None:
+    words = ("bench", "mremap", "--size", "64", "--source", str(tree), "ARCH=arm64", "--json")
+    first = quire(*words)
+    again = quire(*words, FAKE_QEMU="panic", FAKE_MAKE="fail")
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["architectures"] == json.loads(first.stdout)["architectures"]
+
+
+def test_a_changed_patch_boots_only_the_patched_kernel(quire: Quire, tree: Path) -> None:
+    words = ("bench", "mremap", "--size", "64", "--source", str(tree), "ARCH=arm64", "-v")
+    assert quire(*words).stderr.count("-plugin") == 2
+    path = quire.project / "patches/linux-6.12.y/ksm/0001-ksm-look-less.patch"
+    path.write_text(path.read_text().replace("+ksm 30", "+ksm thirty"))
+    assert quire(*words).stderr.count("-plugin") == 1
+
+
+def test_fresh_adds_a_sample(quire: Quire, tree: Path) -> None:
+    words = ("bench", "mremap", "--size", "64", "--source", str(tree), "ARCH=arm64")
+    quire(*words)
+    done = quire(*words, "--fresh")
+    assert "spread 0.000% of 2" in done.stdout
+    done = quire(*words, "--repeat", "3")
+    assert "spread 0.000% of 3" in done.stdout
+
+
+def test_only_one_capability(quire: Quire, tree: Path) -> None:
+    words = ("build", "--patched", "--source", str(tree), "ARCH=arm64")
+    assert quire(*words, "--only", "ksm").returncode == 0
+    (patched,) = quire.build.glob("tree/*/linux/mm/mremap.c")
+    text = patched.read_text()
+    assert "ksm 30" in text
+    assert "run 8" not in text
+
+
+def test_an_empty_series_compares_the_base_with_itself(quire: Quire, tree: Path) -> None:
+    (quire.project / "patches/linux-6.12.y/series").write_text("# none yet\n")
+    done = quire("bench", "mremap", "--size", "64", "--source", str(tree), "ARCH=arm64")
+    assert done.returncode == 0, done.stderr
+    assert "1.00×" in done.stdout
+
+
+def test_dry_run_prints_commands_and_does_nothing(quire: Quire, tree: Path) -> None:
+    assert quire("build", "--source", str(tree)).returncode == 0
+    before = snapshot(quire.build)
+    done = quire("bench", "mremap", "--size", "64", "--source", str(tree), "--dry-run", "--fresh")
+    assert done.returncode == 0, done.stderr
+    assert "setpriv --pdeathsig KILL qemu-system-aarch64" in done.stdout
+    assert "-- bench mremap size=64" in done.stdout
+    changed = {
+        name
+        for name, data in snapshot(quire.build).items()
+        if before.get(name) != data and not name.startswith(("lock/", "log/"))
+    }
+    assert changed == set()
+
+
+def test_tests_pass_and_are_reported(quire: Quire, tree: Path) -> None:
+    done = quire("test", "--source", str(tree), "--json")
+    assert done.returncode == 0, done.stderr
+    arm64, x86 = json.loads(done.stdout)
+    assert (arm64["architecture"], x86["architecture"]) == ("arm64", "x86_64")
+    assert [case["name"] for case in arm64["cases"]] == ["fake.good", "fake.bad"]
+
+
+def test_profile_shows_symbols(quire: Quire, tree: Path, tmp_path: Path) -> None:
+    words = ("profile", "mremap", "--source", str(tree), "ARCH=arm64")
+    done = quire(*words, "--collapsed", str(tmp_path / "stacks"))
+    assert done.returncode == 0, done.stderr
+    assert "move_ptes" in done.stdout
+    (stacks,) = (tmp_path / "stacks").glob("*-stock.collapsed")
+    assert stacks.read_text().startswith("arm64 mremap 64 KiB stock;move_ptes ")
+
+
+def test_a_demo_says_what_is_left(quire: Quire, tree: Path) -> None:
+    done = quire("demo", "--source", str(tree))
+    assert done.returncode == 0, done.stderr
+    assert "left: " in done.stderr
+    assert done.stdout.index("arm64 · Linux") < done.stdout.index("x86_64 · Linux")
+    for name in ("quire.json", "quire.svg", "quire.png"):
+        assert (quire.build / "demo" / name).stat().st_size > 1000
+
+
+def test_messages_are_plain_without_a_terminal(quire: Quire, tree: Path) -> None:
+    done = quire("bench", "mremap", "--source", str(tree), "ARCH=arm64")
+    assert "\x1b" not in done.stdout + done.stderr
