@@ -113,6 +113,10 @@ def run(command: Command, tick: Callable[[], None] | None = None) -> Finished:
         child = spawn(command, target)
         try:
             status = _wait(child, command.timeout, started, tick)
+        except TimedOut:
+            # It had its time; nothing it could still tidy up is of use.
+            stop(child, grace=0)
+            raise
         except BaseException:
             stop(child)
             raise
@@ -187,11 +191,12 @@ def spawn(
     return child
 
 
-def stop(child: subprocess.Popen[bytes]) -> None:
-    """End a child and everything it started: SIGINT first, SIGKILL after the grace."""
-    _signal(child.pid, signal.SIGINT)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        child.wait(GRACE_SECONDS)
+def stop(child: subprocess.Popen[bytes], grace: float = GRACE_SECONDS) -> None:
+    """End a child and everything it started: SIGINT first, SIGKILL after the grace (seconds)."""
+    if grace:
+        _signal(child.pid, signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(grace)
     _signal(child.pid, signal.SIGKILL)
     child.wait()
 

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+from conftest import snapshot
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from quire import series
+from quire.apply import apply_series, write
+from quire.errors import UserError
+
+
+def test_twice_is_harmless(project: Path, tree: Path) -> None:
+    chosen = series.read(project / "patches/linux-6.12.y/series")
+    first = apply_series(tree, chosen)
+    after = snapshot(tree)
+    second = apply_series(tree, chosen)
+    assert first.written == ("mm/mremap.c",)
+    assert first.already == ()
+    assert second.written == ()
+    assert len(second.already) == 3
+    assert snapshot(tree) == after
+
+
+@pytest.mark.parametrize("first", [("mremap",), ("ksm",), ("ksm", "mremap")])
+def test_any_order_of_capabilities_gives_one_tree(
+    project: Path, tree: Path, first: tuple[str, ...]
+) -> None:
+    chosen = series.read(project / "patches/linux-6.12.y/series")
+    for name in first:
+        apply_series(tree, chosen.only([name]))
+    apply_series(tree, chosen)
+    text = (tree / "mm/mremap.c").read_text()
+    assert [text.count(new) for new in ("run 8", "run 20", "ksm 30")] == [1, 1, 1]
+
+
+def test_a_tree_inside_another_repository(project: Path, tree: Path) -> None:
+    """git would take paths from the outer repository's root, and silently do nothing."""
+    (tree.parent / ".git").mkdir()
+    (tree.parent / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    for name in ("objects", "refs"):
+        (tree.parent / ".git" / name).mkdir()
+    chosen = series.read(project / "patches/linux-6.12.y/series")
+    assert apply_series(tree, chosen).written == ("mm/mremap.c",)
+
+
+def test_a_write_that_fails_writes_nothing(tree: Path) -> None:
+    before = snapshot(tree)
+    (tree / "blocked").write_text("a file where a directory is needed")
+    with pytest.raises(OSError, match="blocked"):
+        write(tree, {"mm/mremap.c": b"new", "Kbuild": None, "blocked/x.c": b"new"})
+    (tree / "blocked").unlink()
+    assert snapshot(tree) == before
+
+
+def test_modes_stay(tree: Path) -> None:
+    script = tree / "scripts/kconfig/merge_config.sh"
+    write(tree, {"scripts/kconfig/merge_config.sh": b"#!/bin/sh\n"})
+    assert script.stat().st_mode & 0o111
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(edits=st.lists(st.integers(1, 40), min_size=1, max_size=4, unique=True))
+def test_all_or_nothing(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, edits: list[int]
+) -> None:
+    """Whatever lines differ: either everything applied, or the tree is as it was."""
+    tree = tmp_path_factory.mktemp("any")
+    (tree / "mm").mkdir()
+    lines = [f"line {n}\n" if n not in edits else f"edited {n}\n" for n in range(1, 41)]
+    (tree / "mm/mremap.c").write_text("".join(lines))
+    before = snapshot(tree)
+    chosen = series.read(project / "patches/linux-6.12.y/series")
+    near = {n for at in (8, 20, 30) for n in range(at - 3, at + 4)}
+    if near.isdisjoint(edits):
+        apply_series(tree, chosen)
+        text = (tree / "mm/mremap.c").read_text()
+        assert all(new in text for new in ("run 8", "run 20", "ksm 30"))
+    else:
+        with pytest.raises(UserError, match="does not fit") as caught:
+            apply_series(tree, chosen)
+        assert "hunk 1" in caught.value.where
+        assert snapshot(tree) == before
+    assert not list(itertools.chain(tree.rglob(".*.quire")))

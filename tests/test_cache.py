@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from quire.cache import Cache, digest, sha256
+
+
+def test_an_entry_is_made_once(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    made = []
+
+    def build(directory: Path) -> None:
+        made.append(directory)
+        (directory / "file").write_text("x")
+
+    first = cache.make("kind", "key", build)
+    assert cache.make("kind", "key", build) == first
+    assert (first / "file").read_text() == "x"
+    assert len(made) == 1
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_a_builder_that_fails_leaves_nothing(tmp_path: Path, error: type[BaseException]) -> None:
+    cache = Cache(tmp_path)
+
+    def build(directory: Path) -> None:
+        (directory / "half").write_text("x")
+        raise error
+
+    with pytest.raises(error):
+        cache.make("kind", "key", build)
+    assert list((tmp_path / "kind").iterdir()) == []
+
+
+def test_what_a_killed_process_left_is_cleared(tmp_path: Path) -> None:
+    stale = tmp_path / "kind/.key.new"
+    stale.mkdir(parents=True)
+    (stale / "half").write_text("x")
+    made = Cache(tmp_path).make("kind", "key", lambda d: (d / "whole").touch())
+    assert [path.name for path in made.iterdir()] == ["whole"]
+    assert not stale.exists()
+
+
+def test_the_lock_makes_others_wait(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    entered = threading.Event()
+    order: list[str] = []
+
+    def slow(directory: Path) -> None:
+        entered.set()
+        threading.Event().wait(0.3)
+        order.append("first")
+
+    thread = threading.Thread(target=cache.make, args=("kind", "key", slow))
+    thread.start()
+    entered.wait()
+    cache.make("kind", "key", lambda _: order.append("second"))
+    thread.join()
+    assert order == ["first"]
+
+
+def test_keys_tell_parts_apart(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("text")
+    assert digest("ab", "c") != digest("a", "bc")
+    assert digest(tmp_path / "file") == digest(b"text") != digest("text")
+    assert digest([1, "x"]) == digest([1, "x"])
+
+
+def test_sha256_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    assert sha256(tmp_path / "empty").startswith("e3b0c44298fc1c14")

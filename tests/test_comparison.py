@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quire import comparison, profile, workloads
+from quire.arch import ARM64, X86_64
+from quire.bench import Sample
+from quire.comparison import Comparison, compare
+from quire.counts import RegionCounts, SymbolCount
+from quire.errors import UserError
+from quire.report import plot, table
+from quire.results import Region, Results
+from quire.workloads import Cell
+
+
+def sample(insns: int, pages: int = 256, **symbols: int) -> Sample:
+    """A boot that took `insns` instructions, some of them in `symbols`."""
+    counts = RegionCounts(
+        runs=1,
+        total=insns,
+        user=0,
+        kernel=insns,
+        other=0,
+        tlb={"tlbi_va": 33, "tlbi_range": 1},
+        symbols={name: SymbolCount(number, 1) for name, number in symbols.items()},
+    )
+    return Sample(counts, Results(regions={0: Region("x", pages, 2)}, verified=True, exit=0))
+
+
+def cell(name: str = "mremap", size: int = 64) -> Cell:
+    (found,) = [c for c in workloads.cells([name], [size]) if c.size == size][:1]
+    return found
+
+
+def table_of(stock: list[Sample], patched: list[Sample], one: Cell) -> Comparison:
+    return compare(ARM64, ("s", "p"), [one], {("s", one): stock, ("p", one): patched})
+
+
+def test_per_page_ratio_and_posted() -> None:
+    (row,) = table_of([sample(51200)], [sample(25600)], cell()).rows
+    assert (row.stock.insns, row.patched.insns, row.ratio) == (200, 100, 2)
+    assert row.stock.tlb_total == 34 / 256
+    assert row.stock.tlb_per_op == 17
+    assert row.posted == "1.58× (1.9 → 1.2 s)"
+    assert not row.unstable
+
+
+@given(st.lists(st.integers(100_000, 101_000), min_size=2, max_size=5))
+def test_spread_and_stability(totals: list[int]) -> None:
+    (row,) = table_of([sample(n) for n in totals], [sample(100_000)], cell()).rows
+    assert row.unstable == (
+        (max(totals) - min(totals)) / sorted(totals)[(len(totals) - 1) // 2] > 0.001
+    )
+    assert row.stock.runs == len(totals)
+    assert ("unstable" in table.remarks(row)) == row.unstable
+
+
+def test_walks_are_divided_by_walks() -> None:
+    (one,) = [c for c in workloads.cells(["ksm-walk"]) if ("vmas", "200") in c.parameters][:1]
+    (row,) = table_of([sample(1000, pages=0)], [sample(500, pages=0)], one).rows
+    assert row.stock.insns == 500
+
+
+def test_the_unmapping_itself_is_told_apart() -> None:
+    one = cell("swapout")
+    stock = sample(256_000, try_to_unmap_one=25_600, zram_write_page=200_000)
+    (row,) = table_of([stock], [stock], one).rows
+    assert row.stock.own == 100
+
+
+def test_the_catalogue_has_what_the_mission_names() -> None:
+    cells = workloads.cells()
+    assert len(cells) == len(set(cells)) == 51
+    assert {c.size for c in cells} == {None, 4, 16, 64, 256, 1024, 2048}
+    posted = {(c.label, c.size): c.posted("arm64") for c in cells if c.posted("arm64")}
+    assert posted["swapout zero", 64] == "2.15×"
+    assert ("mremap", 4) not in posted
+    assert cell("mremap", 4).posted(X86_64.name)
+
+
+def test_parameters_after_commas() -> None:
+    (one,) = workloads.cells(["swapout,data=zero,mib=64"], [64])[:1]
+    assert one.words() == ("bench", "swapout", "size=64", "data=zero", "mib=64")
+    with pytest.raises(UserError, match="no workload"):
+        workloads.cells(["swapin"])
+    with pytest.raises(UserError, match="is not WORKLOAD"):
+        workloads.cells(["swapout,zero"])
+
+
+def test_the_biggest_change_comes_first() -> None:
+    stock = sample(3000, a=1000, b=1500, gone=500)
+    patched = sample(3000, a=1100, b=1500, new=400)
+    lines = profile.lines(stock, patched)
+    assert [line.symbol for line in lines] == ["gone", "new", "a", "b"]
+    assert [round(line.change * 256) for line in lines] == [-500, 400, 100, 0]
+    assert profile.share_shown(lines[:1], lines) == pytest.approx(500 / 3000)
+
+
+def test_collapsed_stacks_add_up() -> None:
+    one = sample(3000, a=1000, b=1500)
+    one = replace(one, counts=replace(one.counts, user=300, other=200))
+    stacks = profile.collapsed(one, "arm64 mremap")
+    assert stacks[0] == "arm64 mremap;b 1500"
+    assert sum(int(line.rpartition(" ")[2]) for line in stacks) == 3000
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (0.12891, "0.129"),
+        (1.0625, "1.06"),
+        (33.25, "33.2"),
+        (262.4, "262"),
+        (2420252.0, "2 420 252"),
+    ],
+)
+def test_numbers_in_the_table(value: float, text: str) -> None:
+    assert table.number(value) == text
+
+
+def test_pictures_are_the_same_twice(tmp_path: Path) -> None:
+    rows = table_of([sample(51200)], [sample(25600)], cell())
+    for name in ("one", "two"):
+        plot.draw([rows], "Linux", tmp_path / name)
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+    assert "2.00×" in (tmp_path / "one.svg").read_text()
+
+
+def test_stable_is_a_tenth_of_a_percent() -> None:
+    assert comparison.STABLE == 0.001

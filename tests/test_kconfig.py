@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+from quire import kconfig
+from quire.arch import ARCHITECTURES
+from quire.errors import BuildFailed, UserError
+
+RESOLVED = 'CONFIG_A=y\nCONFIG_B=250\n# CONFIG_C is not set\nCONFIG_D="text with = sign"\n'
+
+
+def test_options_and_values() -> None:
+    assert kconfig.parse(RESOLVED) == {
+        "CONFIG_A": "y",
+        "CONFIG_B": "250",
+        "CONFIG_C": "n",
+        "CONFIG_D": '"text with = sign"',
+    }
+
+
+def test_what_did_not_survive_is_named(tmp_path: Path) -> None:
+    (tmp_path / "one.config").write_text("CONFIG_A=y\nCONFIG_C=y\nCONFIG_B=1000\nCONFIG_E=n\n")
+    (tmp_path / "two.config").write_text("CONFIG_B=250\nCONFIG_GONE=m\n")
+    (tmp_path / ".config").write_text(RESOLVED)
+    fragments = [tmp_path / "one.config", tmp_path / "two.config"]
+    with pytest.raises(BuildFailed) as caught:
+        kconfig.require(fragments, tmp_path / ".config")
+    assert caught.value.where.splitlines()[:-1] == [
+        "CONFIG_C: wanted y, is n (one.config)",
+        "CONFIG_GONE: wanted m, is n (two.config)",
+    ]
+
+
+def test_all_is_well(tmp_path: Path) -> None:
+    (tmp_path / "one.config").write_text("CONFIG_A=y\n# CONFIG_C is not set\nCONFIG_E=n\n")
+    (tmp_path / ".config").write_text(RESOLVED)
+    kconfig.require([tmp_path / "one.config"], tmp_path / ".config")
+
+
+def test_a_fragment_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"common\.config"):
+        kconfig.fragments(tmp_path, ARCHITECTURES["arm64"])
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_our_fragments_ask_for_what_is_measured(name: str) -> None:
+    """Trap 18: what a distribution has on the measured paths, built for speed."""
+    options: dict[str, str] = {}
+    for path in kconfig.fragments(ROOT / "configs", ARCHITECTURES[name]):
+        options.update(kconfig.parse(path.read_text()))
+    wanted = "MEMCG LRU_GEN NUMA SWAP ZRAM USERFAULTFD KSM CC_OPTIMIZE_FOR_PERFORMANCE".split()
+    wanted += {
+        "arm64": "ARM64_CONTPTE ARM64_TLB_RANGE ARM64_HW_AFDBM ARM64_USE_LSE_ATOMICS".split(),
+        "x86_64": ["MEM_SOFT_DIRTY"],
+    }[name]
+    assert [option for option in wanted if options.get(f"CONFIG_{option}") != "y"] == []

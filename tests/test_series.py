@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, line_patch
+
+from quire import series
+from quire.errors import UserError
+from quire.patch import Patch
+from quire.version import Version, parse
+
+
+def names(one: series.Series) -> list[str]:
+    return [patch.name for patch in one.patches]
+
+
+def test_quilt_order_and_comments(project: Path) -> None:
+    found = series.select(project / "patches", parse("6.12.117"))
+    assert names(found) == [
+        "mremap/0001-mm-move-runs.patch",
+        "mremap/0002-mm-move-more.patch",
+        "ksm/0001-ksm-look-less.patch",
+    ]
+    assert found.folders == ["mremap", "ksm"]
+
+
+def test_a_variant_is_chosen_by_version(project: Path) -> None:
+    folder = project / "patches/linux-6.12.y"
+    (folder / "series.old").write_text(
+        "# versions: 6.12.50-6.12.99\nksm/0001-ksm-look-less.patch\n"
+    )
+    assert len(names(series.select(project / "patches", parse("6.12.100")))) == 3
+    assert len(names(series.select(project / "patches", parse("6.12.99")))) == 1
+    with pytest.raises(UserError, match=r"no series is for Linux 6\.12\.49"):
+        series.select(project / "patches", parse("6.12.49"))
+    (folder / "series.older").write_text("# versions: -6.12.50\n")
+    with pytest.raises(UserError, match="more than one series"):
+        series.select(project / "patches", parse("6.12.50"))
+
+
+def test_one_capability_brings_what_it_needs(project: Path) -> None:
+    file = project / "patches/linux-6.12.y/series"
+    assert names(series.read(file).only(["ksm"])) == ["ksm/0001-ksm-look-less.patch"]
+    file.write_text(file.read_text() + "# needs: ksm mremap\n")
+    assert len(names(series.read(file).only(["ksm"]))) == 3
+    with pytest.raises(UserError, match="no capability nothing"):
+        series.read(file).only(["nothing"])
+
+
+def test_the_key_follows_contents_and_order(project: Path) -> None:
+    file = project / "patches/linux-6.12.y/series"
+    before = series.read(file).key()
+    file.write_text(file.read_text() + "# a comment\n")
+    assert series.read(file).key() == before
+    file.write_text("\n".join(reversed(file.read_text().splitlines())))
+    assert series.read(file).key() != before
+
+
+def test_a_patch_knows_its_parts(tmp_path: Path) -> None:
+    path = tmp_path / "0001-x.patch"
+    path.write_text(line_patch("mm: a subject that is\n folded", 8, "new"))
+    patch = Patch("mremap/0001-x.patch", path)
+    assert patch.subject() == "mm: a subject that is folded"
+    assert patch.folder == "mremap"
+    assert patch.files() == ["mm/mremap.c"]
+    (hunk,) = patch.hunks()
+    assert str(hunk) == "mm/mremap.c, hunk 1 (line 5): static int move(void)"
+    assert patch.hunk_at("mm/mremap.c", 5) == hunk
+    assert patch.hunk_at("mm/mremap.c", 6) is None
+
+
+def test_new_and_deleted_files_are_seen(tmp_path: Path) -> None:
+    path = tmp_path / "x.patch"
+    path.write_text(
+        "--- /dev/null\n+++ b/mm/new.c\n@@ -0,0 +1 @@\n+x\n--- a/mm/old.c\n+++ /dev/null\n"
+        "@@ -1 +0,0 @@\n--- minus a dash\nrename from mm/a.c\nrename to mm/b.c\n"
+    )
+    assert Patch("x.patch", path).files() == ["mm/a.c", "mm/b.c", "mm/new.c", "mm/old.c"]
+
+
+def test_our_own_series_can_be_read() -> None:
+    """Every variant in the project parses, and no two are for one version."""
+    for folder in sorted((ROOT / "patches").glob("linux-*.y")):
+        line = folder.name.removeprefix("linux-").removesuffix(".y")
+        variants = series.variants(ROOT / "patches", line)
+        major, minor = map(int, line.split("."))
+        for patch in range(400):
+            fitting = [v for v in variants if Version(major, minor, patch) in v.versions]
+            assert len(fitting) <= 1
+
+
+@pytest.mark.skipif(not shutil.which("quilt"), reason="quilt is not installed")
+def test_quilt_reads_it_alike(project: Path, tree: Path) -> None:
+    folder = project / "patches/linux-6.12.y"
+    done = subprocess.run(
+        ["quilt", "series"],
+        cwd=tree,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"QUILT_PATCHES": str(folder), "PATH": "/usr/bin:/bin"},
+    )
+    assert done.stdout.split() == names(series.read(folder / "series"))

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0
+"""tree and export: a series becomes commits and comes back the same."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import Quire, snapshot
+
+
+def git(directory: Path, *words: str) -> str:
+    """As a developer would, with a name of their own."""
+    names = {
+        f"GIT_{role}_{what}": "dev@example.org"
+        for role in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
+    }
+    done = subprocess.run(
+        ["git", *words],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **names, "GIT_EDITOR": "true"},
+    )
+    return done.stdout
+
+
+@pytest.fixture
+def work(quire: Quire, tree: Path, tmp_path: Path) -> Path:
+    """A checkout of the fake series, whose patches are in the form export gives them."""
+    directory = tmp_path / "work"
+    done = quire("tree", "6.12", str(directory), "--source", str(tree))
+    assert done.returncode == 0, done.stderr
+    done = quire("export", str(directory))
+    assert done.returncode == 0, done.stderr
+    return directory
+
+
+def patches(quire: Quire) -> Path:
+    return quire.project / "patches/linux-6.12.y"
+
+
+def test_the_base_first_then_a_commit_for_each_patch(work: Path) -> None:
+    subjects = git(work, "log", "--reverse", "--format=%s").splitlines()
+    assert subjects == ["Linux 6.12.117", "mm: move runs", "mm: move more", "ksm: look less"]
+
+
+def test_an_unchanged_series_does_not_change(
+    quire: Quire, tree: Path, work: Path, tmp_path: Path
+) -> None:
+    before = snapshot(patches(quire))
+    again = tmp_path / "again"
+    assert quire("tree", "6.12", str(again), "--source", str(tree)).returncode == 0
+    assert git(again, "rev-parse", "HEAD") == git(work, "rev-parse", "HEAD")
+    done = quire("export", str(again))
+    assert "0 files changed" in done.stdout
+    assert snapshot(patches(quire)) == before
+    text = before["mremap/0001-mm-move-runs.patch"].decode()
+    assert text.startswith("From 0000000000000000000000000000000000000000 ")
+    assert "\nindex " not in text
+    assert "\n-- \n" not in text
+
+
+def test_an_amended_patch_changes_alone(quire: Quire, work: Path) -> None:
+    before = snapshot(patches(quire))
+    (work / "mm/mremap.c").write_text(
+        (work / "mm/mremap.c").read_text().replace("ksm 30", "ksm thirty")
+    )
+    git(work, "commit", "-a", "--amend", "--no-edit")
+    done = quire("export", str(work))
+    assert done.returncode == 0, done.stderr
+    after = snapshot(patches(quire))
+    assert {name for name in after if before.get(name) != after[name]} == {
+        "ksm/0001-ksm-look-less.patch"
+    }
+
+
+def test_a_new_commit_follows_its_neighbour(quire: Quire, work: Path) -> None:
+    (work / "mm/new.c").write_text("int x;\n")
+    git(work, "add", "mm/new.c")
+    git(work, "commit", "-m", "ksm: and more")
+    assert quire("export", str(work)).returncode == 0
+    names = (patches(quire) / "series").read_text().splitlines()
+    assert names[-1] == "ksm/0002-ksm-and-more.patch"
+
+
+def test_a_trailer_names_the_capability(quire: Quire, work: Path) -> None:
+    (work / "mm/new.c").write_text("int x;\n")
+    git(work, "add", "mm/new.c")
+    git(work, "commit", "-m", "mm: swap out runs\n\nBecause.\n\nQuire-capability: swapout")
+    assert quire("export", str(work)).returncode == 0
+    text = (patches(quire) / "swapout/0001-mm-swap-out-runs.patch").read_text()
+    assert "Quire-capability" not in text
+    assert "Because." in text
+
+
+def test_a_dropped_patch_goes(quire: Quire, work: Path) -> None:
+    git(work, "rebase", "-q", "--onto", "HEAD~2", "HEAD~1")
+    assert quire("export", str(work)).returncode == 0
+    assert [p.name for p in (patches(quire) / "mremap").iterdir()] == ["0001-mm-move-runs.patch"]
+    series = (patches(quire) / "series").read_text()
+    assert "0002" not in series
+    # Comments stay where they stood.
+    assert series.splitlines()[:2] == [
+        "# SPDX-License-Identifier: GPL-2.0",
+        "# versions: 6.12.100-",
+    ]
+    assert series.index("# the other one") < series.index("ksm/0001")
+
+
+def test_cover_letters_stay(quire: Quire, work: Path) -> None:
+    cover = patches(quire) / "mremap/0000-cover-letter.patch"
+    cover.write_text("Subject: [PATCH 0/2] mremap\n")
+    git(work, "rebase", "-q", "--onto", "HEAD~2", "HEAD~1")
+    assert quire("export", str(work)).returncode == 0
+    assert cover.read_text() == "Subject: [PATCH 0/2] mremap\n"
+
+
+def test_uncommitted_changes_are_refused(quire: Quire, work: Path) -> None:
+    before = snapshot(patches(quire))
+    (work / "Kbuild").write_text("changed\n")
+    done = quire("export", str(work))
+    assert done.returncode == 2
+    assert "not committed" in done.stderr
+    assert snapshot(patches(quire)) == before
+
+
+def test_another_repository_is_refused(quire: Quire, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    git(tmp_path / "other", "init", "-q")
+    done = quire("export", str(tmp_path / "other"))
+    assert done.returncode == 2
+    assert "not made by quire tree" in done.stderr
+
+
+def test_a_directory_in_use_is_refused(quire: Quire, tree: Path, work: Path) -> None:
+    done = quire("tree", "6.12", str(work), "--source", str(tree))
+    assert done.returncode == 2
+    assert "is not empty" in done.stderr
+    assert (work / ".git").is_dir()
+
+
+def test_a_patch_that_is_no_mail_is_refused_and_nothing_stays(
+    quire: Quire, tree: Path, tmp_path: Path
+) -> None:
+    path = patches(quire) / "ksm/0001-ksm-look-less.patch"
+    text = path.read_text()
+    path.write_text(text[text.index("diff --git") :])
+    done = quire("tree", "6.12", str(tmp_path / "work"), "--source", str(tree))
+    assert done.returncode == 2
+    assert "ksm/0001-ksm-look-less.patch does not apply as mail" in done.stderr
+    assert not (tmp_path / "work").exists()
