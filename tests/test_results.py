@@ -90,7 +90,17 @@ def test_symbols_of_one_name_are_added() -> None:
     assert counts.parse(text)[0].symbols["same"] == counts.SymbolCount(9, 3)
 
 
-@pytest.mark.parametrize("line", ["region 0 runs", "tlb 7 invlpg 1", "sym 0", "nonsense 1"])
+def test_spans_have_stretches_and_instructions() -> None:
+    text = "quire-count 1 x86_64\nregion 0 runs 1 insns 9 user 0 kernel 9 other 0\n"
+    text += "tlb 0 invlpg 0\nspan 0 lock 3 7\nspan 0 never 0 0\nend\n"
+    region = counts.parse(text)[0]
+    assert region.spans == {"lock": (3, 7), "never": (0, 0)}
+    assert region.tlb == {"invlpg": 0}
+
+
+@pytest.mark.parametrize(
+    "line", ["region 0 runs", "tlb 7 invlpg 1", "sym 0", "span 0 x 1 1", "nonsense 1"]
+)
 def test_lines_that_make_no_sense(line: str) -> None:
     with pytest.raises(GuestLost):
         counts.parse(f"quire-count 1 x\n{line}\nend\n")

@@ -30,6 +30,8 @@ class RegionCounts:
     other: int
     tlb: dict[str, int] = field(default_factory=dict)
     symbols: dict[str, SymbolCount] = field(default_factory=dict)
+    # By the name of the plugin's span= argument: how many stretches, and their instructions.
+    spans: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def tlb_total(self) -> int:
@@ -81,6 +83,8 @@ def _line(regions: dict[int, RegionCounts], words: list[str]) -> None:
         )
     elif kind == "tlb":
         regions[number].tlb[words[2]] = int(words[3])
+    elif kind == "span":
+        regions[number].spans[words[2]] = (int(words[3]), int(words[4]))
     elif kind == "sym":
         # Static functions may share a name; their counts belong together in a table.
         old = regions[number].symbols.get(words[2], SymbolCount(0, 0))
