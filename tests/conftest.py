@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from quire import run
+
 ROOT = Path(__file__).resolve().parent.parent
 FAKES = Path(__file__).parent / "fakes"
 LOGS = Path(__file__).parent / "logs"
@@ -59,6 +61,12 @@ def make_tree(directory: Path, version: str = "6.12.117") -> Path:
     merge.write_text('#!/bin/sh\nshift 2; out=$1/.config; shift 2; cat "$@" > "$out"\n')
     merge.chmod(0o755)
     return directory
+
+
+@pytest.fixture(autouse=True)
+def plain_run() -> None:
+    """No test inherits --dry-run, or that another one was leaving."""
+    run.configure(run.Settings())
 
 
 @pytest.fixture

@@ -157,7 +157,8 @@ def _make(cache: Cache, order: Order) -> None:
     key = order.rig.key(order.cell)
 
     def build(directory: Path) -> None:
-        work = machine.workdir(cache, order.name)
+        # Two boots of one name may run at once: further runs, other configurations.
+        work = machine.workdir(cache, f"{order.name}-{key}-{order.number}")
         results = machine.boot(order.rig.machine(order.cell), work)
         if run.dry_run():
             return

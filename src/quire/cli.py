@@ -31,10 +31,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     try:
-        words, variables = _kbuild_words(list(sys.argv[1:] if argv is None else argv))
+        words, variables = kbuild_words(list(sys.argv[1:] if argv is None else argv))
         arguments = parser().parse_args(words)
         run.configure(run.Settings(arguments.dry_run, arguments.verbose))
-        return int(arguments.run(_session(arguments, variables), arguments))
+        return int(arguments.run(make_session(arguments, variables), arguments))
     except run.NothingMore:
         print("# what comes next is known once the base is there")
         return 0
@@ -132,7 +132,8 @@ def _add_common(part: argparse.ArgumentParser) -> None:
     )
 
 
-def _session(arguments: argparse.Namespace, variables: dict[str, str]) -> session.Session:
+def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> session.Session:
+    """What the options and kbuild words ask for. UserError for a build directory unfit for it."""
     root = project.find()
     build = Path(variables["O"]) if variables.get("O") else root.root / "build"
     cross = variables.get("CROSS_COMPILE")
@@ -157,7 +158,7 @@ def _session(arguments: argparse.Namespace, variables: dict[str, str]) -> sessio
     )
 
 
-def _kbuild_words(argv: list[str]) -> tuple[list[str], dict[str, str]]:
+def kbuild_words(argv: list[str]) -> tuple[list[str], dict[str, str]]:
     """NAME=value words taken out of the arguments; the environment gives those not named."""
     variables = {name: os.environ[name] for name in ("ARCH", "CROSS_COMPILE") if name in os.environ}
     words = []

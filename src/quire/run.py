@@ -84,6 +84,7 @@ def configure(settings: Settings) -> None:
     """Set the process-wide settings; called once, by the command line."""
     global _settings  # noqa: PLW0603 -- one process, one answer to --dry-run
     _settings = settings
+    _leaving.clear()
 
 
 def dry_run() -> bool:

@@ -9,6 +9,10 @@ from dataclasses import dataclass
 # printk's prefix: a time, with CONFIG_PRINTK_CALLER a task or CPU.
 _PREFIX = r"^(?:<\d>)?(?:\[ *\d+\.\d+\] ?(?:\[ *[TC]\d+\] ?)?)?"
 
+# Only the beginning of a report; what it is stands in the lines after it.
+CUT = "cut here"
+NAMED_WITHIN = 6
+
 # Beginnings of messages. Order matters only for which name a report gets.
 _BEGINNINGS = (
     ("panic", r"Kernel panic - not syncing"),
@@ -21,8 +25,9 @@ _BEGINNINGS = (
     ("soft lockup", r"watchdog: BUG:"),
     ("kernel BUG", r"kernel BUG at "),
     ("BUG", r"BUG: "),
+    ("lockdep", r"WARNING: (?:possible|inconsistent|suspicious|bad unlock)"),
     ("warning", r"WARNING: "),
-    ("warning", r"------------\[ cut here \]"),
+    (CUT, r"------------\[ cut here \]"),
     ("Oops", r"Oops(?:: | - )"),
     ("Oops", r"Internal error: "),
     ("Oops", r"Unable to handle kernel "),
@@ -51,11 +56,20 @@ class Splat:
 
 def find(console: str) -> Splat | None:
     """The first splat in a console log; None if the kernel was content."""
-    for index, line in enumerate(console.splitlines()):
-        for name, pattern in _PATTERNS:
-            if pattern.match(line):
-                return Splat(name, line.strip(), index)
+    lines = console.splitlines()
+    for index, line in enumerate(lines):
+        name = _kind(line)
+        if name == CUT:
+            following = map(_kind, lines[index + 1 : index + NAMED_WITHIN])
+            name = next((kind for kind in following if kind and kind != CUT), "warning")
+        if name:
+            return Splat(name, line.strip(), index)
     return None
+
+
+def _kind(line: str) -> str:
+    """What a line begins to report; empty for an ordinary one."""
+    return next((name for name, pattern in _PATTERNS if pattern.match(line)), "")
 
 
 def excerpt(console: str, splat: Splat | None, lines: int = 40) -> str:

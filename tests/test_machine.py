@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Real boots of the kernels that `make test` has built: what a lost guest looks like."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, gone
+
+from quire import cli, guest, kernel, machine, run, series
+from quire.arch import ARCHITECTURES, Architecture
+from quire.errors import GuestLost
+from quire.guest import Guest
+from quire.kernel import Kernel
+from quire.machine import Machine
+from quire.session import Session
+
+WORDS = os.environ.get("QUIRE_TEST_WORDS", "").split()
+
+INIT = r"""
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[argc - 1] : "";
+
+	printf("init: %s\n", what);
+	fflush(stdout);
+	while (!strcmp(what, "hang"))
+		pause();
+	return 3;	/* init must not end: the kernel panics */
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def session() -> Session:
+    """As the command line makes it; the bases and kernels must be there already."""
+    words, variables = cli.kbuild_words([*WORDS, "build", "--quiet"])
+    return cli.make_session(cli.parser().parse_args(words), variables)
+
+
+@pytest.fixture(params=ARCHITECTURES)
+def arch(request: pytest.FixtureRequest, session: Session) -> Architecture:
+    """Each architecture that is under test."""
+    found = ARCHITECTURES[request.param]
+    if found not in session.architectures:
+        pytest.skip("not under test")
+    return found
+
+
+@pytest.fixture
+def built(session: Session, arch: Architecture) -> Kernel:
+    """The stock kernel; only `make test` builds it, a bare pytest does not wait minutes."""
+    if not list(session.cache.root.glob("base/*/base.json")):
+        pytest.skip("no kernel is built: make test, or ./quire build")
+    stock, _ = session.trees(session.base())
+    if not (session.request(arch, stock).objdir / kernel.BUILT).exists():
+        pytest.skip("no kernel is built: make test, or ./quire build")
+    return session.kernel(arch, stock)
+
+
+@pytest.fixture
+def misbehaving(built: Kernel, tmp_path: Path) -> Guest:
+    """A guest whose init hangs or dies as it is told."""
+    (tmp_path / "init.c").write_text(INIT)
+    program = tmp_path / "init"
+    compiler = f"{built.toolchain.cross_compile}gcc"
+    run.check(
+        run.Command([compiler, "-static", "-O2", "-o", str(program), str(tmp_path / "init.c")])
+    )
+    guest.pack(built, program, tmp_path / "guest.cpio")
+    return Guest(built.arch, tmp_path / "guest.cpio", "")
+
+
+def test_a_panic_is_told_with_its_stack(built: Kernel, misbehaving: Guest, tmp_path: Path) -> None:
+    with pytest.raises(GuestLost) as caught:
+        machine.boot(Machine(built, misbehaving, ("die",), timeout=120), tmp_path)
+    assert "splat (panic)" in caught.value.what
+    assert "Attempted to kill init! exitcode=0x00000300" in caught.value.where
+    assert "do_exit" in caught.value.where
+    assert f"whole log: {tmp_path}/console.log" in caught.value.where
+    assert "init: die" in (tmp_path / "console.log").read_text()
+
+
+def test_a_hang_is_ended(built: Kernel, misbehaving: Guest, tmp_path: Path) -> None:
+    started = time.monotonic()
+    with pytest.raises(GuestLost) as caught:
+        machine.boot(Machine(built, misbehaving, ("hang",), timeout=8), tmp_path)
+    assert time.monotonic() - started < 60
+    assert "hung: not done in 8 s" in caught.value.what
+    assert "init: hang" in caught.value.where
+
+
+def test_ctrl_c_ends_a_real_qemu(built: Kernel, misbehaving: Guest, tmp_path: Path) -> None:
+    """A process of its own boots a guest that hangs; SIGINT must take QEMU along."""
+    boot = Machine(built, misbehaving, ("hang",), timeout=100)
+    script = (
+        "import sys; from quire import run; sys.exit(run.run(run.Command(sys.argv[1:])).status)"
+    )
+    argv = run.die_with_us([*boot.argv(tmp_path), "-pidfile", str(tmp_path / "pid")])
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, *argv],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        stderr=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    pid = int((tmp_path / "pid").read_text())
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=60)
+    assert gone(pid)
+
+
+def test_the_guests_own_self_test(session: Session, built: Kernel, tmp_path: Path) -> None:
+    """Cases that fail, crash and hang are reported as such by the guest's harness."""
+    program = guest.build(session.cache, session.project.guest, built, session.jobs)
+    outcome = machine.boot(Machine(built, program, ("test", "selftest.*"), timeout=300), tmp_path)
+    assert outcome.exit == 0, outcome.other
+
+
+def test_two_boots_count_the_same(session: Session, built: Kernel) -> None:
+    """The promise of `quire bench`: 0.1 % on every row; here on the cheapest one."""
+    from quire import lab, workloads  # noqa: PLC0415
+    from quire.bench import Options, measure  # noqa: PLC0415
+
+    rig = lab.rig(session, built)
+    (cell,) = workloads.cells(["mremap"], [64])
+    samples = measure(session.cache, [rig], [cell], session.progress, Options(2, fresh=True))
+    totals = [sample.counts.total for sample in samples[built.image_sha256, cell]]
+    assert len(totals) >= 2
+    assert (max(totals) - min(totals)) / min(totals) <= 0.001
+
+
+def test_the_patched_kernel_rebuilt_little(session: Session, built: Kernel) -> None:
+    """A patched build starts from the stock one: only what the series touches is compiled."""
+    stock, patched = session.trees(session.base())
+    log = session.cache.root / "log" / f"kernel-{built.arch.name}-patched.log"
+    if patched == stock or not log.exists():
+        pytest.skip("no patched kernel was built here")
+    compiled = [line for line in log.read_text().splitlines() if line.startswith("  CC ")]
+    touched = {
+        n
+        for p in series.select(session.project.patches, stock.base.version).patches
+        for n in p.files()
+    }
+    if not any(name.startswith("include/") for name in touched):
+        assert len(compiled) < 200
