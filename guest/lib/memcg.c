@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "memcg.h"
+#include "util.h"
+
+#define ROOT	"/sys/fs/cgroup"
+#define PREFIX	"quire-"
+/* More than any test has; memory.reclaim gives up when it finds no more. */
+#define ALL	"16G"
+
+static char group[sizeof(ROOT "/" PREFIX) + 12];
+static pid_t owner;
+
+/* What a process that was killed could not remove. */
+static void remove_stale(void)
+{
+	DIR *dir = opendir(ROOT);
+	struct dirent *entry;
+	char path[400];
+
+	if (!dir)
+		die_errno("cannot open " ROOT);
+	while ((entry = readdir(dir))) {
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)))
+			continue;
+		snprintf(path, sizeof(path), ROOT "/%s", entry->d_name);
+		rmdir(path);
+	}
+	closedir(dir);
+}
+
+static const char *file_of(const char *name)
+{
+	static char path[sizeof(group) + 32];
+
+	if (!owner)
+		die("%s: memcg_enter() was not called", name);
+	snprintf(path, sizeof(path), "%s/%s", group, name);
+	return path;
+}
+
+/* exit() of a forked child comes by here, too. */
+static void leave(void)
+{
+	if (getpid() != owner)
+		return;
+	if (try_write_file(ROOT "/cgroup.procs", "0"))
+		rmdir(group);
+}
+
+void memcg_enter(void)
+{
+	if (owner)
+		return;
+	remove_stale();
+	write_file(ROOT "/cgroup.subtree_control", "+memory");
+	snprintf(group, sizeof(group), ROOT "/" PREFIX "%d", (int)getpid());
+	if (mkdir(group, 0755))
+		die_errno("cannot make the cgroup %s", group);
+	owner = getpid();
+	atexit(leave);
+	write_file(file_of("cgroup.procs"), "0");
+}
+
+void memcg_reclaim(void)
+{
+	const char *path = file_of("memory.reclaim");
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		die_errno("cannot open %s", path);
+	/* It ends with EAGAIN: as much as we ask for is never there. */
+	if (write(fd, ALL, strlen(ALL)) > 0 || errno != EAGAIN)
+		die_errno("%s did not end as it should", path);
+	close(fd);
+}
+
+unsigned long memcg_current_kib(void)
+{
+	return read_number(file_of("memory.current")) / KIB;
+}
+
+unsigned long memcg_stat(const char *field)
+{
+	FILE *f = fopen(file_of("memory.stat"), "re");
+	unsigned long value, found = 0;
+	bool any = false;
+	char name[64];
+
+	if (!f)
+		die_errno("cannot open %s", file_of("memory.stat"));
+	while (fscanf(f, "%63s %lu", name, &value) == 2) {
+		if (strcmp(name, field))
+			continue;
+		found = value;
+		any = true;
+	}
+	fclose(f);
+	if (!any)
+		die("%s has no field \"%s\"", file_of("memory.stat"), field);
+	return found;
+}
