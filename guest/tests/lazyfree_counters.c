@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the kernel counts must be what there is, while and after. */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "env.h"
+#include "folio.h"
+#include "lazyfree.h"
+#include "memcg.h"
+#include "pattern.h"
+#include "proc.h"
+#include "swap.h"
+
+#define MIB_EACH	16ul
+/* What lags behind: per-CPU parts, memory charged ahead, free slots of swap. */
+#define SLACK_KIB	1024
+
+/* Fold what is kept per CPU; fails when a counter of the kernel is negative. */
+static void fold_vmstat(void)
+{
+	EXPECT(try_write_file("/proc/sys/vm/stat_refresh", "1"),
+	       "a counter of /proc/vmstat is negative");
+}
+
+static void expect_near(const char *what, unsigned long is,
+			unsigned long expected)
+{
+	unsigned long far = is > expected ? is - expected : expected - is;
+
+	EXPECT(far <= SLACK_KIB, "%s is %lu KiB, expected about %lu", what, is,
+	       expected);
+}
+
+static void expect_counts(const char *at, unsigned long kib,
+			  unsigned long lazy_kib)
+{
+	EXPECT_EQ(smaps_kib(at, "Rss"), kib);
+	EXPECT_EQ(smaps_kib(at, "Anonymous"), kib);
+	EXPECT_EQ(smaps_kib(at, "LazyFree"), lazy_kib);
+	EXPECT_EQ(smaps_kib(at, "Swap"), 0);
+	EXPECT_EQ(status_kib("VmSwap"), 0);
+}
+
+struct counts {
+	unsigned long rss, anon, charged, memcg_anon;
+};
+
+static struct counts counts_now(void)
+{
+	struct counts now;
+
+	env_drain_lru();
+	fold_vmstat();
+	now.rss = status_kib("RssAnon");
+	now.anon = meminfo_kib("AnonPages");
+	now.charged = memcg_current_kib();
+	now.memcg_anon = memcg_stat("anon") / KIB;
+	return now;
+}
+
+/* `kib` more than at first is mapped. */
+static void expect_more(const struct counts *first, unsigned long kib)
+{
+	struct counts now = counts_now();
+
+	expect_near("RssAnon", now.rss, first->rss + kib);
+	expect_near("AnonPages", now.anon, first->anon + kib);
+	expect_near("memory.current", now.charged, first->charged + kib);
+	expect_near("memory.stat anon", now.memcg_anon,
+		    first->memcg_anon + kib);
+}
+
+static char *big_range(unsigned long kib)
+{
+	size_t pages = MIB_EACH * MIB / PAGE_SIZE;
+	char *at = range_filled(SRC_BASE, pages, kib);
+
+	lazy_free(at, pages);
+	return at;
+}
+
+static void check_counts(unsigned long kib, enum how how)
+{
+	size_t n, nr = folio_pages(kib), pages = MIB_EACH * MIB / PAGE_SIZE;
+	unsigned long all = MIB_EACH * 1024;
+	struct counts first = counts_now();
+	char *at = big_range(kib);
+
+	expect_more(&first, all);
+	expect_counts(at, all, all);
+	for (n = 0; n < pages; n += 4 * nr)
+		lazy_rewrite(page_at(at, n), nr, kib, MASK_ALL);
+	lazy_reclaim(at, pages, how);
+	/* One folio of four is left, rewritten. */
+	expect_more(&first, all / 4);
+	expect_counts(at, all / 4, 0);
+	range_drop(at, pages);
+	expect_more(&first, 0);
+}
+
+QUIRE_CASE_SIZES(lazyfree, counters, ALL_SIZES)
+{
+	enum how how;
+
+	memcg_enter();
+	for (how = 0; how < NR_HOW; how++)
+		check_counts(kib, how);
+}
+
+/* Dropped, filled and given up again and again: nothing is left behind. */
+QUIRE_CASE_SIZES(lazyfree, nothing_leaks, ALL_SIZES)
+{
+	size_t pages = MIB_EACH * MIB / PAGE_SIZE, round;
+	struct counts first;
+	char *at;
+
+	memcg_enter();
+	first = counts_now();
+	at = big_range(kib);
+	for (round = 0; round < 4; round++) {
+		lazy_reclaim(at, pages, BY_PAGEOUT);
+		EXPECT_EQ(pagemap_present(at, pages), 0);
+		expect_more(&first, 0);
+		range_fill(at, pages, kib, SEED);
+		lazy_free(at, pages);
+	}
+	range_drop(at, pages);
+	expect_more(&first, 0);
+}
+
+/*
+ * The child ends with a mapping that has seen drops, failures and swap; the
+ * kernel then checks the child's counters itself ("Bad rss-counter").
+ */
+QUIRE_CASE_SIZES(lazyfree, counters_at_exit, ALL_SIZES)
+{
+	size_t pages = range_pages(kib);
+	struct counts first;
+	enum how how;
+	pid_t pid;
+
+	memcg_enter();
+	swap_on(SWAP_MIB);
+	first = counts_now();
+	for (how = 0; how < NR_HOW; how++) {
+		pid = fork_child();
+		if (!pid) {
+			char *at = lazy_range(kib, false);
+			struct hold hold;
+
+			lazy_reclaim(at, pages, how);
+			range_fill(at, pages, kib, SEED);
+			lazy_free(at, pages);
+			hold = lazy_hold(at, pages / 2, kib, 0);
+			lazy_rewrite(at, pages / 4, kib, &lazy_masks[3]);
+			lazy_reclaim(at, pages, how);
+			hold_end(&hold);
+			lazy_reclaim(at, pages, how);
+			exit(STATUS_OK);
+		}
+		wait_child(pid, "the child that ends with its memory");
+	}
+	expect_more(&first, 0);
+	expect_near("swap in use", swap_used_kib(), 0);
+}
+
+/*
+ * A folio that is dropped as a whole was never mapped in part: it has no
+ * business on the list of folios to split. Stock 6.12 puts each one there.
+ */
+QUIRE_CASE_SIZES(lazyfree, patched_not_split_deferred, LARGE_SIZES)
+{
+	size_t pages = range_pages(kib);
+	enum how how;
+
+	for (how = 0; how < NR_HOW; how++) {
+		for_each_mapping(by_pte, kib) {
+			char *at = lazy_range(kib, by_pte);
+			unsigned long queued = mthp_stat(kib, "split_deferred");
+
+			lazy_reclaim(at, pages, how);
+			expect_dropped(at, pages);
+			EXPECT_EQ(mthp_stat(kib, "split_deferred") - queued, 0);
+			range_drop(at, pages);
+		}
+	}
+}
+
+/* Nor is a folio that stays whole, whatever it is that keeps it. */
+QUIRE_CASE_SIZES(lazyfree, patched_kept_not_split_deferred, LARGE_SIZES)
+{
+	size_t i, pages = range_pages(kib);
+
+	for (i = 0; i < NR_MASKS; i++) {
+		char *at = lazy_range(kib, true);
+		unsigned long queued = mthp_stat(kib, "split_deferred");
+
+		lazy_rewrite(at, pages, kib, &lazy_masks[i]);
+		lazy_reclaim(at, pages, BY_PAGEOUT);
+		EXPECT_EQ(mthp_stat(kib, "split_deferred") - queued, 0);
+		EXPECT_EQ(pagemap_present(at, pages), pages);
+		range_drop(at, pages);
+	}
+}
