@@ -38,6 +38,8 @@ class Machine:
     loglevel: int = QUIET
     # One CPU under -icount even without a plugin; races need it off.
     icount: bool = True
+    # Further kernel parameters.
+    parameters: tuple[str, ...] = ()
 
     def append(self) -> str:
         """The kernel's command line. What follows `--` goes to init."""
@@ -45,6 +47,7 @@ class Machine:
         words = [f"console={arch.console}", arch.append]
         words += [arch.append_icount] if self.icount else []
         words += ["panic=-1", "nokaslr", "norandmaps", f"loglevel={self.loglevel}"]
+        words += self.parameters
         return " ".join(word for word in [*words, "--", *self.init] if word)
 
     def argv(self, directory: Path) -> list[str]:

@@ -36,6 +36,11 @@ class Project:
         """Sources of the QEMU plugin."""
         return self.root / "counter"
 
+    @property
+    def sabotage(self) -> Path:
+        """Seeded bugs on top of the series."""
+        return self.root / "sabotage"
+
 
 def find() -> Project:
     """QUIRE_ROOT, or the checkout this module runs from. UserError if it is neither."""

@@ -24,6 +24,8 @@ class Options:
     cpus: int = 1
     timeout: float = TIMEOUT
     memory: str = "2G"
+    # Further kernel parameters.
+    parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ def run(session: Session, kernel: Kernel, patterns: Sequence[str], options: Opti
         memory=options.memory,
         timeout=options.timeout,
         loglevel=CHATTY,
+        parameters=options.parameters,
     )
     work = machine.workdir(session.cache, _name(kernel, options))
     outcome = machine.boot(boot, work)

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Prove the tests: boot the series with seeded bugs and see each of them caught.
+
+All bugs are in one kernel per architecture; a boot argument selects one. First, with none
+selected, all cases of all bugs must pass.
+
+  quire sabotage                       every bug, both architectures
+  quire sabotage ARCH=arm64 lost-dirty one
+  quire sabotage --list                what there is
+"""
+
+import argparse
+import json
+from dataclasses import asdict
+
+from quire import host, lab, sabotage, suite
+from quire.errors import Difference
+from quire.kernel import Kernel
+from quire.report.table import console
+from quire.sabotage import Bug, Finding
+from quire.session import Session
+
+NAME = "sabotage"
+
+
+def add_arguments(part: argparse.ArgumentParser) -> None:
+    """Which bugs."""
+    part.add_argument("bug", nargs="*", help="its name (default: all)")
+    part.add_argument("--list", action="store_true", help="list the bugs and what must see them")
+    part.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(session: Session, arguments: argparse.Namespace) -> int:
+    """Exit status 1 when a bug was missed, or a case fails without one."""
+    prepared = lab.prepare(session)
+    where = sabotage.folder(session.project.sabotage, prepared)
+    bugs = sabotage.select(sabotage.read(where / "bugs"), arguments.bug)
+    if arguments.list:
+        for bug in bugs:
+            print(f"{bug.name}: {bug.about} ({' '.join(bug.architectures)})")
+        return 0
+    host.require(session.architectures)
+    tree = sabotage.sabotaged(session.cache, prepared, where)
+    findings: list[Finding] = []
+    for arch in session.architectures:
+        kernel = session.kernel(arch, tree)
+        chosen = [bug for bug in bugs if arch.name in bug.architectures]
+        findings += _hunt(session, kernel, chosen, quiet=arguments.json)
+    if arguments.json:
+        print(json.dumps([asdict(finding) for finding in findings], indent=1))
+    missed = [finding for finding in findings if not finding.caught]
+    if missed:
+        raise Difference(
+            f"{len(missed)} of {len(findings)} seeded bugs were not caught",
+            "\n".join(f"{finding.arch}: {finding.bug.name}" for finding in missed),
+            "make a case that fails with the bug: quire_bug=NAME on the kernel command line",
+        )
+    return 0
+
+
+def _hunt(session: Session, kernel: Kernel, bugs: list[Bug], *, quiet: bool) -> list[Finding]:
+    options = suite.Options()
+    findings = []
+    with session.progress.stage(f"{kernel.arch.name} seeded bugs", len(bugs) + 1):
+        if bugs:
+            patterns = sorted({case for bug in bugs for case in bug.cases})
+            clean = suite.run(session, kernel, patterns, options)
+            error = suite.failures([clean])
+            if error:
+                raise error
+        for number, bug in enumerate(bugs, 1):
+            session.progress.at(number)
+            finding = sabotage.hunt(session, kernel, bug, options)
+            findings.append(finding)
+            if not quiet:
+                _show(finding)
+    return findings
+
+
+def _show(finding: Finding) -> None:
+    style, word = ("green", "caught") if finding.caught else ("red", "MISSED")
+    by = f"  by {finding.by}" if finding.by else ""
+    console().print(f"[{style}]{word}[/] {finding.arch} {finding.bug.name}{by}")

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Seeded bugs: the series with bugs put in, each selected by a boot argument, and who sees it.
+
+`sabotage/linux-6.12.y/` holds patches on top of the series (`series` lists them, as quilt does)
+and `bugs`, a line per bug:
+
+    name | what is wrong | trap | architectures | cases that must catch it
+
+A case is a pattern on suite.case. A bug is caught when one of its cases fails, or when the guest
+is lost to a splat, a panic or a hang. With no bug selected everything must pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from quire import series as series_files
+from quire import suite, tree
+from quire.cache import Cache
+from quire.errors import GuestLost, UserError
+from quire.kernel import Kernel
+from quire.lab import Prepared
+from quire.series import Series
+from quire.session import Session
+from quire.suite import Options
+from quire.tree import Tree
+
+# The kernel's parameter that selects a bug; see the patches.
+PARAMETER = "quire_bug"
+FIELDS = 5
+
+
+@dataclass(frozen=True)
+class Bug:
+    """One seeded bug. `architectures` are those where it can be seen."""
+
+    name: str
+    about: str
+    trap: str
+    architectures: tuple[str, ...]
+    cases: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What became of one bug on one architecture; `by` says what saw it."""
+
+    bug: Bug
+    arch: str
+    caught: bool
+    by: str
+
+
+def folder(root: Path, prepared: Prepared) -> Path:
+    """Where the bugs for this base are. UserError if there are none."""
+    found = root / f"linux-{prepared.base.version.line}.y"
+    if not (found / "bugs").is_file():
+        raise UserError(
+            f"no seeded bugs for Linux {prepared.base.version}",
+            str(found),
+            "use a base that has some, for instance: --base 6.12",
+        )
+    return found
+
+
+def read(file: Path) -> list[Bug]:
+    """Parse the table. UserError names the line that is not one."""
+    bugs = []
+    for number, line in enumerate(file.read_text().splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        fields = [field.strip() for field in line.split("|")]
+        if len(fields) != FIELDS or not all((fields[0], fields[3], fields[4])):
+            raise UserError(
+                "a seeded bug has no name, architecture or case",
+                f"{file}:{number}: {line}",
+                "write: name | what is wrong | trap | architectures | cases",
+            )
+        name, about, trap, arches, cases = fields
+        bugs.append(Bug(name, about, trap, tuple(arches.split()), tuple(cases.split())))
+    return bugs
+
+
+def select(bugs: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
+    """The named ones, or all. UserError for a name that is not there."""
+    unknown = set(names) - {bug.name for bug in bugs}
+    if unknown:
+        raise UserError(
+            f"no such seeded bug: {', '.join(sorted(unknown))}",
+            remedy="see the list: quire sabotage --list",
+        )
+    return [bug for bug in bugs if bug.name in names or not names]
+
+
+def sabotaged(cache: Cache, prepared: Prepared, where: Path) -> Tree:
+    """The patched tree with all bugs in it."""
+    extra = series_files.read(where / "series")
+    both: Series = replace(prepared.series, patches=prepared.series.patches + extra.patches)
+    return tree.patched(cache, prepared.base, both)
+
+
+def hunt(session: Session, kernel: Kernel, bug: Bug, options: Options) -> Finding:
+    """Boot with the bug selected and run its cases."""
+    chosen = replace(options, parameters=(f"{PARAMETER}={bug.name}",))
+    try:
+        verdict = suite.run(session, kernel, bug.cases, chosen)
+    except GuestLost as lost:
+        return Finding(bug, kernel.arch.name, True, lost.what)
+    failed = [name for name, test in verdict.cases if test.failed]
+    return Finding(bug, kernel.arch.name, bool(failed), summary(failed))
+
+
+def summary(names: Sequence[str]) -> str:
+    """The first of them and how many more."""
+    if not names:
+        return ""
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
