@@ -63,19 +63,35 @@ static void run_add(struct run *run, struct qemu_plugin_insn *insn, cell_t cell)
 	run->insns++;
 }
 
+/*
+ * Count the call of @sym, whose first instruction is @insn. The spans' callback
+ * must find counted what executed before, and nothing of @insn. The first is
+ * so because no run of another cell goes on here. The second, in QEMU 7.2,
+ * because callbacks run before adds, and in 10.0 because this one is registered
+ * before them.
+ */
+static void enter_symbol(const struct block_plan *plan,
+			 struct qemu_plugin_insn *insn, struct symbol *sym)
+{
+	if (sym->begins | sym->ends)
+		qemu_plugin_register_vcpu_insn_exec_cb(
+			insn, plan->on_symbol, QEMU_PLUGIN_CB_NO_REGS, sym);
+	cell_add_on_exec(insn, sym->calls, 1);
+}
+
 /* Where to count the instruction at @addr; counts the call if it is one. */
-static cell_t cell_of(const struct fixed_cells *fixed,
+static cell_t cell_of(const struct block_plan *plan,
 		      struct qemu_plugin_insn *insn, uint64_t addr)
 {
 	struct symbol *sym;
 
 	if (addr < UPPER_HALF)
-		return fixed->user;
+		return plan->fixed.user;
 	sym = symbol_at(addr);
 	if (!sym)
-		return fixed->other;
+		return plan->fixed.other;
 	if (addr == sym->start)
-		cell_add_on_exec(insn, sym->calls, 1);
+		enter_symbol(plan, insn, sym);
 	return sym->insns;
 }
 
@@ -133,11 +149,12 @@ void block_watch(const struct block_plan *plan, struct qemu_plugin_tb *tb)
 }
 
 /* Count one instruction that is no marker, in @run where that can be. */
-static void count_insn(const struct fixed_cells *fixed, struct run *run,
+static void count_insn(const struct block_plan *plan, struct run *run,
 		       struct qemu_plugin_insn *insn, uint64_t addr,
 		       const struct insn_info *info)
 {
-	cell_t cell = cell_of(fixed, insn, addr);
+	const struct fixed_cells *fixed = &plan->fixed;
+	cell_t cell = cell_of(plan, insn, addr);
 
 	if (info->tlb_class >= 0)
 		cell_add_on_exec(insn, fixed->tlb[info->tlb_class], 1);
@@ -166,7 +183,7 @@ void block_count(const struct block_plan *plan, struct qemu_plugin_tb *tb)
 		if (take_marker(plan, insn, addr, &info))
 			run_end(&run);
 		else
-			count_insn(&plan->fixed, &run, insn, addr, &info);
+			count_insn(plan, &run, insn, addr, &info);
 	}
 	run_end(&run);
 }

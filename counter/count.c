@@ -16,6 +16,7 @@
 #include "decode.h"
 #include "qemu_plugin_api.h"
 #include "regions.h"
+#include "spans.h"
 #include "symbols.h"
 #include "util.h"
 
@@ -62,7 +63,15 @@ static void on_marker(unsigned int vcpu, void *udata)
 	else if (op == MARKER_START)
 		region_start(id);
 	else
-		region_stop(id);
+		region_stop(id, &plan.fixed);
+	pthread_mutex_unlock(&lock);
+}
+
+static void on_symbol(unsigned int vcpu, void *udata)
+{
+	(void)vcpu;
+	pthread_mutex_lock(&lock);
+	regions_enter_symbol(udata, &plan.fixed);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -119,15 +128,18 @@ static bool parse_arguments(int argc, char **argv)
 				return false;
 		} else if (!strncmp(argv[i], "out=", 4)) {
 			out_path = argv[i] + 4;
+		} else if (!strncmp(argv[i], "span=", 5)) {
+			if (!span_add(argv[i] + 5))
+				return false;
 		} else {
-			complain("argument \"%s\" is unknown; there are symbols=FILE and out=FILE",
+			complain("argument \"%s\" is unknown; there are symbols=FILE, span=NAME:BEGIN:END and out=FILE",
 				 argv[i]);
 			return false;
 		}
 	}
 	if (!out_path)
 		complain("no out=FILE to write the counts to");
-	return out_path;
+	return out_path && spans_resolve();
 }
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
@@ -136,6 +148,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
 	plugin_id = id;
 	plan.target = target_find(info->target_name);
 	plan.on_marker = on_marker;
+	plan.on_symbol = on_symbol;
 	if (!plan.target || !info->system_emulation) {
 		complain("counts in system emulation of aarch64 and x86_64, not in this one (%s)",
 			 info->target_name);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "regions.h"
+#include "spans.h"
 #include "symbols.h"
 #include "util.h"
 
@@ -18,10 +19,12 @@ struct region {
 	unsigned int n_sum;
 	uint64_t *before;	/* their values then */
 	uint64_t *sum;		/* what the cells gained in all runs so far */
+	struct span_tally spans;
+	struct region *next_open;
 };
 
 static struct region *regions[MAX_REGIONS];
-static uint64_t *now;		/* for region_stop(); as long as there are cells */
+static struct region *open_regions;
 static char trouble[256];
 
 void fixed_cells_init(struct fixed_cells *fixed)
@@ -61,6 +64,53 @@ void region_start(unsigned int id)
 	r->n_before = n;
 	cells_read(r->before, n);
 	r->open = true;
+	r->next_open = open_regions;
+	open_regions = r;
+}
+
+static void remove_open(struct region *r)
+{
+	struct region **link = &open_regions;
+
+	while (*link != r)
+		link = &(*link)->next_open;
+	*link = r->next_open;
+	r->open = false;
+}
+
+/* The values of all cells, valid until the next call. */
+static const uint64_t *cells_now(void)
+{
+	static uint64_t *values;
+	static unsigned int room;
+	unsigned int n = cells_count();
+
+	if (n > room) {
+		values = xrealloc(values, n * sizeof(*values));
+		room = n;
+	}
+	cells_read(values, n);
+	return values;
+}
+
+static uint64_t all_insns(const struct fixed_cells *fixed,
+			  const uint64_t *values)
+{
+	return values[fixed->user] + values[fixed->other] +
+	       symbols_insns(values);
+}
+
+void regions_enter_symbol(const struct symbol *sym,
+			  const struct fixed_cells *fixed)
+{
+	for (struct region *r = open_regions; r; r = r->next_open) {
+		span_set_t which = spans_changing(&r->spans, sym);
+
+		/* Reading all cells is the dear part. */
+		if (which)
+			spans_switch(&r->spans, which,
+				     all_insns(fixed, cells_now()));
+	}
 }
 
 /* Cells made since the last stop have gained nothing before it. */
@@ -71,26 +121,23 @@ static void grow_sum(struct region *r, unsigned int n)
 	r->n_sum = n;
 }
 
-void region_stop(unsigned int id)
+void region_stop(unsigned int id, const struct fixed_cells *fixed)
 {
-	static unsigned int n_now;
 	struct region *r = regions[id];
 	unsigned int n = cells_count();
+	const uint64_t *now;
 
 	if (!r || !r->open) {
 		regions_spoil("region %u was stopped without a start", id);
 		return;
 	}
-	if (n > n_now) {
-		now = xrealloc(now, n * sizeof(*now));
-		n_now = n;
-	}
 	if (n > r->n_sum)
 		grow_sum(r, n);
-	cells_read(now, n);
+	now = cells_now();
 	for (unsigned int i = 0; i < n; i++)
 		r->sum[i] += now[i] - (i < r->n_before ? r->before[i] : 0);
-	r->open = false;
+	spans_switch(&r->spans, r->spans.open, all_insns(fixed, now));
+	remove_open(r);
 	r->runs++;
 }
 
@@ -137,6 +184,7 @@ static void write_region(FILE *out, unsigned int id, const struct region *r,
 	for (int i = 0; i < TLB_CLASSES && target->tlb_class[i]; i++)
 		fprintf(out, "tlb %u %s %" PRIu64 "\n", id,
 			target->tlb_class[i], gained(r, fixed->tlb[i]));
+	spans_write(out, id, &r->spans);
 	write_symbols(out, id, r, true);
 }
 

@@ -13,6 +13,11 @@
 
 static struct symbol *symbols;
 static size_t n_symbols;
+static struct name {
+	const char *text;
+	size_t symbol;		/* index into symbols, which moves as it grows */
+} *names;
+static size_t n_names;
 static struct symbol **counted;
 static unsigned int n_counted;
 
@@ -34,27 +39,35 @@ static bool parse_line(char *line, uint64_t *addr, char **name)
 	return true;
 }
 
-static void append(uint64_t addr, const char *name)
+/* @list of @n entries with room for another one, its room doubled when full. */
+static void *make_room(void *list, size_t n, size_t size)
 {
-	static size_t room;
-	struct symbol *prev = n_symbols ? &symbols[n_symbols - 1] : NULL;
+	if (n & (n - 1))
+		return list;
+	return xrealloc(list, (n ? 2 * n : 1) * size);
+}
 
-	if (prev && prev->start == addr)
-		return;
-	if (prev)
-		prev->end = addr;
-	if (n_symbols == room) {
-		room = room ? 2 * room : 1024;
-		symbols = xrealloc(symbols, room * sizeof(*symbols));
-	}
-	name = strdup(name);
-	if (!name)
-		die("no memory for the symbols");
+static void append_symbol(uint64_t addr, const char *name)
+{
+	if (n_symbols)
+		symbols[n_symbols - 1].end = addr;
+	symbols = make_room(symbols, n_symbols, sizeof(*symbols));
 	symbols[n_symbols++] = (struct symbol) {
 		.start = addr,
 		.end = (addr | (PAGE_BYTES - 1)) + 1,
 		.name = name,
 	};
+}
+
+static void append(uint64_t addr, const char *name)
+{
+	name = strdup(name);
+	if (!name)
+		die("no memory for the symbols");
+	if (!n_symbols || symbols[n_symbols - 1].start != addr)
+		append_symbol(addr, name);
+	names = make_room(names, n_names, sizeof(*names));
+	names[n_names++] = (struct name) { name, n_symbols - 1 };
 }
 
 static bool read_lines(FILE *file, const char *path)
@@ -132,6 +145,26 @@ struct symbol *symbol_at(uint64_t addr)
 		counted[n_counted++] = sym;
 	}
 	return sym;
+}
+
+struct symbol *symbol_named(const char *name, size_t *i)
+{
+	while (*i < n_names) {
+		const struct name *candidate = &names[(*i)++];
+
+		if (!strcmp(candidate->text, name))
+			return &symbols[candidate->symbol];
+	}
+	return NULL;
+}
+
+uint64_t symbols_insns(const uint64_t *values)
+{
+	uint64_t total = 0;
+
+	for (unsigned int i = 0; i < n_counted; i++)
+		total += values[counted[i]->insns];
+	return total;
 }
 
 static int compare_name(const void *left, const void *right)

@@ -30,8 +30,9 @@ class Target:
     stem: str
     machine: tuple[str, ...]
     start: tuple[str, ...]
-    # The region that interrupts disturb, the handler's name and its length.
+    # The regions that interrupts disturb, also in a span; the handler's name and length.
     interrupted: int
+    held: int
     handler: str
     handler_insns: int
 
@@ -43,6 +44,7 @@ TARGETS = [
         ("-M", "virt", "-cpu", "max"),
         ("-device", "loader,cpu-num=0,file={elf}"),
         interrupted=9,
+        held=15,
         handler="el1_irq",
         handler_insns=4,
     ),
@@ -52,6 +54,7 @@ TARGETS = [
         ("-M", "microvm,acpi=off,auto-kernel-cmdline=off,pit=off,pic=off,rtc=off", "-cpu", "max"),
         ("-kernel", "{elf}"),
         interrupted=15,
+        held=22,
         handler="k_timer",
         handler_insns=2,
     ),
@@ -89,7 +92,11 @@ class Bench:
         listing = call(f"{target.arch.cross_compile}nm", "-n", elf)
         rows = re.findall(r"^(f[0-9a-f]{15}) \w (\w+)$", listing, re.M)
         # k_unnamed stands for kernel code that no symbol names.
-        named = [f"{address} {name}\n" for address, name in rows if name != "k_unnamed"]
+        named = [
+            f"{address} {name.partition('__')[0]}\n"
+            for address, name in rows
+            if name != "k_unnamed"
+        ]
         elf.with_suffix(".symbols").write_text("".join(named))
         return elf
 
@@ -107,6 +114,7 @@ class Bench:
         elf = self.build(*defines)
         out = elf.with_suffix(".count")
         arguments = f",symbols={elf.with_suffix('.symbols')},out={out}"
+        arguments += "".join(f",span={span}" for span in spans(self.target))
         done = self.qemu(elf, arguments, *(ICOUNT if icount else ()))
         assert done.returncode == 0, done.stderr
         return out.read_text().splitlines()
@@ -128,16 +136,27 @@ def counted(bench: Bench) -> list[str]:
     return bench.count()
 
 
+def source(target: Target) -> str:
+    """The guest's source, which says what the plugin is told and must find."""
+    return (COUNTER / "tests" / f"{target.stem}.S").read_text()
+
+
+def spans(target: Target) -> list[str]:
+    """The span= arguments of the guest's source, in its order."""
+    return re.findall(r"^ \* span=(\S+)$", source(target), re.M)
+
+
 def expectations(target: Target) -> dict[int, set[str]]:
-    """What the guest's source says, and zero for each TLB class that it does not mention."""
-    text = (COUNTER / "tests" / f"{target.stem}.S").read_text()
+    """What the guest's source says, and zero for the TLB classes and spans it does not mention."""
     regions: dict[int, set[str]] = {}
-    for line in re.findall(r"expect: (.*)", text):
+    for line in re.findall(r"expect: (.*)", source(target)):
         regions.setdefault(int(line.split()[1]), set()).add(line)
     for number, lines in regions.items():
-        for name in target.arch.tlb_classes:
-            if not any(line.startswith(f"tlb {number} {name} ") for line in lines):
-                lines.add(f"tlb {number} {name} 0")
+        zeros = {f"tlb {number} {name} ": "0" for name in target.arch.tlb_classes}
+        zeros |= {f"span {number} {span.partition(':')[0]} ": "0 0" for span in spans(target)}
+        for start, zero in zeros.items():
+            if not any(line.startswith(start) for line in lines):
+                lines.add(start + zero)
     return regions
 
 
@@ -166,6 +185,29 @@ def test_interrupts_do_not_disturb_the_count(bench: Bench, counted: list[str]) -
     assert calls >= 500
     assert lines[-1] == f"sym {target.interrupted} {target.handler} {kernel} {calls}"
     assert kernel == calls * target.handler_insns
+
+
+def test_interrupts_in_a_span_are_part_of_it(bench: Bench, counted: list[str]) -> None:
+    lines = of_region(counted, bench.target.held)
+    total = re.search(r"insns (\d+) ", lines[0])
+    held = re.search(r"^span \d+ held 1 (\d+)$", "\n".join(lines), re.M)
+    handled = re.search(rf"^sym \d+ {bench.target.handler} \d+ (\d+)$", "\n".join(lines), re.M)
+    assert total and held and handled, lines
+    assert int(handled[1]) >= 100
+    # The call of k_lock, k_unlock and what comes after it.
+    assert int(total[1]) - int(held[1]) == 2 + 2 + 1
+
+
+def test_lines_of_a_region_stand_in_order(bench: Bench, counted: list[str]) -> None:
+    lines = of_region(counted, 5)
+    assert [line.split()[0] for line in lines] == [
+        "region",
+        *["tlb"] * len(bench.target.arch.tlb_classes),
+        *["span"] * len(spans(bench.target)),
+        *["sym"] * 4,
+    ]
+    names = [line.split()[2] for line in lines if line.startswith("span")]
+    assert names == [span.partition(":")[0] for span in spans(bench.target)]
 
 
 def test_two_runs_give_the_same_output(bench: Bench, counted: list[str]) -> None:
@@ -209,6 +251,19 @@ def test_string_instructions_without_icount_are_exact_or_refused(bench: Bench) -
         (",out=@/o,symbols=@/unsorted", "@/unsorted:3: address fff0 is below the one before it"),
         (",out=@/o,symbols=@/nonsense", '@/nonsense:2: expected a line "hexaddress name"'),
         (",out=@/o,symbols=@/empty", "@/empty: no symbols in it"),
+        (",out=@/o,symbols=@/good,span=x:a", "span=x:a is not span=NAME:BEGIN:END"),
+        (",out=@/o,symbols=@/good,span=x:a:b:c", "span=x:a:b:c is not span=NAME:BEGIN:END"),
+        (",out=@/o,symbols=@/good,span=:a:b", "span=:a:b is not span=NAME:BEGIN:END"),
+        (",out=@/o,symbols=@/good,span=x y:a:b", "span=x y:a:b is not span=NAME:BEGIN:END"),
+        (",out=@/o,symbols=@/good,span=x:n:b", 'span=x:n:b: no "n" in symbols=FILE'),
+        (",out=@/o,symbols=@/good,span=x:a:n", 'span=x:a:n: no "n" in symbols=FILE'),
+        (",out=@/o,span=x:a:b", 'span=x:a:b: no "a" in symbols=FILE'),
+        (",out=@/o,symbols=@/good,span=x:a:alias", "span=x:a:alias begins and ends with the same"),
+        (",out=@/o,symbols=@/good,span=x:a:b,span=x:b:a", "span=x:b:a: there is a span of that"),
+        (
+            ",out=@/o,symbols=@/good" + "".join(f",span=x{n}:a:b" for n in range(33)),
+            "span=x32:a:b is one too many; there can be 32",
+        ),
     ],
 )
 def test_wrong_arguments_are_refused(bench: Bench, arguments: str, message: str) -> None:
@@ -216,6 +271,7 @@ def test_wrong_arguments_are_refused(bench: Bench, arguments: str, message: str)
     (place / "unsorted").write_text("fff0 a\nfff8 b\nfff0 c\n")
     (place / "nonsense").write_text("fff0 a\nfff8 T b\n")
     (place / "empty").write_text("")
+    (place / "good").write_text("fff0 a\nfff0 alias\nfff8 b\n")
     done = bench.qemu(bench.build(), arguments.replace("@", str(place)))
     assert done.returncode != 0
     assert f"libquire-count: {message.replace('@', str(place))}" in done.stderr

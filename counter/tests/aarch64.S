@@ -5,7 +5,9 @@
  * kernel's.
  *
  * Each "expect:" line is a line of the plugin's output. Of a region that has
- * one, all are given but those of TLB classes that are zero.
+ * one, all are given but those of TLB classes and of spans that are zero. Each
+ * "span=" is an argument of the plugin; a name's "__" and all behind it are not
+ * in the symbols file.
  *
  * Started by QEMU's virt machine (GICv2) at EL1 with the MMU off.
  */
@@ -124,12 +126,21 @@ _start:
 
 /*
  * Kernel functions: one that no symbol names, one that runs on into the next,
- * one that loops to its own first instruction.
+ * one that loops to its own first instruction. Spans: from and to where a
+ * function runs on into another, within one block; some open at the stop.
+ * span=into:k_first:k_second
+ * span=onward:k_second:k_leaf
+ * span=round:k_leaf:k_first
+ * span=loop:k_loop:k_leaf
  * expect: region 5 runs 1 insns 239 user 64 kernel 175 other 21
  * expect: sym 5 k_first 14 7
  * expect: sym 5 k_leaf 21 7
  * expect: sym 5 k_loop 101 50
  * expect: sym 5 k_second 18 9
+ * expect: span 5 into 7 14
+ * expect: span 5 onward 8 139
+ * expect: span 5 round 7 190
+ * expect: span 5 loop 1 102
  */
 	mov	x19, #7
 	start	5
@@ -259,6 +270,110 @@ _start:
 	nop
 	stop	10
 
+/*
+ * Spans, three runs: an end without a begin, though the run before was stopped
+ * in a span; a begin within a span; k_lock by its second name.
+ * span=held:k_lock:k_unlock
+ * span=free:k_unlock:k_lock_alias
+ * expect: region 11 runs 3 insns 81 user 42 kernel 39 other 0
+ * expect: sym 11 k_lock 27 9
+ * expect: sym 11 k_unlock 12 6
+ * expect: span 11 held 6 45
+ * expect: span 11 free 6 30
+ */
+	mov	x19, #3
+1:	start	11
+	call	k_unlock
+	add	x1, x1, #1
+	call	k_lock
+	add	x1, x1, #1
+	call	k_lock
+	call	k_unlock
+	add	x1, x1, #1
+	call	k_lock
+	add	x1, x1, #1
+	stop	11
+	subs	x19, x19, #1
+	b.ne	1b
+
+/*
+ * Regions that overlap, each with spans of its own, and start within a span.
+ * expect: region 12 runs 1 insns 21 user 11 kernel 10 other 0
+ * expect: sym 12 k_lock 6 2
+ * expect: sym 12 k_unlock 4 2
+ * expect: span 12 held 2 10
+ * expect: span 12 free 2 8
+ * expect: region 13 runs 1 insns 16 user 9 kernel 7 other 0
+ * expect: sym 13 k_lock 3 1
+ * expect: sym 13 k_unlock 4 2
+ * expect: span 13 held 1 7
+ * expect: span 13 free 2 6
+ */
+	call	k_lock
+	start	12
+	add	x1, x1, #1
+	call	k_unlock
+	call	k_lock
+	start	13
+	add	x1, x1, #1
+	call	k_unlock
+	call	k_lock
+	add	x1, x1, #1
+	stop	12
+	add	x1, x1, #1
+	call	k_unlock
+	stop	13
+
+/*
+ * A span that begins, and one that ends, where the first instruction is executed
+ * twice for its page fault. Functions of one name.
+ * span=touch:k_touch:k_end
+ * span=until:k_twin:k_touch
+ * expect: region 14 runs 1 insns 25 user 11 kernel 14 other 0
+ * expect: sym 14 el1_sync 5 1
+ * expect: sym 14 k_end 2 1
+ * expect: sym 14 k_touch 3 2
+ * expect: sym 14 k_twin 4 2
+ * expect: span 14 touch 1 11
+ * expect: span 14 until 2 8
+ */
+	mov	x11, #1
+	ldr	x12, =0x40000000 | BLOCK
+	ldr	x13, =table + 2 * 8
+	str	xzr, [x13]
+	dsb	ish
+	tlbi	vmalle1
+	dsb	ish
+	isb
+	start	14
+	call	k_twin__1
+	add	x1, x1, #1
+	call	k_touch
+	add	x1, x1, #1
+	call	k_end
+	call	k_twin__2
+	add	x1, x1, #1
+	stop	14
+
+/*
+ * Interrupts as in region 9, all of them in the span "held", which leaves out
+ * five instructions of the region. The test knows.
+ */
+	ldr	x14, =GICC
+	ldr	x0, =100000
+	start	15
+	call	k_lock
+	msr	daifclr, #2
+1:	add	x1, x1, #1
+	ldr	x2, [x6]
+	str	x2, [x6]
+	subs	x0, x0, #1
+	b.ne	1b
+	msr	daifset, #2
+	call	k_unlock
+	add	x1, x1, #1
+	stop	15
+
 #ifdef LEFT_OPEN
 	start	99
 #endif
@@ -303,6 +418,32 @@ k_second:
 k_loop:
 	subs	x0, x0, #1
 	b.ne	k_loop
+	ret
+
+k_lock:
+k_lock_alias:
+	ldr	x2, [x6]
+	add	x1, x1, #1
+	ret
+
+k_unlock:
+	ldr	x2, [x6]
+	ret
+
+k_touch:
+	ldr	x2, [x7]
+	ret
+
+k_end:
+	add	x1, x1, #1
+	ret
+
+k_twin__1:
+	add	x1, x1, #1
+	ret
+
+k_twin__2:
+	add	x1, x1, #1
 	ret
 
 	.align	11

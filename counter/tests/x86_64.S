@@ -5,7 +5,9 @@
  * kernel's.
  *
  * Each "expect:" line is a line of the plugin's output. Of a region that has
- * one, all are given but those of TLB classes that are zero.
+ * one, all are given but those of TLB classes and of spans that are zero. Each
+ * "span=" is an argument of the plugin; a name's "__" and all behind it are not
+ * in the symbols file.
  *
  * Started by QEMU's microvm machine through the PVH entry point, in 32-bit
  * mode with paging off.
@@ -141,12 +143,21 @@ _start:
 
 /*
  * Kernel functions: one that no symbol names, one that runs on into the next,
- * one that loops to its own first instruction.
+ * one that loops to its own first instruction. Spans: from and to where a
+ * function runs on into another, within one block; some open at the stop.
+ * span=into:k_first:k_second
+ * span=onward:k_second:k_leaf
+ * span=round:k_leaf:k_first
+ * span=loop:k_loop:k_leaf
  * expect: region 5 runs 1 insns 239 user 64 kernel 175 other 21
  * expect: sym 5 k_first 14 7
  * expect: sym 5 k_leaf 21 7
  * expect: sym 5 k_loop 101 50
  * expect: sym 5 k_second 18 9
+ * expect: span 5 into 7 14
+ * expect: span 5 onward 8 139
+ * expect: span 5 round 7 190
+ * expect: span 5 loop 1 102
  */
 	mov	$7, %edx
 	start	5
@@ -359,6 +370,121 @@ _start:
 	nop
 	stop	16
 
+/*
+ * Spans, three runs: an end without a begin, though the run before was stopped
+ * in a span; a begin within a span; k_lock by its second name.
+ * span=held:k_lock:k_unlock
+ * span=free:k_unlock:k_lock_alias
+ * expect: region 17 runs 3 insns 81 user 42 kernel 39 other 0
+ * expect: sym 17 k_lock 27 9
+ * expect: sym 17 k_unlock 12 6
+ * expect: span 17 held 6 45
+ * expect: span 17 free 6 30
+ */
+	mov	$3, %ecx
+1:	start	17
+	call_high k_unlock
+	add	$1, %eax
+	call_high k_lock
+	add	$1, %eax
+	call_high k_lock
+	call_high k_unlock
+	add	$1, %eax
+	call_high k_lock
+	add	$1, %eax
+	stop	17
+	dec	%ecx
+	jnz	1b
+
+/*
+ * Regions that overlap, each with spans of its own, and start within a span.
+ * expect: region 18 runs 1 insns 21 user 11 kernel 10 other 0
+ * expect: sym 18 k_lock 6 2
+ * expect: sym 18 k_unlock 4 2
+ * expect: span 18 held 2 10
+ * expect: span 18 free 2 8
+ * expect: region 19 runs 1 insns 16 user 9 kernel 7 other 0
+ * expect: sym 19 k_lock 3 1
+ * expect: sym 19 k_unlock 4 2
+ * expect: span 19 held 1 7
+ * expect: span 19 free 2 6
+ */
+	call_high k_lock
+	start	18
+	add	$1, %eax
+	call_high k_unlock
+	call_high k_lock
+	start	19
+	add	$1, %eax
+	call_high k_unlock
+	call_high k_lock
+	add	$1, %eax
+	stop	18
+	add	$1, %eax
+	call_high k_unlock
+	stop	19
+
+/*
+ * A span that begins, and one that ends, where the first instruction is executed
+ * twice for its page fault. Functions of one name.
+ * span=touch:k_touch:k_end
+ * span=until:k_twin:k_touch
+ * expect: region 20 runs 1 insns 24 user 11 kernel 13 other 0
+ * expect: sym 20 k_end 2 1
+ * expect: sym 20 k_page_fault 4 1
+ * expect: sym 20 k_touch 3 2
+ * expect: sym 20 k_twin 4 2
+ * expect: span 20 touch 1 10
+ * expect: span 20 until 2 8
+ */
+	call	unmap_hole
+	start	20
+	call_high k_twin__1
+	add	$1, %eax
+	call_high k_touch
+	add	$1, %eax
+	call_high k_end
+	call_high k_twin__2
+	add	$1, %eax
+	stop	20
+
+/*
+ * String instructions inside a span and outside.
+ * expect: region 21 runs 1 insns 18 user 10 kernel 8 other 0
+ * expect: sym 21 k_lock 6 2
+ * expect: sym 21 k_unlock 2 1
+ * expect: span 21 held 2 10
+ * expect: span 21 free 1 6
+ */
+	mov	$BUFFER, %edi
+	start	21
+	call_high k_lock
+	mov	$100, %ecx
+	rep stosb
+	call_high k_unlock
+	mov	$50, %ecx
+	rep stosb
+	call_high k_lock
+	stop	21
+
+/*
+ * Interrupts as in region 15, all of them in the span "held", which leaves out
+ * five instructions of the region. The test knows.
+ */
+	mov	$100000, %ecx
+	start	22
+	call_high k_lock
+	sti
+1:	add	$1, %eax
+	mov	(%rsi), %rdx
+	mov	%rdx, (%rsi)
+	dec	%ecx
+	jnz	1b
+	cli
+	call_high k_unlock
+	add	$1, %eax
+	stop	22
+
 #ifdef LEFT_OPEN
 	start	99
 #endif
@@ -436,6 +562,32 @@ k_second:
 k_loop:
 	dec	%ecx
 	jnz	k_loop
+	ret
+
+k_lock:
+k_lock_alias:
+	mov	(%rsi), %rdx
+	add	$1, %eax
+	ret
+
+k_unlock:
+	mov	(%rsi), %rdx
+	ret
+
+k_touch:
+	mov	HOLE, %edx
+	ret
+
+k_end:
+	add	$1, %eax
+	ret
+
+k_twin__1:
+	add	$1, %eax
+	ret
+
+k_twin__2:
+	add	$1, %eax
 	ret
 
 k_page_fault:

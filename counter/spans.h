@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Spans: stretches of execution from the first instruction of one kernel
+ * function to the first of another. Callers serialise all calls.
+ */
+#ifndef QUIRE_SPANS_H
+#define QUIRE_SPANS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "symbols.h"
+
+/* What one region executed of each span; zero before its first start. */
+struct span_tally {
+	span_set_t open;	/* inside a stretch of these */
+	struct {
+		uint64_t stretches;
+		uint64_t insns;		/* of the stretches that are over */
+		uint64_t since;		/* all instructions before the open one */
+	} span[MAX_SPANS];
+};
+
+/* Note "name:begin:end", an argument. Returns false after a complaint. */
+bool span_add(const char *text);
+
+/* Find the noted spans' symbols, which are loaded. False after a complaint. */
+bool spans_resolve(void);
+
+/* The spans of which a stretch begins or ends when @sym is entered. */
+span_set_t spans_changing(const struct span_tally *tally,
+			  const struct symbol *sym);
+
+/* Begin or end a stretch of each of @which after @total instructions. */
+void spans_switch(struct span_tally *tally, span_set_t which, uint64_t total);
+
+/* A line for every span, of region @id. */
+void spans_write(FILE *out, unsigned int id, const struct span_tally *tally);
+
+#endif
