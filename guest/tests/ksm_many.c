@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/* One content, more sharers than one stable node may have. */
+#include "ksm.h"
+
+#define LIMIT	4u
+#define TWINS_NR 10u
+
+/* Are both the same page, in memory or in swap? */
+static bool same_page(const struct page_state *a, const struct page_state *b)
+{
+	return a->present == b->present && a->pfn == b->pfn &&
+	       a->swapped == b->swapped && a->swap_offset == b->swap_offset;
+}
+
+/* Those of the places that map the page that the first one maps. */
+static struct places sharers(const struct places *all, struct places *rest)
+{
+	struct page_state first = place_state(&all->at[0]), state;
+	struct places same = { 0 };
+	size_t i;
+
+	rest->nr = 0;
+	for (i = 0; i < all->nr; i++) {
+		state = place_state(&all->at[i]);
+		places_add(same_page(&first, &state) ? &same : rest,
+			   all->at[i].who, all->at[i].addr);
+	}
+	return same;
+}
+
+/* Check each merged page with its sharers; returns how many pages there are. */
+static unsigned int each_page(const struct places *all,
+			      void (*check)(const struct places *same))
+{
+	struct places left = *all, rest, same;
+	unsigned int pages = 0;
+
+	for (; left.nr; left = rest, pages++) {
+		same = sharers(&left, &rest);
+		check(&same);
+	}
+	return pages;
+}
+
+static void within_limit(const struct places *same)
+{
+	EXPECT(same->nr <= LIMIT, "%zu sharers of a page, the limit is %u",
+	       same->nr, LIMIT);
+	EXPECT(places_merged(same), "a page is not merged");
+}
+
+/* A range page and ten twins, merged to several pages. */
+static struct places crowd(enum range_kind kind)
+{
+	struct places all = { 0 };
+	unsigned int n;
+
+	ksm_set("max_page_sharing", LIMIT);
+	places_add(&all, NULL, page_of(range_make(kind), MID));
+	for (n = 0; n < TWINS_NR; n++)
+		places_add(&all, NULL, twin_make(n));
+	ksm_pass(4);
+	EXPECT(each_page(&all, within_limit) >= 3,
+	       "%zu places share fewer than 3 pages", all.nr);
+	return all;
+}
+
+/* So that later cases can set the limit back. */
+static void crowd_leaves(void)
+{
+	ksm_set("run", 2);
+	ksm_set("max_page_sharing", 256);
+}
+
+KSM_CASES(beyond_max_page_sharing)
+{
+	struct places all = crowd(kind);
+
+	each_page(&all, expect_reached);
+	each_page(&all, expect_migrated);
+	ksm_pass(2);
+	each_page(&all, expect_reached);
+	each_page(&all, places_swap_out);
+	expect_same(&all);
+	crowd_leaves();
+}
+
+/* Forked mappings may exceed the limit; they must be found all the same. */
+KSM_CASES(forks_beyond_max_page_sharing)
+{
+	struct places all = crowd(kind);
+
+	places_add_fork(&all, NULL, crew_fork(NULL));
+	each_page(&all, expect_reached);
+	ksm_pass(3);
+	each_page(&all, expect_reached);
+	each_page(&all, expect_migrated);
+	each_page(&all, places_swap_out);
+	expect_same(&all);
+	crowd_leaves();
+}
