@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What ksmd spends on a page it scans.
+ *
+ * ksmd is started and stopped once for each pass. It holds a mutex while it
+ * works through its batch, which here is a whole pass, and stopping it takes
+ * that mutex: so the stop returns when the pass is over, and the region holds
+ * one pass and hardly anything else.
+ *
+ * kind=unmerged: every page is different; each is looked up among the others
+ * of this pass. kind=merged: each page has an equal, all are merged already.
+ * kind=merging: the passes in which they come to be merged. All without smart
+ * scan. kind=smart: every page is different, and so old that smart scan skips
+ * it in eight passes of nine; a page counts as scanned in each.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "env.h"
+#include "folio.h"
+#include "ksm.h"
+#include "pagemap.h"
+#include "pattern.h"
+#include "proc.h"
+
+#define KNOBS		"/sys/kernel/mm/ksm"
+#define AREA		((char *)(4 * GIB))
+#define SEED		0x5ca2u
+#define PASSES		4u	/* measured; the third merges the last page */
+#define PASSES_SMART	9u
+#define SETTLE_PASSES	4u
+#define SETTLE_SMART	20u	/* the skips grow until a page is nine passes old */
+#define PAUSE_MS	20u	/* ksmd after a pass */
+#define START_MS	1u	/* until ksmd has the mutex, or is done already */
+
+static size_t pages;
+static int run_fd = -1;
+
+static bool kind_is(const char *kind)
+{
+	return !strcmp(bench_word("kind"), kind);
+}
+
+/* Pages n and n + pages / 2 are equal, or no two are. */
+static size_t content(size_t n)
+{
+	return kind_is("unmerged") || kind_is("smart") ? n : n % (pages / 2);
+}
+
+static void run_ksmd(const char *how)
+{
+	if (pwrite(run_fd, how, 1, 0) != 1)
+		die_errno("cannot write %s to " KNOBS "/run", how);
+}
+
+/* To be called when ksmd waits for work, not in the pause after a pass. */
+static void pass(void)
+{
+	run_ksmd("1");
+	sleep_ms(START_MS);
+	run_ksmd("0");
+}
+
+static void setup(void)
+{
+	unsigned int i, settle = SETTLE_PASSES;
+	size_t n;
+
+	pages = bench_number("pages");
+	if (kind_is("merging"))
+		settle = 0;
+	if (kind_is("smart"))
+		settle = SETTLE_SMART;
+	if (pages % 2)
+		die_usage("bench ksm-scan: pages=%zu is odd", pages);
+	write_file(KNOBS "/smart_scan", "%u", kind_is("smart"));
+	write_file(KNOBS "/sleep_millisecs", "%u", PAUSE_MS);
+	write_file(KNOBS "/pages_to_scan", "%zu", pages + 1);
+	run_fd = open(KNOBS "/run", O_WRONLY | O_CLOEXEC);
+	if (run_fd < 0)
+		die_errno("cannot open " KNOBS "/run");
+	folio_want(4);
+	map_anon(AREA, pages * PAGE_SIZE);
+	for (n = 0; n < pages; n++)
+		pattern_write_page(AREA + n * PAGE_SIZE, SEED, content(n));
+	ksm_mergeable(AREA, pages * PAGE_SIZE);
+	bench_check_folios(AREA, pages * PAGE_SIZE, 4);
+	for (i = 0; i < settle; i++) {
+		pass();
+		sleep_ms(2 * PAUSE_MS);
+	}
+}
+
+static unsigned long visited(void)
+{
+	return ksm_sysfs("pages_scanned") + ksm_sysfs("pages_skipped");
+}
+
+static void run(void)
+{
+	unsigned int i, nr = kind_is("smart") ? PASSES_SMART : PASSES;
+	unsigned long passes = ksm_sysfs("full_scans");
+	unsigned long scanned = visited();
+
+	for (i = 0; i < nr; i++) {
+		env_after_tick();
+		quire_start(REGION);
+		pass();
+		quire_stop(REGION);
+		sleep_ms(2 * PAUSE_MS);
+	}
+	passes = ksm_sysfs("full_scans") - passes;
+	scanned = visited() - scanned;
+	if (passes != nr || scanned != nr * pages)
+		bench_fail("ksmd scanned %lu pages in %lu passes, not %zu in %u",
+			   scanned, passes, nr * pages, nr);
+	bench_work(scanned, scanned);
+}
+
+static void verify(void)
+{
+	unsigned long want = content(pages - 1) == pages - 1 ? 0 : pages / 2;
+	unsigned long sharing = ksm_sysfs("pages_sharing");
+	size_t n;
+
+	if (sharing != want)
+		bench_fail("%lu pages share another one, not %lu", sharing,
+			   want);
+	for (n = 0; n < pages; n++) {
+		if (pattern_verify_page(AREA + n * PAGE_SIZE, SEED,
+					content(n)) >= 0)
+			bench_fail("page %zu has wrong data", n);
+	}
+	bench_counter("pages_sharing", 0, sharing);
+}
+
+static const struct workload ksm_scan = {
+	.name = "ksm-scan",
+	.summary = "passes of ksmd over an area of distinct or of equal pages",
+	.params = { { "pages", "2048", NULL },
+		    { "kind", "unmerged", "unmerged|merged|merging|smart" } },
+	.setup = setup,
+	.run = run,
+	.verify = verify,
+};
+QUIRE_WORKLOAD(ksm_scan);
