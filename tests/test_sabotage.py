@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The table of seeded bugs: read, chosen from, and complete."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quire import project, sabotage
+from quire.arch import ARCHITECTURES
+from quire.errors import UserError
+
+TABLE = """\
+# name | what is wrong | trap | architectures | cases
+lost-dirty | a block's dirty bit is dropped | 13 | arm64 | mremap.dirty* mremap.written*
+
+no-flush | the TLB is not flushed | 15 | arm64 x86_64 | mremap.stale*
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    file = folder / "bugs"
+    file.write_text(text)
+    return file
+
+
+def test_a_table_is_read(tmp_path: Path) -> None:
+    first, second = sabotage.read(write(tmp_path, TABLE))
+    assert first.name == "lost-dirty"
+    assert first.cases == ("mremap.dirty*", "mremap.written*")
+    assert second.architectures == ("arm64", "x86_64")
+
+
+@pytest.mark.parametrize("line", ["name only", "a | b | c | | x.y", "a | b | c | arm64 |"])
+def test_a_line_that_says_too_little_is_named(tmp_path: Path, line: str) -> None:
+    with pytest.raises(UserError) as error:
+        sabotage.read(write(tmp_path, f"{TABLE}{line}\n"))
+    assert line in error.value.where
+
+
+def test_bugs_are_chosen_by_name(tmp_path: Path) -> None:
+    bugs = sabotage.read(write(tmp_path, TABLE))
+    assert [bug.name for bug in sabotage.select(bugs, ["no-flush"])] == ["no-flush"]
+    assert sabotage.select(bugs, []) == bugs
+    with pytest.raises(UserError, match="no such seeded bug: nonsense"):
+        sabotage.select(bugs, ["nonsense"])
+
+
+def test_every_table_of_the_project_is_sound() -> None:
+    tables = sorted(project.find().sabotage.glob("linux-*/bugs"))
+    assert tables
+    for table in tables:
+        bugs = sabotage.read(table)
+        names = [bug.name for bug in bugs]
+        assert len(names) == len(set(names))
+        patches = "".join(patch.read_text() for patch in table.parent.glob("*.patch"))
+        for bug in bugs:
+            assert set(bug.architectures) <= set(ARCHITECTURES)
+            assert f'"{bug.name}"' in patches, f"no patch knows {bug.name}"
