@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 
 from quire.arch import Architecture
 from quire.bench import Sample, Samples
-from quire.workloads import Cell
+from quire.workloads import Cell, Posted
 
 # Two runs that differ by more than this share are no longer "the same".
 STABLE = 0.001
@@ -47,7 +47,7 @@ class Row:
     cell: Cell
     stock: Figure
     patched: Figure
-    posted: str
+    posted: Posted | None
 
     @property
     def ratio(self) -> float:

@@ -25,6 +25,8 @@ class Posted:
     arch: str = ""
     size: int | None = None
     parameters: Parameters = ()
+    # What they posted of the counter the workload is about, before and after.
+    counters: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,14 +79,14 @@ CATALOGUE = (
     ),
     Workload(
         "lazyfree",
-        posted=(Posted("2.5×; split_deferred 2048 → 0", "", 64),),
+        posted=(Posted("2.5×", "", 64, counters="2048 → 0"),),
         counters=("split_deferred",),
     ),
     Workload("lazyfree-redirtied", posted=(Posted("3.5×", "", 2048),)),
     Workload(
         "mremap",
         posted=(
-            Posted("1.58× (1.9 → 1.2 s)", "arm64", 64),
+            Posted("1.58×", "arm64", 64),
             Posted("0.63× (realloc)", "x86_64", 4),
         ),
     ),
@@ -99,9 +101,7 @@ CATALOGUE = (
             for kind in ("plain", "moved", "fork")
             for vmas in ("200", "2000", "22169")
         ),
-        posted=(
-            Posted("577× (228.65 → 0.396 ms)", "", None, (("vmas", "22169"), ("kind", "plain"))),
-        ),
+        posted=(Posted("577×", "", None, (("vmas", "22169"), ("kind", "plain"))),),
     ),
 )
 
@@ -124,16 +124,16 @@ class Cell:
         """The row's name without the folio size."""
         return " ".join([self.workload.name, *(value for _, value in self.parameters)])
 
-    def posted(self, arch: str) -> str:
-        """What the authors posted for exactly this row; empty if nothing."""
+    def posted(self, arch: str) -> Posted | None:
+        """What the authors posted for exactly this row."""
         for posted in self.workload.posted:
             if (
                 posted.arch in ("", arch)
                 and posted.size == self.size
                 and posted.parameters in ((), self.parameters)
             ):
-                return posted.text
-        return ""
+                return posted
+        return None
 
 
 def cells(names: Iterable[str] = (), sizes: Iterable[int] = ()) -> list[Cell]:

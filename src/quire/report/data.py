@@ -80,7 +80,7 @@ def _row(row: Row) -> dict[str, Any]:
         "ratio": row.ratio,
         "spread": row.spread,
         "unstable": row.unstable,
-        "posted": row.posted,
+        "posted": row.posted.text if row.posted else "",
     }
 
 

@@ -47,7 +47,7 @@ def build(comparison: Comparison, base: str) -> Table:
     for name in ("TLB inv.\nstock", "per page\npatched"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("posted\n(time)", no_wrap=True)
-    table.add_column("remarks")
+    table.add_column("", no_wrap=True)
     previous = ""
     for row in comparison.rows:
         if previous and row.cell.workload.name != previous:
@@ -67,7 +67,7 @@ def _add(table: Table, row: Row) -> None:
         _ratio(row.ratio),
         number(row.stock.tlb_total),
         number(row.patched.tlb_total),
-        row.posted,
+        row.posted.text if row.posted else "",
         remarks(row),
     )
     if row.stock.own and row.patched.own:
@@ -90,7 +90,9 @@ def remarks(row: Row) -> str:
     parts = []
     for name in row.cell.workload.counters:
         if name in row.stock.counters:
-            parts.append(f"{name} {row.stock.counters[name]} → {row.patched.counters.get(name)}")
+            now = f"{name} {row.stock.counters[name]} → {row.patched.counters.get(name)}"
+            posted = row.posted.counters if row.posted else ""
+            parts.append(f"{now} (posted {posted})" if posted else now)
     if row.unstable:
         parts.append(f"unstable, spread {row.spread:.2%}")
     elif row.stock.runs > 1:
