@@ -127,6 +127,8 @@ void move_and_check(char *from, size_t pages, char *to);
  * Pages that are absent afterwards read as zero. Needs swap.
  */
 void mix_states(char *addr, size_t pages);
+/* A length that has room for all of these, in folios of kib. */
+size_t mixed_pages(unsigned long kib);
 /* Content of a range after mix_states(). */
 void expect_mixed_content(const char *addr, size_t pages);
 

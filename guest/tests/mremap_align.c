@@ -40,7 +40,7 @@ QUIRE_CASE_SIZES(mremap, unaligned_destination, ALL_SIZES)
 
 QUIRE_CASE_SIZES(mremap, unaligned_mixed_states, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
+	size_t pages = mixed_pages(kib);
 	char *from = range_filled(SRC_BASE, pages, kib);
 	char *to = range_hole(page_at(DST_BASE, 3), pages);
 	char *again = range_hole(page_at(DST2_BASE, BLOCK + 5), pages);

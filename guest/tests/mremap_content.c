@@ -50,7 +50,7 @@ QUIRE_CASE_SIZES(mremap, there_and_back, ALL_SIZES)
 
 QUIRE_CASE_SIZES(mremap, mixed_states, ALL_SIZES)
 {
-	size_t pages = range_pages(kib) * 2;
+	size_t pages = mixed_pages(kib);
 	char *from = range_filled(SRC_BASE, pages, kib);
 	char *to = range_hole(DST, pages);
 
@@ -225,7 +225,7 @@ QUIRE_CASE_SIZES(mremap, dontunmap, ALL_SIZES)
 /* The same with pages in all states, and from one range three times over. */
 QUIRE_CASE_SIZES(mremap, dontunmap_mixed, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
+	size_t pages = mixed_pages(kib);
 	char *from = range_filled(SRC_BASE, pages, kib);
 	char *to = range_hole(DST, pages);
 	char *again = range_hole(DST2_BASE, pages);

@@ -51,7 +51,7 @@ static void expect_counts(const struct counts *before)
 /* Moves of all kinds, after each of which the mapping's counts must be right. */
 static void move_about(unsigned long kib)
 {
-	size_t turn, pages = range_pages(kib);
+	size_t turn, pages = mixed_pages(kib);
 	char *from = range_filled(SRC_BASE, pages, kib);
 	char *to = range_hole(DST, pages);
 

@@ -9,18 +9,31 @@
 /*
  * One character a page: P part of the folio as it was filled, '.' absent,
  * S in swap, s a small page of its own. A large folio that has lost some pages
- * keeps the others; the small pages and swap entries between them are new.
+ * keeps the others; the small pages and swap entries between them are new. A
+ * whole block comes before each kind of first page: what held for the block
+ * must not be taken for what follows it.
  */
 static const char *const kinds[] = {
 	"PPPPPPPPPPPPPPPP",
-	".PPPPPPPPPPPPPPP",
-	"PPP.PSsPPPPSPPP.",
-	"SSSSSSSSSSSSSSSS",
 	"SPPPPPPPPPPPPPPP",
+	"PPP.PSsPPPPSPPP.",
+	"PPPPPPPPPPPPPPPP",
+	".PPPPPPPPPPPPPPP",
 	"PPPPPPPPPPPPPPPS",
-	"................",
+	"PPPPPPPPPPPPPPPP",
+	"SSSSSSSSSSSSSSSS",
 	"sPSP.PsPSP.PsPSP",
+	"PPPPPPPPPPPPPPPP",
+	"................",
+	"sPPPPPPPPPPPPPPP",
 };
+
+size_t mixed_pages(unsigned long kib)
+{
+	size_t pages = ARRAY_SIZE(kinds) * BLOCK;
+
+	return range_pages(kib) > pages ? range_pages(kib) : pages;
+}
 
 static char kind_of(size_t page)
 {

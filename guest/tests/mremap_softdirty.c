@@ -94,7 +94,7 @@ QUIRE_CASE_SIZES(mremap, soft_dirty, ALL_SIZES)
 
 QUIRE_CASE_SIZES(mremap, soft_dirty_mixed_states, ALL_SIZES)
 {
-	size_t pages = range_pages(kib) * 2;
+	size_t pages = mixed_pages(kib);
 	char *from = range_filled(SRC_BASE, pages, kib);
 	char *to = range_hole(page_at(DST_BASE, 3), pages);
 

@@ -11,6 +11,7 @@
 #include "folio.h"
 #include "mremap.h"
 #include "pattern.h"
+#include "peer.h"
 #include "proc.h"
 #include "swap.h"
 #include "uffd.h"
@@ -128,6 +129,32 @@ QUIRE_CASE_SIZES(mremap, wp_kept, ALL_SIZES)
 	}
 }
 
+/*
+ * After a fork no entry is writable, protected by the userfaultfd or not: then
+ * nothing but the protection itself tells them apart.
+ */
+QUIRE_CASE_SIZES(mremap, wp_kept_after_fork, ALL_SIZES)
+{
+	size_t i, pages = range_pages(kib);
+
+	for (i = 0; i < ARRAY_SIZE(masks); i++) {
+		char *from = range_filled(SRC_BASE, pages, kib);
+		char *to = range_hole(page_at(DST, i), pages);
+		struct peer peer;
+
+		if (!peer_fork(&peer)) {
+			peer_wait(&peer);
+			expect_content(from, pages, SEED, 0);
+			peer_end(&peer);
+		}
+		move_watched(from, pages, to, masks[i]);
+		peer_turn(&peer);
+		peer_join(&peer, "the child of a protected range");
+		range_drop(from, pages);
+		range_drop(to, pages);
+	}
+}
+
 QUIRE_CASE_SIZES(mremap, wp_dropped, ALL_SIZES)
 {
 	size_t i, pages = range_pages(kib);
@@ -147,7 +174,7 @@ QUIRE_CASE_SIZES(mremap, wp_dropped, ALL_SIZES)
 /* Swap entries and markers of absent pages carry the protection, too. */
 QUIRE_CASE_SIZES(mremap, wp_kept_mixed_states, ALL_SIZES)
 {
-	size_t i, pages = range_pages(kib);
+	size_t i, pages = mixed_pages(kib);
 
 	swap_on(SWAP_MIB);
 	for (i = 0; i < ARRAY_SIZE(masks); i++) {
@@ -163,7 +190,7 @@ QUIRE_CASE_SIZES(mremap, wp_kept_mixed_states, ALL_SIZES)
 
 QUIRE_CASE_SIZES(mremap, wp_dropped_mixed_states, ALL_SIZES)
 {
-	size_t i, pages = range_pages(kib);
+	size_t i, pages = mixed_pages(kib);
 
 	swap_on(SWAP_MIB);
 	for (i = 0; i < ARRAY_SIZE(masks); i++) {
