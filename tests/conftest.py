@@ -12,8 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from quire import run
+
+# The host may be busy; a slow example is no failure.
+settings.register_profile("quire", deadline=None)
+settings.load_profile("quire")
 
 ROOT = Path(__file__).resolve().parent.parent
 FAKES = Path(__file__).parent / "fakes"

@@ -63,9 +63,7 @@ def test_modes_stay(tree: Path) -> None:
     assert script.stat().st_mode & 0o111
 
 
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(edits=st.lists(st.integers(1, 40), min_size=1, max_size=4, unique=True))
 def test_all_or_nothing(
     project: Path, tmp_path_factory: pytest.TempPathFactory, edits: list[int]

@@ -84,6 +84,13 @@ def test_counts_cut_short_are_never_believed(where: int) -> None:
         counts.parse("\n".join(cut))
 
 
+def test_the_plugins_own_error_is_told() -> None:
+    text = "quire-count 1 x86_64\nregion 0 runs 1 insns 1 user 1 kernel 0 other 0\nerror too soon\n"
+    with pytest.raises(GuestLost, match="could not count") as caught:
+        counts.parse(text, "FILE")
+    assert caught.value.where == "FILE: error too soon"
+
+
 def test_symbols_of_one_name_are_added() -> None:
     text = "quire-count 1 aarch64\nregion 0 runs 1 insns 9 user 0 kernel 9 other 0\n"
     text += "sym 0 same 4 1\nsym 0 same 5 2\nend\n"

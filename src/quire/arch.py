@@ -71,7 +71,13 @@ X86_64 = Architecture(
     qemu="qemu-system-x86_64",
     # QEMU would append the virtio-mmio device list after `--`, where init's arguments are;
     # so it is told not to, and the list stands in `append`.
-    machine_args=("-M", "microvm,acpi=off,rtc=on,auto-kernel-cmdline=off", "-cpu", "max"),
+    machine_args=(
+        "-M",
+        "microvm,acpi=off,rtc=on,auto-kernel-cmdline=off",
+        # With ERMS the kernel would clear pages by `rep stosb`, which QEMU does byte by byte.
+        "-cpu",
+        "max,erms=off,fsrm=off",
+    ),
     console="ttyS0",
     # microvm puts eight 512-byte virtio-mmio windows at 0xfeb00000, IRQs from 5
     # (hw/i386/microvm.c); devices are plugged in from the last one downwards.

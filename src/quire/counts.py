@@ -55,6 +55,8 @@ def parse(text: str, where: str = "") -> dict[int, RegionCounts]:
         raise GuestLost(
             "the plugin left no counts", where, "read the console log; is QEMU's -plugin loaded?"
         )
+    if lines[-1].startswith("error"):
+        raise GuestLost("the plugin could not count", f"{where}: {lines[-1]}", "see counter/README")
     if lines[-1] != "end":
         raise GuestLost(
             "the plugin's output is cut short",

@@ -109,8 +109,11 @@ class Progress:
     def _seconds_left(self) -> float:
         here = sum(step.seconds for step in self.plan if step.name == self._stage)
         left = sum(step.seconds for step in self.plan) - here
-        share = self._done / self._total if self._total else 0.0
-        return left + here * (1 - min(share, 1.0))
+        if self._total and self._done > self._total / 20:
+            # This host's own pace says more than the plan.
+            took = time.monotonic() - self._stage_started
+            return left + took * max(self._total - self._done, 0) / self._done
+        return left + here
 
     def _clock(self) -> str:
         seconds = int(time.monotonic() - self._started)
