@@ -105,3 +105,13 @@ def test_quilt_reads_it_alike(project: Path, tree: Path) -> None:
         env={"QUILT_PATCHES": str(folder), "PATH": "/usr/bin:/bin"},
     )
     assert done.stdout.split() == names(series.read(folder / "series"))
+
+
+def test_a_variants_folder_belongs_to_its_capability(tmp_path: Path) -> None:
+    folder = tmp_path / "lazyfree@6.12.94"
+    folder.mkdir()
+    (folder / "0001-a.patch").write_text("")
+    (tmp_path / "series.old").write_text("lazyfree@6.12.94/0001-a.patch\n")
+    found = series.read(tmp_path / "series.old")
+    assert found.capabilities == ["lazyfree"]
+    assert len(names(found.only(["lazyfree"]))) == 1

@@ -35,8 +35,13 @@ class Patch:
 
     @property
     def folder(self) -> str:
-        """The capability's folder, empty for a patch outside any."""
+        """The folder it is in, empty for a patch outside any."""
         return self.name.rpartition("/")[0]
+
+    @property
+    def capability(self) -> str:
+        """What the folder is named for; `lazyfree@6.12.94` holds a variant of `lazyfree`."""
+        return self.folder.partition("@")[0]
 
     def subject(self) -> str:
         """The commit's subject, without [PATCH ...]; the name if the file has no mail header."""

@@ -40,24 +40,29 @@ class Series:
 
     @property
     def folders(self) -> list[str]:
-        """The capabilities, in order of first appearance."""
+        """Where the patches are, in order of first appearance."""
         return list(dict.fromkeys(patch.folder for patch in self.patches))
 
     def key(self) -> str:
         """Changes with any patch's content or with their order."""
         return digest(*(patch.path for patch in self.patches))
 
-    def only(self, folders: Collection[str]) -> Series:
+    @property
+    def capabilities(self) -> list[str]:
+        """The folders' names without what sets a variant apart."""
+        return list(dict.fromkeys(patch.capability for patch in self.patches))
+
+    def only(self, names: Collection[str]) -> Series:
         """The patches of these capabilities and what they need. UserError for an unknown one."""
-        unknown = [name for name in folders if name not in self.folders]
+        unknown = [name for name in names if name not in self.capabilities]
         if unknown:
             raise UserError(
                 f"the series has no capability {', '.join(unknown)}",
                 str(self.file),
-                f"it has: {', '.join(self.folders) or 'none yet'}",
+                f"it has: {', '.join(self.capabilities) or 'none yet'}",
             )
-        wanted = set(folders).union(*(self.needs.get(name, ()) for name in folders))
-        return replace(self, patches=tuple(p for p in self.patches if p.folder in wanted))
+        wanted = set(names).union(*(self.needs.get(name, ()) for name in names))
+        return replace(self, patches=tuple(p for p in self.patches if p.capability in wanted))
 
 
 def read(file: Path) -> Series:
