@@ -174,7 +174,20 @@ def seed(request: Request) -> bool:
     if not request.tree.series or not (built / BUILT).is_file():
         return False
     _copy_build(built, objdir)
+    _touch(request.tree)
     return True
+
+
+def _touch(tree: Tree) -> None:
+    """Make what the series changes newer than the copied objects.
+
+    The stock kernel may have been built after the patches were applied, and make would then
+    take its objects for those of the patched sources: a patched kernel that is the stock one.
+    """
+    for patch in tree.series.patches if tree.series else ():
+        for name in patch.files():
+            if (tree.path / name).is_file():
+                (tree.path / name).touch()
 
 
 def _copy_build(built: Path, objdir: Path) -> None:
