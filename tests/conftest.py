@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -19,6 +20,9 @@ from quire import run
 # The host may be busy; a slow example is no failure.
 settings.register_profile("quire", deadline=None)
 settings.load_profile("quire")
+
+# A background job of a shell ignores Ctrl-C, and so would every child that a test interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
 FAKES = Path(__file__).parent / "fakes"

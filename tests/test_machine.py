@@ -158,5 +158,6 @@ def test_the_patched_kernel_rebuilt_little(session: Session, built: Kernel) -> N
         for p in series.select(session.project.patches, stock.base.version).patches
         for n in p.files()
     }
-    if not any(name.startswith("include/") for name in touched):
-        assert len(compiled) < 200
+    # A header is included by many, but never by all.
+    headers = any(name.endswith(".h") for name in touched)
+    assert len(compiled) < (built.arch.objects if headers else 200)
