@@ -45,6 +45,17 @@ KSM_CASES(child_after_merge)
 	expect_found(&all);
 }
 
+/* Several mappings of one index, and one item to find them all by. */
+KSM_CASES(three_children_after_merge)
+{
+	struct places all = pair_merged(kind);
+	unsigned int n;
+
+	for (n = 0; n < 3; n++)
+		places_add_fork(&all, NULL, crew_fork(NULL));
+	expect_found(&all);
+}
+
 KSM_CASES(child_after_merge_scanned)
 {
 	struct places all = pair_merged(kind);

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "ksm.h"
+#include "proc.h"
 
 #define RESCANS	6u
 
@@ -70,12 +71,15 @@ QUIRE_CASE(ksm, part_moved_twice)
 QUIRE_CASE(ksm, same_index_twice)
 {
 	struct places all = { 0 };
+	unsigned long vmas;
 	char *range;
 
 	ksm_begin();
 	range = range_make(PLAIN);
+	vmas = vma_count() + 1;	/* with the page that moved away */
 	range_move(page_of(range, MID), 1, AWAY);
 	places_add(&all, NULL, twin_make_at(page_of(range, MID)));
+	EXPECT_EQ(vma_count(), vmas);	/* it is part of the range again */
 	places_add(&all, NULL, AWAY);
 	places_merge(&all);
 	expect_found(&all);

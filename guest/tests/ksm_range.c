@@ -88,8 +88,8 @@ char *range_make(enum range_kind kind)
 char *twin_make_at(char *addr)
 {
 	map_anon(addr, PAGE_SIZE);
+	mergeable(addr, 1);	/* beside a range, it becomes part of that now */
 	pattern_write_page(addr, SEED, SAME);
-	mergeable(addr, 1);
 	return addr;
 }
 

@@ -214,52 +214,6 @@ QUIRE_CASE_SIZES(mremap, file_swapped, ALL_SIZES)
 	expect_writable(from, file.pages);
 }
 
-/*
- * Pages of a hole that were only read are clean, and writable without a fault;
- * then some are written: only the bit in their entries tells.
- */
-static void clean_then_written(unsigned long kib, size_t written)
-{
-	size_t n, pages = range_pages(kib);
-	char *from = range_hole(SRC_BASE, pages);
-	char *to = range_hole(DST, pages);
-	unsigned long clean;
-
-	folio_want_shmem(kib == 2048 ? 1024 : kib);
-	map_or_die(from, pages * PAGE_SIZE, PROT_READ | PROT_WRITE,
-		   MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-	expect_zero(from, pages);
-	clean = smaps_kib(from, "Private_Clean");
-	EXPECT_EQ(clean, pages * PAGE_SIZE / KIB);
-	move_and_check(from, pages, to);
-	EXPECT_EQ(smaps_kib(to, "Private_Clean"), clean);
-	EXPECT_EQ(smaps_kib(to, "Private_Dirty"), 0);
-	for (n = written; n < pages; n += BLOCK)
-		pattern_write_page(page_at(to, n), SEED, n);
-	clean = smaps_kib(to, "Private_Clean");
-	move_and_check(to, pages, from);
-	EXPECT(smaps_kib(from, "Private_Clean") <= clean,
-	       "%lu KiB are clean after the move, %lu KiB were before",
-	       smaps_kib(from, "Private_Clean"), clean);
-	page_out(from, pages * PAGE_SIZE);
-	for (n = 0; n < pages; n++) {
-		if (n % BLOCK == written)
-			expect_content(page_at(from, n), 1, SEED, n);
-		else
-			expect_zero(page_at(from, n), 1);
-	}
-	range_drop(from, pages);
-	range_drop(to, pages);
-}
-
-QUIRE_CASE_SIZES(mremap, file_clean_then_written, ALL_SIZES)
-{
-	swap_on(SWAP_MIB);
-	clean_then_written(kib, 0);
-	clean_then_written(kib, 7);
-	clean_then_written(kib, BLOCK - 1);
-}
-
 /* A file with a name, on tmpfs with small pages or with folios of 2 MiB. */
 static struct file tmpfs_file(unsigned long kib)
 {
