@@ -68,6 +68,16 @@ def test_walks_are_divided_by_walks() -> None:
     assert row.stock.insns == 500
 
 
+def test_a_walk_shows_the_lock_and_the_vmas() -> None:
+    (one,) = [c for c in workloads.cells(["ksm-walk"]) if ("vmas", "200") in c.parameters][:1]
+    walked = [sample(1000, pages=0, anon_vma_interval_tree_iter_next=90)]
+    walked[0].counts.spans["lock_held"] = (2, 500)
+    (row,) = table_of(walked, walked, one).rows
+    assert row.stock.spans == {"lock_held": 250}
+    assert row.stock.calls == {"VMAs in two passes": 0.5}
+    assert "lock held 250 → 250; VMAs in two passes 0.5 → 0.5" in table.remarks(row)
+
+
 def test_the_unmapping_itself_is_told_apart() -> None:
     one = cell("swapout")
     stock = sample(256_000, try_to_unmap_one=25_600, zram_write_page=200_000)
@@ -77,7 +87,7 @@ def test_the_unmapping_itself_is_told_apart() -> None:
 
 def test_the_catalogue_has_what_the_mission_names() -> None:
     cells = workloads.cells()
-    assert len(cells) == len(set(cells)) == 51
+    assert len(cells) == len(set(cells)) == 55
     assert {c.size for c in cells} == {None, 4, 16, 64, 256, 1024, 2048}
     posted = {(c.label, c.size): p.text for c in cells if (p := c.posted("arm64"))}
     assert posted["swapout zero", 64] == "2.15×"

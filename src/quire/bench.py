@@ -38,7 +38,8 @@ class Rig:
 
     def machine(self, cell: Cell) -> Machine:
         """The boot that measures `cell`."""
-        return Machine(self.kernel, self.guest, cell.words(), self.plugin)
+        spans = cell.workload.spans
+        return Machine(self.kernel, self.guest, cell.words(), self.plugin, spans=spans)
 
     def key(self, cell: Cell) -> str:
         """Changes whenever the counts could."""
@@ -49,7 +50,7 @@ class Rig:
             self.guest.sha256,
             self.plugin.sha256,
             str(self.qemu),
-            [*arch.machine_args, boot.memory, boot.cpus, boot.append()],
+            [*arch.machine_args, boot.memory, boot.cpus, boot.append(), *boot.spans],
         )
 
 

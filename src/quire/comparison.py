@@ -30,6 +30,9 @@ class Figure:
     tlb_per_op: float
     # Change of each counter the guest read, over the whole region.
     counters: dict[str, int]
+    # Instructions per unit in each of the workload's spans, and calls of what it counts.
+    spans: dict[str, float]
+    calls: dict[str, float]
     runs: int
     # (largest − smallest) / median of `insns` over the runs.
     spread: float
@@ -103,9 +106,17 @@ def figure(cell: Cell, samples: Sequence[Sample]) -> Figure:
         tlb={name: n / sample.divisor for name, n in sample.counts.tlb.items()},
         tlb_per_op=sample.counts.tlb_total / ops,
         counters={k: after - before for k, (before, after) in sample.results.counters.items()},
+        spans={name: insns / sample.divisor for name, (_, insns) in sample.counts.spans.items()},
+        calls={name: calls(sample, symbol) for name, symbol in cell.workload.calls},
         runs=len(samples),
         spread=(max(totals) - min(totals)) / middle if middle else 0.0,
     )
+
+
+def calls(sample: Sample, symbol: str) -> float:
+    """How often a function was called, per unit."""
+    counted = sample.counts.symbols.get(symbol)
+    return counted.calls / sample.divisor if counted else 0.0
 
 
 def own(cell: Cell, sample: Sample) -> float:

@@ -40,6 +40,8 @@ class Machine:
     icount: bool = True
     # Further kernel parameters.
     parameters: tuple[str, ...] = ()
+    # Stretches that the plugin counts apart: name:begin symbol:end symbol.
+    spans: tuple[str, ...] = ()
 
     def append(self) -> str:
         """The kernel's command line. What follows `--` goes to init."""
@@ -66,7 +68,8 @@ class Machine:
         argv += ["-device", "virtserialport,chardev=q,name=quire"]
         if self.plugin:
             files = f"symbols={symbols(self.kernel)},out={directory / COUNTS}"
-            argv += ["-plugin", f"{self.plugin.path},{files}"]
+            spans = "".join(f",span={span}" for span in self.spans)
+            argv += ["-plugin", f"{self.plugin.path},{files}{spans}"]
         return argv
 
 

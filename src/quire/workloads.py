@@ -34,7 +34,7 @@ class Workload:
     """One program of the guest."""
 
     name: str
-    # What the table's figures are divided by: "page" (4 KiB) or "walk".
+    # What the table's figures are divided by: "page" (4 KiB), "walk" or "scanned page".
     unit: str = "page"
     sizes: tuple[int, ...] = SIZES
     # Each is measured: parameters beyond the size.
@@ -44,6 +44,10 @@ class Workload:
     counters: tuple[str, ...] = ()
     # Symbols whose cost is the unmapping itself, where something else costs more (trap 19).
     own: tuple[str, ...] = ()
+    # Stretches whose instructions are counted apart: name:begin symbol:end symbol.
+    spans: tuple[str, ...] = ()
+    # Functions whose calls are counted: what a call stands for, and the symbol.
+    calls: tuple[tuple[str, str], ...] = ()
 
 
 # Unmapping one folio from a page table, without finding it, writing it out or freeing it.
@@ -102,6 +106,16 @@ CATALOGUE = (
             for vmas in ("200", "2000", "22169")
         ),
         posted=(Posted("577×", "", None, (("vmas", "22169"), ("kind", "plain"))),),
+        # Nothing else in the measured call takes a read lock: the plugin's calls tell.
+        spans=("lock_held:down_read_trylock:up_read",),
+        # One step to the next VMA for each that was looked at; a walk passes them twice.
+        calls=(("VMAs in two passes", "anon_vma_interval_tree_iter_next"),),
+    ),
+    Workload(
+        "ksm-scan",
+        unit="scanned page",
+        sizes=(),
+        variants=tuple((("kind", kind),) for kind in ("unmerged", "merged", "merging", "smart")),
     ),
 )
 

@@ -6,12 +6,13 @@ selected, all cases of all bugs must pass.
 
   quire sabotage                       every bug, both architectures
   quire sabotage ARCH=arm64 lost-dirty one
+  quire sabotage lost-dirty --cases 'mremap.*'   who else would see it
   quire sabotage --list                what there is
 """
 
 import argparse
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from quire import host, lab, sabotage, suite
 from quire.errors import Difference
@@ -26,6 +27,13 @@ NAME = "sabotage"
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Which bugs."""
     part.add_argument("bug", nargs="*", help="its name (default: all)")
+    part.add_argument(
+        "--cases",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="run these cases instead of the ones that the bug names; may be repeated",
+    )
     part.add_argument("--list", action="store_true", help="list the bugs and what must see them")
     part.add_argument("--json", action="store_true", help="print JSON")
 
@@ -35,6 +43,8 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     prepared = lab.prepare(session)
     where = sabotage.folder(session.project.sabotage, prepared)
     bugs = sabotage.select(sabotage.read(where / "bugs"), arguments.bug)
+    if arguments.cases:
+        bugs = [replace(bug, cases=tuple(arguments.cases)) for bug in bugs]
     if arguments.list:
         for bug in bugs:
             print(f"{bug.name}: {bug.about} ({' '.join(bug.architectures)})")

@@ -96,4 +96,4 @@ def _figure(figure: Figure) -> dict[str, Any]:
     }
 
 
-_AS_THEY_ARE = ("counters", "runs", "spread")
+_AS_THEY_ARE = ("counters", "spans", "calls", "runs", "spread")

@@ -13,7 +13,7 @@ from rich.text import Text
 from quire.comparison import Comparison, Row
 
 # Wide enough for every column when stdout is no terminal.
-PLAIN_WIDTH = 132
+PLAIN_WIDTH = 136
 # A ratio within this share of 1 is no change worth a colour.
 NOTABLE = 0.01
 
@@ -40,14 +40,15 @@ def build(comparison: Comparison, base: str) -> Table:
         pad_edge=False,
     )
     table.add_column("workload", no_wrap=True)
-    table.add_column("folio\nKiB", justify="right")
+    table.add_column("folio\nKiB", justify="right", no_wrap=True)
     for name in ("instructions\nstock", "per page\npatched"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("ratio", justify="right", no_wrap=True)
     for name in ("TLB inv.\nstock", "per page\npatched"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("posted\n(time)", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    # The only column that may wrap where the terminal is narrow.
+    table.add_column("")
     previous = ""
     for row in comparison.rows:
         if previous and row.cell.workload.name != previous:
@@ -67,7 +68,7 @@ def _add(table: Table, row: Row) -> None:
         _ratio(row.ratio),
         number(row.stock.tlb_total),
         number(row.patched.tlb_total),
-        row.posted.text if row.posted else "",
+        _posted(row),
         remarks(row),
     )
     if row.stock.own and row.patched.own:
@@ -90,14 +91,24 @@ def remarks(row: Row) -> str:
     parts = []
     for name in row.cell.workload.counters:
         if name in row.stock.counters:
-            now = f"{name} {row.stock.counters[name]} → {row.patched.counters.get(name)}"
-            posted = row.posted.counters if row.posted else ""
-            parts.append(f"{now} (posted {posted})" if posted else now)
+            parts.append(f"{name} {row.stock.counters[name]} → {row.patched.counters.get(name)}")
+    for before, after in (
+        (row.stock.spans, row.patched.spans),
+        (row.stock.calls, row.patched.calls),
+    ):
+        for name in before:
+            parts.append(f"{name.replace('_', ' ')} {number(before[name])} → {number(after[name])}")
     if row.unstable:
         parts.append(f"unstable, spread {row.spread:.2%}")
     elif row.stock.runs > 1:
         parts.append(f"spread {row.spread:.3%} of {row.stock.runs}")
     return "; ".join(parts)
+
+
+def _posted(row: Row) -> str:
+    if not row.posted:
+        return ""
+    return ", ".join(part for part in (row.posted.text, row.posted.counters) if part)
 
 
 def _ratio(ratio: float) -> Text:
@@ -108,5 +119,5 @@ def _ratio(ratio: float) -> Text:
 def _caption(comparison: Comparison) -> str:
     text = "ratio: stock / patched instructions; posted: the authors' wall time, old / new."
     if any(row.cell.workload.unit == "walk" for row in comparison.rows):
-        text += " ksm-walk: per walk, not per page."
+        text += " ksm-walk: per walk, not per page; ksm-scan: per scanned page."
     return text
