@@ -109,7 +109,7 @@ CATALOGUE = (
         # Nothing else in the measured call takes a read lock: the plugin's calls tell.
         spans=("lock_held:down_read_trylock:up_read",),
         # One step to the next VMA for each that was looked at; a walk passes them twice.
-        calls=(("VMAs in two passes", "anon_vma_interval_tree_iter_next"),),
+        calls=(("VMAs looked at", "anon_vma_interval_tree_iter_next"),),
     ),
     Workload(
         "ksm-scan",

@@ -14,14 +14,21 @@ from quire.comparison import Comparison, Row
 
 # Wide enough for every column when stdout is no terminal.
 PLAIN_WIDTH = 136
+# Below this, figures would be cut.
+LEAST_WIDTH = 120
 # A ratio within this share of 1 is no change worth a colour.
 NOTABLE = 0.01
 
 
 def console() -> Console:
     """Results go here: colour only on a terminal."""
-    width = None if sys.stdout.isatty() else PLAIN_WIDTH
-    return Console(highlight=False, width=width)
+    out = Console(highlight=False)
+    if not sys.stdout.isatty():
+        out.width = PLAIN_WIDTH
+    elif out.width < LEAST_WIDTH:
+        # A long line that the terminal breaks can be read; a figure cut short deceives.
+        out.width = LEAST_WIDTH
+    return out
 
 
 def show(comparison: Comparison, base: str) -> None:
@@ -119,5 +126,5 @@ def _ratio(ratio: float) -> Text:
 def _caption(comparison: Comparison) -> str:
     text = "ratio: stock / patched instructions; posted: the authors' wall time, old / new."
     if any(row.cell.workload.unit == "walk" for row in comparison.rows):
-        text += " ksm-walk: per walk, not per page; ksm-scan: per scanned page."
+        text += " ksm-walk: per walk of two passes, not per page; ksm-scan: per scanned page."
     return text
