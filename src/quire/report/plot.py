@@ -18,6 +18,8 @@ WIDTH, PANEL_HEIGHT = 9.0, 1.75
 NOTABLE = 0.01
 # Panels whose bars differ by more than this factor get a logarithmic scale.
 LOGARITHMIC = 40
+# More bars than this need smaller labels.
+MANY = 6
 
 
 def draw(comparisons: Sequence[Comparison], title: str, stem: Path) -> list[Path]:
@@ -67,6 +69,8 @@ def _panel(axes: Axes, rows: Sequence[Row], group: str) -> None:
     axes.bar([x - 0.2 for x in places], stock, 0.38, color=STOCK, label="stock")
     axes.bar([x + 0.2 for x in places], patched, 0.38, color=PATCHED, label="patched")
     axes.set_xticks(list(places), [_tick(row) for row in rows])
+    if len(rows) > MANY:
+        axes.tick_params(axis="x", labelsize=6)
     axes.set_ylabel(f"instructions\nper {_unit(rows[0])}")
     if max(stock + patched) > LOGARITHMIC * min(stock + patched):
         axes.set_yscale("log")
