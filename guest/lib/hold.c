@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "hold.h"
+#include "range.h"
 #include "util.h"
 
 struct hold hold_start(void)
@@ -28,6 +29,17 @@ void hold_page(struct hold *hold, const void *addr)
 	if (vmsplice(hold->in, &page, 1, SPLICE_F_NONBLOCK) !=
 	    (ssize_t)PAGE_SIZE)
 		die_errno("vmsplice() of the page at %p", addr);
+}
+
+struct hold hold_folios(char *addr, size_t pages, unsigned long kib,
+			size_t index)
+{
+	struct hold hold = hold_start();
+	size_t n;
+
+	for (n = 0; n < pages && hold.held < HOLD_MAX; n += folio_pages(kib))
+		hold_page(&hold, page_at(addr, n + index));
+	return hold;
 }
 
 void hold_read(struct hold *hold, void *page)

@@ -20,6 +20,9 @@ struct hold {
 /* An empty hold; hold_page() adds the page at addr, which stays mapped. */
 struct hold hold_start(void);
 void hold_page(struct hold *hold, const void *addr);
+/* One page of each folio of a range, the one at that index, while they fit. */
+struct hold hold_folios(char *addr, size_t pages, unsigned long kib,
+			size_t index);
 /*
  * Read back what the pages hold now, in the order they were taken, and drop
  * the reference to each: one page.

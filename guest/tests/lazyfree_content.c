@@ -23,7 +23,7 @@ QUIRE_CASE_SIZES(lazyfree, clean_dropped, ALL_SIZES)
 			char *at = lazy_range(kib, by_pte);
 			unsigned long freed = vmstat("pglazyfreed");
 
-			lazy_reclaim(at, pages, how);
+			reclaim(at, pages, how);
 			EXPECT_EQ(vmstat("pglazyfreed") - freed, pages);
 			expect_dropped(at, pages);
 			expect_writable(at, pages);
@@ -41,7 +41,7 @@ QUIRE_CASE_SIZES(lazyfree, clean_read_dropped, ALL_SIZES)
 		char *at = lazy_range(kib, by_pte);
 
 		expect_content(at, pages, SEED, 0);
-		lazy_reclaim(at, pages, BY_PAGEOUT);
+		reclaim(at, pages, BY_PAGEOUT);
 		expect_dropped(at, pages);
 		range_drop(at, pages);
 	}
@@ -54,10 +54,10 @@ static void check_redirtied(unsigned long kib, bool by_pte, enum how how,
 	char *at = lazy_range(kib, by_pte);
 
 	lazy_rewrite(at, pages, kib, mask);
-	lazy_reclaim(at, pages, how);
+	reclaim(at, pages, how);
 	expect_survivors(at, pages, kib, mask);
 	/* And once more, now that it is in part swap-backed. */
-	lazy_reclaim(at, pages, how);
+	reclaim(at, pages, how);
 	expect_survivors(at, pages, kib, mask);
 	expect_writable(at, pages);
 	range_drop(at, pages);
@@ -70,7 +70,7 @@ QUIRE_CASE_SIZES(lazyfree, redirtied_kept, ALL_SIZES)
 	for (i = 0; i < NR_MASKS; i++) {
 		for_each_mapping(by_pte, kib)
 			check_redirtied(kib, by_pte, BY_PAGEOUT,
-					&lazy_masks[i]);
+					&masks[i]);
 	}
 }
 
@@ -80,7 +80,7 @@ QUIRE_CASE_SIZES(lazyfree, redirtied_kept_memcg, ALL_SIZES)
 
 	for (i = 0; i < NR_MASKS; i++) {
 		for_each_mapping(by_pte, kib)
-			check_redirtied(kib, by_pte, BY_MEMCG, &lazy_masks[i]);
+			check_redirtied(kib, by_pte, BY_MEMCG, &masks[i]);
 	}
 }
 
@@ -93,7 +93,7 @@ QUIRE_CASE_SIZES(lazyfree, redirtied_swapped, ALL_SIZES)
 	for (i = 0; i < NR_MASKS; i++) {
 		for_each_mapping(by_pte, kib)
 			check_redirtied(kib, by_pte, BY_PAGEOUT,
-					&lazy_masks[i]);
+					&masks[i]);
 	}
 	/* Up to 64 free slots of swap, twice, are kept per CPU. */
 	EXPECT(swap_used_kib() <= 512, "%lu KiB of swap are still in use",
@@ -112,7 +112,7 @@ QUIRE_CASE_SIZES(lazyfree, redirtied_whole, ALL_SIZES)
 
 		lazy_rewrite(at, pages, kib, MASK_ALL);
 		before = snapshot(at, pages);
-		lazy_reclaim(at, pages, BY_PAGEOUT);
+		reclaim(at, pages, BY_PAGEOUT);
 		expect_entries(before, at);
 		EXPECT_EQ(lazy_swapbacked(at, pages), pages);
 		swap_out(at, pages);
@@ -132,7 +132,7 @@ static void check_bytes(unsigned long kib, const struct mask *mask)
 		if (masked(mask, n, kib))
 			page_at(at, n)[n * 37 % PAGE_SIZE] ^= 0x55;
 	}
-	lazy_reclaim(at, pages, BY_PAGEOUT);
+	reclaim(at, pages, BY_PAGEOUT);
 	for (n = 0; n < pages; n++) {
 		if (!masked(mask, n, kib)) {
 			expect_old_or_zero(page_at(at, n), 1, n);
@@ -149,7 +149,7 @@ QUIRE_CASE_SIZES(lazyfree, one_byte_kept, ALL_SIZES)
 	size_t i;
 
 	for (i = 0; i < NR_MASKS; i++)
-		check_bytes(kib, &lazy_masks[i]);
+		check_bytes(kib, &masks[i]);
 }
 
 /* MADV_FREE of what was redirtied and made swap-backed again. */
@@ -161,10 +161,10 @@ QUIRE_CASE_SIZES(lazyfree, freed_again, ALL_SIZES)
 		char *at = lazy_range(kib, by_pte);
 
 		lazy_rewrite(at, pages, kib, MASK_ALL);
-		lazy_reclaim(at, pages, BY_PAGEOUT);
+		reclaim(at, pages, BY_PAGEOUT);
 		EXPECT_EQ(lazy_swapbacked(at, pages), pages);
 		lazy_free(at, pages);
-		lazy_reclaim(at, pages, BY_PAGEOUT);
+		reclaim(at, pages, BY_PAGEOUT);
 		expect_dropped(at, pages);
 		range_drop(at, pages);
 	}
@@ -181,7 +181,7 @@ QUIRE_CASE_SIZES(lazyfree, every_other_folio, 4, 16, 64, 256)
 
 		for (n = nr - 1; n < pages; n += 2 * nr)
 			pattern_write_page(page_at(at, n), SEED_NEW, n);
-		lazy_reclaim(at, pages, how);
+		reclaim(at, pages, how);
 		for (n = nr - 1; n < pages; n += 2 * nr)
 			expect_content(page_at(at, n), 1, SEED_NEW, n);
 		for (n = nr; n < pages; n += 2 * nr)

@@ -90,7 +90,7 @@ static void check_counts(unsigned long kib, enum how how)
 	expect_counts(at, all, all);
 	for (n = 0; n < pages; n += 4 * nr)
 		lazy_rewrite(page_at(at, n), nr, kib, MASK_ALL);
-	lazy_reclaim(at, pages, how);
+	reclaim(at, pages, how);
 	/* One folio of four is left, rewritten. */
 	expect_more(&first, all / 4);
 	expect_counts(at, all / 4, 0);
@@ -118,7 +118,7 @@ QUIRE_CASE_SIZES(lazyfree, nothing_leaks, ALL_SIZES)
 	first = counts_now();
 	at = big_range(kib);
 	for (round = 0; round < 4; round++) {
-		lazy_reclaim(at, pages, BY_PAGEOUT);
+		reclaim(at, pages, BY_PAGEOUT);
 		EXPECT_EQ(pagemap_present(at, pages), 0);
 		expect_more(&first, 0);
 		range_fill(at, pages, kib, SEED);
@@ -148,14 +148,14 @@ QUIRE_CASE_SIZES(lazyfree, counters_at_exit, ALL_SIZES)
 			char *at = lazy_range(kib, false);
 			struct hold hold;
 
-			lazy_reclaim(at, pages, how);
+			reclaim(at, pages, how);
 			range_fill(at, pages, kib, SEED);
 			lazy_free(at, pages);
-			hold = lazy_hold(at, pages / 2, kib, 0);
-			lazy_rewrite(at, pages / 4, kib, &lazy_masks[3]);
-			lazy_reclaim(at, pages, how);
+			hold = hold_folios(at, pages / 2, kib, 0);
+			lazy_rewrite(at, pages / 4, kib, &masks[3]);
+			reclaim(at, pages, how);
 			hold_end(&hold);
-			lazy_reclaim(at, pages, how);
+			reclaim(at, pages, how);
 			exit(STATUS_OK);
 		}
 		wait_child(pid, "the child that ends with its memory");
@@ -178,7 +178,7 @@ QUIRE_CASE_SIZES(lazyfree, patched_not_split_deferred, LARGE_SIZES)
 			char *at = lazy_range(kib, by_pte);
 			unsigned long queued = mthp_stat(kib, "split_deferred");
 
-			lazy_reclaim(at, pages, how);
+			reclaim(at, pages, how);
 			expect_dropped(at, pages);
 			EXPECT_EQ(mthp_stat(kib, "split_deferred") - queued, 0);
 			range_drop(at, pages);
@@ -195,8 +195,8 @@ QUIRE_CASE_SIZES(lazyfree, patched_kept_not_split_deferred, LARGE_SIZES)
 		char *at = lazy_range(kib, true);
 		unsigned long queued = mthp_stat(kib, "split_deferred");
 
-		lazy_rewrite(at, pages, kib, &lazy_masks[i]);
-		lazy_reclaim(at, pages, BY_PAGEOUT);
+		lazy_rewrite(at, pages, kib, &masks[i]);
+		reclaim(at, pages, BY_PAGEOUT);
 		EXPECT_EQ(mthp_stat(kib, "split_deferred") - queued, 0);
 		EXPECT_EQ(pagemap_present(at, pages), pages);
 		range_drop(at, pages);

@@ -56,9 +56,9 @@ QUIRE_CASE_SIZES(lazyfree, direct_io_kept, ALL_SIZES)
 		for_each_mapping(by_pte, kib) {
 			char *at = lazy_range(kib, by_pte);
 
-			read_masked(fd, at, pages, kib, &lazy_masks[i]);
-			lazy_reclaim(at, pages, BY_PAGEOUT);
-			expect_survivors(at, pages, kib, &lazy_masks[i]);
+			read_masked(fd, at, pages, kib, &masks[i]);
+			reclaim(at, pages, BY_PAGEOUT);
+			expect_survivors(at, pages, kib, &masks[i]);
 			range_drop(at, pages);
 		}
 	}

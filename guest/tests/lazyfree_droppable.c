@@ -50,7 +50,7 @@ static void check_dropped(unsigned long kib, bool by_pte, bool clean,
 	char *at = droppable_range(kib, by_pte, clean);
 	unsigned long out = vmstat("pswpout");
 
-	lazy_reclaim(at, pages, how);
+	reclaim(at, pages, how);
 	/* Reclaim of the cgroup may swap other memory of this process out. */
 	if (how == BY_PAGEOUT)
 		EXPECT_EQ(vmstat("pswpout") - out, 0);
@@ -86,17 +86,17 @@ static void check_held(unsigned long kib, bool by_pte, enum how how)
 {
 	size_t kept, pages = range_pages(kib);
 	char *at = droppable_range(kib, by_pte, false);
-	struct hold hold = lazy_hold(at, pages, kib, 0);
+	struct hold hold = hold_folios(at, pages, kib, 0);
 	struct snapshot *before;
 
 	kept = hold.held * folio_pages(kib);
 	before = snapshot(at, kept);
-	lazy_reclaim(at, pages, how);
+	reclaim(at, pages, how);
 	expect_entries(before, at);
 	expect_content(at, kept, SEED, 0);
 	EXPECT_EQ(lazy_swapbacked(at, kept), 0);
 	hold_end(&hold);
-	lazy_reclaim(at, pages, how);
+	reclaim(at, pages, how);
 	expect_dropped(at, pages);
 	range_drop(at, pages);
 	free(before);

@@ -8,6 +8,7 @@
 
 #include "folio.h"
 #include "lazyfree.h"
+#include "part.h"
 #include "pattern.h"
 
 /* Move the range so that `before` pages lie below the end of a page table. */
@@ -28,10 +29,10 @@ static void check_across(unsigned long kib, size_t before)
 		char *to = move_across(at, pages, before);
 
 		if (i < NR_MASKS)
-			lazy_rewrite(to, pages, kib, &lazy_masks[i]);
-		lazy_reclaim(to, pages, BY_MEMCG);
+			lazy_rewrite(to, pages, kib, &masks[i]);
+		reclaim(to, pages, BY_MEMCG);
 		if (i < NR_MASKS)
-			expect_survivors(to, pages, kib, &lazy_masks[i]);
+			expect_survivors(to, pages, kib, &masks[i]);
 		else
 			expect_dropped(to, pages);
 		expect_writable(to, pages);
@@ -57,63 +58,19 @@ QUIRE_CASE_SIZES(lazyfree, across_pmd_held, LARGE_SIZES)
 	for (i = 0; i < ARRAY_SIZE(before); i++) {
 		char *at = lazy_range(kib, true);
 		char *to = move_across(at, pages, before[i]);
-		struct hold hold = lazy_hold(to, pages, kib, i * (nr - 1) / 2);
+		struct hold hold = hold_folios(to, pages, kib, i * (nr - 1) / 2);
 		struct snapshot *was = snapshot(to, pages);
 
-		lazy_reclaim(to, pages, BY_MEMCG);
+		reclaim(to, pages, BY_MEMCG);
 		expect_entries(was, to);
 		expect_content(to, pages, SEED, 0);
 		hold_end(&hold);
-		lazy_reclaim(to, pages, BY_MEMCG);
+		reclaim(to, pages, BY_MEMCG);
 		expect_old_or_zero(to, pages, 0);
 		expect_writable(to, pages);
 		range_drop(at, pages);
 		range_drop(to, pages);
 		free(was);
-	}
-}
-
-/* What a part of each folio can be given, so that its VMA ends in mid-folio. */
-static const struct part {
-	const char *name;
-	int advice, prot;
-	bool gone;
-} parts[] = {
-	{ "MADV_DONTDUMP", MADV_DONTDUMP, -1, false },
-	{ "MADV_SEQUENTIAL", MADV_SEQUENTIAL, -1, false },
-	{ "PROT_READ", -1, PROT_READ, false },
-	{ "PROT_NONE", -1, PROT_NONE, false },
-	{ "MADV_DONTNEED", MADV_DONTNEED, -1, true },
-	{ "munmap", -1, -1, true },
-};
-
-static void give(char *addr, size_t pages, const struct part *part)
-{
-	size_t len = pages * PAGE_SIZE;
-	int err;
-
-	if (part->advice >= 0)
-		err = madvise(addr, len, part->advice);
-	else if (part->prot >= 0)
-		err = mprotect(addr, len, part->prot);
-	else
-		err = munmap(addr, len);
-	if (err)
-		die_errno("%s of %zu pages at %p", part->name, pages, addr);
-}
-
-/* Runs of pages in the mask, to one after the other. */
-static void give_masked(char *addr, size_t pages, unsigned long kib,
-			const struct mask *mask, const struct part *part)
-{
-	size_t n, run;
-
-	for (n = 0; n < pages; n += run + 1) {
-		for (run = 0; n + run < pages && masked(mask, n + run, kib);
-		     run++)
-			;
-		if (run)
-			give(page_at(addr, n), run, part);
 	}
 }
 
@@ -123,8 +80,8 @@ static void check_part_dropped(unsigned long kib, const struct mask *mask,
 	size_t n, pages = range_pages(kib);
 	char *at = lazy_range(kib, true);
 
-	give_masked(at, pages, kib, mask, part);
-	lazy_reclaim(at, pages, BY_MEMCG);
+	part_give(at, pages, kib, mask, part);
+	reclaim(at, pages, BY_MEMCG);
 	EXPECT(!pagemap_present(at, pages), "%s of %s pages: %zu stay mapped",
 	       part->name, mask->name, pagemap_present(at, pages));
 	if (part->prot >= 0 && mprotect(at, pages * PAGE_SIZE,
@@ -141,34 +98,10 @@ QUIRE_CASE_SIZES(lazyfree, part_dropped, LARGE_SIZES)
 {
 	size_t i, j;
 
-	for (j = 0; j < ARRAY_SIZE(parts); j++) {
+	for (j = 0; j < NR_PARTS; j++) {
 		/* The last mask, all pages, leaves none for a part. */
 		for (i = 0; i < NR_MASKS - 1; i++)
-			check_part_dropped(kib, &lazy_masks[i], &parts[j]);
-	}
-}
-
-static void expect_part(char *at, size_t pages, unsigned long kib,
-			const struct mask *mask, const struct part *part)
-{
-	uint64_t word;
-	size_t n;
-
-	for (n = 0; n < pages; n++) {
-		bool in = masked(mask, n, kib);
-
-		if (in && part->gone)
-			continue;
-		EXPECT(!!probe_read(page_at(at, n), &word) ==
-		       (in && part->prot == PROT_NONE),
-		       "page %zu, %s of %s pages: reading is wrong", n,
-		       part->name, mask->name);
-		EXPECT(!!probe_write(page_at(at, n), word) ==
-		       (in && part->prot >= 0),
-		       "page %zu, %s of %s pages: writing is wrong", n,
-		       part->name, mask->name);
-		if (!in || part->prot != PROT_NONE)
-			expect_content(page_at(at, n), 1, SEED, n);
+			check_part_dropped(kib, &masks[i], &parts[j]);
 	}
 }
 
@@ -183,10 +116,10 @@ static void check_part_held(unsigned long kib, const struct mask *mask,
 
 	for (n = 0; masked(mask, n, kib); n++)
 		;
-	hold = lazy_hold(at, pages, kib, n);
-	give_masked(at, pages, kib, mask, part);
+	hold = hold_folios(at, pages, kib, n);
+	part_give(at, pages, kib, mask, part);
 	before = snapshot(at, pages);
-	lazy_reclaim(at, pages, BY_MEMCG);
+	reclaim(at, pages, BY_MEMCG);
 	expect_entries(before, at);
 	expect_part(at, pages, kib, mask, part);
 	hold_end(&hold);
@@ -198,9 +131,9 @@ QUIRE_CASE_SIZES(lazyfree, part_held, LARGE_SIZES)
 {
 	size_t i, j;
 
-	for (j = 0; j < ARRAY_SIZE(parts); j++) {
+	for (j = 0; j < NR_PARTS; j++) {
 		for (i = 0; i < NR_MASKS - 1; i++)
-			check_part_held(kib, &lazy_masks[i], &parts[j]);
+			check_part_held(kib, &masks[i], &parts[j]);
 	}
 }
 
@@ -209,14 +142,14 @@ QUIRE_CASE_SIZES(lazyfree, part_redirtied, LARGE_SIZES)
 {
 	size_t i, j, n, pages = range_pages(kib);
 
-	for (j = 0; j < ARRAY_SIZE(parts); j++) {
+	for (j = 0; j < NR_PARTS; j++) {
 		for (i = 0; i < NR_MASKS - 1; i++) {
-			const struct mask *mask = &lazy_masks[i];
+			const struct mask *mask = &masks[i];
 			char *at = lazy_range(kib, true);
 
 			lazy_rewrite(at, pages, kib, MASK_ALL);
-			give_masked(at, pages, kib, mask, &parts[j]);
-			lazy_reclaim(at, pages, BY_MEMCG);
+			part_give(at, pages, kib, mask, &parts[j]);
+			reclaim(at, pages, BY_MEMCG);
 			for (n = 0; n < pages; n++) {
 				if (!masked(mask, n, kib))
 					expect_content(page_at(at, n), 1,

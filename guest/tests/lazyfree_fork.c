@@ -36,7 +36,7 @@ static void child_keeps(struct peer *peer, char *addr, size_t pages)
 static void check_before(unsigned long kib, bool by_pte)
 {
 	size_t pages = range_pages(kib);
-	char *at = lazy_filled(kib, by_pte);
+	char *at = range_charged(kib, by_pte);
 	struct peer peer;
 
 	if (!peer_fork(&peer))
@@ -44,10 +44,10 @@ static void check_before(unsigned long kib, bool by_pte)
 	if (madvise(at, pages * PAGE_SIZE, MADV_FREE))
 		die_errno("MADV_FREE of shared pages");
 	env_drain_lru();
-	lazy_reclaim_shared(peer.pid);
+	reclaim_shared(peer.pid);
 	peer_turn(&peer);
 	expect_old_or_zero(at, pages, 0);
-	lazy_reclaim_shared(peer.pid);
+	reclaim_shared(peer.pid);
 	expect_old_or_zero(at, pages, 0);
 	expect_writable(at, pages);
 	peer_turn(&peer);	/* the child has what it had, and writes */
@@ -105,7 +105,7 @@ static void check_after(unsigned long kib, bool by_pte,
 		child_rewrites(&peer, at, pages, kib, child);
 	peer_wait(&peer);
 	lazy_rewrite(at, pages, kib, parent);
-	lazy_reclaim_shared(peer.pid);
+	reclaim_shared(peer.pid);
 	expect_survivors(at, pages, kib, parent);
 	peer_turn(&peer);
 	expect_survivors(at, pages, kib, parent);
@@ -122,8 +122,8 @@ QUIRE_CASE_SIZES(lazyfree, free_then_fork, ALL_SIZES)
 
 	for (i = 0; i < NR_MASKS; i++) {
 		for_each_mapping(by_pte, kib)
-			check_after(kib, by_pte, &lazy_masks[i],
-				    &lazy_masks[NR_MASKS - 1 - i]);
+			check_after(kib, by_pte, &masks[i],
+				    &masks[NR_MASKS - 1 - i]);
 	}
 }
 
@@ -158,7 +158,7 @@ QUIRE_CASE_SIZES(lazyfree, shared_clean_dropped, ALL_SIZES)
 			expect_content(at, pages, SEED_CHILD, 0);
 			peer_end(&peer);
 		}
-		lazy_reclaim_shared(peer.pid);
+		reclaim_shared(peer.pid);
 		EXPECT_EQ(present_in(peer.pid, at, pages), 0);
 		expect_dropped(at, pages);
 		peer_turn(&peer);

@@ -12,7 +12,7 @@
 
 /* Pages of a folio whose reference is held: only it matters that one is. */
 static const struct mask *const positions[] = {
-	&lazy_masks[0], &lazy_masks[1], &lazy_masks[2],
+	&masks[0], &masks[1], &masks[2],
 };
 
 static size_t position(const struct mask *mask, unsigned long kib)
@@ -29,19 +29,19 @@ static void check_held(unsigned long kib, bool by_pte, enum how how,
 {
 	size_t kept, pages = range_pages(kib);
 	char *at = lazy_range(kib, by_pte);
-	struct hold hold = lazy_hold(at, pages, kib, position(where, kib));
+	struct hold hold = hold_folios(at, pages, kib, position(where, kib));
 	struct snapshot *before;
 
 	kept = hold.held * folio_pages(kib);
 	before = snapshot(at, kept);
-	lazy_reclaim(at, pages, how);
+	reclaim(at, pages, how);
 	expect_entries(before, at);
 	expect_content(at, kept, SEED, 0);
 	/* Where a pipe cannot hold all folios, the rest is not held. */
 	expect_dropped(page_at(at, kept), pages - kept);
 	hold_end(&hold);
 	expect_entries(before, at);
-	lazy_reclaim(at, pages, how);
+	reclaim(at, pages, how);
 	expect_old_or_zero(at, kept, 0);
 	expect_writable(at, pages);
 	range_drop(at, pages);
@@ -68,15 +68,15 @@ static void check_stays_lazyfree(unsigned long kib, bool by_pte, enum how how)
 {
 	size_t kept, pages = range_pages(kib);
 	char *at = lazy_range(kib, by_pte);
-	struct hold hold = lazy_hold(at, pages, kib, 0);
+	struct hold hold = hold_folios(at, pages, kib, 0);
 	unsigned long out = vmstat("pswpout");
 
 	kept = hold.held * folio_pages(kib);
-	lazy_reclaim(at, pages, how);
+	reclaim(at, pages, how);
 	EXPECT_EQ(lazy_swapbacked(at, kept), 0);
 	EXPECT_EQ(smaps_kib(at, "LazyFree"), kept * PAGE_SIZE / KIB);
 	hold_end(&hold);
-	lazy_reclaim(at, pages, how);
+	reclaim(at, pages, how);
 	/* Reclaim of the cgroup may swap other memory of this process out. */
 	if (how == BY_PAGEOUT)
 		EXPECT_EQ(vmstat("pswpout") - out, 0);
@@ -103,15 +103,15 @@ static void check_held_redirtied(unsigned long kib, bool by_pte,
 	struct hold hold;
 
 	lazy_rewrite(at, pages, kib, mask);
-	hold = lazy_hold(at, pages, kib, folio_pages(kib) - 1);
+	hold = hold_folios(at, pages, kib, folio_pages(kib) - 1);
 	kept = hold.held * folio_pages(kib);
 	before = snapshot(at, kept);
-	lazy_reclaim(at, pages, BY_PAGEOUT);
+	reclaim(at, pages, BY_PAGEOUT);
 	expect_entries(before, at);
 	EXPECT_EQ(lazy_swapbacked(at, kept), kept);
 	hold_end(&hold);
 	expect_survivors(at, pages, kib, mask);
-	lazy_reclaim(at, pages, BY_PAGEOUT);
+	reclaim(at, pages, BY_PAGEOUT);
 	expect_survivors(at, pages, kib, mask);
 	range_drop(at, pages);
 	free(before);
@@ -124,7 +124,7 @@ QUIRE_CASE_SIZES(lazyfree, held_redirtied, ALL_SIZES)
 	swap_on(SWAP_MIB);
 	for (i = 0; i < NR_MASKS; i++) {
 		for_each_mapping(by_pte, kib)
-			check_held_redirtied(kib, by_pte, &lazy_masks[i]);
+			check_held_redirtied(kib, by_pte, &masks[i]);
 	}
 }
 
@@ -135,14 +135,14 @@ QUIRE_CASE_SIZES(lazyfree, held_then_redirtied, ALL_SIZES)
 
 	for (i = 0; i < NR_MASKS; i++) {
 		char *at = lazy_range(kib, false);
-		struct hold hold = lazy_hold(at, pages, kib, 0);
+		struct hold hold = hold_folios(at, pages, kib, 0);
 		size_t kept = hold.held * folio_pages(kib);
 
-		lazy_reclaim(at, pages, BY_PAGEOUT);
-		lazy_rewrite(at, kept, kib, &lazy_masks[i]);
+		reclaim(at, pages, BY_PAGEOUT);
+		lazy_rewrite(at, kept, kib, &masks[i]);
 		hold_end(&hold);
-		lazy_reclaim(at, pages, BY_PAGEOUT);
-		expect_survivors(at, kept, kib, &lazy_masks[i]);
+		reclaim(at, pages, BY_PAGEOUT);
+		expect_survivors(at, kept, kib, &masks[i]);
 		range_drop(at, pages);
 	}
 }
@@ -155,10 +155,10 @@ QUIRE_CASE_SIZES(lazyfree, held_content, ALL_SIZES)
 
 	for_each_mapping(by_pte, kib) {
 		char *at = lazy_range(kib, by_pte);
-		struct hold hold = lazy_hold(at, pages, kib, nr / 2);
+		struct hold hold = hold_folios(at, pages, kib, nr / 2);
 		unsigned int held = hold.held;
 
-		lazy_reclaim(at, pages, BY_MEMCG);
+		reclaim(at, pages, BY_MEMCG);
 		range_drop(at, pages);
 		for (n = 0; n < held; n++) {
 			hold_read(&hold, page);

@@ -12,27 +12,7 @@
 #include "memcg.h"
 #include "pattern.h"
 #include "peer.h"
-
-/* Pages in the mask stay with the parent alone, and writable. */
-static bool fork_without(struct peer *peer, char *addr, size_t pages,
-			 unsigned long kib, const struct mask *mask)
-{
-	size_t n, run;
-
-	for (n = 0; n < pages; n += run + 1) {
-		for (run = 0; n + run < pages && masked(mask, n + run, kib);
-		     run++)
-			;
-		if (run && madvise(page_at(addr, n), run * PAGE_SIZE,
-				   MADV_DONTFORK))
-			die_errno("MADV_DONTFORK of page %zu", n);
-	}
-	if (!peer_fork(peer))
-		return false;
-	if (madvise(addr, pages * PAGE_SIZE, MADV_DOFORK))
-		die_errno("MADV_DOFORK");
-	return true;
-}
+#include "share.h"
 
 static void expect_shared(char *addr, size_t pages, unsigned long kib,
 			  const struct mask *alone, uint64_t seed)
@@ -81,9 +61,9 @@ static void check_writable(unsigned long kib, const struct mask *alone,
 		if (masked(alone, n, kib))
 			pattern_write_page(page_at(at, n), SEED, n);
 	}
-	hold = lazy_hold(at, pages, kib, 0);
+	hold = hold_folios(at, pages, kib, 0);
 	before = snapshot(at, pages);
-	lazy_reclaim_shared(peer.pid);
+	reclaim_shared(peer.pid);
 	expect_entries(before, at);
 	expect_writable(at, pages);
 	hold_end(&hold);
@@ -100,7 +80,7 @@ QUIRE_CASE_SIZES(lazyfree, writable_not_gained, LARGE_SIZES)
 	size_t i;
 
 	for (i = 0; i < NR_MASKS; i++)
-		check_writable(kib, &lazy_masks[i], false);
+		check_writable(kib, &masks[i], false);
 }
 
 QUIRE_CASE_SIZES(lazyfree, writable_not_gained_dirty, LARGE_SIZES)
@@ -108,7 +88,7 @@ QUIRE_CASE_SIZES(lazyfree, writable_not_gained_dirty, LARGE_SIZES)
 	size_t i;
 
 	for (i = 0; i < NR_MASKS; i++)
-		check_writable(kib, &lazy_masks[i], true);
+		check_writable(kib, &masks[i], true);
 }
 
 /*
@@ -123,19 +103,13 @@ QUIRE_CASE_SIZES(lazyfree, mixed_writable_dropped, ALL_SIZES)
 		char *at = lazy_range(kib, true);
 		struct peer peer;
 
-		if (!fork_without(&peer, at, pages, kib, &lazy_masks[i]))
+		if (!fork_without(&peer, at, pages, kib, &masks[i]))
 			exit(STATUS_OK);
 		peer_join(&peer, "a child that only ends");
-		lazy_reclaim(at, pages, BY_PAGEOUT);
+		reclaim(at, pages, BY_PAGEOUT);
 		expect_dropped(at, pages);
 		range_drop(at, pages);
 	}
-}
-
-static void needs_soft_dirty(void)
-{
-	if (!pagemap_has_soft_dirty())
-		SKIP("this kernel has no soft-dirty tracking");
 }
 
 enum soft_dirty {
@@ -149,7 +123,7 @@ static char *range_soft_dirty(unsigned long kib, const struct mask *mask,
 			      enum soft_dirty what)
 {
 	size_t n, pages = range_pages(kib);
-	char *at = lazy_filled(kib, true);
+	char *at = range_charged(kib, true);
 	struct snapshot *now;
 
 	if (what != FREED_AFTER)
@@ -182,16 +156,16 @@ static void check_soft_dirty(unsigned long kib, const struct mask *mask,
 	struct hold hold;
 
 	if (held) {
-		hold = lazy_hold(at, pages, kib, 0);
+		hold = hold_folios(at, pages, kib, 0);
 		kept = hold.held * folio_pages(kib);
 		before = snapshot(at, kept);
-		lazy_reclaim(at, pages, BY_PAGEOUT);
+		reclaim(at, pages, BY_PAGEOUT);
 		expect_entries(before, at);
 		expect_content(at, kept, SEED, 0);
 		hold_end(&hold);
 	} else {
 		before = snapshot(at, pages);
-		lazy_reclaim(at, pages, BY_PAGEOUT);
+		reclaim(at, pages, BY_PAGEOUT);
 		expect_entries_or_dropped(before, at, kib, mask);
 		expect_old_or_zero(at, pages, 0);
 	}
@@ -207,7 +181,7 @@ QUIRE_CASE_SIZES(lazyfree, soft_dirty_same, ALL_SIZES)
 	needs_soft_dirty();
 	for (what = 0; what < NR_SOFT_DIRTY; what++) {
 		for (i = 0; i < NR_MASKS; i++)
-			check_soft_dirty(kib, &lazy_masks[i], what, true);
+			check_soft_dirty(kib, &masks[i], what, true);
 	}
 }
 
@@ -218,8 +192,8 @@ QUIRE_CASE_SIZES(lazyfree, soft_dirty_same_redirtied, ALL_SIZES)
 
 	needs_soft_dirty();
 	for (i = 0; i < NR_MASKS; i++) {
-		check_soft_dirty(kib, &lazy_masks[i], WRITTEN, false);
-		check_soft_dirty(kib, &lazy_masks[i], WRITTEN_BEFORE, false);
+		check_soft_dirty(kib, &masks[i], WRITTEN, false);
+		check_soft_dirty(kib, &masks[i], WRITTEN_BEFORE, false);
 	}
 }
 
@@ -230,9 +204,9 @@ QUIRE_CASE_SIZES(lazyfree, mixed_soft_dirty_dropped, ALL_SIZES)
 
 	needs_soft_dirty();
 	for (i = 0; i < NR_MASKS; i++) {
-		char *at = range_soft_dirty(kib, &lazy_masks[i], FREED_AFTER);
+		char *at = range_soft_dirty(kib, &masks[i], FREED_AFTER);
 
-		lazy_reclaim(at, pages, BY_PAGEOUT);
+		reclaim(at, pages, BY_PAGEOUT);
 		expect_dropped(at, pages);
 		range_drop(at, pages);
 	}

@@ -29,7 +29,7 @@ static void check_byte(size_t offset, enum how how)
 	char *at = pmd_range(pages);
 
 	at[offset] ^= 0x55;
-	lazy_reclaim(at, pages, how);
+	reclaim(at, pages, how);
 	at[offset] ^= 0x55;
 	expect_content(page_at(at, offset / PAGE_SIZE), 1, SEED,
 		       offset / PAGE_SIZE);
@@ -62,9 +62,9 @@ QUIRE_CASE(lazyfree, patched_pmd_redirtied_not_split)
 		unsigned long split = vmstat("thp_split_pmd");
 		struct snapshot *before;
 
-		lazy_rewrite(at, pages, KIB_PMD, &lazy_masks[1]);
+		lazy_rewrite(at, pages, KIB_PMD, &masks[1]);
 		before = snapshot(at, pages);
-		lazy_reclaim(at, pages, how);
+		reclaim(at, pages, how);
 		EXPECT_EQ(vmstat("thp_split_pmd") - split, 0);
 		EXPECT_EQ(folio_pmd_mapped_kib(at), pages * PAGE_SIZE / KIB);
 		expect_entries(before, at);
@@ -84,7 +84,7 @@ QUIRE_CASE(lazyfree, pmd_redirtied_to_swap)
 
 	swap_on(SWAP_MIB);
 	lazy_rewrite(at, pages, KIB_PMD, MASK_ALL);
-	lazy_reclaim(at, pages, BY_PAGEOUT);
+	reclaim(at, pages, BY_PAGEOUT);
 	EXPECT_EQ(lazy_swapbacked(at, pages), pages);
 	expect_content(at, pages, SEED_NEW, 0);
 	swap_out(at, pages);
@@ -99,9 +99,9 @@ QUIRE_CASE(lazyfree, pmd_redirtied_freed_again)
 	char *at = pmd_range(pages);
 
 	lazy_rewrite(at, pages, KIB_PMD, MASK_ALL);
-	lazy_reclaim(at, pages, BY_PAGEOUT);
+	reclaim(at, pages, BY_PAGEOUT);
 	lazy_free(at, pages);
-	lazy_reclaim(at, pages, BY_PAGEOUT);
+	reclaim(at, pages, BY_PAGEOUT);
 	expect_dropped(at, pages);
 	range_drop(at, pages);
 }
@@ -117,7 +117,7 @@ static void check_two_ways(bool parent_writes, bool child_writes)
 	struct peer peer;
 
 	if (!peer_fork(&peer)) {
-		const struct mask *mask = &lazy_masks[0];
+		const struct mask *mask = &masks[0];
 
 		range_split_pmds(at, pages);
 		if (child_writes)
@@ -131,10 +131,10 @@ static void check_two_ways(bool parent_writes, bool child_writes)
 	}
 	peer_wait(&peer);
 	if (parent_writes)
-		lazy_rewrite(at, pages, KIB_PMD, &lazy_masks[1]);
-	lazy_reclaim_shared(peer.pid);
+		lazy_rewrite(at, pages, KIB_PMD, &masks[1]);
+	reclaim_shared(peer.pid);
 	if (parent_writes)
-		expect_survivors(at, pages, KIB_PMD, &lazy_masks[1]);
+		expect_survivors(at, pages, KIB_PMD, &masks[1]);
 	else
 		expect_old_or_zero(at, pages, 0);
 	peer_turn(&peer);
@@ -155,7 +155,7 @@ QUIRE_CASE(lazyfree, pmd_and_ptes)
 QUIRE_CASE(lazyfree, pmd_child_dirty)
 {
 	size_t pages = range_pages(KIB_PMD);
-	char *at = lazy_filled(KIB_PMD, false);
+	char *at = range_charged(KIB_PMD, false);
 	struct peer peer;
 
 	if (!peer_fork(&peer)) {
@@ -167,7 +167,7 @@ QUIRE_CASE(lazyfree, pmd_child_dirty)
 	range_split_pmds(at, pages);
 	if (madvise(at, pages * PAGE_SIZE, MADV_FREE))
 		die_errno("MADV_FREE of shared pages");
-	lazy_reclaim_shared(peer.pid);
+	reclaim_shared(peer.pid);
 	expect_old_or_zero(at, pages, 0);
 	peer_turn(&peer);
 	peer_join(&peer, "the child that gave up nothing");

@@ -8,85 +8,6 @@
 #include "lazyfree.h"
 #include "memcg.h"
 #include "pattern.h"
-#include "swap.h"
-
-static bool is_first(size_t page, size_t nr __attribute__((unused)))
-{
-	return !page;
-}
-
-static bool is_last(size_t page, size_t nr)
-{
-	return page == nr - 1;
-}
-
-static bool is_middle(size_t page, size_t nr)
-{
-	return page == nr / 2;
-}
-
-static bool is_even(size_t page, size_t nr __attribute__((unused)))
-{
-	return page % 2 == 0;
-}
-
-static bool is_odd(size_t page, size_t nr)
-{
-	return page % 2 || nr == 1;
-}
-
-static bool not_first(size_t page, size_t nr)
-{
-	return page || nr == 1;
-}
-
-static bool not_last(size_t page, size_t nr)
-{
-	return page != nr - 1 || nr == 1;
-}
-
-static bool in_low_half(size_t page, size_t nr)
-{
-	return page < nr - nr / 2;
-}
-
-static bool in_high_half(size_t page, size_t nr)
-{
-	return page >= nr / 2;
-}
-
-static bool is_any(size_t page __attribute__((unused)),
-		   size_t nr __attribute__((unused)))
-{
-	return true;
-}
-
-const struct mask lazy_masks[] = {
-	{ "first", is_first },
-	{ "last", is_last },
-	{ "middle", is_middle },
-	{ "even", is_even },
-	{ "odd", is_odd },
-	{ "all but first", not_first },
-	{ "all but last", not_last },
-	{ "low half", in_low_half },
-	{ "high half", in_high_half },
-	{ "all", is_any },
-};
-
-_Static_assert(ARRAY_SIZE(lazy_masks) == NR_MASKS, "adapt NR_MASKS");
-
-char *lazy_filled(unsigned long kib, bool by_pte)
-{
-	size_t pages = range_pages(kib);
-	char *at;
-
-	memcg_enter();
-	at = range_filled(SRC_BASE, pages, kib);
-	if (by_pte && kib * KIB == PMD_SIZE)
-		range_split_pmds(at, pages);
-	return at;
-}
 
 void lazy_free(char *addr, size_t pages)
 {
@@ -100,7 +21,7 @@ void lazy_free(char *addr, size_t pages)
 
 char *lazy_range(unsigned long kib, bool by_pte)
 {
-	char *at = lazy_filled(kib, by_pte);
+	char *at = range_charged(kib, by_pte);
 
 	lazy_free(at, range_pages(kib));
 	return at;
@@ -115,47 +36,6 @@ void lazy_rewrite(char *addr, size_t pages, unsigned long kib,
 		if (masked(mask, n, kib))
 			pattern_write_page(page_at(addr, n), SEED_NEW, n);
 	}
-}
-
-/* Clear the accessed bits of a process: else reclaim only does that. */
-static void age(const char *who)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%s/clear_refs", who);
-	write_file(path, "1");
-}
-
-void lazy_reclaim(char *addr, size_t pages, enum how how)
-{
-	env_drain_lru();
-	age("self");
-	if (how == BY_MEMCG)
-		memcg_reclaim();
-	else
-		page_out(addr, pages * PAGE_SIZE);
-}
-
-void lazy_reclaim_shared(pid_t pid)
-{
-	char who[16];
-
-	snprintf(who, sizeof(who), "%d", (int)pid);
-	env_drain_lru();
-	age("self");
-	age(who);
-	memcg_reclaim();
-}
-
-struct hold lazy_hold(char *addr, size_t pages, unsigned long kib,
-			size_t index)
-{
-	struct hold hold = hold_start();
-	size_t n;
-
-	for (n = 0; n < pages && hold.held < HOLD_MAX; n += folio_pages(kib))
-		hold_page(&hold, page_at(addr, n + index));
-	return hold;
 }
 
 size_t lazy_swapbacked(const char *addr, size_t pages)
@@ -209,19 +89,6 @@ void expect_survivors(const char *addr, size_t pages, unsigned long kib,
 			       "page %zu (rewritten: %s) lost what was written",
 			       n, mask->name);
 	}
-}
-
-void expect_entries(const struct snapshot *before, const char *addr)
-{
-	struct snapshot *now = snapshot(addr, before->pages);
-	size_t n;
-
-	for (n = 0; n < before->pages; n++)
-		EXPECT(now->page[n].raw == before->page[n].raw,
-		       "page %zu: pagemap has %#llx, before %#llx", n,
-		       (unsigned long long)now->page[n].raw,
-		       (unsigned long long)before->page[n].raw);
-	free(now);
 }
 
 void expect_entries_or_dropped(const struct snapshot *before, const char *addr,

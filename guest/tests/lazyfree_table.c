@@ -81,7 +81,7 @@ QUIRE_CASE_SIZES(lazyfree, ends_with_table, 16, 64, 256, 1024)
 	if (!peer_fork(&peer))
 		child(&peer, pages, low);
 	parent(&peer, pages, low);
-	lazy_reclaim_shared(peer.pid);
+	reclaim_shared(peer.pid);
 	for (i = 0; i < TRIES; i++) {
 		expect_old_or_zero(PARENT_AT(i, low), low, i * pages);
 		expect_writable(PARENT_AT(i, low), low);

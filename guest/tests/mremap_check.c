@@ -6,18 +6,6 @@
 #include "pattern.h"
 #include "proc.h"
 
-struct snapshot *snapshot(const char *addr, size_t pages)
-{
-	struct snapshot *now;
-
-	now = malloc(sizeof(*now) + pages * sizeof(now->page[0]));
-	if (!now)
-		die("no memory for the pagemap of %zu pages", pages);
-	now->pages = pages;
-	pagemap_read(addr, pages, now->page);
-	return now;
-}
-
 /* What pagemap shows of an absent page that has only a uffd-wp marker. */
 static bool is_marker(const struct page_state *page)
 {
@@ -112,43 +100,6 @@ void expect_gone(const char *addr, size_t pages)
 		EXPECT(probe_read(addr + n * PAGE_SIZE, &word),
 		       "page %zu of %p can still be read", n, addr);
 	expect_empty(addr, pages);
-}
-
-void expect_content(const char *addr, size_t pages, uint64_t seed, size_t first)
-{
-	size_t n;
-
-	for (n = 0; n < pages; n++)
-		EXPECT(pattern_verify_page(addr + n * PAGE_SIZE, seed,
-					   first + n) < 0,
-		       "page %zu of %p has not the content of page %zu, seed %#llx",
-		       n, addr, first + n, (unsigned long long)seed);
-}
-
-void expect_zero(const char *addr, size_t pages)
-{
-	long wrong = pattern_verify_zero(addr, pages * PAGE_SIZE);
-
-	EXPECT(wrong < 0, "page %ld of %p is not zero", wrong, addr);
-}
-
-void expect_writable(char *addr, size_t pages)
-{
-	pattern_write(addr, pages * PAGE_SIZE, SEED_NEW);
-	expect_content(addr, pages, SEED_NEW, 0);
-}
-
-void expect_read_only(char *addr, size_t pages)
-{
-	uint64_t word;
-	size_t n;
-
-	for (n = 0; n < pages; n++) {
-		EXPECT(!probe_read(page_at(addr, n), &word),
-		       "page %zu of %p cannot be read", n, addr);
-		EXPECT(probe_write(page_at(addr, n), 1),
-		       "page %zu of %p can be written", n, addr);
-	}
 }
 
 void move_and_check(char *from, size_t pages, char *to)

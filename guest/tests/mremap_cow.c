@@ -12,7 +12,6 @@
 #include "swap.h"
 
 #define SWAP_MIB	64
-#define SEED_CHILD	0xc41d1ul
 #define DST		page_at(DST_BASE, BLOCK)
 
 /*

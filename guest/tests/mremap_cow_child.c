@@ -7,7 +7,6 @@
 #include "pattern.h"
 #include "peer.h"
 
-#define SEED_CHILD	0xc41d1ul
 #define DST		page_at(DST_BASE, BLOCK)
 
 /* Every page whose number `own` divides is the child's own. */

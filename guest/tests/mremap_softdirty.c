@@ -29,12 +29,6 @@ static bool is_dirty(const char *mask, size_t page)
 	return mask[page % BLOCK] == 'd';
 }
 
-static void needs_soft_dirty(void)
-{
-	if (!pagemap_has_soft_dirty())
-		SKIP("this kernel has no soft-dirty tracking");
-}
-
 /* Clear all, write some: these must show, and no others. */
 static void dirty_some(char *addr, size_t pages, const char *mask)
 {

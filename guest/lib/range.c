@@ -6,8 +6,12 @@
 #include <unistd.h>
 
 #include "folio.h"
-#include "mremap.h"
+#include "ktap.h"
+#include "memcg.h"
+#include "pagemap.h"
 #include "pattern.h"
+#include "probe.h"
+#include "range.h"
 #include "swap.h"
 
 #define GUARD_PAGES	BLOCK
@@ -21,7 +25,7 @@ static size_t nr_guards;
 
 size_t range_pages(unsigned long kib)
 {
-	size_t folio = kib * KIB / PAGE_SIZE;
+	size_t folio = folio_pages(kib);
 
 	if (folio >= PMD_PAGES / 2)
 		return 2 * folio;
@@ -51,7 +55,7 @@ void expect_guards(void)
 	for (i = 0; i < nr_guards; i++)
 		EXPECT(pattern_verify(guards[i].addr, GUARD_PAGES * PAGE_SIZE,
 				      guards[i].seed) < 0,
-		       "a neighbour of the moved range, %p, was changed",
+		       "a neighbour of the range, %p, was changed",
 		       guards[i].addr);
 }
 
@@ -101,6 +105,18 @@ char *range_filled(char *at, size_t pages, unsigned long kib)
 	range_hole(at, pages);
 	folio_map_filled(at, pages * PAGE_SIZE, kib, SEED);
 	folio_want(4);
+	return at;
+}
+
+char *range_charged(unsigned long kib, bool by_pte)
+{
+	size_t pages = range_pages(kib);
+	char *at;
+
+	memcg_enter();
+	at = range_filled(SRC_BASE, pages, kib);
+	if (by_pte && kib * KIB == PMD_SIZE)
+		range_split_pmds(at, pages);
 	return at;
 }
 

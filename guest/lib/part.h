@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Folios of which some pages are in another mapping than the rest, or in none,
+ * so that a mapping ends in the middle of a folio.
+ */
+#ifndef QUIRE_PART_H
+#define QUIRE_PART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "mask.h"
+
+/* What the pages in a mask are given. */
+struct part {
+	const char *name;
+	int advice, prot;	/* -1: none */
+	bool gone;		/* the pages are no longer there */
+};
+
+/* MADV_DONTDUMP, MADV_SEQUENTIAL, PROT_READ, PROT_NONE, MADV_DONTNEED, munmap */
+extern const struct part parts[];
+#define NR_PARTS	6u
+
+void part_give(char *addr, size_t pages, unsigned long kib,
+	       const struct mask *mask, const struct part *part);
+/* Pages allow what they should and hold SEED, wherever they can be read. */
+void expect_part(char *addr, size_t pages, unsigned long kib,
+		 const struct mask *mask, const struct part *part);
+
+#endif

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <sys/mman.h>
+
+#include "env.h"
+#include "memcg.h"
+#include "range.h"
+#include "reclaim.h"
+#include "swap.h"
+#include "util.h"
+
+/* Clear the accessed bits of a process: else reclaim only does that. */
+static void age(const char *who)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%s/clear_refs", who);
+	write_file(path, "1");
+}
+
+void reclaim(char *addr, size_t pages, enum how how)
+{
+	env_drain_lru();
+	age("self");
+	if (how == BY_MEMCG)
+		memcg_reclaim();
+	else
+		page_out(addr, pages * PAGE_SIZE);
+}
+
+void reclaim_shared(pid_t pid)
+{
+	char who[16];
+
+	snprintf(who, sizeof(who), "%d", (int)pid);
+	env_drain_lru();
+	age("self");
+	age(who);
+	memcg_reclaim();
+}
+
+void mask_mlock(char *addr, size_t pages, unsigned long kib,
+		const struct mask *mask)
+{
+	size_t n = 0, run;
+
+	for (; (run = mask_run(mask, &n, pages, kib)); n += run) {
+		if (mlock2(page_at(addr, n), run * PAGE_SIZE, MLOCK_ONFAULT))
+			die_errno("mlock2 of page %zu", n);
+	}
+}

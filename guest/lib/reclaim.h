@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Reclaim of a range, after its pages no longer count as accessed. */
+#ifndef QUIRE_RECLAIM_H
+#define QUIRE_RECLAIM_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "mask.h"
+
+/* Who reclaims; what differs is in memcg.h. */
+enum how { BY_PAGEOUT, BY_MEMCG, NR_HOW };
+
+/*
+ * Try to reclaim the range (BY_MEMCG: all of the cgroup). _shared: all of the
+ * cgroup, of this process and that one.
+ */
+void reclaim(char *addr, size_t pages, enum how how);
+void reclaim_shared(pid_t pid);
+/* mlock() the pages in the mask, as they are: plain mlock() writes to them. */
+void mask_mlock(char *addr, size_t pages, unsigned long kib,
+		const struct mask *mask);
+
+#endif
