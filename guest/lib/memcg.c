@@ -88,6 +88,11 @@ unsigned long memcg_current_kib(void)
 	return read_number(file_of("memory.current")) / KIB;
 }
 
+unsigned long memcg_swap_kib(void)
+{
+	return read_number(file_of("memory.swap.current")) / KIB;
+}
+
 unsigned long memcg_stat(const char *field)
 {
 	FILE *f = fopen(file_of("memory.stat"), "re");

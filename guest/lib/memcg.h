@@ -19,6 +19,8 @@ void memcg_enter(void);
 void memcg_reclaim(void);
 /* "memory.current", in KiB; up to 256 KiB per CPU are charged in advance. */
 unsigned long memcg_current_kib(void);
+/* "memory.swap.current", in KiB. */
+unsigned long memcg_swap_kib(void);
 /* A field of "memory.stat": bytes, or a number of events ("pgscan"). */
 unsigned long memcg_stat(const char *field);
 

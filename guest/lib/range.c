@@ -108,6 +108,16 @@ char *range_filled(char *at, size_t pages, unsigned long kib)
 	return at;
 }
 
+char *range_shared(char *at, size_t pages, unsigned long kib)
+{
+	range_hole(at, pages);
+	folio_want_shmem(kib);
+	map_or_die(at, pages * PAGE_SIZE, PROT_READ | PROT_WRITE,
+		   MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	pattern_write(at, pages * PAGE_SIZE, SEED);
+	return at;
+}
+
 char *range_charged(unsigned long kib, bool by_pte)
 {
 	size_t pages = range_pages(kib);

@@ -54,6 +54,8 @@ size_t range_pages(unsigned long kib);
  * not replace a folio of 2 MiB that lies off its alignment.
  */
 char *range_filled(char *at, size_t pages, unsigned long kib);
+/* The same of shared memory (shmem), where folios of kib are to be had. */
+char *range_shared(char *at, size_t pages, unsigned long kib);
 /* Write a pattern, with folios of kib for what is absent there. */
 void range_fill(char *at, size_t pages, unsigned long kib, uint64_t seed);
 /* A guarded hole that nothing but the guards' pages is near of. */

@@ -4,6 +4,7 @@
 
 #include "env.h"
 #include "memcg.h"
+#include "pagemap.h"
 #include "range.h"
 #include "reclaim.h"
 #include "swap.h"
@@ -37,6 +38,31 @@ void reclaim_shared(pid_t pid)
 	age("self");
 	age(who);
 	memcg_reclaim();
+}
+
+void reclaim_nothing_else(void)
+{
+	if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT))
+		die_errno("mlockall");
+}
+
+void reclaim_to_swap_cache(char *addr, size_t pages, unsigned long kib)
+{
+	const uint64_t want = KPF_SWAPCACHE;
+	size_t n;
+
+	/* The mapping with the first page is the first one reclaim looks at. */
+	mask_mlock(addr, pages, kib, MASK_FIRST);
+	reclaim(addr, pages, BY_MEMCG);
+	if (munlock(addr, pages * PAGE_SIZE))
+		die_errno("munlock of %zu pages", pages);
+	for (n = 0; n < pages; n++) {
+		struct page_state state = pagemap_page(page_at(addr, n));
+
+		if (!state.present || !(kpage_flags(state.pfn) & want))
+			die("page %zu is %s", n, state.present ?
+			    "not in the swap cache" : "not mapped any more");
+	}
 }
 
 void mask_mlock(char *addr, size_t pages, unsigned long kib,

@@ -17,6 +17,21 @@ enum how { BY_PAGEOUT, BY_MEMCG, NR_HOW };
  */
 void reclaim(char *addr, size_t pages, enum how how);
 void reclaim_shared(pid_t pid);
+/*
+ * From now on, reclaim leaves all memory of this process alone, but not what is
+ * munlock()ed, and not what its children get of their own.
+ */
+void reclaim_nothing_else(void);
+
+/*
+ * Put each folio of the range into the swap cache, and leave it mapped as it
+ * is: reclaim gives it swap slots first and then comes across a page that is
+ * locked. Reclaim then need not ask whether it may put the folio there, which
+ * it refuses for folios that something refers to. Large folios, none of them
+ * shared; needs memcg_enter() and swap.
+ */
+void reclaim_to_swap_cache(char *addr, size_t pages, unsigned long kib);
+
 /* mlock() the pages in the mask, as they are: plain mlock() writes to them. */
 void mask_mlock(char *addr, size_t pages, unsigned long kib,
 		const struct mask *mask);

@@ -3,34 +3,15 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "env.h"
 #include "folio.h"
 #include "lazyfree.h"
 #include "memcg.h"
 #include "pattern.h"
 #include "proc.h"
 #include "swap.h"
+#include "usage.h"
 
 #define MIB_EACH	16ul
-/* What lags behind: per-CPU parts, memory charged ahead, free slots of swap. */
-#define SLACK_KIB	1024
-
-/* Fold what is kept per CPU; fails when a counter of the kernel is negative. */
-static void fold_vmstat(void)
-{
-	EXPECT(try_write_file("/proc/sys/vm/stat_refresh", "1"),
-	       "a counter of /proc/vmstat is negative");
-}
-
-static void expect_near(const char *what, unsigned long is,
-			unsigned long expected)
-{
-	unsigned long far = is > expected ? is - expected : expected - is;
-
-	EXPECT(far <= SLACK_KIB, "%s is %lu KiB, expected about %lu", what, is,
-	       expected);
-}
-
 static void expect_counts(const char *at, unsigned long kib,
 			  unsigned long lazy_kib)
 {
@@ -39,35 +20,6 @@ static void expect_counts(const char *at, unsigned long kib,
 	EXPECT_EQ(smaps_kib(at, "LazyFree"), lazy_kib);
 	EXPECT_EQ(smaps_kib(at, "Swap"), 0);
 	EXPECT_EQ(status_kib("VmSwap"), 0);
-}
-
-struct counts {
-	unsigned long rss, anon, charged, memcg_anon;
-};
-
-static struct counts counts_now(void)
-{
-	struct counts now;
-
-	env_drain_lru();
-	fold_vmstat();
-	now.rss = status_kib("RssAnon");
-	now.anon = meminfo_kib("AnonPages");
-	now.charged = memcg_current_kib();
-	now.memcg_anon = memcg_stat("anon") / KIB;
-	return now;
-}
-
-/* `kib` more than at first is mapped. */
-static void expect_more(const struct counts *first, unsigned long kib)
-{
-	struct counts now = counts_now();
-
-	expect_near("RssAnon", now.rss, first->rss + kib);
-	expect_near("AnonPages", now.anon, first->anon + kib);
-	expect_near("memory.current", now.charged, first->charged + kib);
-	expect_near("memory.stat anon", now.memcg_anon,
-		    first->memcg_anon + kib);
 }
 
 static char *big_range(unsigned long kib)
@@ -83,19 +35,19 @@ static void check_counts(unsigned long kib, enum how how)
 {
 	size_t n, nr = folio_pages(kib), pages = MIB_EACH * MIB / PAGE_SIZE;
 	unsigned long all = MIB_EACH * 1024;
-	struct counts first = counts_now();
+	struct usage first = usage_now();
 	char *at = big_range(kib);
 
-	expect_more(&first, all);
+	expect_usage(&first, all, 0);
 	expect_counts(at, all, all);
 	for (n = 0; n < pages; n += 4 * nr)
 		lazy_rewrite(page_at(at, n), nr, kib, MASK_ALL);
 	reclaim(at, pages, how);
 	/* One folio of four is left, rewritten. */
-	expect_more(&first, all / 4);
+	expect_usage(&first, all / 4, 0);
 	expect_counts(at, all / 4, 0);
 	range_drop(at, pages);
-	expect_more(&first, 0);
+	expect_usage(&first, 0, 0);
 }
 
 QUIRE_CASE_SIZES(lazyfree, counters, ALL_SIZES)
@@ -111,21 +63,21 @@ QUIRE_CASE_SIZES(lazyfree, counters, ALL_SIZES)
 QUIRE_CASE_SIZES(lazyfree, nothing_leaks, ALL_SIZES)
 {
 	size_t pages = MIB_EACH * MIB / PAGE_SIZE, round;
-	struct counts first;
+	struct usage first;
 	char *at;
 
 	memcg_enter();
-	first = counts_now();
+	first = usage_now();
 	at = big_range(kib);
 	for (round = 0; round < 4; round++) {
 		reclaim(at, pages, BY_PAGEOUT);
 		EXPECT_EQ(pagemap_present(at, pages), 0);
-		expect_more(&first, 0);
+		expect_usage(&first, 0, 0);
 		range_fill(at, pages, kib, SEED);
 		lazy_free(at, pages);
 	}
 	range_drop(at, pages);
-	expect_more(&first, 0);
+	expect_usage(&first, 0, 0);
 }
 
 /*
@@ -135,13 +87,13 @@ QUIRE_CASE_SIZES(lazyfree, nothing_leaks, ALL_SIZES)
 QUIRE_CASE_SIZES(lazyfree, counters_at_exit, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);
-	struct counts first;
+	struct usage first;
 	enum how how;
 	pid_t pid;
 
 	memcg_enter();
 	swap_on(SWAP_MIB);
-	first = counts_now();
+	first = usage_now();
 	for (how = 0; how < NR_HOW; how++) {
 		pid = fork_child();
 		if (!pid) {
@@ -160,8 +112,7 @@ QUIRE_CASE_SIZES(lazyfree, counters_at_exit, ALL_SIZES)
 		}
 		wait_child(pid, "the child that ends with its memory");
 	}
-	expect_more(&first, 0);
-	expect_near("swap in use", swap_used_kib(), 0);
+	expect_usage(&first, 0, 0);
 }
 
 /*

@@ -218,17 +218,6 @@ QUIRE_CASE_SIZES(mremap, wp_dropped_whole_tables, ALL_SIZES)
 	expect_writable(to, pages);
 }
 
-static char *shared_range(size_t pages, unsigned long kib)
-{
-	char *from = range_hole(SRC_BASE, pages);
-
-	folio_want_shmem(kib);
-	map_or_die(from, pages * PAGE_SIZE, PROT_READ | PROT_WRITE,
-		   MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-	pattern_write(from, pages * PAGE_SIZE, SEED);
-	return from;
-}
-
 /* Protected shared pages that are zapped leave markers in their place. */
 static void zap_every_third(char *addr, size_t pages)
 {
@@ -243,7 +232,7 @@ static void zap_every_third(char *addr, size_t pages)
 QUIRE_CASE_SIZES(mremap, wp_markers_dropped, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);
-	char *from = shared_range(pages, kib);
+	char *from = range_shared(SRC_BASE, pages, kib);
 	char *to = range_hole(DST, pages);
 	int uffd = protect(from, pages, FEATURES, masks[0]);
 	struct snapshot *before;
@@ -264,7 +253,7 @@ QUIRE_CASE_SIZES(mremap, wp_markers_dropped, ALL_SIZES)
 QUIRE_CASE_SIZES(mremap, wp_markers_kept, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);
-	char *from = shared_range(pages, kib);
+	char *from = range_shared(SRC_BASE, pages, kib);
 	char *to = range_hole(DST, pages);
 	int uffd = protect(from, pages, FEATURES | UFFD_FEATURE_EVENT_REMAP,
 			   masks[0]);
