@@ -47,6 +47,16 @@ def test_bugs_are_chosen_by_name(tmp_path: Path) -> None:
         sabotage.select(bugs, ["nonsense"])
 
 
+def test_a_bug_may_need_a_further_fragment(tmp_path: Path) -> None:
+    line = "no-page | an allocation fails | 6 | arm64/debug | swapout.count*\n"
+    plain, _, needy = sabotage.read(write(tmp_path, TABLE + line))
+    debug = [Path("configs/debug.config")]
+    assert plain.seen_on("arm64") and plain.seen_on("arm64", debug)
+    assert needy.seen_on("arm64", debug)
+    assert not needy.seen_on("arm64")
+    assert not needy.seen_on("x86_64", debug)
+
+
 def test_every_table_of_the_project_is_sound() -> None:
     tables = sorted(project.find().sabotage.glob("linux-*/bugs"))
     assert tables
@@ -56,5 +66,6 @@ def test_every_table_of_the_project_is_sound() -> None:
         assert len(names) == len(set(names))
         patches = "".join(patch.read_text() for patch in table.parent.glob("*.patch"))
         for bug in bugs:
-            assert set(bug.architectures) <= set(ARCHITECTURES)
+            kernels = {name.removesuffix("/debug") for name in bug.architectures}
+            assert kernels <= set(ARCHITECTURES)
             assert f'"{bug.name}"' in patches, f"no patch knows {bug.name}"

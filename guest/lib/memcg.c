@@ -70,17 +70,36 @@ void memcg_enter(void)
 	write_file(file_of("cgroup.procs"), "0");
 }
 
-void memcg_reclaim(void)
+/* How it ends: 0, or an errno. */
+static int ask(const char *amount)
 {
 	const char *path = file_of("memory.reclaim");
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int err;
 
 	if (fd < 0)
 		die_errno("cannot open %s", path);
-	/* It ends with EAGAIN: as much as we ask for is never there. */
-	if (write(fd, ALL, strlen(ALL)) > 0 || errno != EAGAIN)
-		die_errno("%s did not end as it should", path);
+	err = write(fd, amount, strlen(amount)) < 0 ? errno : 0;
 	close(fd);
+	return err;
+}
+
+void memcg_reclaim(void)
+{
+	/* It ends with EAGAIN: as much as we ask for is never there. */
+	errno = ask(ALL);
+	if (errno != EAGAIN)
+		die_errno("memory.reclaim did not end as it should");
+}
+
+void memcg_reclaim_kib(unsigned long kib)
+{
+	char amount[32];
+
+	snprintf(amount, sizeof(amount), "%luK", kib);
+	errno = ask(amount);
+	if (errno && errno != EAGAIN)
+		die_errno("memory.reclaim of %s", amount);
 }
 
 unsigned long memcg_current_kib(void)

@@ -17,6 +17,8 @@
 void memcg_enter(void);
 /* Reclaim what can be reclaimed, with several passes over the LRU lists. */
 void memcg_reclaim(void);
+/* So much, or what there is: for memory that is in use at the same time. */
+void memcg_reclaim_kib(unsigned long kib);
 /* "memory.current", in KiB; up to 256 KiB per CPU are charged in advance. */
 unsigned long memcg_current_kib(void);
 /* "memory.swap.current", in KiB. */

@@ -138,7 +138,7 @@ void racer_reclaim(struct racer *racer, unsigned int round, enum how how)
 	racer_round(racer, round);
 	sleep_ms(WARM_UP_MS);
 	if (how == BY_MEMCG) {
-		memcg_reclaim();
+		memcg_reclaim_kib(2 * racer->pages * PAGE_SIZE / KIB);
 	} else {
 		page_out(racer->addr, racer->pages * PAGE_SIZE);
 		page_out(racer->addr, racer->pages * PAGE_SIZE);

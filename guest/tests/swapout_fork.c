@@ -145,3 +145,42 @@ QUIRE_CASE_SIZES(swapout, child_gone, ALL_SIZES)
 	}
 	swapout_end();
 }
+
+/*
+ * Forked while the folio is in the swap cache only: of each page, nothing may
+ * say any more that it was exclusive.
+ */
+static void check_forked_in_cache(unsigned long kib, const struct mask *alone)
+{
+	size_t kept, pages = range_pages(kib);
+	char *at = swapout_range(kib, true);
+	struct hold hold;
+	struct peer peer;
+
+	reclaim_to_swap_cache(at, pages, kib);
+	hold = hold_folios(at, pages, kib, 0);
+	kept = hold.held * folio_pages(kib);
+	reclaim(at, pages, BY_MEMCG);
+	EXPECT_EQ(pagemap_swapped(at, kept), kept);
+	if (!fork_without(&peer, at, pages, kib, alone))
+		child(&peer, at, pages, kib, alone);
+	expect_content(at, pages, SEED, 0);
+	peer_turn(&peer);	/* the child looks: both have the same pages */
+	expect_writable(at, pages);
+	peer_turn(&peer);	/* the child looks and writes */
+	expect_content(at, pages, SEED_NEW, 0);
+	peer_turn(&peer);
+	peer_join(&peer, "the child of what is in the swap cache");
+	hold_end(&hold);
+	range_drop(at, pages);
+}
+
+QUIRE_CASE_SIZES(swapout, forked_in_swap_cache, LARGE_SIZES)
+{
+	size_t i;
+
+	swapout_start(SWAP_MIB);
+	for (i = 0; i < NR_MASKS; i++)
+		check_forked_in_cache(kib, &masks[i]);
+	swapout_end();
+}

@@ -6,7 +6,8 @@ and `bugs`, a line per bug:
 
     name | what is wrong | trap | architectures | cases that must catch it
 
-A case is a pattern on suite.case. A bug is caught when one of its cases fails, or when the guest
+A case is a pattern on suite.case. An architecture may be `arm64/debug`: only a kernel with the
+fragment `debug.config` can show the bug there. A bug is caught when one of its cases fails, or when the guest
 is lost to a splat, a panic or a hang. With no bug selected everything must pass.
 """
 
@@ -41,6 +42,11 @@ class Bug:
     trap: str
     architectures: tuple[str, ...]
     cases: tuple[str, ...]
+
+    def seen_on(self, arch: str, configs: Sequence[Path] = ()) -> bool:
+        """Whether a kernel for `arch` with these further fragments can show it."""
+        kernels = {arch, *(f"{arch}/{path.stem}" for path in configs)}
+        return not kernels.isdisjoint(self.architectures)
 
 
 @dataclass(frozen=True)

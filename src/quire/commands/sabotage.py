@@ -8,6 +8,7 @@ selected, all cases of all bugs must pass.
   quire sabotage ARCH=arm64 lost-dirty one
   quire sabotage lost-dirty --cases 'mremap.*'   who else would see it
   quire sabotage --list                what there is
+  quire sabotage --config configs/debug.config   also those that only allocations show which fail
 """
 
 import argparse
@@ -54,7 +55,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     findings: list[Finding] = []
     for arch in session.architectures:
         kernel = session.kernel(arch, tree)
-        chosen = [bug for bug in bugs if arch.name in bug.architectures]
+        chosen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
         findings += _hunt(session, kernel, chosen, quiet=arguments.json)
     if arguments.json:
         print(json.dumps([asdict(finding) for finding in findings], indent=1))

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A thread that uses pages while they are being swapped out. */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "memcg.h"
+#include "racer.h"
+#include "swapout.h"
+
+static void round_of_writes(struct racer *racer, unsigned int round,
+			    unsigned long kib, enum how how)
+{
+	size_t n;
+
+	/* Folios anew: what came back from swap may be small. */
+	if (madvise(racer->addr, racer->pages * PAGE_SIZE, MADV_DONTNEED))
+		die_errno("MADV_DONTNEED");
+	range_fill(racer->addr, racer->pages, kib, SEED);
+	for (n = 0; n < racer->pages; n++) {
+		racer->page[n].value = racer->next++;
+		racer->page[n].state = WRITTEN;
+		*racer_word(racer, n) = racer->page[n].value;
+	}
+	racer_reclaim(racer, round, how);
+	for (n = 0; n < racer->pages; n++)
+		racer_expect(racer, n, *racer_word(racer, n));
+}
+
+static void race_writes(unsigned long kib, enum how how)
+{
+	size_t pages = range_pages(kib);
+	struct racer *racer;
+	unsigned int round;
+	char *at;
+
+	swapout_start(SWAP_MIB);
+	at = swapout_range(kib, true);
+	racer = racer_start(at, pages, racer_write);
+	for (round = 1; round <= RACER_ROUNDS; round++)
+		round_of_writes(racer, round, kib, how);
+	racer_end(racer);
+	range_drop(at, pages);
+	swapout_end();
+}
+
+QUIRE_CASE_SIZES(swapout, race_writer, ALL_SIZES)
+{
+	race_writes(kib, BY_PAGEOUT);
+}
+
+QUIRE_CASE_SIZES(swapout, race_writer_memcg, ALL_SIZES)
+{
+	race_writes(kib, BY_MEMCG);
+}
+
+/* A writer, and children forked while reclaim is at work. */
+QUIRE_CASE_SIZES(swapout, race_forks, ALL_SIZES)
+{
+	size_t pages = range_pages(kib);
+	struct racer *racer;
+	unsigned int round;
+	char *at;
+
+	swapout_start(SWAP_MIB);
+	at = swapout_range(kib, true);
+	racer = racer_start(at, pages, racer_write);
+	for (round = 1; round <= RACER_ROUNDS; round++) {
+		pid_t pid = fork_child();
+
+		if (!pid) {
+			sleep_ms(2);
+			exit(STATUS_OK);
+		}
+		round_of_writes(racer, round, kib, round % NR_HOW);
+		wait_child(pid, "a child that only waits");
+	}
+	racer_end(racer);
+	range_drop(at, pages);
+	swapout_end();
+}
+
+QUIRE_CASE_SIZES(swapout, race_hold, ALL_SIZES)
+{
+	size_t pages = range_pages(kib);
+	struct racer *racer;
+	unsigned int round;
+	char *at;
+
+	swapout_start(SWAP_MIB);
+	at = swapout_range(kib, true);
+	racer = racer_start(at, pages, racer_hold);
+	for (round = 1; round <= RACER_ROUNDS; round++) {
+		racer->old = SEED + round;
+		if (madvise(at, pages * PAGE_SIZE, MADV_DONTNEED))
+			die_errno("MADV_DONTNEED");
+		range_fill(at, pages, kib, racer->old);
+		racer_reclaim(racer, round, round % NR_HOW);
+		expect_content(at, pages, racer->old, 0);
+	}
+	racer_end(racer);
+	range_drop(at, pages);
+	swapout_end();
+}
