@@ -60,18 +60,25 @@ static void member(struct peer *peer, char *at, size_t pages, size_t number)
 	peer_end(peer);
 }
 
-static void check_many(unsigned long kib, size_t sharers)
+static void check_many(unsigned long kib, size_t sharers, bool failing)
 {
 	size_t pages = range_pages(kib);
 	char *at = swapout_range(kib, true);
 	struct crew crew = { .nr = 0 };
 	struct snapshot *before;
 
+	if (failing)
+		reclaim_to_swap_cache(at, pages, kib);
 	for (; crew.nr < sharers; crew.nr++) {
 		if (!peer_fork(&crew.peer[crew.nr]))
 			member(&crew.peer[crew.nr], at, pages, crew.nr);
 	}
 	before = snapshot(at, pages);
+	if (failing) {
+		fail_pages_start();
+		reclaim(at, pages, BY_MEMCG);
+		fail_pages_end();
+	}
 	reclaim(at, pages, BY_MEMCG);
 	expect_in_swap(before, at, kib);
 	crew_turn(&crew);
@@ -91,9 +98,18 @@ QUIRE_CASE_SIZES(swapout, many_sharers, 4, 16, 64)
 
 	for (i = 0; i < ARRAY_SIZE(sharers); i++) {
 		swapout_start(SWAP_MIB);
-		check_many(kib, sharers[i]);
+		check_many(kib, sharers[i], false);
 		swapout_end();
 	}
+}
+
+/* The first try gets no page for the counts. */
+QUIRE_CASE_SIZES(swapout, many_sharers_cannot_grow, 16, 64)
+{
+	needs_failing_pages();
+	swapout_start(SWAP_MIB);
+	check_many(kib, 72, true);
+	swapout_end();
 }
 
 /* A folio's pages from `few` on are referred to more often than the others. */

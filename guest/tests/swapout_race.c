@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A thread that uses pages while they are being swapped out. */
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "memcg.h"
+#include "pattern.h"
 #include "racer.h"
+#include "swap.h"
 #include "swapout.h"
 
 static void round_of_writes(struct racer *racer, unsigned int round,
@@ -98,6 +103,61 @@ QUIRE_CASE_SIZES(swapout, race_hold, ALL_SIZES)
 		expect_content(at, pages, racer->old, 0);
 	}
 	racer_end(racer);
+	range_drop(at, pages);
+	swapout_end();
+}
+
+/* A device in memory, block n of which holds page n of SEED_NEW. */
+#define BLOCKS 16u
+static int device;
+
+static void device_open(void)
+{
+	char *buffer = map_anon(NULL, BLOCKS * PAGE_SIZE);
+
+	device = open(swap_spare_device(BLOCKS), O_RDWR | O_DIRECT | O_CLOEXEC);
+	pattern_write(buffer, BLOCKS * PAGE_SIZE, SEED_NEW);
+	if (device < 0 || pwrite(device, buffer, BLOCKS * PAGE_SIZE, 0) !=
+	    (ssize_t)(BLOCKS * PAGE_SIZE))
+		die_errno("cannot fill the spare device");
+	unmap(buffer, BLOCKS * PAGE_SIZE);
+}
+
+/*
+ * Direct I/O pins a page and reads into it: whether reclaim comes before, after
+ * or between, that is the page which the process then has.
+ */
+static void read_direct(struct racer *racer, size_t page)
+{
+	size_t block = page % BLOCKS;
+
+	if (pread(device, page_at(racer->addr, page), PAGE_SIZE,
+		  block * PAGE_SIZE) != (ssize_t)PAGE_SIZE)
+		die_errno("direct read of block %zu", block);
+	EXPECT(pattern_verify_page(page_at(racer->addr, page), SEED_NEW,
+				   block) < 0,
+	       "what was read into page %zu is not there", page);
+}
+
+QUIRE_CASE_SIZES(swapout, race_pins, ALL_SIZES)
+{
+	size_t pages = range_pages(kib);
+	struct racer *racer;
+	unsigned int round;
+	char *at;
+
+	swapout_start(SWAP_MIB);
+	device_open();
+	at = swapout_range(kib, true);
+	racer = racer_start(at, pages, read_direct);
+	for (round = 1; round <= RACER_ROUNDS; round++) {
+		if (madvise(at, pages * PAGE_SIZE, MADV_DONTNEED))
+			die_errno("MADV_DONTNEED");
+		range_fill(at, pages, kib, SEED);
+		racer_reclaim(racer, round, round % NR_HOW);
+	}
+	racer_end(racer);
+	close(device);
 	range_drop(at, pages);
 	swapout_end();
 }

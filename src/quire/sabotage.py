@@ -7,8 +7,8 @@ and `bugs`, a line per bug:
     name | what is wrong | trap | architectures | cases that must catch it
 
 A case is a pattern on suite.case. An architecture may be `arm64/debug`: only a kernel with the
-fragment `debug.config` can show the bug there. A bug is caught when one of its cases fails, or when the guest
-is lost to a splat, a panic or a hang. With no bug selected everything must pass.
+fragment `debug.config` can show the bug there. A bug is caught when one of its cases fails, or
+when the guest is lost to a splat, a panic or a hang. With no bug selected everything must pass.
 """
 
 from __future__ import annotations
