@@ -30,7 +30,7 @@ static void check_pinned(unsigned long kib, enum how how, size_t index)
 	size_t kept, pages = range_pages(kib);
 	char *at = swapout_range(kib, true);
 	struct pin *pin = pin_folios(at, pages, kib, index);
-	struct snapshot *before, *all = snapshot(at, pages);
+	struct snapshot *before;
 
 	kept = pin_count(pin) * folio_pages(kib);
 	before = snapshot(at, kept);
@@ -44,7 +44,6 @@ static void check_pinned(unsigned long kib, enum how how, size_t index)
 	expect_content(at, pages, SEED, 0);
 	range_drop(at, pages);
 	free(before);
-	free(all);
 }
 
 QUIRE_CASE_SIZES(swapout, pinned, ALL_SIZES)
