@@ -74,6 +74,12 @@ void range_split_pmds(char *at, size_t pages)
 		    folio_pmd_mapped_kib(at), at);
 }
 
+void range_protect(char *at, size_t pages, int prot)
+{
+	if (mprotect(at, pages * PAGE_SIZE, prot))
+		die_errno("mprotect of %zu pages at %p", pages, at);
+}
+
 /* Guards are in pairs: the one before a range, the one behind it. */
 void range_drop(char *at, size_t pages)
 {

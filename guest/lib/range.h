@@ -77,6 +77,8 @@ char *range_charged(unsigned long kib, bool by_pte);
 
 /* Map folios of 2 MiB by single entries, so that pages can differ. */
 void range_split_pmds(char *at, size_t pages);
+/* mprotect(), or die. */
+void range_protect(char *at, size_t pages, int prot);
 /* Unmap a range (or what is left of it) and its guards; checks these first. */
 void range_drop(char *at, size_t pages);
 

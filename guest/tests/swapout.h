@@ -32,7 +32,7 @@ char *swapout_range(unsigned long kib, bool by_pte);
 
 /*
  * Each page of `before`, which was mapped there, is in swap, with the same bits:
- * the pages of a folio in slots in a row, as folios go there as a whole.
+ * the pages of a folio in an aligned run of slots, as a whole folio goes there.
  */
 void expect_in_swap(const struct snapshot *before, const char *addr,
 		    unsigned long kib);

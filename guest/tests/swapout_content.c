@@ -184,3 +184,43 @@ QUIRE_CASE_SIZES(swapout, back_by_writes, ALL_SIZES)
 	}
 	swapout_end();
 }
+
+/*
+ * Every other folio stays in the swap cache, held there; those between leave it,
+ * and then swap, whose slots are in the same nodes of the cache's tree.
+ */
+QUIRE_CASE_SIZES(swapout, cache_neighbours, LARGE_SIZES)
+{
+	size_t n, nr = folio_pages(kib), pages = range_pages(kib);
+	struct snapshot *before;
+	struct hold hold;
+	char *at;
+
+	swapout_start(SWAP_MIB);
+	at = swapout_range(kib, true);
+	reclaim_to_swap_cache(at, pages, kib);
+	hold = hold_folios(at, pages, 2 * kib, 0);
+	before = snapshot(at, pages);
+	reclaim(at, pages, BY_MEMCG);
+	EXPECT_EQ(pagemap_swapped(at, pages), pages);
+	for (n = nr; n < pages; n += 2 * nr) {
+		if (madvise(page_at(at, n), nr * PAGE_SIZE, MADV_DONTNEED))
+			die_errno("MADV_DONTNEED of what is in swap");
+	}
+	swap_settle();
+	expect_back(before, at);
+	for (n = 0; n < pages; n++) {
+		if (n / nr % 2)
+			expect_zero(page_at(at, n), 1);
+		else
+			expect_content(page_at(at, n), 1, SEED, n);
+	}
+	for (n = 0; n < pages; n += 2 * nr)
+		EXPECT_EQ(pagemap_page(page_at(at, n + nr - 1)).pfn,
+			  before->page[n + nr - 1].pfn);
+	expect_writable(at, pages);
+	hold_end(&hold);
+	range_drop(at, pages);
+	swapout_end();
+	free(before);
+}

@@ -4,6 +4,7 @@
  * content back from swap, and what one writes never shows in the other.
  */
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "pattern.h"
 #include "share.h"
@@ -51,7 +52,7 @@ static void child(struct peer *peer, char *at, size_t pages, unsigned long kib,
  * read, and is the one that the other process then finds in the swap cache.
  */
 static void check_shared(unsigned long kib, const struct mask *alone,
-			 bool parent_first)
+			 bool parent_first, bool read_only)
 {
 	size_t pages = range_pages(kib);
 	char *at = swapout_range(kib, true);
@@ -59,12 +60,15 @@ static void check_shared(unsigned long kib, const struct mask *alone,
 
 	if (!fork_without(&peer, at, pages, kib, alone))
 		child(&peer, at, pages, kib, alone);
+	if (read_only)
+		range_protect(at, pages, PROT_READ);
 	reclaim_shared(peer.pid);
 	EXPECT_EQ(pagemap_swapped(at, pages), pages);
 	if (parent_first)
 		expect_content(at, pages, SEED, 0);
 	peer_turn(&peer);	/* the child looks */
 	expect_content(at, pages, SEED, 0);
+	range_protect(at, pages, PROT_READ | PROT_WRITE);
 	if (parent_first)
 		expect_writable(at, pages);
 	peer_turn(&peer);	/* the child looks and writes */
@@ -82,7 +86,7 @@ QUIRE_CASE_SIZES(swapout, shared_parent_first, ALL_SIZES)
 
 	swapout_start(SWAP_MIB);
 	for (i = 0; i < NR_MASKS; i++)
-		check_shared(kib, &masks[i], true);
+		check_shared(kib, &masks[i], true, false);
 	swapout_end();
 }
 
@@ -92,7 +96,18 @@ QUIRE_CASE_SIZES(swapout, shared_child_first, ALL_SIZES)
 
 	swapout_start(SWAP_MIB);
 	for (i = 0; i < NR_MASKS; i++)
-		check_shared(kib, &masks[i], false);
+		check_shared(kib, &masks[i], false, false);
+	swapout_end();
+}
+
+/* As above, but no page is writable when it goes to swap. */
+QUIRE_CASE_SIZES(swapout, shared_read_only, ALL_SIZES)
+{
+	size_t i;
+
+	swapout_start(SWAP_MIB);
+	for (i = 0; i < NR_MASKS; i++)
+		check_shared(kib, &masks[i], true, true);
 	swapout_end();
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Folios whose pages differ in what their entries allow or remember: each page
- * takes its own along to swap and back, and not what its neighbour had.
+ * takes its own along to swap and back, and not what its neighbour had. It is the
+ * cgroup that reclaims: MADV_PAGEOUT splits a folio first of which some pages are
+ * write-protected by userfaultfd.
  */
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "pattern.h"
@@ -23,7 +26,7 @@ static void check_wp(unsigned long kib, const struct mask *mask, bool alike)
 		fork_and_forget();
 	uffd = wp_protect(at, pages, kib, mask);
 	before = snapshot(at, pages);
-	swap_out(at, pages);
+	reclaim(at, pages, BY_MEMCG);
 	expect_in_swap(before, at, kib);
 	expect_content(at, pages, SEED, 0);
 	expect_back(before, at);
@@ -64,7 +67,8 @@ QUIRE_CASE_SIZES(swapout, wp_stops_in_swap, ALL_SIZES)
 		char *at = swapout_range(kib, true);
 		int uffd = wp_protect(at, pages, kib, &masks[i]);
 
-		swap_out(at, pages);
+		reclaim(at, pages, BY_MEMCG);
+		EXPECT_EQ(pagemap_swapped(at, pages), pages);
 		expect_wp_stopped(uffd, at, pages, kib, &masks[i]);
 		close(uffd);
 		range_drop(at, pages);
@@ -131,7 +135,8 @@ static size_t moved_pages(const struct snapshot *before, const char *addr,
  * swap and mapped again out of the swap cache, in which a reference to the folio
  * kept it. A page that others may share is copied.
  */
-static void check_exclusive(unsigned long kib, const struct mask *alone)
+static void check_exclusive(unsigned long kib, const struct mask *alone,
+			    bool read_only)
 {
 	size_t kept, pages = range_pages(kib);
 	char *at = swapout_range(kib, true);
@@ -146,10 +151,13 @@ static void check_exclusive(unsigned long kib, const struct mask *alone)
 	}
 	hold = hold_folios(at, pages, kib, 0);
 	kept = hold.held * folio_pages(kib);
+	if (read_only)
+		range_protect(at, pages, PROT_READ);
 	before = snapshot(at, kept);
 	reclaim_shared(peer.pid);
 	EXPECT_EQ(pagemap_present(at, kept), 0);
 	expect_back(before, at);
+	range_protect(at, pages, PROT_READ | PROT_WRITE);
 	EXPECT_EQ(moved_pages(before, at, kib, MASK_ALL), 0);
 	expect_writable(at, pages);
 	EXPECT(!moved_pages(before, at, kib, alone),
@@ -168,6 +176,17 @@ QUIRE_CASE_SIZES(swapout, exclusive_kept, LARGE_SIZES)
 
 	swapout_start(SWAP_MIB);
 	for (i = 0; i < NR_MASKS; i++)
-		check_exclusive(kib, &masks[i]);
+		check_exclusive(kib, &masks[i], false);
+	swapout_end();
+}
+
+/* Where no page is writable, nothing else tells exclusive pages from others. */
+QUIRE_CASE_SIZES(swapout, exclusive_kept_read_only, LARGE_SIZES)
+{
+	size_t i;
+
+	swapout_start(SWAP_MIB);
+	for (i = 0; i < NR_MASKS; i++)
+		check_exclusive(kib, &masks[i], true);
 	swapout_end();
 }
