@@ -11,8 +11,6 @@ QUIRE := ./quire
 WORDS := $(foreach name,O ARCH CROSS_COMPILE,$(if $($(name)),$(name)=$($(name))))
 WORDS += $(if $(SOURCE),--source $(SOURCE))
 PYTHON_TOOL := .venv/bin/python -m
-# The suites of finished series; `quire test` alone runs all there are.
-SUITES := 'selftest.*' 'mremap.*'
 
 demo:
 	$(QUIRE) demo $(WORDS)
@@ -22,7 +20,7 @@ test: lint
 	$(QUIRE) build $(WORDS)
 	QUIRE_TEST_WORDS="$(WORDS)" $(PYTHON_TOOL) pytest
 	$(QUIRE) check --quick $(WORDS)
-	$(QUIRE) test $(SUITES) $(WORDS)
+	$(QUIRE) test $(WORDS)
 
 lint: dev
 	$(PYTHON_TOOL) ruff check

@@ -122,7 +122,7 @@ def _targets(patch: Patch) -> list[str]:
         top = file.partition("/")[0]
         if file.endswith(".h") and top in ("include", "arch"):
             targets += ["fs/", "kernel/"]
-        elif file.endswith((".c", ".S")) and top not in ("tools", "samples", "lib"):
+        elif file.endswith((".c", ".S")) and top not in ("tools", "samples"):
             targets.append(f"{Path(file).parent}/")
     return list(dict.fromkeys(targets))
 
