@@ -31,6 +31,9 @@ from quire.tree import Tree
 # The kernel's parameter that selects a bug; see the patches.
 PARAMETER = "quire_bug"
 FIELDS = 5
+# Some bugs hang the guest, which is a way of being caught. A bug's cases take some seconds; this
+# leaves room for a busy host, and is less than what a run of all suites is given.
+HANG = 400.0
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,7 @@ def sabotaged(cache: Cache, prepared: Prepared, where: Path) -> Tree:
 
 def hunt(session: Session, kernel: Kernel, bug: Bug, options: Options) -> Finding:
     """Boot with the bug selected and run its cases."""
-    chosen = replace(options, parameters=(f"{PARAMETER}={bug.name}",))
+    chosen = replace(options, parameters=(f"{PARAMETER}={bug.name}",), timeout=HANG)
     try:
         verdict = suite.run(session, kernel, bug.cases, chosen)
     except GuestLost as lost:
