@@ -18,6 +18,8 @@ void swapout_start(unsigned long mib)
 
 void swapout_end(void)
 {
+	/* A folio that was busy when it was given up is in the swap cache yet. */
+	memcg_reclaim();
 	swap_settle();
 	EXPECT_EQ(swap_used_kib(), 0);
 	EXPECT_EQ(memcg_swap_kib(), 0);
