@@ -11,7 +11,7 @@
 #include "results.h"
 #include "supervise.h"
 
-#define MAX_RUNS	1024
+#define MAX_RUNS	4096
 #define NAME_LEN	96
 
 /* Set by the linker around the section KTAP_REGISTER() fills. */
