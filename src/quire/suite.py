@@ -16,6 +16,8 @@ from quire.session import Session
 # All suites take some minutes on an idle host; on a busy one, several times as long. A case that
 # hangs is ended by the guest itself; this is for a guest that hangs as a whole.
 TIMEOUT = 1800.0
+# Memory that can be taken offline: one way to make the kernel migrate pages.
+MOVABLE = "movablecore=1G"
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ def run(session: Session, kernel: Kernel, patterns: Sequence[str], options: Opti
         memory=options.memory,
         timeout=options.timeout,
         loglevel=CHATTY,
-        parameters=options.parameters,
+        parameters=(MOVABLE, *options.parameters),
     )
     work = machine.workdir(session.cache, _name(kernel, options))
     outcome = machine.boot(boot, work)

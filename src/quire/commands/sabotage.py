@@ -13,6 +13,7 @@ selected, all cases of all bugs must pass.
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 from quire import host, lab, sabotage, suite
@@ -23,6 +24,8 @@ from quire.sabotage import Bug, Finding
 from quire.session import Session
 
 NAME = "sabotage"
+# A kernel takes 32 arguments for init; some are ours.
+AT_ONCE = 20
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -75,8 +78,10 @@ def _hunt(session: Session, kernel: Kernel, bugs: list[Bug], *, quiet: bool) -> 
     with session.progress.stage(f"{kernel.arch.name} seeded bugs", len(bugs) + 1):
         if bugs:
             patterns = sorted({case for bug in bugs for case in bug.cases})
-            clean = suite.run(session, kernel, patterns, options)
-            error = suite.failures([clean])
+            clean = [
+                suite.run(session, kernel, some, options) for some in batched(patterns, AT_ONCE)
+            ]
+            error = suite.failures(clean)
             if error:
                 raise error
         for number, bug in enumerate(bugs, 1):
@@ -86,6 +91,11 @@ def _hunt(session: Session, kernel: Kernel, bugs: list[Bug], *, quiet: bool) -> 
             if not quiet:
                 _show(finding)
     return findings
+
+
+def batched(patterns: Sequence[str], size: int) -> list[Sequence[str]]:
+    """In order, at most `size` at a time."""
+    return [patterns[at : at + size] for at in range(0, len(patterns), size)]
 
 
 def _show(finding: Finding) -> None:
