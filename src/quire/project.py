@@ -37,6 +37,11 @@ class Project:
         return self.root / "counter"
 
     @property
+    def expected(self) -> Path:
+        """What kernels are known to fail, a file per stable line."""
+        return self.root / "guest/expected"
+
+    @property
     def sabotage(self) -> Path:
         """Seeded bugs on top of the series."""
         return self.root / "sabotage"

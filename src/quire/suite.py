@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quire import guest, ktap, machine
+from quire import expected, guest, ktap, machine
 from quire.errors import Difference, QuireError
+from quire.expected import Expected
 from quire.kernel import Kernel
 from quire.ktap import Test
 from quire.machine import CHATTY, Machine
@@ -87,16 +88,20 @@ def listing(session: Session, kernel: Kernel) -> list[str]:
     return machine.boot(Machine(kernel, program, ("list",), timeout=120), work).other
 
 
-def failures(verdicts: Sequence[Verdict]) -> QuireError | None:
-    """One error for everything that failed; None if nothing did."""
+def failures(verdicts: Sequence[Verdict], known: Sequence[Expected] = ()) -> QuireError | None:
+    """One error for everything that failed and was not known to; None if nothing did."""
     lines = []
     for verdict in verdicts:
         kernel = verdict.kernel
-        for name, test in verdict.cases:
-            if test.failed:
-                lines.append(f"{kernel.arch.name} {kernel.tree.label}: {name} {test.problem}")
-                lines += [f"| {text}" for text in test.diagnostics[-8:]]
-        if verdict.report.failed:
+        unknown = [
+            (name, test)
+            for name, test in verdict.cases
+            if test.failed and not expected.why(known, kernel, name)
+        ]
+        for name, test in unknown:
+            lines.append(f"{kernel.arch.name} {kernel.tree.label}: {name} {test.problem}")
+            lines += [f"| {text}" for text in test.diagnostics[-8:]]
+        if unknown or (verdict.report.failed and not any(t.failed for _, t in verdict.cases)):
             lines.append(f"whole log: {verdict.logs}")
     if not lines:
         return None

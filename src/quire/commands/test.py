@@ -7,24 +7,32 @@ repeats exactly; --smp 2 runs without it, so that races can happen.
   quire test                            all cases, both architectures
   quire test 'mremap.*' ARCH=arm64      one suite
   quire test --stock 'mremap.content*'  on the base
+  quire test --all                      stock and patched, normal and debug, 1 and 2 CPUs
   quire test --list                     what there is
+
+What a kernel is known to fail is listed by name in guest/expected/.
 """
 
 import argparse
 import json
 from typing import Any
 
-from quire import host, suite
+from rich.table import Table
+
+from quire import expected, host, lab, matrix, suite
+from quire.expected import Expected
+from quire.matrix import Column
 from quire.report.table import console
 from quire.session import Session
 
 NAME = "test"
-STYLE = {"pass": "green", "fail": "red", "missing": "red", "skip": "yellow"}
+STYLE = {"pass": "green", "fail": "red", "missing": "red", "skip": "yellow", "expected": "cyan"}
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Which cases, on what."""
     part.add_argument("pattern", nargs="*", help="suite.case, with * and ? (default: all)")
+    part.add_argument("--all", action="store_true", help="every kernel, side by side")
     part.add_argument("--stock", action="store_true", help="test the base, without the series")
     part.add_argument("--smp", type=int, default=1, metavar="N", help="virtual CPUs (default 1)")
     part.add_argument(
@@ -41,9 +49,12 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when a case failed, 4 when a guest was lost."""
     host.require(session.architectures)
-    stock, patched = session.trees(session.base())
-    tree = stock if arguments.stock else patched
     options = suite.Options(cpus=arguments.smp, timeout=arguments.timeout)
+    prepared = lab.prepare(session)
+    lines = expected.read(session.project.expected, prepared.base.version.line)
+    if arguments.all:
+        return _all(session, prepared, arguments, options, lines)
+    tree = prepared.stock if arguments.stock else prepared.patched
     verdicts = []
     for arch in session.architectures:
         kernel = session.kernel(arch, tree)
@@ -56,23 +67,59 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
             continue
         verdicts.append(verdict)
         if not arguments.json:
-            _show(verdict)
+            _show(verdict, lines)
     if arguments.json:
         print(json.dumps([_as_json(verdict) for verdict in verdicts], indent=1))
-    error = suite.failures(verdicts)
+    error = suite.failures(verdicts, lines)
     if error:
         raise error
     return 0
 
 
-def _show(verdict: suite.Verdict) -> None:
+def _all(
+    session: Session,
+    prepared: lab.Prepared,
+    arguments: argparse.Namespace,
+    options: suite.Options,
+    lines: list[Expected],
+) -> int:
+    columns = list(matrix.run(session, prepared, arguments.pattern or ["*"], options))
+    if arguments.dry_run:
+        return 0
+    directory = session.cache.root / "test"
+    matrix.keep(directory, columns, lines)
+    if arguments.json:
+        print((directory / "matrix.json").read_text())
+    else:
+        _show_all(columns, lines)
+    error = matrix.verdict(columns, lines)
+    if error:
+        raise error
+    return 0
+
+
+def _show_all(columns: list[Column], lines: list[Expected]) -> None:
+    table = Table("what is not `pass` everywhere", *(str(n + 1) for n in range(len(columns))))
+    for name, row in matrix.rows(columns, lines).items():
+        table.add_row(name, *(f"[{STYLE.get(status, '')}]{status}[/]" for status in row))
+    out = console()
+    out.print(table)
+    for number, column in enumerate(columns, 1):
+        found = list(column.statuses(lines).values())
+        count = ", ".join(f"{found.count(status)} {status}" for status in sorted(set(found)))
+        out.print(f"{number}: {column.name}: {'LOST' if column.lost else count}")
+
+
+def _show(verdict: suite.Verdict, lines: list[Expected]) -> None:
     out = console()
     kernel = verdict.kernel
     count: dict[str, int] = {}
     for name, test in verdict.cases:
         status = "fail" if test.failed else test.status
+        known = expected.why(lines, kernel, name) if test.failed else ""
+        status = "expected" if known else status
         count[status] = count.get(status, 0) + 1
-        why = f"  {test.reason}" if test.reason else ""
+        why = f"  {known or test.reason}" if known or test.reason else ""
         out.print(f"[{STYLE[status]}]{status:<4}[/] {name}{why}")
     summary = ", ".join(f"{number} {status}" for status, number in sorted(count.items()))
     out.print(f"{kernel.arch.name} {kernel.tree.label} {kernel.tree.base.version}: {summary}")
