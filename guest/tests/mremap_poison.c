@@ -4,24 +4,14 @@
  * nor swap: whoever touches its place must get SIGBUS, also after a move.
  */
 #include <signal.h>
-#include <sys/mman.h>
 
 #include "mremap.h"
+#include "poison.h"
 
-static void not_a_fault(int sig __attribute__((unused)))
-{
-}
-
-/*
- * Make one page unusable; it is lost to the system until the next boot. The
- * kernel may tell the process so by a SIGBUS, before any access.
- */
 static void poison(char *page)
 {
-	signal(SIGBUS, not_a_fault);
-	if (madvise(page, PAGE_SIZE, MADV_HWPOISON))
+	if (!poison_page(page))
 		die_errno("MADV_HWPOISON of %p", page);
-	probe_init();
 }
 
 QUIRE_CASE_SIZES(mremap, poisoned_page, 4, 64)

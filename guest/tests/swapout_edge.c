@@ -6,12 +6,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "folio.h"
-#include "memcg.h"
 #include "part.h"
-#include "pattern.h"
-#include "peer.h"
 #include "swapout.h"
+#include "tables.h"
 
 /* Moved so that `before` pages lie below the end of a page table. */
 static void check_across(unsigned long kib, size_t before)
@@ -71,88 +68,21 @@ QUIRE_CASE_SIZES(swapout, part, LARGE_SIZES)
 	swapout_end();
 }
 
-/*
- * A run of entries must end with its page table. What lies behind it in memory
- * is often the next table to be made: here one of another process, whose first
- * entries map just the pages that would continue the run.
- */
-#define TRIES	24u	/* in not all of them the tables are neighbours */
-/* The child's table: the high halves of the folios, from its start on. */
-#define CHILD_AT(i)	page_at(DST2_BASE, (i) * PMD_PAGES)
-/* The parent's: the low halves at its end. */
-#define PARENT_AT(i, low)	page_at(DST_BASE, ((i) + 1) * PMD_PAGES - (low))
-
-static void child(struct peer *peer, size_t pages, size_t low)
+static void unlock(char *addr, size_t pages)
 {
-	size_t i;
-
-	for (i = 0; i < TRIES; i++) {
-		char *from = page_at(SRC_BASE, i * pages);
-
-		peer_wait(peer);
-		move(page_at(from, low), pages - low, CHILD_AT(i));
-		unmap(from, low * PAGE_SIZE);
-		peer_go(peer);
-	}
-	peer_wait(peer);
-	for (i = 0; i < TRIES; i++) {
-		expect_content(CHILD_AT(i), pages - low, SEED, i * pages + low);
-		expect_writable(CHILD_AT(i), pages - low);
-	}
-	peer_end(peer);
+	if (munlock(addr, pages * PAGE_SIZE))
+		die_errno("munlock of the range");
 }
 
-/* Only the table ends: the VMA is long enough for all of the folio. */
-static void parent(struct peer *peer, size_t pages, size_t low)
+static void all_in_swap(char *addr, size_t pages, size_t first)
 {
-	size_t i;
-
-	for (i = 0; i < TRIES; i++) {
-		char *from = page_at(SRC_BASE, i * pages);
-
-		move(from, low, PARENT_AT(i, low));
-		peer_turn(peer);
-		unmap(page_at(from, low), (pages - low) * PAGE_SIZE);
-		if (mremap(PARENT_AT(i, low), low * PAGE_SIZE,
-			   pages * PAGE_SIZE, 0) == MAP_FAILED)
-			die_errno("mremap to enlarge the mapping of folio %zu",
-				  i);
-	}
-}
-
-static void touch_table_above(char *addr)
-{
-	*(char *)map_anon(addr, PAGE_SIZE) = 1;
+	EXPECT_EQ(pagemap_swapped(addr, pages), pages);
+	expect_content(addr, pages, SEED, first);
 }
 
 QUIRE_CASE_SIZES(swapout, ends_with_table, 16, 64, 256, 1024)
 {
-	size_t i, pages = folio_pages(kib), low = pages / 2;
-	size_t len = TRIES * pages * PAGE_SIZE;
-	struct peer peer;
-
 	swapout_start(64);
-	stay_on_cpu(0);
-	probe_init();
-	/* The tables above those at work, so that these are made one by one. */
-	touch_table_above(CHILD_AT(TRIES + 1));
-	touch_table_above(PARENT_AT(TRIES + 1, 0));
-	folio_map_filled(SRC_BASE, len, kib, SEED);
-	folio_want(4);
-	if (munlock(SRC_BASE, len))
-		die_errno("munlock of the range");
-	if (!peer_fork(&peer))
-		child(&peer, pages, low);
-	parent(&peer, pages, low);
-	reclaim_shared(peer.pid);
-	for (i = 0; i < TRIES; i++) {
-		EXPECT_EQ(pagemap_swapped(PARENT_AT(i, low), low), low);
-		expect_content(PARENT_AT(i, low), low, SEED, i * pages);
-		expect_writable(PARENT_AT(i, low), low);
-	}
-	peer_turn(&peer);
-	peer_join(&peer, "the child with the other tables");
-	for (i = 0; i < TRIES; i++)
-		unmap(PARENT_AT(i, low), pages * PAGE_SIZE);
+	tables_as_neighbours(kib, unlock, all_in_swap);
 	swapout_end();
 }

@@ -9,6 +9,7 @@
 
 #include "pattern.h"
 #include "pin.h"
+#include "poison.h"
 #include "proc.h"
 #include "share.h"
 #include "swap.h"
@@ -260,19 +261,6 @@ QUIRE_CASE_SIZES(swapout, mlocked, ALL_SIZES)
 	swapout_end();
 }
 
-static void not_a_fault(int sig __attribute__((unused)))
-{
-}
-
-/* The page is lost to the system until the next boot. */
-static void poison(char *page)
-{
-	signal(SIGBUS, not_a_fault);
-	if (madvise(page, PAGE_SIZE, MADV_HWPOISON))
-		diag("MADV_HWPOISON of a page that is in use elsewhere, too");
-	probe_init();
-}
-
 /*
  * A folio that is referred to cannot be split when memory under it fails: it
  * stays whole, with a page in it that must not be written to swap.
@@ -286,7 +274,8 @@ static void check_poisoned(unsigned long kib, bool held)
 
 	if (held)
 		hold_page(&hold, page_at(at, bad));
-	poison(page_at(at, bad));
+	EXPECT(poison_page(page_at(at, bad)) || held,
+	       "the page cannot be poisoned");
 	if (!held)
 		EXPECT_EQ(probe_read(page_at(at, bad), &word), SIGBUS);
 	reclaim(at, pages, BY_PAGEOUT);
