@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Kernels side by side: what is known to fail is shown and does not fail the run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from quire import expected, matrix, version
+from quire.arch import ARM64, Architecture
+from quire.base import Base
+from quire.errors import Difference, GuestLost, UserError
+from quire.kernel import Kernel, Toolchain
+from quire.ktap import Test
+from quire.matrix import Column
+from quire.suite import Verdict
+from quire.tree import Tree
+
+LINES = "stock | arm64 x86_64 | ksm.stock_fails_* | stock looks at the old address\n"
+
+
+def kernel(arch: Architecture = ARM64) -> Kernel:
+    """A stock kernel that nobody built."""
+    base = Base("key", version.parse("6.12.117"), "a directory", "0", Path("/nowhere"))
+    tree = Tree("key", base, None, base.path)
+    return Kernel(arch, tree, "config", Toolchain("", "gcc"), base.path, "image")
+
+
+def column(logs: Path, config: str = "normal", **cases: str) -> Column:
+    tests = [Test(name, status) for name, status in cases.items()]
+    report = Test("", "pass", subtests=[Test("ksm", "pass", subtests=tests)])
+    return Column(kernel(), config, 1, Verdict(kernel(), report, str(logs)))
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> list[expected.Expected]:
+    (tmp_path / "linux-6.12.y").write_text(f"# a comment\n\n{LINES}")
+    return expected.read(tmp_path, "6.12")
+
+
+def test_an_expected_failure_is_one_by_name(known: list[expected.Expected], tmp_path: Path) -> None:
+    one = column(tmp_path, stock_fails_moved="fail", pair="pass")
+    assert one.statuses(known) == {"ksm.stock_fails_moved": "expected", "ksm.pair": "pass"}
+    assert matrix.verdict([one], known) is None
+    assert isinstance(matrix.verdict([one], []), Difference)
+
+
+def test_only_what_is_not_pass_everywhere_is_shown(
+    known: list[expected.Expected], tmp_path: Path
+) -> None:
+    columns = [
+        column(tmp_path, pair="pass", smart="pass", stock_fails_x="fail"),
+        column(tmp_path, "debug", pair="pass", smart="fail", stock_fails_x="pass"),
+    ]
+    assert matrix.rows(columns, known) == {
+        "ksm.smart": ["pass", "fail"],
+        "ksm.stock_fails_x": ["expected", "pass"],
+    }
+    error = matrix.verdict(columns, known)
+    assert error is not None
+    assert error.where == "arm64-stock-debug-smp1: ksm.smart"
+
+
+def test_a_lost_guest_is_a_column_and_fails(tmp_path: Path) -> None:
+    lost = Column(kernel(), "debug", 2, None, GuestLost("the guest hung", "a place", "read"))
+    error = matrix.verdict([column(tmp_path, pair="fail"), lost], [])
+    assert isinstance(error, GuestLost)
+    assert "arm64-stock-debug-smp2" in error.what
+    (tmp_path / "results.txt").write_text("KTAP version 1\n")
+    matrix.keep(tmp_path / "out", [column(tmp_path, pair="pass"), lost], [])
+    report = json.loads((tmp_path / "out/matrix.json").read_text())
+    assert "hung" in report["arm64-stock-debug-smp2"]["lost"]
+    assert (tmp_path / "out/arm64-stock-normal-smp1.ktap").exists()
+
+
+@pytest.mark.parametrize("line", ["stock | arm64 | ksm.x", "stock | | ksm.x | why"])
+def test_a_line_that_says_too_little_is_named(tmp_path: Path, line: str) -> None:
+    (tmp_path / "linux-6.12.y").write_text(line)
+    with pytest.raises(UserError) as error:
+        expected.read(tmp_path, "6.12")
+    assert line in error.value.where
+
+
+def test_nothing_is_expected_of_an_unknown_base(tmp_path: Path) -> None:
+    assert expected.read(tmp_path, "7.3") == []
