@@ -185,6 +185,31 @@ QUIRE_CASE_SIZES(lazyfree, soft_dirty_same, ALL_SIZES)
 	}
 }
 
+/* All pages are read-only, so that they differ in their soft-dirty bit alone. */
+QUIRE_CASE_SIZES(lazyfree, soft_dirty_same_read_only, ALL_SIZES)
+{
+	size_t i;
+
+	needs_soft_dirty();
+	for (i = 0; i < NR_MASKS; i++) {
+		size_t kept, pages = range_pages(kib);
+		char *at = range_soft_dirty(kib, &masks[i], FREED_AFTER);
+		struct snapshot *before;
+		struct hold hold;
+
+		fork_and_forget();
+		hold = hold_folios(at, pages, kib, 0);
+		kept = hold.held * folio_pages(kib);
+		before = snapshot(at, kept);
+		reclaim(at, pages, BY_MEMCG);
+		expect_entries(before, at);
+		expect_content(at, kept, SEED, 0);
+		hold_end(&hold);
+		range_drop(at, pages);
+		free(before);
+	}
+}
+
 /* Without a hold: it is the dirty page that makes reclaim fail. */
 QUIRE_CASE_SIZES(lazyfree, soft_dirty_same_redirtied, ALL_SIZES)
 {

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quire import expected, guest, ktap, machine
+from quire.cache import digest
 from quire.errors import Difference, QuireError
 from quire.expected import Expected
 from quire.kernel import Kernel
@@ -63,7 +64,7 @@ def run(session: Session, kernel: Kernel, patterns: Sequence[str], options: Opti
         loglevel=CHATTY,
         parameters=(MOVABLE, *options.parameters),
     )
-    work = machine.workdir(session.cache, _name(kernel, options))
+    work = machine.workdir(session.cache, _name(boot))
     outcome = machine.boot(boot, work)
     report = ktap.parse(outcome.other)
     if report.status == "missing":
@@ -108,5 +109,8 @@ def failures(verdicts: Sequence[Verdict], known: Sequence[Expected] = ()) -> Qui
     return Difference("tests failed", "\n".join(lines), "read the log, then the patch")
 
 
-def _name(kernel: Kernel, options: Options) -> str:
-    return f"test-{kernel.arch.name}-{kernel.tree.label}-smp{options.cpus}"
+def _name(boot: Machine) -> str:
+    """Different tests and kernels may run at the same time."""
+    kernel = boot.kernel
+    key = digest(kernel.image_sha256, boot.append())
+    return f"test-{kernel.arch.name}-{kernel.tree.label}-smp{boot.cpus}-{key}"
