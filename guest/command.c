@@ -3,6 +3,7 @@
 
 #include "bench.h"
 #include "command.h"
+#include "fuzz/main.h"
 #include "ktap.h"
 #include "shell.h"
 
@@ -26,6 +27,12 @@ static int run_list(size_t nr __attribute__((unused)),
 	return STATUS_OK;
 }
 
+static int run_fuzz(size_t nr __attribute__((unused)),
+		    char *const *words __attribute__((unused)))
+{
+	return fuzz_main();
+}
+
 static int run_shell(size_t nr __attribute__((unused)),
 		     char *const *words __attribute__((unused)))
 {
@@ -38,6 +45,7 @@ static const struct {
 } commands[] = {
 	{ "bench", run_bench },
 	{ "test", run_test },
+	{ "fuzz", run_fuzz },
 	{ "list", run_list },
 	{ "shell", run_shell },
 };

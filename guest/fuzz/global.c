@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Operations on the system as a whole, and the state programs start from. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/swap.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "env.h"
+#include "folio.h"
+#include "fuzz.h"
+#include "proc.h"
+#include "swap.h"
+
+#define CGROUP_ROOT	"/sys/fs/cgroup"
+#define CGROUP		CGROUP_ROOT "/quire-fuzz"
+#define KSM		"/sys/kernel/mm/ksm"
+#define SWAP_MIB	32
+#define SWAP_DEVICE	"/dev/zram0"
+
+/* ksmd sleeps that long after a pass, and we look more often. */
+#define PAUSE_MS	20u
+#define LOOK_MS		4u
+#define PASS_LIMIT_MS	2000u
+/* Virtual time in which swapoff finds every entry, or there is one too many. */
+#define SWAPOFF_MS	400
+
+static int cgroup = -1;
+static bool swapping;
+static unsigned long folio_kib;
+static bool smart;
+
+static void on_alarm(int sig __attribute__((unused)))
+{
+}
+
+static void ksm_set(const char *knob, unsigned long value)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), KSM "/%s", knob);
+	write_file(path, "%lu", value);
+}
+
+void system_open(void)
+{
+	struct sigaction action = { .sa_handler = on_alarm };
+
+	sigaction(SIGALRM, &action, NULL);
+	write_file(CGROUP_ROOT "/cgroup.subtree_control", "+memory");
+	if (mkdir(CGROUP, 0755))
+		die_errno("cannot make " CGROUP);
+	cgroup = open(CGROUP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (cgroup < 0)
+		die_errno("cannot open " CGROUP);
+	ksm_set("use_zero_pages", 0);
+	ksm_set("smart_scan", 0);
+	ksm_set("sleep_millisecs", PAUSE_MS);
+	ksm_set("pages_to_scan", 1000000);	/* a batch is a whole pass */
+	folio_kib = 4;
+}
+
+int system_cgroup(void)
+{
+	return cgroup;
+}
+
+static void want(unsigned long kib)
+{
+	if (kib == folio_kib)
+		return;
+	folio_want(kib);
+	folio_want_shmem(kib);
+	folio_kib = kib;
+}
+
+static void set_smart(bool on)
+{
+	if (on != smart)
+		ksm_set("smart_scan", on);
+	smart = on;
+}
+
+static void start_swapping(void)
+{
+	if (!swapping)
+		swap_on(SWAP_MIB);
+	swapping = true;
+}
+
+void system_reset(void)
+{
+	want(4);
+	set_smart(false);
+	start_swapping();
+}
+
+/* swapoff() tries for ever to find who uses an entry; a signal ends that. */
+static bool stop_swapping(void)
+{
+	struct itimerval limit = { .it_value.tv_usec = SWAPOFF_MS * 1000 };
+	struct itimerval none = { 0 };
+	bool ok;
+
+	setitimer(ITIMER_REAL, &limit, NULL);
+	ok = !swapoff(SWAP_DEVICE);
+	setitimer(ITIMER_REAL, &none, NULL);
+	if (!ok)
+		return false;
+	swapping = false;
+	write_file("/sys/block/zram0/reset", "1");
+	return true;
+}
+
+static struct outcome_text do_folio(const struct op *op)
+{
+	if (!folio_size_valid(op->number))
+		return outcome_fmt("EINVAL");
+	want(op->number);
+	return outcome_ok();
+}
+
+static struct outcome_text do_swap(const struct op *op)
+{
+	bool on = !strcmp(op->word, "on");
+
+	if (on == swapping)
+		return outcome_ok();
+	if (on)
+		start_swapping();
+	else if (!stop_swapping())
+		return outcome_of(false);
+	return outcome_ok();
+}
+
+static struct outcome_text do_smart(const struct op *op)
+{
+	set_smart(!strcmp(op->word, "on"));
+	return outcome_ok();
+}
+
+/* Passes over all memory that is mergeable, each from its start to its end. */
+static struct outcome_text do_ksm(const struct op *op)
+{
+	unsigned long first = ksm_sysfs("full_scans"), waited;
+
+	ksm_set("run", 1);
+	for (waited = 0; ksm_sysfs("full_scans") - first < op->number;
+	     waited += LOOK_MS) {
+		if (waited > PASS_LIMIT_MS)
+			break;
+		sleep_ms(LOOK_MS);
+	}
+	ksm_set("run", 0);
+	return outcome_fmt("shared=%lu sharing=%lu", ksm_sysfs("pages_shared"),
+			   ksm_sysfs("pages_sharing"));
+}
+
+static struct outcome_text do_reclaim(const struct op *op
+						__attribute__((unused)))
+{
+	int fd = open(CGROUP "/memory.reclaim", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		die_errno("cannot open " CGROUP "/memory.reclaim");
+	env_drain_lru();
+	/* It always ends with EAGAIN: as much as we ask for is never there. */
+	if (write(fd, "1G", 2) < 0 && errno != EAGAIN)
+		die_errno("cannot reclaim");
+	close(fd);
+	return outcome_ok();
+}
+
+const struct verb global_verbs[] = {
+	{ "folio", "n", NULL, do_folio },
+	{ "swap", "w", NULL, do_swap },
+	{ "smart", "w", NULL, do_smart },
+	{ "ksm", "n", NULL, do_ksm },
+	{ "reclaim", "", NULL, do_reclaim },
+	{ NULL, NULL, NULL, NULL },
+};
+
+/* Bytes of the cgroup's pages on the LRU lists, mapped or not. */
+static unsigned long lru_bytes(void)
+{
+	static const char *const lists[] = {
+		"inactive_anon", "active_anon", "unevictable",
+		"inactive_file", "active_file",
+	};
+	unsigned long sum = 0;
+	char *text = arena->scratch, *line;
+	size_t i, len;
+
+	if (read_file(CGROUP "/memory.stat", text, SCRATCH_SIZE) < 0)
+		die_errno("cannot read " CGROUP "/memory.stat");
+	while ((line = strsep(&text, "\n"))) {
+		for (i = 0; i < ARRAY_SIZE(lists); i++) {
+			len = strlen(lists[i]);
+			if (!strncmp(line, lists[i], len) && line[len] == ' ')
+				sum += strtoul(line + len, NULL, 10);
+		}
+	}
+	return sum;
+}
+
+bool system_check(void (*line)(const char *fmt, ...))
+{
+	static unsigned long before;
+	unsigned long now;
+
+	env_drain_lru();
+	now = lru_bytes();
+	if (now != before)
+		line("x memory %ld\n", (long)(now - before) / (long)PAGE_SIZE);
+	before = now;
+	if (swapping && !stop_swapping()) {
+		line("x swap %lu\n", swap_used_kib() / 4);
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * `fuzz`: run the programs of the file /programs and write a record of each to
+ * the results port:
+ *
+ *	p <program>		it begins
+ *	o <op> <outcome>
+ *	v <actor> <slot> ...	mappings, as far as they changed since last told
+ *	m <actor> <slot> ...	pages, likewise
+ *	u <actor> ...		the actor's counters, likewise
+ *	r, w <actor> <outcome>	at the end, every page is read, and written to
+ *	x <what> <n>		pages or swap entries that nobody owns any more
+ *	k <level> <text>	what the kernel had to say
+ *	q <program>		it is over
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "main.h"
+#include "marker.h"
+#include "results.h"
+
+#define PROGRAMS	"/programs"
+#define RECORD_SIZE	(4 * MIB)
+/* Kernel messages of this level and worse: warnings. */
+#define KMSG_LEVEL	4
+
+struct arena *arena;
+int program_file = -1;
+
+static char *record;
+static size_t record_len;
+static int kmsg = -1;
+
+static void append(const char *text, size_t len)
+{
+	if (record_len + len > RECORD_SIZE)
+		die("a program's record is too long");
+	memcpy(record + record_len, text, len);
+	record_len += len;
+}
+
+static void add_line(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2)));
+
+static void add_line(const char *fmt, ...)
+{
+	char line[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	append(line, strlen(line));
+}
+
+/* To the host, without the limits of a results line. */
+static void flush_record(void)
+{
+	size_t done = 0;
+
+	while (done < record_len) {
+		ssize_t n = write(results_fd(), record + done,
+				  record_len - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			die_errno("cannot write a record");
+		done += n;
+	}
+	record_len = 0;
+}
+
+/*
+ * What was told last of each kind, actor and slot, as a hash: nothing is told
+ * twice.
+ */
+static uint64_t told[3][MAX_ACTORS][MAX_SLOTS];
+
+static uint64_t hash(const char *text, size_t len)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	while (len--)
+		h = (h ^ (unsigned char)*text++) * 0x100000001b3ull;
+	return h;
+}
+
+static uint64_t *told_of(const char *line)
+{
+	unsigned int actor = line[2] - '0';
+
+	switch (line[0]) {
+	case 'v':
+		return &told[0][actor][line[4] - 'A'];
+	case 'm':
+		return &told[1][actor][line[4] - 'A'];
+	case 'u':
+		return &told[2][actor][0];
+	}
+	return NULL;
+}
+
+static void take_lines(void)
+{
+	char *line = arena->text, *end;
+
+	arena->text[arena->len] = '\0';
+	for (; (end = strchr(line, '\n')); line = end + 1) {
+		size_t len = end + 1 - line;
+		uint64_t *last = told_of(line), h = hash(line, len);
+
+		if (last && *last == h)
+			continue;
+		if (last)
+			*last = h;
+		append(line, len);
+	}
+}
+
+/* The message is "level,sequence,time,flags;text", and lines of attributes. */
+static void take_messages(void)
+{
+	char text[2048];
+	ssize_t len;
+
+	for (;;) {
+		len = read(kmsg, text, sizeof(text) - 1);
+		if (len < 0 && errno == EPIPE)
+			continue;	/* older ones were overwritten */
+		if (len <= 0)
+			return;
+		text[len] = '\0';
+		text[strcspn(text, "\n")] = '\0';
+		if ((strtoul(text, NULL, 10) & 7) <= KMSG_LEVEL &&
+		    strchr(text, ';'))
+			add_line("k %lu %.400s\n", strtoul(text, NULL, 10) & 7,
+				 strchr(text, ';') + 1);
+	}
+}
+
+static bool observe_others(unsigned int except)
+{
+	unsigned int id;
+
+	for (id = 0; id < MAX_ACTORS; id++) {
+		if (id == except || !actor_alive(id))
+			continue;
+		if (!actor_observe(id))
+			return false;
+		take_lines();
+	}
+	return true;
+}
+
+static bool run_op(const struct op *op)
+{
+	if (op->verb->global) {
+		add_line("o %u %s\n", op->index, op->verb->global(op).text);
+		return observe_others(MAX_ACTORS);
+	}
+	if (!actor_do(op))
+		return false;
+	take_lines();
+	return observe_others(op->actor);
+}
+
+/* In the end all pages are read, then written to by one actor after another. */
+static bool run_end(void)
+{
+	unsigned int id;
+
+	for (id = 0; id < MAX_ACTORS; id++) {
+		if (!actor_alive(id))
+			continue;
+		if (!actor_read_all(id))
+			return false;
+		take_lines();
+	}
+	for (id = 0; id < MAX_ACTORS; id++) {
+		if (!actor_alive(id))
+			continue;
+		if (!actor_write_all(id))
+			return false;
+		take_lines();
+		if (!observe_others(id))
+			return false;
+	}
+	return true;
+}
+
+static bool run_ops(const struct program *program)
+{
+	unsigned int i;
+
+	for (i = 0; i < program->nr_ops; i++) {
+		if (!run_op(&program->op[i])) {
+			add_line("o %u hang\n", i);
+			return false;
+		}
+	}
+	return run_end();
+}
+
+/* Returns whether the next program can run in this boot. */
+static bool run_program(const struct program *program)
+{
+	bool more;
+
+	results_line("p %u", program->number);
+	memset(told, 0, sizeof(told));
+	system_reset();
+	program_file = memfd_create("fuzz", MFD_CLOEXEC);
+	if (program_file < 0 ||
+	    ftruncate(program_file, MAX_SLOTS * SLOT_PAGES * PAGE_SIZE))
+		die_errno("cannot make a file");
+	actors_begin(program);
+	if (!run_ops(program))
+		add_line("x hang 1\n");
+	actors_end();
+	close(program_file);
+	more = system_check(add_line);
+	take_messages();
+	add_line("q %u\n", program->number);
+	flush_record();
+	return more;
+}
+
+static char *read_programs(void)
+{
+	struct stat st;
+	char *text;
+
+	if (stat(PROGRAMS, &st))
+		die_errno("cannot read " PROGRAMS);
+	text = malloc(st.st_size + 1);
+	if (!text || read_file(PROGRAMS, text, st.st_size + 1) != st.st_size)
+		die_errno("cannot read " PROGRAMS);
+	return text;
+}
+
+int fuzz_main(void)
+{
+	static struct program program;
+	char *text = read_programs();
+
+	arena = map_or_die(NULL, sizeof(*arena), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	record = malloc(RECORD_SIZE);
+	kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (!record || kmsg < 0)
+		die_errno("cannot open /dev/kmsg");
+	system_open();
+	actors_open();
+	take_messages();
+	record_len = 0;
+	while (program_next(&text, &program)) {
+		if (!run_program(&program))
+			break;
+	}
+	return STATUS_OK;
+}

@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Programs from a seed: large folios that meet what the series change.
+
+A program has a theme (mremap, lazyfree, swap-out, KSM), which says how often each operation comes.
+Recipes are short idioms that no draw of single operations would hit often enough: they make pages
+of one folio differ in what a batch must not mix up.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from quire.fuzz.program import ACTORS, MAX_OPS, SLOT_PAGES, SLOTS, Op, Program, Range, check
+
+MIN_OPS, LONGEST = 5, 22
+
+# How often an operation comes: everywhere, and by theme in place of that.
+COMMON = {
+    "write": 8.0, "read": 2.0, "fork": 3.0, "exit": 1.0, "protect": 2.5, "unmap": 1.5, "map": 1.0,
+    "move": 2.5, "resize": 0.3, "clear-refs": 1.5, "wp": 1.5, "unwp": 0.7, "watch": 0.2,
+    "unwatch": 0.2, "lock": 0.5, "unlock": 0.4, "hold": 0.6, "drop": 0.5, "split": 0.5,
+    "folio": 0.7, "swap": 0.3, "reclaim": 2.0, "idle": 0.6, "look": 0.6, "same": 0.4, "ksm": 0.1,
+    "free": 1.5, "pageout": 3.0, "cold": 0.6, "dontneed": 1.0, "dontfork": 1.0, "dofork": 1.0,
+    "mergeable": 0.1, "collapse": 0.7, "populate-read": 0.5, "populate-write": 0.5,
+    "willneed": 0.4, "wipeonfork": 0.2, "keeponfork": 0.1, "hugepage": 0.2, "nohugepage": 0.2,
+    "recipe": 5.0,
+}  # fmt: skip
+THEMES: dict[str, tuple[float, dict[str, float]]] = {
+    "mremap": (3, {"move": 12, "wp": 3, "watch": 0.8, "free": 2}),
+    "lazyfree": (3, {"free": 8, "pageout": 6, "reclaim": 5, "hold": 0.3}),
+    "swapout": (3, {"pageout": 10, "reclaim": 6, "read": 4, "dontfork": 2, "dofork": 2}),
+    "ksm": (1.5, {"same": 10, "ksm": 8, "mergeable": 5, "unmergeable": 1, "smart": 0.3,
+                  "reclaim": 5, "idle": 2, "look": 2, "move": 4, "recipe": 3}),
+    "mixed": (1, {}),
+}  # fmt: skip
+FOLIO_WEIGHTS = {4: 1, 16: 3, 32: 2, 64: 8, 128: 2, 256: 1, 512: 0.5, 1024: 0.3, 2048: 1}
+MAPPING_WEIGHTS = {"anon": 20, "file": 1.5, "shared": 1, "shfile": 1, "droppable": 0.7}
+
+
+@dataclass
+class Area:
+    """Pages that a process has mapped, as far as the generator knows."""
+
+    where: Range
+    kind: str
+
+
+@dataclass
+class Draw:
+    """A program in the making."""
+
+    rng: random.Random
+    folio: int = 64
+    ops: list[Op] = field(default_factory=list)
+    areas: dict[int, list[Area]] = field(default_factory=lambda: {0: []})
+    weights: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def folio_pages(self) -> int:
+        """Of the wanted folios."""
+        return max(self.folio // 4, 1)
+
+    def add(self, verb: str, actor: int | None = None, **rest: object) -> None:
+        """Append an operation."""
+        self.ops.append(check(Op(verb, actor, **rest)))  # type: ignore[arg-type]
+
+    def someone(self) -> int:
+        """A process that lives, most often the first."""
+        alive = sorted(self.areas)
+        return 0 if 0 in alive and self.rng.random() < 0.55 else self.rng.choice(alive)
+
+    def area(self, actor: int) -> Area:
+        """One of a process's areas; a new one if it has none."""
+        if not self.areas[actor]:
+            self.map(actor)
+        return self.rng.choice(self.areas[actor])
+
+    def part(self, where: Range) -> Range:
+        """All of an area, some of its folios, some pages, or a single page."""
+        rng, kind = self.rng, self.rng.random()
+        if kind < 0.4 or where.count == 1:
+            return where
+        if kind < 0.6 and where.count > self.folio_pages:
+            folios = where.count // self.folio_pages
+            first = rng.randrange(folios)
+            count = rng.randint(1, folios - first) * self.folio_pages
+            return replace(where, page=where.page + first * self.folio_pages, count=count)
+        first = rng.randrange(where.count)
+        longest = 1 if kind < 0.8 else where.count - first
+        return replace(where, page=where.page + first, count=rng.randint(1, longest))
+
+    def map(self, actor: int, kind: str | None = None) -> Area:
+        """A new mapping: mostly whole folios, sometimes across the end of a page table."""
+        rng, pages = self.rng, self.folio_pages
+        kind = kind or pick(rng, MAPPING_WEIGHTS)
+        most = max(1, min(4, 96 // pages))
+        count = pages * rng.randint(1, most) if pages > 1 else rng.randint(1, 24)
+        page = rng.choice([0, 0, 0, 512 - pages, 512 - count // 2, 3, 512])
+        page = max(0, min(page, SLOT_PAGES - count))
+        where = Range(rng.choice(SLOTS), page, count)
+        self.add("map", actor, range=where, word=kind)
+        area = Area(where, kind)
+        self.areas[actor].append(area)
+        if rng.random() < 0.85:
+            self.add("write", actor, range=where)
+        return area
+
+
+def pick(rng: random.Random, weights: dict[str, float]) -> str:
+    """A key, as often as its weight says."""
+    return rng.choices(list(weights), list(weights.values()))[0]
+
+
+def generate(seed: int) -> Program:
+    """The program of a seed."""
+    rng = random.Random(seed)
+    theme = pick(rng, {name: weight for name, (weight, _) in THEMES.items()})
+    draw = Draw(rng, weights={**COMMON, **THEMES[theme][1]})
+    draw.folio = rng.choices(list(FOLIO_WEIGHTS), list(FOLIO_WEIGHTS.values()))[0]
+    draw.add("folio", number=draw.folio)
+    draw.map(0, None if rng.random() < 0.25 else "anon")
+    for _ in range(rng.randint(MIN_OPS, LONGEST)):
+        step(draw)
+    return tuple(draw.ops[:MAX_OPS])
+
+
+def step(draw: Draw) -> None:
+    """One more operation, or a recipe."""
+    actor = draw.someone()
+    name = pick(draw.rng, draw.weights)
+    if name in STEPS:
+        STEPS[name](draw, actor)
+    elif name in RANGED:
+        draw.add(name, actor, range=draw.part(draw.area(actor).where))
+    else:
+        draw.add("advise", actor, range=draw.part(draw.area(actor).where), word=name)
+
+
+def mutate(rng: random.Random, program: Program, other: Program) -> Program:
+    """A program near this one; `other` lends its operations."""
+    ops = list(program)
+    for _ in range(rng.randint(1, 3)):
+        kind = rng.random()
+        at = rng.randrange(len(ops))
+        if kind < 0.25 and len(ops) > 3:
+            del ops[at]
+        elif kind < 0.5:
+            ops[at] = _vary(rng, ops[at])
+        elif kind < 0.7:
+            ops.insert(rng.randrange(len(ops) + 1), ops[at])
+        elif kind < 0.85:
+            ops.insert(at, rng.choice(other))
+        else:
+            ops = ops[:at] + list(other[rng.randrange(len(other)) :])
+    return tuple(ops[:MAX_OPS]) or program
+
+
+def _vary(rng: random.Random, op: Op) -> Op:
+    """The same operation on other pages, or by another process."""
+    if op.actor is not None and rng.random() < 0.3:
+        return replace(op, actor=rng.randrange(ACTORS))
+    if not op.range:
+        return op
+    longest = max(1, min(op.range.count + 2, 64))
+    count = rng.randint(1, longest)
+    limit = SLOT_PAGES - count
+    page = min(limit, max(0, op.range.page + rng.randint(-3, 3)))
+    try:
+        return check(replace(op, range=replace(op.range, page=page, count=count)))
+    except ValueError:
+        return op
+
+
+# Operations that take a range and nothing else.
+RANGED = frozenset("write read unmap wp unwp unwatch lock unlock split idle look".split())
+
+
+def _fork(draw: Draw, actor: int) -> None:
+    free = [n for n in range(ACTORS) if n not in draw.areas]
+    if free:
+        draw.add("fork", actor, number=free[0])
+        draw.areas[free[0]] = list(draw.areas[actor])
+
+
+def _exit(draw: Draw, actor: int) -> None:
+    if len(draw.areas) > 1:
+        draw.add("exit", actor)
+        del draw.areas[actor]
+
+
+def _move(draw: Draw, actor: int) -> None:
+    """To a place with the same offset in a folio, or to another."""
+    rng = draw.rng
+    area = draw.area(actor)
+    what = draw.part(area.where)
+    shift = rng.choice([0, 0, 0, 16, 1, -1, 3, 512, rng.randint(-64, 64)])
+    page = max(0, min(SLOT_PAGES - what.count, what.page + shift))
+    to = Range(rng.choice(SLOTS), page)
+    keep = area.kind == "anon" and rng.random() < 0.12
+    draw.add("move", actor, range=what, to=to, word="keep" if keep else "move")
+    if what == area.where and not keep:
+        draw.areas[actor] = [other for other in draw.areas[actor] if other is not area]
+    draw.areas[actor].append(Area(replace(what, slot=to.slot, page=to.page), area.kind))
+
+
+def _protect(draw: Draw, actor: int) -> None:
+    word = pick(draw.rng, {"rw": 4, "r": 4, "none": 1})
+    draw.add("protect", actor, range=draw.part(draw.area(actor).where), word=word)
+
+
+def _resize(draw: Draw, actor: int) -> None:
+    where = draw.area(actor).where
+    number = max(1, min(SLOT_PAGES - where.page, where.count + draw.rng.randint(-20, 20)))
+    draw.add("resize", actor, range=where, number=number)
+
+
+def _hold(draw: Draw, actor: int) -> None:
+    where = draw.part(draw.area(actor).where)
+    draw.add("hold", actor, to=Range(where.slot, where.page))
+
+
+def _folio(draw: Draw, _actor: int) -> None:
+    sizes = list(FOLIO_WEIGHTS)
+    draw.folio = draw.rng.choices(sizes, list(FOLIO_WEIGHTS.values()))[0]
+    draw.add("folio", number=draw.folio)
+
+
+def _same(draw: Draw, actor: int) -> None:
+    where = draw.part(draw.area(actor).where)
+    draw.add("same", actor, range=where, number=draw.rng.choice([1, 1, 1, 2, 3]))
+
+
+def _clear_refs(draw: Draw, actor: int) -> None:
+    draw.add("clear-refs", actor, number=draw.rng.choice([1, 4, 4]))
+
+
+def _switch(verb: str) -> Callable[[Draw, int], None]:
+    return lambda draw, _actor: draw.add(verb, word=draw.rng.choice(["on", "off"]))
+
+
+def _recipe(draw: Draw, actor: int) -> None:
+    draw.rng.choice(RECIPES)(draw, actor)
+
+
+STEPS: dict[str, Callable[[Draw, int], None]] = {
+    "map": lambda draw, actor: draw.map(actor) and None,
+    "fork": _fork,
+    "exit": _exit,
+    "move": _move,
+    "protect": _protect,
+    "resize": _resize,
+    "hold": _hold,
+    "folio": _folio,
+    "same": _same,
+    "clear-refs": _clear_refs,
+    "swap": _switch("swap"),
+    "smart": _switch("smart"),
+    "drop": lambda draw, actor: draw.add("drop", actor),
+    "watch": lambda draw, actor: draw.add("watch", actor),
+    "reclaim": lambda draw, _actor: draw.add("reclaim"),
+    "ksm": lambda draw, _actor: draw.add("ksm", number=draw.rng.choice([1, 2, 2, 3])),
+    "recipe": _recipe,
+}
+
+
+def _redirty(draw: Draw, actor: int) -> None:
+    """Freed, written to again in part, and reclaimed."""
+    where = draw.area(actor).where
+    draw.add("advise", actor, range=where, word="free")
+    draw.add("write", actor, range=draw.part(where))
+    draw.add("advise", actor, range=where, word="pageout")
+
+
+def _freed(draw: Draw, actor: int) -> None:
+    """Freed and reclaimed: the clean run."""
+    where = draw.area(actor).where
+    draw.add("advise", actor, range=where, word="free")
+    if draw.rng.random() < 0.5:
+        step(draw)
+    draw.add("advise", actor, range=where, word="pageout")
+
+
+def _half_forked(draw: Draw, actor: int) -> None:
+    """Some pages of a folio are shared with a child, the others are not."""
+    where = draw.area(actor).where
+    some = draw.part(where)
+    draw.add("advise", actor, range=some, word="dontfork")
+    _fork(draw, actor)
+    draw.add("advise", actor, range=some, word="dofork")
+
+
+def _written_by_child(draw: Draw, actor: int) -> None:
+    """A child copies some pages of a folio, and may be gone afterwards."""
+    before = set(draw.areas)
+    where = draw.area(actor).where
+    _fork(draw, actor)
+    for child in set(draw.areas) - before:
+        draw.add("write", child, range=draw.part(where))
+        if draw.rng.random() < 0.4:
+            _exit(draw, child)
+
+
+def _soft_dirty_mix(draw: Draw, actor: int) -> None:
+    """Soft-dirty is cleared everywhere and set again on some pages."""
+    draw.add("clear-refs", actor, number=4)
+    draw.add("write", actor, range=draw.part(draw.area(actor).where))
+
+
+def _wp_mix(draw: Draw, actor: int) -> None:
+    """Some pages of a folio are write-protected by userfaultfd."""
+    where = draw.area(actor).where
+    if draw.rng.random() < 0.3:
+        draw.add("watch", actor)
+    draw.add("wp", actor, range=where)
+    if draw.rng.random() < 0.7:
+        draw.add("unwp", actor, range=draw.part(where))
+
+
+def _protect_mix(draw: Draw, actor: int) -> None:
+    """Protected and given back: entries that have lost their write permission."""
+    some = draw.part(draw.area(actor).where)
+    draw.add("protect", actor, range=some, word="r")
+    draw.add("protect", actor, range=some, word="rw")
+
+
+def _swapped_mix(draw: Draw, actor: int) -> None:
+    """Swapped out as a whole, some pages brought back."""
+    where = draw.area(actor).where
+    draw.add("advise", actor, range=where, word="pageout")
+    verb = draw.rng.choice(["read", "write"])
+    draw.add(verb, actor, range=draw.part(where))
+
+
+def _merged(draw: Draw, actor: int) -> None:
+    """Pages that KSM merges, and their reverse mapping in use."""
+    where = draw.area(actor).where
+    draw.add("same", actor, range=draw.part(where), number=1)
+    draw.add("advise", actor, range=where, word="mergeable")
+    draw.add("ksm", number=2)
+    if draw.rng.random() < 0.6:
+        draw.add("reclaim")
+
+
+RECIPES: tuple[Callable[[Draw, int], None], ...] = (
+    _redirty,
+    _redirty,
+    _freed,
+    _freed,
+    _half_forked,
+    _written_by_child,
+    _soft_dirty_mix,
+    _wp_mix,
+    _protect_mix,
+    _swapped_mix,
+    _merged,
+)
