@@ -213,14 +213,15 @@ bool system_check(void (*line)(const char *fmt, ...))
 	static unsigned long before;
 	unsigned long now;
 
-	env_drain_lru();
-	now = lru_bytes();
-	if (now != before)
-		line("x memory %ld\n", (long)(now - before) / (long)PAGE_SIZE);
-	before = now;
+	/* First: this frees what only the swap cache holds. */
 	if (swapping && !stop_swapping()) {
 		line("x swap %lu\n", swap_used_kib() / 4);
 		return false;
 	}
+	env_drain_lru();
+	now = lru_bytes();
+	if (now > before)
+		line("x memory %lu\n", (now - before) / PAGE_SIZE);
+	before = now;
 	return true;
 }

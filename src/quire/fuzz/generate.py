@@ -177,6 +177,10 @@ def _vary(rng: random.Random, op: Op) -> Op:
 RANGED = frozenset("write read unmap wp unwp unwatch lock unlock split idle look".split())
 
 
+def _map(draw: Draw, actor: int) -> None:
+    draw.map(actor)
+
+
 def _fork(draw: Draw, actor: int) -> None:
     free = [n for n in range(ACTORS) if n not in draw.areas]
     if free:
@@ -245,7 +249,7 @@ def _recipe(draw: Draw, actor: int) -> None:
 
 
 STEPS: dict[str, Callable[[Draw, int], None]] = {
-    "map": lambda draw, actor: draw.map(actor) and None,
+    "map": _map,
     "fork": _fork,
     "exit": _exit,
     "move": _move,

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Run the same programs of memory operations on stock and patched, and show what differs.
+
+Programs come from a seed. Each runs in fresh processes; after each operation everything that user
+space can see is compared. A difference that repeats is shrunk and written out, ready to replay.
+
+  quire fuzz ARCH=arm64                          1000 programs
+  quire fuzz ARCH=arm64 --programs 50000 --seed 7
+  quire fuzz --replay build/fuzz/arm64/finding-17/program.fuzz ARCH=arm64
+  quire fuzz --corpus                            replay tests/fuzz/
+  quire fuzz --self-test ARCH=arm64              find the seeded bugs (quire sabotage --list)
+"""
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from quire import guest, host, lab, machine, sabotage
+from quire.arch import Architecture
+from quire.errors import Difference, UserError
+from quire.fuzz import generate, hunt, program, selftest
+from quire.fuzz.compare import EXPLANATIONS
+from quire.fuzz.hunt import Finding, Pair, Tally
+from quire.fuzz.program import Program
+from quire.fuzz.runner import Target
+from quire.report.table import console
+from quire.session import Session
+from quire.tree import Tree
+
+NAME = "fuzz"
+# Programs a boot: enough that booting does not count, few enough that a lost guest costs little.
+BATCH = 250
+
+
+def add_arguments(part: argparse.ArgumentParser) -> None:
+    """Which programs, how many."""
+    what = part.add_mutually_exclusive_group()
+    what.add_argument(
+        "--replay", type=Path, action="append", default=[], metavar="FILE", help="run this program"
+    )
+    what.add_argument("--corpus", action="store_true", help="run the programs of tests/fuzz/")
+    what.add_argument(
+        "--self-test",
+        nargs="*",
+        metavar="BUG",
+        help="look for seeded bugs (default: all), up to --programs for each",
+    )
+    part.add_argument(
+        "--programs", type=int, default=1000, metavar="N", help="how many (default %(default)s)"
+    )
+    part.add_argument(
+        "--seed", type=int, default=1, metavar="N", help="of the first program (default 1)"
+    )
+    part.add_argument(
+        "--findings",
+        type=int,
+        default=5,
+        metavar="N",
+        help="stop after so many (default %(default)s)",
+    )
+    part.add_argument(
+        "--output", type=Path, metavar="DIR", help="findings go there (default: build/fuzz/)"
+    )
+    part.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(session: Session, arguments: argparse.Namespace) -> int:
+    """Exit status 1 when the kernels differ, or a seeded bug was missed."""
+    host.require(session.architectures)
+    prepared = lab.prepare(session)
+    if arguments.self_test is not None:
+        return _self_test(session, arguments, prepared)
+    given = _given(session, arguments)
+    problems = []
+    for arch in session.architectures:
+        pair = Pair(
+            _target(session, arch, prepared.stock),
+            _target(session, arch, prepared.patched),
+            session.jobs,
+        )
+        findings = _fuzz(session, arguments, arch, pair, given)
+        output = (arguments.output or session.cache.root / "fuzz") / arch.name
+        for finding in findings:
+            problems.append(f"{arch.name}: {hunt.write(finding, output)}: {finding.title}")
+    if problems:
+        raise Difference(
+            f"{len(problems)} programs tell the kernels apart",
+            "\n".join(problems),
+            "replay one: quire fuzz --replay FILE; the records are beside it",
+        )
+    return 0
+
+
+def _target(session: Session, arch: Architecture, tree: Tree) -> Target:
+    kernel = session.kernel(arch, tree)
+    program_ = guest.build(session.cache, session.project.guest, kernel, session.jobs)
+    name = f"fuzz-{arch.name}-{tree.label}"
+    return Target(kernel, program_, machine.workdir(session.cache, name))
+
+
+def _given(session: Session, arguments: argparse.Namespace) -> dict[int, Program]:
+    """Programs from files, if there are to be any."""
+    files = list(arguments.replay)
+    if arguments.corpus:
+        files = sorted((session.project.root / "tests/fuzz").glob("*.fuzz"))
+        if not files:
+            raise UserError("there is no corpus", "tests/fuzz/*.fuzz", "quire fuzz, without it")
+    try:
+        texts = [(path, path.read_text()) for path in files]
+    except OSError as error:
+        raise UserError("a program cannot be read", str(error), "name one that is there") from error
+    return {number: program.parse(text, str(path)) for number, (path, text) in enumerate(texts)}
+
+
+def _fuzz(
+    session: Session,
+    arguments: argparse.Namespace,
+    arch: Architecture,
+    pair: Pair,
+    given: dict[int, Program],
+) -> list[Finding]:
+    tally = Tally()
+    findings: list[Finding] = []
+    total = len(given) or arguments.programs
+    started = time.monotonic()
+    with session.progress.stage(f"{arch.name} programs", total):
+        for start in range(0, total, BATCH):
+            numbers = range(start, min(start + BATCH, total))
+            batch = {
+                n: given[n] if given else generate.generate(arguments.seed + n) for n in numbers
+            }
+            left = arguments.findings - len(findings)
+            findings += hunt.investigate(pair, tally, batch, left)
+            session.progress.at(
+                numbers.stop, f"{tally.suspects} suspects, {len(findings)} findings"
+            )
+            if len(findings) >= arguments.findings:
+                break
+    seconds = time.monotonic() - started
+    if arguments.json:
+        print(json.dumps(_as_json(arch, pair, tally, findings, seconds), indent=1))
+    else:
+        _show(arch, pair, tally, findings, seconds)
+    return findings
+
+
+def _show(
+    arch: Architecture, pair: Pair, tally: Tally, findings: list[Finding], seconds: float
+) -> None:
+    out = console()
+    spent = pair.stock.seconds + pair.patched.seconds
+    rate = tally.programs * 2 * 60 / spent if spent else 0
+    out.print(
+        f"{arch.name}: {tally.programs} programs in {seconds:.0f} s, {rate:.0f} a minute and boot; "
+        f"{tally.suspects} differed, {tally.unstable} of them not twice the same on stock, "
+        f"{tally.troubled} in trouble on stock; [bold]{len(findings)} findings[/]"
+    )
+    for name, count in tally.excused.most_common():
+        out.print(f"  excused in {count} programs: {name} ({EXPLANATIONS[name]})")
+    for finding in findings:
+        out.print(f"[red]finding {finding.number}[/] {finding.title}")
+        out.print("\n".join(f"  {op.text()}" for op in finding.program))
+
+
+def _as_json(
+    arch: Architecture, pair: Pair, tally: Tally, findings: list[Finding], seconds: float
+) -> dict[str, Any]:
+    return {
+        "architecture": arch.name,
+        "programs": tally.programs,
+        "seconds": seconds,
+        "boots": pair.stock.boots + pair.patched.boots,
+        "suspects": tally.suspects,
+        "unstable": tally.unstable,
+        "troubled": tally.troubled,
+        "excused": dict(tally.excused),
+        "findings": [
+            {
+                "number": finding.number,
+                "program": [op.text() for op in finding.program],
+                "differences": finding.differences,
+            }
+            for finding in findings
+        ],
+    }
+
+
+def _self_test(session: Session, arguments: argparse.Namespace, prepared: lab.Prepared) -> int:
+    where = sabotage.folder(session.project.sabotage, prepared)
+    bugs = sabotage.select(sabotage.read(where / "bugs"), arguments.self_test)
+    tree = sabotage.sabotaged(session.cache, prepared, where)
+    missed = []
+    for arch in session.architectures:
+        course = selftest.Course(
+            _target(session, arch, prepared.stock), arguments.seed, arguments.programs
+        )
+        sick = _target(session, arch, tree)
+        chosen = [bug for bug in bugs if arch.name in bug.architectures]
+        results = []
+        with session.progress.stage(f"{arch.name} seeded bugs", len(chosen)):
+            for number, bug in enumerate(chosen, 1):
+                result = selftest.hunt_bug(course, sick, bug)
+                results.append(result)
+                session.progress.at(number, f"{bug.name}: {_found(result)}")
+                session.progress.say(f"{bug.name}: {_found(result)}")
+                if result.finding:
+                    output = (arguments.output or session.cache.root / "fuzz") / "self-test"
+                    hunt.write(result.finding, output / arch.name / bug.name)
+        _show_self_test(arch, results, as_json=arguments.json)
+        missed += [f"{arch.name}: {r.bug.name}" for r in results if not r.finding]
+    if missed:
+        raise Difference(
+            f"{len(missed)} seeded bugs were not found",
+            "\n".join(missed),
+            "more --programs, or a recipe in src/quire/fuzz/generate.py",
+        )
+    return 0
+
+
+def _found(result: selftest.Result) -> str:
+    if not result.finding:
+        return f"missed in {result.programs} programs"
+    return f"{result.programs} programs, {len(result.finding.program)} operations"
+
+
+def _show_self_test(arch: Architecture, results: list[selftest.Result], *, as_json: bool) -> None:
+    if as_json:
+        rows = [
+            {
+                "bug": result.bug.name,
+                "programs": result.programs,
+                "operations": len(result.finding.program) if result.finding else None,
+                "difference": result.finding.title if result.finding else None,
+            }
+            for result in results
+        ]
+        print(json.dumps({"architecture": arch.name, "bugs": rows}, indent=1))
+        return
+    table = Table(title=f"{arch.name} · seeded bugs", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("bug", no_wrap=True)
+    table.add_column("programs", justify="right")
+    table.add_column("operations", justify="right")
+    table.add_column("the first difference")
+    for result in results:
+        size = str(len(result.finding.program)) if result.finding else "missed"
+        title = result.finding.title if result.finding else ""
+        table.add_row(result.bug.name, str(result.programs), size, title[:90])
+    console().print(table)

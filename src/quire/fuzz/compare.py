@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Two records of one program: what differs, and which of that is meant to.
+
+Everything is compared. Where the series do something else on purpose, EXPLANATIONS names it, and
+only pages are excused that it can concern: those given up by MADV_FREE and not written since. What
+follows from such a page (it may be there on one kernel and gone on the other) is excused as well,
+by following the page through moves and forks; all other pages must still agree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from quire.fuzz.program import Op, Program, Range
+from quire.fuzz.record import Page, Record, Step, pages, steps
+
+EXPLANATIONS = {
+    "dropped in part": "of a lazyfree folio that was written to in part, stock drops the pages "
+    "before the first written one, and the series keep them all; either may be done",
+    "held": "a clean lazyfree folio with a reference too many stays lazyfree; stock makes it "
+    "swap-backed, with contents that nobody wants",
+    "bits of a run": "a run that is put back has the accessed and dirty bits of all its pages, and "
+    "arm64 folds it to a block, whose bits hold for all of it: sums in smaps move from clean to "
+    "dirty, and huge mappings of redirtied folios stay",
+    "follows": "a page next to excused ones, or a sum that has such pages in it",
+}
+
+# Fields of smaps that tell of accessed and dirty bits, or of a huge mapping.
+_BITS = re.compile(
+    r",(?:Referenced|LazyFree|AnonHugePages|Pss_Dirty|(?:Private|Shared)_(?:Clean|Dirty))=\d+"
+)
+_SUMS = re.compile(r",[A-Z]\w+=\d+")
+# Ranges are few pages; a place is (process, slot, page).
+Place = tuple[int, str, int]
+
+
+@dataclass
+class Verdict:
+    """What a comparison found: differences nobody can explain, and how often each excuse served."""
+
+    differences: list[str] = field(default_factory=list)
+    excused: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass
+class Model:
+    """What the program did, as far as excuses depend on it."""
+
+    lazy: set[Place] = field(default_factory=set)
+    # Pages that have differed, with an excuse.
+    apart: set[Place] = field(default_factory=set)
+    held: bool = False
+    # Pages were given up; something was written, or reclaimed, since.
+    freed: bool = False
+    written: bool = False
+    reclaimed: bool = False
+
+    def apply(self, op: Op, outcome: str) -> None:
+        """Follow one operation."""
+        actor = op.actor if op.actor is not None else -1
+        where = _places(actor, op.range)
+        self.held |= op.verb == "hold"
+        if op.verb in ("write", "same"):
+            self.written |= self.freed
+            if outcome.endswith("segv=0 bus=0"):
+                self.lazy -= where
+        elif op.verb == "advise" and op.word == "free":
+            self.freed = True
+            self.lazy |= where
+        elif op.verb in ("map", "unmap") or op.word in ("dontneed", "remove"):
+            self.lazy -= where
+            self.apart -= where
+        elif op.verb == "move" and outcome == "ok" and op.range and op.to:
+            for known in (self.lazy, self.apart):
+                _move(known, actor, op.range, op.to, op.word == "keep")
+        elif op.verb == "fork" and outcome == "ok":
+            for known in (self.lazy, self.apart):
+                known |= {(op.number, slot, page) for who, slot, page in known if who == actor}
+        if op.verb == "reclaim" or op.word == "pageout":
+            self.reclaimed |= self.freed
+
+    def excuse(self, place: Place, stock: Page, patched: Page) -> str:
+        """The name of the explanation that covers a page's difference; empty if none does."""
+        both = stock.content and patched.content
+        if place in self.apart:
+            return "follows"
+        if place in self.lazy and (
+            not both or "0" in (stock.content, patched.content) or stock.content == patched.content
+        ):
+            if self.held:
+                return "held"
+            if self.written:
+                return "dropped in part"
+        near = any(who == place[0] and slot == place[1] for who, slot, _ in self.apart)
+        if (
+            near
+            and _empty(stock) == _empty(patched)
+            and (not both or stock.content == patched.content)
+        ):
+            return "follows"
+        return ""
+
+    def touches(self, op: Op) -> bool:
+        """Whether an operation's outcome can depend on pages that are apart."""
+        if op.range is None:
+            return bool(self.apart)
+        actor = op.actor if op.actor is not None else -1
+        return bool(_places(actor, op.range) & self.apart)
+
+    def apart_in(self, actor: int, slot: str = "") -> bool:
+        """Whether a process has pages that are apart, in that slot or any."""
+        return any(who == actor and slot in ("", where) for who, where, _ in self.apart)
+
+
+def _places(actor: int, where: Range | None) -> set[Place]:
+    if not where:
+        return set()
+    return {(actor, where.slot, page) for page in range(where.page, where.end)}
+
+
+def _move(known: set[Place], actor: int, what: Range, to: Range, keep: bool) -> None:
+    source = _places(actor, what) & known
+    known -= _places(actor, Range(to.slot, to.page, what.count))
+    if not keep:
+        known -= source
+    known |= {(actor, to.slot, page - what.page + to.page) for _, _, page in source}
+
+
+def _empty(page: Page) -> bool:
+    return page.state[0] == "-" or page.content == "0"
+
+
+def compare(program: Program, stock: Record, patched: Record) -> Verdict:
+    """Go through both records; a splat, hang or leak on patched only is a difference, too."""
+    verdict = Verdict()
+    if patched.trouble and patched.trouble != stock.trouble:
+        verdict.differences.append(patched.trouble)
+    if _plain(stock) == _plain(patched):
+        return verdict
+    model = Model()
+    for left, right in zip(steps(stock), steps(patched), strict=False):
+        kind, _, number = left.name.partition(" ")
+        op = program[int(number)] if kind == "o" else None
+        if op:
+            model.apply(op, left.outcome)
+        if left.name != right.name:
+            verdict.differences.append(f"{left.name} against {right.name}")
+            break
+        _compare_step(verdict, model, op, left, right)
+        if kind == "w":
+            model.lazy = {place for place in model.lazy if place[0] != int(number)}
+    return verdict
+
+
+def _plain(record: Record) -> list[str]:
+    """Without the kernel's messages: splats among them are told otherwise."""
+    return [line for line in record.lines if line[:2] != "k "]
+
+
+def _compare_step(verdict: Verdict, model: Model, op: Op | None, left: Step, right: Step) -> None:
+    """One operation's outcome and what is seen after it; pages first, sums depend on them."""
+    where = f"{left.name} {op.text() if op else ''}".strip()
+    keys = sorted({*left.states, *right.states}, key=lambda key: "muv".index(key[0]))
+    for key in keys:
+        one, other = left.states.get(key, ""), right.states.get(key, "")
+        if one == other:
+            continue
+        if key[0] == "m" and one and other:
+            _compare_pages(verdict, model, f"{where}: {key}", one, other)
+        elif not _excused_sum(verdict, model, key, one, other):
+            verdict.differences.append(f"{where}: {key}: {one} | {other}")
+    if left.outcome != right.outcome:
+        if model.touches(op) if op else model.apart:
+            verdict.excused["follows"] += 1
+        else:
+            verdict.differences.append(f"{where}: {left.outcome} | {right.outcome}")
+
+
+def _compare_pages(verdict: Verdict, model: Model, where: str, one: str, other: str) -> None:
+    _, actor, slot = where.rsplit(": ", 1)[1].split(" ")
+    left, right = pages(one, slot), pages(other, slot)
+    apart: set[Place] = set()
+    for at in left:
+        if left[at] == right[at]:
+            continue
+        place = (int(actor), slot, at.page)
+        excuse = model.excuse(place, left[at], right[at])
+        if excuse:
+            apart.add(place)
+            verdict.excused[excuse] += 1
+        else:
+            texts = (f"{page.state}:{page.content}" for page in (left[at], right[at]))
+            verdict.differences.append(f"{where} {at.page}: {' | '.join(texts)}")
+    model.apart |= apart
+
+
+def _excused_sum(verdict: Verdict, model: Model, key: str, one: str, other: str) -> bool:
+    """Whether mappings or counters differ only in what an explanation covers."""
+    kind, actor, *slot = key.split(" ")
+    if model.apart_in(int(actor), *slot):
+        same = _SUMS.sub("", one) == _SUMS.sub("", other) or kind == "u"
+        verdict.excused["follows"] += same
+        return same
+    if not (model.reclaimed and (model.written or model.held)):
+        return False
+    same = _BITS.sub("", one) == _BITS.sub("", other)
+    verdict.excused["bits of a run"] += same
+    return same

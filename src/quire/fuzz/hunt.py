@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From programs to findings: run on both kernels, repeat what differs, shrink what repeats."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from quire.fuzz import program as language
+from quire.fuzz import runner
+from quire.fuzz.compare import Verdict, compare
+from quire.fuzz.minimise import minimise, replace_each
+from quire.fuzz.program import Op, Program
+from quire.fuzz.record import Record
+from quire.fuzz.runner import Records, Target
+
+
+@dataclass
+class Pair:
+    """The two kernels. `machines`: boots at once."""
+
+    stock: Target
+    patched: Target
+    machines: int = 1
+
+    def run(self, programs: Mapping[int, Program]) -> tuple[Records, Records]:
+        """The records of both."""
+        with ThreadPoolExecutor(max_workers=min(self.machines, 2)) as pool:
+            stock = pool.submit(runner.run, self.stock, programs)
+            patched = pool.submit(runner.run, self.patched, programs)
+            return stock.result(), patched.result()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A program with which the kernels differ, before and after it was shrunk."""
+
+    number: int
+    original: Program
+    program: Program
+    differences: tuple[str, ...]
+    stock: Record
+    patched: Record
+
+    @property
+    def title(self) -> str:
+        """The first difference."""
+        return self.differences[0]
+
+
+@dataclass
+class Tally:
+    """What a hunt has seen so far."""
+
+    programs: int = 0
+    suspects: int = 0
+    # Programs whose record on stock does not repeat, or has a splat, leak or hang.
+    unstable: int = 0
+    troubled: int = 0
+    # For each excuse, the programs that needed it.
+    excused: Counter[str] = field(default_factory=Counter)
+
+
+def suspects(
+    tally: Tally, programs: Mapping[int, Program], stock: Records, patched: Records
+) -> dict[int, Program]:
+    """The programs whose records differ without an excuse, on a stock that is well."""
+    found = {}
+    for number, ops in programs.items():
+        if number not in stock or number not in patched:
+            continue
+        verdict = compare(ops, stock[number], patched[number])
+        tally.programs += 1
+        tally.excused.update(verdict.excused.keys())
+        if stock[number].trouble:
+            tally.troubled += 1
+        elif verdict.differences:
+            found[number] = ops
+    tally.suspects += len(found)
+    return found
+
+
+def confirm(
+    pair: Pair, tally: Tally, programs: Mapping[int, Program], stock: Records
+) -> dict[int, tuple[Verdict, Record, Record]]:
+    """Those that differ again, in another order, and are on stock what they were before."""
+    if not programs:
+        return {}
+    again_stock, again = pair.run(dict(reversed(list(programs.items()))))
+    kept = {}
+    for number, ops in programs.items():
+        if _plain(again_stock[number]) != _plain(stock[number]):
+            tally.unstable += 1
+            continue
+        verdict = compare(ops, again_stock[number], again[number])
+        if verdict.differences:
+            kept[number] = (verdict, again_stock[number], again[number])
+    return kept
+
+
+def _plain(record: Record) -> tuple[str, list[str]]:
+    return record.trouble, [line for line in record.lines if line[:2] != "k "]
+
+
+def shrink(pair: Pair, program: Program) -> Program:
+    """The smallest program that still makes a difference, in operations, then in pages."""
+
+    def happens(candidates: Sequence[Program]) -> list[bool]:
+        unique = list(dict.fromkeys(candidates))
+        stock, patched = pair.run(runner.numbered(unique))
+        answers = {
+            ops: not stock[number].trouble
+            and bool(compare(ops, stock[number], patched[number]).differences)
+            for number, ops in enumerate(unique)
+        }
+        return [answers[ops] for ops in candidates]
+
+    return replace_each(minimise(program, happens), simpler, happens)
+
+
+def simpler(op: Op) -> list[Op]:
+    """Forms of an operation with fewer pages, the smallest first."""
+    if not op.range or op.range.count == 1:
+        return []
+    counts = sorted({1, op.range.count // 2})
+    return [replace(op, range=replace(op.range, count=count)) for count in counts]
+
+
+def investigate(
+    pair: Pair, tally: Tally, programs: Mapping[int, Program], most: int
+) -> list[Finding]:
+    """Run the programs; at most that many of the differences are shrunk and returned."""
+    stock, patched = pair.run(programs)
+    return follow_up(pair, tally, suspects(tally, programs, stock, patched), stock, most)
+
+
+def follow_up(
+    pair: Pair, tally: Tally, found: Mapping[int, Program], stock: Records, most: int
+) -> list[Finding]:
+    """Repeat and shrink what differed."""
+    findings = []
+    for number in list(confirm(pair, tally, found, stock))[:most]:
+        small = shrink(pair, found[number])
+        left, right = pair.run({number: small})
+        verdict = compare(small, left[number], right[number])
+        if verdict.differences:
+            differences = tuple(verdict.differences)
+            findings.append(
+                Finding(number, found[number], small, differences, left[number], right[number])
+            )
+    return findings
+
+
+def write(finding: Finding, directory: Path) -> Path:
+    """The finding's folder: the program to replay, both records, and what differs."""
+    where = directory / f"finding-{finding.number}"
+    where.mkdir(parents=True, exist_ok=True)
+    (where / "program.fuzz").write_text(language.text(finding.program, finding.differences[:3]))
+    (where / "original.fuzz").write_text(language.text(finding.original))
+    (where / "stock.log").write_text("\n".join(finding.stock.lines) + "\n")
+    (where / "patched.log").write_text("\n".join(finding.patched.lines) + "\n")
+    (where / "differences").write_text("\n".join(finding.differences) + "\n")
+    return where / "program.fuzz"
