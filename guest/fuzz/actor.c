@@ -65,11 +65,32 @@ static void inject(bool on)
 		me.fail_nth = 0;
 }
 
+/*
+ * An operation between two looks at its pages, with no other process running
+ * meanwhile: the second shows what the TLB still knows.
+ */
+static void perform_warm(const struct op *op)
+{
+	unsigned int before, after;
+	struct outcome_text outcome;
+
+	me.warm = false;
+	before = content_hash(op->slot, op->page, op->count);
+	outcome = op->verb->act(&me, op);
+	after = content_hash(op->slot, op->page, op->count);
+	say("o %u %s before=%08x after=%08x\n", op->index, outcome.text,
+	    before, after);
+}
+
 static void perform(const struct op *op)
 {
 	bool faulty = me.fail_nth;
 	struct outcome_text outcome;
 
+	if (me.warm && op->count) {
+		perform_warm(op);
+		return;
+	}
 	inject(true);
 	outcome = op->verb->act(&me, op);
 	if (faulty)

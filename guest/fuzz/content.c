@@ -114,3 +114,17 @@ void content_name(const char *page, char *name, char *next)
 	}
 	strcpy(next, name);
 }
+
+unsigned int content_hash(unsigned int slot, unsigned int page,
+			  unsigned int count)
+{
+	char name[CONTENT_LEN], next[CONTENT_LEN], *c;
+	unsigned int hash = 0;
+
+	for (; count; count--, page++) {
+		content_name(page_addr(slot, page), name, next);
+		for (c = name; *c; c++)
+			hash = (hash ^ *c) * 0x01000193u;
+	}
+	return hash;
+}

@@ -73,6 +73,7 @@ struct actor {
 	unsigned int id;
 	int uffd;		/* -1: none yet */
 	unsigned int fail_nth;	/* fault to be injected into the next operation */
+	bool warm;		/* read the pages before and after the next one */
 	bool holding;
 	struct hold hold;
 };
@@ -143,6 +144,9 @@ struct outcome_text touch_all(const struct program *program);
 int content_write(unsigned int slot, unsigned int page, unsigned int tag);
 /* The same content for all pages of a class, so that KSM merges them. */
 int content_write_same(char *page, unsigned int class);
+/* Read the pages of a range right now, present or not; a hash of it all. */
+unsigned int content_hash(unsigned int slot, unsigned int page,
+			  unsigned int count);
 /* What a page holds, as recorded; *next is how its successor would continue. */
 #define CONTENT_LEN 24
 void content_name(const char *page, char *name, char *next);

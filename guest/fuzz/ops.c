@@ -390,6 +390,13 @@ static struct outcome_text do_look(struct actor *self __attribute__((unused)),
 	return for_each_idle(op, false);
 }
 
+static struct outcome_text do_warm(struct actor *self,
+				   const struct op *op __attribute__((unused)))
+{
+	self->warm = true;
+	return outcome_ok();
+}
+
 static struct outcome_text do_fail(struct actor *self, const struct op *op)
 {
 	self->fail_nth = op->number;
@@ -420,6 +427,7 @@ const struct verb actor_verbs[] = {
 	{ "split", "R", do_split, NULL },
 	{ "idle", "R", do_idle, NULL },
 	{ "look", "R", do_look, NULL },
+	{ "warm", "", do_warm, NULL },
 	{ "fail", "n", do_fail, NULL },
 	{ NULL, NULL, NULL, NULL },
 };

@@ -24,6 +24,8 @@ EXPLANATIONS = {
     "bits of a run": "a run that is put back has the accessed and dirty bits of all its pages, and "
     "arm64 folds it to a block, whose bits hold for all of it: sums in smaps move from clean to "
     "dirty, and huge mappings of redirtied folios stay",
+    "merged later": "a page that was merged by KSM and written to since starts anew with the "
+    "series, and may be merged again a pass later or earlier",
     "follows": "a page next to excused ones, or a sum that has such pages in it",
 }
 
@@ -56,14 +58,20 @@ class Model:
     freed: bool = False
     written: bool = False
     reclaimed: bool = False
+    # ksmd has passed; something was written since.
+    passed: bool = False
+    unmerged: bool = False
 
     def apply(self, op: Op, outcome: str) -> None:
         """Follow one operation."""
+        outcome = outcome.partition(" before=")[0]
         actor = op.actor if op.actor is not None else -1
         where = _places(actor, op.range)
         self.held |= op.verb == "hold"
+        self.passed |= op.verb == "ksm"
         if op.verb in ("write", "same"):
             self.written |= self.freed
+            self.unmerged |= self.passed
             if outcome.endswith("segv=0 bus=0"):
                 self.lazy -= where
         elif op.verb == "advise" and op.word == "free":
@@ -93,6 +101,8 @@ class Model:
                 return "held"
             if self.written:
                 return "dropped in part"
+        if self.unmerged and both and _as_merged(stock) == _as_merged(patched):
+            return "merged later"
         near = any(who == place[0] and slot == place[1] for who, slot, _ in self.apart)
         if (
             near
@@ -126,6 +136,13 @@ def _move(known: set[Place], actor: int, what: Range, to: Range, keep: bool) -> 
     if not keep:
         known -= source
     known |= {(actor, to.slot, page - what.page + to.page) for _, _, page in source}
+
+
+def _as_merged(page: Page) -> Page:
+    """What does not depend on whether it is merged, for pages that can be."""
+    if not page.content.startswith("k"):
+        return page
+    return Page(page.state.translate({ord("x"): None, ord("L"): None}), page.content)
 
 
 def _empty(page: Page) -> bool:

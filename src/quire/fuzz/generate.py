@@ -14,28 +14,30 @@ from dataclasses import dataclass, field, replace
 
 from quire.fuzz.program import ACTORS, MAX_OPS, SLOT_PAGES, SLOTS, Op, Program, Range, check
 
-MIN_OPS, LONGEST = 5, 22
+MIN_OPS, LONGEST = 3, 14
 
 # How often an operation comes: everywhere, and by theme in place of that.
 COMMON = {
     "write": 8.0, "read": 2.0, "fork": 3.0, "exit": 1.0, "protect": 2.5, "unmap": 1.5, "map": 1.0,
     "move": 2.5, "resize": 0.3, "clear-refs": 1.5, "wp": 1.5, "unwp": 0.7, "watch": 0.2,
-    "unwatch": 0.2, "lock": 0.5, "unlock": 0.4, "hold": 0.6, "drop": 0.5, "split": 0.5,
+    "unwatch": 0.2, "lock": 0.5, "unlock": 0.4, "hold": 0.6, "drop": 0.5, "warm": 0.2, "split": 0.5,
     "folio": 0.7, "swap": 0.3, "reclaim": 2.0, "idle": 0.6, "look": 0.6, "same": 0.4, "ksm": 0.1,
     "free": 1.5, "pageout": 3.0, "cold": 0.6, "dontneed": 1.0, "dontfork": 1.0, "dofork": 1.0,
     "mergeable": 0.1, "collapse": 0.7, "populate-read": 0.5, "populate-write": 0.5,
     "willneed": 0.4, "wipeonfork": 0.2, "keeponfork": 0.1, "hugepage": 0.2, "nohugepage": 0.2,
-    "recipe": 5.0,
+    "recipe": 9.0,
 }  # fmt: skip
 THEMES: dict[str, tuple[float, dict[str, float]]] = {
     "mremap": (3, {"move": 12, "wp": 3, "watch": 0.8, "free": 2}),
     "lazyfree": (3, {"free": 8, "pageout": 6, "reclaim": 5, "hold": 0.3}),
     "swapout": (3, {"pageout": 10, "reclaim": 6, "read": 4, "dontfork": 2, "dofork": 2}),
     "ksm": (1.5, {"same": 10, "ksm": 8, "mergeable": 5, "unmergeable": 1, "smart": 0.3,
-                  "reclaim": 5, "idle": 2, "look": 2, "move": 4, "recipe": 3}),
+                  "reclaim": 5, "idle": 2, "look": 2, "move": 4, "merge": 4}),
     "mixed": (1, {}),
 }  # fmt: skip
 FOLIO_WEIGHTS = {4: 1, 16: 3, 32: 2, 64: 8, 128: 2, 256: 1, 512: 0.5, 1024: 0.3, 2048: 1}
+# Of ksmd: a page that was written to since it was merged needs up to four to be merged again.
+PASSES = (2, 4, 4, 5)
 MAPPING_WEIGHTS = {"anon": 20, "file": 1.5, "shared": 1, "shfile": 1, "droppable": 0.7}
 
 
@@ -52,6 +54,7 @@ class Draw:
     """A program in the making."""
 
     rng: random.Random
+    theme: str = "mixed"
     folio: int = 64
     ops: list[Op] = field(default_factory=list)
     areas: dict[int, list[Area]] = field(default_factory=lambda: {0: []})
@@ -117,10 +120,12 @@ def generate(seed: int) -> Program:
     """The program of a seed."""
     rng = random.Random(seed)
     theme = pick(rng, {name: weight for name, (weight, _) in THEMES.items()})
-    draw = Draw(rng, weights={**COMMON, **THEMES[theme][1]})
+    draw = Draw(rng, theme, weights={**COMMON, **THEMES[theme][1]})
     draw.folio = rng.choices(list(FOLIO_WEIGHTS), list(FOLIO_WEIGHTS.values()))[0]
     draw.add("folio", number=draw.folio)
     draw.map(0, None if rng.random() < 0.25 else "anon")
+    if theme == "ksm":
+        _merged(draw, 0, draw.area(0).where)
     for _ in range(rng.randint(MIN_OPS, LONGEST)):
         step(draw)
     return tuple(draw.ops[:MAX_OPS])
@@ -195,10 +200,13 @@ def _exit(draw: Draw, actor: int) -> None:
 
 
 def _move(draw: Draw, actor: int) -> None:
+    area = draw.area(actor)
+    _move_part(draw, actor, area, draw.part(area.where))
+
+
+def _move_part(draw: Draw, actor: int, area: Area, what: Range) -> None:
     """To a place with the same offset in a folio, or to another."""
     rng = draw.rng
-    area = draw.area(actor)
-    what = draw.part(area.where)
     shift = rng.choice([0, 0, 0, 16, 1, -1, 3, 512, rng.randint(-64, 64)])
     page = max(0, min(SLOT_PAGES - what.count, what.page + shift))
     to = Range(rng.choice(SLOTS), page)
@@ -244,10 +252,6 @@ def _switch(verb: str) -> Callable[[Draw, int], None]:
     return lambda draw, _actor: draw.add(verb, word=draw.rng.choice(["on", "off"]))
 
 
-def _recipe(draw: Draw, actor: int) -> None:
-    draw.rng.choice(RECIPES)(draw, actor)
-
-
 STEPS: dict[str, Callable[[Draw, int], None]] = {
     "map": _map,
     "fork": _fork,
@@ -261,44 +265,48 @@ STEPS: dict[str, Callable[[Draw, int], None]] = {
     "clear-refs": _clear_refs,
     "swap": _switch("swap"),
     "smart": _switch("smart"),
+    "merge": lambda draw, actor: _merged(draw, actor, draw.area(actor).where),
     "drop": lambda draw, actor: draw.add("drop", actor),
+    "warm": lambda draw, actor: draw.add("warm", actor),
     "watch": lambda draw, actor: draw.add("watch", actor),
     "reclaim": lambda draw, _actor: draw.add("reclaim"),
-    "ksm": lambda draw, _actor: draw.add("ksm", number=draw.rng.choice([1, 2, 2, 3])),
-    "recipe": _recipe,
+    "ksm": lambda draw, _actor: draw.add("ksm", number=draw.rng.choice(PASSES)),
 }
 
 
-def _redirty(draw: Draw, actor: int) -> None:
-    """Freed, written to again in part, and reclaimed."""
-    where = draw.area(actor).where
+# Recipes: first something that makes pages of one folio differ (a mixer), often two of them, then
+# something that takes the folio as a whole (an action, by the program's theme).
+
+
+def _recipe(draw: Draw, actor: int) -> None:
+    """All on one area, if it has folios."""
+    area = draw.area(actor)
+    for _ in range(draw.rng.choice([1, 1, 1, 2, 2, 3])):
+        draw.rng.choice(MIXERS)(draw, actor, area.where)
+    if draw.rng.random() < 0.85 and actor in draw.areas:
+        if draw.rng.random() < 0.15:
+            draw.add("warm", actor)
+        actions = ACTIONS[draw.theme if draw.rng.random() < 0.8 else draw.rng.choice(list(ACTIONS))]
+        draw.rng.choice(actions)(draw, actor, area)
+
+
+def _redirty(draw: Draw, actor: int, where: Range) -> None:
+    """Given up, and written to again in part."""
     draw.add("advise", actor, range=where, word="free")
     draw.add("write", actor, range=draw.part(where))
-    draw.add("advise", actor, range=where, word="pageout")
 
 
-def _freed(draw: Draw, actor: int) -> None:
-    """Freed and reclaimed: the clean run."""
-    where = draw.area(actor).where
-    draw.add("advise", actor, range=where, word="free")
-    if draw.rng.random() < 0.5:
-        step(draw)
-    draw.add("advise", actor, range=where, word="pageout")
-
-
-def _half_forked(draw: Draw, actor: int) -> None:
+def _half_forked(draw: Draw, actor: int, where: Range) -> None:
     """Some pages of a folio are shared with a child, the others are not."""
-    where = draw.area(actor).where
     some = draw.part(where)
     draw.add("advise", actor, range=some, word="dontfork")
     _fork(draw, actor)
     draw.add("advise", actor, range=some, word="dofork")
 
 
-def _written_by_child(draw: Draw, actor: int) -> None:
+def _written_by_child(draw: Draw, actor: int, where: Range) -> None:
     """A child copies some pages of a folio, and may be gone afterwards."""
     before = set(draw.areas)
-    where = draw.area(actor).where
     _fork(draw, actor)
     for child in set(draw.areas) - before:
         draw.add("write", child, range=draw.part(where))
@@ -306,57 +314,105 @@ def _written_by_child(draw: Draw, actor: int) -> None:
             _exit(draw, child)
 
 
-def _soft_dirty_mix(draw: Draw, actor: int) -> None:
+def _soft_dirty(draw: Draw, actor: int, where: Range) -> None:
     """Soft-dirty is cleared everywhere and set again on some pages."""
     draw.add("clear-refs", actor, number=4)
-    draw.add("write", actor, range=draw.part(draw.area(actor).where))
+    draw.add("write", actor, range=draw.part(where))
 
 
-def _wp_mix(draw: Draw, actor: int) -> None:
-    """Some pages of a folio are write-protected by userfaultfd."""
-    where = draw.area(actor).where
+def _accessed(draw: Draw, actor: int, where: Range) -> None:
+    """Some pages count as accessed."""
+    draw.add("clear-refs", actor, number=1)
+    draw.add("read", actor, range=draw.part(where))
+
+
+def _wp(draw: Draw, actor: int, where: Range) -> None:
+    """All or some pages of a folio are write-protected by userfaultfd."""
     if draw.rng.random() < 0.3:
         draw.add("watch", actor)
-    draw.add("wp", actor, range=where)
-    if draw.rng.random() < 0.7:
+    draw.add("wp", actor, range=where if draw.rng.random() < 0.6 else draw.part(where))
+    if draw.rng.random() < 0.5:
         draw.add("unwp", actor, range=draw.part(where))
 
 
-def _protect_mix(draw: Draw, actor: int) -> None:
-    """Protected and given back: entries that have lost their write permission."""
-    some = draw.part(draw.area(actor).where)
+def _protect_some(draw: Draw, actor: int, where: Range) -> None:
+    """Protected and given back: entries that may have lost their write permission."""
+    some = draw.part(where)
     draw.add("protect", actor, range=some, word="r")
     draw.add("protect", actor, range=some, word="rw")
 
 
-def _swapped_mix(draw: Draw, actor: int) -> None:
+def _swapped(draw: Draw, actor: int, where: Range) -> None:
     """Swapped out as a whole, some pages brought back."""
-    where = draw.area(actor).where
     draw.add("advise", actor, range=where, word="pageout")
-    verb = draw.rng.choice(["read", "write"])
-    draw.add(verb, actor, range=draw.part(where))
+    if draw.rng.random() < 0.7:
+        draw.add(draw.rng.choice(["read", "write"]), actor, range=draw.part(where))
 
 
-def _merged(draw: Draw, actor: int) -> None:
-    """Pages that KSM merges, and their reverse mapping in use."""
-    where = draw.area(actor).where
+def _swapped_some(draw: Draw, actor: int, where: Range) -> None:
+    """Some pages are swapped out, the others stay."""
+    draw.add("advise", actor, range=draw.part(where), word="pageout")
+
+
+def _holes(draw: Draw, actor: int, where: Range) -> None:
+    """Some pages are gone."""
+    draw.add("advise", actor, range=draw.part(where), word="dontneed")
+
+
+def _merged(draw: Draw, actor: int, where: Range) -> None:
+    """Pages that KSM merges."""
     draw.add("same", actor, range=draw.part(where), number=1)
     draw.add("advise", actor, range=where, word="mergeable")
-    draw.add("ksm", number=2)
-    if draw.rng.random() < 0.6:
-        draw.add("reclaim")
+    draw.add("ksm", number=draw.rng.choice(PASSES))
 
 
-RECIPES: tuple[Callable[[Draw, int], None], ...] = (
-    _redirty,
-    _redirty,
-    _freed,
-    _freed,
-    _half_forked,
-    _written_by_child,
-    _soft_dirty_mix,
-    _wp_mix,
-    _protect_mix,
-    _swapped_mix,
-    _merged,
+def _move_whole(draw: Draw, actor: int, area: Area) -> None:
+    _move_part(draw, actor, area, area.where)
+
+
+def _move_some(draw: Draw, actor: int, area: Area) -> None:
+    _move_part(draw, actor, area, draw.part(area.where))
+
+
+def _page_out(draw: Draw, actor: int, area: Area) -> None:
+    draw.add("advise", actor, range=area.where, word="pageout")
+
+
+def _reclaim_all(draw: Draw, actor: int, _area: Area) -> None:
+    if draw.rng.random() < 0.5:
+        draw.add("clear-refs", actor, number=1)
+    draw.add("reclaim")
+
+
+def _give_up(draw: Draw, actor: int, area: Area) -> None:
+    draw.add("advise", actor, range=area.where, word="free")
+    _page_out(draw, actor, area)
+
+
+def _give_up_held(draw: Draw, actor: int, area: Area) -> None:
+    draw.add("advise", actor, range=area.where, word="free")
+    draw.add("hold", actor, to=Range(area.where.slot, draw.part(area.where).page))
+    _page_out(draw, actor, area)
+
+
+def _walk(draw: Draw, actor: int, area: Area) -> None:
+    """The reverse mapping of some pages, in use."""
+    some = draw.part(area.where)
+    draw.add("idle", actor, range=some)
+    draw.add("look", actor, range=some)
+
+
+Mixer = Callable[[Draw, int, Range], None]
+Action = Callable[[Draw, int, Area], None]
+MIXERS: tuple[Mixer, ...] = (
+    *(_redirty, _half_forked, _half_forked, _written_by_child, _soft_dirty, _accessed, _wp, _wp),
+    *(_protect_some, _swapped, _swapped_some, _holes),
 )
+ACTIONS: dict[str, tuple[Action, ...]] = {
+    "mremap": (_move_whole, _move_whole, _move_some),
+    "lazyfree": (_give_up, _give_up, _page_out, _reclaim_all, _give_up_held),
+    "swapout": (_page_out, _reclaim_all),
+    "ksm": (_reclaim_all, _walk, _move_whole),
+    "mixed": (_move_whole, _page_out, _reclaim_all, _give_up),
+}
+STEPS["recipe"] = _recipe

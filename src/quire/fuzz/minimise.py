@@ -18,20 +18,18 @@ Oracle = Callable[[Sequence[Items[T]]], Sequence[bool]]
 
 
 def minimise(items: Items[T], happens: Oracle[T]) -> Items[T]:
-    """A part of `items` with which it happens, of which no single item can be left out."""
-    pieces = 2
+    """A part of `items` with which it happens, of which no single item can be left out.
+
+    Each round asks for what is left without each half, quarter and so on down to single items,
+    and then for what is left without several of those that can go.
+    """
     while len(items) > 1:
-        pieces = min(pieces, len(items))
-        chunks = _chunks(len(items), pieces)
-        without = [_without(items, chunk) for chunk in chunks]
-        gone = [chunk for chunk, yes in zip(chunks, happens(without), strict=True) if yes]
-        if gone:
-            items = _drop_most(items, gone, happens)
-            pieces = max(2, pieces - len(gone))
-        elif pieces == len(items):
+        chunks = _all_chunks(len(items))
+        answers = happens([_without(items, chunk) for chunk in chunks])
+        gone = [chunk for chunk, yes in zip(chunks, answers, strict=True) if yes]
+        if not gone:
             break
-        else:
-            pieces *= 2
+        items = _drop_most(items, gone, happens)
     return items
 
 
@@ -59,10 +57,17 @@ def replace_each(
     return items
 
 
-def _chunks(length: int, pieces: int) -> list[range]:
-    """Ranges of about one size that cover 0 to `length`."""
-    ends = [length * n // pieces for n in range(pieces + 1)]
-    return [range(start, end) for start, end in itertools.pairwise(ends)]
+def _all_chunks(length: int) -> list[range]:
+    """Halves, quarters, ... and single places of 0 to `length`, the longest first."""
+    found: dict[range, None] = {}
+    pieces = 2
+    while True:
+        pieces = min(pieces, length)
+        ends = [length * n // pieces for n in range(pieces + 1)]
+        found |= dict.fromkeys(range(start, end) for start, end in itertools.pairwise(ends))
+        if pieces == length:
+            return list(found)
+        pieces *= 2
 
 
 def _without(items: Items[T], *chunks: range) -> Items[T]:
@@ -72,19 +77,12 @@ def _without(items: Items[T], *chunks: range) -> Items[T]:
 def _drop_most(items: Items[T], gone: list[range], happens: Oracle[T]) -> Items[T]:
     """Leave out as many of the chunks as can be at once; each alone can be."""
     trials = [_without(items, *gone[: n + 1]) for n in range(len(gone))]
-    trials = [trial for trial in trials if trial]
-    if len(trials) < 2:
-        return trials[0] if trials else items
-    answers = happens(trials)
-    return max(
-        (t for t, yes in zip(trials, answers, strict=True) if yes),
-        key=_shortness,
-        default=trials[0],
-    )
-
-
-def _shortness(items: Sequence[object]) -> int:
-    return -len(items)
+    best, trials = trials[0], [trial for trial in trials[1:] if trial]
+    answers = happens(trials) if trials else []
+    for trial, yes in zip(trials, answers, strict=True):
+        if yes and len(trial) < len(best):
+            best = trial
+    return best
 
 
 def _put(items: Items[T], new: dict[int, T]) -> Items[T]:

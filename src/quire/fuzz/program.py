@@ -75,6 +75,7 @@ VERBS = {
     "split": Verb("R"),
     "idle": Verb("R"),
     "look": Verb("R"),
+    "warm": Verb(""),
     "fail": Verb("n"),
 }
 

@@ -14,7 +14,7 @@ from quire.fuzz.runner import Records, Target
 from quire.sabotage import PARAMETER, Bug
 
 # Programs are run in helpings, so that a bug that is easily seen costs little.
-HELPINGS = (50, 150, 300, 500)
+HELPINGS = (25, 75, 200, 300)
 # A bug that takes the guest along is found by the first time.
 LOSSES = 1
 
