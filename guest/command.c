@@ -27,10 +27,11 @@ static int run_list(size_t nr __attribute__((unused)),
 	return STATUS_OK;
 }
 
-static int run_fuzz(size_t nr __attribute__((unused)),
-		    char *const *words __attribute__((unused)))
+static int run_fuzz(size_t nr, char *const *words)
 {
-	return fuzz_main();
+	if (nr > 1 || (nr && strcmp(words[0], "cover")))
+		die_usage("fuzz takes one word, \"cover\", or none");
+	return fuzz_main(nr);
 }
 
 static int run_shell(size_t nr __attribute__((unused)),

@@ -25,7 +25,6 @@
 
 #include "fuzz.h"
 #include "main.h"
-#include "marker.h"
 #include "results.h"
 
 #define PROGRAMS	"/programs"
@@ -248,9 +247,24 @@ static char *read_programs(void)
 	return text;
 }
 
-int fuzz_main(void)
+static void run_programs(char *text, bool cover)
 {
 	static struct program program;
+	unsigned int nr = 0;
+	bool more = true;
+
+	while (more && program_next(&text, &program)) {
+		if (cover)
+			region_begin(nr);
+		more = run_program(&program);
+		if (cover)
+			region_end(nr);
+		nr++;
+	}
+}
+
+int fuzz_main(bool cover)
+{
 	char *text = read_programs();
 
 	arena = map_or_die(NULL, sizeof(*arena), PROT_READ | PROT_WRITE,
@@ -263,9 +277,8 @@ int fuzz_main(void)
 	actors_open();
 	take_messages();
 	record_len = 0;
-	while (program_next(&text, &program)) {
-		if (!run_program(&program))
-			break;
-	}
+	if (cover)
+		regions_arm();
+	run_programs(text, cover);
 	return STATUS_OK;
 }

@@ -2,7 +2,17 @@
 #ifndef QUIRE_FUZZ_MAIN_H
 #define QUIRE_FUZZ_MAIN_H
 
-/* Run the programs of /programs; returns the exit status. */
-int fuzz_main(void);
+#include <stdbool.h>
+
+/*
+ * Run the programs of /programs; returns the exit status. cover: each is a
+ * region for the counting plugin, numbered from 0 in their order.
+ */
+int fuzz_main(bool cover);
+
+/* region.c */
+void regions_arm(void);
+void region_begin(unsigned int number);
+void region_end(unsigned int number);
 
 #endif

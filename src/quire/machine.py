@@ -42,6 +42,8 @@ class Machine:
     parameters: tuple[str, ...] = ()
     # Stretches that the plugin counts apart: name:begin symbol:end symbol.
     spans: tuple[str, ...] = ()
+    # What the plugin counts by, if not by the kernel's functions.
+    symbols: Path | None = None
 
     def append(self) -> str:
         """The kernel's command line. What follows `--` goes to init."""
@@ -67,7 +69,7 @@ class Machine:
         argv += ["-chardev", f"file,id=q,path={directory / RESULTS}"]
         argv += ["-device", "virtserialport,chardev=q,name=quire"]
         if self.plugin:
-            files = f"symbols={symbols(self.kernel)},out={directory / COUNTS}"
+            files = f"symbols={self.symbols or symbols(self.kernel)},out={directory / COUNTS}"
             spans = "".join(f",span={span}" for span in self.spans)
             argv += ["-plugin", f"{self.plugin.path},{files}{spans}"]
         return argv

@@ -25,6 +25,7 @@ from quire.arch import Architecture
 from quire.errors import Difference, UserError
 from quire.fuzz import generate, hunt, program, selftest
 from quire.fuzz.compare import EXPLANATIONS
+from quire.fuzz.guide import Guide
 from quire.fuzz.hunt import Finding, Pair, Tally
 from quire.fuzz.program import Program
 from quire.fuzz.runner import Target
@@ -64,6 +65,11 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         help="stop after so many (default %(default)s)",
     )
     part.add_argument(
+        "--no-coverage",
+        action="store_true",
+        help="do not count what the programs reach, nor be guided by it",
+    )
+    part.add_argument(
         "--output", type=Path, metavar="DIR", help="findings go there (default: build/fuzz/)"
     )
     part.add_argument("--json", action="store_true", help="print JSON")
@@ -83,10 +89,15 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
             _target(session, arch, prepared.patched),
             session.jobs,
         )
-        findings = _fuzz(session, arguments, arch, pair, given)
         output = (arguments.output or session.cache.root / "fuzz") / arch.name
+        guide = None
+        if not given and not arguments.no_coverage:
+            guide = Guide(session, pair.patched, prepared.series, output)
+        findings = _fuzz(session, arguments, pair, given, guide)
         for finding in findings:
             problems.append(f"{arch.name}: {hunt.write(finding, output)}: {finding.title}")
+        if guide:
+            guide.report(quiet=arguments.json)
     if problems:
         raise Difference(
             f"{len(problems)} programs tell the kernels apart",
@@ -99,7 +110,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 def _target(session: Session, arch: Architecture, tree: Tree) -> Target:
     kernel = session.kernel(arch, tree)
     program_ = guest.build(session.cache, session.project.guest, kernel, session.jobs)
-    name = f"fuzz-{arch.name}-{tree.label}"
+    name = f"fuzz-{arch.name}-{tree.path.parent.name}"
     return Target(kernel, program_, machine.workdir(session.cache, name))
 
 
@@ -120,10 +131,11 @@ def _given(session: Session, arguments: argparse.Namespace) -> dict[int, Program
 def _fuzz(
     session: Session,
     arguments: argparse.Namespace,
-    arch: Architecture,
     pair: Pair,
     given: dict[int, Program],
+    guide: Guide | None,
 ) -> list[Finding]:
+    arch = pair.stock.kernel.arch
     tally = Tally()
     findings: list[Finding] = []
     total = len(given) or arguments.programs
@@ -131,14 +143,15 @@ def _fuzz(
     with session.progress.stage(f"{arch.name} programs", total):
         for start in range(0, total, BATCH):
             numbers = range(start, min(start + BATCH, total))
+            pool = guide.pool if guide else []
             batch = {
-                n: given[n] if given else generate.generate(arguments.seed + n) for n in numbers
+                n: given[n] if given else generate.following(arguments.seed + n, pool)
+                for n in numbers
             }
             left = arguments.findings - len(findings)
             findings += hunt.investigate(pair, tally, batch, left)
-            session.progress.at(
-                numbers.stop, f"{tally.suspects} suspects, {len(findings)} findings"
-            )
+            detail = f"{tally.suspects} suspects, {len(findings)} findings"
+            session.progress.at(numbers.stop, f"{detail}{guide.summary if guide else ''}")
             if len(findings) >= arguments.findings:
                 break
     seconds = time.monotonic() - started
@@ -197,7 +210,10 @@ def _self_test(session: Session, arguments: argparse.Namespace, prepared: lab.Pr
     missed = []
     for arch in session.architectures:
         course = selftest.Course(
-            _target(session, arch, prepared.stock), arguments.seed, arguments.programs
+            _target(session, arch, prepared.stock),
+            _target(session, arch, prepared.patched),
+            arguments.seed,
+            arguments.programs,
         )
         sick = _target(session, arch, tree)
         chosen = [bug for bug in bugs if arch.name in bug.architectures]

@@ -94,7 +94,7 @@ class Model:
         both = stock.content and patched.content
         if place in self.apart:
             return "follows"
-        if place in self.lazy and (
+        if self._given_up(place, stock, patched) and (
             not both or "0" in (stock.content, patched.content) or stock.content == patched.content
         ):
             if self.held:
@@ -111,6 +111,13 @@ class Model:
         ):
             return "follows"
         return ""
+
+    def _given_up(self, place: Place, stock: Page, patched: Page) -> bool:
+        """Whether the page is lazyfree, by what the program did or by what the kernel says.
+
+        A process can give up a page that another one maps, too.
+        """
+        return place in self.lazy or "z" in stock.state or "z" in patched.state
 
     def touches(self, op: Op) -> bool:
         """Whether an operation's outcome can depend on pages that are apart."""

@@ -9,11 +9,12 @@ of one folio differ in what a batch must not mix up.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from quire.fuzz.program import ACTORS, MAX_OPS, SLOT_PAGES, SLOTS, Op, Program, Range, check
 
+SHARE_OF_POOL = 0.4
 MIN_OPS, LONGEST = 3, 14
 
 # How often an operation comes: everywhere, and by theme in place of that.
@@ -129,6 +130,14 @@ def generate(seed: int) -> Program:
     for _ in range(rng.randint(MIN_OPS, LONGEST)):
         step(draw)
     return tuple(draw.ops[:MAX_OPS])
+
+
+def following(seed: int, pool: Sequence[Program]) -> Program:
+    """The program of a seed, or, where some have reached new code, often one near those."""
+    rng = random.Random(f"{seed} from the pool")
+    if pool and rng.random() < SHARE_OF_POOL:
+        return mutate(rng, rng.choice(pool), rng.choice(pool))
+    return generate(seed)
 
 
 def step(draw: Draw) -> None:

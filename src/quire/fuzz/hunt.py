@@ -20,11 +20,16 @@ from quire.fuzz.runner import Records, Target
 
 @dataclass
 class Pair:
-    """The two kernels. `machines`: boots at once."""
+    """The two kernels. `machines`: boots at once.
+
+    With a `control`, a kernel that should agree with stock, only differences count that it does
+    not have.
+    """
 
     stock: Target
     patched: Target
     machines: int = 1
+    control: Target | None = None
 
     def run(self, programs: Mapping[int, Program]) -> tuple[Records, Records]:
         """The records of both."""
@@ -101,6 +106,15 @@ def confirm(
     return kept
 
 
+def without_control(pair: Pair, found: dict[int, Program], stock: Records) -> dict[int, Program]:
+    """Those that do not differ on the control."""
+    if not pair.control or not found:
+        return found
+    records = runner.run(pair.control, found)
+    bad = suspects(Tally(), found, stock, records)
+    return {number: ops for number, ops in found.items() if number not in bad}
+
+
 def _plain(record: Record) -> tuple[str, list[str]]:
     return record.trouble, [line for line in record.lines if line[:2] != "k "]
 
@@ -110,13 +124,11 @@ def shrink(pair: Pair, program: Program) -> Program:
 
     def happens(candidates: Sequence[Program]) -> list[bool]:
         unique = list(dict.fromkeys(candidates))
-        stock, patched = pair.run(runner.numbered(unique))
-        answers = {
-            ops: not stock[number].trouble
-            and bool(compare(ops, stock[number], patched[number]).differences)
-            for number, ops in enumerate(unique)
-        }
-        return [answers[ops] for ops in candidates]
+        programs = runner.numbered(unique)
+        stock, patched = pair.run(programs)
+        found = suspects(Tally(), programs, stock, patched)
+        differing = set(without_control(pair, found, stock).values())
+        return [ops in differing for ops in candidates]
 
     return replace_each(minimise(program, happens), simpler, happens)
 

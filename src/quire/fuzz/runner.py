@@ -38,11 +38,13 @@ class Target:
     guest: Guest
     directory: Path
     parameters: tuple[str, ...] = ()
+    # With a plugin, each program is a region that it counts, by the symbols of that file; what
+    # takes the counts gets the file and the programs in the regions' order.
     plugin: Plugin | None = None
+    symbols: Path | None = None
+    take_counts: Callable[[Path, Sequence[Program]], None] = field(default=lambda *_: None)
     boots: int = 0
     seconds: float = 0.0
-    # After each boot, for instance to read the plugin's counts.
-    after_boot: Callable[[Path], None] = field(default=lambda _directory: None)
 
 
 def run(target: Target, programs: Mapping[int, Program], losses: int | None = None) -> Records:
@@ -76,8 +78,9 @@ def _boot(target: Target, programs: Mapping[int, Program]) -> Records:
     boot = Machine(
         target.kernel,
         Guest(target.guest.arch, initrd, ""),
-        ("fuzz",),
+        ("fuzz", "cover") if target.plugin else ("fuzz",),
         plugin=target.plugin,
+        symbols=target.symbols,
         timeout=BOOT_SECONDS + PROGRAM_SECONDS * len(programs),
         loglevel=CHATTY,
         parameters=target.parameters,
@@ -95,7 +98,8 @@ def _boot(target: Target, programs: Mapping[int, Program]) -> Records:
             )
     target.boots += 1
     target.seconds += time.monotonic() - started
-    target.after_boot(target.directory)
+    if target.plugin and not lost:
+        target.take_counts(target.directory / machine.COUNTS, list(programs.values()))
     results = target.directory / machine.RESULTS
     records = record.read(results.read_text(errors="replace").splitlines())
     for found in records.values():

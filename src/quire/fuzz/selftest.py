@@ -33,6 +33,8 @@ class Course:
     """The programs of a self-test with their records on stock, made when they are first wanted."""
 
     stock: Target
+    # The series without a bug.
+    healthy: Target
     seed: int
     limit: int
     _records: dict[int, Records] = field(default_factory=dict)
@@ -56,12 +58,13 @@ def hunt_bug(
 ) -> Result:
     """Look for one bug, on a kernel with all of them."""
     sick = replace(target, parameters=(f"{PARAMETER}={bug.name}",))
-    pair = Pair(course.stock, sick)
+    pair = Pair(course.stock, sick, control=course.healthy)
     done = 0
     for programs, stock in course.helpings():
         records = runner.run(sick, programs, LOSSES)
         found = hunt.suspects(Tally(), programs, stock, records)
-        for number in sorted(found)[:3]:
+        first = {number: found[number] for number in sorted(found)[:4]}
+        for number in hunt.without_control(pair, first, stock):
             findings = hunt.follow_up(pair, Tally(), {number: found[number]}, stock, 1)
             if findings:
                 return Result(bug, number + 1, findings[0])
