@@ -95,6 +95,21 @@ class Draw:
         longest = 1 if kind < 0.8 else where.count - first
         return replace(where, page=where.page + first, count=rng.randint(1, longest))
 
+    def piece(self, where: Range) -> Range:
+        """Some pages of one folio of an area, mostly from its start or up to its end."""
+        rng, size = self.rng, min(self.folio_pages, where.count)
+        if size < 2 or rng.random() < 0.15:
+            return self.part(where)
+        first = where.page + rng.randrange(where.count // size) * size
+        half, some = size // 2, rng.randrange(1, size)
+        start, count = rng.choice(
+            [
+                *((0, 1), (0, half), (0, size - 1), (0, some), (0, some), (some, size - some)),
+                *((size - 1, 1), (half, size - half), (1, size - 1), (some, 1)),
+            ]
+        )
+        return replace(where, page=first + start, count=count)
+
     def map(self, actor: int, kind: str | None = None) -> Area:
         """A new mapping: mostly whole folios, sometimes across the end of a page table."""
         rng, pages = self.rng, self.folio_pages
@@ -302,12 +317,12 @@ def _recipe(draw: Draw, actor: int) -> None:
 def _redirty(draw: Draw, actor: int, where: Range) -> None:
     """Given up, and written to again in part."""
     draw.add("advise", actor, range=where, word="free")
-    draw.add("write", actor, range=draw.part(where))
+    draw.add("write", actor, range=draw.piece(where))
 
 
 def _half_forked(draw: Draw, actor: int, where: Range) -> None:
     """Some pages of a folio are shared with a child, the others are not."""
-    some = draw.part(where)
+    some = draw.piece(where)
     draw.add("advise", actor, range=some, word="dontfork")
     _fork(draw, actor)
     draw.add("advise", actor, range=some, word="dofork")
@@ -318,7 +333,7 @@ def _written_by_child(draw: Draw, actor: int, where: Range) -> None:
     before = set(draw.areas)
     _fork(draw, actor)
     for child in set(draw.areas) - before:
-        draw.add("write", child, range=draw.part(where))
+        draw.add("write", child, range=draw.piece(where))
         if draw.rng.random() < 0.4:
             _exit(draw, child)
 
@@ -326,27 +341,27 @@ def _written_by_child(draw: Draw, actor: int, where: Range) -> None:
 def _soft_dirty(draw: Draw, actor: int, where: Range) -> None:
     """Soft-dirty is cleared everywhere and set again on some pages."""
     draw.add("clear-refs", actor, number=4)
-    draw.add("write", actor, range=draw.part(where))
+    draw.add("write", actor, range=draw.piece(where))
 
 
 def _accessed(draw: Draw, actor: int, where: Range) -> None:
     """Some pages count as accessed."""
     draw.add("clear-refs", actor, number=1)
-    draw.add("read", actor, range=draw.part(where))
+    draw.add("read", actor, range=draw.piece(where))
 
 
 def _wp(draw: Draw, actor: int, where: Range) -> None:
     """All or some pages of a folio are write-protected by userfaultfd."""
     if draw.rng.random() < 0.3:
         draw.add("watch", actor)
-    draw.add("wp", actor, range=where if draw.rng.random() < 0.6 else draw.part(where))
+    draw.add("wp", actor, range=where if draw.rng.random() < 0.6 else draw.piece(where))
     if draw.rng.random() < 0.5:
-        draw.add("unwp", actor, range=draw.part(where))
+        draw.add("unwp", actor, range=draw.piece(where))
 
 
 def _protect_some(draw: Draw, actor: int, where: Range) -> None:
     """Protected and given back: entries that may have lost their write permission."""
-    some = draw.part(where)
+    some = draw.piece(where)
     draw.add("protect", actor, range=some, word="r")
     draw.add("protect", actor, range=some, word="rw")
 
@@ -355,22 +370,22 @@ def _swapped(draw: Draw, actor: int, where: Range) -> None:
     """Swapped out as a whole, some pages brought back."""
     draw.add("advise", actor, range=where, word="pageout")
     if draw.rng.random() < 0.7:
-        draw.add(draw.rng.choice(["read", "write"]), actor, range=draw.part(where))
+        draw.add(draw.rng.choice(["read", "write"]), actor, range=draw.piece(where))
 
 
 def _swapped_some(draw: Draw, actor: int, where: Range) -> None:
     """Some pages are swapped out, the others stay."""
-    draw.add("advise", actor, range=draw.part(where), word="pageout")
+    draw.add("advise", actor, range=draw.piece(where), word="pageout")
 
 
 def _holes(draw: Draw, actor: int, where: Range) -> None:
     """Some pages are gone."""
-    draw.add("advise", actor, range=draw.part(where), word="dontneed")
+    draw.add("advise", actor, range=draw.piece(where), word="dontneed")
 
 
 def _merged(draw: Draw, actor: int, where: Range) -> None:
     """Pages that KSM merges."""
-    draw.add("same", actor, range=draw.part(where), number=1)
+    draw.add("same", actor, range=draw.piece(where), number=1)
     draw.add("advise", actor, range=where, word="mergeable")
     draw.add("ksm", number=draw.rng.choice(PASSES))
 

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Records: how they are read, what counts as a difference, what is excused and what is not."""
+
+from __future__ import annotations
+
+from quire.fuzz import program, record
+from quire.fuzz.compare import EXPLANATIONS, Verdict, compare
+from quire.fuzz.program import Range
+from quire.fuzz.record import Page, Record
+
+REDIRTIED = program.parse(
+    "folio 64\n0 map A 0 16 anon\n0 write A 0 16\n0 advise A 0 16 free\n0 write A 5 1\n"
+    "0 advise A 0 16 pageout\n"
+)
+
+
+def read(text: str) -> Record:
+    (found,) = record.read(["p 0", *text.strip().splitlines(), "q 0"]).values()
+    return found
+
+
+def run(last: str) -> Record:
+    """REDIRTIED, with the state of the pages after its last operation."""
+    return read(
+        "o 0 ok\no 1 ok\no 2 ok=16 segv=0 bus=0\nm 0 A 0 16*px:t2@A0\no 3 ok\n"
+        f"m 0 A 0 16*pxz:t2@A0\no 4 ok=1 segv=0 bus=0\no 5 ok\n{last}"
+    )
+
+
+def differ(stock: str, patched: str) -> Verdict:
+    return compare(REDIRTIED, run(stock), run(patched))
+
+
+def test_pages_of_runs() -> None:
+    pages = record.pages("3 2*px:t7@B3 1*s 1*p:k1 1*-w", "B")
+    assert pages[Range("B", 3)] == Page("px", "t7@B3")
+    assert pages[Range("B", 4)] == Page("px", "t7@B4")
+    assert pages[Range("B", 5)] == Page("s", "")
+    assert pages[Range("B", 7)] == Page("-w", "")
+
+
+def test_states_hold_until_they_are_told_anew() -> None:
+    steps = list(record.steps(read("o 0 ok\nm 0 A 0 1*-\no 1 ok\no 2 ok\nm 0 A 0 1*px:0\nw 0 ok")))
+    assert [step.name for step in steps] == ["o 0", "o 1", "o 2", "w 0"]
+    assert [step.states["m 0 A"] for step in steps] == ["0 1*-"] * 2 + ["0 1*px:0"] * 2
+
+
+def test_a_program_without_its_end_is_lost() -> None:
+    found = record.read(["p 3", "o 0 ok", "q 3", "p 4", "o 0 ok"])
+    assert (found[3].trouble, found[4].trouble) == ("", "no end")
+
+
+def test_equal_records_do_not_differ() -> None:
+    assert differ("m 0 A 0 16*-", "m 0 A 0 16*-") == Verdict()
+
+
+def test_given_up_pages_may_stay_or_go() -> None:
+    verdict = differ("m 0 A 0 5*- 11*px:t2@A5", "m 0 A 0 16*px:t2@A0")
+    assert verdict.differences == []
+    assert verdict.excused == {"dropped in part": 5}
+
+
+def test_a_written_page_may_not_go() -> None:
+    stay = "m 0 A 0 5*- 1*px:t4@A5 10*px:t2@A6"
+    verdict = differ(stay, "m 0 A 0 6*- 10*px:t2@A6")
+    assert verdict.differences == ["o 5 0 advise A 0 16 pageout: m 0 A 5: px:t4@A5 | -:"]
+
+
+def test_a_given_up_page_may_not_hold_something_else() -> None:
+    assert differ("m 0 A 0 16*px:t2@A0", "m 0 A 0 1*px:t2@A9 15*px:t2@A1").differences
+
+
+def test_clean_folios_have_no_excuse() -> None:
+    ops = (*REDIRTIED[:4], REDIRTIED[5])
+    head = "o 0 ok\no 1 ok\no 2 ok=16 segv=0 bus=0\no 3 ok\nm 0 A 0 16*pxz:t2@A0\no 4 ok\n"
+    assert compare(ops, read(head + "m 0 A 0 16*-"), read(head)).differences
+
+
+def test_a_page_is_followed_to_where_it_moves() -> None:
+    ops = (*REDIRTIED, *program.parse("0 move A 0 16 B 3 move"))
+    stock = run("m 0 A 0 5*- 11*px:t2@A5\no 6 ok\nm 0 A 0 16*-\nm 0 B 3 5*- 11*px:t2@A5")
+    patched = run("m 0 A 0 16*px:t2@A0\no 6 ok\nm 0 A 0 16*-\nm 0 B 3 16*px:t2@A0")
+    assert compare(ops, stock, patched).differences == []
+    lost = run("m 0 A 0 16*px:t2@A0\no 6 ok\nm 0 A 0 16*-\nm 0 B 3 5*px:t2@A0 1*- 10*px:t2@A6")
+    assert len(compare(ops, stock, lost).differences) == 1
+
+
+def test_sums_are_excused_with_their_pages_but_not_mappings() -> None:
+    pages = ("m 0 A 0 5*- 11*px:t2@A5", "m 0 A 0 16*px:t2@A0")
+    sums = ("v 0 A 0+16:rw-p:0,Size=64,Rss=44,rd", "v 0 A 0+16:rw-p:0,Size=64,Rss=64,rd")
+    assert not differ(f"{sums[0]}\n{pages[0]}", f"{sums[1]}\n{pages[1]}").differences
+    other = sums[1].replace("rw-p", "r--p")
+    assert differ(f"{sums[0]}\n{pages[0]}", f"{other}\n{pages[1]}").differences
+
+
+def test_a_splat_on_patched_is_a_difference() -> None:
+    splat = "k 4 WARNING: CPU: 0 PID: 1 at mm/rmap.c:1 x+0x0/0x1"
+    assert differ("", splat).differences == ["splat: warning"]
+    assert differ(splat, splat).differences == []
+
+
+def test_a_leak_on_patched_is_a_difference() -> None:
+    assert differ("", "x swap 16").differences == ["left behind: swap 16"]
+
+
+def test_a_lost_guest_is_a_difference() -> None:
+    patched = run("")
+    patched.lost = "the guest hung"
+    assert compare(REDIRTIED, run(""), patched).differences == ["the guest hung"]
+
+
+def test_every_excuse_has_a_reason() -> None:
+    assert all(len(reason) > 20 for reason in EXPLANATIONS.values())

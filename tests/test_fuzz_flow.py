@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`quire fuzz` on a fake QEMU: from programs to a finding that can be replayed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Quire
+
+from quire.fuzz import program, runner
+
+WORDS = ("fuzz", "ARCH=arm64", "--no-coverage", "--programs", "30")
+
+
+def test_kernels_that_agree(quire: Quire, tree: Path) -> None:
+    done = quire(*WORDS, "--source", str(tree))
+    assert done.returncode == 0, done.stderr
+    assert "30 programs" in done.stdout
+    assert "0 findings" in done.stdout
+
+
+def test_a_difference_is_shrunk_written_and_replayed(quire: Quire, tree: Path) -> None:
+    words = (*WORDS, "--findings", "1", "--source", str(tree))
+    done = quire(*words, FAKE_QEMU="differ")
+    assert done.returncode == 1, done.stderr
+    (path,) = (quire.build / "fuzz/arm64").glob("finding-*/program.fuzz")
+    (op,) = program.parse(path.read_text())
+    assert op.verb == "move"
+    assert op.range
+    assert op.range.count == 1
+    assert str(path) in done.stderr
+    for name in ("stock.log", "patched.log", "differences", "original.fuzz"):
+        assert (path.parent / name).read_text()
+    again = quire("fuzz", "ARCH=arm64", "--source", str(tree), "--replay", str(path),
+                  FAKE_QEMU="differ")  # fmt: skip
+    assert again.returncode == 1
+    fixed = quire("fuzz", "ARCH=arm64", "--source", str(tree), "--replay", str(path))
+    assert fixed.returncode == 0
+
+
+def test_a_guest_that_is_lost_is_a_finding(quire: Quire, tree: Path) -> None:
+    words = (*WORDS, "--findings", "1", "--json", "--source", str(tree))
+    done = quire(*words, FAKE_QEMU="die")
+    assert done.returncode == 1, done.stderr
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert [line.split()[-1] for line in finding["program"]] == ["exit"]
+    assert "panic" in finding["differences"][0]
+
+
+def test_a_program_that_cannot_be_read(quire: Quire, tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "bad.fuzz").write_text("0 write A 0 1\n0 wrote A 0 1\n")
+    done = quire("fuzz", "--source", str(tree), "--replay", str(tmp_path / "bad.fuzz"))
+    assert done.returncode == 2
+    assert "bad.fuzz:2: 0 wrote A 0 1" in done.stderr
+    done = quire("fuzz", "--source", str(tree), "--replay", str(tmp_path / "none.fuzz"))
+    assert done.returncode == 2
+
+
+def test_the_corpus_is_made_of_programs() -> None:
+    files = sorted((ROOT / "tests/fuzz").glob("*.fuzz"))
+    assert len(files) >= 20
+    for path in files:
+        program.parse(path.read_text(), str(path))
+
+
+@pytest.mark.skipif(not shutil.which("cpio"), reason="no cpio to unpack with")
+@pytest.mark.parametrize("data", [b"", b"x", b"four", b"x" * 5000])
+def test_an_archive_that_cpio_reads(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "archive").write_bytes(runner.cpio({"programs": data, "b": b"2"}))
+    subprocess.run(
+        ["cpio", "-id", "--quiet", "-F", "archive"], cwd=tmp_path, check=True, timeout=30
+    )
+    assert (tmp_path / "programs").read_bytes() == data
+    assert (tmp_path / "b").read_bytes() == b"2"

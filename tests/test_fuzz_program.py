@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The language of the fuzzer's programs, and what is generated in it."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+from conftest import ROOT
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quire.errors import UserError
+from quire.fuzz import generate, program
+from quire.fuzz.program import ACTORS, FOLIOS, SLOT_PAGES, SLOTS, VERBS, Op, Program, Range
+
+
+@st.composite
+def ranges(draw: st.DrawFn) -> Range:
+    count = draw(st.integers(1, SLOT_PAGES))
+    return Range(draw(st.sampled_from(SLOTS)), draw(st.integers(0, SLOT_PAGES - count)), count)
+
+
+@st.composite
+def operations(draw: st.DrawFn) -> Op:
+    verb = draw(st.sampled_from(sorted(VERBS)))
+    grammar = VERBS[verb]
+    where = draw(ranges()) if "R" in grammar.takes else None
+    most = SLOT_PAGES - (where.count if where else 1)
+    numbers = {"folio": st.sampled_from(FOLIOS), "fork": st.integers(0, ACTORS - 1)}
+    return Op(
+        verb,
+        draw(st.integers(0, ACTORS - 1)) if grammar.actor else None,
+        where,
+        Range(draw(st.sampled_from(SLOTS)), draw(st.integers(0, most)))
+        if "A" in grammar.takes
+        else None,
+        draw(numbers.get(verb, st.integers(0, 99))) if "n" in grammar.takes else 0,
+        draw(st.sampled_from(grammar.words)) if grammar.words else "",
+    )
+
+
+programs = st.lists(operations(), min_size=1, max_size=20).map(tuple)
+
+
+@given(programs)
+def test_what_is_written_is_read(ops: Program) -> None:
+    assert program.parse(program.text(ops)) == ops
+
+
+@given(programs)
+def test_comments_and_blank_lines_mean_nothing(ops: Program) -> None:
+    text = program.text(ops, ["why", ""])
+    assert program.parse("\n# x\n\n" + text.replace("\n", "  # note\n\n")) == ops
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "fly",
+        "write A 0 1",
+        "0 write A 0",
+        "0 write A 0 0",
+        "0 write E 0 1",
+        "0 write A 1000 25",
+        "4 write A 0 1",
+        "0 folio 64",
+        "folio 8",
+        "0 advise A 0 1 sell",
+        "0 move A 0 16 B 1020 move",
+        "0 write A 0 1 2",
+        "0 write A x 1",
+        "0 write A -1 1",
+        "0",
+    ],
+)
+def test_a_line_that_is_none_is_named(line: str) -> None:
+    with pytest.raises(UserError) as caught:
+        program.parse(f"folio 64\n{line}\n", "some.fuzz")
+    assert f"some.fuzz:2: {line}" in caught.value.where
+
+
+def test_an_empty_program_is_none() -> None:
+    with pytest.raises(UserError):
+        program.parse("# nothing\n")
+
+
+def test_the_guest_knows_the_same_operations() -> None:
+    source = "".join((ROOT / f"guest/fuzz/{n}.c").read_text() for n in ("ops", "global"))
+    table = re.findall(r'\{ "([\w-]+)", "(\w*)", (\w+), (\w+) \}', source)
+    assert {name: (takes, act != "NULL") for name, takes, act, _ in table} == {
+        name: (verb.takes, verb.actor) for name, verb in VERBS.items()
+    }
+
+
+def test_the_guest_knows_the_same_words() -> None:
+    source = (ROOT / "guest/fuzz/ops.c").read_text()
+    assert set(re.findall(r'\{ "([\w-]+)", MADV_', source)) == set(program.ADVICES)
+    assert set(re.findall(r'\{ "([\w-]+)", MAP_', source)) == set(program.MAPPINGS)
+
+
+def test_the_documentation_knows_every_operation() -> None:
+    text = (ROOT / "docs/fuzz.md").read_text()
+    for verb in VERBS:
+        assert re.search(rf"^\| `(?:P )?{verb}\b", text, re.M), verb
+
+
+@given(st.integers(0, 10**9))
+def test_a_seed_gives_one_valid_program(seed: int) -> None:
+    ops = generate.generate(seed)
+    assert ops == generate.generate(seed)
+    assert program.parse(program.text(ops)) == ops
+
+
+@given(programs, programs, st.randoms(use_true_random=False))
+def test_a_mutant_is_a_program(ops: Program, other: Program, rng: random.Random) -> None:
+    mutant = generate.mutate(rng, ops, other)
+    assert program.parse(program.text(mutant)) == mutant
+
+
+def test_every_operation_is_generated() -> None:
+    seen = {op.verb for seed in range(3000) for op in generate.generate(seed)}
+    # Faults are injected by hand only: they need another kernel, and change with every patch.
+    assert seen == set(VERBS) - {"fail"}
+
+
+def test_new_programs_come_from_the_pool_and_from_seeds() -> None:
+    pool = [program.parse("0 exit\n")]
+    made = [generate.following(seed, pool) for seed in range(200)]
+    fresh = sum(ops == generate.generate(seed) for seed, ops in enumerate(made))
+    assert 80 < fresh < 180
