@@ -21,6 +21,7 @@ test: lint
 	QUIRE_TEST_WORDS="$(WORDS)" $(PYTHON_TOOL) pytest
 	$(QUIRE) check --quick $(WORDS)
 	$(QUIRE) test $(WORDS)
+	$(QUIRE) fuzz --corpus $(WORDS)
 
 lint: dev
 	$(PYTHON_TOOL) ruff check

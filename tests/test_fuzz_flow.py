@@ -51,6 +51,14 @@ def test_a_guest_that_is_lost_is_a_finding(quire: Quire, tree: Path) -> None:
     assert "panic" in finding["differences"][0]
 
 
+def test_dry_run_prints_the_boots(quire: Quire, tree: Path) -> None:
+    assert quire("build", "--source", str(tree), "ARCH=arm64").returncode == 0
+    done = quire(*WORDS, "--source", str(tree), "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("qemu-system-aarch64") == 2
+    assert "-- fuzz" in done.stdout
+
+
 def test_a_program_that_cannot_be_read(quire: Quire, tree: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.fuzz").write_text("0 write A 0 1\n0 wrote A 0 1\n")
     done = quire("fuzz", "--source", str(tree), "--replay", str(tmp_path / "bad.fuzz"))

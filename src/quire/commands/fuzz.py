@@ -79,6 +79,8 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when the kernels differ, or a seeded bug was missed."""
     host.require(session.architectures)
     prepared = lab.prepare(session)
+    if arguments.dry_run:
+        arguments.programs = min(arguments.programs, BATCH)
     if arguments.self_test is not None:
         return _self_test(session, arguments, prepared)
     given = _given(session, arguments)
@@ -91,7 +93,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         )
         output = (arguments.output or session.cache.root / "fuzz") / arch.name
         guide = None
-        if not given and not arguments.no_coverage:
+        if not given and not arguments.no_coverage and not arguments.dry_run:
             guide = Guide(session, pair.patched, prepared.series, output)
         findings = _fuzz(session, arguments, pair, given, guide)
         for finding in findings:

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from quire import run
 from quire.fuzz import program as language
 from quire.fuzz import runner
 from quire.fuzz.compare import Verdict, compare
@@ -33,10 +34,18 @@ class Pair:
 
     def run(self, programs: Mapping[int, Program]) -> tuple[Records, Records]:
         """The records of both."""
-        with ThreadPoolExecutor(max_workers=min(self.machines, 2)) as pool:
+        pool = ThreadPoolExecutor(max_workers=min(self.machines, 2))
+        try:
             stock = pool.submit(runner.run, self.stock, programs)
             patched = pool.submit(runner.run, self.patched, programs)
-            return stock.result(), patched.result()
+            both = stock.result(), patched.result()
+        except BaseException:
+            # Nobody may start another machine, and those that run are of no use any more.
+            pool.shutdown(wait=False, cancel_futures=True)
+            run.kill_all()
+            raise
+        pool.shutdown()
+        return both
 
 
 @dataclass(frozen=True)

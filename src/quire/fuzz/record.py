@@ -50,6 +50,8 @@ class Record:
         if self.splat:
             return f"splat: {self.splat}"
         for line in self.lines:
+            if line.startswith("x hang"):
+                return "an operation does not end"
             if line.startswith("x "):
                 return f"left behind: {line[2:]}"
         return ""

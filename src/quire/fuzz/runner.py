@@ -18,6 +18,7 @@ from quire.fuzz.record import Record
 from quire.guest import Guest
 from quire.kernel import Kernel
 from quire.machine import CHATTY, Machine
+from quire.run import dry_run
 
 # Where the executor looks for them.
 PROGRAMS = "programs"
@@ -55,6 +56,9 @@ def run(target: Target, programs: Mapping[int, Program], losses: int | None = No
     """
     records: Records = {}
     left = dict(programs)
+    if dry_run():
+        _boot(target, left)
+        return records
     while left and (losses is None or sum(bool(r.lost) for r in records.values()) < losses):
         found = _boot(target, left)
         if not found:
@@ -73,8 +77,9 @@ def _boot(target: Target, programs: Mapping[int, Program]) -> Records:
     started = time.monotonic()
     initrd = target.directory / "initrd"
     text = "".join(f"program {number}\n{language.text(ops)}" for number, ops in programs.items())
-    target.directory.mkdir(parents=True, exist_ok=True)
-    initrd.write_bytes(target.guest.initrd.read_bytes() + cpio({PROGRAMS: text.encode()}))
+    if not dry_run():
+        target.directory.mkdir(parents=True, exist_ok=True)
+        initrd.write_bytes(target.guest.initrd.read_bytes() + cpio({PROGRAMS: text.encode()}))
     boot = Machine(
         target.kernel,
         Guest(target.guest.arch, initrd, ""),
@@ -96,6 +101,8 @@ def _boot(target: Target, programs: Mapping[int, Program]) -> Records:
             raise GuestLost(
                 "the executor gave up", "\n".join(outcome.notes), f"logs: {target.directory}"
             )
+    if dry_run():
+        return {}
     target.boots += 1
     target.seconds += time.monotonic() - started
     if target.plugin and not lost:
