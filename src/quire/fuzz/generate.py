@@ -114,6 +114,8 @@ class Draw:
         """A new mapping: mostly whole folios, sometimes across the end of a page table."""
         rng, pages = self.rng, self.folio_pages
         kind = kind or pick(rng, MAPPING_WEIGHTS)
+        if self.theme == "ksm" and rng.random() < 0.3:
+            kind = "file"
         most = max(1, min(4, 96 // pages))
         count = pages * rng.randint(1, most) if pages > 1 else rng.randint(1, 24)
         page = rng.choice([0, 0, 0, 512 - pages, 512 - count // 2, 3, 512])
@@ -426,6 +428,20 @@ def _walk(draw: Draw, actor: int, area: Area) -> None:
     draw.add("look", actor, range=some)
 
 
+def _merge_moved(draw: Draw, actor: int, area: Area) -> None:
+    """Merged where the page index is not that of the address, maybe shared, and then walked."""
+    draw.add("same", actor, range=draw.piece(area.where), number=1)
+    draw.add("advise", actor, range=area.where, word="mergeable")
+    _move_whole(draw, actor, area)
+    moved = draw.areas[actor][-1]
+    if draw.rng.random() < 0.3:
+        _fork(draw, actor)
+    draw.add("ksm", number=draw.rng.choice(PASSES))
+    if draw.rng.random() < 0.3:
+        _fork(draw, actor)
+    draw.rng.choice((_reclaim_all, _walk))(draw, actor, moved)
+
+
 Mixer = Callable[[Draw, int, Range], None]
 Action = Callable[[Draw, int, Area], None]
 MIXERS: tuple[Mixer, ...] = (
@@ -436,7 +452,7 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
     "mremap": (_move_whole, _move_whole, _move_some),
     "lazyfree": (_give_up, _give_up, _page_out, _reclaim_all, _give_up_held),
     "swapout": (_page_out, _reclaim_all),
-    "ksm": (_reclaim_all, _walk, _move_whole),
+    "ksm": (_reclaim_all, _walk, _move_whole, _merge_moved, _merge_moved),
     "mixed": (_move_whole, _page_out, _reclaim_all, _give_up),
 }
 STEPS["recipe"] = _recipe
