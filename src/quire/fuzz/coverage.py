@@ -24,7 +24,7 @@ REST = "-"
 _SYMBOL = re.compile(rf"^([0-9a-f]+) [{TEXT_TYPES}] (\S+)$", re.M)
 _HUNK_IN = re.compile(r"^@@ [^@]+@@ .*?(\w+)\(", re.M)
 _DEFINED = re.compile(r"^[ +](?!return|else|if)[a-z][\w \t*]*?\b(\w+)\([^;]*$", re.M)
-_INSN = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)\s*(.*)$", re.M)
+_INSN = re.compile(r"^[ \t]*([0-9a-f]+):[ \t]+(\S+)[ \t]*(.*)$", re.M)
 _TARGET = re.compile(r"\b([0-9a-f]{8,16}) <")
 # Instructions behind which another block begins. Calls come back and do not count.
 _BRANCH = re.compile(r"(b|b\..*|br|cbn?z|tbn?z|ret.*|brk|j.*|ud2)")

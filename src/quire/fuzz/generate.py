@@ -421,6 +421,19 @@ def _give_up_held(draw: Draw, actor: int, area: Area) -> None:
     _page_out(draw, actor, area)
 
 
+def _give_up_mixed(draw: Draw, actor: int, area: Area) -> None:
+    """Given up first, then made to differ, then kept from being dropped: put back as it was?"""
+    where = area.where
+    draw.add("advise", actor, range=where, word="free")
+    for _ in range(draw.rng.choice([1, 1, 2])):
+        draw.rng.choice((_half_forked, _wp, _protect_some, _soft_dirty))(draw, actor, where)
+    if draw.rng.random() < 0.75:
+        draw.add("write", actor, range=draw.piece(where))
+    else:
+        draw.add("hold", actor, to=Range(where.slot, draw.piece(where).page))
+    draw.rng.choice((_reclaim_all, _reclaim_all, _page_out))(draw, actor, area)
+
+
 def _walk(draw: Draw, actor: int, area: Area) -> None:
     """The reverse mapping of some pages, in use."""
     some = draw.part(area.where)
@@ -450,7 +463,10 @@ MIXERS: tuple[Mixer, ...] = (
 )
 ACTIONS: dict[str, tuple[Action, ...]] = {
     "mremap": (_move_whole, _move_whole, _move_some),
-    "lazyfree": (_give_up, _give_up, _page_out, _reclaim_all, _give_up_held),
+    "lazyfree": (
+        *(_give_up, _page_out, _reclaim_all, _give_up_held),
+        *(_give_up_mixed, _give_up_mixed, _give_up_mixed),
+    ),
     "swapout": (_page_out, _reclaim_all),
     "ksm": (_reclaim_all, _walk, _move_whole, _merge_moved, _merge_moved),
     "mixed": (_move_whole, _page_out, _reclaim_all, _give_up),

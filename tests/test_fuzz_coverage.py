@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Coverage: which functions, which blocks, what was reached, and which source lines were not."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+from quire import run, series
+from quire.arch import ARM64, X86_64, Architecture
+from quire.base import Base
+from quire.errors import GuestLost
+from quire.fuzz import coverage, lines
+from quire.fuzz.coverage import Block, Coverage
+from quire.kernel import Kernel, Toolchain
+from quire.run import Finished
+from quire.tree import Tree
+from quire.version import parse
+
+ARM_LISTING = """
+ffff800080001000 <walk>:
+ffff800080001000:\tpaciasp
+ffff800080001004:\tcbz\tx0, ffff800080001014 <walk+0x14>
+ffff800080001008:\tbl\tffff800080009000 <other>
+ffff80008000100c:\tb.ne\tffff800080001000 <walk>  // b.any
+ffff800080001010:\tret
+ffff800080001014:\tb\tffff800080009100 <elsewhere>
+ffff800080001018:\tnop
+"""
+X86_LISTING = """
+ffffffff81001000:\ttest   %rdi,%rdi
+ffffffff81001003:\tje     ffffffff8100100d <walk+0xd>
+ffffffff81001005:\tcall   ffffffff81009000 <other>
+ffffffff8100100a:\tjmp    ffffffff81009000 <other>
+ffffffff8100100d:\tret
+ffffffff8100100e:\tint3
+"""
+
+
+def kernel(arch: Architecture, objdir: Path) -> Kernel:
+    base = Base("test", parse("6.12.117"), "test", "0", objdir.parent)
+    tree = Tree("test", base, None, objdir.parent)
+    return Kernel(arch, tree, "", Toolchain("", ""), objdir, "")
+
+
+def test_the_series_names_its_functions() -> None:
+    chosen = series.select(ROOT / "patches", parse("6.12.117"))
+    names = coverage.touched(chosen)
+    assert {"try_to_unmap_one", "move_pte_range", "rmap_walk_ksm", "unmap_clear_ptes"} <= names
+    assert not names & {"if", "return", "for", "while", "switch"}
+
+
+@pytest.mark.parametrize(
+    ("arch", "listing", "start", "offsets"),
+    [
+        (ARM64, ARM_LISTING, 0xFFFF800080001000, [0, 8, 0x10, 0x14]),
+        (X86_64, X86_LISTING, 0xFFFFFFFF81001000, [0, 5, 0xD]),
+    ],
+)
+def test_blocks_begin_at_branches_and_targets(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    arch: Architecture,
+    listing: str,
+    start: int,
+    offsets: list[int],
+) -> None:
+    monkeypatch.setattr(run, "query", lambda *_argv: Finished(0, listing, 0.0))
+    (tmp_path / "System.map").write_text(f"{start:x} T walk\n{start + 0x20:x} t next\n")
+    found, symbols = coverage.prepare(kernel(arch, tmp_path), ["walk", "gone"], tmp_path / "work")
+    assert [block.offset for block in found.blocks] == offsets
+    rows = symbols.read_text().splitlines()
+    assert rows[0] == f"{start:x} walk+0x0"
+    assert rows[-1] == f"{start + 0x20:x} -"
+
+
+def test_what_was_reached_and_what_is_new(tmp_path: Path) -> None:
+    blocks = [Block(0x1000 + offset, "walk", offset) for offset in (0, 8, 16)]
+    blocks.append(Block(0x2000, "never", 0))
+    found = Coverage(kernel(ARM64, tmp_path), blocks)
+    counts = tmp_path / "counts"
+    head = "quire-count 1 aarch64\n"
+    counts.write_text(f"{head}sym 0 walk+0x0 4 2\nsym 0 - 9 0\nsym 1 walk+0x0 2 1\nend\n")
+    assert found.add(counts) == {0: {"walk+0x0"}}
+    counts.write_text(f"{head}sym 0 walk+0x0 2 1\nsym 1 walk+0x8 3 3\nend\n")
+    assert found.add(counts) == {1: {"walk+0x8"}}
+    assert found.functions() == [("never", 0, 0, 1), ("walk", 4, 2, 3)]
+    assert [block.name for block in found.unreached()] == ["walk+0x10"]
+
+
+def test_counts_that_are_cut_short(tmp_path: Path) -> None:
+    found = Coverage(kernel(ARM64, tmp_path), [])
+    (tmp_path / "counts").write_text("quire-count 1 aarch64\nsym 0 walk+0x0 4 2\n")
+    for name in ("counts", "none"):
+        with pytest.raises(GuestLost):
+            found.add(tmp_path / name)
+
+
+def test_lines_come_from_an_object_compiled_again(tmp_path: Path) -> None:
+    objdir = tmp_path / "linux/o-x"
+    (objdir / "mm").mkdir(parents=True)
+    source = "int walk(int n);\nint walk(int n)\n{\n\tif (n)\n\t\treturn n * 3;\n\treturn 7;\n}\n"
+    (tmp_path / "linux/mm").mkdir()
+    (tmp_path / "linux/mm/foo.c").write_text(source)
+    command = "gcc -O2 -Wp,-MMD,mm/.foo.o.d -c -o mm/foo.o ../mm/foo.c"
+    subprocess.run(command.split(), cwd=objdir, check=True)
+    (objdir / "mm/.foo.o.cmd").write_text(f"savedcmd_mm/foo.o := {command}\n\nsource_x := y\n")
+    arch = ARM64 if platform.machine() == ARM64.machine else X86_64
+    before = sorted(path.name for path in objdir.rglob("*"))
+    found = lines.find(
+        kernel(arch, objdir),
+        ["mm/foo.c", "mm/none.c"],
+        {"walk+0x0": ("walk", 0), "gone+0x0": ("gone", 0)},
+        tmp_path / "work",
+    )
+    assert set(found) == {"walk+0x0"}
+    assert found["walk+0x0"] in {f"mm/foo.c:{line}" for line in range(2, 7)}
+    assert sorted(path.name for path in objdir.rglob("*")) == before
