@@ -95,9 +95,9 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         guide = None
         if not given and not arguments.no_coverage and not arguments.dry_run:
             guide = Guide(session, pair.patched, prepared.series, output)
-        findings = _fuzz(session, arguments, pair, given, guide)
-        for finding in findings:
-            problems.append(f"{arch.name}: {hunt.write(finding, output)}: {finding.title}")
+        for finding in _fuzz(session, arguments, pair, given, guide, output):
+            path = hunt.folder(finding, output) / hunt.PROGRAM
+            problems.append(f"{arch.name}: {path}: {finding.title}")
         if guide:
             guide.report(quiet=arguments.json)
     if problems:
@@ -136,6 +136,7 @@ def _fuzz(
     pair: Pair,
     given: dict[int, Program],
     guide: Guide | None,
+    output: Path,
 ) -> list[Finding]:
     arch = pair.stock.kernel.arch
     tally = Tally()
@@ -151,7 +152,9 @@ def _fuzz(
                 for n in numbers
             }
             left = arguments.findings - len(findings)
-            findings += hunt.investigate(pair, tally, batch, left)
+            for finding in hunt.investigate(pair, tally, batch, left):
+                hunt.write(finding, output)
+                findings.append(finding)
             detail = f"{tally.suspects} suspects, {len(findings)} findings"
             session.progress.at(numbers.stop, f"{detail}{guide.summary if guide else ''}")
             if len(findings) >= arguments.findings:

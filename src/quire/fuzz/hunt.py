@@ -18,6 +18,9 @@ from quire.fuzz.program import Op, Program
 from quire.fuzz.record import Record
 from quire.fuzz.runner import Records, Target
 
+# In a finding's folder: the shrunk program.
+PROGRAM = "program.fuzz"
+
 
 @dataclass
 class Pair:
@@ -175,13 +178,17 @@ def follow_up(
     return findings
 
 
-def write(finding: Finding, directory: Path) -> Path:
+def folder(finding: Finding, directory: Path) -> Path:
+    """Where a finding is written."""
+    return directory / f"finding-{finding.number}"
+
+
+def write(finding: Finding, directory: Path) -> None:
     """The finding's folder: the program to replay, both records, and what differs."""
-    where = directory / f"finding-{finding.number}"
+    where = folder(finding, directory)
     where.mkdir(parents=True, exist_ok=True)
-    (where / "program.fuzz").write_text(language.text(finding.program, finding.differences[:3]))
+    (where / PROGRAM).write_text(language.text(finding.program, finding.differences[:3]))
     (where / "original.fuzz").write_text(language.text(finding.original))
     (where / "stock.log").write_text("\n".join(finding.stock.lines) + "\n")
     (where / "patched.log").write_text("\n".join(finding.patched.lines) + "\n")
     (where / "differences").write_text("\n".join(finding.differences) + "\n")
-    return where / "program.fuzz"
