@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Quire
+from conftest import ROOT, Quire, line_patch
 
 from quire.fuzz import program, runner
 
@@ -49,6 +49,22 @@ def test_a_guest_that_is_lost_is_a_finding(quire: Quire, tree: Path) -> None:
     (finding,) = json.loads(done.stdout)["findings"]
     assert [line.split()[-1] for line in finding["program"]] == ["exit"]
     assert "panic" in finding["differences"][0]
+
+
+def test_seeded_bugs_are_found_or_missed(quire: Quire, tree: Path) -> None:
+    folder = quire.project / "sabotage/linux-6.12.y"
+    folder.mkdir(parents=True)
+    (folder / "series").write_text("# versions: 6.12.100-\nbugs.patch\n")
+    (folder / "bugs.patch").write_text(line_patch("bugs", 14, "bug 14"))
+    (folder / "bugs").write_text("lose | loses | 1 | arm64 | a.b\nhide | hides | 1 | arm64 | a.b\n")
+    words = ("fuzz", "ARCH=arm64", "--programs", "40", "--source", str(tree), "--json")
+    done = quire(*words, "--self-test")
+    assert done.returncode == 1, done.stderr
+    lose, hide = json.loads(done.stdout)["bugs"]
+    assert lose["operations"] == 1
+    assert 1 <= lose["programs"] <= 40
+    assert hide == {"bug": "hide", "programs": 40, "operations": None, "difference": None}
+    assert quire(*words, "--self-test", "lose").returncode == 0
 
 
 def test_dry_run_prints_the_boots(quire: Quire, tree: Path) -> None:

@@ -23,7 +23,7 @@ from quire.run import dry_run
 # Where the executor looks for them.
 PROGRAMS = "programs"
 # Wall-clock seconds: a boot on a busy host, and what a program may take on top on average.
-BOOT_SECONDS, PROGRAM_SECONDS = 120.0, 4.0
+BOOT_SECONDS, PROGRAM_SECONDS = 400.0, 4.0
 
 Records = dict[int, Record]
 
