@@ -74,8 +74,8 @@ def test_a_walk_shows_the_lock_and_the_vmas() -> None:
     walked[0].counts.spans["lock_held"] = (2, 500)
     (row,) = table_of(walked, walked, one).rows
     assert row.stock.spans == {"lock_held": 250}
-    assert row.stock.calls == {"VMAs looked at": 0.5}
-    assert "lock held 250 → 250; VMAs looked at 0.5 → 0.5" in table.remarks(row)
+    assert row.stock.calls == {"VMAs in a pass": 0.25}
+    assert "lock held 250 → 250; VMAs in a pass 0.25 → 0.25" in table.remarks(row)
 
 
 def test_the_unmapping_itself_is_told_apart() -> None:

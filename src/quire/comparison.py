@@ -107,7 +107,9 @@ def figure(cell: Cell, samples: Sequence[Sample]) -> Figure:
         tlb_per_op=sample.counts.tlb_total / ops,
         counters={k: after - before for k, (before, after) in sample.results.counters.items()},
         spans={name: insns / sample.divisor for name, (_, insns) in sample.counts.spans.items()},
-        calls={name: calls(sample, symbol) for name, symbol in cell.workload.calls},
+        calls={
+            name: calls(sample, symbol) / passes for name, symbol, passes in cell.workload.calls
+        },
         runs=len(samples),
         spread=(max(totals) - min(totals)) / middle if middle else 0.0,
     )

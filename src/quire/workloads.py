@@ -46,8 +46,9 @@ class Workload:
     own: tuple[str, ...] = ()
     # Stretches whose instructions are counted apart: name:begin symbol:end symbol.
     spans: tuple[str, ...] = ()
-    # Functions whose calls are counted: what a call stands for, and the symbol.
-    calls: tuple[tuple[str, str], ...] = ()
+    # Functions whose calls are counted: what a call stands for, the symbol, and how often the
+    # operation passes over the same things.
+    calls: tuple[tuple[str, str, int], ...] = ()
 
 
 # Unmapping one folio from a page table, without finding it, writing it out or freeing it.
@@ -108,8 +109,8 @@ CATALOGUE = (
         posted=(Posted("577×", "", None, (("vmas", "22169"), ("kind", "plain"))),),
         # Nothing else in the measured call takes a read lock: the plugin's calls tell.
         spans=("lock_held:down_read_trylock:up_read",),
-        # One step to the next VMA for each that was looked at; a walk passes them twice.
-        calls=(("VMAs looked at", "anon_vma_interval_tree_iter_next"),),
+        # One step to the next VMA for each that was looked at; then a second pass for forks.
+        calls=(("VMAs in a pass", "anon_vma_interval_tree_iter_next", 2),),
     ),
     Workload(
         "ksm-scan",

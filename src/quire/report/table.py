@@ -126,5 +126,5 @@ def _ratio(ratio: float) -> Text:
 def _caption(comparison: Comparison) -> str:
     text = "ratio: stock / patched instructions; posted: the authors' wall time, old / new."
     if any(row.cell.workload.unit == "walk" for row in comparison.rows):
-        text += " ksm-walk: per walk of two passes, not per page; ksm-scan: per scanned page."
+        text += " ksm-walk: per walk, not per page; ksm-scan: per scanned page."
     return text
