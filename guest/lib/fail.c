@@ -19,6 +19,8 @@ void fail_pages_start(void)
 {
 	write_file(ATTR("task-filter"), "Y");
 	write_file(ATTR("ignore-gfp-wait"), "Y");
+	/* A continuation page of the swap map may be in high memory. */
+	write_file(ATTR("ignore-gfp-highmem"), "N");
 	write_file(ATTR("min-order"), "0");
 	write_file(ATTR("verbose"), "0");
 	write_file(ATTR("interval"), "1");

@@ -20,6 +20,8 @@ from quire.session import Session
 TIMEOUT = 1800.0
 # Memory that can be taken offline: one way to make the kernel migrate pages.
 MOVABLE = "movablecore=1G"
+# Milliseconds a case may take where its ten seconds do not suffice; the guest reads it.
+PATIENCE = "quire_timeout=180000"
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def run(session: Session, kernel: Kernel, patterns: Sequence[str], options: Opti
         memory=options.memory,
         timeout=options.timeout,
         loglevel=CHATTY,
-        parameters=(MOVABLE, *options.parameters),
+        parameters=(MOVABLE, *patience(kernel, options), *options.parameters),
     )
     work = machine.workdir(session.cache, _name(boot))
     outcome = machine.boot(boot, work)
@@ -80,6 +82,14 @@ def run(session: Session, kernel: Kernel, patterns: Sequence[str], options: Opti
             "read the log; some result is missing",
         )
     return Verdict(kernel, report, str(work))
+
+
+def patience(kernel: Kernel, options: Options) -> tuple[str, ...]:
+    """Without -icount the guest's time is real; a kernel that checks itself is slow."""
+    checks_itself = (
+        "CONFIG_DEBUG_VM=y" in kernel.config.read_text() if kernel.config.exists() else False
+    )
+    return (PATIENCE,) if options.cpus > 1 or checks_itself else ()
 
 
 def listing(session: Session, kernel: Kernel) -> list[str]:
