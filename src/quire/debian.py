@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,14 +80,14 @@ def isolated(root: Path) -> Apt:
     keyring = _keyring()
     for name in ("lists/partial", "cache/archives/partial"):
         (root / name).mkdir(parents=True, exist_ok=True)
-    lines = []
-    for suite in SUITES:
-        uri = security if suite.endswith("-security") else main
-        if uri:
-            lines.append(f"deb [signed-by={keyring}] {uri} {suite} main")
-    (root / "sources.list").write_text("\n".join(lines) + "\n")
     apt = Apt(_isolated_options(root))
-    finished = run.run(apt.command("apt-get", "update"))
+    uris = {suite: security if suite.endswith("-security") else main for suite in SUITES}
+    finished = _update(apt, root, keyring, uris)
+    missing = re.findall(r"The repository '\S+ (\S+) Release' does not have", finished.output)
+    if finished.status and missing:
+        # A mirror need not carry every suite; what it does carry is still of use.
+        present = {suite: uri for suite, uri in uris.items() if suite not in missing}
+        finished = _update(apt, root, keyring, present)
     if finished.status:
         raise UserError(
             "apt could not read the index of Debian's suites",
@@ -95,6 +95,12 @@ def isolated(root: Path) -> Apt:
             "check the network, or give a tree of your own with --source DIR",
         )
     return apt
+
+
+def _update(apt: Apt, root: Path, keyring: Path, uris: Mapping[str, str]) -> run.Finished:
+    lines = [f"deb [signed-by={keyring}] {uri} {suite} main" for suite, uri in uris.items() if uri]
+    (root / "sources.list").write_text("\n".join(lines) + "\n")
+    return run.run(apt.command("apt-get", "update"))
 
 
 def _isolated_options(root: Path) -> tuple[str, ...]:
