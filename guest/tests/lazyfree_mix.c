@@ -147,30 +147,37 @@ static char *range_soft_dirty(unsigned long kib, const struct mask *mask,
 	return at;
 }
 
+/* What a reference keeps is as it was. */
+static void check_held(char *at, size_t pages, unsigned long kib, enum how how)
+{
+	struct hold hold = hold_folios(at, pages, kib, 0);
+	size_t kept = hold.held * folio_pages(kib);
+	struct snapshot *before = snapshot(at, kept);
+
+	reclaim(at, pages, how);
+	expect_entries(before, at);
+	expect_content(at, kept, SEED, 0);
+	hold_end(&hold);
+	free(before);
+}
+
 static void check_soft_dirty(unsigned long kib, const struct mask *mask,
 			     enum soft_dirty what, bool held)
 {
-	size_t kept, pages = range_pages(kib);
+	size_t pages = range_pages(kib);
 	char *at = range_soft_dirty(kib, mask, what);
 	struct snapshot *before;
-	struct hold hold;
 
 	if (held) {
-		hold = hold_folios(at, pages, kib, 0);
-		kept = hold.held * folio_pages(kib);
-		before = snapshot(at, kept);
-		reclaim(at, pages, BY_PAGEOUT);
-		expect_entries(before, at);
-		expect_content(at, kept, SEED, 0);
-		hold_end(&hold);
+		check_held(at, pages, kib, BY_PAGEOUT);
 	} else {
 		before = snapshot(at, pages);
 		reclaim(at, pages, BY_PAGEOUT);
 		expect_entries_or_dropped(before, at, kib, mask);
 		expect_old_or_zero(at, pages, 0);
+		free(before);
 	}
 	range_drop(at, pages);
-	free(before);
 }
 
 QUIRE_CASE_SIZES(lazyfree, soft_dirty_same, ALL_SIZES)
@@ -188,25 +195,15 @@ QUIRE_CASE_SIZES(lazyfree, soft_dirty_same, ALL_SIZES)
 /* All pages are read-only, so that they differ in their soft-dirty bit alone. */
 QUIRE_CASE_SIZES(lazyfree, soft_dirty_same_read_only, ALL_SIZES)
 {
-	size_t i;
+	size_t i, pages = range_pages(kib);
 
 	needs_soft_dirty();
 	for (i = 0; i < NR_MASKS; i++) {
-		size_t kept, pages = range_pages(kib);
 		char *at = range_soft_dirty(kib, &masks[i], FREED_AFTER);
-		struct snapshot *before;
-		struct hold hold;
 
 		fork_and_forget();
-		hold = hold_folios(at, pages, kib, 0);
-		kept = hold.held * folio_pages(kib);
-		before = snapshot(at, kept);
-		reclaim(at, pages, BY_MEMCG);
-		expect_entries(before, at);
-		expect_content(at, kept, SEED, 0);
-		hold_end(&hold);
+		check_held(at, pages, kib, BY_MEMCG);
 		range_drop(at, pages);
-		free(before);
 	}
 }
 
