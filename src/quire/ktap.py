@@ -31,6 +31,11 @@ class Test:
         own = self.status in ("fail", "missing") or bool(self.problem)
         return own or any(test.failed for test in self.subtests)
 
+    @property
+    def outcome(self) -> str:
+        """`fail` for whatever has failed, else the status."""
+        return "fail" if self.failed else self.status
+
     def leaves(self, prefix: str = "") -> Iterator[tuple[str, Test]]:
         """Every case with its full name, suite.case."""
         name = f"{prefix}{self.name}"

@@ -40,7 +40,7 @@ class Column:
         """pass, fail, skip or `expected` (a failure known by name) of every case."""
         found = {}
         for name, test in self.verdict.cases if self.verdict else []:
-            status = "fail" if test.failed else test.status
+            status = test.outcome
             if status == "fail" and expected.why(lines, self.kernel, name):
                 status = "expected"
             found[name] = status

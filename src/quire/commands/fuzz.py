@@ -221,7 +221,7 @@ def _self_test(session: Session, arguments: argparse.Namespace, prepared: lab.Pr
             arguments.programs,
         )
         sick = _target(session, arch, tree)
-        chosen = [bug for bug in bugs if arch.name in bug.architectures]
+        chosen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
         results = []
         with session.progress.stage(f"{arch.name} seeded bugs", len(chosen)):
             for number, bug in enumerate(chosen, 1):

@@ -115,7 +115,7 @@ def _show(verdict: suite.Verdict, lines: list[Expected]) -> None:
     kernel = verdict.kernel
     count: dict[str, int] = {}
     for name, test in verdict.cases:
-        status = "fail" if test.failed else test.status
+        status = test.outcome
         known = expected.why(lines, kernel, name) if test.failed else ""
         status = "expected" if known else status
         count[status] = count.get(status, 0) + 1
@@ -134,7 +134,7 @@ def _as_json(verdict: suite.Verdict) -> dict[str, Any]:
         "cases": [
             {
                 "name": name,
-                "status": "fail" if test.failed else test.status,
+                "status": test.outcome,
                 "reason": test.reason,
                 "diagnostics": test.diagnostics,
             }
