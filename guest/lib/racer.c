@@ -145,3 +145,10 @@ void racer_reclaim(struct racer *racer, unsigned int round, enum how how)
 	}
 	racer_round(racer, 0);
 }
+
+void racer_refill(struct racer *racer, unsigned long kib, uint64_t seed)
+{
+	if (madvise(racer->addr, racer->pages * PAGE_SIZE, MADV_DONTNEED))
+		die_errno("MADV_DONTNEED");
+	range_fill(racer->addr, racer->pages, kib, seed);
+}

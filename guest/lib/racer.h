@@ -55,4 +55,7 @@ void racer_expect(struct racer *racer, size_t page, uint64_t is);
 /* A round (from 1 on): reclaim once or twice while the thread is on the pages. */
 void racer_reclaim(struct racer *racer, unsigned int round, enum how how);
 
+/* The racer's pages given up and filled anew, by folios of that size. */
+void racer_refill(struct racer *racer, unsigned long kib, uint64_t seed);
+
 #endif

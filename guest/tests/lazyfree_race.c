@@ -14,9 +14,7 @@ static void round_of_writes(struct racer *racer, unsigned int round,
 
 	racer->old = 0x01d0000000000000ull + round;
 	/* Folios anew: what was dropped, or came back from swap, is small. */
-	if (madvise(racer->addr, racer->pages * PAGE_SIZE, MADV_DONTNEED))
-		die_errno("MADV_DONTNEED");
-	range_fill(racer->addr, racer->pages, kib, SEED);
+	racer_refill(racer, kib, SEED);
 	for (n = 0; n < racer->pages; n++) {
 		*racer_word(racer, n) = racer->old;
 		racer->page[n].state = OLD_OR_ZERO;

@@ -18,9 +18,7 @@ static void round_of_writes(struct racer *racer, unsigned int round,
 	size_t n;
 
 	/* Folios anew: what came back from swap may be small. */
-	if (madvise(racer->addr, racer->pages * PAGE_SIZE, MADV_DONTNEED))
-		die_errno("MADV_DONTNEED");
-	range_fill(racer->addr, racer->pages, kib, SEED);
+	racer_refill(racer, kib, SEED);
 	for (n = 0; n < racer->pages; n++) {
 		racer->page[n].value = racer->next++;
 		racer->page[n].state = WRITTEN;
@@ -96,9 +94,7 @@ QUIRE_CASE_SIZES(swapout, race_hold, ALL_SIZES)
 	racer = racer_start(at, pages, racer_hold);
 	for (round = 1; round <= RACER_ROUNDS; round++) {
 		racer->old = SEED + round;
-		if (madvise(at, pages * PAGE_SIZE, MADV_DONTNEED))
-			die_errno("MADV_DONTNEED");
-		range_fill(at, pages, kib, racer->old);
+		racer_refill(racer, kib, racer->old);
 		racer_reclaim(racer, round, round % NR_HOW);
 		expect_content(at, pages, racer->old, 0);
 	}
@@ -151,9 +147,7 @@ QUIRE_CASE_SIZES(swapout, race_pins, ALL_SIZES)
 	at = swapout_range(kib, true);
 	racer = racer_start(at, pages, read_direct);
 	for (round = 1; round <= RACER_ROUNDS; round++) {
-		if (madvise(at, pages * PAGE_SIZE, MADV_DONTNEED))
-			die_errno("MADV_DONTNEED");
-		range_fill(at, pages, kib, SEED);
+		racer_refill(racer, kib, SEED);
 		racer_reclaim(racer, round, round % NR_HOW);
 	}
 	racer_end(racer);
