@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,7 +58,8 @@ def symbols(kernel: Kernel) -> Path:
         raise BuildFailed(
             "the kernel has no symbols to count by", str(kernel.system_map), "enable KALLSYMS"
         )
-    temporary = path.with_suffix(".new")
-    temporary.write_text("".join(f"{address:x} {name}\n" for address, name in rows))
-    temporary.replace(path)
+    # Two machines may start at once, each of which makes it: no name is shared before it is whole.
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
+        file.writelines(f"{address:x} {name}\n" for address, name in rows)
+    Path(file.name).replace(path)
     return path
