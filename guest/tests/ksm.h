@@ -86,6 +86,7 @@ char *twin_make_at(char *addr);
 char *twin_make(unsigned int nr);
 /* mremap() of whole pages to exactly `to`, or die. */
 void range_move(char *from, size_t pages, char *to);
+void range_mergeable(char *addr, size_t pages);
 
 /* Where one page is mapped: in which process, at which address. */
 struct place {

@@ -39,7 +39,7 @@ static char *map_file(char *home, off_t offset)
 	return range;
 }
 
-static void mergeable(char *addr, size_t pages)
+void range_mergeable(char *addr, size_t pages)
 {
 	if (madvise(addr, pages * PAGE_SIZE, MADV_MERGEABLE))
 		die_errno("MADV_MERGEABLE at %p", addr);
@@ -58,7 +58,7 @@ static void fill(char *range)
 	for (n = 0; n < RANGE_PAGES; n++)
 		pattern_write_page(page_of(range, n), SEED,
 				   n == MID ? SAME : number_of(page_of(range, n)));
-	mergeable(range, RANGE_PAGES);
+	range_mergeable(range, RANGE_PAGES);
 }
 
 char *range_make_at(enum range_kind kind, char *home)
@@ -88,7 +88,7 @@ char *range_make(enum range_kind kind)
 char *twin_make_at(char *addr)
 {
 	map_anon(addr, PAGE_SIZE);
-	mergeable(addr, 1);	/* beside a range, it becomes part of that now */
+	range_mergeable(addr, 1);	/* beside a range, it becomes part of that now */
 	pattern_write_page(addr, SEED, SAME);
 	return addr;
 }

@@ -76,7 +76,7 @@ QUIRE_CASE(ksm, stock_fails_moved_in_swap_cache_file)
  * moves onto the other's place: the same merged page at the same address as
  * before, with another index.
  */
-KSM_CASES(moved_onto_sharer)
+static void onto_sharer(enum range_kind kind, bool mergeable)
 {
 	struct places all = pair_make(kind);
 	char *first = all.at[0].addr, *second = page_of(HOME, MID + 4);
@@ -87,10 +87,19 @@ KSM_CASES(moved_onto_sharer)
 	places_merge(&all);
 	held = page_hold(all.at[1].addr);
 	places_swap_out(&all);
+	if (!mergeable)
+		ASSERT(!act_unmergeable(second, 1), "MADV_UNMERGEABLE failed");
 	range_move(second, 1, first);
 	places_remove(&all, NULL, second);
+	if (!mergeable)
+		range_mergeable(first, 1);
 	expect_same(&all);
 	page_let_go(held);
 	ksm_pass(2);
 	expect_found(&all);
 }
+
+KSM_CASES(moved_onto_sharer) { onto_sharer(kind, true); }
+
+/* Nobody asks for it to be merged while it moves. */
+KSM_CASES(moved_onto_sharer_aside) { onto_sharer(kind, false); }
