@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import shutil
-import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire import counts, machine, results, run
+from quire import counts, machine, parallel, results, run
 from quire.cache import Cache, digest
 from quire.counter import Plugin
 from quire.counts import RegionCounts
@@ -119,7 +117,7 @@ class Options:
 
     repeat: int = 1
     fresh: bool = False
-    machines: int = 2
+    machines: int = parallel.AT_ONCE
 
 
 def _known(cache: Cache, rig: Rig, cell: Cell) -> list[Path]:
@@ -137,21 +135,12 @@ def _carry_out(cache: Cache, orders: Sequence[Order], progress: Progress, machin
         return
     architectures = ", ".join(dict.fromkeys(order.rig.kernel.arch.name for order in orders))
     with progress.stage(f"{architectures} bench", len(orders)):
-        pool = ThreadPoolExecutor(max_workers=machines)
-        done, counting = 0, threading.Lock()
-        try:
-            futures = {pool.submit(_make, cache, order): order for order in orders}
-            for future in as_completed(futures):
-                future.result()
-                with counting:
-                    done += 1
-                    progress.at(done, futures[future].name)
-        except BaseException:
-            # Nobody may start another machine, and those that run are of no use any more.
-            pool.shutdown(wait=False, cancel_futures=True)
-            run.kill_all()
-            raise
-        pool.shutdown()
+        parallel.each(
+            orders,
+            lambda order: _make(cache, order),
+            lambda done, order, _: progress.at(done, order.name),
+            machines,
+        )
 
 
 def _make(cache: Cache, order: Order) -> None:

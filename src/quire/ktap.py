@@ -6,11 +6,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 _INDENT = re.compile(r"^ *")
 _VERSION = re.compile(r"^KTAP version \d+$")
 _PLAN = re.compile(r"^1\.\.(\d+)(?: *# *SKIP\b *(.*))?$")
 _RESULT = re.compile(r"^(not )?ok (\d+)(?: +-)?(?: +([^#]*?))?(?: *# *(\w+) *(.*))?$")
+_ANY_RESULT = re.compile(rb"^ *(?:not )?ok \d", re.M)
 _BAIL = re.compile(r"^Bail out!(.*)$")
 
 
@@ -67,6 +69,14 @@ class _Level:
         if self.planned != len(self.tests):
             return f"{self.planned} tests planned, {len(self.tests)} reported"
         return ""
+
+
+def results(report: Path) -> int:
+    """How many results a report that may still grow has, suites included."""
+    try:
+        return len(_ANY_RESULT.findall(report.read_bytes()))
+    except OSError:
+        return 0
 
 
 def parse(lines: Iterable[str]) -> Test:

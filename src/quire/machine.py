@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,9 +76,10 @@ class Machine:
         return argv
 
 
-def boot(machine: Machine, directory: Path) -> Results:
+def boot(machine: Machine, directory: Path, tick: Callable[[], None] | None = None) -> Results:
     """Run the machine to its end in `directory`, which keeps console, results and counts.
 
+    `tick` is called now and then while it runs.
     GuestLost when it panics, hangs, prints a splat or ends without its `exit` line. What the
     guest itself reports (failed verification, exit status) is for the caller to judge.
     """
@@ -90,7 +92,7 @@ def boot(machine: Machine, directory: Path) -> Results:
         (directory / COMMAND).write_text(command.text() + "\n")
     hung, status = False, 0
     try:
-        status = run.run(command).status
+        status = run.run(command, tick).status
     except run.TimedOut:
         hung = True
     if run.dry_run():

@@ -15,9 +15,27 @@ from quire.expected import Expected
 from quire.kernel import Kernel
 from quire.lab import Prepared
 from quire.session import Session
-from quire.suite import Options, Verdict
+from quire.suite import Options, Order, Verdict
 
-DEBUG = "debug.config"
+
+@dataclass(frozen=True)
+class Configuration:
+    """What is added to the common one, which trees are built with it, on how many CPUs."""
+
+    name: str
+    fragments: tuple[str, ...] = ()
+    trees: tuple[str, ...] = ("stock", "patched")
+    cpus: tuple[int, ...] = (1, 2)
+
+
+# KASAN is the slowest there is, and what it finds in the stock kernel is not ours to judge.
+CONFIGURATIONS = (
+    Configuration("normal"),
+    Configuration("debug", ("debug.config",)),
+    Configuration("kasan", ("kasan.config",), ("patched",), (2,)),
+)
+# Seconds. A kernel that checks itself is several times as slow, and shares the host.
+PATIENCE = 5400.0
 
 
 @dataclass(frozen=True)
@@ -27,7 +45,7 @@ class Column:
     kernel: Kernel
     config: str
     cpus: int
-    verdict: Verdict | None
+    verdict: Verdict | None = None
     lost: GuestLost | None = None
 
     @property
@@ -49,26 +67,37 @@ class Column:
 
 def run(
     session: Session, prepared: Prepared, patterns: Sequence[str], options: Options
-) -> Iterator[Column]:
-    """Every column, one after the other. A lost guest is a column too."""
-    debug = replace(session, configs=(*session.configs, session.project.configs / DEBUG))
+) -> list[Column]:
+    """Build every kernel, then boot each on so many virtual CPUs, two machines at a time.
+
+    A lost guest is a column too.
+    """
+    columns = [
+        Column(kernel, configuration.name, cpus)
+        for configuration in CONFIGURATIONS
+        for kernel in _kernels(session, prepared, configuration)
+        for cpus in configuration.cpus
+    ]
+    orders = [
+        Order(column.kernel, replace(options, cpus=column.cpus, timeout=PATIENCE))
+        for column in columns
+    ]
+    found = suite.several(session, orders, patterns)
+    return [
+        replace(column, lost=one) if isinstance(one, GuestLost) else replace(column, verdict=one)
+        for column, one in zip(columns, found, strict=True)
+    ]
+
+
+def _kernels(
+    session: Session, prepared: Prepared, configuration: Configuration
+) -> Iterator[Kernel]:
+    fragments = [session.project.configs / name for name in configuration.fragments]
+    chosen = replace(session, configs=(*session.configs, *fragments))
     for arch in session.architectures:
-        for config, chosen in (("normal", session), ("debug", debug)):
-            for tree in (prepared.stock, prepared.patched):
-                kernel = chosen.kernel(arch, tree)
-                for cpus in (1, 2):
-                    yield _column(session, kernel, config, patterns, replace(options, cpus=cpus))
-
-
-def _column(
-    session: Session, kernel: Kernel, config: str, patterns: Sequence[str], options: Options
-) -> Column:
-    column = Column(kernel, config, options.cpus, None)
-    with session.progress.stage(f"{column.name} tests"):
-        try:
-            return replace(column, verdict=suite.run(session, kernel, patterns, options))
-        except GuestLost as lost:
-            return replace(column, lost=lost)
+        for tree in (prepared.stock, prepared.patched):
+            if tree.label in configuration.trees:
+                yield chosen.kernel(arch, tree)
 
 
 def rows(columns: Sequence[Column], lines: Sequence[Expected]) -> dict[str, list[str]]:

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from quire import expected, guest, ktap, machine
+from quire import expected, guest, ktap, machine, parallel
 from quire.cache import digest
-from quire.errors import Difference, QuireError
+from quire.errors import Difference, GuestLost, QuireError
 from quire.expected import Expected
 from quire.kernel import Kernel
 from quire.ktap import Test
@@ -49,10 +49,53 @@ class Verdict:
         return [(name.lstrip("."), test) for name, test in self.report.leaves() if name]
 
 
-def run(session: Session, kernel: Kernel, patterns: Sequence[str], options: Options) -> Verdict:
+@dataclass(frozen=True)
+class Order:
+    """One boot to make: a kernel and how."""
+
+    kernel: Kernel
+    options: Options
+
+
+def several(
+    session: Session, orders: Sequence[Order], patterns: Sequence[str]
+) -> list[Verdict | GuestLost]:
+    """The same cases on every kernel, two machines at a time; a lost guest is a result too."""
+    cases = dict.fromkeys(range(len(orders)), 0)
+    done = 0
+
+    def work(number: int) -> Verdict | GuestLost:
+        def seen(count: int) -> None:
+            cases[number] = count
+            session.progress.at(done, f"{sum(cases.values())} cases")
+
+        order = orders[number]
+        try:
+            return run(session, order.kernel, patterns, order.options, seen)
+        except GuestLost as lost:
+            return lost
+
+    def finished(count: int, *_: object) -> None:
+        nonlocal done
+        done = count
+        session.progress.at(done)
+
+    names = ", ".join(dict.fromkeys(order.kernel.arch.name for order in orders))
+    with session.progress.stage(f"{names} tests", len(orders)):
+        return parallel.each(range(len(orders)), work, finished)
+
+
+def run(
+    session: Session,
+    kernel: Kernel,
+    patterns: Sequence[str],
+    options: Options,
+    seen: Callable[[int], None] | None = None,
+) -> Verdict:
     """Boot and test. GuestLost for a panic, hang or splat; failed cases are in the verdict.
 
-    Difference when the guest's exit status and its report contradict each other.
+    `seen` gets how many cases have been run, now and then. Difference when the guest's exit
+    status and its report contradict each other.
     """
     program = guest.build(session.cache, session.project.guest, kernel, session.jobs)
     boot = Machine(
@@ -67,7 +110,12 @@ def run(session: Session, kernel: Kernel, patterns: Sequence[str], options: Opti
         parameters=(MOVABLE, *patience(kernel, options), *options.parameters),
     )
     work = machine.workdir(session.cache, _name(boot))
-    outcome = machine.boot(boot, work)
+
+    def tick() -> None:
+        if seen:
+            seen(ktap.results(work / machine.RESULTS))
+
+    outcome = machine.boot(boot, work, tick)
     report = ktap.parse(outcome.other)
     if report.status == "missing":
         raise Difference(

@@ -16,7 +16,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
-from quire import host, lab, sabotage, suite
+from quire import host, lab, parallel, sabotage, suite
 from quire.errors import Difference
 from quire.kernel import Kernel
 from quire.report.table import console
@@ -74,23 +74,24 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 
 def _hunt(session: Session, kernel: Kernel, bugs: list[Bug], *, quiet: bool) -> list[Finding]:
     options = suite.Options()
-    findings = []
-    with session.progress.stage(f"{kernel.arch.name} seeded bugs", len(bugs) + 1):
-        if bugs:
-            patterns = sorted({case for bug in bugs for case in bug.cases})
-            clean = [
-                suite.run(session, kernel, some, options) for some in batched(patterns, AT_ONCE)
-            ]
-            error = suite.failures(clean)
-            if error:
-                raise error
-        for number, bug in enumerate(bugs, 1):
-            session.progress.at(number)
-            finding = sabotage.hunt(session, kernel, bug, options)
-            findings.append(finding)
+    patterns = batched(sorted({case for bug in bugs for case in bug.cases}), AT_ONCE)
+    progress = session.progress
+    with progress.stage(f"{kernel.arch.name} seeded bugs", len(patterns) + len(bugs)):
+        clean = parallel.each(
+            patterns,
+            lambda some: suite.run(session, kernel, some, options),
+            lambda done, *_: progress.at(done, "none selected"),
+        )
+        error = suite.failures(clean)
+        if error:
+            raise error
+
+        def found(done: int, _: Bug, finding: Finding) -> None:
+            progress.at(len(patterns) + done, finding.bug.name)
             if not quiet:
                 _show(finding)
-    return findings
+
+        return parallel.each(bugs, lambda bug: sabotage.hunt(session, kernel, bug, options), found)
 
 
 def batched(patterns: Sequence[str], size: int) -> list[Sequence[str]]:

@@ -7,7 +7,7 @@ repeats exactly; --smp 2 runs without it, so that races can happen.
   quire test                            all cases, both architectures
   quire test 'mremap.*' ARCH=arm64      one suite
   quire test --stock 'mremap.content*'  on the base
-  quire test --all                      stock and patched, normal and debug, 1 and 2 CPUs
+  quire test --all                      stock and patched, normal, debug, KASAN, 1 and 2 CPUs
   quire test --list                     what there is
 
 What a kernel is known to fail is listed by name in guest/expected/.
@@ -20,6 +20,7 @@ from typing import Any
 from rich.table import Table
 
 from quire import expected, host, lab, matrix, suite
+from quire.errors import GuestLost
 from quire.expected import Expected
 from quire.matrix import Column
 from quire.report.table import console
@@ -55,21 +56,20 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     if arguments.all:
         return _all(session, prepared, arguments, options, lines)
     tree = prepared.stock if arguments.stock else prepared.patched
+    kernels = [session.kernel(arch, tree) for arch in session.architectures]
+    if arguments.list:
+        print("\n".join(suite.listing(session, kernels[0])))
+        return 0
+    orders = [suite.Order(kernel, options) for kernel in kernels]
     verdicts = []
-    for arch in session.architectures:
-        kernel = session.kernel(arch, tree)
-        if arguments.list:
-            print("\n".join(suite.listing(session, kernel)))
-            return 0
-        with session.progress.stage(f"{arch.name} tests"):
-            verdict = suite.run(session, kernel, arguments.pattern or ["*"], options)
-        if arguments.dry_run:
-            continue
-        verdicts.append(verdict)
-        if not arguments.json:
-            _show(verdict, lines)
+    for result in suite.several(session, orders, arguments.pattern or ["*"]):
+        if isinstance(result, GuestLost):
+            raise result
+        verdicts.append(result)
+        if not arguments.json and not arguments.dry_run:
+            _show(result, lines)
     if arguments.json:
-        print(json.dumps([_as_json(verdict) for verdict in verdicts], indent=1))
+        print(json.dumps([_as_json(verdict, lines) for verdict in verdicts], indent=1))
     error = suite.failures(verdicts, lines)
     if error:
         raise error
@@ -83,7 +83,7 @@ def _all(
     options: suite.Options,
     lines: list[Expected],
 ) -> int:
-    columns = list(matrix.run(session, prepared, arguments.pattern or ["*"], options))
+    columns = matrix.run(session, prepared, arguments.pattern or ["*"], options)
     if arguments.dry_run:
         return 0
     directory = session.cache.root / "test"
@@ -125,8 +125,9 @@ def _show(verdict: suite.Verdict, lines: list[Expected]) -> None:
     out.print(f"{kernel.arch.name} {kernel.tree.label} {kernel.tree.base.version}: {summary}")
 
 
-def _as_json(verdict: suite.Verdict) -> dict[str, Any]:
+def _as_json(verdict: suite.Verdict, lines: list[Expected]) -> dict[str, Any]:
     kernel = verdict.kernel
+    known = {name: expected.why(lines, kernel, name) for name, test in verdict.cases if test.failed}
     return {
         "architecture": kernel.arch.name,
         "tree": kernel.tree.label,
@@ -134,8 +135,8 @@ def _as_json(verdict: suite.Verdict) -> dict[str, Any]:
         "cases": [
             {
                 "name": name,
-                "status": test.outcome,
-                "reason": test.reason,
+                "status": "expected" if known.get(name) else test.outcome,
+                "reason": known.get(name) or test.reason,
                 "diagnostics": test.diagnostics,
             }
             for name, test in verdict.cases
