@@ -88,8 +88,8 @@ def test_an_empty_program_is_none() -> None:
 
 def test_the_guest_knows_the_same_operations() -> None:
     source = "".join((ROOT / f"guest/fuzz/{n}.c").read_text() for n in ("ops", "global"))
-    table = re.findall(r'\{ "([\w-]+)", "(\w*)", (\w+), (\w+) \}', source)
-    assert {name: (takes, act != "NULL") for name, takes, act, _ in table} == {
+    table = re.findall(r'\{ "([\w-]+)", "(\w*)", \.(act|global) = ', source)
+    assert {name: (takes, by == "act") for name, takes, by in table} == {
         name: (verb.takes, verb.actor) for name, verb in VERBS.items()
     }
 

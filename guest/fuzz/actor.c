@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Actors: processes that take orders over a pipe each, and answer over another.
- * Only one of them runs at any time. What it has to say is in the arena when
- * its answer comes; an operation's outcome is the first line.
+ * Actors: the processes of a program. Only one of them runs at any time, when
+ * it is its turn; what it has to say is in the arena then.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,36 +19,19 @@
 #include "ops.h"
 #include "probe.h"
 
-/* Virtual time; an actor that waits for nothing costs none of the host's. */
-#define PATIENCE_MS	4000
 #define GONE_MS		2000u
-
-/* Orders; others are the index of an operation. */
-enum { OBSERVE = -1, READ_ALL = -2, WRITE_ALL = -3 };
 
 /* What an actor writes at the end has tags above those of operations. */
 #define TAG_LAST	200u
 
-struct line {
-	int order[2];
-	int answer[2];
-	pid_t pid;	/* of the actor; 0: none */
-};
-
-static struct line lines[MAX_ACTORS];
 static const struct program *program;
 static struct actor me;
 
 void actors_open(void)
 {
-	unsigned int i;
-
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1))
 		die_errno("cannot become a reaper");
-	for (i = 0; i < MAX_ACTORS; i++) {
-		if (pipe(lines[i].order) || pipe(lines[i].answer))
-			die_errno("cannot make a pipe");
-	}
+	turns_open();
 }
 
 static void inject(bool on)
@@ -98,6 +79,27 @@ static void perform(const struct op *op)
 	say("o %u %s\n", op->index, outcome.text);
 }
 
+/* In the end all pages are touched, whether there is anything or not. */
+static bool is_void(unsigned int slot, unsigned int page)
+{
+	return !is_mapped(slot, page) && content_is_void(page_addr(slot, page));
+}
+
+static struct outcome_text read_all(void)
+{
+	unsigned int slot, page, refused = 0;
+
+	for (slot = 0; slot < MAX_SLOTS; slot++) {
+		const struct extent *extent = &program->extent[slot];
+
+		for (page = extent->first; page < extent->end; page++)
+			refused += is_void(slot, page) ||
+				   content_read(page_addr(slot, page)).kind ==
+				   UNREADABLE;
+	}
+	return outcome_fmt("refused=%u", refused);
+}
+
 static struct outcome_text write_all(void)
 {
 	unsigned int slot, page, ok = 0, segv = 0, bus = 0;
@@ -106,7 +108,8 @@ static struct outcome_text write_all(void)
 		const struct extent *extent = &program->extent[slot];
 
 		for (page = extent->first; page < extent->end; page++) {
-			int sig = content_write(slot, page, TAG_LAST + me.id);
+			int sig = is_void(slot, page) ? SIGSEGV :
+				  content_write(slot, page, TAG_LAST + me.id);
 
 			ok += !sig;
 			segv += sig == SIGSEGV;
@@ -116,29 +119,20 @@ static struct outcome_text write_all(void)
 	return outcome_fmt("ok=%u segv=%u bus=%u", ok, segv, bus);
 }
 
-static void obey(int order)
+void actor_step(void)
 {
-	if (order >= 0)
-		perform(&program->op[order]);
-	else if (order == READ_ALL)
-		say("r %u %s\n", me.id, touch_all(program).text);
-	else if (order == WRITE_ALL)
-		say("w %u %s\n", me.id, write_all().text);
-	observe(&me, program);
-}
+	const struct turn *turn = &arena->turn;
 
-static void serve(void)
-{
-	struct line *line = &lines[me.id];
-	int order;
-
-	while (read(line->order[0], &order, sizeof(order)) == sizeof(order)) {
-		obey(order);
-		if (write(line->answer[1], &order, sizeof(order)) !=
-		    sizeof(order))
-			break;
+	if (turn->actor == me.id) {
+		if (turn->step < program->nr_ops)
+			perform(&program->op[turn->step]);
+		else if (turn->step == step_read_all(program))
+			say("r %u %s\n", me.id, read_all().text);
+		else
+			say("w %u %s\n", me.id, write_all().text);
 	}
-	_exit(STATUS_FAILED);
+	if (step_shows(program, turn->step))
+		observe(&me, program);
 }
 
 /* The first actor is born into the memory cgroup. */
@@ -153,23 +147,23 @@ static pid_t fork_into(int cgroup)
 	return syscall(SYS_clone3, &args, sizeof(args));
 }
 
-bool actors_begin(const struct program *next)
+void actors_begin(const struct program *next)
 {
-	struct line *line = &lines[0];
+	pid_t pid;
 
 	program = next;
-	line->pid = fork_into(system_cgroup());
-	if (line->pid < 0)
+	pid = fork_into(system_cgroup());
+	if (pid < 0)
 		die_errno("cannot fork into the cgroup");
-	if (!line->pid) {
+	if (!pid) {
 		setpgid(0, 0);
 		signal(SIGCHLD, SIG_IGN);
 		probe_init();
 		me = (struct actor){ .id = 0, .uffd = -1 };
-		serve();
+		turns_take(program, me.id);
 	}
-	setpgid(line->pid, line->pid);
-	return true;
+	setpgid(pid, pid);
+	arena->pid[0] = pid;
 }
 
 struct outcome_text do_fork(struct actor *self, const struct op *op)
@@ -181,34 +175,17 @@ struct outcome_text do_fork(struct actor *self, const struct op *op)
 	if (!pid) {
 		/* Pages held by the parent are not held by the child. */
 		drop_holds(self);
+		proc_forget();
 		*self = (struct actor){ .id = op->number, .uffd = -1 };
-		serve();
+		turns_take(program, me.id);
 	}
-	/* main learns it from there: it has a table of its own. */
-	arena->forked = pid;
+	arena->pid[op->number] = pid;
 	return outcome_ok();
 }
 
-/* The answer comes, or the actor is lost. */
-static bool order(unsigned int id, int what)
+bool actor_alive(unsigned int id)
 {
-	struct line *line = &lines[id];
-	struct pollfd answer = { .fd = line->answer[0], .events = POLLIN };
-	int got;
-
-	arena->len = 0;
-	arena->text[0] = '\0';
-	if (write(line->order[1], &what, sizeof(what)) != sizeof(what))
-		return false;
-	for (;;) {
-		int n = poll(&answer, 1, PATIENCE_MS);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		return n > 0 &&
-		       read(answer.fd, &got, sizeof(got)) == sizeof(got) &&
-		       got == what;
-	}
+	return arena->pid[id];
 }
 
 /* Until its memory is gone. Parents among actors do not wait for children. */
@@ -226,82 +203,16 @@ static bool wait_gone(pid_t pid)
 	return false;
 }
 
-/* An order to exit has no answer. */
-static bool actor_exit(const struct op *op)
+bool actor_exit(unsigned int id)
 {
-	struct line *line = &lines[op->actor];
-	int what = op->index;
-	pid_t pid = line->pid;
+	pid_t pid = arena->pid[id];
+	bool gone;
 
-	if (write(line->order[1], &what, sizeof(what)) != sizeof(what))
-		return false;
-	line->pid = 0;
-	arena->len = 0;
-	say("o %u ok\n", op->index);
-	return wait_gone(pid);
-}
-
-static bool actor_fork(const struct op *op)
-{
-	arena->len = 0;
-	if (op->number >= MAX_ACTORS || lines[op->number].pid) {
-		say("o %u EEXIST\n", op->index);
-		return true;
-	}
-	arena->forked = 0;
-	if (!order(op->actor, op->index))
-		return false;
-	lines[op->number].pid = arena->forked;
-	return true;
-}
-
-bool actor_do(const struct op *op)
-{
-	if (!lines[op->actor].pid) {
-		arena->len = 0;
-		say("o %u ESRCH\n", op->index);
-		return true;
-	}
-	if (!strcmp(op->verb->name, "exit"))
-		return actor_exit(op);
-	if (!strcmp(op->verb->name, "fork"))
-		return actor_fork(op);
-	return order(op->actor, op->index);
-}
-
-bool actor_observe(unsigned int id)
-{
-	return order(id, OBSERVE);
-}
-
-bool actor_read_all(unsigned int id)
-{
-	return order(id, READ_ALL);
-}
-
-bool actor_write_all(unsigned int id)
-{
-	return order(id, WRITE_ALL);
-}
-
-bool actor_alive(unsigned int id)
-{
-	return lines[id].pid;
-}
-
-/* What an actor that was lost has not read, or has answered too late. */
-static void drain(struct line *line)
-{
-	char rest[64];
-	int i, fd[2] = { line->order[0], line->answer[0] };
-
-	for (i = 0; i < 2; i++) {
-		struct pollfd left = { .fd = fd[i], .events = POLLIN };
-
-		while (poll(&left, 1, 0) > 0 &&
-		       read(fd[i], rest, sizeof(rest)) > 0)
-			;
-	}
+	arena->turn.actor = id;
+	arena->pid[id] = 0;
+	gone = turn_wake(id) && wait_gone(pid);
+	arena->turn.actor = NOBODY;
+	return gone;
 }
 
 void actors_end(void)
@@ -309,9 +220,9 @@ void actors_end(void)
 	unsigned int i, ms;
 
 	for (i = 0; i < MAX_ACTORS; i++) {
-		if (lines[i].pid)
-			kill(lines[i].pid, SIGKILL);
-		lines[i].pid = 0;
+		if (arena->pid[i])
+			kill(arena->pid[i], SIGKILL);
+		arena->pid[i] = 0;
 	}
 	for (ms = 0; ms < GONE_MS; ms++) {
 		pid_t pid;
@@ -322,6 +233,5 @@ void actors_end(void)
 			break;
 		sleep_ms(1);
 	}
-	for (i = 0; i < MAX_ACTORS; i++)
-		drain(&lines[i]);
+	turns_drain();
 }

@@ -5,8 +5,9 @@
  * first word says who wrote the page and for which place; the others follow
  * from it, and show a page that was put together from two.
  */
-#include <stdio.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 #include "fuzz.h"
 #include "probe.h"
@@ -24,15 +25,18 @@ static uint64_t follow(uint64_t first, unsigned int i)
 
 static int write_words(char *page, uint64_t first)
 {
+	uint64_t word[WORDS];
 	unsigned int i;
-	int sig;
 
-	for (i = 0; i < WORDS; i++) {
-		sig = probe_write(page + i * STRIDE, follow(first, i));
-		if (sig)
-			return sig;
-	}
-	return 0;
+	for (i = 0; i < WORDS; i++)
+		word[i] = follow(first, i);
+	return probe_write_words(page, STRIDE, word, WORDS);
+}
+
+bool content_is_void(const char *page)
+{
+	return epoll_ctl(-1, EPOLL_CTL_ADD, -1, (struct epoll_event *)page) &&
+	       errno == EFAULT;
 }
 
 int content_write(unsigned int slot, unsigned int page, unsigned int tag)
@@ -48,22 +52,15 @@ int content_write_same(char *page, unsigned int class)
 	return write_words(page, BY_CLASS << 48 | class);
 }
 
-static void name_place(char *name, unsigned int tag, uint64_t place)
-{
-	snprintf(name, CONTENT_LEN, "t%u@%c%u", tag,
-		 'A' + (char)(place / SLOT_PAGES),
-		 (unsigned int)(place % SLOT_PAGES));
-}
-
 /* A page whose words do not belong together: a hash of them. */
-static void name_hash(const uint64_t *word, char *name)
+static uint64_t hash_words(const uint64_t *word)
 {
 	uint64_t hash = 0;
 	unsigned int i;
 
 	for (i = 0; i < WORDS; i++)
 		hash = (hash ^ word[i]) * 0x9e3779b97f4a7c15ull;
-	snprintf(name, CONTENT_LEN, "h%08x", (unsigned int)(hash >> 32));
+	return hash >> 32;
 }
 
 static bool all_zero(const uint64_t *word)
@@ -87,44 +84,65 @@ static bool follows(const uint64_t *word)
 	return true;
 }
 
-void content_name(const char *page, char *name, char *next)
+struct content content_read(const char *page)
 {
 	uint64_t word[WORDS];
-	unsigned int i;
 
-	strcpy(name, "!");
-	strcpy(next, "!");
-	for (i = 0; i < WORDS; i++) {
-		if (probe_read(page + i * STRIDE, &word[i]))
-			return;
-	}
-	if (all_zero(word)) {
-		strcpy(name, "0");
-	} else if (!follows(word)) {
-		name_hash(word, name);
-	} else if (word[0] >> 48 == BY_CLASS) {
-		snprintf(name, CONTENT_LEN, "k%u", (unsigned int)word[0]);
-	} else {
-		uint64_t place = word[0] & 0xffffffff;
-		unsigned int tag = word[0] >> 32 & 0xffff;
+	if (probe_read_words(page, STRIDE, word, WORDS))
+		return (struct content){ UNREADABLE, 0 };
+	if (all_zero(word))
+		return (struct content){ ZERO, 0 };
+	if (!follows(word))
+		return (struct content){ TORN, hash_words(word) };
+	if (word[0] >> 48 == BY_CLASS)
+		return (struct content){ CLASS, (uint32_t)word[0] };
+	return (struct content){ TAGGED, word[0] };
+}
 
-		name_place(name, tag, place);
-		name_place(next, tag, place + 1);
+static void say_tagged(uint64_t word)
+{
+	uint64_t place = word & 0xffffffff;
+
+	say_text(":t");
+	say_number(word >> 32 & 0xffff);
+	say_bytes((char[]){ '@', 'A' + (char)(place / SLOT_PAGES) }, 2);
+	say_number(place % SLOT_PAGES);
+}
+
+void content_say(struct content content)
+{
+	switch (content.kind) {
+	case NOTHING:
+		return;
+	case UNREADABLE:
+		say_text(":!");
+		return;
+	case ZERO:
+		say_text(":0");
+		return;
+	case TORN:
+		say(":h%08x", (unsigned int)content.value);
+		return;
+	case CLASS:
+		say_text(":k");
+		say_number(content.value);
+		return;
+	case TAGGED:
+		say_tagged(content.value);
 		return;
 	}
-	strcpy(next, name);
 }
 
 unsigned int content_hash(unsigned int slot, unsigned int page,
 			  unsigned int count)
 {
-	char name[CONTENT_LEN], next[CONTENT_LEN], *c;
-	unsigned int hash = 0;
+	uint64_t hash = 0;
 
 	for (; count; count--, page++) {
-		content_name(page_addr(slot, page), name, next);
-		for (c = name; *c; c++)
-			hash = (hash ^ *c) * 0x01000193u;
+		struct content content = content_read(page_addr(slot, page));
+
+		hash = (hash ^ content.kind ^ content.value) *
+		       0x9e3779b97f4a7c15ull;
 	}
-	return hash;
+	return hash >> 32;
 }

@@ -5,9 +5,9 @@
  * each operation writes down all that user space can see of their memory.
  *
  * main.c runs program after program. A program's processes are actors
- * (actor.c) which do as they are told, one at a time: an operation (ops.c), or
- * a look at their memory (observe.c). Operations on the system as a whole are
- * done without them (global.c).
+ * (actor.c) which take turns (turn.c): an operation (ops.c), then a look at
+ * their memory (observe.c). Operations on the system as a whole are done
+ * without them (global.c).
  */
 #ifndef QUIRE_FUZZ_H
 #define QUIRE_FUZZ_H
@@ -23,8 +23,8 @@
 #define MAX_ACTORS	4u
 #define MAX_SLOTS	4u	/* address windows, A to D */
 #define SLOT_PAGES	1024u	/* of each: two page tables' worth */
-#define SLOT_BASE	0x2000000000ul
-#define SLOT_STRIDE	GIB
+#define SLOT_BASE	(64 * MIB)	/* below all else: see the Makefile */
+#define SLOT_STRIDE	(64 * MIB)
 
 struct op;
 struct actor;
@@ -44,6 +44,8 @@ struct verb {
 	/* One of them: what an actor does, or what the system as a whole does. */
 	struct outcome_text (*act)(struct actor *self, const struct op *op);
 	struct outcome_text (*global)(const struct op *op);
+	/* It sets something for later: there is nothing to see after it. */
+	bool setting;
 };
 
 struct op {
@@ -79,6 +81,31 @@ struct actor {
 };
 
 /*
+ * A program's step, and who does it; then all other actors look at their
+ * memory. Steps are the operations by their index, and two more.
+ */
+#define NOBODY MAX_ACTORS	/* of the actors: main */
+
+struct turn {
+	unsigned int step;
+	unsigned int actor;
+};
+
+/* Every actor reads, then every actor writes all pages. */
+static inline unsigned int step_read_all(const struct program *program)
+{
+	return program->nr_ops;
+}
+
+static inline unsigned int step_write_all(const struct program *program)
+{
+	return program->nr_ops + 1;
+}
+
+/* Lines that tell a state stand only where it changed. */
+enum state { MAPPINGS, PAGES, COUNTERS, NR_STATES };
+
+/*
  * What main and the actors share. All of it belongs to main, so that reclaim
  * in the actors' memory cgroup leaves it alone.
  */
@@ -86,12 +113,18 @@ struct actor {
 #define SCRATCH_SIZE	MIB
 
 struct arena {
-	pid_t forked;		/* by the last operation that forked */
+	pid_t pid[MAX_ACTORS];	/* 0: not there */
+	struct turn turn;
+	unsigned int steps;	/* rises with everything an actor does */
+	/* Of the line that was told last, a hash. */
+	uint64_t told[NR_STATES][MAX_ACTORS][MAX_SLOTS];
 	size_t len;		/* of text */
-	char text[TEXT_SIZE];	/* lines an actor wrote in its turn */
+	size_t done;		/* of what is complete of it */
+	char text[TEXT_SIZE];	/* lines that main has not taken yet */
 	char scratch[SCRATCH_SIZE];
 	uint64_t word[SLOT_PAGES];
 	uint64_t flag[SLOT_PAGES];
+	uint64_t window[2 * SLOT_PAGES];
 };
 
 extern struct arena *arena;
@@ -123,23 +156,65 @@ int system_cgroup(void);	/* a directory; actors are born into it */
 /* Lines about leaks; false when the rest needs a fresh boot. */
 bool system_check(void (*line)(const char *fmt, ...));
 
-/* actor.c: orders to actors. All return false when there was no answer. */
+/* actor.c: the processes. */
 void actors_open(void);
-bool actors_begin(const struct program *program);
-bool actor_do(const struct op *op);
-bool actor_observe(unsigned int id);
-bool actor_read_all(unsigned int id);
-bool actor_write_all(unsigned int id);
+void actors_begin(const struct program *program);
 bool actor_alive(unsigned int id);
+/* The step is that actor's end; returns when its memory is gone. */
+bool actor_exit(unsigned int id);
 /* No process of the program is left when this returns. */
 void actors_end(void);
+/* What an actor does when it is its turn. */
+void actor_step(void);
 
-/* observe.c: lines of one actor, run in that actor. */
-void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* turn.c: who comes next. */
+void turns_open(void);
+/*
+ * From main: the actors take turns until there is a step for main, or none any
+ * more; arena->turn says which. False when somebody did not come to an end.
+ */
+bool turns_begin(const struct program *program);
+/* The same, after a step that main did. */
+bool turns_go_on(const struct program *program);
+bool turn_wake(unsigned int who);
+/* Whether all look at their memory after a step. */
+bool step_shows(const struct program *program, unsigned int step);
+/* In an actor. */
+void turns_take(const struct program *program, unsigned int self)
+	__attribute__((noreturn));
+/* After a turn that was lost. */
+void turns_drain(void);
+
+/* observe.c: what an actor sees, said in that actor. */
 void observe(const struct actor *self, const struct program *program);
-struct outcome_text touch_all(const struct program *program);
+/* Files of /proc/self stay open; a child has to forget its parent's. */
+enum proc_file { PROC_SMAPS, PROC_STATUS, PROC_PAGEMAP, NR_PROC_FILES };
+int proc_open(enum proc_file file);
+void proc_forget(void);
+
+/* smaps.c */
+void observe_mappings(const struct actor *self, const struct program *program);
+/* Whether there was a mapping when this process looked last. */
+bool is_mapped(unsigned int slot, unsigned int page);
+
+/* say.c: lines for the record. */
+void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void say_bytes(const char *text, size_t len);
+void say_text(const char *text);
+void say_number(unsigned long number);
+/*
+ * The line that began at `start` tells a state: nothing was said if the same
+ * was told before.
+ */
+void say_state(size_t start, enum state state, unsigned int actor,
+	       unsigned int slot);
 
 /* content.c: what pages hold. */
+/*
+ * Whether an access to a page without a mapping fails, as it should: a system
+ * call says so for less than what a signal costs.
+ */
+bool content_is_void(const char *page);
 /* Write the content of operation `tag` to a page; 0 or the signal it raised. */
 int content_write(unsigned int slot, unsigned int page, unsigned int tag);
 /* The same content for all pages of a class, so that KSM merges them. */
@@ -147,8 +222,14 @@ int content_write_same(char *page, unsigned int class);
 /* Read the pages of a range right now, present or not; a hash of it all. */
 unsigned int content_hash(unsigned int slot, unsigned int page,
 			  unsigned int count);
-/* What a page holds, as recorded; *next is how its successor would continue. */
-#define CONTENT_LEN 24
-void content_name(const char *page, char *name, char *next);
+
+struct content {
+	enum { NOTHING, UNREADABLE, ZERO, TORN, CLASS, TAGGED } kind;
+	uint64_t value;		/* TAGGED: the next page's is one more */
+};
+
+struct content content_read(const char *page);
+/* ":" and what it is called, if it is anything. */
+void content_say(struct content content);
 
 #endif

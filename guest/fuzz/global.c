@@ -20,6 +20,7 @@
 #define CGROUP_ROOT	"/sys/fs/cgroup"
 #define CGROUP		CGROUP_ROOT "/quire-fuzz"
 #define KSM		"/sys/kernel/mm/ksm"
+#define FOLIOS		"/sys/kernel/mm/transparent_hugepage"
 #define SWAP_MIB	32
 #define SWAP_DEVICE	"/dev/zram0"
 
@@ -63,6 +64,9 @@ void system_open(void)
 	ksm_set("sleep_millisecs", PAUSE_MS);
 	ksm_set("pages_to_scan", 1000000);	/* a batch is a whole pass */
 	folio_kib = 4;
+	/* It is empty again when swapping ends: no need to make it anew. */
+	swap_on(SWAP_MIB);
+	swapping = true;
 }
 
 int system_cgroup(void)
@@ -70,12 +74,28 @@ int system_cgroup(void)
 	return cgroup;
 }
 
+static void set_folios(unsigned long kib, const char *word)
+{
+	char path[100];
+
+	if (kib == 4)
+		return;
+	snprintf(path, sizeof(path), FOLIOS "/hugepages-%lukB/enabled", kib);
+	write_file(path, "%s", word);
+	/* Not all sizes have this one. */
+	snprintf(path, sizeof(path), FOLIOS "/hugepages-%lukB/shmem_enabled",
+		 kib);
+	if (!try_write_file(path, word) && errno != ENOENT)
+		die_errno("cannot write %s", path);
+}
+
+/* At first no size is wanted. */
 static void want(unsigned long kib)
 {
 	if (kib == folio_kib)
 		return;
-	folio_want(kib);
-	folio_want_shmem(kib);
+	set_folios(folio_kib, "never");
+	set_folios(kib, "always");
 	folio_kib = kib;
 }
 
@@ -88,8 +108,8 @@ static void set_smart(bool on)
 
 static void start_swapping(void)
 {
-	if (!swapping)
-		swap_on(SWAP_MIB);
+	if (!swapping && swapon(SWAP_DEVICE, 0))
+		die_errno("cannot swap on " SWAP_DEVICE);
 	swapping = true;
 }
 
@@ -110,11 +130,9 @@ static bool stop_swapping(void)
 	setitimer(ITIMER_REAL, &limit, NULL);
 	ok = !swapoff(SWAP_DEVICE);
 	setitimer(ITIMER_REAL, &none, NULL);
-	if (!ok)
-		return false;
-	swapping = false;
-	write_file("/sys/block/zram0/reset", "1");
-	return true;
+	if (ok)
+		swapping = false;
+	return ok;
 }
 
 static struct outcome_text do_folio(const struct op *op)
@@ -177,12 +195,12 @@ static struct outcome_text do_reclaim(const struct op *op
 }
 
 const struct verb global_verbs[] = {
-	{ "folio", "n", NULL, do_folio },
-	{ "swap", "w", NULL, do_swap },
-	{ "smart", "w", NULL, do_smart },
-	{ "ksm", "n", NULL, do_ksm },
-	{ "reclaim", "", NULL, do_reclaim },
-	{ NULL, NULL, NULL, NULL },
+	{ "folio", "n", .global = do_folio, .setting = true },
+	{ "swap", "w", .global = do_swap },
+	{ "smart", "w", .global = do_smart, .setting = true },
+	{ "ksm", "n", .global = do_ksm },
+	{ "reclaim", "", .global = do_reclaim },
+	{ .name = NULL },
 };
 
 /* Bytes of the cgroup's pages on the LRU lists, mapped or not. */

@@ -79,51 +79,12 @@ static void flush_record(void)
 	record_len = 0;
 }
 
-/*
- * What was told last of each kind, actor and slot, as a hash: nothing is told
- * twice.
- */
-static uint64_t told[3][MAX_ACTORS][MAX_SLOTS];
-
-static uint64_t hash(const char *text, size_t len)
-{
-	uint64_t h = 0xcbf29ce484222325ull;
-
-	while (len--)
-		h = (h ^ (unsigned char)*text++) * 0x100000001b3ull;
-	return h;
-}
-
-static uint64_t *told_of(const char *line)
-{
-	unsigned int actor = line[2] - '0';
-
-	switch (line[0]) {
-	case 'v':
-		return &told[0][actor][line[4] - 'A'];
-	case 'm':
-		return &told[1][actor][line[4] - 'A'];
-	case 'u':
-		return &told[2][actor][0];
-	}
-	return NULL;
-}
-
+/* What the actors have said. */
 static void take_lines(void)
 {
-	char *line = arena->text, *end;
-
-	arena->text[arena->len] = '\0';
-	for (; (end = strchr(line, '\n')); line = end + 1) {
-		size_t len = end + 1 - line;
-		uint64_t *last = told_of(line), h = hash(line, len);
-
-		if (last && *last == h)
-			continue;
-		if (last)
-			*last = h;
-		append(line, len);
-	}
+	append(arena->text, arena->done);
+	arena->done = 0;
+	arena->len = 0;
 }
 
 /* The message is "level,sequence,time,flags;text", and lines of attributes. */
@@ -147,67 +108,39 @@ static void take_messages(void)
 	}
 }
 
-static bool observe_others(unsigned int except)
-{
-	unsigned int id;
-
-	for (id = 0; id < MAX_ACTORS; id++) {
-		if (id == except || !actor_alive(id))
-			continue;
-		if (!actor_observe(id))
-			return false;
-		take_lines();
-	}
-	return true;
-}
-
+/* An operation that no actor can do. */
 static bool run_op(const struct op *op)
 {
-	if (op->verb->global) {
+	if (op->verb->global)
 		add_line("o %u %s\n", op->index, op->verb->global(op).text);
-		return observe_others(MAX_ACTORS);
-	}
-	if (!actor_do(op))
+	else if (!actor_alive(op->actor))
+		add_line("o %u ESRCH\n", op->index);
+	else if (!strcmp(op->verb->name, "fork"))
+		add_line("o %u EEXIST\n", op->index);
+	else if (actor_exit(op->actor))
+		add_line("o %u ok\n", op->index);
+	else
 		return false;
-	take_lines();
-	return observe_others(op->actor);
-}
-
-/* In the end all pages are read, then written to by one actor after another. */
-static bool run_end(void)
-{
-	unsigned int id;
-
-	for (id = 0; id < MAX_ACTORS; id++) {
-		if (!actor_alive(id))
-			continue;
-		if (!actor_read_all(id))
-			return false;
-		take_lines();
-	}
-	for (id = 0; id < MAX_ACTORS; id++) {
-		if (!actor_alive(id))
-			continue;
-		if (!actor_write_all(id))
-			return false;
-		take_lines();
-		if (!observe_others(id))
-			return false;
-	}
 	return true;
 }
 
-static bool run_ops(const struct program *program)
+/* All operations, then the reading and writing in the end. */
+static void run_steps(const struct program *program)
 {
-	unsigned int i;
+	const struct turn *turn = &arena->turn;
+	bool ok = turns_begin(program);
 
-	for (i = 0; i < program->nr_ops; i++) {
-		if (!run_op(&program->op[i])) {
-			add_line("o %u hang\n", i);
-			return false;
-		}
+	take_lines();
+	while (ok && turn->step < program->nr_ops) {
+		ok = run_op(&program->op[turn->step]) &&
+		     turns_go_on(program);
+		take_lines();
 	}
-	return run_end();
+	if (ok)
+		return;
+	if (turn->step < program->nr_ops)
+		add_line("o %u hang\n", turn->step);
+	add_line("x hang 1\n");
 }
 
 /* Returns whether the next program can run in this boot. */
@@ -216,15 +149,14 @@ static bool run_program(const struct program *program)
 	bool more;
 
 	results_line("p %u", program->number);
-	memset(told, 0, sizeof(told));
+	memset(arena->told, 0, sizeof(arena->told));
 	system_reset();
 	program_file = memfd_create("fuzz", MFD_CLOEXEC);
 	if (program_file < 0 ||
 	    ftruncate(program_file, MAX_SLOTS * SLOT_PAGES * PAGE_SIZE))
 		die_errno("cannot make a file");
 	actors_begin(program);
-	if (!run_ops(program))
-		add_line("x hang 1\n");
+	run_steps(program);
 	actors_end();
 	close(program_file);
 	more = system_check(add_line);

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an actor sees of its memory. One line for the mappings of each slot
- * (from smaps) and one for its pages (pagemap, kpageflags, contents).
+ * What an actor sees of its memory: its mappings (smaps.c), then its counters,
+ * then a line for the pages of each slot (pagemap, kpageflags, contents).
  *
  * The order matters: smaps tells of accessed bits, which reading the pages
  * sets. Only pages that are present are read: reading brings in others.
  */
-#include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,124 +15,46 @@
 #include "fuzz.h"
 #include "pagemap.h"
 
-#define LETTERS_LEN 16
+/* They are read after each operation: opening each time costs as much again. */
+static int proc_fd[NR_PROC_FILES] = { -1, -1, -1 };
 
-void say(const char *fmt, ...)
+int proc_open(enum proc_file file)
 {
-	size_t room = sizeof(arena->text) - arena->len;
-	va_list ap;
-	int len;
+	static const char *const paths[] = {
+		[PROC_SMAPS] = "/proc/self/smaps",
+		[PROC_STATUS] = "/proc/self/status",
+		[PROC_PAGEMAP] = "/proc/self/pagemap",
+	};
+	int *fd = &proc_fd[file];
 
-	va_start(ap, fmt);
-	len = vsnprintf(arena->text + arena->len, room, fmt, ap);
-	va_end(ap);
-	if ((size_t)len >= room)
-		die("a program's record is too long");
-	arena->len += len;
+	if (*fd < 0)
+		*fd = open(paths[file], O_RDONLY | O_CLOEXEC);
+	else
+		lseek(*fd, 0, SEEK_SET);
+	if (*fd < 0)
+		die_errno("cannot read %s", paths[file]);
+	return *fd;
 }
 
-/* The whole of a proc file, into the scratch buffer. */
-static char *slurp(const char *path)
+void proc_forget(void)
 {
-	if (read_file(path, arena->scratch, sizeof(arena->scratch)) < 0)
-		die_errno("cannot read %s", path);
-	return arena->scratch;
-}
+	unsigned int file;
 
-static int slot_of(unsigned long addr)
-{
-	unsigned long slot = (addr - SLOT_BASE) / SLOT_STRIDE;
-
-	return addr >= SLOT_BASE && slot < MAX_SLOTS ? (int)slot : -1;
-}
-
-/* The first line of a mapping: its place in the slot, permissions, offset. */
-static void say_header(const char *line)
-{
-	unsigned long start, end, offset;
-	char perms[5];
-
-	if (sscanf(line, "%lx-%lx %4s %lx", &start, &end, perms, &offset) != 4)
-		die("smaps has a mapping \"%s\"", line);
-	say(" %lu+%lu:%s:%lx", (start - SLOT_BASE) % SLOT_STRIDE / PAGE_SIZE,
-	    (end - start) / PAGE_SIZE, perms, offset / PAGE_SIZE);
-}
-
-/* A field that is not zero; sizes of pages follow from the mapping. */
-static void say_field(char *line)
-{
-	char *colon = strchr(line, ':');
-	unsigned long kib;
-
-	if (!colon || strstr(line, "PageSize"))
-		return;
-	*colon++ = '\0';
-	if (!strcmp(line, "VmFlags")) {
-		for (; *colon; colon++) {
-			if (isspace((unsigned char)*colon))
-				continue;
-			say("%s%c%c", colon[-1] == ' ' ? "," : "", colon[0],
-			    colon[1]);
-			colon++;
-		}
-		return;
-	}
-	kib = strtoul(colon, NULL, 10);
-	if (kib)
-		say(",%s=%lu", line, kib);
-}
-
-/* Does a line of smaps begin one of our mappings? Others are elsewhere. */
-static bool is_ours(const char *line)
-{
-	return !strncmp(line, "20", 2) && line[10] == '-' &&
-	       slot_of(strtoul(line, NULL, 16)) >= 0;
-}
-
-/*
- * Mappings come in the order of addresses: those of one slot are together. A
- * slot without any has a line of its own, too.
- */
-static void observe_mappings(const struct actor *self,
-			     const struct program *program)
-{
-	char *text = slurp("/proc/self/smaps"), *line;
-	bool ours = false, seen[MAX_SLOTS] = { false };
-	int slot = -1;
-
-	while ((line = strsep(&text, "\n"))) {
-		if (isupper((unsigned char)line[0])) {
-			if (ours)
-				say_field(line);
-			continue;
-		}
-		ours = is_ours(line);
-		if (!ours)
-			continue;
-		if (slot != slot_of(strtoul(line, NULL, 16))) {
-			say("%s", slot < 0 ? "" : "\n");
-			slot = slot_of(strtoul(line, NULL, 16));
-			seen[slot] = true;
-			say("v %u %c", self->id, 'A' + slot);
-		}
-		say_header(line);
-	}
-	say("%s", slot < 0 ? "" : "\n");
-	for (slot = 0; slot < (int)MAX_SLOTS; slot++) {
-		if (program->extent[slot].end && !seen[slot])
-			say("v %u %c\n", self->id, 'A' + slot);
+	for (file = 0; file < NR_PROC_FILES; file++) {
+		if (proc_fd[file] >= 0)
+			close(proc_fd[file]);
+		proc_fd[file] = -1;
 	}
 }
 
-static void read_words(const char *path, uint64_t index, uint64_t *out,
-		       size_t nr)
+/* The states of a slot's pages, as pagemap has them. */
+static void read_pagemap(const char *first, size_t pages)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t size = pages * sizeof(*arena->word);
+	off_t at = (uintptr_t)first / PAGE_SIZE * sizeof(*arena->word);
 
-	if (fd < 0 || pread(fd, out, nr * 8, index * 8) != (ssize_t)nr * 8)
-		die_errno("cannot read %s at %#llx", path,
-			  (unsigned long long)index);
-	close(fd);
+	if (pread(proc_open(PROC_PAGEMAP), arena->word, size, at) != size)
+		die_errno("cannot read the pagemap of %p", first);
 }
 
 #define PM_PRESENT	(1ull << 63)
@@ -145,112 +65,184 @@ static void read_words(const char *path, uint64_t index, uint64_t *out,
 #define PM_SOFT_DIRTY	(1ull << 55)
 #define PM_PFN(word)	((word) & ((1ull << 55) - 1))
 
-/* The flags of the page frames; neighbours in one go. */
+/* Page frames from `first` on. */
+struct window {
+	uint64_t first, count;
+};
+
+/* Take in a page frame, if those in between are not more than those we want. */
+static bool widen(struct window *window, uint64_t pfn, unsigned int wanted)
+{
+	uint64_t first = pfn < window->first ? pfn : window->first;
+	uint64_t end = window->first + window->count;
+
+	if (pfn >= end)
+		end = pfn + 1;
+	if (end - first > 2 * wanted)
+		return false;
+	*window = (struct window){ first, end - first };
+	return true;
+}
+
+/* The flags of the page frames; those that are near each other in one go. */
 static void read_flags(unsigned int pages)
 {
-	unsigned int i, nr;
+	unsigned int i, end;
 
-	for (i = 0; i < pages; i += nr) {
-		nr = 1;
+	for (i = 0; i < pages; i = end) {
+		struct window window = { PM_PFN(arena->word[i]), 1 };
+
+		end = i + 1;
 		if (!(arena->word[i] & PM_PRESENT))
 			continue;
-		while (i + nr < pages && arena->word[i + nr] & PM_PRESENT &&
-		       PM_PFN(arena->word[i + nr]) ==
-		       PM_PFN(arena->word[i]) + nr)
-			nr++;
-		kpage_flags_range(PM_PFN(arena->word[i]), nr, &arena->flag[i]);
+		while (end < pages && arena->word[end] & PM_PRESENT &&
+		       widen(&window, PM_PFN(arena->word[end]), end + 1 - i))
+			end++;
+		kpage_flags_range(window.first, window.count, arena->window);
+		for (; i < end; i++)
+			arena->flag[i] = arena->window[PM_PFN(arena->word[i]) -
+						       window.first];
 	}
 }
 
-static void name_state(uint64_t word, uint64_t flag, char *out)
+/* A page's state: a bit for each of the letters that describe it. */
+static const char letters[] = "p-sxdwfozL";
+
+static unsigned int letter(char c)
 {
+	return 1u << (strchr(letters, c) - letters);
+}
+
+static unsigned int state_of(uint64_t word, uint64_t flag)
+{
+	unsigned int state = word & PM_PRESENT ? letter('p') :
+			     word & PM_SWAPPED ? letter('s') : letter('-');
+
 	if (!(word & PM_PRESENT))
 		flag = 0;
-	*out++ = word & PM_PRESENT ? 'p' : word & PM_SWAPPED ? 's' : '-';
 	if (word & PM_EXCLUSIVE)
-		*out++ = 'x';
+		state |= letter('x');
 	if (word & PM_SOFT_DIRTY)
-		*out++ = 'd';
+		state |= letter('d');
 	if (word & PM_UFFD_WP)
-		*out++ = 'w';
+		state |= letter('w');
 	if (word & PM_FILE)
-		*out++ = 'f';
+		state |= letter('f');
 	if (flag & KPF_ZERO_PAGE)
-		*out++ = 'o';
+		state |= letter('o');
 	else if (flag & KPF_ANON && !(flag & KPF_SWAPBACKED))
-		*out++ = 'z';
+		state |= letter('z');
 	if (flag & (KPF_COMPOUND_HEAD | KPF_COMPOUND_TAIL))
-		*out++ = 'L';
-	*out = '\0';
+		state |= letter('L');
+	return state;
 }
 
 /* Pages in a row that are in one state and hold what follows on each other. */
 struct run {
 	unsigned int count;
-	char state[LETTERS_LEN];
-	char first[CONTENT_LEN];
-	char next[CONTENT_LEN];
+	unsigned int state;
+	struct content first;
 };
 
 static void say_run(const struct run *run)
 {
-	if (run->count)
-		say(" %u*%s%s%s", run->count, run->state,
-		    run->first[0] ? ":" : "", run->first);
+	const char *c;
+
+	say_text(" ");
+	say_number(run->count);
+	say_text("*");
+	for (c = letters; *c; c++) {
+		if (run->state & letter(*c))
+			say_bytes(c, 1);
+	}
+	content_say(run->first);
 }
 
-static void add_page(struct run *run, const struct run *page)
+/* What the next page of a run would hold. */
+static struct content next_content(const struct run *run)
 {
-	if (run->count && !strcmp(run->state, page->state) &&
-	    !strcmp(run->next, page->first)) {
-		run->count++;
-		strcpy(run->next, page->next);
-		return;
+	struct content next = run->first;
+
+	if (next.kind == TAGGED)
+		next.value += run->count;
+	return next;
+}
+
+static bool continues(const struct run *run, const struct run *page)
+{
+	struct content next = next_content(run);
+
+	return run->count && run->state == page->state &&
+	       next.kind == page->first.kind &&
+	       next.value == page->first.value;
+}
+
+static void say_pages(const char *at, unsigned int pages)
+{
+	struct run run = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < pages; i++, at += PAGE_SIZE) {
+		struct run page = {
+			.count = 1,
+			.state = state_of(arena->word[i], arena->flag[i]),
+		};
+
+		if (arena->word[i] & PM_PRESENT)
+			page.first = content_read(at);
+		if (continues(&run, &page)) {
+			run.count++;
+			continue;
+		}
+		if (run.count)
+			say_run(&run);
+		run = page;
 	}
-	say_run(run);
-	*run = *page;
+	say_run(&run);
 }
 
 static void observe_pages(const struct actor *self, unsigned int slot,
 			  struct extent extent)
 {
-	unsigned int i, pages = extent.end - extent.first;
-	struct run run = { 0 };
+	const char *first = page_addr(slot, extent.first);
+	unsigned int pages = extent.end - extent.first;
+	size_t start = arena->len;
 
-	read_words("/proc/self/pagemap",
-		   (uintptr_t)page_addr(slot, extent.first) / PAGE_SIZE,
-		   arena->word, pages);
+	read_pagemap(first, pages);
 	read_flags(pages);
-	say("m %u %c %u", self->id, 'A' + slot, extent.first);
-	for (i = 0; i < pages; i++) {
-		struct run page = { .count = 1 };
-
-		name_state(arena->word[i], arena->flag[i], page.state);
-		if (arena->word[i] & PM_PRESENT)
-			content_name(page_addr(slot, extent.first + i),
-				     page.first, page.next);
-		add_page(&run, &page);
-	}
-	say_run(&run);
-	say("\n");
+	say_text("m ");
+	say_number(self->id);
+	say_bytes((char[]){ ' ', 'A' + slot, ' ' }, 3);
+	say_number(extent.first);
+	say_pages(first, pages);
+	say_text("\n");
+	say_state(start, PAGES, self->id, slot);
 }
 
-/* "VmLck: 16 kB" and what else is exact at any time (the RSS counters are not). */
+/* "VmLck: 16 kB" and what else is exact at any time (RSS counters are not). */
 static void observe_status(const struct actor *self)
 {
 	static const char *const fields[] = { "VmLck", "VmPin", "VmPTE" };
-	char *text = slurp("/proc/self/status"), *line;
-	size_t i;
+	char *text = arena->scratch;
+	size_t start = arena->len, i;
+	ssize_t len = read(proc_open(PROC_STATUS), text, SCRATCH_SIZE - 1);
 
-	say("u %u", self->id);
-	while ((line = strsep(&text, "\n"))) {
-		for (i = 0; i < ARRAY_SIZE(fields); i++) {
-			if (!strncmp(line, fields[i], 5))
-				say(" %s=%lu", fields[i],
-				    strtoul(line + 6, NULL, 10));
-		}
+	if (len < 0)
+		die_errno("cannot read the status");
+	text[len] = '\0';
+	say_text("u ");
+	say_number(self->id);
+	for (i = 0; i < ARRAY_SIZE(fields); i++) {
+		text = strstr(text, fields[i]);
+		if (!text)
+			die("there is no %s in the status", fields[i]);
+		say_text(" ");
+		say_bytes(text, 5);
+		say_text("=");
+		say_number(strtoul(text + 6, NULL, 10));
 	}
-	say("\n");
+	say_text("\n");
+	say_state(start, COUNTERS, self->id, 0);
 }
 
 void observe(const struct actor *self, const struct program *program)
@@ -263,21 +255,4 @@ void observe(const struct actor *self, const struct program *program)
 		if (program->extent[slot].end)
 			observe_pages(self, slot, program->extent[slot]);
 	}
-}
-
-/* Read every page, present or not. */
-struct outcome_text touch_all(const struct program *program)
-{
-	char name[CONTENT_LEN], next[CONTENT_LEN];
-	unsigned int slot, page, refused = 0;
-
-	for (slot = 0; slot < MAX_SLOTS; slot++) {
-		const struct extent *extent = &program->extent[slot];
-
-		for (page = extent->first; page < extent->end; page++) {
-			content_name(page_addr(slot, page), name, next);
-			refused += name[0] == '!';
-		}
-	}
-	return outcome_fmt("refused=%u", refused);
 }

@@ -54,3 +54,33 @@ int probe_write(void *addr, uint64_t value)
 	probing = false;
 	return sig;
 }
+
+int probe_read_words(const void *addr, size_t stride, uint64_t *word, size_t nr)
+{
+	int sig = sigsetjmp(escape, 0);
+	size_t i;
+
+	if (!sig) {
+		probing = true;
+		for (i = 0; i < nr; i++)
+			word[i] = *(const volatile uint64_t *)
+				  ((const char *)addr + i * stride);
+	}
+	probing = false;
+	return sig;
+}
+
+int probe_write_words(void *addr, size_t stride, const uint64_t *word, size_t nr)
+{
+	int sig = sigsetjmp(escape, 0);
+	size_t i;
+
+	if (!sig) {
+		probing = true;
+		for (i = 0; i < nr; i++)
+			*(volatile uint64_t *)((char *)addr + i * stride) =
+				word[i];
+	}
+	probing = false;
+	return sig;
+}

@@ -7,6 +7,7 @@
 #ifndef QUIRE_PROBE_H
 #define QUIRE_PROBE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 void probe_init(void);
@@ -14,5 +15,9 @@ void probe_init(void);
 /* Read or write one aligned word. On a fault *value is left alone. */
 int probe_read(const void *addr, uint64_t *value);
 int probe_write(void *addr, uint64_t value);
+
+/* The same for nr words, each `stride` bytes after the one before; the first fault ends it. */
+int probe_read_words(const void *addr, size_t stride, uint64_t *word, size_t nr);
+int probe_write_words(void *addr, size_t stride, const uint64_t *word, size_t nr);
 
 #endif

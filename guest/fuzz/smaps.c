@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The mappings of an actor as its smaps tells them: a line for each slot. The
+ * kernel's part of reading smaps is what a look costs most, so nothing is read
+ * that lies behind the slots.
+ */
+#include <ctype.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+
+/*
+ * Less than what smaps says of one mapping (some 800 bytes): the kernel walks
+ * the next one's pages only when all of the last one has been taken.
+ */
+#define CHUNK 512u
+
+/* In the place of a slot. */
+enum { BEFORE = MAX_SLOTS, BEHIND };
+
+/* smaps, as far as it was read, and where in it we are. */
+struct reader {
+	int fd;
+	size_t len, at;
+	char *text;
+};
+
+static bool read_more(struct reader *reader)
+{
+	ssize_t got;
+
+	if (reader->len + CHUNK > SCRATCH_SIZE)
+		die("smaps is too long");
+	got = read(reader->fd, reader->text + reader->len, CHUNK);
+	if (got < 0)
+		die_errno("cannot read smaps");
+	reader->len += got;
+	return got;
+}
+
+/* The next line, without its end; NULL if there is none. */
+static char *next_line(struct reader *reader)
+{
+	char *line, *end;
+
+	do {
+		line = reader->text + reader->at;
+		end = memchr(line, '\n', reader->len - reader->at);
+	} while (!end && read_more(reader));
+	if (!end)
+		return NULL;
+	*end = '\0';
+	reader->at = end + 1 - reader->text;
+	return line;
+}
+
+static unsigned long take_hex(char **text)
+{
+	unsigned long value = 0;
+
+	for (; isxdigit((unsigned char)**text); (*text)++)
+		value = value << 4 | (**text <= '9' ? **text - '0' :
+						      **text - 'a' + 10);
+	return value;
+}
+
+/* As this process saw it last. */
+static bool mapped[MAX_SLOTS][SLOT_PAGES];
+
+bool is_mapped(unsigned int slot, unsigned int page)
+{
+	return mapped[slot][page];
+}
+
+/* "start-end perms offset ...": place in the slot, permissions, offset. */
+static void say_header(unsigned int slot, unsigned long start, char *line)
+{
+	unsigned long end, offset, page, pages;
+	char *perms;
+
+	line++;
+	end = take_hex(&line);
+	perms = ++line;
+	line += 5;
+	offset = take_hex(&line);
+	if (perms[4] != ' ' || *line != ' ')
+		die("smaps has a mapping \"%lx %s\"", start, perms);
+	page = (start - SLOT_BASE) % SLOT_STRIDE / PAGE_SIZE;
+	pages = (end - start) / PAGE_SIZE;
+	if (page + pages <= SLOT_PAGES)
+		memset(&mapped[slot][page], true, pages);
+	say_text(" ");
+	say_number(page);
+	say_text("+");
+	say_number(pages);
+	say_text(":");
+	say_bytes(perms, 4);
+	say(":%lx", offset / PAGE_SIZE);
+}
+
+/* "VmFlags: rd wr mr ..." */
+static void say_flags(const char *text)
+{
+	for (; *text; text++) {
+		if (*text == ' ')
+			continue;
+		say_text(",");
+		say_bytes(text++, 2);
+	}
+}
+
+/* "Rss:   12 kB", if not zero; sizes of pages follow from the mapping. */
+static void say_field(const char *line)
+{
+	const char *colon = strchr(line, ':'), *digit;
+	unsigned long value = 0;
+
+	if (!colon)
+		return;
+	if (!strncmp(line, "VmFlags", 7)) {
+		say_flags(colon + 1);
+		return;
+	}
+	for (digit = colon + 1; *digit == ' '; digit++)
+		;
+	for (; *digit >= '0' && *digit <= '9'; digit++)
+		value = value * 10 + *digit - '0';
+	if (!value || strstr(line, "PageSize:"))
+		return;
+	say_text(",");
+	say_bytes(line, colon - line);
+	say_text("=");
+	say_number(value);
+}
+
+/* Of the mapping that begins there. Those behind the last slot do not matter. */
+static unsigned int slot_of(unsigned long start)
+{
+	if (start < SLOT_BASE)
+		return BEFORE;
+	start = (start - SLOT_BASE) / SLOT_STRIDE;
+	return start < MAX_SLOTS ? start : BEHIND;
+}
+
+/* The line of the mappings of one slot, while it is being said. */
+struct line {
+	unsigned int actor, slot;
+	size_t start;
+	bool seen[MAX_SLOTS];
+};
+
+static void begin_line(struct line *line, unsigned int slot)
+{
+	line->slot = slot;
+	line->start = arena->len;
+	line->seen[slot] = true;
+	say_text("v ");
+	say_number(line->actor);
+	say_bytes((char[]){ ' ', 'A' + slot }, 2);
+}
+
+static void end_line(struct line *line)
+{
+	if (line->slot >= MAX_SLOTS)
+		return;
+	say_text("\n");
+	say_state(line->start, MAPPINGS, line->actor, line->slot);
+	line->slot = BEFORE;
+}
+
+/* A line of smaps that begins a mapping; whether it is of interest. */
+static bool begin_mapping(struct line *line, char *text)
+{
+	unsigned long start = take_hex(&text);
+	unsigned int slot = slot_of(start);
+
+	if (slot != line->slot) {
+		end_line(line);
+		if (slot < MAX_SLOTS)
+			begin_line(line, slot);
+		line->slot = slot;
+	}
+	if (slot < MAX_SLOTS)
+		say_header(slot, start, text);
+	return slot < MAX_SLOTS;
+}
+
+/*
+ * Mappings come in the order of addresses: those of one slot are together. A
+ * slot without any has a line of its own, too.
+ */
+void observe_mappings(const struct actor *self, const struct program *program)
+{
+	struct reader reader = {
+		.fd = proc_open(PROC_SMAPS), .text = arena->scratch,
+	};
+	struct line line = { .actor = self->id, .slot = BEFORE };
+	unsigned int slot;
+	bool ours = false;
+	char *text;
+
+	memset(mapped, false, sizeof(mapped));
+	while (line.slot != BEHIND && (text = next_line(&reader))) {
+		if (!isupper((unsigned char)*text))
+			ours = begin_mapping(&line, text);
+		else if (ours)
+			say_field(text);
+	}
+	end_line(&line);
+	for (slot = 0; slot < MAX_SLOTS; slot++) {
+		if (!program->extent[slot].end || line.seen[slot])
+			continue;
+		begin_line(&line, slot);
+		end_line(&line);
+	}
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Turns. A program's steps are its operations, then the reading and the writing
+ * in the end. One process does a step, main where it is none of the actors';
+ * then all actors look at their memory, one after the other.
+ *
+ * Only one process runs, the others wait at a pipe of their own. The turn goes
+ * from actor to actor without main in between; but an actor that comes after
+ * itself has to go through main: with every switch of processes the emulated
+ * TLB is emptied, and which pages count as accessed must not depend on what it
+ * still knows.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+
+/* Virtual time; an actor that waits for nothing costs none of the host's. */
+#define PATIENCE_MS	1000
+
+/* Main's is behind those of the actors. */
+static int pipes[MAX_ACTORS + 1][2];
+
+void turns_open(void)
+{
+	unsigned int i;
+
+	for (i = 0; i <= MAX_ACTORS; i++) {
+		if (pipe(pipes[i]))
+			die_errno("cannot make a pipe");
+	}
+}
+
+bool turn_wake(unsigned int who)
+{
+	return write(pipes[who][1], "", 1) == 1;
+}
+
+static bool wait_for_turn(unsigned int who)
+{
+	char byte;
+
+	return read(pipes[who][0], &byte, 1) == 1;
+}
+
+/* The first that lives, from `id` on; NOBODY if there is none. */
+static unsigned int alive_from(unsigned int id)
+{
+	while (id < MAX_ACTORS && !actor_alive(id))
+		id++;
+	return id;
+}
+
+/* Who does an operation: main does those that an actor cannot. */
+static unsigned int doer(const struct op *op)
+{
+	if (op->verb->global || !actor_alive(op->actor) ||
+	    !strcmp(op->verb->name, "exit"))
+		return NOBODY;
+	if (!strcmp(op->verb->name, "fork") && actor_alive(op->number))
+		return NOBODY;
+	return op->actor;
+}
+
+static void next_step(const struct program *program, struct turn *turn)
+{
+	/* The steps in the end are for every actor. */
+	if (turn->step >= program->nr_ops) {
+		turn->actor = alive_from(turn->actor + 1);
+		if (turn->actor != NOBODY)
+			return;
+	}
+	turn->step++;
+	if (turn->step < program->nr_ops)
+		turn->actor = doer(&program->op[turn->step]);
+	else
+		turn->actor = turn->step <= step_write_all(program) ?
+			      alive_from(0) : NOBODY;
+}
+
+bool step_shows(const struct program *program, unsigned int step)
+{
+	return step >= program->nr_ops || !program->op[step].verb->setting;
+}
+
+/* Who comes after `self`, by looking or by doing the next step. */
+static unsigned int next_turn(const struct program *program, unsigned int self)
+{
+	struct turn *turn = &arena->turn;
+	unsigned int next = alive_from(self == turn->actor ? 0 : self + 1);
+
+	if (next != NOBODY && next == turn->actor)
+		next = alive_from(next + 1);
+	if (next != NOBODY && turn->step != step_read_all(program) &&
+	    step_shows(program, turn->step))
+		return next;
+	next_step(program, turn);
+	return turn->actor;
+}
+
+void turns_take(const struct program *program, unsigned int self)
+{
+	while (wait_for_turn(self)) {
+		unsigned int next;
+
+		actor_step();
+		arena->done = arena->len;
+		arena->steps++;
+		next = next_turn(program, self);
+		if (!turn_wake(next == self ? NOBODY : next))
+			break;
+	}
+	_exit(STATUS_FAILED);
+}
+
+/* False when nobody has done anything for too long. */
+static bool come_back(void)
+{
+	struct pollfd back = { .fd = pipes[NOBODY][0], .events = POLLIN };
+	unsigned int steps;
+	int n;
+
+	do {
+		steps = arena->steps;
+		n = poll(&back, 1, PATIENCE_MS);
+	} while (n < 0 ? errno == EINTR : !n && arena->steps != steps);
+	return n > 0 && wait_for_turn(NOBODY);
+}
+
+/* Until there is something for main to do. */
+static bool let_go(unsigned int next)
+{
+	while (next != NOBODY) {
+		if (!turn_wake(next) || !come_back())
+			return false;
+		next = arena->turn.actor;
+	}
+	return true;
+}
+
+bool turns_begin(const struct program *program)
+{
+	arena->turn = (struct turn){ .actor = doer(&program->op[0]) };
+	return let_go(arena->turn.actor);
+}
+
+bool turns_go_on(const struct program *program)
+{
+	return let_go(next_turn(program, NOBODY));
+}
+
+/* What an actor that was lost has not read, or has answered too late. */
+void turns_drain(void)
+{
+	char rest[64];
+	unsigned int i;
+
+	for (i = 0; i <= MAX_ACTORS; i++) {
+		struct pollfd left = { .fd = pipes[i][0], .events = POLLIN };
+
+		while (poll(&left, 1, 0) > 0 &&
+		       read(left.fd, rest, sizeof(rest)) > 0)
+			;
+	}
+}
