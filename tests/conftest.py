@@ -28,6 +28,9 @@ ROOT = Path(__file__).resolve().parent.parent
 FAKES = Path(__file__).parent / "fakes"
 LOGS = Path(__file__).parent / "logs"
 
+# Seconds. Only for what would never end: a busy host may need minutes for a test of seconds.
+HANGS = 1800.0
+
 SOURCE = "".join(f"line {number}\n" for number in range(1, 41))
 
 
@@ -142,7 +145,7 @@ class Quire:
             env=self.env(**extra),
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=HANGS,
             check=False,
             stdin=subprocess.DEVNULL,
         )

@@ -63,7 +63,13 @@ def test_seeded_bugs_are_found_or_missed(quire: Quire, tree: Path) -> None:
     lose, hide = json.loads(done.stdout)["bugs"]
     assert lose["operations"] == 1
     assert 1 <= lose["programs"] <= 40
-    assert hide == {"bug": "hide", "programs": 40, "operations": None, "difference": None}
+    assert hide == {
+        "bug": "hide",
+        "programs": 40,
+        "operations": None,
+        "difference": None,
+        "reason": "",
+    }
     assert quire(*words, "--self-test", "lose").returncode == 0
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from quire import run
+from quire import parallel
 from quire.fuzz import program as language
 from quire.fuzz import runner
 from quire.fuzz.compare import Verdict, compare
@@ -35,20 +34,17 @@ class Pair:
     machines: int = 1
     control: Target | None = None
 
-    def run(self, programs: Mapping[int, Program]) -> tuple[Records, Records]:
-        """The records of both."""
-        pool = ThreadPoolExecutor(max_workers=min(self.machines, 2))
-        try:
-            stock = pool.submit(runner.run, self.stock, programs)
-            patched = pool.submit(runner.run, self.patched, programs)
-            both = stock.result(), patched.result()
-        except BaseException:
-            # Nobody may start another machine, and those that run are of no use any more.
-            pool.shutdown(wait=False, cancel_futures=True)
-            run.kill_all()
-            raise
-        pool.shutdown()
-        return both
+    def run(
+        self, programs: Mapping[int, Program], losses: int | None = None
+    ) -> tuple[Records, Records]:
+        """The records of both; the patched kernel may be lost `losses` times."""
+        stock, patched = parallel.each(
+            [(self.stock, None), (self.patched, losses)],
+            lambda one: runner.run(one[0], programs, one[1]),
+            lambda *_: None,
+            min(self.machines, parallel.AT_ONCE),
+        )
+        return stock, patched
 
 
 @dataclass(frozen=True)
@@ -131,18 +127,21 @@ def _plain(record: Record) -> tuple[str, list[str]]:
     return record.trouble, [line for line in record.lines if line[:2] != "k "]
 
 
-def shrink(pair: Pair, program: Program) -> Program:
-    """The smallest program that still makes a difference, in operations, then in pages."""
+def shrink(pair: Pair, program: Program, *, pages: bool = True) -> Program:
+    """The smallest program that still makes a difference, in operations, then in pages.
+
+    A candidate with which the guest is lost is good enough: those behind it are asked for again
+    in the next round, if they are still wanted. The control is not asked each time.
+    """
 
     def happens(candidates: Sequence[Program]) -> list[bool]:
-        unique = list(dict.fromkeys(candidates))
-        programs = runner.numbered(unique)
-        stock, patched = pair.run(programs)
-        found = suspects(Tally(), programs, stock, patched)
-        differing = set(without_control(pair, found, stock).values())
+        programs = runner.numbered(list(dict.fromkeys(candidates)))
+        stock, patched = pair.run(programs, losses=1)
+        differing = set(suspects(Tally(), programs, stock, patched).values())
         return [ops in differing for ops in candidates]
 
-    return replace_each(minimise(program, happens), simpler, happens)
+    small = minimise(program, happens)
+    return replace_each(small, simpler, happens) if pages else small
 
 
 def simpler(op: Op) -> list[Op]:
@@ -162,15 +161,21 @@ def investigate(
 
 
 def follow_up(
-    pair: Pair, tally: Tally, found: Mapping[int, Program], stock: Records, most: int
+    pair: Pair,
+    tally: Tally,
+    found: Mapping[int, Program],
+    stock: Records,
+    most: int,
+    *,
+    pages: bool = True,
 ) -> list[Finding]:
     """Repeat and shrink what differed."""
     findings = []
     for number in list(confirm(pair, tally, found, stock))[:most]:
-        small = shrink(pair, found[number])
+        small = shrink(pair, found[number], pages=pages)
         left, right = pair.run({number: small})
         verdict = compare(small, left[number], right[number])
-        if verdict.differences:
+        if verdict.differences and without_control(pair, {number: small}, left):
             differences = tuple(verdict.differences)
             findings.append(
                 Finding(number, found[number], small, differences, left[number], right[number])

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 Items = tuple[T, ...]
-# For each candidate: does it still happen?
+# For each candidate: does it still happen? One that was not tried does not, for now.
 Oracle = Callable[[Sequence[Items[T]]], Sequence[bool]]
 
 
@@ -49,11 +49,12 @@ def replace_each(
                 best.setdefault(at, form)
         changed = bool(best)
         if best:
-            steps = [dict(list(best.items())[: n + 1]) for n in range(len(best))]
+            steps = [dict(list(best.items())[: n + 1]) for n in reversed(range(len(best)))]
             together = happens([_put(items, step) for step in steps])
-            # The first alone is known to do.
-            last = max((n for n, yes in enumerate(together) if yes), default=0)
-            items = _put(items, steps[last])
+            # The last, which is the first form alone, is known to do.
+            items = _put(
+                items, next((s for s, yes in zip(steps, together, strict=True) if yes), steps[-1])
+            )
     return items
 
 
@@ -75,9 +76,12 @@ def _without(items: Items[T], *chunks: range) -> Items[T]:
 
 
 def _drop_most(items: Items[T], gone: list[range], happens: Oracle[T]) -> Items[T]:
-    """Leave out as many of the chunks as can be at once; each alone can be."""
+    """Leave out as many of the chunks as can be at once; each alone can be.
+
+    The most is asked for first: not every oracle answers what comes after a yes.
+    """
     trials = [_without(items, *gone[: n + 1]) for n in range(len(gone))]
-    best, trials = trials[0], [trial for trial in trials[1:] if trial]
+    best, trials = trials[0], [trial for trial in reversed(trials[1:]) if trial]
     answers = happens(trials) if trials else []
     for trial, yes in zip(trials, answers, strict=True):
         if yes and len(trial) < len(best):

@@ -8,8 +8,9 @@ one before of the same process and slot.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from quire import splat
 from quire.fuzz.program import Range
@@ -116,3 +117,11 @@ def read(lines: Iterable[str]) -> dict[int, Record]:
         elif current:
             current.lines.append(line)
     return records
+
+
+def write(path: Path, records: Mapping[int, Record]) -> None:
+    """A file that read() can read. Lost programs have no end, as in a guest's results."""
+    lines: list[str] = []
+    for number, found in records.items():
+        lines += [f"p {number}", *found.lines, *([] if found.lost else [f"q {number}"])]
+    path.write_text("".join(f"{line}\n" for line in lines))

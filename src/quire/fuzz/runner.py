@@ -25,7 +25,12 @@ PROGRAMS = "programs"
 # Wall-clock seconds: a boot on a busy host, and what a program may take on top on average.
 BOOT_SECONDS, PROGRAM_SECONDS = 400.0, 4.0
 
+# An endless loop in the kernel is a panic after that many virtual seconds, the least there is.
+STALLS = ("rcupdate.rcu_cpu_stall_timeout=3", "sysctl.kernel.panic_on_rcu_stall=1")
+
 Records = dict[int, Record]
+# Looks at a program's record as soon as there is one: is that enough?
+Watch = Callable[[int, Record], bool]
 
 
 @dataclass
@@ -48,19 +53,28 @@ class Target:
     seconds: float = 0.0
 
 
-def run(target: Target, programs: Mapping[int, Program], losses: int | None = None) -> Records:
+class Enough(Exception):
+    """Whoever watches has seen what it waited for."""
+
+
+def run(
+    target: Target,
+    programs: Mapping[int, Program],
+    losses: int | None = None,
+    watch: Watch | None = None,
+) -> Records:
     """A record for each program.
 
     One with which the guest is lost (panic, hang) says so in its record; those behind it run in
-    another boot, unless that many were lost already.
+    another boot, unless that many were lost already. Where `watch` says so, nothing further runs.
     """
     records: Records = {}
     left = dict(programs)
     if dry_run():
-        _boot(target, left)
+        _boot(target, left, None)
         return records
     while left and (losses is None or sum(bool(r.lost) for r in records.values()) < losses):
-        found = _boot(target, left)
+        found, enough = _boot(target, left, watch)
         if not found:
             raise GuestLost(
                 "the executor began no program",
@@ -68,31 +82,27 @@ def run(target: Target, programs: Mapping[int, Program], losses: int | None = No
                 "read the console log there",
             )
         records |= found
+        if enough:
+            break
         left = {number: ops for number, ops in left.items() if number not in records}
     return records
 
 
-def _boot(target: Target, programs: Mapping[int, Program]) -> Records:
-    """One boot: the records it brought. The last may tell of the guest's loss."""
+def _boot(
+    target: Target, programs: Mapping[int, Program], watch: Watch | None
+) -> tuple[Records, bool]:
+    """One boot: the records it brought, and whether those were enough.
+
+    The last may tell of the guest's loss.
+    """
     started = time.monotonic()
-    initrd = target.directory / "initrd"
-    text = "".join(f"program {number}\n{language.text(ops)}" for number, ops in programs.items())
-    if not dry_run():
-        target.directory.mkdir(parents=True, exist_ok=True)
-        initrd.write_bytes(target.guest.initrd.read_bytes() + cpio({PROGRAMS: text.encode()}))
-    boot = Machine(
-        target.kernel,
-        Guest(target.guest.arch, initrd, ""),
-        ("fuzz", "cover") if target.plugin else ("fuzz",),
-        plugin=target.plugin,
-        symbols=target.symbols,
-        timeout=BOOT_SECONDS + PROGRAM_SECONDS * len(programs),
-        loglevel=CHATTY,
-        parameters=target.parameters,
-    )
-    lost = ""
+    boot = _machine(target, programs)
+    results = target.directory / machine.RESULTS
+    lost, enough = "", False
     try:
-        outcome = machine.boot(boot, target.directory)
+        outcome = machine.boot(boot, target.directory, _watching(results, watch))
+    except Enough:
+        enough = True
     except GuestLost as error:
         # A splat without further consequences is in the record of its program.
         lost = error.what
@@ -102,17 +112,63 @@ def _boot(target: Target, programs: Mapping[int, Program]) -> Records:
                 "the executor gave up", "\n".join(outcome.notes), f"logs: {target.directory}"
             )
     if dry_run():
-        return {}
+        return {}, True
     target.boots += 1
     target.seconds += time.monotonic() - started
-    if target.plugin and not lost:
+    if target.plugin and not lost and not enough:
         target.take_counts(target.directory / machine.COUNTS, list(programs.values()))
-    results = target.directory / machine.RESULTS
-    records = record.read(results.read_text(errors="replace").splitlines())
+    records = record.read(_text(results).splitlines())
+    if enough:
+        return {number: found for number, found in records.items() if not found.lost}, True
     for found in records.values():
         if found.lost:
             found.lost = lost or "the executor ended"
-    return records
+    return records, False
+
+
+def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
+    """The boot, with the programs behind the guest in its initramfs."""
+    initrd = target.directory / "initrd"
+    text = "".join(f"program {number}\n{language.text(ops)}" for number, ops in programs.items())
+    if not dry_run():
+        target.directory.mkdir(parents=True, exist_ok=True)
+        initrd.write_bytes(target.guest.initrd.read_bytes() + cpio({PROGRAMS: text.encode()}))
+    return Machine(
+        target.kernel,
+        Guest(target.guest.arch, initrd, ""),
+        ("fuzz", "cover") if target.plugin else ("fuzz",),
+        plugin=target.plugin,
+        symbols=target.symbols,
+        timeout=BOOT_SECONDS + PROGRAM_SECONDS * len(programs),
+        loglevel=CHATTY,
+        parameters=STALLS + target.parameters,
+    )
+
+
+def _watching(results: Path, watch: Watch | None) -> Callable[[], None] | None:
+    """Shows `watch` what has come since it was called last."""
+    if not watch:
+        return None
+    seen = 0
+
+    def tick() -> None:
+        nonlocal seen
+        text = _text(results)
+        end = text.rfind("\nq ")
+        end = text.find("\n", end + 1) if end >= 0 else -1
+        fresh = record.read(text[seen : end + 1].splitlines()) if end >= 0 else {}
+        seen = max(seen, end + 1)
+        if any(watch(number, found) for number, found in fresh.items()):
+            raise Enough
+
+    return tick
+
+
+def _text(results: Path) -> str:
+    try:
+        return results.read_text(errors="replace")
+    except OSError:
+        return ""
 
 
 def cpio(files: Mapping[str, bytes]) -> bytes:

@@ -3,20 +3,34 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
-from quire.fuzz import generate, hunt, runner
+from quire import parallel, sabotage
+from quire.cache import Cache, digest
+from quire.fuzz import generate, hunt, program, record, runner
+from quire.fuzz.compare import compare
 from quire.fuzz.hunt import Finding, Pair, Tally
 from quire.fuzz.program import Program
+from quire.fuzz.record import Record
 from quire.fuzz.runner import Records, Target
+from quire.run import dry_run
 from quire.sabotage import PARAMETER, Bug
 
-# Programs are run in helpings, so that a bug that is easily seen costs little.
-HELPINGS = (25, 75, 200, 300)
+# Within so many programs a bug counts as found.
+PROGRAMS = 2000
+# Programs a boot. It ends with the first that tells.
+HELPING = 250
 # A bug that takes the guest along is found by the first time.
 LOSSES = 1
+
+
+EVERY = "all"
+# What is looked for when no bug is named.
+CHOSEN: tuple[str, ...] = ()
+# Bugs that no program can show, and why.
+OUT_OF_REACH: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -26,49 +40,103 @@ class Result:
     bug: Bug
     programs: int
     finding: Finding | None = None
+    # Why it was not looked for.
+    reason: str = ""
+
+    @property
+    def missed(self) -> bool:
+        """Looked for in vain."""
+        return not self.finding and not self.reason
+
+
+def choose(known: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
+    """The bugs of those names; of none, some of each series; of `all`, all."""
+    if names and list(names) != [EVERY]:
+        return sabotage.select(known, names)
+    some = [bug for bug in known if bug.name in CHOSEN]
+    return list(known) if names or not some else some
+
+
+@dataclass(frozen=True)
+class Helping:
+    """Some programs, and what the kernels without a bug make of them."""
+
+    programs: Mapping[int, Program]
+    stock: Records
+    healthy: Records
+
+    def tells(self, number: int, found: Record) -> bool:
+        """Whether that record of a program differs from stock's, where the healthy one does not."""
+        ops, stock = self.programs[number], self.stock[number]
+        if stock.trouble or not compare(ops, stock, found).differences:
+            return False
+        return not compare(ops, stock, self.healthy[number]).differences
 
 
 @dataclass
 class Course:
-    """The programs of a self-test with their records on stock, made when they are first wanted."""
+    """The programs of a self-test. Their records on kernels without a bug are kept in the cache."""
 
+    cache: Cache
     stock: Target
     # The series without a bug.
     healthy: Target
     seed: int
     limit: int
-    _records: dict[int, Records] = field(default_factory=dict)
+    machines: int = 1
+    _known: dict[int, Helping] = field(default_factory=dict)
 
-    def helpings(self) -> Iterator[tuple[dict[int, Program], Records]]:
-        """Programs and their records, more at a time."""
-        start = 0
-        for size in itertools.chain(HELPINGS, itertools.repeat(HELPINGS[-1])):
-            numbers = range(start, min(start + size, self.limit))
-            if not numbers:
-                return
-            programs = {n: generate.generate(self.seed + n) for n in numbers}
-            if start not in self._records:
-                self._records[start] = runner.run(self.stock, programs)
-            yield programs, self._records[start]
-            start = numbers.stop
+    def helpings(self) -> Iterator[Helping]:
+        """One after the other."""
+        for start in range(0, self.limit, HELPING):
+            if start not in self._known:
+                numbers = range(start, min(start + HELPING, self.limit))
+                programs = {n: generate.generate(self.seed + n) for n in numbers}
+                stock, healthy = parallel.each(
+                    [self.stock, self.healthy],
+                    partial(kept, self.cache, programs),
+                    lambda *_: None,
+                    min(self.machines, parallel.AT_ONCE),
+                )
+                self._known[start] = Helping(programs, stock, healthy)
+            yield self._known[start]
+
+
+def kept(cache: Cache, programs: Mapping[int, Program], target: Target) -> Records:
+    """The programs' records on a kernel, from the cache if they ran there before."""
+    if dry_run():
+        return runner.run(target, programs)
+    texts = [program.text(ops) for ops in programs.values()]
+    kernel = target.kernel
+    key = digest(kernel.arch.name, kernel.image_sha256, target.guest.sha256, list(programs), texts)
+    directory = cache.make(
+        "records", key, lambda new: record.write(new / "records", runner.run(target, programs))
+    )
+    return record.read((directory / "records").read_text().splitlines())
 
 
 def hunt_bug(
     course: Course, target: Target, bug: Bug, tick: Callable[[int], None] | None = None
 ) -> Result:
     """Look for one bug, on a kernel with all of them."""
+    if bug.name in OUT_OF_REACH:
+        return Result(bug, 0, reason=OUT_OF_REACH[bug.name])
     sick = replace(target, parameters=(f"{PARAMETER}={bug.name}",))
-    pair = Pair(course.stock, sick, control=course.healthy)
+    pair = Pair(course.stock, sick, course.machines, course.healthy)
     done = 0
-    for programs, stock in course.helpings():
-        records = runner.run(sick, programs, LOSSES)
-        found = hunt.suspects(Tally(), programs, stock, records)
-        first = {number: found[number] for number in sorted(found)[:4]}
-        for number in hunt.without_control(pair, first, stock):
-            findings = hunt.follow_up(pair, Tally(), {number: found[number]}, stock, 1)
-            if findings:
-                return Result(bug, number + 1, findings[0])
-        done += len(programs)
+    for helping in course.helpings():
+        left = dict(helping.programs)
+        while left:
+            records = runner.run(sick, left, LOSSES, helping.tells)
+            telling = [number for number in records if helping.tells(number, records[number])]
+            if not telling:
+                break
+            first = telling[0]
+            suspect = {first: left[first]}
+            for finding in hunt.follow_up(pair, Tally(), suspect, helping.stock, 1, pages=False):
+                return Result(bug, first + 1, finding)
+            left = {number: ops for number, ops in left.items() if number > first}
+        done += len(helping.programs)
         if tick:
             tick(done)
     return Result(bug, done)
