@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from quire import expected, guest, ktap, machine, parallel
 from quire.cache import digest
@@ -13,6 +14,8 @@ from quire.expected import Expected
 from quire.kernel import Kernel
 from quire.ktap import Test
 from quire.machine import CHATTY, Machine
+from quire.results import Results
+from quire.run import dry_run
 from quire.session import Session
 
 # All suites take some minutes on an idle host; on a busy one, several times as long. A case that
@@ -20,6 +23,8 @@ from quire.session import Session
 TIMEOUT = 1800.0
 # Memory that can be taken offline: one way to make the kernel migrate pages.
 MOVABLE = "movablecore=1G"
+# In a boot's directory, once the guest has come to its end: what was booted.
+FINISHED = "finished"
 # Milliseconds a case may take where its ten seconds do not suffice; the guest reads it.
 PATIENCE = "quire_timeout=180000"
 
@@ -31,6 +36,8 @@ class Options:
     cpus: int = 1
     timeout: float = TIMEOUT
     memory: str = "2G"
+    # Take over what an earlier run of the same kernel and guest has reported.
+    resume: bool = False
     # Further kernel parameters.
     parameters: tuple[str, ...] = ()
 
@@ -109,13 +116,7 @@ def run(
         loglevel=CHATTY,
         parameters=(MOVABLE, *patience(kernel, options), *options.parameters),
     )
-    work = machine.workdir(session.cache, _name(boot))
-
-    def tick() -> None:
-        if seen:
-            seen(ktap.results(work / machine.RESULTS))
-
-    outcome = machine.boot(boot, work, tick)
+    work, outcome = _outcome(session, boot, resume=options.resume, seen=seen)
     report = ktap.parse(outcome.other)
     if report.status == "missing":
         raise Difference(
@@ -130,6 +131,27 @@ def run(
             "read the log; some result is missing",
         )
     return Verdict(kernel, report, str(work))
+
+
+def _outcome(
+    session: Session, boot: Machine, *, resume: bool, seen: Callable[[int], None] | None
+) -> tuple[Path, Results]:
+    """Where the machine ran and what it said; from an earlier run if that may be and is there."""
+    name = _name(boot)
+    work, mark = session.cache.root / "boot" / name, digest(boot.guest.sha256, boot.argv(Path()))
+    finished = work / FINISHED
+    if resume and finished.is_file() and finished.read_text() == mark:
+        return work, machine.judge(boot, work, hung=False, status=0)
+    work = machine.workdir(session.cache, name)
+
+    def tick() -> None:
+        if seen:
+            seen(ktap.results(work / machine.RESULTS))
+
+    outcome = machine.boot(boot, work, tick)
+    if not dry_run():
+        finished.write_text(mark)
+    return work, outcome
 
 
 def patience(kernel: Kernel, options: Options) -> tuple[str, ...]:
