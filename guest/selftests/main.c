@@ -110,10 +110,12 @@ static bool run_one(const struct run *run, size_t number)
 		.timeout_ms = patience(run->seconds * 1000) + MARGIN_S * 1000,
 	};
 	struct outcome outcome;
+	long start = now_ms();
 
 	current = run;
 	outcome = supervise(&test, 4);
 	selftests_sweep();
+	diag("took %ld ms", now_ms() - start);
 	return report(run, number, &outcome);
 }
 

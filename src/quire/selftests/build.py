@@ -80,7 +80,7 @@ def programs(bench: Bench, choice: Choice) -> Path:
         if not run.dry_run():
             for name, text in LOCAL_CONFIG.items():
                 (directory / name).write_text(text)
-        _library(bench, directory, log)
+        bench.make(log, "-C", str(bench.standin), f"O={directory}")
         flags = " ".join([f"-I{directory}", f"-I{bench.standin}", *DEFINES])
         words = ["-C", str(bench.base.path / runs.SOURCES), f"-I{directory}"]
         # An empty LOCAL_HDRS: with it, make would want local_config.h in the source tree.
@@ -105,12 +105,3 @@ def headers(bench: Bench) -> Path:
                     shutil.rmtree(entry)
 
     return bench.cache.make("headers", key, make) / "usr/include"
-
-
-def _library(bench: Bench, directory: Path, log: Path) -> None:
-    """libnuma.a: what the programs need of it."""
-    prefix = bench.tools.cross_compile
-    compile_ = [f"{prefix}gcc", "-O2", "-D_GNU_SOURCE", f"-I{bench.standin}", "-c"]
-    compile_ += ["-o", f"{directory}/numa.o", f"{bench.standin}/numa.c"]
-    run.check(run.Command(compile_, log=log))
-    run.check(run.Command([f"{prefix}ar", "rcs", f"{directory}/libnuma.a", f"{directory}/numa.o"]))
