@@ -45,7 +45,9 @@ class Selftests:
             kernel, self.guest(session, kernel), ("selftests", *patterns), options, nodes(kernel)
         )
         outcome, work = suite.attend(session, boot, seen)
-        report = output.read(outcome.other, {run.name: run.output for run in self.choice.runs})
+        report = output.outer(outcome.other)
+        suite.check(outcome, report, work, "check the pattern: quire selftests --list")
+        output.expand(report, outcome.other, {run.name: run.output for run in self.choice.runs})
         return Verdict(kernel, report, str(work))
 
 

@@ -128,4 +128,6 @@ def _told(stock: Mapping[str, Test], patched: Mapping[str, Test], name: str) -> 
     """What the test that did worse has to say."""
     both = [tests[name] for tests in (patched, stock) if name in tests]
     test = next((one for one in both if one.outcome != "pass"), both[0])
-    return "; ".join(text for text in (test.reason, test.problem) if text)
+    # cow, for one, says in a comment what it tests, and in the result only what came of it.
+    context = test.diagnostics[-1:] if test.failed else []
+    return "; ".join(text for text in (test.reason, test.problem, *context) if text)

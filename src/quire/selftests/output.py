@@ -16,11 +16,11 @@ PRINTED, REMARK = "# ", "  # "
 EXIT = "exit"
 
 _RESULT = re.compile(r"^(?:not )?ok \d+ (\S+)")
-_TESTING = re.compile(r"^Testing (.+?)\.\.\. (?:.*?)(done|failed|skipped)?(?: *\[reason: (.*)\])?$")
+_VERDICT = re.compile(r"(?:^|\.\.\. )(done|failed|skipped)(?: \[reason: (.*)\])?$")
 _STEP = re.compile(r"^(.*?)[ .]*\x1b\[(\d+)m(.*?)\x1b\[0m$")
 _SECTION = re.compile(r"^Run test: (.*)$")
 _STEP_STATUS = {"32": "pass", "31": "fail", "33": "skip"}
-_WORD_STATUS = {"done": "pass", "failed": "fail", "skipped": "skip", None: "fail"}
+_VERDICT_STATUS = {"done": "pass", "failed": "fail", "skipped": "skip"}
 
 
 @dataclass
@@ -31,21 +31,24 @@ class Output:
     remarks: list[str] = field(default_factory=list)
 
 
-def read(lines: Sequence[str], dialects: Mapping[str, str]) -> Test:
-    """The guest's report as a tree: runs, and the cases of each. `dialects` go by a run's name.
+def outer(lines: Sequence[str]) -> Test:
+    """The guest's report as the guest means it: a result for each run."""
+    return ktap.parse(line for line in lines if not line.startswith(PRINTED))
 
-    A run's own result becomes its case `exit`; a plan that was not kept fails that one.
+
+def expand(report: Test, lines: Sequence[str], dialects: Mapping[str, str]) -> None:
+    """Give each run of that report its cases. `dialects` go by the run's name.
+
+    The run's own result becomes its case `exit`; a plan that was not kept fails that one.
     """
-    root = ktap.parse(line for line in lines if not line.startswith(PRINTED))
     printed = split(lines)
-    for run in root.subtests:
+    for run in report.subtests:
         output = printed.get(run.name, Output())
         cases, problem = DIALECTS[dialects.get(run.name, EXIT)](output.lines)
         end = Test(EXIT, run.status, "; ".join(output.remarks), run.problem)
         if problem and end.status == "pass":
             end.status, end.reason = "fail", problem
         run.subtests = [*cases, end]
-    return root
 
 
 def split(lines: Iterable[str]) -> dict[str, Output]:
@@ -85,12 +88,9 @@ def _testing(lines: Sequence[str]) -> tuple[list[Test], str]:
             name = line.removeprefix("Testing ").partition("... ")[0]
             cases.append(Test(name.replace(" ", "-"), "fail", "no verdict"))
         if cases and (found := _VERDICT.search(line)):
-            cases[-1].status = _WORD_STATUS[found[1]]
+            cases[-1].status = _VERDICT_STATUS[found[1]]
             cases[-1].reason = found[2] or ""
     return cases, ""
-
-
-_VERDICT = re.compile(r"(?:^|\.\.\. )(done|failed|skipped)(?: \[reason: (.*)\])?$")
 
 
 def _steps(lines: Sequence[str]) -> tuple[list[Test], str]:
