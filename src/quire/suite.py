@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from quire import expected, guest, ktap, machine, parallel
 from quire.cache import digest
 from quire.errors import Difference, GuestLost, QuireError
 from quire.expected import Expected
+from quire.guest import Guest
 from quire.kernel import Kernel
 from quire.ktap import Test
 from quire.machine import CHATTY, Machine
@@ -64,8 +66,23 @@ class Order:
     options: Options
 
 
+class Boot(Protocol):
+    """Boots a kernel and has cases run; run() below does, for the guest's own tests."""
+
+    def __call__(
+        self,
+        session: Session,
+        kernel: Kernel,
+        patterns: Sequence[str],
+        options: Options,
+        seen: Callable[[int], None] | None = None,
+        /,
+    ) -> Verdict:
+        """GuestLost for a panic, hang or splat; failed cases are in the verdict."""
+
+
 def several(
-    session: Session, orders: Sequence[Order], patterns: Sequence[str]
+    session: Session, orders: Sequence[Order], patterns: Sequence[str], boot: Boot | None = None
 ) -> list[Verdict | GuestLost]:
     """The same cases on every kernel, two machines at a time; a lost guest is a result too."""
     cases = dict.fromkeys(range(len(orders)), 0)
@@ -78,7 +95,7 @@ def several(
 
         order = orders[number]
         try:
-            return run(session, order.kernel, patterns, order.options, seen)
+            return (boot or run)(session, order.kernel, patterns, order.options, seen)
         except GuestLost as lost:
             return lost
 
@@ -105,43 +122,50 @@ def run(
     status and its report contradict each other.
     """
     program = guest.build(session.cache, session.project.guest, kernel, session.jobs)
-    boot = Machine(
+    machine_ = prepare(kernel, program, ("test", *patterns), options, (MOVABLE,))
+    outcome, work = attend(session, machine_, seen, resume=options.resume)
+    report = ktap.parse(outcome.other)
+    check(outcome, report, work, "check the pattern: quire test --list")
+    return Verdict(kernel, report, str(work))
+
+
+def prepare(
+    kernel: Kernel,
+    program: Guest,
+    words: tuple[str, ...],
+    options: Options,
+    parameters: tuple[str, ...] = (),
+) -> Machine:
+    """The machine for a boot that tests."""
+    return Machine(
         kernel,
         program,
-        ("test", *patterns),
+        words,
         cpus=options.cpus,
         icount=options.cpus == 1,
         memory=options.memory,
         timeout=options.timeout,
         loglevel=CHATTY,
-        parameters=(MOVABLE, *patience(kernel, options), *options.parameters),
+        parameters=(*parameters, *patience(kernel, options), *options.parameters),
     )
-    work, outcome = _outcome(session, boot, resume=options.resume, seen=seen)
-    report = ktap.parse(outcome.other)
-    if report.status == "missing":
-        raise Difference(
-            "the guest reported no tests",
-            "\n".join([*outcome.notes, *outcome.other[:5], f"whole log: {work}"]),
-            "check the pattern: quire test --list",
-        )
-    if (outcome.exit == 0) == report.failed:
-        raise Difference(
-            f"exit status {outcome.exit} contradicts the report",
-            f"{report.problem or 'see the log'}\nwhole log: {work}",
-            "read the log; some result is missing",
-        )
-    return Verdict(kernel, report, str(work))
 
 
-def _outcome(
-    session: Session, boot: Machine, *, resume: bool, seen: Callable[[int], None] | None
-) -> tuple[Path, Results]:
-    """Where the machine ran and what it said; from an earlier run if that may be and is there."""
+def attend(
+    session: Session,
+    boot: Machine,
+    seen: Callable[[int], None] | None,
+    *,
+    resume: bool = False,
+) -> tuple[Results, Path]:
+    """Boot it in a directory of its own; what the guest reported, and where the logs are.
+
+    With `resume` from an earlier boot of the same, if that came to its end.
+    """
     name = _name(boot)
     work, mark = session.cache.root / "boot" / name, digest(boot.guest.sha256, boot.argv(Path()))
     finished = work / FINISHED
     if resume and finished.is_file() and finished.read_text() == mark:
-        return work, machine.judge(boot, work, hung=False, status=0)
+        return machine.judge(boot, work, hung=False, status=0), work
     work = machine.workdir(session.cache, name)
 
     def tick() -> None:
@@ -151,7 +175,23 @@ def _outcome(
     outcome = machine.boot(boot, work, tick)
     if not dry_run():
         finished.write_text(mark)
-    return work, outcome
+    return outcome, work
+
+
+def check(outcome: Results, report: Test, work: Path, remedy: str) -> None:
+    """Difference when nothing was tested, or the guest's exit status contradicts its report."""
+    if report.status == "missing":
+        raise Difference(
+            "the guest reported no tests",
+            "\n".join([*outcome.notes, *outcome.other[:5], f"whole log: {work}"]),
+            remedy,
+        )
+    if (outcome.exit == 0) == report.failed:
+        raise Difference(
+            f"exit status {outcome.exit} contradicts the report",
+            f"{report.problem or 'see the log'}\nwhole log: {work}",
+            "read the log; some result is missing",
+        )
 
 
 def patience(kernel: Kernel, options: Options) -> tuple[str, ...]:
@@ -193,4 +233,4 @@ def _name(boot: Machine) -> str:
     """Different tests and kernels may run at the same time."""
     kernel = boot.kernel
     key = digest(kernel.image_sha256, boot.append())
-    return f"test-{kernel.arch.name}-{kernel.tree.label}-smp{boot.cpus}-{key}"
+    return f"{boot.init[0]}-{kernel.arch.name}-{kernel.tree.label}-smp{boot.cpus}-{key}"
