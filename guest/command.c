@@ -6,6 +6,7 @@
 #include "fuzz/main.h"
 #include "ktap.h"
 #include "shell.h"
+#include "soak/main.h"
 
 static int run_bench(size_t nr, char *const *words)
 {
@@ -34,6 +35,11 @@ static int run_fuzz(size_t nr, char *const *words)
 	return fuzz_main(nr);
 }
 
+static int run_soak(size_t nr, char *const *words)
+{
+	return soak_main(nr, words);
+}
+
 static int run_shell(size_t nr __attribute__((unused)),
 		     char *const *words __attribute__((unused)))
 {
@@ -47,6 +53,7 @@ static const struct {
 	{ "bench", run_bench },
 	{ "test", run_test },
 	{ "fuzz", run_fuzz },
+	{ "soak", run_soak },
 	{ "list", run_list },
 	{ "shell", run_shell },
 };

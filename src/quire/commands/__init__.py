@@ -16,6 +16,7 @@ from quire.commands import (
     profile,
     sabotage,
     shell,
+    soak,
     test,
     tree,
 )
@@ -43,6 +44,7 @@ ALL: tuple[Command, ...] = (
     test,
     sabotage,
     fuzz,
+    soak,
     shell,
     build,
     tree,
