@@ -7,6 +7,7 @@
 #include "ktap.h"
 #include "selftests/main.h"
 #include "shell.h"
+#include "soak/main.h"
 
 static int run_bench(size_t nr, char *const *words)
 {
@@ -40,6 +41,11 @@ static int run_selftests(size_t nr, char *const *words)
 	return selftests_main(nr, words);
 }
 
+static int run_soak(size_t nr, char *const *words)
+{
+	return soak_main(nr, words);
+}
+
 static int run_shell(size_t nr __attribute__((unused)),
 		     char *const *words __attribute__((unused)))
 {
@@ -54,6 +60,7 @@ static const struct {
 	{ "test", run_test },
 	{ "fuzz", run_fuzz },
 	{ "selftests", run_selftests },
+	{ "soak", run_soak },
 	{ "list", run_list },
 	{ "shell", run_shell },
 };

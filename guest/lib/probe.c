@@ -54,3 +54,15 @@ int probe_write(void *addr, uint64_t value)
 	probing = false;
 	return sig;
 }
+
+int probe_call(void (*call)(void *arg), void *arg)
+{
+	int sig = sigsetjmp(escape, 0);
+
+	if (!sig) {
+		probing = true;
+		call(arg);
+	}
+	probing = false;
+	return sig;
+}

@@ -17,6 +17,7 @@ from quire.commands import (
     sabotage,
     selftests,
     shell,
+    soak,
     test,
     tree,
 )
@@ -45,6 +46,7 @@ ALL: tuple[Command, ...] = (
     selftests,
     sabotage,
     fuzz,
+    soak,
     shell,
     build,
     tree,
