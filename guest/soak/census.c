@@ -15,7 +15,7 @@
 #include "swap.h"
 
 #define WAIT_MS		5u
-#define PATIENCE_MS	120000u
+#define PATIENCE_MS	300000u
 #define ROUNDS		4u
 /* Pages of a worker that reclaim may overlook: in per-CPU lists. */
 #define OVERLOOKED	32u

@@ -13,8 +13,9 @@
 #include "ops.h"
 
 #define MAX_DEPTH	2u
-#define LIFE_LEAST	10u	/* operations */
-#define LIFE_MORE	60u
+#define MAX_LIVE	2u	/* children of one process */
+#define LIFE_LEAST	5u	/* operations */
+#define LIFE_MORE	40u
 
 /* What a child needs to know of its birth. */
 struct birth {
@@ -196,7 +197,7 @@ bool child_fork(struct actor *self, struct range *range)
 	struct birth birth = { .part_of = NULL };
 	pid_t pid;
 
-	if (us.depth == MAX_DEPTH || pausing())
+	if (us.depth == MAX_DEPTH || us.children >= MAX_LIVE || pausing())
 		return false;
 	birth.slot = take_slot();
 	if (birth.slot == MAX_CHILDREN)

@@ -29,11 +29,11 @@
 #define TICK_MS		20u
 #define PROGRESS_S	2
 /* Memory that the workers get, in percent of what their ranges would take. */
-#define SHORT		55ul
+#define SHORT		45ul
 /* Beside the ranges: page tables, stacks, copies of children. */
 #define OVERHEAD_KIB	3072ul
 /* Seconds without any operation: somebody hangs. */
-#define HUNG_S		150
+#define HUNG_S		300
 
 struct common *common;
 
@@ -123,25 +123,34 @@ static long now_s(void)
 	return ts.tv_sec;
 }
 
-/* Tell the host how far we are, and notice when we get no further. */
-static void progress(long began)
-{
-	static long told, moved;
-	static uint64_t last;
-	long now = now_s();
+/* When the host was told last, when operations were seen to go on, and how far. */
+static struct {
+	long told, moved;
+	uint64_t last;
+} watch;
 
-	if (operations() != last)
-		moved = now;
-	last = operations();
-	if (moved && now - moved > HUNG_S) {
+static void notice_hang(long now)
+{
+	if (operations() != watch.last)
+		watch.moved = now;
+	watch.last = operations();
+	if (now - watch.moved > HUNG_S) {
 		report_doing();
 		violation(NULL, -1, "no operation for %d s", HUNG_S);
 	}
-	if (now - told < PROGRESS_S)
+}
+
+/* Tell the host how far we are. */
+static void progress(long began)
+{
+	long now = now_s();
+
+	notice_hang(now);
+	if (now - watch.told < PROGRESS_S)
 		return;
-	told = now;
-	results_line("soak operations %llu %ld", (unsigned long long)last,
-		     now - began);
+	watch.told = now;
+	results_line("soak operations %llu %ld",
+		     (unsigned long long)operations(), now - began);
 }
 
 /* A worker ends when it is told to; any other end is wrong. */
@@ -180,6 +189,7 @@ static void run(pid_t *workers, long began)
 	struct actor self = { .random = options.seed };
 	uint64_t next = options.census;
 
+	watch.moved = began;
 	while (!done() && !stopped()) {
 		sleep_ms(TICK_MS);
 		weather_pass(&self);
@@ -192,10 +202,13 @@ static void run(pid_t *workers, long began)
 		if (operations() >= next && !done()) {
 			census(workers);
 			next = operations() + options.census;
+			watch.moved = now_s();
 		}
 	}
 	if (!stopped())
 		census(workers);
+	watch.told = 0;
+	progress(began);
 }
 
 /* They know that it is over; but who hangs hangs. */

@@ -10,7 +10,7 @@ typedef bool operation(struct actor *self, struct range *range);
 operation do_read, do_read_many, do_write, do_write_common, do_write_zero;
 operation do_look_elsewhere, do_hold;
 operation do_fill, do_drop, do_lazyfree, do_page_out, do_reclaim, do_map_again;
-operation do_renew, do_collapse;
+operation do_renew;
 operation do_protect, do_lock, do_mergeable, do_watch;
 operation do_move, do_move_keep;
 

@@ -6,7 +6,6 @@
 
 #include "ops.h"
 #include "pagemap.h"
-#include "uffd.h"
 
 /* A run that is not what most operations can be done to. */
 #define SPECIAL	(SEALED | LOCKED | ABSENT)
@@ -16,14 +15,20 @@ static size_t bytes(const struct run *run)
 	return run->count * PAGE_SIZE;
 }
 
+/* Where pages are given up for nothing, few, lest most of them be empty. */
+#define FEW	32u
+
 /*
  * Choose a run, and take its mutex and the locks of its pages. False: nothing is
  * taken.
  */
-static bool take_run(struct actor *self, struct range *range, struct run *run)
+static bool take_run(struct actor *self, struct range *range, size_t most,
+		     struct run *run)
 {
 	pthread_mutex_lock(&range->layout);
 	*run = run_somewhere(self, range);
+	if (run->count > most)
+		run->count = most;
 	if (!(run->state & SPECIAL)) {
 		run->count = pages_take(range, run->first, run->count);
 		if (run->count)
@@ -50,7 +55,7 @@ bool do_drop(struct actor *self, struct range *range)
 {
 	struct run run;
 
-	if (!take_run(self, range, &run))
+	if (!take_run(self, range, FEW, &run))
 		return false;
 	drop(range, &run);
 	pthread_mutex_unlock(&range->layout);
@@ -67,7 +72,7 @@ bool do_fill(struct actor *self, struct range *range)
 	struct run run;
 	size_t n;
 
-	if (!take_run(self, range, &run))
+	if (!take_run(self, range, MAX_PAGES, &run))
 		return false;
 	drop(range, &run);
 	pthread_mutex_unlock(&range->layout);
@@ -75,6 +80,7 @@ bool do_fill(struct actor *self, struct range *range)
 		page_write(range, n, page_new_key(range, n));
 		page_release(range, n);
 	}
+	range_is_fresh(range, run.first, run.count);
 	note(self, range, run.first, run.count, 0);
 	return true;
 }
@@ -105,7 +111,7 @@ bool do_lazyfree(struct actor *self, struct range *range)
 	struct run run;
 	size_t n;
 
-	if (us.depth || !take_run(self, range, &run))
+	if (us.depth || !take_run(self, range, MAX_PAGES, &run))
 		return false;
 	if (range->mergeable || us.children) {
 		pthread_mutex_unlock(&range->layout);
@@ -146,7 +152,7 @@ bool do_map_again(struct actor *self, struct range *range)
 {
 	struct run run;
 
-	if (!take_run(self, range, &run))
+	if (!take_run(self, range, FEW, &run))
 		return false;
 	pages_change(range, run.first, run.count);
 	where_change(range, run.first, run.count, MOVING, 0);
@@ -194,7 +200,7 @@ static void renew(struct range *range)
 
 bool do_renew(struct actor *self, struct range *range)
 {
-	size_t taken = 0;
+	size_t taken = 0, n;
 	bool done = false;
 
 	pthread_mutex_lock(&range->layout);
@@ -205,9 +211,14 @@ bool do_renew(struct actor *self, struct range *range)
 	if (done)
 		renew(range);
 	pthread_mutex_unlock(&range->layout);
+	/* The first write may bring in a folio of the size of a table. */
+	for (n = 0; done && n < range->pages; n += 1 + below(self, 16))
+		page_write(range, n, page_new_key(range, n));
 	pages_release(range, 0, taken);
-	if (done)
+	if (done) {
+		range_is_fresh(range, 0, range->pages);
 		note(self, range, 0, range->pages, 0);
+	}
 	return done;
 }
 

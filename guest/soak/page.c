@@ -74,14 +74,6 @@ void pages_lazy(struct range *range, size_t first, size_t count)
 				 __ATOMIC_RELAXED);
 }
 
-/* Two accesses with nothing changed in between: may they fault? */
-static bool may_fault(uint32_t state, bool write)
-{
-	if (state & (MOVING | ABSENT))
-		return true;
-	return write && state & (SEALING | SEALED);
-}
-
 struct access {
 	void (*call)(void *arg);
 	bool write;
@@ -93,39 +85,43 @@ struct access {
 	void *copy;
 };
 
+/* An access that faulted had reason to. */
+static bool excused(uint32_t before, uint32_t after, bool write)
+{
+	if (before != after || before & (MOVING | ABSENT))
+		return true;
+	return write && before & (SEALING | SEALED);
+}
+
 /*
  * Repeat an access until the page stays where it is meanwhile. False: it is a
  * write, and the page read-only.
  */
 static bool access_page(struct range *range, size_t page, struct access *access)
 {
-	for (;;) {
-		uint32_t before = where(range, page), after;
-		int sig;
+	const char *what = access->write ? "a write" : "a read";
+	uint32_t before, after;
+	int sig;
 
+	do {
+		before = where(range, page);
 		access->at = place(range, before, page);
 		sig = probe_call(access->call, access);
 		after = where(range, page);
-		if (!sig && before == after && access->write &&
-		    before & SEALED) {
-			violation(range, page, "a write to a page that is "
-				  "read-only did not fault");
+		if (!sig) {
+			if (access->write && before & SEALED && before == after)
+				violation(range, page, "a write to a page that "
+					  "is read-only did not fault");
 			return true;
 		}
-		if (!sig)
-			return true;
-		if (before == after && !may_fault(before, access->write)) {
-			violation(range, page, "%s raised signal %d (%s)",
-				  access->write ? "a write" : "a read", sig,
-				  strsignal(sig));
+		if (!excused(before, after, access->write)) {
+			violation(range, page, "%s raised signal %d (%s)", what,
+				  sig, strsignal(sig));
 			return false;
 		}
-		if (stopped())
-			return false;
-		if (before == after && before & SEALED)
-			return false;
 		sched_yield();
-	}
+	} while (!stopped() && !(before & SEALED && before == after));
+	return false;
 }
 
 static void read_page(void *arg)
@@ -188,10 +184,14 @@ void page_verify(struct range *range, size_t page)
 	if (!access_page(range, page, &access) || is->unknown ||
 	    access.wrong == PAGE_WORDS)
 		return;
-	if (is->lazy && access.dropped)
-		know(range, page, 0);	/* once dropped, for good */
-	else
+	if (!is->lazy || !access.dropped) {
 		report_content(range, page, access.wrong);
+		return;
+	}
+	/* Once dropped, for good. A child may be reading what we know. */
+	pages_change(range, page, 1);
+	know(range, page, 0);
+	pages_changed(range, page, 1);
 }
 
 uint64_t page_new_key(const struct range *range, size_t page)

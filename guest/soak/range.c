@@ -123,14 +123,31 @@ struct run run_at(const struct range *range, size_t first, size_t most)
 	};
 }
 
-/* Mostly whole folios of some size; else whatever. */
+/* Whoever reads half of it gets a run as good as any. */
+void range_is_fresh(struct range *range, size_t first, size_t count)
+{
+	__atomic_store_n(&range->fresh, first, __ATOMIC_RELAXED);
+	__atomic_store_n(&range->nr_fresh, count, __ATOMIC_RELAXED);
+}
+
 struct run run_somewhere(struct actor *self, const struct range *range)
 {
 	static const size_t sizes[] = { 1, 4, 16, 16, 16, 32, 64, 128, 512 };
 	size_t size = sizes[below(self, ARRAY_SIZE(sizes))];
 	size_t first = below(self, range->pages);
 
-	if (one_in(self, 4))
+	switch (below(self, 4)) {
+	case 0:		/* whatever */
 		return run_at(range, first, 1 + below(self, 40));
-	return run_at(range, first / size * size, size);
+	case 1:
+		size = __atomic_load_n(&range->nr_fresh, __ATOMIC_RELAXED);
+		if (size)
+			return run_at(range, __atomic_load_n(&range->fresh,
+							     __ATOMIC_RELAXED),
+				      size);
+		size = 1;
+		/* fallthrough */
+	default:	/* whole folios of some size */
+		return run_at(range, first / size * size, size);
+	}
 }

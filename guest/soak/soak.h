@@ -95,6 +95,7 @@ struct range {
 	uint32_t where[MAX_PAGES];
 	bool mergeable;
 	size_t locked, nr_locked;	/* pages that are LOCKED */
+	size_t fresh, nr_fresh;		/* written as a whole not long ago */
 	struct model *model;
 };
 
@@ -247,8 +248,12 @@ struct run {
 
 /* From page `first` on, at most `most` pages; needs the range's mutex. */
 struct run run_at(const struct range *range, size_t first, size_t most);
-/* The same somewhere, with a length that is common for folios. */
+/*
+ * The same somewhere, with a length that is common for folios, or where whole
+ * folios were made last.
+ */
 struct run run_somewhere(struct actor *self, const struct range *range);
+void range_is_fresh(struct range *range, size_t first, size_t count);
 /* Map a run of pages anew where it belongs. */
 void range_map(struct range *range, const struct run *run);
 
