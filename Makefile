@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 #   make demo     from nothing to the tables and the picture (build/demo/)
-#   make test     lint, unit tests, checks of the series, guest tests on patched kernels
+#   make test     lint, unit tests, checks of the series, guest tests on patched kernels, and on
+#                 one with some seeded bugs
 #   make lint     style and types only
 #   make lock     write requirements*.txt anew from requirements*.in (needs uv)
 #
@@ -10,6 +11,11 @@
 QUIRE := ./quire
 WORDS := $(foreach name,O ARCH CROSS_COMPILE,$(if $($(name)),$(name)=$($(name))))
 WORDS += $(if $(SOURCE),--source $(SOURCE))
+# Seeded bugs of each series that a run of the tests must see; `quire sabotage` tries them all.
+FEW := skip-writable no-flush address-key age-clobbers ignore-writable restore-first-only \
+	run-past-table always-swapbacked swap-share-first swap-same-offset swap-ref-once marker-in-first
+# One more kernel to build: one architecture will do. The bugs are for the newest base.
+FEW_WORDS := $(WORDS) $(if $(ARCH),,ARCH=arm64)
 PYTHON_TOOL := .venv/bin/python -m
 
 demo:
@@ -21,6 +27,7 @@ test: lint
 	QUIRE_TEST_WORDS="$(WORDS)" $(PYTHON_TOOL) pytest
 	$(QUIRE) check --quick $(WORDS)
 	$(QUIRE) test $(WORDS)
+	$(if $(SOURCE),,$(QUIRE) sabotage $(FEW) $(FEW_WORDS))
 	$(QUIRE) fuzz --corpus $(WORDS)
 
 lint: dev

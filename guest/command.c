@@ -5,7 +5,9 @@
 #include "command.h"
 #include "fuzz/main.h"
 #include "ktap.h"
+#include "selftests/main.h"
 #include "shell.h"
+#include "soak/main.h"
 
 static int run_bench(size_t nr, char *const *words)
 {
@@ -34,6 +36,16 @@ static int run_fuzz(size_t nr, char *const *words)
 	return fuzz_main(nr);
 }
 
+static int run_selftests(size_t nr, char *const *words)
+{
+	return selftests_main(nr, words);
+}
+
+static int run_soak(size_t nr, char *const *words)
+{
+	return soak_main(nr, words);
+}
+
 static int run_shell(size_t nr __attribute__((unused)),
 		     char *const *words __attribute__((unused)))
 {
@@ -47,6 +59,8 @@ static const struct {
 	{ "bench", run_bench },
 	{ "test", run_test },
 	{ "fuzz", run_fuzz },
+	{ "selftests", run_selftests },
+	{ "soak", run_soak },
 	{ "list", run_list },
 	{ "shell", run_shell },
 };

@@ -6,7 +6,8 @@
 #include <stddef.h>
 
 #define COMMAND_WORDS "bench WORKLOAD [key=value ...] | test PATTERN ... | " \
-		      "fuzz [cover] | list | shell"
+		      "fuzz [cover] | soak [key=value ...] | " \
+		      "selftests PATTERN ... | list | shell"
 
 /* Run one command in this process; returns or exits with its status. */
 int command_run(size_t nr, char *const *words);

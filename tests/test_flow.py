@@ -118,6 +118,17 @@ def test_tests_pass_and_are_reported(quire: Quire, tree: Path) -> None:
     assert [case["name"] for case in arm64["cases"]] == ["fake.good", "fake.bad"]
 
 
+def test_an_interrupted_run_is_taken_up(quire: Quire, tree: Path) -> None:
+    """Only boots that came to their end count, and only if asked for."""
+    words = ("test", "--source", str(tree), "ARCH=arm64")
+    assert quire(*words, FAKE_QEMU="panic").returncode == 4
+    assert quire(*words, "--resume", FAKE_QEMU="panic").returncode == 4
+    first = quire(*words)
+    assert first.returncode == 0
+    assert quire(*words, "--resume", FAKE_QEMU="panic").stdout == first.stdout
+    assert quire(*words, FAKE_QEMU="panic").returncode == 4
+
+
 def test_profile_shows_symbols(quire: Quire, tree: Path, tmp_path: Path) -> None:
     words = ("profile", "mremap", "--source", str(tree), "ARCH=arm64")
     done = quire(*words, "--collapsed", str(tmp_path / "stacks"))

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Quire, line_patch
 
-from quire.fuzz import program, runner
+from quire import guest
+from quire.fuzz import program
 
 WORDS = ("fuzz", "ARCH=arm64", "--no-coverage", "--programs", "30")
 
@@ -100,7 +101,7 @@ def test_the_corpus_is_made_of_programs() -> None:
 @pytest.mark.skipif(not shutil.which("cpio"), reason="no cpio to unpack with")
 @pytest.mark.parametrize("data", [b"", b"x", b"four", b"x" * 5000])
 def test_an_archive_that_cpio_reads(tmp_path: Path, data: bytes) -> None:
-    (tmp_path / "archive").write_bytes(runner.cpio({"programs": data, "b": b"2"}))
+    (tmp_path / "archive").write_bytes(guest.cpio({"programs": data, "b": b"2"}))
     subprocess.run(
         ["cpio", "-id", "--quiet", "-F", "archive"], cwd=tmp_path, check=True, timeout=30
     )

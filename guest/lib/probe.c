@@ -84,3 +84,15 @@ int probe_write_words(void *addr, size_t stride, const uint64_t *word, size_t nr
 	probing = false;
 	return sig;
 }
+
+int probe_call(void (*call)(void *arg), void *arg)
+{
+	int sig = sigsetjmp(escape, 0);
+
+	if (!sig) {
+		probing = true;
+		call(arg);
+	}
+	probing = false;
+	return sig;
+}

@@ -15,6 +15,8 @@ void probe_init(void);
 /* Read or write one aligned word. On a fault *value is left alone. */
 int probe_read(const void *addr, uint64_t *value);
 int probe_write(void *addr, uint64_t value);
+/* Any access: a function that can be left at any place, and called again. */
+int probe_call(void (*call)(void *arg), void *arg);
 
 /* The same for nr words, each `stride` bytes after the one before; the first fault ends it. */
 int probe_read_words(const void *addr, size_t stride, uint64_t *word, size_t nr);

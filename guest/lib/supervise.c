@@ -63,14 +63,6 @@ static void case_process(const struct ktap_case *test, unsigned long kib,
 	exit(STATUS_OK);
 }
 
-static long now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 /* Wait for pid at most that long; SIGCHLD is blocked. False: still running. */
 static bool reap(pid_t pid, int *status, unsigned int ms)
 {
@@ -114,7 +106,7 @@ static enum verdict judge(int status)
 }
 
 /* quire_timeout=MS on the command line: slow kernels, or time that is real. */
-static unsigned int patience(unsigned int timeout_ms)
+unsigned int patience(unsigned int timeout_ms)
 {
 	const char *least = getenv("quire_timeout");
 	unsigned int ms = least ? strtoul(least, NULL, 10) : 0;

@@ -19,4 +19,10 @@ struct outcome {
  */
 struct outcome supervise(const struct ktap_case *test, unsigned long kib);
 
+/*
+ * How long something that takes at most timeout_ms may take here: longer if
+ * the command line says that this kernel is slow.
+ */
+unsigned int patience(unsigned int timeout_ms);
+
 #endif

@@ -190,3 +190,11 @@ void sleep_ms(unsigned int ms)
 	while (nanosleep(&left, &left) && errno == EINTR)
 		;
 }
+
+long now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}

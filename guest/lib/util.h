@@ -65,5 +65,7 @@ void wait_child(pid_t pid, const char *what);
 
 /* Sleep in virtual time. */
 void sleep_ms(unsigned int ms);
+/* The monotonic clock. */
+long now_ms(void);
 
 #endif

@@ -76,7 +76,7 @@ QUIRE_CASE(ksm, stock_fails_moved_in_swap_cache_file)
  * moves onto the other's place: the same merged page at the same address as
  * before, with another index.
  */
-static void onto_sharer(enum range_kind kind, bool mergeable)
+KSM_CASES(moved_onto_sharer)
 {
 	struct places all = pair_make(kind);
 	char *first = all.at[0].addr, *second = page_of(HOME, MID + 4);
@@ -87,19 +87,51 @@ static void onto_sharer(enum range_kind kind, bool mergeable)
 	places_merge(&all);
 	held = page_hold(all.at[1].addr);
 	places_swap_out(&all);
-	if (!mergeable)
-		ASSERT(!act_unmergeable(second, 1), "MADV_UNMERGEABLE failed");
 	range_move(second, 1, first);
 	places_remove(&all, NULL, second);
-	if (!mergeable)
-		range_mergeable(first, 1);
 	expect_same(&all);
 	page_let_go(held);
 	ksm_pass(2);
 	expect_found(&all);
 }
 
-KSM_CASES(moved_onto_sharer) { onto_sharer(kind, true); }
+static long onto_sharer(char *second, long held)
+{
+	char *first = page_of(HOME, MID);
 
-/* Nobody asks for it to be merged while it moves. */
-KSM_CASES(moved_onto_sharer_aside) { onto_sharer(kind, false); }
+	page_let_go(held);	/* what was inherited */
+	range_move(second, 1, first);
+	range_mergeable(first, 1);
+	return 0;
+}
+
+/*
+ * The same in a child that has moved nothing so far, with a mapping that was no
+ * longer mergeable when the child was born.
+ */
+KSM_CASES(moved_onto_sharer_by_child)
+{
+	struct places all = pair_make(kind);
+	char *second = page_of(HOME, MID + 4);
+	struct worker *child;
+	int held;
+
+	act_write(second, SAME);
+	places_add(&all, NULL, second);
+	places_merge(&all);
+	held = page_hold(all.at[1].addr);
+	places_swap_out(&all);
+	ASSERT(!act_unmergeable(second, 1), "MADV_UNMERGEABLE failed");
+	child = crew_fork(NULL);
+	unmap(second, PAGE_SIZE);
+	places_remove(&all, NULL, second);
+	places_add_fork(&all, NULL, child);
+	expect_same(&all);
+	ksm_pass(2);	/* all but the child's second page */
+	places_swap_out(&all);
+	crew_do(child, onto_sharer, second, held);
+	expect_same(&all);
+	page_let_go(held);
+	ksm_pass(2);
+	expect_found(&all);
+}

@@ -95,9 +95,9 @@ QUIRE_CASE_SIZES(swapout, not_split, LARGE_SIZES)
 
 /*
  * A folio that is unmapped as a whole was never mapped in part: it has no
- * business on the list of folios to split. Stock 6.12 puts each one there.
+ * business on the list of folios to split.
  */
-QUIRE_CASE_SIZES(swapout, patched_not_split_deferred, LARGE_SIZES)
+QUIRE_CASE_SIZES(swapout, not_split_deferred, LARGE_SIZES)
 {
 	size_t pages = range_pages(kib);
 	enum how how;

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from quire.errors import UserError
+from quire.barred import Table
 from quire.kernel import Kernel
 
-FIELDS = 4
+TABLE = Table("an expected failure", ("tree", "architectures", "cases", "why"))
 
 
 @dataclass(frozen=True)
@@ -47,20 +47,10 @@ def read(folder: Path, line: str) -> list[Expected]:
     file = folder / f"linux-{line}.y"
     if not file.is_file():
         return []
-    found = []
-    for number, text in enumerate(file.read_text().splitlines(), 1):
-        if not text.strip() or text.startswith("#"):
-            continue
-        fields = [field.strip() for field in text.split("|")]
-        if len(fields) != FIELDS or not all(fields):
-            raise UserError(
-                "an expected failure lacks its tree, architectures, cases or reason",
-                f"{file}:{number}: {text}",
-                "write: tree | architectures | cases | why",
-            )
-        tree, arches, cases, why = fields
-        found.append(Expected(tree, tuple(arches.split()), tuple(cases.split()), why))
-    return found
+    return [
+        Expected(tree, tuple(arches.split()), tuple(cases.split()), why)
+        for tree, arches, cases, why in TABLE.read(file)
+    ]
 
 
 def why(lines: Sequence[Expected], kernel: Kernel, case: str) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,6 +71,39 @@ def pack(kernel: Kernel, program: Path, initrd: Path) -> None:
         raise BuildFailed(
             "the initramfs could not be packed", command.text(), "run the command by hand"
         )
+
+
+def with_files(cache: Cache, guest: Guest, files: Mapping[str, bytes]) -> Guest:
+    """The guest with further files, executable, in directories that are there or among them.
+
+    A name that ends with a slash is a directory.
+    """
+    if run.dry_run():
+        return guest
+    key = f"{guest.arch.name}-{digest(guest.sha256, list(files), *files.values())}"
+
+    def make(directory: Path) -> None:
+        archive = guest.initrd.read_bytes() + cpio(files)
+        (directory / guest.initrd.name).write_bytes(archive)
+
+    initrd = cache.make("guest", key, make) / guest.initrd.name
+    return Guest(guest.arch, initrd, sha256(initrd))
+
+
+def cpio(files: Mapping[str, bytes]) -> bytes:
+    """An archive as the kernel unpacks it behind another one: "newc", padded to 512 bytes."""
+    members = [_member(name, data) for name, data in files.items()]
+    archive = b"".join([*members, _member("TRAILER!!!", b"", 0)])
+    return archive + bytes(-len(archive) % 512)
+
+
+def _member(name: str, data: bytes, mode: int | None = None) -> bytes:
+    if mode is None:
+        mode = 0o040755 if name.endswith("/") else 0o100755
+    name = name.rstrip("/")
+    fields = (0, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0)
+    head = b"070701" + b"".join(b"%08X" % number for number in fields) + name.encode() + b"\0"
+    return head + bytes(-len(head) % 4) + data + bytes(-len(data) % 4)
 
 
 def source_files(directory: Path) -> list[Path]:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from quire import series as series_files
 from quire import suite, tree
+from quire.barred import Table
 from quire.cache import Cache
 from quire.errors import GuestLost, UserError
 from quire.kernel import Kernel
@@ -30,7 +31,11 @@ from quire.tree import Tree
 
 # The kernel's parameter that selects a bug; see the patches.
 PARAMETER = "quire_bug"
-FIELDS = 5
+TABLE = Table(
+    "a seeded bug",
+    ("name", "what is wrong", "trap", "architectures", "cases"),
+    may_be_empty=("what is wrong", "trap"),
+)
 # Some bugs hang the guest, which is a way of being caught. A bug's cases take some seconds; this
 # leaves room for a busy host, and is less than what a run of all suites is given.
 HANG = 400.0
@@ -76,20 +81,10 @@ def folder(root: Path, prepared: Prepared) -> Path:
 
 def read(file: Path) -> list[Bug]:
     """Parse the table. UserError names the line that is not one."""
-    bugs = []
-    for number, line in enumerate(file.read_text().splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        fields = [field.strip() for field in line.split("|")]
-        if len(fields) != FIELDS or not all((fields[0], fields[3], fields[4])):
-            raise UserError(
-                "a seeded bug has no name, architecture or case",
-                f"{file}:{number}: {line}",
-                "write: name | what is wrong | trap | architectures | cases",
-            )
-        name, about, trap, arches, cases = fields
-        bugs.append(Bug(name, about, trap, tuple(arches.split()), tuple(cases.split())))
-    return bugs
+    return [
+        Bug(name, about, trap, tuple(arches.split()), tuple(cases.split()))
+        for name, about, trap, arches, cases in TABLE.read(file)
+    ]
 
 
 def select(bugs: Sequence[Bug], names: Sequence[str]) -> list[Bug]:

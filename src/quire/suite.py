@@ -5,14 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
 
 from quire import expected, guest, ktap, machine, parallel
 from quire.cache import digest
 from quire.errors import Difference, GuestLost, QuireError
 from quire.expected import Expected
+from quire.guest import Guest
 from quire.kernel import Kernel
 from quire.ktap import Test
 from quire.machine import CHATTY, Machine
+from quire.results import Results
+from quire.run import dry_run
 from quire.session import Session
 
 # All suites take some minutes on an idle host; on a busy one, several times as long. A case that
@@ -20,6 +25,8 @@ from quire.session import Session
 TIMEOUT = 1800.0
 # Memory that can be taken offline: one way to make the kernel migrate pages.
 MOVABLE = "movablecore=1G"
+# In a boot's directory, once the guest has come to its end: what was booted.
+FINISHED = "finished"
 # Milliseconds a case may take where its ten seconds do not suffice; the guest reads it.
 PATIENCE = "quire_timeout=180000"
 
@@ -31,6 +38,8 @@ class Options:
     cpus: int = 1
     timeout: float = TIMEOUT
     memory: str = "2G"
+    # Take over what an earlier run of the same kernel and guest has reported.
+    resume: bool = False
     # Further kernel parameters.
     parameters: tuple[str, ...] = ()
 
@@ -57,8 +66,23 @@ class Order:
     options: Options
 
 
+class Boot(Protocol):
+    """Boots a kernel and has cases run; run() below does, for the guest's own tests."""
+
+    def __call__(
+        self,
+        session: Session,
+        kernel: Kernel,
+        patterns: Sequence[str],
+        options: Options,
+        seen: Callable[[int], None] | None = None,
+        /,
+    ) -> Verdict:
+        """GuestLost for a panic, hang or splat; failed cases are in the verdict."""
+
+
 def several(
-    session: Session, orders: Sequence[Order], patterns: Sequence[str]
+    session: Session, orders: Sequence[Order], patterns: Sequence[str], boot: Boot | None = None
 ) -> list[Verdict | GuestLost]:
     """The same cases on every kernel, two machines at a time; a lost guest is a result too."""
     cases = dict.fromkeys(range(len(orders)), 0)
@@ -71,7 +95,7 @@ def several(
 
         order = orders[number]
         try:
-            return run(session, order.kernel, patterns, order.options, seen)
+            return (boot or run)(session, order.kernel, patterns, order.options, seen)
         except GuestLost as lost:
             return lost
 
@@ -98,30 +122,69 @@ def run(
     status and its report contradict each other.
     """
     program = guest.build(session.cache, session.project.guest, kernel, session.jobs)
-    boot = Machine(
+    machine_ = prepare(kernel, program, ("test", *patterns), options, (MOVABLE,))
+    outcome, work = attend(session, machine_, seen, resume=options.resume)
+    report = ktap.parse(outcome.other)
+    check(outcome, report, work, "check the pattern: quire test --list")
+    return Verdict(kernel, report, str(work))
+
+
+def prepare(
+    kernel: Kernel,
+    program: Guest,
+    words: tuple[str, ...],
+    options: Options,
+    parameters: tuple[str, ...] = (),
+) -> Machine:
+    """The machine for a boot that tests."""
+    return Machine(
         kernel,
         program,
-        ("test", *patterns),
+        words,
         cpus=options.cpus,
         icount=options.cpus == 1,
         memory=options.memory,
         timeout=options.timeout,
         loglevel=CHATTY,
-        parameters=(MOVABLE, *patience(kernel, options), *options.parameters),
+        parameters=(*parameters, *patience(kernel, options), *options.parameters),
     )
-    work = machine.workdir(session.cache, _name(boot))
+
+
+def attend(
+    session: Session,
+    boot: Machine,
+    seen: Callable[[int], None] | None,
+    *,
+    resume: bool = False,
+) -> tuple[Results, Path]:
+    """Boot it in a directory of its own; what the guest reported, and where the logs are.
+
+    With `resume` from an earlier boot of the same, if that came to its end.
+    """
+    name = _name(boot)
+    work, mark = session.cache.root / "boot" / name, digest(boot.guest.sha256, boot.argv(Path()))
+    finished = work / FINISHED
+    if resume and finished.is_file() and finished.read_text() == mark:
+        return machine.judge(boot, work, hung=False, status=0), work
+    work = machine.workdir(session.cache, name)
 
     def tick() -> None:
         if seen:
             seen(ktap.results(work / machine.RESULTS))
 
     outcome = machine.boot(boot, work, tick)
-    report = ktap.parse(outcome.other)
+    if not dry_run():
+        finished.write_text(mark)
+    return outcome, work
+
+
+def check(outcome: Results, report: Test, work: Path, remedy: str) -> None:
+    """Difference when nothing was tested, or the guest's exit status contradicts its report."""
     if report.status == "missing":
         raise Difference(
             "the guest reported no tests",
             "\n".join([*outcome.notes, *outcome.other[:5], f"whole log: {work}"]),
-            "check the pattern: quire test --list",
+            remedy,
         )
     if (outcome.exit == 0) == report.failed:
         raise Difference(
@@ -129,7 +192,6 @@ def run(
             f"{report.problem or 'see the log'}\nwhole log: {work}",
             "read the log; some result is missing",
         )
-    return Verdict(kernel, report, str(work))
 
 
 def patience(kernel: Kernel, options: Options) -> tuple[str, ...]:
@@ -171,4 +233,4 @@ def _name(boot: Machine) -> str:
     """Different tests and kernels may run at the same time."""
     kernel = boot.kernel
     key = digest(kernel.image_sha256, boot.append())
-    return f"test-{kernel.arch.name}-{kernel.tree.label}-smp{boot.cpus}-{key}"
+    return f"{boot.init[0]}-{kernel.arch.name}-{kernel.tree.label}-smp{boot.cpus}-{key}"

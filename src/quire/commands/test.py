@@ -34,6 +34,11 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     """Which cases, on what."""
     part.add_argument("pattern", nargs="*", help="suite.case, with * and ? (default: all)")
     part.add_argument("--all", action="store_true", help="every kernel, side by side")
+    part.add_argument(
+        "--resume",
+        action="store_true",
+        help="take over boots that an earlier run of the same kernel and guest has finished",
+    )
     part.add_argument("--stock", action="store_true", help="test the base, without the series")
     part.add_argument("--smp", type=int, default=1, metavar="N", help="virtual CPUs (default 1)")
     part.add_argument(
@@ -50,7 +55,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when a case failed, 4 when a guest was lost."""
     host.require(session.architectures)
-    options = suite.Options(cpus=arguments.smp, timeout=arguments.timeout)
+    options = suite.Options(cpus=arguments.smp, timeout=arguments.timeout, resume=arguments.resume)
     prepared = lab.prepare(session)
     lines = expected.read(session.project.expected, prepared.base.version.line)
     if arguments.all:

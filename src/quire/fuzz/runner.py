@@ -15,7 +15,7 @@ from quire.fuzz import program as language
 from quire.fuzz import record
 from quire.fuzz.program import Program
 from quire.fuzz.record import Record
-from quire.guest import Guest
+from quire.guest import Guest, cpio
 from quire.kernel import Kernel
 from quire.machine import CHATTY, Machine
 from quire.run import dry_run
@@ -169,19 +169,6 @@ def _text(results: Path) -> str:
         return results.read_text(errors="replace")
     except OSError:
         return ""
-
-
-def cpio(files: Mapping[str, bytes]) -> bytes:
-    """An archive as the kernel unpacks it behind another one: "newc", padded to 512 bytes."""
-    archive = b"".join(_member(name, data) for name, data in [*files.items(), ("TRAILER!!!", b"")])
-    return archive + bytes(-len(archive) % 512)
-
-
-def _member(name: str, data: bytes) -> bytes:
-    mode = 0o100644 if name != "TRAILER!!!" else 0
-    fields = (0, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0)
-    head = b"070701" + b"".join(b"%08X" % number for number in fields) + name.encode() + b"\0"
-    return head + bytes(-len(head) % 4) + data + bytes(-len(data) % 4)
 
 
 def numbered(programs: Sequence[Program], first: int = 0) -> dict[int, Program]:

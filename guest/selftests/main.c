@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * `selftests`: run programs of the kernel's tools/testing/selftests/mm. The
+ * file /selftests/plan has a line for each run, in order:
+ *
+ *	<name> <seconds> <program> [argument ...]
+ *
+ * Those whose name matches one of the patterns (fnmatch) are run. What a
+ * program prints goes to the results port behind "# ", as the kernel's own
+ * kselftest/runner.sh writes it; a line of KTAP with the verdict follows. What
+ * the harness has to say stands behind "  # ".
+ */
+#include <fnmatch.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "main.h"
+#include "results.h"
+#include "supervise.h"
+#include "system.h"
+#include "watch.h"
+
+#define PLAN		DIRECTORY "/plan"
+#define MAX_RUNS	128
+#define MAX_ARGS	16
+/* The program's own limit comes first: it saves what was printed last. */
+#define MARGIN_S	10u
+
+struct run {
+	const char *name;
+	unsigned int seconds;
+	char *argv[MAX_ARGS + 1];	/* ends with a NULL */
+};
+
+static struct run runs[MAX_RUNS];
+static const struct run *current;
+
+static void read_run(struct run *run, char *line)
+{
+	char *save, *seconds;
+	size_t i;
+
+	run->name = strtok_r(line, " ", &save);
+	seconds = strtok_r(NULL, " ", &save);
+	run->seconds = seconds ? strtoul(seconds, NULL, 10) : 0;
+	for (i = 0; i < MAX_ARGS; i++) {
+		run->argv[i] = strtok_r(NULL, " ", &save);
+		if (!run->argv[i])
+			break;
+	}
+	if (!run->seconds || !run->argv[0] || run->argv[MAX_ARGS])
+		die_usage("a line of " PLAN " is no run: \"%s\"", run->name);
+}
+
+static bool selected(const char *name, char *const *patterns, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (!fnmatch(patterns[i], name, 0))
+			return true;
+	}
+	return false;
+}
+
+/* The runs that are asked for, in the plan's order. */
+static size_t read_plan(char *const *patterns, size_t nr_patterns)
+{
+	static char text[16384];
+	char *save, *line;
+	size_t nr = 0;
+
+	if (read_file(PLAN, text, sizeof(text)) < 0)
+		die_errno("cannot read " PLAN);
+	for (line = strtok_r(text, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		if (nr == MAX_RUNS)
+			die_usage("more than %d runs: raise MAX_RUNS", MAX_RUNS);
+		read_run(&runs[nr], line);
+		nr += selected(runs[nr].name, patterns, nr_patterns);
+	}
+	return nr;
+}
+
+/* In the case's own process. */
+static void run_program(unsigned long kib __attribute__((unused)))
+{
+	selftests_prepare();
+	if (chdir(DIRECTORY))
+		die_errno("cannot enter " DIRECTORY);
+	exit(watch_program(current->argv, patience(current->seconds * 1000)));
+}
+
+static bool report(const struct run *run, size_t number,
+		   const struct outcome *outcome)
+{
+	bool ok = outcome->verdict == PASS || outcome->verdict == SKIPPED;
+
+	results_line("%s %zu %s%s", ok ? "ok" : "not ok", number, run->name,
+		     outcome->verdict == SKIPPED ? " # SKIP" : "");
+	return ok;
+}
+
+static bool run_one(const struct run *run, size_t number)
+{
+	const struct ktap_case test = {
+		.suite = "selftests",
+		.name = run->name,
+		.run = run_program,
+		.timeout_ms = patience(run->seconds * 1000) + MARGIN_S * 1000,
+	};
+	struct outcome outcome;
+	long start = now_ms();
+
+	current = run;
+	outcome = supervise(&test, 4);
+	selftests_sweep();
+	diag("took %ld ms", now_ms() - start);
+	return report(run, number, &outcome);
+}
+
+int selftests_main(size_t nr_patterns, char *const *patterns)
+{
+	size_t i, nr = read_plan(patterns, nr_patterns);
+	bool ok = true;
+
+	if (!nr)
+		die_usage("selftests: which? a pattern on the names in " PLAN);
+	results_line("KTAP version 1");
+	results_line("1..%zu", nr);
+	selftests_mount();
+	for (i = 0; i < nr; i++)
+		ok &= run_one(&runs[i], i + 1);
+	return ok ? STATUS_OK : STATUS_FAILED;
+}

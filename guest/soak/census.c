@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From time to time everybody rests. Then all memory of the workers can be
+ * swapped out, since nobody uses it: whatever cannot be is something that the
+ * kernel has lost track of. It is counted and compared with the kernel's own
+ * counts, then read back.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "pagemap.h"
+#include "proc.h"
+#include "results.h"
+#include "soak.h"
+#include "swap.h"
+
+#define WAIT_MS		5u
+#define PATIENCE_MS	300000u
+#define ROUNDS		4u
+/* Pages of a worker that reclaim may overlook: in per-CPU lists. */
+#define OVERLOOKED	32u
+/* What counters with per-CPU parts lag behind, and what is not in ranges. */
+#define SLACK_KIB	2048ul
+
+/* Has it an entry of its own, present or in swap? */
+static bool populated(const struct range *range, size_t page)
+{
+	const struct page *is = &range->model->page[page];
+
+	return range->type != SHMEM && is->key && !is->lazy;
+}
+
+static void count_page(struct census *count, struct range *range, size_t page)
+{
+	char *at = place(range, where(range, page), page);
+	struct page_state is = pagemap_page(at);
+
+	if (!populated(range, page))
+		return;
+	count->populated++;
+	count->resident += is.present;
+	count->swapped += is.swapped;
+	if (!is.present && !is.swapped)
+		violation(range, page, "nothing is there");
+}
+
+static void expect_near(const char *what, unsigned long is,
+			unsigned long expected)
+{
+	unsigned long far = is > expected ? is - expected : expected - is;
+
+	if (far > SLACK_KIB)
+		violation(NULL, -1, "%s is %lu KiB, expected about %lu", what,
+			  is, expected);
+}
+
+static void expect_counters(const struct census *count)
+{
+	expect_near("RssAnon", status_kib("RssAnon"), count->resident * 4);
+	expect_near("VmSwap", status_kib("VmSwap"), count->swapped * 4);
+}
+
+void census_take(void)
+{
+	struct census *count = &common->census[us.number];
+	size_t i, n;
+
+	memset(count, 0, sizeof(*count));
+	for (i = 0; i < NR_RANGES; i++) {
+		for (n = 0; n < us.range[i].pages; n++)
+			count_page(count, &us.range[i], n);
+	}
+	expect_counters(count);
+	for (i = 0; i < NR_RANGES; i++) {
+		for (n = 0; n < us.range[i].pages; n++) {
+			/* The shared range: whoever comes first. */
+			if (!page_take(&us.range[i], n))
+				continue;
+			page_verify(&us.range[i], n);
+			page_release(&us.range[i], n);
+		}
+	}
+}
+
+/* Wait until a number of the common is that large; false: it will not be. */
+static bool wait_for(const uint32_t *number, uint32_t least, const char *what)
+{
+	unsigned int waited;
+
+	for (waited = 0; __atomic_load_n(number, __ATOMIC_SEQ_CST) < least;
+	     waited += WAIT_MS) {
+		if (stopped())
+			return false;
+		if (waited > PATIENCE_MS) {
+			report_doing();
+			violation(NULL, -1, "%s: only %u of %u after %u s",
+				  what, *number, least, PATIENCE_MS / 1000);
+			return false;
+		}
+		sleep_ms(WAIT_MS);
+	}
+	return true;
+}
+
+static bool give_order(void)
+{
+	uint32_t orders = __atomic_add_fetch(&common->orders, 1,
+					     __ATOMIC_SEQ_CST);
+
+	return wait_for(&common->obeyed, orders * common->processes,
+			"workers that did as they were told");
+}
+
+static void swap_out_all(const pid_t *workers)
+{
+	unsigned int round, i;
+	char path[64];
+
+	for (round = 0; round < ROUNDS; round++) {
+		/* This drains the per-CPU lists of all CPUs. */
+		write_file("/proc/sys/vm/compact_memory", "1");
+		for (i = 0; i < common->processes; i++) {
+			sprintf(path, "/proc/%d/clear_refs", (int)workers[i]);
+			write_file(path, "1");
+		}
+		cgroup_reclaim("1G");
+	}
+}
+
+static void expect_swapped_out(void)
+{
+	struct census all = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < common->processes; i++) {
+		const struct census *is = &common->census[i];
+
+		all.populated += is->populated;
+		all.resident += is->resident;
+		all.swapped += is->swapped;
+	}
+	results_line("soak census %llu populated %llu swapped %llu resident "
+		     "%llu", (unsigned long long)operations(),
+		     (unsigned long long)all.populated,
+		     (unsigned long long)all.swapped,
+		     (unsigned long long)all.resident);
+	if (all.resident > OVERLOOKED * common->processes)
+		violation(NULL, -1, "at rest, %llu of %llu pages cannot be "
+			  "swapped out", (unsigned long long)all.resident,
+			  (unsigned long long)all.populated);
+}
+
+void census(const pid_t *workers)
+{
+	__atomic_store_n(&common->pause, 1, __ATOMIC_SEQ_CST);
+	if (wait_for(&common->resting, common->processes * common->threads,
+		     "threads that rest") && give_order()) {
+		weather_ksm(false);
+		swap_out_all(workers);
+		swap_settle();
+		expect_near("memory.swap.current",
+			    cgroup_number("memory.swap.current") / KIB,
+			    swap_used_kib());
+		if (give_order())
+			expect_swapped_out();
+		weather_ksm(true);
+	}
+	__atomic_store_n(&common->pause, 0, __ATOMIC_SEQ_CST);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The memory cgroup of all workers, which is too small for them. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "soak.h"
+
+#define ROOT	"/sys/fs/cgroup"
+
+static const char *path_of(const char *file, char *path)
+{
+	sprintf(path, CGROUP "/%.40s", file);
+	return path;
+}
+
+void cgroup_make(unsigned long limit_kib)
+{
+	char path[100];
+
+	write_file(ROOT "/cgroup.subtree_control", "+memory");
+	if (mkdir(CGROUP, 0755))
+		die_errno("cannot make " CGROUP);
+	write_file(path_of("memory.max", path), "%luK", limit_kib);
+}
+
+void cgroup_enter(void)
+{
+	char path[100];
+
+	write_file(path_of("cgroup.procs", path), "0");
+}
+
+void cgroup_reclaim(const char *amount)
+{
+	char path[100];
+
+	/* EAGAIN when it got less than that; here that is no error. */
+	if (!try_write_file(path_of("memory.reclaim", path), amount) &&
+	    errno != EAGAIN && errno != EINTR)
+		violation(NULL, -1, "memory.reclaim: %s", strerror(errno));
+}
+
+unsigned long cgroup_number(const char *file)
+{
+	char path[100];
+
+	return read_number(path_of(file, path));
+}
+
+unsigned long cgroup_field(const char *file, const char *field)
+{
+	unsigned long value = 0, is;
+	char path[100], name[64];
+	FILE *f = fopen(path_of(file, path), "re");
+
+	if (!f)
+		die_errno("cannot open %s", path);
+	while (fscanf(f, "%63s %lu", name, &is) == 2) {
+		if (!strcmp(name, field))
+			value = is;
+	}
+	fclose(f);
+	return value;
+}
+
+/* The last process may not have left it yet. */
+void cgroup_remove(void)
+{
+	unsigned int tries;
+
+	for (tries = 0; tries < 100; tries++) {
+		if (!rmdir(CGROUP))
+			return;
+		sleep_ms(20);
+	}
+	die_errno("cannot remove " CGROUP);
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Children share the pages of their parent until one of both writes. A child
+ * knows what each page holds at its birth: what the parent knew, but for pages
+ * that were being changed just then.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ops.h"
+
+#define MAX_DEPTH	2u
+#define MAX_LIVE	2u	/* children of one process */
+#define LIFE_LEAST	5u	/* operations */
+#define LIFE_MORE	40u
+
+/* What a child needs to know of its birth. */
+struct birth {
+	unsigned int slot;
+	struct range *part_of;	/* of this one, pages are not inherited */
+	struct run part;
+};
+
+static struct model *model_of(unsigned int slot, const struct range *range)
+{
+	return &common->model[MAX_PROCESSES + slot][range->number];
+}
+
+/* Returns MAX_CHILDREN when there is none. */
+static unsigned int take_slot(void)
+{
+	unsigned int slot;
+
+	for (slot = 0; slot < MAX_CHILDREN; slot++) {
+		uint32_t bit = 1u << slot;
+
+		if (!(__atomic_fetch_or(&common->slots, bit, __ATOMIC_SEQ_CST) &
+		      bit))
+			break;
+	}
+	return slot;
+}
+
+static void release_slot(unsigned int slot)
+{
+	__atomic_fetch_and(&common->slots, ~(1u << slot), __ATOMIC_SEQ_CST);
+}
+
+/* What the page holds now; `changes` is odd or old if that is not known. */
+static void copy_page(struct page *to, const struct page *from)
+{
+	to->taken = 0;
+	to->changes = __atomic_load_n(&from->changes, __ATOMIC_SEQ_CST);
+	to->key = __atomic_load_n(&from->key, __ATOMIC_SEQ_CST);
+	to->lazy = __atomic_load_n(&from->lazy, __ATOMIC_SEQ_CST);
+	to->unknown = from->unknown;
+}
+
+static void copy_models(const struct birth *birth)
+{
+	size_t i, n;
+
+	for (i = 0; i < NR_RANGES; i++) {
+		struct range *range = &us.range[i];
+		struct model *model = model_of(birth->slot, range);
+
+		if (range->type == SHMEM)
+			continue;
+		model->generation = 0;
+		model->next_note = 0;
+		for (n = 0; n < range->pages; n++)
+			copy_page(&model->page[n], &range->model->page[n]);
+	}
+}
+
+/* In the child: which pages were changed since copy_models() looked? */
+static void adopt(struct range *range, struct model *model)
+{
+	size_t n;
+
+	for (n = 0; n < range->pages; n++) {
+		struct page *page = &model->page[n];
+		const struct page *theirs = &range->model->page[n];
+
+		if (page->changes % 2 || page->changes !=
+		    __atomic_load_n(&theirs->changes, __ATOMIC_SEQ_CST))
+			page->unknown = true;
+		page->changes = 0;
+	}
+	range->model = model;
+}
+
+static void become_child(const struct birth *birth)
+{
+	size_t i;
+
+	us.owner = new_owner();
+	us.depth++;
+	us.children = 0;
+	us.uffd = -1;	/* it watches the parent */
+	for (i = 0; i < NR_RANGES; i++) {
+		struct range *range = &us.range[i];
+
+		pthread_mutex_init(&range->layout, NULL);
+		if (range->type != SHMEM)
+			adopt(range, model_of(birth->slot, range));
+		where_change(range, 0, range->pages, 0, LOCKED);
+		range->nr_locked = 0;
+	}
+	if (birth->part_of)
+		where_change(birth->part_of, birth->part.first,
+			     birth->part.count, ABSENT, 0);
+}
+
+static void verify_all(struct range *range)
+{
+	size_t n;
+
+	for (n = 0; n < range->pages && !pausing(); n++) {
+		if (!page_take(range, n))
+			continue;
+		page_verify(range, n);
+		page_release(range, n);
+	}
+}
+
+static void __attribute__((noreturn))
+live(const struct birth *birth, uint64_t random)
+{
+	struct actor self = {
+		.random = random,
+		.seat = MAX_PROCESSES * MAX_THREADS + birth->slot,
+	};
+	struct range *favourite;
+	size_t left;
+
+	become_child(birth);
+	common->doing[self.seat].owner = us.owner;
+	favourite = birth->part_of ? birth->part_of :
+				     &us.range[below(&self, NR_RANGES)];
+	verify_all(favourite);
+	for (left = LIFE_LEAST + below(&self, LIFE_MORE);
+	     left && !stopped() && !pausing(); left--)
+		act(&self);
+	verify_all(favourite);
+	children_reap(true);
+	memset(&common->doing[self.seat], 0, sizeof(struct doing));
+	release_slot(birth->slot);
+	_exit(stopped() ? STATUS_FAILED : STATUS_OK);
+}
+
+/*
+ * Part of a range that the child does not get: where a folio is shared in part,
+ * its entries differ. Needs the range's mutex.
+ */
+static void keep_part(struct actor *self, struct birth *birth)
+{
+	struct range *range = &us.range[below(self, NR_RANGES)];
+	struct run run = run_somewhere(self, range);
+
+	if (range->type != ANON || run.state & (LOCKED | SEALED | ABSENT) ||
+	    one_in(self, 2))
+		return;
+	if (madvise(run.addr, run.count * PAGE_SIZE, MADV_DONTFORK))
+		refused(range, run.first, "MADV_DONTFORK");
+	birth->part_of = range;
+	birth->part = run;
+}
+
+static void keep_no_more(const struct birth *birth)
+{
+	if (birth->part_of && madvise(birth->part.addr,
+				      birth->part.count * PAGE_SIZE,
+				      MADV_DOFORK))
+		refused(birth->part_of, birth->part.first, "MADV_DOFORK");
+}
+
+static pid_t give_birth(struct actor *self, struct birth *birth)
+{
+	uint64_t random = chance(self);
+	pid_t pid;
+
+	keep_part(self, birth);
+	copy_models(birth);
+	pid = fork();
+	if (!pid)
+		live(birth, random);
+	keep_no_more(birth);
+	return pid;
+}
+
+bool child_fork(struct actor *self, struct range *range)
+{
+	struct birth birth = { .part_of = NULL };
+	pid_t pid;
+
+	if (us.depth == MAX_DEPTH || us.children >= MAX_LIVE || pausing())
+		return false;
+	birth.slot = take_slot();
+	if (birth.slot == MAX_CHILDREN)
+		return false;
+	ranges_lock();
+	/* Seen by who gives pages up, under the same mutexes. */
+	__atomic_add_fetch(&us.children, 1, __ATOMIC_SEQ_CST);
+	pid = give_birth(self, &birth);
+	if (pid < 0)
+		__atomic_sub_fetch(&us.children, 1, __ATOMIC_SEQ_CST);
+	ranges_unlock();
+	if (pid < 0) {
+		release_slot(birth.slot);
+		return false;	/* short of memory */
+	}
+	range = birth.part_of ? birth.part_of : range;
+	note(self, range, birth.part.first, birth.part.count, pid);
+	return true;
+}
+
+static void judge(int status)
+{
+	if (WIFSIGNALED(status))
+		violation(NULL, -1, "a child was killed by signal %d (%s)",
+			  WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status))
+		violation(NULL, -1, "a child ended with status %d",
+			  WEXITSTATUS(status));
+}
+
+void children_reap(bool all)
+{
+	int status;
+	pid_t pid;
+
+	while (__atomic_load_n(&us.children, __ATOMIC_SEQ_CST)) {
+		pid = waitpid(-1, &status, all ? 0 : WNOHANG);
+		if (pid < 0 && errno == EINTR)
+			continue;
+		if (pid <= 0)
+			return;
+		judge(status);
+		__atomic_sub_fetch(&us.children, 1, __ATOMIC_SEQ_CST);
+	}
+}

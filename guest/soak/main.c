@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * `soak [key=value ...]`: the start, the progress and the verdict. Besides KTAP
+ * it writes, each behind "soak":
+ *
+ *	operations N SECONDS	so far
+ *	census N ...		everything was at rest and in swap, see census.c
+ *	kind N MS NAME		how often that operation was done, how long it took
+ *	event N NAME		how often the kernel did that
+ *	free KIB KIB		free memory before and after
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "env.h"
+#include "main.h"
+#include "results.h"
+#include "soak.h"
+#include "swap.h"
+
+#define SWAP_MIB	256
+#define TICK_MS		20u
+#define PROGRESS_S	2
+/* Memory that the workers get, in percent of what their ranges would take. */
+#define SHORT		45ul
+/* Beside the ranges: page tables, stacks, copies of children. */
+#define OVERHEAD_KIB	3072ul
+/* Seconds without any operation: somebody hangs. */
+#define HUNG_S		300
+
+struct common *common;
+
+static struct options {
+	unsigned long operations, seconds, seed, processes, threads, census;
+} options = {
+	.operations = 1000000,
+	.seed = 1,
+	.processes = 2,
+	.threads = 3,
+	.census = 50000,	/* operations between two of them */
+};
+
+static const struct {
+	const char *name;
+	unsigned long *value;
+	unsigned long most;
+} parameters[] = {
+	{ "operations", &options.operations, -1ul },
+	{ "seconds", &options.seconds, -1ul },
+	{ "seed", &options.seed, -1ul },
+	{ "processes", &options.processes, MAX_PROCESSES },
+	{ "threads", &options.threads, MAX_THREADS },
+	{ "census", &options.census, -1ul },
+};
+
+static void parse(const char *word)
+{
+	const char *value = strchr(word, '=');
+	size_t i, len = value ? value - word : 0;
+	char *end;
+
+	for (i = 0; value && i < ARRAY_SIZE(parameters); i++) {
+		if (strlen(parameters[i].name) != len ||
+		    strncmp(parameters[i].name, word, len))
+			continue;
+		*parameters[i].value = strtoul(value + 1, &end, 10);
+		if (*end || end == value + 1 ||
+		    *parameters[i].value > parameters[i].most)
+			die_usage("soak: \"%s\" is out of bounds", word);
+		return;
+	}
+	die_usage("soak: unknown word \"%s\"; known: operations= seconds= seed= "
+		  "processes= threads= census=", word);
+}
+
+static unsigned long limit_kib(void)
+{
+	unsigned long pages = 0;
+	unsigned int i;
+
+	for (i = 0; i < NR_RANGES; i++)
+		pages += range_pages_planned(i) *
+			 (range_type_planned(i) == SHMEM ? 1 : options.processes);
+	return pages * PAGE_SIZE / KIB * SHORT / 100 + OVERHEAD_KIB;
+}
+
+/* A file of zeroes, as large as the largest range. */
+static int make_file(const char *name)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, MAX_PAGES * PAGE_SIZE))
+		die_errno("cannot make a file");
+	return fd;
+}
+
+static void start_workers(pid_t *workers)
+{
+	int file = make_file("private"), shared = make_file("shared");
+	unsigned int i;
+
+	for (i = 0; i < options.processes; i++) {
+		workers[i] = fork_child();
+		if (!workers[i])
+			worker(i, file, shared);
+	}
+	close(file);
+	close(shared);
+}
+
+static long now_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec;
+}
+
+/* When the host was told last, when operations were seen to go on, and how far. */
+static struct {
+	long told, moved;
+	uint64_t last;
+} watch;
+
+static void notice_hang(long now)
+{
+	if (operations() != watch.last)
+		watch.moved = now;
+	watch.last = operations();
+	if (now - watch.moved > HUNG_S) {
+		report_doing();
+		violation(NULL, -1, "no operation for %d s", HUNG_S);
+	}
+}
+
+/* Tell the host how far we are. */
+static void progress(long began)
+{
+	long now = now_s();
+
+	notice_hang(now);
+	if (now - watch.told < PROGRESS_S)
+		return;
+	watch.told = now;
+	results_line("soak operations %llu %ld",
+		     (unsigned long long)operations(), now - began);
+}
+
+/* A worker ends when it is told to; any other end is wrong. */
+static void judge(pid_t *workers)
+{
+	unsigned int i;
+	int status;
+
+	for (i = 0; i < options.processes; i++) {
+		if (!workers[i] || waitpid(workers[i], &status, WNOHANG) <= 0)
+			continue;
+		workers[i] = 0;
+		if (WIFSIGNALED(status))
+			violation(NULL, -1, "worker %u was killed by signal %d "
+				  "(%s)", i, WTERMSIG(status),
+				  strsignal(WTERMSIG(status)));
+		else if (WEXITSTATUS(status) || !common->end)
+			violation(NULL, -1, "worker %u ended with status %d", i,
+				  WEXITSTATUS(status));
+	}
+}
+
+static bool any(const pid_t *workers)
+{
+	unsigned int i;
+
+	for (i = 0; i < options.processes; i++) {
+		if (workers[i])
+			return true;
+	}
+	return false;
+}
+
+static void run(pid_t *workers, long began)
+{
+	struct actor self = { .random = options.seed };
+	uint64_t next = options.census;
+
+	watch.moved = began;
+	while (!done() && !stopped()) {
+		sleep_ms(TICK_MS);
+		weather_pass(&self);
+		progress(began);
+		judge(workers);
+		if (options.seconds &&
+		    now_s() - began >= (long)options.seconds)
+			__atomic_store_n(&common->target, operations(),
+					 __ATOMIC_SEQ_CST);
+		if (operations() >= next && !done()) {
+			census(workers);
+			next = operations() + options.census;
+			watch.moved = now_s();
+		}
+	}
+	if (!stopped())
+		census(workers);
+	watch.told = 0;
+	progress(began);
+}
+
+/* They know that it is over; but who hangs hangs. */
+static void end_workers(pid_t *workers)
+{
+	long began = now_s();
+	unsigned int i;
+
+	__atomic_store_n(&common->end, 1, __ATOMIC_SEQ_CST);
+	while (any(workers) && now_s() - began < HUNG_S) {
+		sleep_ms(TICK_MS);
+		judge(workers);
+	}
+	if (!any(workers))
+		return;
+	report_doing();
+	violation(NULL, -1, "workers do not end");
+	for (i = 0; i < options.processes; i++) {
+		if (workers[i])
+			kill(workers[i], SIGKILL);
+	}
+}
+
+static void prepare(void)
+{
+	if (!options.processes || !options.threads || !options.census)
+		die_usage("soak: no process, thread or census is too few");
+	common = map_or_die(NULL, sizeof(*common), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	common->seed = options.seed;
+	common->target = options.operations;
+	common->processes = options.processes;
+	common->threads = options.threads;
+	swap_on(SWAP_MIB);
+	cgroup_make(limit_kib());
+}
+
+static void result(bool ok, unsigned int number, const char *name, bool *all)
+{
+	results_line("  %sok %u %s", ok ? "" : "not ", number, name);
+	*all &= ok;
+}
+
+/* After a violation not all is undone, so leaks would tell nothing. */
+static bool verdict(void)
+{
+	bool ok = true;
+	unsigned long taint;
+
+	result(!common->violations, 1, "contents", &ok);
+	if (!ok) {
+		results_line("  ok 2 enough # SKIP after a violation");
+		results_line("  ok 3 leaks # SKIP after a violation");
+	} else {
+		result(events_enough(), 2, "enough", &ok);
+		result(leaks_none(), 3, "leaks", &ok);
+	}
+	taint = env_taint();
+	if (taint)
+		diag("the kernel is tainted: %#lx", taint);
+	result(!taint, 4, "kernel", &ok);
+	results_line("%sok 1 soak", ok ? "" : "not ");
+	return ok;
+}
+
+int soak_main(size_t nr, char *const *words)
+{
+	pid_t workers[MAX_PROCESSES] = { 0 };
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		parse(words[i]);
+	diag_prefix("  # ");
+	prepare();
+	results_line("KTAP version 1");
+	results_line("1..1");
+	results_line("  KTAP version 1");
+	results_line("  1..4");
+	diag("seed=%lu operations=%lu processes=%lu threads=%lu census=%lu, "
+	     "memory for %lu KiB", options.seed, options.operations,
+	     options.processes, options.threads, options.census, limit_kib());
+	leaks_before();
+	events_before();
+	weather_begin();
+	start_workers(workers);
+	run(workers, now_s());
+	end_workers(workers);
+	weather_end();
+	if (!any(workers))
+		cgroup_remove();
+	return verdict() ? STATUS_OK : STATUS_FAILED;
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Moves of parts of ranges from one home to the other. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#include "ops.h"
+#include "probe.h"
+
+#define WARM	4u
+
+/*
+ * Move as much of a run as is one mapping: mremap() takes no more, and what is
+ * mapped alike may still not be merged. Returns the number of pages.
+ */
+static size_t move_some(struct range *range, const struct run *run, int flags)
+{
+	char *to = place(range, run->state ^ AWAY, run->first);
+	size_t count;
+
+	flags |= MREMAP_MAYMOVE | MREMAP_FIXED;
+	for (count = run->count; count; count /= 2) {
+		if (mremap(run->addr, count * PAGE_SIZE, count * PAGE_SIZE,
+			   flags, to) == to)
+			return count;
+		if (errno != EFAULT) {
+			refused(range, run->first, "mremap");
+			return 0;
+		}
+	}
+	errno = EFAULT;
+	refused(range, run->first, "mremap of one page");
+	return 0;
+}
+
+/* Have a few pages of the run in the TLB of this CPU. */
+static void warm(const struct run *run)
+{
+	uint64_t word;
+	size_t n;
+
+	for (n = 0; n < run->count && n < WARM; n++)
+		probe_read(run->addr + n * PAGE_SIZE, &word);
+}
+
+size_t move_run(struct range *range, const struct run *run, int flags)
+{
+	size_t moved;
+
+	warm(run);
+	where_change(range, run->first, run->count, MOVING, 0);
+	moved = move_some(range, run, flags);
+	where_change(range, run->first, moved, ~run->state & AWAY,
+		     MOVING | (run->state & AWAY));
+	where_change(range, run->first + moved, run->count - moved, 0, MOVING);
+	return moved;
+}
+
+static void expect_left(struct range *range, const struct run *run,
+			size_t moved)
+{
+	size_t n;
+
+	for (n = 0; n < moved && n < WARM; n++)
+		page_expect_nowhere_else(range, run->first + n);
+}
+
+bool do_move(struct actor *self, struct range *range)
+{
+	struct run run;
+	size_t moved = 0;
+
+	pthread_mutex_lock(&range->layout);
+	run = one_in(self, 3) ? run_at(range, 0, range->pages) :
+				run_somewhere(self, range);
+	if (!(run.state & ABSENT)) {
+		moved = move_run(range, &run, 0);
+		expect_left(range, &run, moved);
+	}
+	pthread_mutex_unlock(&range->layout);
+	if (moved)
+		note(self, range, run.first, moved, run.state);
+	return moved;
+}
+
+/* The mapping that stays behind is empty. */
+static void drop_old(struct range *range, const struct run *run, size_t moved)
+{
+	uint64_t word;
+	size_t n;
+
+	for (n = 0; n < moved && n < WARM; n++) {
+		int sig = probe_read(run->addr + n * PAGE_SIZE, &word);
+
+		if (sig || word)
+			violation(range, run->first + n, "the old place reads "
+				  "%#llx, signal %d; it must read 0",
+				  (unsigned long long)word, sig);
+	}
+	if (munmap(run->addr, moved * PAGE_SIZE))
+		refused(range, run->first, "munmap");
+}
+
+/*
+ * MREMAP_DONTUNMAP. Somebody who still takes the old place for the page's would
+ * find another page there, so nobody else may be on these pages.
+ */
+bool do_move_keep(struct actor *self, struct range *range)
+{
+	struct run run;
+	size_t moved = 0;
+
+	pthread_mutex_lock(&range->layout);
+	run = run_somewhere(self, range);
+	if (!(run.state & (ABSENT | LOCKED | SEALED))) {
+		run.count = pages_take(range, run.first, run.count);
+		if (run.count)
+			moved = move_run(range, &run, MREMAP_DONTUNMAP);
+		if (moved)
+			drop_old(range, &run, moved);
+		expect_left(range, &run, moved);
+		pages_release(range, run.first, run.count);
+	}
+	pthread_mutex_unlock(&range->layout);
+	if (moved)
+		note(self, range, run.first, moved, run.state);
+	return moved;
+}

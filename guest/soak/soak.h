@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The long haul: processes with several threads each do all that the series are
+ * about to the same ranges, at the same time and short of memory, and know at
+ * every moment what each page must hold.
+ *
+ * main.c starts it and has the last word, weather.c is what happens to all of
+ * them meanwhile, worker.c a process and its threads, child.c one forked from
+ * it. ops*.c is what they do, to a range (range.c) or to a page of it (page.c).
+ *
+ * Who knows what a page holds: whoever has its lock (struct page), taken only by
+ * trying. It says what the page holds by a key (content.h); while that changes,
+ * `changes` is odd. Who has the lock of all pages of a run may give them up
+ * (MADV_DONTNEED, MADV_FREE).
+ *
+ * Who knows where a page is, and what may be done to it: whoever has the mutex
+ * of its range in that process (struct range). Under it parts of ranges are
+ * moved, protected, locked, unmapped, and processes are forked. Nobody who has
+ * it waits for the lock of a page.
+ *
+ * So accesses race with moves and with changes of protection: the word that says
+ * where a page is (`where`) tells, read before and after, whether an access that
+ * faulted had reason to. Each page has two homes, which no other page ever has:
+ * an access to a place that the page has left faults and is repeated.
+ *
+ * Reclaim, swap-out, KSM, compaction and the like take no lock at all.
+ */
+#ifndef QUIRE_SOAK_H
+#define QUIRE_SOAK_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "content.h"
+#include "util.h"
+
+#define MAX_PROCESSES	4u
+#define MAX_THREADS	8u
+#define MAX_CHILDREN	8u	/* of all processes together, at a time */
+#define MAX_PAGES	512u
+#define NR_RANGES	7u
+#define NR_NOTES	1024u
+#define NR_SLOTS	(MAX_PROCESSES + MAX_CHILDREN)
+#define NR_SEATS	(MAX_PROCESSES * MAX_THREADS + MAX_CHILDREN)
+#define MAX_KINDS	32u
+
+/* What a page holds, in whatever processes may see it. */
+struct page {
+	uint32_t taken;		/* the lock */
+	uint32_t changes;	/* odd: one is under way */
+	uint64_t key;
+	bool lazy;		/* or zero: it was given up by MADV_FREE */
+	bool unknown;		/* it was changing when we were forked */
+};
+
+/* What somebody did to a range. */
+struct note {
+	uint64_t when;		/* how many operations were done before */
+	uint16_t owner, kind;
+	uint16_t first, count;
+	int32_t result;
+};
+
+/* Shared with all processes; a child has its own one of private memory. */
+struct model {
+	uint32_t generation;	/* of the last write to any page */
+	uint32_t next_note;
+	struct note note[NR_NOTES];
+	struct page page[MAX_PAGES];
+};
+
+/* Bits of `where`; above them a number that every change of it makes larger. */
+#define AWAY		1u	/* at its second home */
+#define MOVING		2u	/* on its way to the other one */
+#define SEALING		4u	/* a write may fault */
+#define SEALED		8u	/* a write must fault */
+#define LOCKED		16u	/* by mlock() */
+#define ABSENT		32u	/* in a child: not inherited */
+#define WHERE_STATE	255u
+#define WHERE_STEP	256u
+
+enum range_type { ANON, FILE_PRIVATE, SHMEM };
+
+/* Pages that a process has mapped. */
+struct range {
+	enum range_type type;
+	unsigned int number;
+	size_t pages;
+	char *home[2];
+	int fd;			/* -1 for ANON */
+	pthread_mutex_t layout;
+	uint32_t where[MAX_PAGES];
+	bool mergeable;
+	size_t locked, nr_locked;	/* pages that are LOCKED */
+	size_t fresh, nr_fresh;		/* written as a whole not long ago */
+	struct model *model;
+};
+
+struct process {
+	unsigned int number;	/* of the worker that it is or comes from */
+	unsigned int depth;	/* 0: a worker */
+	uint32_t owner;		/* in the keys of what it writes */
+	uint32_t children;	/* alive */
+	int uffd;		/* -1: none */
+	struct range range[NR_RANGES];
+};
+
+/* The process we are in. */
+extern struct process us;
+
+/* A thread, and its notion of chance. */
+struct actor {
+	uint64_t random;
+	unsigned int seat;	/* in common->doing */
+	unsigned int kind;	/* of the operation it is at */
+};
+
+/* What an actor is at, for a report of one that does not get on. */
+struct doing {
+	uint32_t owner, kind, range, page;
+	uint64_t since;		/* how many operations were done then */
+};
+
+/* Of a kind of operation: how often it was done, how long that took. */
+struct tally {
+	uint64_t done, ns;
+};
+
+/* What a look at a worker at rest found, in pages; see census.c. */
+struct census {
+	uint64_t populated, resident, swapped;
+};
+
+/* What main tells the workers to do while they rest, in turn. */
+enum order { ORDER_UNLOCK, ORDER_COUNT, NR_ORDERS };
+
+/* All that processes share but the memory they are tried on. */
+struct common {
+	uint64_t seed, target;
+	unsigned int processes, threads;
+	uint64_t operations;
+	struct tally tally[MAX_KINDS];
+	uint32_t violations;
+	uint32_t stop;		/* there was a violation */
+	uint32_t end;		/* all is done */
+	uint32_t pause;
+	uint32_t resting;	/* threads */
+	uint32_t orders;	/* given so far, of each kind in turn */
+	uint32_t obeyed;	/* by one worker or another */
+	uint32_t owners;	/* numbers given to processes so far */
+	uint32_t slots;		/* bits: given to children */
+	struct census census[MAX_PROCESSES];
+	struct doing doing[NR_SEATS];
+	struct model model[NR_SLOTS][NR_RANGES];
+};
+
+extern struct common *common;
+
+/* Operations. run() returns whether it was done; if not, another is chosen. */
+struct kind {
+	const char *name;
+	unsigned int weight;	/* how often, among all */
+	unsigned int ranges;	/* bits of enum range_type */
+	unsigned int least;	/* of a million operations, or it means nothing */
+	bool (*run)(struct actor *self, struct range *range);
+};
+
+#define ON_ANON		(1u << ANON)
+#define ON_PRIVATE	(ON_ANON | 1u << FILE_PRIVATE)
+#define ON_SHMEM	(1u << SHMEM)
+#define ON_ALL		(ON_PRIVATE | ON_SHMEM)
+
+extern const struct kind kinds[];
+extern const unsigned int nr_kinds;
+
+/* ops.c: choose an operation, do it and count it. */
+void act(struct actor *self);
+
+static inline bool stopped(void)
+{
+	return __atomic_load_n(&common->stop, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t operations(void)
+{
+	return __atomic_load_n(&common->operations, __ATOMIC_RELAXED);
+}
+
+static inline bool done(void)
+{
+	return operations() >= __atomic_load_n(&common->target,
+					       __ATOMIC_RELAXED);
+}
+
+/* Are all to rest? */
+static inline bool pausing(void)
+{
+	return __atomic_load_n(&common->pause, __ATOMIC_SEQ_CST) || done();
+}
+
+/* chance.c */
+uint64_t chance(struct actor *self);
+/* A number below n; n may not be 0. */
+size_t below(struct actor *self, size_t n);
+bool one_in(struct actor *self, unsigned int n);
+
+/* report.c */
+/* Something is not as it must be: say so, and end the run. page: -1 for none. */
+void violation(const struct range *range, long page, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* violation() with errno, for a system call that may not fail. */
+void refused(const struct range *range, long page, const char *what);
+void note(struct actor *self, struct range *range, size_t first, size_t count,
+	  int result);
+void report_doing(void);
+
+/* range.c */
+size_t range_pages_planned(unsigned int number);
+enum range_type range_type_planned(unsigned int number);
+void range_create(struct range *range, unsigned int number, struct model *model,
+		int fd);
+void ranges_lock(void);
+void ranges_unlock(void);
+
+static inline uint32_t where(const struct range *range, size_t page)
+{
+	return __atomic_load_n(&range->where[page], __ATOMIC_SEQ_CST);
+}
+
+/* Set and clear bits of some pages; needs the range's mutex. */
+void where_change(struct range *range, size_t first, size_t count,
+		  uint32_t set, uint32_t clear);
+
+static inline char *place(const struct range *range, uint32_t at, size_t page)
+{
+	return range->home[at & AWAY] + page * PAGE_SIZE;
+}
+
+/* A run of pages of which all have the same state. */
+struct run {
+	size_t first, count;
+	uint32_t state;
+	char *addr;
+};
+
+/* From page `first` on, at most `most` pages; needs the range's mutex. */
+struct run run_at(const struct range *range, size_t first, size_t most);
+/*
+ * The same somewhere, with a length that is common for folios, or where whole
+ * folios were made last.
+ */
+struct run run_somewhere(struct actor *self, const struct range *range);
+void range_is_fresh(struct range *range, size_t first, size_t count);
+/* Map a run of pages anew where it belongs. */
+void range_map(struct range *range, const struct run *run);
+
+/* page.c: needs the lock of the page, except where it takes it. */
+bool page_take(struct range *range, size_t page);
+void page_release(struct range *range, size_t page);
+/* As many from `first` on as can be had. */
+size_t pages_take(struct range *range, size_t first, size_t count);
+void pages_release(struct range *range, size_t first, size_t count);
+
+/* Around a change of what pages hold. */
+void pages_change(struct range *range, size_t first, size_t count);
+void pages_changed(struct range *range, size_t first, size_t count);
+
+/* It holds what it must. */
+void page_verify(struct range *range, size_t page);
+/* Make it hold that key's content; false: it was read-only and stays so. */
+bool page_write(struct range *range, size_t page, uint64_t key);
+/* What nobody has written before. */
+uint64_t page_new_key(const struct range *range, size_t page);
+/* A write to a page that is SEALED must fault. */
+void page_poke(struct range *range, size_t page);
+/* It can be read at neither of its homes. */
+void page_expect_absent(struct range *range, size_t page);
+/* Nothing is mapped where it is not. */
+void page_expect_nowhere_else(struct range *range, size_t page);
+/* After a run was given up: every page is zero, or so it may be. */
+void pages_zero(struct range *range, size_t first, size_t count);
+void pages_lazy(struct range *range, size_t first, size_t count);
+
+/* ops_run.c: nothing of the range is locked any more. */
+void range_unlock_pages(struct range *range);
+
+/* worker.c */
+void worker(unsigned int number, int file, int shared)
+	__attribute__((noreturn));
+uint32_t new_owner(void);
+
+/* child.c: fork one that lives for some operations. */
+bool child_fork(struct actor *self, struct range *range);
+/* Wait for children: those that have ended, or all. */
+void children_reap(bool all);
+
+/* census.c: by each worker, at rest. */
+void census_take(void);
+/* By main: all rest, all is swapped out, counted, verified, brought back. */
+void census(const pid_t *workers);
+
+/* weather.c: what the system does meanwhile. */
+void weather_begin(void);
+void weather_pass(struct actor *self);
+void weather_ksm(bool run);
+void weather_end(void);
+
+/* cgroup.c */
+#define CGROUP	"/sys/fs/cgroup/quire-soak"
+
+void cgroup_make(unsigned long limit_kib);
+void cgroup_enter(void);
+void cgroup_reclaim(const char *amount);
+unsigned long cgroup_number(const char *file);
+/* A field of a file of lines "name number". */
+unsigned long cgroup_field(const char *file, const char *field);
+void cgroup_remove(void);
+
+/* leaks.c: what the system counts when none of us is there. */
+void leaks_before(void);
+/* Says what there is more of than before. */
+bool leaks_none(void);
+
+/* events.c: what the kernel did meanwhile; enough to mean something? */
+void events_before(void);
+bool events_enough(void);
+
+#endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the system does to all memory, whoever's: KSM, compaction, folio sizes. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "folio.h"
+#include "proc.h"
+#include "soak.h"
+
+#define KSM	"/sys/kernel/mm/ksm"
+/* Kernel messages of this level and worse: warnings. */
+#define KMSG_LEVEL	4
+
+static int kmsg = -1;
+
+void weather_ksm(bool run)
+{
+	write_file(KSM "/run", run ? "1" : "0");
+}
+
+/* Without a break. */
+void weather_begin(void)
+{
+	kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (kmsg < 0 || lseek(kmsg, 0, SEEK_END) < 0)
+		die_errno("cannot read /dev/kmsg");
+	write_file(KSM "/sleep_millisecs", "0");
+	write_file(KSM "/pages_to_scan", "2000");
+	weather_ksm(true);
+}
+
+/* What a slow or busy host makes a kernel say. */
+static bool about_time(const char *text)
+{
+	static const char *const beginnings[] = {
+		"hrtimer: interrupt took", "clocksource:", "sched:",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(beginnings); i++) {
+		if (!strncmp(text, beginnings[i], strlen(beginnings[i])))
+			return true;
+	}
+	return false;
+}
+
+/* A message is "level,sequence,time,flags;text", and lines of attributes. */
+static void read_messages(void)
+{
+	char text[2048], *message;
+	ssize_t len;
+
+	for (;;) {
+		len = read(kmsg, text, sizeof(text) - 1);
+		if (len < 0 && errno == EPIPE)
+			continue;	/* older ones were overwritten */
+		if (len <= 0)
+			return;
+		text[len] = '\0';
+		text[strcspn(text, "\n")] = '\0';
+		message = strchr(text, ';');
+		if ((strtoul(text, NULL, 10) & 7) <= KMSG_LEVEL && message &&
+		    !about_time(message + 1))
+			violation(NULL, -1, "the kernel says: %.200s",
+				  message + 1);
+	}
+}
+
+static void change_folio_size(struct actor *self)
+{
+	static const unsigned long sizes[] = {
+		4, 16, 32, 64, 64, 64, 128, 256, 512, 1024, 2048, 2048, 2048,
+	};
+
+	folio_want(sizes[below(self, ARRAY_SIZE(sizes))]);
+	folio_want_shmem(sizes[below(self, ARRAY_SIZE(sizes))]);
+}
+
+static void change_ksm(struct actor *self)
+{
+	if (one_in(self, 4))
+		write_file(KSM "/run", "2");	/* unmerge all */
+	write_file(KSM "/smart_scan", one_in(self, 2) ? "1" : "0");
+	write_file(KSM "/run", "1");
+}
+
+void weather_pass(struct actor *self)
+{
+	read_messages();
+	if (one_in(self, 8))
+		change_folio_size(self);
+	if (one_in(self, 40))
+		change_ksm(self);
+	if (one_in(self, 60))
+		write_file("/proc/sys/vm/compact_memory", "1");
+	/* Fails when a counter is negative. */
+	if (one_in(self, 40) &&
+	    !try_write_file("/proc/sys/vm/stat_refresh", "1"))
+		violation(NULL, -1, "a counter of /proc/vmstat is negative");
+}
+
+void weather_end(void)
+{
+	read_messages();
+	folio_want(4);
+	folio_want_shmem(4);
+	write_file(KSM "/run", "2");
+	write_file(KSM "/run", "0");
+	read_messages();
+	close(kmsg);
+}

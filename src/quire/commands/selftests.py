@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Run the kernel's own selftests of mm on stock and patched, and compare case by case.
+
+The programs come from the base's tools/testing/selftests/mm; guest/selftests/runs lists them with
+their arguments. What differs is run once more on both. docs/selftests.md says more.
+
+  quire selftests                        all, both architectures
+  quire selftests 'ksm*' ARCH=arm64      some
+  quire selftests --smp 3                with races, and page migration (which wants three CPUs)
+  quire selftests --config configs/debug.config   also what needs CONFIG_GUP_TEST
+  quire selftests --bug skip-writable cow         do they see a seeded bug?
+  quire selftests --list                 what there is
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from quire import host, lab, sabotage, suite
+from quire.arch import Architecture
+from quire.errors import Difference, GuestLost, QuireError
+from quire.report.table import console
+from quire.selftests import boot as selftests
+from quire.selftests import changes, runs
+from quire.selftests.boot import Selftests
+from quire.selftests.changes import Case
+from quire.session import Session
+from quire.suite import Options, Order, Verdict
+from quire.tree import Tree
+
+NAME = "selftests"
+STYLE = {"pass": "green", "fail": "red", "missing": "red", "skip": "yellow", "xfail": "cyan"}
+# More patterns than this do not fit on the kernel's command line.
+AT_ONCE = 20
+# Nobody reads it; the second boots have their logs beside those of the first.
+AGAIN = "quire_again=1"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one architecture's two kernels made of the selftests."""
+
+    arch: Architecture
+    programs: Selftests
+    cases: list[Case]
+    # Stock's and patched's, of the first run.
+    verdicts: tuple[Verdict, Verdict]
+
+
+def add_arguments(part: argparse.ArgumentParser) -> None:
+    """Which programs, on what."""
+    part.add_argument(
+        "pattern", nargs="*", help="name of a run, with * and ? (see --list; default: all)"
+    )
+    part.add_argument("--smp", type=int, default=1, metavar="N", help="virtual CPUs (default 1)")
+    part.add_argument(
+        "--timeout",
+        type=float,
+        default=suite.TIMEOUT,
+        metavar="SECONDS",
+        help="take the guest for hung after this long (default %(default).0f)",
+    )
+    part.add_argument(
+        "--bug", metavar="NAME", help="in place of patched, the kernel with this seeded bug"
+    )
+    part.add_argument("--list", action="store_true", help="list the runs, and what is left out")
+    part.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(session: Session, arguments: argparse.Namespace) -> int:
+    """Exit status 1 when patched does not pass what stock passes, 4 when a guest was lost."""
+    host.require(session.architectures)
+    prepared = lab.prepare(session)
+    tree, parameters = _other(session, prepared, arguments.bug)
+    options = Options(arguments.smp, arguments.timeout)
+    results = []
+    for arch in session.architectures:
+        programs = selftests.choose(session, prepared.base, arch)
+        if arguments.list:
+            _list(arch, programs)
+            continue
+        runs.matching(programs.choice.runs, arguments.pattern or ["*"])
+        orders = (
+            Order(session.kernel(arch, prepared.stock), options),
+            Order(session.kernel(arch, tree), replace(options, parameters=parameters)),
+        )
+        verdicts = _boot(session, programs, orders, arguments.pattern or ["*"])
+        if arguments.dry_run:
+            continue
+        result = Result(arch, programs, _compare(session, programs, orders, verdicts), verdicts)
+        results.append(result)
+        if not arguments.json:
+            _show(result)
+    if arguments.json:
+        print(json.dumps([_as_json(result) for result in results], indent=1))
+    error = _failure(results)
+    if error:
+        raise error
+    return 0
+
+
+def _other(
+    session: Session, prepared: lab.Prepared, bug: str | None
+) -> tuple[Tree, tuple[str, ...]]:
+    """The tree to hold against stock, and the parameter that selects a seeded bug in it."""
+    if not bug:
+        return prepared.patched, ()
+    where = sabotage.folder(session.project.sabotage, prepared)
+    sabotage.select(sabotage.read(where / "bugs"), [bug])
+    return sabotage.sabotaged(session.cache, prepared, where), (f"{sabotage.PARAMETER}={bug}",)
+
+
+def _boot(
+    session: Session, programs: Selftests, orders: Sequence[Order], patterns: Sequence[str]
+) -> tuple[Verdict, Verdict]:
+    """The same runs on both. A lost guest ends it."""
+    # Once, not by both boots at the same time.
+    programs.guest(session, orders[0].kernel)
+    verdicts = []
+    for result in suite.several(session, orders, patterns, programs):
+        if isinstance(result, GuestLost):
+            raise result
+        verdicts.append(result)
+    return verdicts[0], verdicts[1]
+
+
+def _compare(
+    session: Session,
+    programs: Selftests,
+    orders: Sequence[Order],
+    verdicts: tuple[Verdict, Verdict],
+) -> list[Case]:
+    def rerun(names: Sequence[str]) -> tuple[Verdict, Verdict]:
+        session.progress.say(f"once more on both: {', '.join(names)}")
+        again = [
+            replace(one, options=replace(one.options, parameters=(*one.options.parameters, AGAIN)))
+            for one in orders
+        ]
+        return _boot(session, programs, again, names if len(names) <= AT_ONCE else ["*"])
+
+    return changes.confirm(changes.compare(*verdicts), rerun)
+
+
+def _list(arch: Architecture, programs: Selftests) -> None:
+    for one in programs.choice.runs:
+        print(f"{arch.name}: {one.name}")
+    for name, why in programs.choice.left_out.items():
+        print(f"{arch.name}: left out: {name}: {why}")
+
+
+def _show(result: Result) -> None:
+    out = console()
+    table = Table(
+        title=f"{result.arch.name}: what is not `pass` on both",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+    )
+    for column in ("case", "stock", "patched", "what it tells"):
+        table.add_column(column)
+    for name, case in changes.grouped(result.cases):
+        told = " · ".join(text for text in (case.remark, case.told) if text)
+        table.add_row(name, _styled(case.stock), _styled(case.patched), Text(told))
+    out.print(table)
+    for tree, count in changes.counts(result.cases).items():
+        text = ", ".join(f"{number} {status}" for status, number in sorted(count.items()))
+        out.print(f"{result.arch.name} {tree}: {text}")
+    for name, why in result.programs.choice.left_out.items():
+        out.print(f"{result.arch.name}: left out: {name}: {why}")
+    idle = changes.idle(result.cases)
+    if idle:
+        out.print(
+            f"{result.arch.name}: nothing passes on stock, so nothing was compared: "
+            f"{', '.join(idle)}"
+        )
+
+
+def _styled(status: str) -> str:
+    return f"[{STYLE.get(status, 'red')}]{status}[/]"
+
+
+def _as_json(result: Result) -> dict[str, Any]:
+    stock, patched = result.verdicts
+    return {
+        "architecture": result.arch.name,
+        "base": str(stock.kernel.tree.base.version),
+        "logs": {"stock": stock.logs, "patched": patched.logs},
+        "left out": result.programs.choice.left_out,
+        "counts": changes.counts(result.cases),
+        "compared nothing": changes.idle(result.cases),
+        "cases": [
+            {
+                "name": case.name,
+                "stock": case.stock,
+                "patched": case.patched,
+                "again": case.again,
+                "regressed": case.regressed,
+                "told": case.told,
+            }
+            for case in result.cases
+        ],
+    }
+
+
+def _failure(results: Sequence[Result]) -> QuireError | None:
+    """What patched does not pass and stock does; or that stock passes nothing at all."""
+    lines = []
+    for result in results:
+        worse = [case for case in result.cases if case.regressed]
+        name = result.arch.name
+        lines += [f"{name}: {case.name}: {case.patched}: {case.told}" for case in worse]
+        if not any(case.stock == "pass" for case in result.cases):
+            lines.append(f"{name}: nothing passes on stock, so nothing was compared")
+        if lines:
+            lines += [f"whole log: {verdict.logs}" for verdict in result.verdicts]
+    if not lines:
+        return None
+    return Difference("patched does not pass what stock passes", "\n".join(lines), "read both logs")

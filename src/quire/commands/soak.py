@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The long haul: swap, lazyfree, mremap, fork, KSM and mprotect over the same memory at once.
+
+Processes with several threads each do everything to the same ranges, short of memory, and verify
+what every page holds. Exit status 0: a million operations without a difference, a splat or a leak.
+On two virtual CPUs a seed gives the same operations, but not in the same order.
+
+  quire soak ARCH=arm64                          a million operations, patched
+  quire soak ARCH=arm64 --operations 100000 --seed 7
+  quire soak --seconds 36000 --stock
+  quire soak --smp 1                             under -icount, which repeats
+  quire soak --config configs/debug.config
+  quire soak --bug lost-dirty ARCH=arm64         is this seeded bug seen, and how soon?
+"""
+
+import argparse
+import json
+from dataclasses import replace
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from quire import host, lab, sabotage, soak
+from quire.errors import Difference, QuireError
+from quire.kernel import Kernel
+from quire.report.table import console
+from quire.sabotage import Bug
+from quire.session import Session
+from quire.soak import Options, Pace, Report
+
+NAME = "soak"
+
+
+def add_arguments(part: argparse.ArgumentParser) -> None:
+    """How long, on what."""
+    part.add_argument(
+        "--operations",
+        type=_positive,
+        metavar="N",
+        help=f"stop after so many (default {soak.OPERATIONS})",
+    )
+    part.add_argument(
+        "--seconds", type=_positive, default=0, metavar="N", help="stop after so long"
+    )
+    part.add_argument("--seed", type=_positive, default=1, metavar="N", help="default 1")
+    part.add_argument(
+        "--smp", type=_positive, default=2, metavar="N", help="virtual CPUs (default 2)"
+    )
+    which = part.add_mutually_exclusive_group()
+    which.add_argument("--stock", action="store_true", help="the base, without the series")
+    which.add_argument(
+        "--bug",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="the series with this seeded bug, which must be seen; may be repeated",
+    )
+    part.add_argument(
+        "--timeout",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
+        help="take the guest for hung after this long (default: by its operations)",
+    )
+    part.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(session: Session, arguments: argparse.Namespace) -> int:
+    """Exit status 1 when something was wrong (with --bug: was not), 4 when a guest was lost."""
+    host.require(session.architectures)
+    prepared = lab.prepare(session)
+    if arguments.bug:
+        return _bugs(session, arguments, prepared)
+    tree = prepared.stock if arguments.stock else prepared.patched
+    reports = []
+    for arch in session.architectures:
+        report = _soak(session, session.kernel(arch, tree), _options(arguments))
+        reports.append(report)
+        if not arguments.json and not arguments.dry_run:
+            _show(report)
+    if arguments.json:
+        print(json.dumps([_as_json(report) for report in reports], indent=1))
+    error = _error(reports)
+    if error:
+        raise error
+    return 0
+
+
+def _options(arguments: argparse.Namespace) -> Options:
+    default = soak.UNLIMITED if arguments.seconds else soak.OPERATIONS
+    return Options(
+        operations=arguments.operations or default,
+        seconds=arguments.seconds,
+        seed=arguments.seed,
+        cpus=arguments.smp,
+        timeout=arguments.timeout,
+    )
+
+
+def _soak(session: Session, kernel: Kernel, options: Options, bug: str = "") -> Report:
+    if bug:
+        options = replace(options, parameters=(f"{sabotage.PARAMETER}={bug}",))
+    name = f"{kernel.arch.name} {bug or kernel.tree.label} soak"
+    total = None if options.operations == soak.UNLIMITED else options.operations
+
+    def seen(pace: Pace) -> None:
+        session.progress.at(pace.operations, pace.left(options.operations) or f"{pace.seconds} s")
+
+    with session.progress.stage(name, total):
+        return soak.run(session, kernel, options, seen)
+
+
+def _bugs(session: Session, arguments: argparse.Namespace, prepared: lab.Prepared) -> int:
+    where = sabotage.folder(session.project.sabotage, prepared)
+    bugs = sabotage.select(sabotage.read(where / "bugs"), arguments.bug)
+    tree = sabotage.sabotaged(session.cache, prepared, where)
+    rows, missed = [], []
+    for arch in session.architectures:
+        kernel = session.kernel(arch, tree)
+        for bug in (bug for bug in bugs if bug.seen_on(arch.name, session.configs)):
+            report = _soak(session, kernel, _options(arguments), bug.name)
+            rows.append({"bug": bug.name, **_as_json(report)})
+            missed += [] if report.failed else [f"{arch.name}: {bug.name}"]
+            if not arguments.json and not arguments.dry_run:
+                _show_bug(bug, report)
+    if arguments.json:
+        print(json.dumps(rows, indent=1))
+    if missed and not arguments.dry_run:
+        raise Difference(
+            f"{len(missed)} of {len(rows)} seeded bugs were not seen",
+            "\n".join(missed),
+            "docs/soak.md names those that cannot be; else more --operations, or another --seed",
+        )
+    return 0
+
+
+def _show_bug(bug: Bug, report: Report) -> None:
+    style, word = ("green", "seen") if report.failed else ("red", "MISSED")
+    by = next((line.lstrip("| ") for line in report.trouble() if "after " in line), "")
+    by = by or next(iter(report.trouble()), "")
+    console().print(
+        f"[{style}]{word}[/] {report.kernel.arch.name} {bug.name} in "
+        f"{report.pace.operations} operations  {by}"
+    )
+
+
+def _show(report: Report) -> None:
+    out = console()
+    kernel, pace = report.kernel, report.pace
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("operation")
+    table.add_column("times", justify="right")
+    table.add_column("seconds", justify="right")
+    for kind in report.kinds:
+        table.add_row(kind.name, str(kind.count), f"{kind.milliseconds / 1000:.1f}")
+    for name, count in report.events:
+        table.add_row(name, str(count), "", style="dim")
+    if report.kinds:
+        out.print(table)
+    word = "[red]fail[/]" if report.failed else "[green]pass[/]"
+    out.print(
+        f"{word} {kernel.arch.name} {kernel.tree.label} {kernel.tree.base.version}: "
+        f"{pace.operations} operations in {pace.seconds} s"
+    )
+
+
+def _error(reports: list[Report]) -> QuireError | None:
+    lost = [report.lost for report in reports if report.lost]
+    if lost:
+        return lost[0]
+    failed = [report for report in reports if report.failed]
+    if not failed:
+        return None
+    lines = []
+    for report in failed:
+        kernel = report.kernel
+        lines += [f"{kernel.arch.name} {kernel.tree.label}:", *report.trouble()]
+        lines.append(f"whole log: {report.logs}")
+    return Difference(
+        "the long haul ended early", "\n".join(lines), "read the log; the seed is in it"
+    )
+
+
+def _as_json(report: Report) -> dict[str, Any]:
+    kernel = report.kernel
+    return {
+        "architecture": kernel.arch.name,
+        "tree": kernel.tree.label,
+        "base": str(kernel.tree.base.version),
+        "failed": report.failed,
+        "operations": report.pace.operations,
+        "seconds": report.pace.seconds,
+        "kinds": {kind.name: kind.count for kind in report.kinds},
+        "events": dict(report.events),
+        "trouble": report.trouble(),
+    }
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
