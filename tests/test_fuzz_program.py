@@ -69,6 +69,8 @@ def test_comments_and_blank_lines_mean_nothing(ops: Program) -> None:
         "folio 8",
         "0 advise A 0 1 sell",
         "0 move A 0 16 B 1020 move",
+        "0 word A 0 16 512",
+        "0 crowd 101",
         "0 write A 0 1 2",
         "0 write A x 1",
         "0 write A -1 1",

@@ -175,6 +175,8 @@ struct outcome_text do_fork(struct actor *self, const struct op *op)
 	if (!pid) {
 		/* Pages held by the parent are not held by the child. */
 		drop_holds(self);
+		forget_pin();
+		forget_crowd();
 		proc_forget();
 		*self = (struct actor){ .id = op->number, .uffd = -1 };
 		turns_take(program, me.id);

@@ -39,12 +39,33 @@ bool content_is_void(const char *page)
 	       errno == EFAULT;
 }
 
-int content_write(unsigned int slot, unsigned int page, unsigned int tag)
+static uint64_t tagged(unsigned int slot, unsigned int page, unsigned int tag)
 {
 	uint64_t place = slot * SLOT_PAGES + page;
 
-	return write_words(page_addr(slot, page),
-			   BY_TAG << 48 | (uint64_t)tag << 32 | place);
+	return BY_TAG << 48 | (uint64_t)tag << 32 | place;
+}
+
+int content_write(unsigned int slot, unsigned int page, unsigned int tag)
+{
+	return write_words(page_addr(slot, page), tagged(slot, page, tag));
+}
+
+/* Pages with a word alone are rare, and looked for where a program makes some. */
+static bool single_words;
+
+int content_write_word(unsigned int slot, unsigned int page, unsigned int tag,
+		       unsigned int number)
+{
+	char *word = page_addr(slot, page) +
+		     number % PAGE_WORDS * sizeof(uint64_t);
+
+	return probe_write(word, tagged(slot, page, tag));
+}
+
+void content_expect(bool words)
+{
+	single_words = words;
 }
 
 int content_write_same(char *page, unsigned int class)
@@ -53,12 +74,12 @@ int content_write_same(char *page, unsigned int class)
 }
 
 /* A page whose words do not belong together: a hash of them. */
-static uint64_t hash_words(const uint64_t *word)
+static uint64_t hash_words(const uint64_t *word, unsigned int nr)
 {
 	uint64_t hash = 0;
 	unsigned int i;
 
-	for (i = 0; i < WORDS; i++)
+	for (i = 0; i < nr; i++)
 		hash = (hash ^ word[i]) * 0x9e3779b97f4a7c15ull;
 	return hash >> 32;
 }
@@ -84,27 +105,54 @@ static bool follows(const uint64_t *word)
 	return true;
 }
 
+/* A page that is zero but for one word, or is none of what we know. */
+static struct content find_word(const char *page)
+{
+	struct content found = { .kind = ZERO };
+	uint64_t word[PAGE_WORDS];
+	unsigned int i;
+
+	if (probe_read_words(page, sizeof(*word), word, PAGE_WORDS))
+		return (struct content){ .kind = UNREADABLE };
+	for (i = 0; i < PAGE_WORDS; i++) {
+		if (!word[i])
+			continue;
+		if (found.kind != ZERO)
+			return (struct content){
+				TORN, 0, hash_words(word, PAGE_WORDS)
+			};
+		found = (struct content){ WORD, i, word[i] };
+	}
+	return found;
+}
+
 struct content content_read(const char *page)
 {
 	uint64_t word[WORDS];
 
 	if (probe_read_words(page, STRIDE, word, WORDS))
-		return (struct content){ UNREADABLE, 0 };
+		return (struct content){ .kind = UNREADABLE };
+	if (single_words && (all_zero(word) || !follows(word)))
+		return find_word(page);
 	if (all_zero(word))
-		return (struct content){ ZERO, 0 };
+		return (struct content){ .kind = ZERO };
 	if (!follows(word))
-		return (struct content){ TORN, hash_words(word) };
+		return (struct content){ TORN, 0, hash_words(word, WORDS) };
 	if (word[0] >> 48 == BY_CLASS)
-		return (struct content){ CLASS, (uint32_t)word[0] };
-	return (struct content){ TAGGED, word[0] };
+		return (struct content){ CLASS, 0, (uint32_t)word[0] };
+	return (struct content){ TAGGED, 0, word[0] };
 }
 
-static void say_tagged(uint64_t word)
+static void say_tagged(struct content content)
 {
-	uint64_t place = word & 0xffffffff;
+	uint64_t place = content.value & 0xffffffff;
 
 	say_text(":t");
-	say_number(word >> 32 & 0xffff);
+	say_number(content.value >> 32 & 0xffff);
+	if (content.kind == WORD) {
+		say_text(".");
+		say_number(content.number);
+	}
 	say_bytes((char[]){ '@', 'A' + (char)(place / SLOT_PAGES) }, 2);
 	say_number(place % SLOT_PAGES);
 }
@@ -128,7 +176,8 @@ void content_say(struct content content)
 		say_number(content.value);
 		return;
 	case TAGGED:
-		say_tagged(content.value);
+	case WORD:
+		say_tagged(content);
 		return;
 	}
 }
@@ -141,8 +190,8 @@ unsigned int content_hash(unsigned int slot, unsigned int page,
 	for (; count; count--, page++) {
 		struct content content = content_read(page_addr(slot, page));
 
-		hash = (hash ^ content.kind ^ content.value) *
-		       0x9e3779b97f4a7c15ull;
+		hash ^= content.kind ^ content.number ^ content.value;
+		hash *= 0x9e3779b97f4a7c15ull;
 	}
 	return hash >> 32;
 }

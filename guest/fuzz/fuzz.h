@@ -66,6 +66,7 @@ struct extent {
 struct program {
 	unsigned int number;
 	unsigned int nr_ops;
+	bool words;		/* some pages may have one word alone */
 	struct op op[MAX_OPS];
 	struct extent extent[MAX_SLOTS];
 };
@@ -128,8 +129,12 @@ struct arena {
 };
 
 extern struct arena *arena;
-/* A memfd of the program's own, for mappings of a file. */
+/*
+ * A memfd of the program's own, for mappings of a file: from its start, and
+ * from where a page's index is more than 32 bits.
+ */
 extern int program_file;
+#define FAR_OFFSET	(1l << 45)
 
 static inline char *page_addr(unsigned int slot, unsigned int page)
 {
@@ -155,6 +160,9 @@ void system_reset(void);
 int system_cgroup(void);	/* a directory; actors are born into it */
 /* Lines about leaks; false when the rest needs a fresh boot. */
 bool system_check(void (*line)(const char *fmt, ...));
+
+/* pinned.c: what pins need; from main. */
+void pins_open(void);
 
 /* actor.c: the processes. */
 void actors_open(void);
@@ -219,16 +227,23 @@ bool content_is_void(const char *page);
 int content_write(unsigned int slot, unsigned int page, unsigned int tag);
 /* The same content for all pages of a class, so that KSM merges them. */
 int content_write_same(char *page, unsigned int class);
+/* One word of the page alone: by it a page is not zero. */
+#define PAGE_WORDS (PAGE_SIZE / sizeof(uint64_t))
+int content_write_word(unsigned int slot, unsigned int page, unsigned int tag,
+		       unsigned int number);
 /* Read the pages of a range right now, present or not; a hash of it all. */
 unsigned int content_hash(unsigned int slot, unsigned int page,
 			  unsigned int count);
 
 struct content {
-	enum { NOTHING, UNREADABLE, ZERO, TORN, CLASS, TAGGED } kind;
-	uint64_t value;		/* TAGGED: the next page's is one more */
+	enum { NOTHING, UNREADABLE, ZERO, TORN, CLASS, TAGGED, WORD } kind;
+	unsigned int number;	/* WORD: which of the page */
+	uint64_t value;		/* TAGGED, WORD: the next page's is one more */
 };
 
 struct content content_read(const char *page);
+/* Whether pages may have one word alone; for processes born from now on. */
+void content_expect(bool words);
 /* ":" and what it is called, if it is anything. */
 void content_say(struct content content);
 

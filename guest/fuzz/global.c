@@ -67,6 +67,7 @@ void system_open(void)
 	/* It is empty again when swapping ends: no need to make it anew. */
 	swap_on(SWAP_MIB);
 	swapping = true;
+	pins_open();
 }
 
 int system_cgroup(void)

@@ -153,8 +153,9 @@ static bool run_program(const struct program *program)
 	system_reset();
 	program_file = memfd_create("fuzz", MFD_CLOEXEC);
 	if (program_file < 0 ||
-	    ftruncate(program_file, MAX_SLOTS * SLOT_PAGES * PAGE_SIZE))
+	    ftruncate(program_file, FAR_OFFSET + SLOT_PAGES * PAGE_SIZE))
 		die_errno("cannot make a file");
+	content_expect(program->words);
 	actors_begin(program);
 	run_steps(program);
 	actors_end();

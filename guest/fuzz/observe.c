@@ -163,7 +163,7 @@ static struct content next_content(const struct run *run)
 {
 	struct content next = run->first;
 
-	if (next.kind == TAGGED)
+	if (next.kind == TAGGED || next.kind == WORD)
 		next.value += run->count;
 	return next;
 }
@@ -174,6 +174,7 @@ static bool continues(const struct run *run, const struct run *page)
 
 	return run->count && run->state == page->state &&
 	       next.kind == page->first.kind &&
+	       next.number == page->first.number &&
 	       next.value == page->first.value;
 }
 

@@ -57,25 +57,28 @@ static struct outcome_text do_map(struct actor *self __attribute__((unused)),
 	static const struct {
 		const char *word;
 		int flags;
-		bool file;
+		off_t offset;	/* in the file, of page 0 */
 	} kinds[] = {
-		{ "anon", MAP_PRIVATE | MAP_ANONYMOUS, false },
-		{ "shared", MAP_SHARED | MAP_ANONYMOUS, false },
-		{ "file", MAP_PRIVATE, true },
-		{ "shfile", MAP_SHARED, true },
-		{ "droppable", MAP_DROPPABLE | MAP_ANONYMOUS, false },
+		{ "anon", MAP_PRIVATE | MAP_ANONYMOUS, 0 },
+		{ "shared", MAP_SHARED | MAP_ANONYMOUS, 0 },
+		{ "file", MAP_PRIVATE, 0 },
+		{ "shfile", MAP_SHARED, 0 },
+		{ "far", MAP_PRIVATE, FAR_OFFSET },
+		{ "droppable", MAP_DROPPABLE | MAP_ANONYMOUS, 0 },
 	};
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		bool file = !(kinds[i].flags & MAP_ANONYMOUS);
+		off_t offset = kinds[i].offset + op->page * PAGE_SIZE;
+
 		if (strcmp(kinds[i].word, op->word))
 			continue;
 		return outcome_of(mmap(range(op), length(op),
 				       PROT_READ | PROT_WRITE,
 				       kinds[i].flags | MAP_FIXED,
-				       kinds[i].file ? program_file : -1,
-				       kinds[i].file ? op->page * PAGE_SIZE : 0)
-				  != MAP_FAILED);
+				       file ? program_file : -1,
+				       file ? offset : 0) != MAP_FAILED);
 	}
 	die_usage("there is no mapping \"%s\"", op->word);
 }
@@ -128,6 +131,18 @@ static struct outcome_text do_same(struct actor *self __attribute__((unused)),
 	return outcome_tally(&tally);
 }
 
+static struct outcome_text do_word(struct actor *self __attribute__((unused)),
+				   const struct op *op)
+{
+	struct tally tally = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < op->count; i++)
+		count(&tally, content_write_word(op->slot, op->page + i,
+						 op->index, op->number));
+	return outcome_tally(&tally);
+}
+
 static struct outcome_text do_read(struct actor *self __attribute__((unused)),
 				   const struct op *op)
 {
@@ -143,6 +158,7 @@ static struct outcome_text do_read(struct actor *self __attribute__((unused)),
 static struct outcome_text do_exit(struct actor *self __attribute__((unused)),
 				   const struct op *op __attribute__((unused)))
 {
+	end_crowd();
 	_exit(0);
 }
 
@@ -340,6 +356,7 @@ static struct outcome_text do_drop(struct actor *self,
 				   const struct op *op __attribute__((unused)))
 {
 	drop_holds(self);
+	drop_pin();
 	return outcome_ok();
 }
 
@@ -408,6 +425,7 @@ const struct verb actor_verbs[] = {
 	{ "unmap", "R", .act = do_unmap },
 	{ "write", "R", .act = do_write },
 	{ "same", "Rn", .act = do_same },
+	{ "word", "Rn", .act = do_word },
 	{ "read", "R", .act = do_read },
 	{ "fork", "n", .act = do_fork },
 	{ "exit", "", .act = do_exit },
@@ -423,7 +441,9 @@ const struct verb actor_verbs[] = {
 	{ "lock", "R", .act = do_lock },
 	{ "unlock", "R", .act = do_unlock },
 	{ "hold", "A", .act = do_hold },
+	{ "pin", "A", .act = do_pin },
 	{ "drop", "", .act = do_drop },
+	{ "crowd", "n", .act = do_crowd },
 	{ "split", "R", .act = do_split },
 	{ "idle", "R", .act = do_idle },
 	{ "look", "R", .act = do_look },

@@ -10,4 +10,14 @@ struct outcome_text do_fork(struct actor *self, const struct op *op);
 /* Let go of the pages that this actor holds. */
 void drop_holds(struct actor *self);
 
+/* pinned.c: one page at a time is pinned. */
+struct outcome_text do_pin(struct actor *self, const struct op *op);
+void drop_pin(void);
+void forget_pin(void);
+
+/* crowd.c */
+struct outcome_text do_crowd(struct actor *self, const struct op *op);
+void end_crowd(void);
+void forget_crowd(void);
+
 #endif

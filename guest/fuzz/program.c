@@ -131,6 +131,7 @@ static void add_op(struct program *program, char *line)
 	memset(op, 0, sizeof(*op));
 	op->index = program->nr_ops++;
 	parse_op(line, op);
+	program->words |= !strcmp(op->verb->name, "word");
 	extend(&program->extent[op->slot], op->page, op->count);
 	if (strchr(op->verb->takes, 'A'))
 		extend(&program->extent[op->to_slot], op->to_page,

@@ -67,9 +67,9 @@ class Model:
         outcome = outcome.partition(" before=")[0]
         actor = op.actor if op.actor is not None else -1
         where = _places(actor, op.range)
-        self.held |= op.verb == "hold"
+        self.held |= op.verb in ("hold", "pin")
         self.passed |= op.verb == "ksm"
-        if op.verb in ("write", "same"):
+        if op.verb in ("write", "same", "word"):
             self.written |= self.freed
             self.unmerged |= self.passed
             if outcome.endswith("segv=0 bus=0"):

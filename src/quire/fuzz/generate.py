@@ -12,7 +12,17 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from quire.fuzz.program import ACTORS, MAX_OPS, SLOT_PAGES, SLOTS, Op, Program, Range, check
+from quire.fuzz.program import (
+    ACTORS,
+    MAX_OPS,
+    PAGE_WORDS,
+    SLOT_PAGES,
+    SLOTS,
+    Op,
+    Program,
+    Range,
+    check,
+)
 
 SHARE_OF_POOL = 0.4
 MIN_OPS, LONGEST = 3, 14
@@ -22,6 +32,7 @@ COMMON = {
     "write": 8.0, "read": 2.0, "fork": 3.0, "exit": 1.0, "protect": 2.5, "unmap": 1.5, "map": 1.0,
     "move": 2.5, "resize": 0.3, "clear-refs": 1.5, "wp": 1.5, "unwp": 0.7, "watch": 0.2,
     "unwatch": 0.2, "lock": 0.5, "unlock": 0.4, "hold": 0.6, "drop": 0.5, "warm": 0.2, "split": 0.5,
+    "pin": 0.3, "crowd": 0.05, "word": 0.3,
     "folio": 0.7, "swap": 0.3, "reclaim": 2.0, "idle": 0.6, "look": 0.6, "same": 0.4, "ksm": 0.1,
     "free": 1.5, "pageout": 3.0, "cold": 0.6, "dontneed": 1.0, "dontfork": 1.0, "dofork": 1.0,
     "mergeable": 0.1, "collapse": 0.7, "populate-read": 0.5, "populate-write": 0.5,
@@ -31,7 +42,8 @@ COMMON = {
 THEMES: dict[str, tuple[float, dict[str, float]]] = {
     "mremap": (3, {"move": 12, "wp": 3, "watch": 0.8, "free": 2}),
     "lazyfree": (3, {"free": 8, "pageout": 6, "reclaim": 5, "hold": 0.3}),
-    "swapout": (3, {"pageout": 10, "reclaim": 6, "read": 4, "dontfork": 2, "dofork": 2}),
+    "swapout": (4, {"pageout": 10, "reclaim": 6, "read": 4, "dontfork": 2, "dofork": 2,
+                    "crowd": 0.15, "word": 1, "pin": 1}),
     "ksm": (1.5, {"same": 10, "ksm": 8, "mergeable": 5, "unmergeable": 1, "smart": 0.3,
                   "reclaim": 5, "idle": 2, "look": 2, "move": 4, "merge": 4}),
     "mixed": (1, {}),
@@ -39,7 +51,13 @@ THEMES: dict[str, tuple[float, dict[str, float]]] = {
 FOLIO_WEIGHTS = {4: 1, 16: 3, 32: 2, 64: 8, 128: 2, 256: 1, 512: 0.5, 1024: 0.3, 2048: 1}
 # Of ksmd: a page that was written to since it was merged needs up to four to be merged again.
 PASSES = (2, 4, 4, 5)
-MAPPING_WEIGHTS = {"anon": 20, "file": 1.5, "shared": 1, "shfile": 1, "droppable": 0.7}
+MAPPING_WEIGHTS = {
+    "anon": 20, "file": 1.5, "shared": 1.5, "shfile": 1.5, "far": 0.5, "droppable": 1,
+}  # fmt: skip
+# Around groups of words that are looked at together, and anywhere.
+WORDS = (0, 1, 8, 31, 32, 64, 255, 256, 448, 480, 510, 511)
+# More sharers than a byte of the swap map counts, and a few.
+CROWDS = (2, 65, 65)
 
 
 @dataclass
@@ -115,7 +133,7 @@ class Draw:
         rng, pages = self.rng, self.folio_pages
         kind = kind or pick(rng, MAPPING_WEIGHTS)
         if self.theme == "ksm" and rng.random() < 0.3:
-            kind = "file"
+            kind = rng.choice(["file", "file", "far"])
         most = max(1, min(4, 96 // pages))
         count = pages * rng.randint(1, most) if pages > 1 else rng.randint(1, 24)
         page = rng.choice([0, 0, 0, 512 - pages, 512 - count // 2, 3, 512])
@@ -259,6 +277,24 @@ def _hold(draw: Draw, actor: int) -> None:
     draw.add("hold", actor, to=Range(where.slot, where.page))
 
 
+def _pin(draw: Draw, actor: int) -> None:
+    where = draw.part(draw.area(actor).where)
+    draw.add("pin", actor, to=Range(where.slot, where.page))
+
+
+def _word(draw: Draw, actor: int) -> None:
+    _write_word(draw, actor, draw.part(draw.area(actor).where))
+
+
+def _write_word(draw: Draw, actor: int, where: Range) -> None:
+    number = draw.rng.choice([draw.rng.choice(WORDS), draw.rng.randrange(PAGE_WORDS)])
+    draw.add("word", actor, range=where, number=number)
+
+
+def _crowd(draw: Draw, actor: int) -> None:
+    draw.add("crowd", actor, number=draw.rng.choice([*CROWDS, 0]))
+
+
 def _folio(draw: Draw, _actor: int) -> None:
     sizes = list(FOLIO_WEIGHTS)
     draw.folio = draw.rng.choices(sizes, list(FOLIO_WEIGHTS.values()))[0]
@@ -286,6 +322,9 @@ STEPS: dict[str, Callable[[Draw, int], None]] = {
     "protect": _protect,
     "resize": _resize,
     "hold": _hold,
+    "pin": _pin,
+    "word": _word,
+    "crowd": _crowd,
     "folio": _folio,
     "same": _same,
     "clear-refs": _clear_refs,
@@ -392,6 +431,25 @@ def _merged(draw: Draw, actor: int, where: Range) -> None:
     draw.add("ksm", number=draw.rng.choice(PASSES))
 
 
+def _lock_some(draw: Draw, actor: int, where: Range) -> None:
+    """Some pages are locked, which are in a mapping of their own then."""
+    draw.add("lock", actor, range=draw.piece(where))
+
+
+def _in_swap_cache(draw: Draw, actor: int, where: Range) -> None:
+    """A reference keeps a folio in the swap cache, from where all or some pages come back."""
+    draw.add("hold", actor, to=Range(where.slot, draw.piece(where).page))
+    if draw.rng.random() < 0.5:
+        draw.add("advise", actor, range=where, word="pageout")
+    else:
+        draw.add("reclaim")
+    if draw.rng.random() < 0.75:
+        some = where if draw.rng.random() < 0.6 else draw.piece(where)
+        draw.add(draw.rng.choice(["read", "read", "write"]), actor, range=some)
+    if draw.rng.random() < 0.5:
+        draw.add("drop", actor)
+
+
 def _move_whole(draw: Draw, actor: int, area: Area) -> None:
     _move_part(draw, actor, area, area.where)
 
@@ -408,6 +466,47 @@ def _reclaim_all(draw: Draw, actor: int, _area: Area) -> None:
     if draw.rng.random() < 0.5:
         draw.add("clear-refs", actor, number=1)
     draw.add("reclaim")
+
+
+def _page_out_pinned(draw: Draw, actor: int, area: Area) -> None:
+    """In the swap cache already, and then pinned: no page may be shared, all must be put back."""
+    _in_swap_cache(draw, actor, area.where)
+    if draw.rng.random() < 0.6:
+        draw.rng.choice((_half_forked, _wp, _written_by_child))(draw, actor, area.where)
+    draw.add("pin", actor, to=Range(area.where.slot, draw.piece(area.where).page))
+    draw.rng.choice((_page_out, _reclaim_all, _reclaim_all))(draw, actor, area)
+
+
+def _page_out_crowded(draw: Draw, actor: int, area: Area) -> None:
+    """Shared by so many that their swap entries need more than a count in the map."""
+    if draw.rng.random() < 0.5:
+        draw.rng.choice((_swapped_some, _written_by_child))(draw, actor, area.where)
+    draw.add("crowd", actor, number=draw.rng.choice(CROWDS))
+    draw.add("reclaim")
+    if draw.rng.random() < 0.5:
+        draw.add("read", actor, range=draw.piece(area.where))
+        draw.add("reclaim")
+    draw.add("crowd", actor, number=0)
+
+
+def _page_out_words(draw: Draw, actor: int, area: Area) -> None:
+    """Pages that are zero but for a word, or all zero."""
+    draw.add("advise", actor, range=area.where, word="dontneed")
+    _write_word(draw, actor, area.where if draw.rng.random() < 0.5 else draw.piece(area.where))
+    _page_out(draw, actor, area)
+
+
+def _markers(draw: Draw, actor: int, area: Area) -> None:
+    """Write-protected pages of a file go away and leave markers."""
+    if area.kind not in ("shared", "shfile"):
+        area = draw.map(actor, draw.rng.choice(["shared", "shfile"]))
+    draw.add("wp", actor, range=area.where if draw.rng.random() < 0.7 else draw.piece(area.where))
+    if draw.rng.random() < 0.4:
+        draw.add("unwp", actor, range=draw.piece(area.where))
+    if draw.rng.random() < 0.5:
+        draw.add("advise", actor, range=draw.part(area.where), word="dontneed")
+    else:
+        draw.rng.choice((_page_out, _reclaim_all))(draw, actor, area)
 
 
 def _give_up(draw: Draw, actor: int, area: Area) -> None:
@@ -432,6 +531,16 @@ def _give_up_mixed(draw: Draw, actor: int, area: Area) -> None:
     else:
         draw.add("hold", actor, to=Range(where.slot, draw.piece(where).page))
     draw.rng.choice((_reclaim_all, _reclaim_all, _page_out))(draw, actor, area)
+
+
+def _drop(draw: Draw, actor: int, _area: Area) -> None:
+    """Of a droppable mapping, written to, maybe held."""
+    area = draw.map(actor, "droppable")
+    if draw.rng.random() < 0.4:
+        draw.add("write", actor, range=draw.piece(area.where))
+    if draw.rng.random() < 0.5:
+        draw.add("hold", actor, to=Range(area.where.slot, draw.piece(area.where).page))
+    draw.rng.choice((_reclaim_all, _page_out))(draw, actor, area)
 
 
 def _walk(draw: Draw, actor: int, area: Area) -> None:
@@ -459,15 +568,18 @@ Mixer = Callable[[Draw, int, Range], None]
 Action = Callable[[Draw, int, Area], None]
 MIXERS: tuple[Mixer, ...] = (
     *(_redirty, _half_forked, _half_forked, _written_by_child, _soft_dirty, _accessed, _wp, _wp),
-    *(_protect_some, _swapped, _swapped_some, _holes),
+    *(_protect_some, _protect_some, _swapped, _swapped_some, _holes, _lock_some, _in_swap_cache),
 )
 ACTIONS: dict[str, tuple[Action, ...]] = {
     "mremap": (_move_whole, _move_whole, _move_some),
     "lazyfree": (
         *(_give_up, _page_out, _reclaim_all, _give_up_held),
-        *(_give_up_mixed, _give_up_mixed, _give_up_mixed),
+        *(_give_up_mixed, _give_up_mixed, _give_up_mixed, _drop),
     ),
-    "swapout": (_page_out, _reclaim_all),
+    "swapout": (
+        *(_page_out, _page_out, _page_out, _reclaim_all, _reclaim_all, _reclaim_all),
+        *(_page_out_pinned, _page_out_pinned, _page_out_words, _page_out_crowded, _markers),
+    ),
     "ksm": (_reclaim_all, _walk, _move_whole, _merge_moved, _merge_moved),
     "mixed": (_move_whole, _page_out, _reclaim_all, _give_up),
 }

@@ -24,9 +24,11 @@ SLOT_PAGES = 1024
 # The guest's limit.
 MAX_OPS = 96
 MAX_NUMBER = 1 << 20
+PAGE_WORDS = 512
+MAX_CROWD = 100
 
 FOLIOS = (4, 16, 32, 64, 128, 256, 512, 1024, 2048)
-MAPPINGS = ("anon", "shared", "file", "shfile", "droppable")
+MAPPINGS = ("anon", "shared", "file", "shfile", "far", "droppable")
 PROTECTIONS = ("none", "r", "rw")
 MOVES = ("move", "keep")
 SWITCH = ("on", "off")
@@ -56,6 +58,7 @@ VERBS = {
     "unmap": Verb("R"),
     "write": Verb("R"),
     "same": Verb("Rn"),
+    "word": Verb("Rn"),
     "read": Verb("R"),
     "fork": Verb("n"),
     "exit": Verb(""),
@@ -71,7 +74,9 @@ VERBS = {
     "lock": Verb("R"),
     "unlock": Verb("R"),
     "hold": Verb("A"),
+    "pin": Verb("A"),
     "drop": Verb(""),
+    "crowd": Verb("n"),
     "split": Verb("R"),
     "idle": Verb("R"),
     "look": Verb("R"),
@@ -202,6 +207,10 @@ def check(op: Op) -> Op:
         raise ValueError(f"{op.number} KiB is no folio size")
     if op.verb == "fork" and op.number >= ACTORS:
         raise ValueError(f"processes are 0 to {ACTORS - 1}")
+    if op.verb == "word" and op.number >= PAGE_WORDS:
+        raise ValueError(f"a page has words 0 to {PAGE_WORDS - 1}")
+    if op.verb == "crowd" and op.number > MAX_CROWD:
+        raise ValueError(f"a crowd is {MAX_CROWD} at most")
     if op.range and op.to and op.to.page + op.range.count > SLOT_PAGES:
         raise ValueError("the target reaches past the slot")
     return op

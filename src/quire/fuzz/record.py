@@ -18,7 +18,7 @@ from quire.fuzz.program import Range
 # Lines that tell a state, and how many words name whose.
 STATES = {"v": 3, "m": 3, "u": 2}
 _RUN = re.compile(r"(\d+)\*([a-zA-Z-]+)(?::(\S+))?")
-_TAGGED = re.compile(r"(t\d+@[A-Z])(\d+)")
+_TAGGED = re.compile(r"(t\d+(?:\.\d+)?@[A-Z])(\d+)")
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,21 @@ EVERY = "all"
 # What is looked for when no bug is named.
 CHOSEN: tuple[str, ...] = ()
 # Bugs that no program can show, and why.
-OUT_OF_REACH: dict[str, str] = {}
+_MEMORY_FAILURE = "needs memory to fail, which it then does for all later programs of the boot"
+_AS_STOCK = "is what stock does"
+OUT_OF_REACH = {
+    **dict.fromkeys(
+        (
+            "memory-failure-address-key",
+            "memory-failure-all-vmas",
+            "memory-failure-old-address",
+            "memory-failure-first-item",
+            "memory-failure-own-mm",
+        ),
+        _MEMORY_FAILURE,
+    ),
+    **dict.fromkeys(("always-swapbacked", "pmd-goes-on"), _AS_STOCK),
+}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A crowd: children of an actor that do nothing but share its memory. Many of
+ * them make counts large.
+ */
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "ops.h"
+
+#define CROWD_MAX 100u
+
+static pid_t crowd[CROWD_MAX];
+static unsigned int nr_crowd;
+
+void forget_crowd(void)
+{
+	nr_crowd = 0;
+}
+
+/* Nobody asks how they ended: a wait lasts until they are gone. */
+void end_crowd(void)
+{
+	while (nr_crowd) {
+		kill(crowd[--nr_crowd], SIGKILL);
+		waitpid(crowd[nr_crowd], NULL, 0);
+	}
+}
+
+static void stand_by(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (getppid() == parent)
+		pause();
+	_exit(0);
+}
+
+struct outcome_text do_crowd(struct actor *self __attribute__((unused)),
+			     const struct op *op)
+{
+	pid_t parent = getpid();
+
+	if (op->number > CROWD_MAX)
+		return outcome_fmt("EINVAL");
+	end_crowd();
+	while (nr_crowd < op->number) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			return outcome_of(false);
+		if (!pid)
+			stand_by(parent);
+		crowd[nr_crowd++] = pid;
+	}
+	return outcome_ok();
+}
