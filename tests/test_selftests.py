@@ -189,8 +189,10 @@ def test_a_run_of_which_stock_passes_nothing_compares_nothing() -> None:
         Case("b.2", "pass", "pass"),
         Case("b.exit", "fail", "fail"),
         Case("c.exit", "pass", "pass"),
+        Case("d.1", "skip", "skip"),
+        Case("d.exit", "pass", "pass"),
     ]
-    assert changes.idle(cases) == ["a"]
+    assert changes.idle(cases) == ["a", "d"]
 
 
 def test_the_table_of_runs_has_what_was_asked_for() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from quire.ktap import Test
+from quire.selftests.output import EXIT
 from quire.suite import Verdict
 
 # A case that one of the two did not report.
@@ -84,11 +85,19 @@ def confirm(
 
 
 def idle(cases: Sequence[Case]) -> list[str]:
-    """Runs of which stock passes nothing: they compare nothing."""
-    runs = dict.fromkeys(case.run for case in cases)
-    busy = {case.run for case in cases if case.stock == "pass" and not case.name.endswith(".exit")}
-    ended = {case.run for case in cases if case.stock == "pass" and case.name.endswith(".exit")}
-    return [run for run in runs if run not in busy and run not in ended]
+    """Runs of which stock passes nothing: they compare nothing.
+
+    That a program ended well is something only where it reports nothing else.
+    """
+    passes: dict[str, list[bool]] = {}
+    ends = {}
+    for case in cases:
+        passed = case.stock == "pass"
+        if case.name.endswith(f".{EXIT}"):
+            ends[case.run] = passed
+        else:
+            passes.setdefault(case.run, []).append(passed)
+    return [run for run in ends if not any(passes.get(run, [ends[run]]))]
 
 
 def grouped(cases: Sequence[Case]) -> list[tuple[str, Case]]:

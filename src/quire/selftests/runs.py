@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -42,7 +43,7 @@ class Run:
     @property
     def name(self) -> str:
         """As in the names of cases: ksm_tests-M-p-10."""
-        return "-".join([self.program, *(word.lstrip("-") for word in self.command[1:])])
+        return re.sub(r"[^\w-]+", "", "-".join(word.lstrip("-") for word in self.command))
 
     def plan(self) -> str:
         """The line that the guest reads."""
