@@ -127,7 +127,10 @@ static void swap_out_all(const pid_t *workers)
 	}
 }
 
-static void expect_swapped_out(void)
+/* Of swap in use, each page has a slot at most; files have some, too. */
+#define FILES_KIB	(2 * MAX_PAGES * PAGE_SIZE / KIB)
+
+static void expect_swapped_out(unsigned long used_kib)
 {
 	struct census all = { 0 };
 	unsigned int i;
@@ -148,21 +151,27 @@ static void expect_swapped_out(void)
 		violation(NULL, -1, "at rest, %llu of %llu pages cannot be "
 			  "swapped out", (unsigned long long)all.resident,
 			  (unsigned long long)all.populated);
+	if (used_kib > all.swapped * 4 + FILES_KIB + SLACK_KIB)
+		violation(NULL, -1, "%lu KiB of swap in use, but only %llu "
+			  "pages are there", used_kib,
+			  (unsigned long long)all.swapped);
 }
 
 void census(const pid_t *workers)
 {
+	unsigned long used;
+
 	__atomic_store_n(&common->pause, 1, __ATOMIC_SEQ_CST);
 	if (wait_for(&common->resting, common->processes * common->threads,
 		     "threads that rest") && give_order()) {
 		weather_ksm(false);
 		swap_out_all(workers);
 		swap_settle();
+		used = swap_used_kib();
 		expect_near("memory.swap.current",
-			    cgroup_number("memory.swap.current") / KIB,
-			    swap_used_kib());
+			    cgroup_number("memory.swap.current") / KIB, used);
 		if (give_order())
-			expect_swapped_out();
+			expect_swapped_out(used);
 		weather_ksm(true);
 	}
 	__atomic_store_n(&common->pause, 0, __ATOMIC_SEQ_CST);

@@ -20,8 +20,9 @@
 /* What a child needs to know of its birth. */
 struct birth {
 	unsigned int slot;
-	struct range *part_of;	/* of this one, pages are not inherited */
-	struct run part;
+	struct range *scene_of;	/* where the parent has something in store */
+	struct run scene;
+	struct run part;	/* of the scene: not inherited */
 };
 
 static struct model *model_of(unsigned int slot, const struct range *range)
@@ -110,8 +111,8 @@ static void become_child(const struct birth *birth)
 		where_change(range, 0, range->pages, 0, LOCKED);
 		range->nr_locked = 0;
 	}
-	if (birth->part_of)
-		where_change(birth->part_of, birth->part.first,
+	if (birth->part.count)
+		where_change(birth->scene_of, birth->part.first,
 			     birth->part.count, ABSENT, 0);
 }
 
@@ -139,13 +140,14 @@ live(const struct birth *birth, uint64_t random)
 
 	become_child(birth);
 	common->doing[self.seat].owner = us.owner;
-	favourite = birth->part_of ? birth->part_of :
-				     &us.range[below(&self, NR_RANGES)];
+	favourite = birth->scene_of ? birth->scene_of :
+				      &us.range[below(&self, NR_RANGES)];
 	verify_all(favourite);
 	for (left = LIFE_LEAST + below(&self, LIFE_MORE);
 	     left && !stopped() && !pausing(); left--)
 		act(&self);
 	verify_all(favourite);
+	hold_drop(&self);
 	children_reap(true);
 	memset(&common->doing[self.seat], 0, sizeof(struct doing));
 	release_slot(birth->slot);
@@ -153,48 +155,78 @@ live(const struct birth *birth, uint64_t random)
 }
 
 /*
- * Part of a range that the child does not get: where a folio is shared in part,
- * its entries differ. Needs the range's mutex.
+ * A folio which the child gets only in part, so that its entries differ: all of
+ * the run are fresh, or given up, or as they are. Needs the range's mutex.
  */
+static void set_scene(struct actor *self, struct birth *birth)
+{
+	static const size_t sizes[] = { 16, 16, 32, 64, 128, 512 };
+	struct range *range = &us.range[below(self, NR_RANGES)];
+	size_t size = sizes[below(self, ARRAY_SIZE(sizes))];
+	struct run run = run_at(range, below(self, range->pages) / size * size,
+				size);
+	size_t taken;
+
+	if (range->type != ANON || run.state & SPECIAL)
+		return;
+	taken = pages_take(range, run.first, run.count);
+	if (taken == run.count && !one_in(self, 3)) {
+		run_refill(range, &run);
+		if (one_in(self, 2))
+			run_free(self, range, &run);
+	}
+	pages_release(range, run.first, taken);
+	birth->scene_of = range;
+	birth->scene = run;
+}
+
+/* The first pages of the scene, the last ones, or some in the middle. */
 static void keep_part(struct actor *self, struct birth *birth)
 {
-	struct range *range = &us.range[below(self, NR_RANGES)];
-	struct run run = run_somewhere(self, range);
+	struct run *scene = &birth->scene, *part = &birth->part;
 
-	if (range->type != ANON || run.state & (LOCKED | SEALED | ABSENT) ||
-	    one_in(self, 2))
+	if (!birth->scene_of || scene->count == 1)
 		return;
-	if (madvise(run.addr, run.count * PAGE_SIZE, MADV_DONTFORK))
-		refused(range, run.first, "MADV_DONTFORK");
-	birth->part_of = range;
-	birth->part = run;
+	*part = *scene;
+	if (one_in(self, 2))
+		part->first += below(self, scene->count);
+	part->count = 1 + below(self, scene->first + scene->count -
+				      part->first);
+	part->addr = place(birth->scene_of, scene->state, part->first);
+	if (madvise(part->addr, run_bytes(part), MADV_DONTFORK))
+		refused(birth->scene_of, part->first, "MADV_DONTFORK");
 }
 
 static void keep_no_more(const struct birth *birth)
 {
-	if (birth->part_of && madvise(birth->part.addr,
-				      birth->part.count * PAGE_SIZE,
-				      MADV_DOFORK))
-		refused(birth->part_of, birth->part.first, "MADV_DOFORK");
+	const struct run *part = &birth->part;
+
+	if (part->count && madvise(part->addr, run_bytes(part), MADV_DOFORK))
+		refused(birth->scene_of, part->first, "MADV_DOFORK");
 }
 
+/* Needs the mutexes of all ranges. Returns as fork(), in the parent only. */
 static pid_t give_birth(struct actor *self, struct birth *birth)
 {
 	uint64_t random = chance(self);
 	pid_t pid;
 
+	set_scene(self, birth);
 	keep_part(self, birth);
 	copy_models(birth);
+	__atomic_add_fetch(&us.children, 1, __ATOMIC_SEQ_CST);
 	pid = fork();
 	if (!pid)
 		live(birth, random);
+	if (pid < 0)
+		__atomic_sub_fetch(&us.children, 1, __ATOMIC_SEQ_CST);
 	keep_no_more(birth);
 	return pid;
 }
 
 bool child_fork(struct actor *self, struct range *range)
 {
-	struct birth birth = { .part_of = NULL };
+	struct birth birth = { .scene_of = NULL };
 	pid_t pid;
 
 	if (us.depth == MAX_DEPTH || us.children >= MAX_LIVE || pausing())
@@ -203,18 +235,18 @@ bool child_fork(struct actor *self, struct range *range)
 	if (birth.slot == MAX_CHILDREN)
 		return false;
 	ranges_lock();
-	/* Seen by who gives pages up, under the same mutexes. */
-	__atomic_add_fetch(&us.children, 1, __ATOMIC_SEQ_CST);
 	pid = give_birth(self, &birth);
-	if (pid < 0)
-		__atomic_sub_fetch(&us.children, 1, __ATOMIC_SEQ_CST);
 	ranges_unlock();
 	if (pid < 0) {
 		release_slot(birth.slot);
 		return false;	/* short of memory */
 	}
-	range = birth.part_of ? birth.part_of : range;
-	note(self, range, birth.part.first, birth.part.count, pid);
+	if (birth.scene_of) {
+		range = birth.scene_of;
+		run_follow_up(self, range, birth.scene.first,
+			      birth.scene.count);
+	}
+	note(self, range, birth.scene.first, birth.scene.count, pid);
 	return true;
 }
 

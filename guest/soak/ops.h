@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What actors do. ops_page.c: to a page; ops_run.c: to a part of a range. */
+/* What actors do. */
 #ifndef QUIRE_SOAK_OPS_H
 #define QUIRE_SOAK_OPS_H
 
@@ -7,14 +7,37 @@
 
 typedef bool operation(struct actor *self, struct range *range);
 
+/* ops_page.c */
 operation do_read, do_read_many, do_write, do_write_common, do_write_zero;
 operation do_look_elsewhere, do_hold;
+/* ops_run.c */
 operation do_fill, do_drop, do_lazyfree, do_page_out, do_reclaim, do_map_again;
 operation do_renew;
-operation do_protect, do_lock, do_mergeable, do_watch;
+/* ops_state.c */
+operation do_protect, do_lock, do_mergeable;
+/* ops_watch.c */
+operation do_watch;
+/* ops_move.c */
 operation do_move, do_move_keep;
 
-/* ops_move.c: mremap() what of a run can be moved at once; returns the pages. */
+/* A run that is not what most operations can be done to. */
+#define SPECIAL	(SEALED | LOCKED | ABSENT)
+
+static inline size_t run_bytes(const struct run *run)
+{
+	return run->count * PAGE_SIZE;
+}
+
+/* Needs the range's mutex and the locks of the pages. */
+void run_refill(struct range *range, const struct run *run);
+bool run_free(struct actor *self, struct range *range, const struct run *run);
+/* Some more that is done to these pages, or nothing. */
+void run_follow_up(struct actor *self, struct range *range, size_t first,
+		   size_t count);
+
+/* mremap() what of a run can be moved at once; returns the number of pages. */
 size_t move_run(struct range *range, const struct run *run, int flags);
+/* The same from page `first` on, at most `count` pages; takes the mutex. */
+void move_part(struct range *range, size_t first, size_t count);
 
 #endif

@@ -66,18 +66,36 @@ static void expect_left(struct range *range, const struct run *run,
 		page_expect_nowhere_else(range, run->first + n);
 }
 
+/* Needs the range's mutex. */
+static size_t move_checked(struct range *range, const struct run *run)
+{
+	size_t moved = 0;
+
+	if (!(run->state & ABSENT))
+		moved = move_run(range, run, 0);
+	expect_left(range, run, moved);
+	return moved;
+}
+
+void move_part(struct range *range, size_t first, size_t count)
+{
+	struct run run;
+
+	pthread_mutex_lock(&range->layout);
+	run = run_at(range, first, count);
+	move_checked(range, &run);
+	pthread_mutex_unlock(&range->layout);
+}
+
 bool do_move(struct actor *self, struct range *range)
 {
 	struct run run;
-	size_t moved = 0;
+	size_t moved;
 
 	pthread_mutex_lock(&range->layout);
 	run = one_in(self, 3) ? run_at(range, 0, range->pages) :
 				run_somewhere(self, range);
-	if (!(run.state & ABSENT)) {
-		moved = move_run(range, &run, 0);
-		expect_left(range, &run, moved);
-	}
+	moved = move_checked(range, &run);
 	pthread_mutex_unlock(&range->layout);
 	if (moved)
 		note(self, range, run.first, moved, run.state);
@@ -113,7 +131,7 @@ bool do_move_keep(struct actor *self, struct range *range)
 
 	pthread_mutex_lock(&range->layout);
 	run = run_somewhere(self, range);
-	if (!(run.state & (ABSENT | LOCKED | SEALED))) {
+	if (!(run.state & SPECIAL)) {
 		run.count = pages_take(range, run.first, run.count);
 		if (run.count)
 			moved = move_run(range, &run, MREMAP_DONTUNMAP);

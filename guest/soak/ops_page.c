@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Operations on single pages, which race with everything else. */
-#include <sched.h>
-#include <string.h>
-
-#include "hold.h"
 #include "ops.h"
 
 /* So many contents are common to pages of all ranges and processes. */
 #define COMMON	6u
 #define MANY	16u
+/* What is done next, is done to so many around a page that is held. */
+#define HELD	16u
 
 bool do_read(struct actor *self, struct range *range)
 {
@@ -96,30 +94,53 @@ static void check_held(struct range *range, size_t page, const void *copy)
 		  "reads %s", want, is->lazy ? " (or zero)" : "", got);
 }
 
-/* Something outside of any page table refers to the page for a while. */
-bool do_hold(struct actor *self, struct range *range)
+void hold_drop(struct actor *self)
 {
 	static __thread uint64_t copy[PAGE_WORDS];
-	size_t page = below(self, range->pages);
-	struct hold hold;
+	struct range *range = self->held;
+
+	if (!range)
+		return;
+	if (self->hold.held) {
+		page_verify(range, self->held_page);
+		hold_read(&self->hold, copy);
+		check_held(range, self->held_page, copy);
+	}
+	hold_end(&self->hold);
+	page_release(range, self->held_page);
+	self->held = NULL;
+}
+
+/*
+ * Something outside of any page table refers to the page for a while, during
+ * which only what it holds does not change.
+ */
+static void hold_take(struct actor *self, struct range *range, size_t page)
+{
 	uint32_t at;
 
-	if (!page_take(range, page))
-		return false;
-	hold = hold_start();
+	self->held = range;
+	self->held_page = page;
+	self->hold = hold_start();
 	pthread_mutex_lock(&range->layout);
 	at = where(range, page);
 	if (!(at & ABSENT))
-		hold_page(&hold, place(range, at, page));
+		hold_page(&self->hold, place(range, at, page));
 	pthread_mutex_unlock(&range->layout);
-	if (hold.held) {
-		sched_yield();
-		page_verify(range, page);
-		hold_read(&hold, copy);
-		check_held(range, page, copy);
+}
+
+bool do_hold(struct actor *self, struct range *range)
+{
+	size_t page = below(self, range->pages);
+
+	if (self->held) {
+		hold_drop(self);
+		return true;
 	}
-	hold_end(&hold);
-	page_release(range, page);
+	if (!page_take(range, page))
+		return false;
+	hold_take(self, range, page);
 	note(self, range, page, 1, 0);
+	run_follow_up(self, range, page / HELD * HELD, HELD);
 	return true;
 }

@@ -10,6 +10,7 @@
 #include "ops.h"
 #include "pagemap.h"
 #include "uffd.h"
+#include "uffd.h"
 
 #ifndef UFFD_FEATURE_WP_ASYNC
 #define UFFD_FEATURE_WP_ASYNC	(1 << 15)
@@ -94,7 +95,7 @@ bool do_watch(struct actor *self, struct range *range)
 		return false;
 	pthread_mutex_lock(&range->layout);
 	run = run_somewhere(self, range);
-	if (!(run.state & (SEALED | LOCKED | ABSENT)) && !range->mergeable) {
+	if (!(run.state & SPECIAL) && !range->mergeable) {
 		run.count = pages_take(range, run.first,
 				       run.count < MOST ? run.count : MOST);
 		done = run.count;

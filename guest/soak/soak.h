@@ -35,6 +35,7 @@
 #include <sys/types.h>
 
 #include "content.h"
+#include "hold.h"
 #include "util.h"
 
 #define MAX_PROCESSES	4u
@@ -116,6 +117,9 @@ struct actor {
 	uint64_t random;
 	unsigned int seat;	/* in common->doing */
 	unsigned int kind;	/* of the operation it is at */
+	struct range *held;	/* has a page that `hold` refers to, or NULL */
+	size_t held_page;
+	struct hold hold;
 };
 
 /* What an actor is at, for a report of one that does not get on. */
@@ -175,6 +179,9 @@ struct kind {
 
 extern const struct kind kinds[];
 extern const unsigned int nr_kinds;
+
+/* ops_page.c: refer to no page any more. */
+void hold_drop(struct actor *self);
 
 /* ops.c: choose an operation, do it and count it. */
 void act(struct actor *self);
@@ -284,7 +291,7 @@ void page_expect_nowhere_else(struct range *range, size_t page);
 void pages_zero(struct range *range, size_t first, size_t count);
 void pages_lazy(struct range *range, size_t first, size_t count);
 
-/* ops_run.c: nothing of the range is locked any more. */
+/* ops_state.c: nothing of the range is locked any more. */
 void range_unlock_pages(struct range *range);
 
 /* worker.c */

@@ -73,6 +73,7 @@ static void change_folio_size(struct actor *self)
 {
 	static const unsigned long sizes[] = {
 		4, 16, 32, 64, 64, 64, 128, 256, 512, 1024, 2048, 2048, 2048,
+		2048,
 	};
 
 	folio_want(sizes[below(self, ARRAY_SIZE(sizes))]);

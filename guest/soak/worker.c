@@ -38,10 +38,12 @@ static void obey(enum order order)
 }
 
 /* Until it is over. The first thread does as main tells it. */
-static void rest(bool first)
+static void rest(struct actor *self)
 {
+	bool first = self->seat % MAX_THREADS == 0;
 	static uint32_t orders;
 
+	hold_drop(self);
 	if (first)
 		children_reap(true);
 	__atomic_add_fetch(&common->resting, 1, __ATOMIC_SEQ_CST);
@@ -62,11 +64,12 @@ static void *thread(void *arg)
 
 	while (!stopped() && !__atomic_load_n(&common->end, __ATOMIC_SEQ_CST)) {
 		if (pausing())
-			rest(self->seat % MAX_THREADS == 0);
+			rest(self);
 		act(self);
 		if (us.children && one_in(self, REAP_EVERY))
 			children_reap(false);
 	}
+	hold_drop(self);
 	memset(&common->doing[self->seat], 0, sizeof(struct doing));
 	return NULL;
 }
