@@ -118,6 +118,13 @@ def test_tests_pass_and_are_reported(quire: Quire, tree: Path) -> None:
     assert [case["name"] for case in arm64["cases"]] == ["fake.good", "fake.bad"]
 
 
+def test_a_dry_run_of_the_tests_prints_both_boots(quire: Quire, tree: Path) -> None:
+    assert quire("build", "--source", str(tree)).returncode == 0
+    done = quire("test", "--source", str(tree), "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("setpriv --pdeathsig KILL qemu-system") == 2
+
+
 def test_an_interrupted_run_is_taken_up(quire: Quire, tree: Path) -> None:
     """Only boots that came to their end count, and only if asked for."""
     words = ("test", "--source", str(tree), "ARCH=arm64")

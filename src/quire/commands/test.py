@@ -73,6 +73,8 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         verdicts.append(result)
         if not arguments.json and not arguments.dry_run:
             _show(result, lines)
+    if arguments.dry_run:
+        return 0
     if arguments.json:
         print(json.dumps([_as_json(verdict, lines) for verdict in verdicts], indent=1))
     error = suite.failures(verdicts, lines)
