@@ -14,8 +14,9 @@ from quire import run, series
 from quire.arch import ARM64, X86_64, Architecture
 from quire.base import Base
 from quire.errors import GuestLost
-from quire.fuzz import coverage, lines
-from quire.fuzz.coverage import Block, Coverage
+from quire.fuzz import blocks, coverage
+from quire.fuzz.blocks import Block
+from quire.fuzz.coverage import Coverage
 from quire.kernel import Kernel, Toolchain
 from quire.run import Finished
 from quire.tree import Tree
@@ -51,6 +52,9 @@ def test_the_series_names_its_functions() -> None:
     chosen = series.select(ROOT / "patches", parse("6.12.117"))
     names = coverage.touched(chosen)
     assert {"try_to_unmap_one", "move_pte_range", "rmap_walk_ksm", "unmap_clear_run"} <= names
+    assert {"unmap_hugetlb_pte", "swap_duplicate_nr", "is_page_zero_filled"} <= names
+    # They stand before a hunk, and end before it begins.
+    assert not names & {"generic_swapfile_activate", "get_swap_pages", "swapcache_prepare"}
     assert not names & {"if", "return", "for", "while", "switch"}
 
 
@@ -70,18 +74,20 @@ def test_blocks_begin_at_branches_and_targets(
     offsets: list[int],
 ) -> None:
     monkeypatch.setattr(run, "query", lambda *_argv: Finished(0, listing, 0.0))
-    (tmp_path / "System.map").write_text(f"{start:x} T walk\n{start + 0x20:x} t next\n")
-    found, symbols = coverage.prepare(kernel(arch, tmp_path), ["walk", "gone"], tmp_path / "work")
+    (tmp_path / "System.map").write_text(f"{start:x} T walk.part.0\n{start + 0x20:x} t next\n")
+    found, symbols = coverage.prepare(
+        kernel(arch, tmp_path), ["walk", "gone"], [], tmp_path / "work"
+    )
     assert [block.offset for block in found.blocks] == offsets
     rows = symbols.read_text().splitlines()
-    assert rows[0] == f"{start:x} walk+0x0"
+    assert rows[0] == f"{start:x} walk.part.0+0x0"
     assert rows[-1] == f"{start + 0x20:x} -"
 
 
 def test_what_was_reached_and_what_is_new(tmp_path: Path) -> None:
-    blocks = [Block(0x1000 + offset, "walk", offset) for offset in (0, 8, 16)]
-    blocks.append(Block(0x2000, "never", 0))
-    found = Coverage(kernel(ARM64, tmp_path), blocks)
+    made = [Block(0x1000 + offset, "walk", offset, "walk") for offset in (0, 8, 16)]
+    made.append(Block(0x2000, "never.isra.0", 0, "never"))
+    found = Coverage(kernel(ARM64, tmp_path), made)
     counts = tmp_path / "counts"
     head = "quire-count 1 aarch64\n"
     counts.write_text(f"{head}sym 0 walk+0x0 4 2\nsym 0 - 9 0\nsym 1 walk+0x0 2 1\nend\n")
@@ -100,23 +106,48 @@ def test_counts_that_are_cut_short(tmp_path: Path) -> None:
             found.add(tmp_path / name)
 
 
-def test_lines_come_from_an_object_compiled_again(tmp_path: Path) -> None:
+INLINED = """
+static inline int thrice(int n)
+{
+	if (n > 3) {
+		asm volatile("nop");
+		return n * 3;
+	}
+	asm volatile("");
+	return n + 1;
+}
+int walk(int n);
+int walk(int n)
+{
+	if (n)
+		return thrice(n);
+	return 7;
+}
+int other(int n);
+int other(int n)
+{
+	return n * n;
+}
+"""
+
+
+def test_inlined_functions_are_found_where_they_are(tmp_path: Path) -> None:
     objdir = tmp_path / "linux/o-x"
     (objdir / "mm").mkdir(parents=True)
-    source = "int walk(int n);\nint walk(int n)\n{\n\tif (n)\n\t\treturn n * 3;\n\treturn 7;\n}\n"
     (tmp_path / "linux/mm").mkdir()
-    (tmp_path / "linux/mm/foo.c").write_text(source)
-    command = "gcc -O2 -Wp,-MMD,mm/.foo.o.d -c -o mm/foo.o ../mm/foo.c"
+    (tmp_path / "linux/mm/foo.c").write_text(INLINED)
+    command = "gcc -O2 -fcf-protection=none -Wp,-MMD,mm/.foo.o.d -c -o mm/foo.o ../mm/foo.c"
     subprocess.run(command.split(), cwd=objdir, check=True)
     (objdir / "mm/.foo.o.cmd").write_text(f"savedcmd_mm/foo.o := {command}\n\nsource_x := y\n")
+    link = "ld -o vmlinux --entry=walk -Ttext=0xffffffff81001000 mm/foo.o"
+    subprocess.run(link.split(), cwd=objdir, check=True)
+    symbols = subprocess.run(["nm", "vmlinux"], cwd=objdir, check=True, capture_output=True).stdout
+    (objdir / "System.map").write_bytes(b"".join(sorted(symbols.splitlines(keepends=True))))
     arch = ARM64 if platform.machine() == ARM64.machine else X86_64
     before = sorted(path.name for path in objdir.rglob("*"))
-    found = lines.find(
-        kernel(arch, objdir),
-        ["mm/foo.c", "mm/none.c"],
-        {"walk+0x0": ("walk", 0), "gone+0x0": ("gone", 0)},
-        tmp_path / "work",
-    )
-    assert set(found) == {"walk+0x0"}
-    assert found["walk+0x0"] in {f"mm/foo.c:{line}" for line in range(2, 7)}
+    names = ["thrice", "gone"]
+    found = blocks.find(kernel(arch, objdir), names, ["mm/foo.c", "mm/none.c"], tmp_path / "work")
+    assert found
+    assert {(block.function, block.symbol) for block in found} == {("thrice", "walk")}
+    assert {block.line for block in found} <= {f"mm/foo.c:{line}" for line in range(2, 12)}
     assert sorted(path.name for path in objdir.rglob("*")) == before

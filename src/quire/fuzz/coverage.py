@@ -1,47 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the programs reached in the kernel's functions that the series touch.
 
-The counting plugin counts per symbol. Here it is given basic blocks for symbols: every place in
-those functions that a branch leads to, or that stands behind one. No debug information is needed.
+The counting plugin counts per symbol. Here it is given basic blocks for symbols.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from quire import run
-from quire.counter import TEXT_TYPES
 from quire.errors import BuildFailed, GuestLost
+from quire.fuzz import blocks
+from quire.fuzz.blocks import Block
 from quire.kernel import Kernel
 from quire.series import Series
 
 # Of everything else in the kernel; the plugin puts a symbol's end where the next one begins.
 REST = "-"
-_SYMBOL = re.compile(rf"^([0-9a-f]+) [{TEXT_TYPES}] (\S+)$", re.M)
-_HUNK_IN = re.compile(r"^@@ [^@]+@@ .*?(\w+)\(", re.M)
-_DEFINED = re.compile(r"^[ +](?!return|else|if)[a-z][\w \t*]*?\b(\w+)\([^;]*$", re.M)
-_INSN = re.compile(r"^[ \t]*([0-9a-f]+):[ \t]+(\S+)[ \t]*(.*)$", re.M)
-_TARGET = re.compile(r"\b([0-9a-f]{8,16}) <")
-# Instructions behind which another block begins. Calls come back and do not count.
-_BRANCH = re.compile(r"(b|b\..*|br|cbn?z|tbn?z|ret.*|brk|j.*|ud2)")
-
-
-@dataclass(frozen=True)
-class Block:
-    """One basic block; `name` is function+offset."""
-
-    address: int
-    function: str
-    offset: int
-
-    @property
-    def name(self) -> str:
-        """As the plugin is told, and tells."""
-        return f"{self.function}+{self.offset:#x}"
+_HUNK = re.compile(r"@@ [^@]+@@(?: .*?(\w+)\()?")
+_DEFINED = re.compile(r"(?!return|else|if|switch|while|for)(?:[a-z][\w \t*]*[ \t*])?(\w+)\([^;]*$")
 
 
 @dataclass
@@ -62,18 +41,18 @@ class Coverage:
         return news
 
     def functions(self) -> list[tuple[str, int, int, int]]:
-        """Each function: its calls, blocks reached, blocks there are."""
+        """Each function: how often it was begun, blocks reached, blocks there are."""
         by_name: dict[str, list[Block]] = {}
         for block in self.blocks:
             by_name.setdefault(block.function, []).append(block)
         return [
             (
                 name,
-                self.reached.get(f"{name}+0x0", 0),
-                sum(block.name in self.reached for block in blocks),
-                len(blocks),
+                sum(self.reached.get(block.name, 0) for block in _firsts(found)),
+                sum(block.name in self.reached for block in found),
+                len(found),
             )
-            for name, blocks in sorted(by_name.items())
+            for name, found in sorted(by_name.items())
         ]
 
     def unreached(self) -> list[Block]:
@@ -82,59 +61,60 @@ class Coverage:
         return [b for b in self.blocks if b.function in called and b.name not in self.reached]
 
 
+def _firsts(found: list[Block]) -> list[Block]:
+    """The first block of a function in each symbol that it is in."""
+    return list({block.symbol: block for block in reversed(found)}.values())
+
+
 def touched(series: Series) -> set[str]:
-    """Functions named in the series' C code: in hunks' headers, and defined in hunks."""
+    """Functions of the C code in which the series change a line."""
     names: set[str] = set()
     for patch in series.patches:
-        text = patch.path.read_text()
-        for part in re.split(r"^diff --git ", text, flags=re.M)[1:]:
-            if part.partition("\n")[0].endswith((".c", ".h")):
-                names |= set(_HUNK_IN.findall(part)) | set(_DEFINED.findall(part))
+        for part in re.split(r"^diff --git ", patch.path.read_text(), flags=re.M)[1:]:
+            file, _, body = part.partition("\n")
+            if file.endswith((".c", ".h")):
+                names |= set(_changed(body.splitlines()))
     return names
 
 
-def prepare(kernel: Kernel, names: Iterable[str], directory: Path) -> tuple[Coverage, Path]:
+def _changed(lines: Iterable[str]) -> Iterable[str]:
+    """Functions in which a diff changes a line. A hunk's header may name one that ended before."""
+    current = ""
+    for line in lines:
+        if hunk := _HUNK.match(line):
+            current = hunk[1] or ""
+        if line.startswith(("@@", "+++", "---")):
+            continue
+        text = line[1:]
+        defined = _DEFINED.match(text)
+        if defined:
+            current = defined[1]
+        elif text.startswith("}"):
+            current = ""
+        if line[:1] in ("+", "-") and current and (defined or text.startswith("\t")):
+            yield current
+
+
+def prepare(
+    kernel: Kernel, names: Iterable[str], sources: Iterable[str], directory: Path
+) -> tuple[Coverage, Path]:
     """The blocks of those functions that the kernel has, and a file of symbols for the plugin."""
-    wanted = set(names)
-    symbols = sorted(
-        (int(address, 16), name) for address, name in _SYMBOL.findall(kernel.system_map.read_text())
-    )
-    blocks: list[Block] = []
-    lines: dict[int, str] = {}
-    for (start, name), (end, _) in itertools.pairwise(symbols):
-        if name in wanted and end > start:
-            found = _blocks(kernel, name, start, end)
-            blocks += found
-            lines |= {block.address: block.name for block in found}
-            lines.setdefault(end, REST)
-    if not blocks:
+    found = blocks.find(kernel, set(names), sources, directory / "objects")
+    if not found:
         raise BuildFailed(
             "the kernel has none of the functions that the series touch",
             str(kernel.system_map),
             "run it with --no-coverage",
         )
-    path = directory / "blocks"
+    rows = {block.address: block.name for block in found}
+    starts = {block.address - block.offset for block in found}
+    for part in blocks.code(kernel):
+        if part.start in starts:
+            rows.setdefault(part.end, REST)
     directory.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{at:x} {lines[at]}\n" for at in sorted(lines)))
-    return Coverage(kernel, blocks), path
-
-
-def _blocks(kernel: Kernel, name: str, start: int, end: int) -> list[Block]:
-    objdump = f"{kernel.toolchain.cross_compile}objdump"
-    where = (f"--start-address={start:#x}", f"--stop-address={end:#x}")
-    listing = run.query(
-        objdump, "-d", "--no-show-raw-insn", *where, str(kernel.objdir / "vmlinux")
-    ).output
-    insns = [(int(at, 16), verb, rest) for at, verb, rest in _INSN.findall(listing)]
-    leaders = {start}
-    for (_, verb, rest), (following, _, _) in itertools.pairwise(insns):
-        if not _BRANCH.fullmatch(verb):
-            continue
-        leaders.add(following)
-        leaders |= {int(to, 16) for to in _TARGET.findall(rest) if start <= int(to, 16) < end}
-    # What stands behind the end of the code is padding.
-    code = {at for at, verb, _ in insns if verb not in ("nop", "udf", "int3", ".word")}
-    return [Block(at, name, at - start) for at in sorted(leaders & code)]
+    path = directory / "blocks"
+    path.write_text("".join(f"{at:x} {rows[at]}\n" for at in sorted(rows)))
+    return Coverage(kernel, found), path
 
 
 def _reached(counts: Path) -> Iterable[tuple[int, str, int]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from quire import counter, host
-from quire.fuzz import coverage, lines, program
+from quire.fuzz import coverage, program
 from quire.fuzz.program import Program
 from quire.fuzz.runner import Target
 from quire.report.table import console
@@ -24,9 +24,9 @@ class Guide:
     def __init__(self, session: Session, target: Target, series: Series, output: Path) -> None:
         self.pool: list[Program] = []
         self.output = output
-        self._sources = sorted({f for p in series.patches for f in p.files() if f.endswith(".c")})
+        sources = sorted({f for p in series.patches for f in p.files() if f.endswith(".c")})
         names = coverage.touched(series)
-        self.coverage, target.symbols = coverage.prepare(target.kernel, names, output)
+        self.coverage, target.symbols = coverage.prepare(target.kernel, names, sources, output)
         qemu = host.qemu(target.kernel.arch)
         target.plugin = counter.build(session.cache, session.project.counter, qemu)
         target.take_counts = self._take
@@ -65,9 +65,6 @@ class Guide:
 
     def _missed(self) -> list[str]:
         """Source lines of blocks that nobody reached; places in functions where none is known."""
-        blocks = self.coverage.unreached()
-        places = {block.name: (block.function, block.offset) for block in blocks}
-        known = lines.find(self.coverage.kernel, self._sources, places, self.output / "objects")
-        texts = [f"{known.get(b.name, b.name)} ({b.function})" for b in blocks]
+        texts = [f"{b.line or b.name} ({b.function})" for b in self.coverage.unreached()]
         never = [name for name, _, hit, _ in self.coverage.functions() if not hit]
         return [*(f"{name}, never called" for name in never), *dict.fromkeys(texts)]

@@ -8,7 +8,7 @@ change the code, so a place in a function is the same in both.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
 from quire import run
@@ -16,22 +16,14 @@ from quire.kernel import Kernel
 from quire.run import Command
 
 _COMMAND = re.compile(r"^savedcmd_\S+ := (.*?)(?: ; |$)", re.M)
-_SYMBOL = re.compile(r"^([0-9a-f]+) ([0-9a-f]+) [Tt] (\S+)$", re.M)
+# objdump's symbol table: address, flags, section, size, name.
+_FUNCTION = re.compile(r"^([0-9a-f]+) .{5}.F \.text\t([0-9a-f]+) (?:\.hidden )?(\S+)$", re.M)
+_FILE = re.compile(r"^.*?((?:mm|arch|include|lib|kernel|fs)/)")
+# The functions at a place, the innermost first: what was inlined into what, and the lines.
+Chain = list[tuple[str, str]]
 
 
-def find(
-    kernel: Kernel, sources: Iterable[str], places: Mapping[str, tuple[str, int]], work: Path
-) -> dict[str, str]:
-    """For each place (function, offset) its "file:line", as far as `sources` hold the function."""
-    lines: dict[str, str] = {}
-    for source in sources:
-        made = _compile(kernel, source, work)
-        if made:
-            lines |= _look_up(kernel, made, places)
-    return lines
-
-
-def _compile(kernel: Kernel, source: str, work: Path) -> Path | None:
+def compiled(kernel: Kernel, source: str, work: Path) -> Path | None:
     """The object with debug information, if the kernel has that object and its code agrees."""
     built = kernel.objdir / Path(source).with_suffix(".o")
     saved = built.with_name(f".{built.name}.cmd")
@@ -43,25 +35,35 @@ def _compile(kernel: Kernel, source: str, work: Path) -> Path | None:
     target = str(Path(source).with_suffix(".o"))
     command = re.sub(r"-Wp,-MMD,\S+", "", found[1]).replace(f"-o {target}", f"-g -o {made}")
     run.check(Command(["sh", "-c", command], cwd=kernel.objdir))
-    return made if _sizes(kernel, made) == _sizes(kernel, built) else None
+    return made if functions(kernel, made) == functions(kernel, built) else None
 
 
-def _sizes(kernel: Kernel, path: Path) -> list[tuple[str, str, str]]:
-    nm = f"{kernel.toolchain.cross_compile}nm"
-    return _SYMBOL.findall(run.query(nm, "-S", str(path)).output)
+def functions(kernel: Kernel, path: Path) -> dict[str, tuple[int, int]]:
+    """Where each function of an object's code is, and its size."""
+    listing = run.query(f"{kernel.toolchain.cross_compile}objdump", "-t", str(path)).output
+    return {name: (int(at, 16), int(size, 16)) for at, size, name in _FUNCTION.findall(listing)}
 
 
-def _look_up(kernel: Kernel, made: Path, places: Mapping[str, tuple[str, int]]) -> dict[str, str]:
-    starts = {name: int(at, 16) for at, _, name in _sizes(kernel, made)}
-    inside = {n: starts[f] + offset for n, (f, offset) in places.items() if f in starts}
-    if not inside:
+def chains(kernel: Kernel, made: Path, places: Sequence[int]) -> dict[int, Chain]:
+    """What is at places of an object's code."""
+    if not places:
         return {}
     tool = f"{kernel.toolchain.cross_compile}addr2line"
-    asked = [f"{address:#x}" for address in inside.values()]
-    answer = run.query(tool, "-j", ".text", "-e", str(made), *asked).output.splitlines()
-    texts = [re.sub(r"^.*?((?:mm|arch|include)/)", r"\1", line) for line in answer]
-    return {
-        name: text.partition(" ")[0]
-        for name, text in zip(inside, texts, strict=False)
-        if "?" not in text
-    }
+    asked = [f"{place:#x}" for place in places]
+    found: dict[int, Chain] = {}
+    # As many as a command line takes.
+    for start in range(0, len(asked), 2000):
+        some = asked[start : start + 2000]
+        answer = run.query(tool, "-a", "-f", "-i", "-j", ".text", "-e", str(made), *some).output
+        for part in re.split(r"^0x", answer, flags=re.M)[1:]:
+            at, *rest = part.splitlines()
+            found[int(at, 16)] = [
+                (name, _line(line)) for name, line in zip(rest[::2], rest[1::2], strict=False)
+            ]
+    return found
+
+
+def _line(text: str) -> str:
+    """As in the source tree, without the compiler's notes; empty if it is not known."""
+    text = _FILE.sub(r"\1", text).partition(" ")[0]
+    return "" if "?" in text else text
