@@ -76,7 +76,7 @@ def test_seeded_bugs_are_seen_or_missed(quire: Quire, tree: Path) -> None:
     done = quire(*words, "--bug", "hide", "--json")
     assert done.returncode == 1
     assert "arm64: hide" in done.stderr
-    assert [row["failed"] for row in json.loads(done.stdout)] == [True, False]
+    assert [row["noticed"] for row in json.loads(done.stdout)] == [True, False]
     assert quire(*words, FAKE_QEMU="panic").returncode == 0
 
 

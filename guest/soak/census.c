@@ -102,6 +102,13 @@ static bool wait_for(const uint32_t *number, uint32_t least, const char *what)
 	return true;
 }
 
+/* Parts of counters that CPUs have of their own are summed up; nobody works. */
+static void expect_no_negative(void)
+{
+	if (!try_write_file("/proc/sys/vm/stat_refresh", "1"))
+		violation(NULL, -1, "a counter of /proc/vmstat is negative");
+}
+
 static bool give_order(void)
 {
 	uint32_t orders = __atomic_add_fetch(&common->orders, 1,
@@ -166,6 +173,7 @@ void census(const pid_t *workers)
 		     "threads that rest") && give_order()) {
 		weather_ksm(false);
 		swap_out_all(workers);
+		expect_no_negative();
 		swap_settle();
 		used = swap_used_kib();
 		expect_near("memory.swap.current",

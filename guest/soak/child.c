@@ -23,6 +23,8 @@ struct birth {
 	struct range *scene_of;	/* where the parent has something in store */
 	struct run scene;
 	struct run part;	/* of the scene: not inherited */
+	struct hold hold;	/* of one page of it, or of none */
+	bool holding;
 };
 
 static struct model *model_of(unsigned int slot, const struct range *range)
@@ -48,6 +50,17 @@ static unsigned int take_slot(void)
 static void release_slot(unsigned int slot)
 {
 	__atomic_fetch_and(&common->slots, ~(1u << slot), __ATOMIC_SEQ_CST);
+}
+
+/* Is the parent still at what the child is there to see? */
+static bool playing(unsigned int slot)
+{
+	return __atomic_load_n(&common->playing[slot], __ATOMIC_SEQ_CST);
+}
+
+static void set_playing(unsigned int slot, bool on)
+{
+	__atomic_store_n(&common->playing[slot], on, __ATOMIC_SEQ_CST);
 }
 
 /* What the page holds now; `changes` is odd or old if that is not known. */
@@ -129,7 +142,7 @@ static void verify_all(struct range *range)
 }
 
 static void __attribute__((noreturn))
-live(const struct birth *birth, uint64_t random)
+live(struct birth *birth, uint64_t random)
 {
 	struct actor self = {
 		.random = random,
@@ -139,13 +152,17 @@ live(const struct birth *birth, uint64_t random)
 	size_t left;
 
 	become_child(birth);
+	if (birth->holding)
+		hold_end(&birth->hold);
 	common->doing[self.seat].owner = us.owner;
 	favourite = birth->scene_of ? birth->scene_of :
 				      &us.range[below(&self, NR_RANGES)];
 	verify_all(favourite);
-	for (left = LIFE_LEAST + below(&self, LIFE_MORE);
-	     left && !stopped() && !pausing(); left--)
+	left = LIFE_LEAST + below(&self, LIFE_MORE);
+	while ((left || playing(birth->slot)) && !stopped() && !pausing()) {
 		act(&self);
+		left -= !!left;
+	}
 	verify_all(favourite);
 	hold_drop(&self);
 	children_reap(true);
@@ -154,15 +171,26 @@ live(const struct birth *birth, uint64_t random)
 	_exit(stopped() ? STATUS_FAILED : STATUS_OK);
 }
 
+/* A folio that something refers to stays in the swap cache. */
+static void hold_scene(struct actor *self, struct birth *birth)
+{
+	const struct run *scene = &birth->scene;
+
+	birth->hold = hold_start();
+	birth->holding = true;
+	hold_page(&birth->hold, scene->addr +
+		  below(self, scene->count) * PAGE_SIZE);
+	run_page_out(birth->scene_of, scene->first, scene->count);
+}
+
 /*
  * A folio which the child gets only in part, so that its entries differ: all of
  * the run are fresh, or given up, or as they are. Needs the range's mutex.
  */
 static void set_scene(struct actor *self, struct birth *birth)
 {
-	static const size_t sizes[] = { 16, 16, 32, 64, 128, 512 };
 	struct range *range = &us.range[below(self, NR_RANGES)];
-	size_t size = sizes[below(self, ARRAY_SIZE(sizes))];
+	size_t size = one_in(self, 3) ? 16 : common->folio_pages;
 	struct run run = run_at(range, below(self, range->pages) / size * size,
 				size);
 	size_t taken;
@@ -178,6 +206,28 @@ static void set_scene(struct actor *self, struct birth *birth)
 	pages_release(range, run.first, taken);
 	birth->scene_of = range;
 	birth->scene = run;
+	if (one_in(self, 4))
+		hold_scene(self, birth);
+}
+
+/*
+ * What the parent does to it now; the child looks what becomes of its own. Only
+ * reclaim of everything is sure to come by folios that both have.
+ */
+static void play_scene(struct actor *self, struct birth *birth)
+{
+	struct range *range = birth->scene_of;
+	const struct run *scene = &birth->scene;
+	unsigned int n;
+
+	if (one_in(self, 4))
+		cgroup_reclaim("1G");
+	else
+		run_follow_up(self, range, scene->first, scene->count);
+	for (n = 0; n < 4; n++)
+		run_write_some(self, range, scene->first, scene->count);
+	if (birth->holding)
+		hold_end(&birth->hold);
 }
 
 /* The first pages of the scene, the last ones, or some in the middle. */
@@ -215,6 +265,7 @@ static pid_t give_birth(struct actor *self, struct birth *birth)
 	keep_part(self, birth);
 	copy_models(birth);
 	__atomic_add_fetch(&us.children, 1, __ATOMIC_SEQ_CST);
+	set_playing(birth->slot, true);
 	pid = fork();
 	if (!pid)
 		live(birth, random);
@@ -243,9 +294,9 @@ bool child_fork(struct actor *self, struct range *range)
 	}
 	if (birth.scene_of) {
 		range = birth.scene_of;
-		run_follow_up(self, range, birth.scene.first,
-			      birth.scene.count);
+		play_scene(self, &birth);
 	}
+	set_playing(birth.slot, false);
 	note(self, range, birth.scene.first, birth.scene.count, pid);
 	return true;
 }

@@ -242,6 +242,7 @@ static void prepare(void)
 	common->target = options.operations;
 	common->processes = options.processes;
 	common->threads = options.threads;
+	common->folio_pages = 1;
 	swap_on(SWAP_MIB);
 	cgroup_make(limit_kib());
 }

@@ -18,7 +18,7 @@ const struct kind kinds[] = {
 	{ "hold", 12, ON_ALL, 1000, do_hold },
 	{ "fill", 20, ON_ALL, 1000, do_fill },
 	{ "drop", 10, ON_ALL, 1000, do_drop },
-	{ "lazyfree", 50, ON_ANON, 2000, do_lazyfree },
+	{ "lazyfree", 70, ON_ANON, 1000, do_lazyfree },
 	{ "page out", 25, ON_ALL, 5000, do_page_out },
 	{ "reclaim", 3, ON_ALL, 1000, do_reclaim },
 	{ "move", 40, ON_ALL, 5000, do_move },
@@ -29,7 +29,7 @@ const struct kind kinds[] = {
 	{ "lock", 8, ON_ALL, 1000, do_lock },
 	{ "mergeable", 6, ON_PRIVATE, 1000, do_mergeable },
 	{ "watch", 6, ON_ANON, 500, do_watch },
-	{ "fork", 5, ON_ALL, 1000, child_fork },
+	{ "fork", 4, ON_ALL, 1000, child_fork },
 };
 
 const unsigned int nr_kinds = ARRAY_SIZE(kinds);

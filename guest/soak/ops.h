@@ -31,6 +31,10 @@ static inline size_t run_bytes(const struct run *run)
 /* Needs the range's mutex and the locks of the pages. */
 void run_refill(struct range *range, const struct run *run);
 bool run_free(struct actor *self, struct range *range, const struct run *run);
+/* Need neither. */
+void run_page_out(struct range *range, size_t first, size_t count);
+void run_write_some(struct actor *self, struct range *range, size_t first,
+		    size_t count);
 /* Some more that is done to these pages, or nothing. */
 void run_follow_up(struct actor *self, struct range *range, size_t first,
 		   size_t count);

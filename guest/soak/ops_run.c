@@ -68,7 +68,7 @@ void run_refill(struct range *range, const struct run *run)
 }
 
 /* Races with moves: then there is nothing at some of these addresses. */
-static void page_out(struct range *range, size_t first, size_t count)
+void run_page_out(struct range *range, size_t first, size_t count)
 {
 	struct run run = run_at(range, first, count);
 
@@ -77,8 +77,8 @@ static void page_out(struct range *range, size_t first, size_t count)
 		refused(range, first, "MADV_PAGEOUT");
 }
 
-static void write_some(struct actor *self, struct range *range, size_t first,
-		       size_t count)
+void run_write_some(struct actor *self, struct range *range, size_t first,
+		    size_t count)
 {
 	size_t n, page;
 
@@ -106,13 +106,13 @@ void run_follow_up(struct actor *self, struct range *range, size_t first,
 			break;
 		case 2:
 		case 3:
-			page_out(range, first, count);
+			run_page_out(range, first, count);
 			break;
 		case 4:
 			cgroup_reclaim("64K");
 			break;
 		case 5:
-			write_some(self, range, first, count);
+			run_write_some(self, range, first, count);
 			break;
 		}
 	}
@@ -136,7 +136,7 @@ bool do_page_out(struct actor *self, struct range *range)
 {
 	struct run run = run_somewhere(self, range);
 
-	page_out(range, run.first, run.count);
+	run_page_out(range, run.first, run.count);
 	note(self, range, run.first, run.count, 0);
 	return true;
 }

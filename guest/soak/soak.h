@@ -154,8 +154,10 @@ struct common {
 	uint32_t resting;	/* threads */
 	uint32_t orders;	/* given so far, of each kind in turn */
 	uint32_t obeyed;	/* by one worker or another */
+	size_t folio_pages;	/* of the folios that faults bring in now */
 	uint32_t owners;	/* numbers given to processes so far */
 	uint32_t slots;		/* bits: given to children */
+	bool playing[MAX_CHILDREN];	/* the parent is not done with it */
 	struct census census[MAX_PROCESSES];
 	struct doing doing[NR_SEATS];
 	struct model model[NR_SLOTS][NR_RANGES];

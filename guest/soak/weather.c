@@ -76,7 +76,11 @@ static void change_folio_size(struct actor *self)
 		2048,
 	};
 
-	folio_want(sizes[below(self, ARRAY_SIZE(sizes))]);
+	unsigned long kib = sizes[below(self, ARRAY_SIZE(sizes))];
+
+	folio_want(kib);
+	__atomic_store_n(&common->folio_pages, kib * KIB / PAGE_SIZE,
+			 __ATOMIC_RELAXED);
 	folio_want_shmem(sizes[below(self, ARRAY_SIZE(sizes))]);
 }
 
@@ -97,10 +101,6 @@ void weather_pass(struct actor *self)
 		change_ksm(self);
 	if (one_in(self, 60))
 		write_file("/proc/sys/vm/compact_memory", "1");
-	/* Fails when a counter is negative. */
-	if (one_in(self, 40) &&
-	    !try_write_file("/proc/sys/vm/stat_refresh", "1"))
-		violation(NULL, -1, "a counter of /proc/vmstat is negative");
 }
 
 void weather_end(void)

@@ -31,6 +31,9 @@ BOOT_SECONDS, PACE = 900.0, 100.0
 # How much of the results is read to see how far the guest has come.
 TAIL = 4096
 
+# The guest's test of whether it did enough of everything to mean something.
+ENOUGH = ".enough"
+
 _PROGRESS = re.compile(rb"^soak operations (\d+) (\d+)$", re.M)
 
 
@@ -100,6 +103,12 @@ class Report:
     def failed(self) -> bool:
         """Something was wrong, whatever it was."""
         return self.lost is not None or (self.test is not None and self.test.failed)
+
+    @property
+    def noticed(self) -> bool:
+        """The kernel did something wrong; not only too little to tell."""
+        wrong = [name for name, test in self.test.leaves() if test.failed] if self.test else []
+        return self.lost is not None or any(not name.endswith(ENOUGH) for name in wrong)
 
     def trouble(self) -> list[str]:
         """What was wrong, the guest's own words included."""

@@ -121,7 +121,7 @@ def _bugs(session: Session, arguments: argparse.Namespace, prepared: lab.Prepare
         for bug in (bug for bug in bugs if bug.seen_on(arch.name, session.configs)):
             report = _soak(session, kernel, _options(arguments), bug.name)
             rows.append({"bug": bug.name, **_as_json(report)})
-            missed += [] if report.failed else [f"{arch.name}: {bug.name}"]
+            missed += [] if report.noticed else [f"{arch.name}: {bug.name}"]
             if not arguments.json and not arguments.dry_run:
                 _show_bug(bug, report)
     if arguments.json:
@@ -136,9 +136,10 @@ def _bugs(session: Session, arguments: argparse.Namespace, prepared: lab.Prepare
 
 
 def _show_bug(bug: Bug, report: Report) -> None:
-    style, word = ("green", "seen") if report.failed else ("red", "MISSED")
-    by = next((line.lstrip("| ") for line in report.trouble() if "after " in line), "")
-    by = by or next(iter(report.trouble()), "")
+    style, word = ("green", "seen") if report.noticed else ("red", "MISSED")
+    trouble = report.trouble() if report.noticed else []
+    by = next((line.lstrip("| ") for line in trouble if "after " in line), "")
+    by = by or next(iter(trouble), "")
     console().print(
         f"[{style}]{word}[/] {report.kernel.arch.name} {bug.name} in "
         f"{report.pace.operations} operations  {by}"
@@ -189,6 +190,7 @@ def _as_json(report: Report) -> dict[str, Any]:
         "tree": kernel.tree.label,
         "base": str(kernel.tree.base.version),
         "failed": report.failed,
+        "noticed": report.noticed,
         "operations": report.pace.operations,
         "seconds": report.pace.seconds,
         "kinds": {kind.name: kind.count for kind in report.kinds},
