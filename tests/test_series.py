@@ -51,6 +51,17 @@ def test_one_capability_brings_what_it_needs(project: Path) -> None:
         series.read(file).only(["nothing"])
 
 
+def test_the_key_follows_the_diff_not_the_message(project: Path) -> None:
+    """A kernel need not be built again because somebody mends a comma."""
+    file = project / "patches/linux-6.12.y/series"
+    patch = project / "patches/linux-6.12.y/ksm/0001-ksm-look-less.patch"
+    before = series.read(file).key()
+    patch.write_text(patch.read_text().replace("look less", "look at less", 1))
+    assert series.read(file).key() == before
+    patch.write_text(patch.read_text().replace("+ksm 30", "+ksm thirty"))
+    assert series.read(file).key() != before
+
+
 def test_the_key_follows_contents_and_order(project: Path) -> None:
     file = project / "patches/linux-6.12.y/series"
     before = series.read(file).key()

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+# Where the message and the statistics end.
+_DIFF = re.compile(r"^(?:diff --git |--- \S)", re.M)
 _HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@(.*)$")
 
 
@@ -48,6 +50,12 @@ class Patch:
         message = email.message_from_bytes(self.path.read_bytes(), policy=email.policy.default)
         subject = str(message.get("Subject", self.name))
         return re.sub(r"^\[PATCH[^]]*\]\s*", "", " ".join(subject.split()))
+
+    def diff(self) -> str:
+        """What it does to a tree, without what it says about that."""
+        text = self._text()
+        found = _DIFF.search(text)
+        return text[found.start() :] if found else ""
 
     def files(self) -> list[str]:
         """Every path the patch reads or writes, below the tree."""

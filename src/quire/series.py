@@ -44,8 +44,8 @@ class Series:
         return list(dict.fromkeys(patch.folder for patch in self.patches))
 
     def key(self) -> str:
-        """Changes with any patch's content or with their order."""
-        return digest(*(patch.path for patch in self.patches))
+        """Changes with any patch's diff or with their order; a message builds no kernel."""
+        return digest(*(patch.diff() for patch in self.patches))
 
     @property
     def capabilities(self) -> list[str]:
