@@ -27,19 +27,21 @@ static bool populated(const struct range *range, size_t page)
 {
 	const struct page *is = &range->model->page[page];
 
-	return range->type != SHMEM && is->key && !is->lazy;
+	return is->key && !is->lazy;
 }
 
 static void count_page(struct census *count, struct range *range, size_t page)
 {
-	char *at = place(range, where(range, page), page);
-	struct page_state is = pagemap_page(at);
+	struct page_state is;
 
+	if (range->type == SHMEM)
+		return;
+	is = pagemap_page(place(range, where(range, page), page));
+	count->swapped += is.swapped;
 	if (!populated(range, page))
 		return;
 	count->populated++;
 	count->resident += is.present;
-	count->swapped += is.swapped;
 	if (!is.present && !is.swapped)
 		violation(range, page, "nothing is there");
 }

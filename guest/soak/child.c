@@ -16,6 +16,8 @@
 #define MAX_LIVE	2u	/* children of one process */
 #define LIFE_LEAST	5u	/* operations */
 #define LIFE_MORE	40u
+/* About as much as the cgroup has: others bring back what they use. */
+#define MOST		"8M"
 
 /* What a child needs to know of its birth. */
 struct birth {
@@ -212,18 +214,22 @@ static void set_scene(struct actor *self, struct birth *birth)
 
 /*
  * What the parent does to it now; the child looks what becomes of its own. Only
- * reclaim of everything is sure to come by folios that both have.
+ * reclaim of nearly everything comes by folios that both have.
  */
 static void play_scene(struct actor *self, struct birth *birth)
 {
 	struct range *range = birth->scene_of;
 	const struct run *scene = &birth->scene;
+	bool sealed = one_in(self, 2) &&
+		      run_seal(range, scene->first, scene->count);
 	unsigned int n;
 
-	if (one_in(self, 4))
-		cgroup_reclaim("1G");
+	if (one_in(self, sealed ? 2 : 4))
+		cgroup_reclaim(MOST);
 	else
 		run_follow_up(self, range, scene->first, scene->count);
+	if (sealed)
+		run_unseal(range, scene->first, scene->count);
 	for (n = 0; n < 4; n++)
 		run_write_some(self, range, scene->first, scene->count);
 	if (birth->holding)

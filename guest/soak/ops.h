@@ -39,6 +39,13 @@ void run_write_some(struct actor *self, struct range *range, size_t first,
 void run_follow_up(struct actor *self, struct range *range, size_t first,
 		   size_t count);
 
+/*
+ * Make a run read-only, if all of it is as usual, and writable again. In between
+ * others may move it. Both take the mutex.
+ */
+bool run_seal(struct range *range, size_t first, size_t count);
+void run_unseal(struct range *range, size_t first, size_t count);
+
 /* mremap() what of a run can be moved at once; returns the number of pages. */
 size_t move_run(struct range *range, const struct run *run, int flags);
 /* The same from page `first` on, at most `count` pages; takes the mutex. */

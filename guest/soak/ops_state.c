@@ -17,18 +17,29 @@ static void protect(struct range *range, size_t first, size_t count, int prot)
 	}
 }
 
-static void seal(struct range *range, size_t first, size_t count)
+bool run_seal(struct range *range, size_t first, size_t count)
 {
-	where_change(range, first, count, SEALING, 0);
-	protect(range, first, count, PROT_READ);
-	where_change(range, first, count, SEALED, SEALING);
+	bool plain;
+
+	pthread_mutex_lock(&range->layout);
+	plain = run_at(range, first, count).count == count &&
+		!(where(range, first) & SPECIAL);
+	if (plain) {
+		where_change(range, first, count, SEALING, 0);
+		protect(range, first, count, PROT_READ);
+		where_change(range, first, count, SEALED, SEALING);
+	}
+	pthread_mutex_unlock(&range->layout);
+	return plain;
 }
 
-static void unseal(struct range *range, size_t first, size_t count)
+void run_unseal(struct range *range, size_t first, size_t count)
 {
+	pthread_mutex_lock(&range->layout);
 	where_change(range, first, count, SEALING, SEALED);
 	protect(range, first, count, PROT_READ | PROT_WRITE);
 	where_change(range, first, count, 0, SEALING);
+	pthread_mutex_unlock(&range->layout);
 }
 
 /* Some of the pages: they can be read, and not written to. */
@@ -49,21 +60,12 @@ static void try_sealed(struct actor *self, struct range *range,
 
 bool do_protect(struct actor *self, struct range *range)
 {
-	struct run run;
-	bool plain;
+	struct run run = run_somewhere(self, range);
 
-	pthread_mutex_lock(&range->layout);
-	run = run_somewhere(self, range);
-	plain = !(run.state & SPECIAL);
-	if (plain)
-		seal(range, run.first, run.count);
-	pthread_mutex_unlock(&range->layout);
-	if (!plain)
+	if (!run_seal(range, run.first, run.count))
 		return false;
 	try_sealed(self, range, &run);
-	pthread_mutex_lock(&range->layout);
-	unseal(range, run.first, run.count);
-	pthread_mutex_unlock(&range->layout);
+	run_unseal(range, run.first, run.count);
 	note(self, range, run.first, run.count, 0);
 	return true;
 }
