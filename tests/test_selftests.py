@@ -74,6 +74,19 @@ def test_a_plan_that_was_not_kept_fails_the_run() -> None:
     assert "3 tests planned, 2 reported" in dict(verdict.cases)["cow.exit"].reason
 
 
+def test_a_number_that_comes_again_is_a_case_of_its_own() -> None:
+    # As of a child whose exec failed and that went on as its parent.
+    printed = "1..3\nok 1 a\nok 2 c\n# Planned tests != run tests\nnot ok 2 b\nok 3 c"
+    verdict = report(run_of("ksm", printed), ksm="tap")
+    assert statuses(verdict) == {
+        "ksm.1": "pass",
+        "ksm.2": "pass",
+        "ksm.3": "pass",
+        "ksm.2-again": "fail",
+        "ksm.exit": "pass",
+    }
+
+
 def test_a_program_that_bails_out_takes_no_other_along() -> None:
     lines = ["KTAP version 1", "1..2", "# 1..2", "# ok 1 a", "# Bail out! no memory"]
     lines += ["not ok 1 cow", "# 1..1", "# ok 1 b", "ok 2 mkdirty"]

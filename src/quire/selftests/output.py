@@ -12,9 +12,16 @@ from quire.ktap import Test
 
 # Before a program's line; the harness's own remarks are indented.
 PRINTED, REMARK = "# ", "  # "
+# Of all remarks the one that is no reason.
+TOOK = "took "
 # The case that every run has: how the program itself ended.
 EXIT = "exit"
 
+HEADER = "KTAP version 1"
+# A failure that the program expects.
+EXPECTED = "XFAIL"
+
+_NUMBERED = re.compile(r"(?:not )?ok (\d+)\b")
 _RESULT = re.compile(r"^(?:not )?ok \d+ (\S+)")
 _VERDICT = re.compile(r"(?:^|\.\.\. )(done|failed|skipped)(?: \[reason: (.*)\])?$")
 _STEP = re.compile(r"^(.*?)[ .]*\x1b\[(\d+)m(.*?)\x1b\[0m$")
@@ -45,7 +52,8 @@ def expand(report: Test, lines: Sequence[str], dialects: Mapping[str, str]) -> N
     for run in report.subtests:
         output = printed.get(run.name, Output())
         cases, problem = DIALECTS[dialects.get(run.name, EXIT)](output.lines)
-        end = Test(EXIT, run.status, "; ".join(output.remarks), run.problem)
+        why = "; ".join(text for text in output.remarks if not text.startswith(TOOK))
+        end = Test(EXIT, run.status, why, run.problem)
         if problem and end.status == "pass":
             end.status, end.reason = "fail", problem
         run.subtests = [*cases, end]
@@ -67,17 +75,41 @@ def split(lines: Iterable[str]) -> dict[str, Output]:
 
 
 def _tap(lines: Sequence[str]) -> tuple[list[Test], str]:
-    """A case for each result, by its number: not all descriptions are unique, or the same twice."""
-    root = ktap.parse(["KTAP version 1", *lines])
-    cases = []
-    for number, result in enumerate(root.subtests, 1):
-        title = "" if result.name.isdigit() else result.name
-        status, reason = result.status, result.reason
-        if status == "pass" and reason.startswith("XFAIL"):
-            status, reason = "xfail", reason.removeprefix("XFAIL").strip()
-        told = ": ".join(text for text in (title, reason) if text)
-        cases.append(Test(str(number), status, told, result.problem, result.diagnostics))
+    """A case for each result, by its number: not all descriptions are unique, or the same twice.
+
+    A number that comes again is a child's that went on where it should have ended.
+    """
+    first, again = _by_number(lines)
+    root = ktap.parse([HEADER, *first])
+    cases = [_case(str(number), test) for number, test in enumerate(root.subtests, 1)]
+    for number, line in again:
+        (test,) = ktap.parse([HEADER, line]).subtests
+        cases.append(_case(f"{number}-again", test, ""))
     return cases, root.problem
+
+
+def _by_number(lines: Iterable[str]) -> tuple[list[str], list[tuple[str, str]]]:
+    """The lines without results whose number was there before, and those."""
+    seen: set[str] = set()
+    first, again = [], []
+    for line in lines:
+        found = _NUMBERED.match(line)
+        if found and found[1] in seen:
+            again.append((found[1], line))
+            continue
+        if found:
+            seen.add(found[1])
+        first.append(line)
+    return first, again
+
+
+def _case(name: str, test: Test, problem: str | None = None) -> Test:
+    title = "" if test.name.isdigit() else test.name
+    status, reason = test.status, test.reason
+    if status == "pass" and reason.startswith(EXPECTED):
+        status, reason = "xfail", reason.removeprefix(EXPECTED).strip()
+    told = reason if reason and status == "skip" else ": ".join(filter(None, (title, reason)))
+    return Test(name, status, told, test.problem if problem is None else problem, test.diagnostics)
 
 
 def _testing(lines: Sequence[str]) -> tuple[list[Test], str]:
