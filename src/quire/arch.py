@@ -29,6 +29,8 @@ class Architecture:
     qemu: str
     machine_args: tuple[str, ...]
     console: str
+    # Where nothing is counted: the same without what is slow to emulate. The last -cpu is taken.
+    lean_args: tuple[str, ...]
     # Appended to the kernel command line, before `--`: always, and under -icount only.
     append: str
     append_icount: str
@@ -53,6 +55,8 @@ ARM64 = Architecture(
     # sve: the guest does not use it, and the kernel would save its registers.
     machine_args=("-M", "virt,gic-version=3", "-cpu", "max,pauth-impdef=on,sve=off"),
     console="ttyAMA0",
+    # The kernel signs and checks every return address.
+    lean_args=("-cpu", "max,pauth=off,sve=off"),
     append="earlycon=pl011,mmio32,0x09000000",
     append_icount="",
     packages=("qemu-system-arm",),
@@ -79,6 +83,7 @@ X86_64 = Architecture(
         "max,erms=off,fsrm=off",
     ),
     console="ttyS0",
+    lean_args=(),
     # microvm puts eight 512-byte virtio-mmio windows at 0xfeb00000, IRQs from 5
     # (hw/i386/microvm.c); devices are plugged in from the last one downwards.
     append="reboot=t earlycon=uart8250,io,0x3f8 "

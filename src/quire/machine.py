@@ -45,6 +45,8 @@ class Machine:
     spans: tuple[str, ...] = ()
     # What the plugin counts by, if not by the kernel's functions.
     symbols: Path | None = None
+    # Without what is slow to emulate: its instructions are not those of other runs.
+    lean: bool = False
 
     def append(self) -> str:
         """The kernel's command line. What follows `--` goes to init."""
@@ -58,7 +60,8 @@ class Machine:
     def argv(self, directory: Path) -> list[str]:
         """QEMU's command line; logs and results go to `directory`."""
         arch = self.kernel.arch
-        argv = [arch.qemu, *arch.machine_args, "-m", self.memory, "-smp", str(self.cpus)]
+        argv = [arch.qemu, *arch.machine_args, *(arch.lean_args if self.lean else ())]
+        argv += ["-m", self.memory, "-smp", str(self.cpus)]
         if self.icount:
             # One instruction is one nanosecond, and an idle CPU skips to the next timer.
             argv += ["-icount", "shift=0,sleep=off", "-rtc", "base=2024-11-17,clock=vm"]

@@ -22,6 +22,8 @@ from quire.run import dry_run
 
 # Where the executor looks for them.
 PROGRAMS = "programs"
+# Programs need little, and the host has to clear all that is touched.
+MEMORY = "512M"
 # Wall-clock seconds: a boot on a busy host, and what a program may take on top on average.
 BOOT_SECONDS, PROGRAM_SECONDS = 400.0, 4.0
 
@@ -139,6 +141,8 @@ def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
         ("fuzz", "cover") if target.plugin else ("fuzz",),
         plugin=target.plugin,
         symbols=target.symbols,
+        memory=MEMORY,
+        lean=True,
         timeout=BOOT_SECONDS + PROGRAM_SECONDS * len(programs),
         loglevel=CHATTY,
         parameters=STALLS + target.parameters,
