@@ -93,6 +93,34 @@ def test_sums_are_excused_with_their_pages_but_not_mappings() -> None:
     assert differ(f"{sums[0]}\n{pages[0]}", f"{other}\n{pages[1]}").differences
 
 
+MERGED = program.parse(
+    "0 map A 0 2 anon\n0 same A 0 2 1\n0 advise A 0 2 mergeable\nksm 4\n0 same A 0 2 1\n"
+    "ksm 2\nksm 5\n"
+)
+
+
+def merged(*last: str) -> Record:
+    """MERGED, with the state of both pages after the last operations."""
+    head = (
+        "o 0 ok\no 1 ok\nm 0 A 0 2*px:k1\no 2 ok\no 3 ok\nm 0 A 0 2*p:k1\no 4 ok\nm 0 A 0 2*px:k1\n"
+    )
+    return read(head + "".join(f"o {5 + n} ok\n{state}\n" for n, state in enumerate(last)))
+
+
+def test_a_page_may_be_merged_later_but_not_never() -> None:
+    apart, together = "m 0 A 0 2*px:k1", "m 0 A 0 2*p:k1"
+    verdict = compare(MERGED, merged(together, together), merged(apart, together))
+    assert verdict.differences == []
+    assert verdict.excused == {"merged later": 2}
+    never = compare(MERGED, merged(together, together), merged(apart, apart))
+    assert len(never.differences) == 2
+    assert compare(MERGED, merged(apart, apart), merged(apart, together)).differences
+    smart = (*program.parse("smart on"), *MERGED[1:])
+    old = compare(smart, merged(apart, apart), merged(apart, together))
+    assert old.differences == []
+    assert compare(smart, merged(together, together), merged(apart, apart)).differences
+
+
 def test_a_splat_on_patched_is_a_difference() -> None:
     splat = "k 4 WARNING: CPU: 0 PID: 1 at mm/rmap.c:1 x+0x0/0x1"
     assert differ("", splat).differences == ["splat: warning"]

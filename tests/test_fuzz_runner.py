@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from quire import machine
 from quire.fuzz import record, runner
 from quire.fuzz.record import Record
 
@@ -14,13 +15,13 @@ BOOT = "quire 1\np 0\no 0 ok\nq 0\np 3\no 0 ok\nm 0 A 0 1*-\nq 3\np 4\no 0 o"
 
 
 def test_each_record_is_watched_once_it_is_whole(tmp_path: Path) -> None:
-    results, seen = tmp_path / "results", []
+    results, seen = tmp_path / machine.RESULTS, []
 
     def watch(number: int, found: Record) -> bool:
         seen.append((number, found.lines))
         return number == 4
 
-    tick = runner._watching(results, watch)
+    tick = runner._watching(tmp_path, watch)
     assert tick
     for length in range(len(BOOT)):
         results.write_text(BOOT[:length])
@@ -32,8 +33,23 @@ def test_each_record_is_watched_once_it_is_whole(tmp_path: Path) -> None:
     assert seen[-1] == (4, ["o 0 ok"])
 
 
+def test_a_complaint_ends_the_program_that_runs(tmp_path: Path) -> None:
+    tick = runner._watching(tmp_path, lambda *_: False)
+    assert tick
+    results, console = tmp_path / machine.RESULTS, tmp_path / machine.CONSOLE
+    first, second = "[    1.0] BUG: Bad page map in process x\n", "[    2.0] WARNING: CPU: 0\n"
+    results.write_text("quire 1\np 0\no 0 ok\nq 0\np 1\n")
+    console.write_text(first)
+    # The record of a program that has ended says it by itself.
+    tick()
+    tick()
+    console.write_text(first + second)
+    with pytest.raises(runner.Splat, match="splat: warning"):
+        tick()
+
+
 def test_nothing_is_watched_for_nobody(tmp_path: Path) -> None:
-    assert runner._watching(tmp_path / "results", None) is None
+    assert runner._watching(tmp_path, None) is None
 
 
 def test_records_are_kept_as_they_were(tmp_path: Path) -> None:

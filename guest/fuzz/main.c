@@ -15,12 +15,15 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/reboot.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fuzz.h"
@@ -29,6 +32,8 @@
 
 #define PROGRAMS	"/programs"
 #define RECORD_SIZE	(4 * MIB)
+/* Of virtual time; a program takes a tenth of one. */
+#define PROGRAM_LIMIT_S	10u
 /* Kernel messages of this level and worse: warnings. */
 #define KMSG_LEVEL	4
 
@@ -125,7 +130,7 @@ static bool run_op(const struct op *op)
 }
 
 /* All operations, then the reading and writing in the end. */
-static void run_steps(const struct program *program)
+static bool run_steps(const struct program *program)
 {
 	const struct turn *turn = &arena->turn;
 	bool ok = turns_begin(program);
@@ -137,10 +142,34 @@ static void run_steps(const struct program *program)
 		take_lines();
 	}
 	if (ok)
-		return;
+		return true;
 	if (turn->step < program->nr_ops)
 		add_line("o %u hang\n", turn->step);
 	add_line("x hang 1\n");
+	return false;
+}
+
+/* For what takes main along: the host sees a program without an end. */
+static void give_up(int sig __attribute__((unused)))
+{
+	reboot(RB_AUTOBOOT);
+}
+
+static void watch_over(unsigned int seconds)
+{
+	static timer_t timer;
+	static bool made;
+	struct sigevent event = {
+		.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1,
+	};
+	struct itimerspec limit = { .it_value.tv_sec = seconds };
+
+	if (!made && (signal(SIGUSR1, give_up) == SIG_ERR ||
+		      timer_create(CLOCK_MONOTONIC, &event, &timer)))
+		die_errno("cannot make a timer");
+	made = true;
+	if (timer_settime(timer, 0, &limit, NULL))
+		die_errno("cannot set a timer");
 }
 
 /* Returns whether the next program can run in this boot. */
@@ -149,6 +178,7 @@ static bool run_program(const struct program *program)
 	bool more;
 
 	results_line("p %u", program->number);
+	watch_over(PROGRAM_LIMIT_S);
 	memset(arena->told, 0, sizeof(arena->told));
 	system_reset();
 	program_file = memfd_create("fuzz", MFD_CLOEXEC);
@@ -157,10 +187,10 @@ static bool run_program(const struct program *program)
 		die_errno("cannot make a file");
 	content_expect(program->words);
 	actors_begin(program);
-	run_steps(program);
+	more = run_steps(program);
 	actors_end();
 	close(program_file);
-	more = system_check(add_line);
+	more &= system_check(add_line);
 	take_messages();
 	add_line("q %u\n", program->number);
 	flush_record();

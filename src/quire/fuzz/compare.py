@@ -25,7 +25,7 @@ EXPLANATIONS = {
     "arm64 folds it to a block, whose bits hold for all of it: sums in smaps move from clean to "
     "dirty, and huge mappings of redirtied folios stay",
     "merged later": "a page that was merged by KSM and written to since starts anew with the "
-    "series, and may be merged again a pass later or earlier",
+    "series: it may be merged again a pass later, and is not skipped as an old one by smart scan",
     "follows": "a page next to excused ones, or a sum that has such pages in it",
 }
 
@@ -34,6 +34,8 @@ _BITS = re.compile(
     r",(?:Referenced|LazyFree|AnonHugePages|Pss_Dirty|(?:Private|Shared)_(?:Clean|Dirty))=\d+"
 )
 _SUMS = re.compile(r",[A-Z]\w+=\d+")
+# Passes after which ksmd has merged again what it can.
+SETTLED = 6
 # Ranges are few pages; a place is (process, slot, page).
 Place = tuple[int, str, int]
 
@@ -53,14 +55,18 @@ class Model:
     lazy: set[Place] = field(default_factory=set)
     # Pages that have differed, with an excuse.
     apart: set[Place] = field(default_factory=set)
+    # Pages that are merged on one kernel and not yet on the other.
+    late: set[Place] = field(default_factory=set)
     held: bool = False
     # Pages were given up; something was written, or reclaimed, since.
     freed: bool = False
     written: bool = False
     reclaimed: bool = False
-    # ksmd has passed; something was written since.
+    # ksmd has passed; something was written since; how often it has passed after that.
     passed: bool = False
     unmerged: bool = False
+    since: int = 0
+    smart: bool = False
 
     def apply(self, op: Op, outcome: str) -> None:
         """Follow one operation."""
@@ -69,9 +75,12 @@ class Model:
         where = _places(actor, op.range)
         self.held |= op.verb in ("hold", "pin")
         self.passed |= op.verb == "ksm"
+        self.smart |= op.verb == "smart" and op.word == "on"
+        self.since += op.number if op.verb == "ksm" else 0
         if op.verb in ("write", "same", "word"):
             self.written |= self.freed
             self.unmerged |= self.passed
+            self.since = 0
             if outcome.endswith("segv=0 bus=0"):
                 self.lazy -= where
         elif op.verb == "advise" and op.word == "free":
@@ -101,9 +110,9 @@ class Model:
                 return "held"
             if self.written:
                 return "dropped in part"
-        if self.unmerged and both and _as_merged(stock) == _as_merged(patched):
+        if both and self._merged_later(stock, patched):
             return "merged later"
-        near = any(who == place[0] and slot == place[1] for who, slot, _ in self.apart)
+        near = any(who == place[0] and slot == place[1] for who, slot, _ in self.apart | self.late)
         if (
             near
             and _empty(stock) == _empty(patched)
@@ -111,6 +120,13 @@ class Model:
         ):
             return "follows"
         return ""
+
+    def _merged_later(self, stock: Page, patched: Page) -> bool:
+        """Whether one kernel has merged the page and the other one need not yet."""
+        if not self.unmerged or _as_merged(stock) != _as_merged(patched):
+            return False
+        older = "x" in stock.state and "x" not in patched.state
+        return self.since < SETTLED or (self.smart and older)
 
     def _given_up(self, place: Place, stock: Page, patched: Page) -> bool:
         """Whether the page is lazyfree, by what the program did or by what the kernel says.
@@ -121,14 +137,15 @@ class Model:
 
     def touches(self, op: Op) -> bool:
         """Whether an operation's outcome can depend on pages that are apart."""
+        apart = self.apart | self.late
         if op.range is None:
-            return bool(self.apart)
+            return bool(apart)
         actor = op.actor if op.actor is not None else -1
-        return bool(_places(actor, op.range) & self.apart)
+        return bool(_places(actor, op.range) & apart)
 
     def apart_in(self, actor: int, slot: str = "") -> bool:
         """Whether a process has pages that are apart, in that slot or any."""
-        return any(who == actor and slot in ("", where) for who, where, _ in self.apart)
+        return any(who == actor and slot in ("", where) for who, where, _ in self.apart | self.late)
 
 
 def _places(actor: int, where: Range | None) -> set[Place]:
@@ -187,6 +204,7 @@ def _compare_step(verdict: Verdict, model: Model, op: Op | None, left: Step, rig
     """One operation's outcome and what is seen after it; pages first, sums depend on them."""
     where = f"{left.name} {op.text() if op else ''}".strip()
     keys = sorted({*left.states, *right.states}, key=lambda key: "muv".index(key[0]))
+    late, model.late = model.late, set()
     for key in keys:
         one, other = left.states.get(key, ""), right.states.get(key, "")
         if one == other:
@@ -196,7 +214,8 @@ def _compare_step(verdict: Verdict, model: Model, op: Op | None, left: Step, rig
         elif not _excused_sum(verdict, model, key, one, other):
             verdict.differences.append(f"{where}: {key}: {one} | {other}")
     if left.outcome != right.outcome:
-        if model.touches(op) if op else model.apart:
+        model.late |= late
+        if model.touches(op) if op else model.apart or model.late:
             verdict.excused["follows"] += 1
         else:
             verdict.differences.append(f"{where}: {left.outcome} | {right.outcome}")
@@ -212,7 +231,7 @@ def _compare_pages(verdict: Verdict, model: Model, where: str, one: str, other: 
         place = (int(actor), slot, at.page)
         excuse = model.excuse(place, left[at], right[at])
         if excuse:
-            apart.add(place)
+            (model.late if excuse == "merged later" else apart).add(place)
             verdict.excused[excuse] += 1
         else:
             texts = (f"{page.state}:{page.content}" for page in (left[at], right[at]))

@@ -41,14 +41,14 @@ class Coverage:
         return news
 
     def functions(self) -> list[tuple[str, int, int, int]]:
-        """Each function: how often it was begun, blocks reached, blocks there are."""
+        """Each function: runs of its most frequent block, blocks reached, blocks there are."""
         by_name: dict[str, list[Block]] = {}
         for block in self.blocks:
             by_name.setdefault(block.function, []).append(block)
         return [
             (
                 name,
-                sum(self.reached.get(block.name, 0) for block in _firsts(found)),
+                max(self.reached.get(block.name, 0) for block in found),
                 sum(block.name in self.reached for block in found),
                 len(found),
             )
@@ -59,11 +59,6 @@ class Coverage:
         """Blocks that no program came to, of functions that some did."""
         called = {name for name, _, reached, _ in self.functions() if reached}
         return [b for b in self.blocks if b.function in called and b.name not in self.reached]
-
-
-def _firsts(found: list[Block]) -> list[Block]:
-    """The first block of a function in each symbol that it is in."""
-    return list({block.symbol: block for block in reversed(found)}.values())
 
 
 def touched(series: Series) -> set[str]:

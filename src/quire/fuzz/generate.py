@@ -50,7 +50,7 @@ THEMES: dict[str, tuple[float, dict[str, float]]] = {
 }  # fmt: skip
 FOLIO_WEIGHTS = {4: 1, 16: 3, 32: 2, 64: 8, 128: 2, 256: 1, 512: 0.5, 1024: 0.3, 2048: 1}
 # Of ksmd: a page that was written to since it was merged needs up to four to be merged again.
-PASSES = (2, 4, 4, 5)
+PASSES = (2, 4, 4, 5, 8)
 MAPPING_WEIGHTS = {
     "anon": 20, "file": 1.5, "shared": 1.5, "shfile": 1.5, "far": 0.5, "droppable": 1,
 }  # fmt: skip
@@ -564,6 +564,21 @@ def _merge_moved(draw: Draw, actor: int, area: Area) -> None:
     draw.rng.choice((_reclaim_all, _walk))(draw, actor, moved)
 
 
+def _merge_again(draw: Draw, actor: int, area: Area) -> None:
+    """Merged, passed again, written to, maybe made equal again, passed; with smart scan or not."""
+    if draw.rng.random() < 0.7:
+        draw.add("smart", word="on")
+    _merged(draw, actor, area.where)
+    some = draw.piece(area.where)
+    draw.add(draw.rng.choice(["write", "read"]), actor, range=some)
+    if draw.rng.random() < 0.6:
+        draw.add("ksm", number=draw.rng.choice([1, 2, 5]))
+    if draw.rng.random() < 0.7:
+        draw.add("same", actor, range=some, number=1)
+        draw.add("ksm", number=draw.rng.choice([2, 5, 8]))
+    draw.rng.choice((_reclaim_all, _walk))(draw, actor, area)
+
+
 Mixer = Callable[[Draw, int, Range], None]
 Action = Callable[[Draw, int, Area], None]
 MIXERS: tuple[Mixer, ...] = (
@@ -580,7 +595,10 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
         *(_page_out, _page_out, _page_out, _reclaim_all, _reclaim_all, _reclaim_all),
         *(_page_out_pinned, _page_out_pinned, _page_out_words, _page_out_crowded, _markers),
     ),
-    "ksm": (_reclaim_all, _walk, _move_whole, _merge_moved, _merge_moved),
+    "ksm": (
+        *(_reclaim_all, _walk, _move_whole, _merge_moved, _merge_moved),
+        *(_merge_again, _merge_again),
+    ),
     "mixed": (_move_whole, _page_out, _reclaim_all, _give_up),
 }
 STEPS["recipe"] = _recipe

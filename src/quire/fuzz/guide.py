@@ -44,8 +44,8 @@ class Guide:
     def report(self, *, quiet: bool) -> None:
         """The table and the list of what was not reached, to a file; the gist to the terminal."""
         rows = self.coverage.functions()
-        table = [f"{'function':<40} {'calls':>10} {'blocks':>7} {'of':>5}"]
-        table += [f"{name:<40} {calls:>10} {hit:>7} {of:>5}" for name, calls, hit, of in rows]
+        table = [f"{'function':<40} {'times':>10} {'blocks':>7} {'of':>5}"]
+        table += [f"{name:<40} {times:>10} {hit:>7} {of:>5}" for name, times, hit, of in rows]
         missed = self._missed()
         path = self.output / "coverage"
         path.write_text("\n".join([*table, "", "not reached:", *missed]) + "\n")

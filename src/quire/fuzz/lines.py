@@ -31,7 +31,9 @@ def compiled(kernel: Kernel, source: str, work: Path) -> Path | None:
     if not found:
         return None
     work.mkdir(parents=True, exist_ok=True)
-    made = work / built.name
+    made = work / source.replace("/", "-").replace(".c", ".o")
+    if made.exists() and made.stat().st_mtime > built.stat().st_mtime:
+        return made if functions(kernel, made) == functions(kernel, built) else None
     target = str(Path(source).with_suffix(".o"))
     command = re.sub(r"-Wp,-MMD,\S+", "", found[1]).replace(f"-o {target}", f"-g -o {made}")
     run.check(Command(["sh", "-c", command], cwd=kernel.objdir))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from quire import machine
+from quire import machine, splat
 from quire.counter import Plugin
 from quire.errors import GuestLost
 from quire.fuzz import program as language
@@ -59,6 +59,10 @@ class Enough(Exception):
     """Whoever watches has seen what it waited for."""
 
 
+class Splat(Exception):
+    """The kernel complains, while somebody watches: its program need not come to an end."""
+
+
 def run(
     target: Target,
     programs: Mapping[int, Program],
@@ -98,28 +102,14 @@ def _boot(
     The last may tell of the guest's loss.
     """
     started = time.monotonic()
-    boot = _machine(target, programs)
-    results = target.directory / machine.RESULTS
-    lost, enough = "", False
-    try:
-        outcome = machine.boot(boot, target.directory, _watching(results, watch))
-    except Enough:
-        enough = True
-    except GuestLost as error:
-        # A splat without further consequences is in the record of its program.
-        lost = error.what
-    else:
-        if outcome.exit:
-            raise GuestLost(
-                "the executor gave up", "\n".join(outcome.notes), f"logs: {target.directory}"
-            )
+    lost, enough = _attend(_machine(target, programs), target.directory, watch)
     if dry_run():
         return {}, True
     target.boots += 1
     target.seconds += time.monotonic() - started
     if target.plugin and not lost and not enough:
         target.take_counts(target.directory / machine.COUNTS, list(programs.values()))
-    records = record.read(_text(results).splitlines())
+    records = record.read(_text(target.directory / machine.RESULTS).splitlines())
     if enough:
         return {number: found for number, found in records.items() if not found.lost}, True
     for found in records.values():
@@ -128,12 +118,31 @@ def _boot(
     return records, False
 
 
+def _attend(boot: Machine, directory: Path, watch: Watch | None) -> tuple[str, bool]:
+    """Run the machine: why the guest was lost, if it was, and whether it was stopped on purpose."""
+    try:
+        outcome = machine.boot(boot, directory, _watching(directory, watch))
+    except Enough:
+        return "", True
+    except Splat as error:
+        return str(error), False
+    except GuestLost as error:
+        # A splat without further consequences is in the record of its program.
+        return error.what, False
+    if outcome.exit:
+        raise GuestLost("the executor gave up", "\n".join(outcome.notes), f"logs: {directory}")
+    return "", False
+
+
 def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
     """The boot, with the programs behind the guest in its initramfs."""
     initrd = target.directory / "initrd"
     text = "".join(f"program {number}\n{language.text(ops)}" for number, ops in programs.items())
     if not dry_run():
         target.directory.mkdir(parents=True, exist_ok=True)
+        for name in (machine.RESULTS, machine.CONSOLE):
+            # Nobody is to take those of the boot before for this one's.
+            (target.directory / name).unlink(missing_ok=True)
         initrd.write_bytes(target.guest.initrd.read_bytes() + cpio({PROGRAMS: text.encode()}))
     return Machine(
         target.kernel,
@@ -149,21 +158,27 @@ def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
     )
 
 
-def _watching(results: Path, watch: Watch | None) -> Callable[[], None] | None:
+def _watching(directory: Path, watch: Watch | None) -> Callable[[], None] | None:
     """Shows `watch` what has come since it was called last."""
     if not watch:
         return None
-    seen = 0
+    seen = said = 0
 
     def tick() -> None:
-        nonlocal seen
-        text = _text(results)
+        nonlocal seen, said
+        text, console = _text(directory / machine.RESULTS), _text(directory / machine.CONSOLE)
         end = text.rfind("\nq ")
         end = text.find("\n", end + 1) if end >= 0 else -1
         fresh = record.read(text[seen : end + 1].splitlines()) if end >= 0 else {}
         seen = max(seen, end + 1)
         if any(watch(number, found) for number, found in fresh.items()):
             raise Enough
+        if fresh:
+            # What it said about these is in their records.
+            said = len(console)
+        complaint = splat.find(console[said:])
+        if complaint and "\np " in text[max(seen - 1, 0) :]:
+            raise Splat(f"splat: {complaint.kind}")
 
     return tick
 
