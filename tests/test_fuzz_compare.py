@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from quire.fuzz import program, record
 from quire.fuzz.compare import EXPLANATIONS, Verdict, compare
 from quire.fuzz.program import Range
@@ -119,6 +121,17 @@ def test_a_page_may_be_merged_later_but_not_never() -> None:
     old = compare(smart, merged(apart, apart), merged(apart, together))
     assert old.differences == []
     assert compare(smart, merged(together, together), merged(apart, apart)).differences
+
+
+def test_after_a_fault_only_trouble_counts() -> None:
+    ops = program.parse("0 map A 0 1 anon\n0 fail 1\n0 write A 0 1\n")
+    stock = read("o 0 ok\nm 0 A 0 1*-\no 1 ok\no 2 ok\nm 0 A 0 1*px:t2@A0")
+    patched = read("o 0 ok\nm 0 A 0 1*-\no 1 ok\no 2 ok\nm 0 A 0 1*-")
+    assert compare(ops, stock, patched) == Verdict([], Counter({"a fault": 1}))
+    patched.lines.append("x swap 1")
+    assert compare(ops, stock, patched).differences == ["left behind: swap 1"]
+    before = read("o 0 ok\nm 0 A 0 1*px:0\no 1 ok\no 2 ok")
+    assert compare(ops, stock, before).differences
 
 
 def test_a_splat_on_patched_is_a_difference() -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 
@@ -123,8 +124,22 @@ def test_a_mutant_is_a_program(ops: Program, other: Program, rng: random.Random)
 
 def test_every_operation_is_generated() -> None:
     seen = {op.verb for seed in range(3000) for op in generate.generate(seed)}
-    # Faults are injected by hand only: they need another kernel, and change with every patch.
+    # Faults are put in where they are wanted: they need another kernel.
     assert seen == set(VERBS) - {"fail"}
+
+
+def test_faults_come_before_operations_of_processes() -> None:
+    seen = 0
+    for seed in range(100):
+        ops = generate.generate(seed)
+        faulty = generate.with_faults(seed, ops)
+        assert program.parse(program.text(faulty)) == faulty
+        assert tuple(op for op in faulty if op.verb != "fail") == ops[: len(ops)]
+        for fault, op in itertools.pairwise(faulty):
+            if fault.verb == "fail":
+                assert fault.actor == op.actor is not None
+                seen += 1
+    assert seen > 50
 
 
 def test_new_programs_come_from_the_pool_and_from_seeds() -> None:

@@ -48,11 +48,33 @@ static void ksm_set(const char *knob, unsigned long value)
 	write_file(path, "%lu", value);
 }
 
+/* Any allocation may fail when told to, and nobody reports it. */
+static void allow_failures(void)
+{
+	static const char *const settings[][2] = {
+		{ "failslab/ignore-gfp-wait", "N" },
+		{ "failslab/verbose", "0" },
+		{ "fail_page_alloc/ignore-gfp-wait", "N" },
+		{ "fail_page_alloc/ignore-gfp-highmem", "N" },
+		{ "fail_page_alloc/min-order", "0" },
+		{ "fail_page_alloc/verbose", "0" },
+	};
+	char path[80];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(settings); i++) {
+		snprintf(path, sizeof(path), "/sys/kernel/debug/%s",
+			 settings[i][0]);
+		try_write_file(path, settings[i][1]);
+	}
+}
+
 void system_open(void)
 {
 	struct sigaction action = { .sa_handler = on_alarm };
 
 	sigaction(SIGALRM, &action, NULL);
+	allow_failures();
 	write_file(CGROUP_ROOT "/cgroup.subtree_control", "+memory");
 	if (mkdir(CGROUP, 0755))
 		die_errno("cannot make " CGROUP);

@@ -8,6 +8,7 @@ space can see is compared. A difference that repeats is shrunk and written out, 
   quire fuzz ARCH=arm64 --programs 50000 --seed 7
   quire fuzz --replay build/fuzz/arm64/finding-17/program.fuzz ARCH=arm64
   quire fuzz --corpus                            replay tests/fuzz/
+  quire fuzz --faults --config configs/debug.config   with allocations that fail
   quire fuzz --self-test ARCH=arm64              find some seeded bugs of each series
   quire fuzz --self-test all ARCH=arm64          find all of them (quire sabotage --list)
 """
@@ -15,6 +16,7 @@ space can see is compared. A difference that repeats is shrunk and written out, 
 import argparse
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,7 @@ NAME = "fuzz"
 # Programs a boot: enough that booting does not count, few enough that a lost guest costs little.
 BATCH = 500
 PROGRAMS = 1000
+FAULTS = "CONFIG_FAULT_INJECTION=y"
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -70,6 +73,11 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         help="stop after so many (default %(default)s)",
     )
     part.add_argument(
+        "--faults",
+        action="store_true",
+        help="let allocations fail (needs --config configs/debug.config)",
+    )
+    part.add_argument(
         "--no-coverage",
         action="store_true",
         help="do not count what the programs reach, nor be guided by it",
@@ -98,6 +106,12 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
             _target(session, arch, prepared.patched),
             session.jobs,
         )
+        if arguments.faults and FAULTS not in pair.patched.kernel.config.read_text():
+            raise UserError(
+                "this kernel cannot make allocations fail",
+                f"{pair.patched.kernel.config}: no {FAULTS}",
+                "--config configs/debug.config",
+            )
         output = (arguments.output or session.cache.root / "fuzz") / arch.name
         guide = None
         if not given and not arguments.no_coverage and not arguments.dry_run:
@@ -154,10 +168,7 @@ def _fuzz(
         for start in range(0, total, BATCH):
             numbers = range(start, min(start + BATCH, total))
             pool = guide.pool if guide else []
-            batch = {
-                n: given[n] if given else generate.following(arguments.seed + n, pool)
-                for n in numbers
-            }
+            batch = {n: given[n] if given else _made(arguments, pool, n) for n in numbers}
             left = arguments.findings - len(findings)
             for finding in hunt.investigate(pair, tally, batch, left):
                 hunt.write(finding, output)
@@ -167,11 +178,17 @@ def _fuzz(
             if len(findings) >= arguments.findings:
                 break
     seconds = time.monotonic() - started
+    hunt.write_odd(tally, output)
     if arguments.json:
         print(json.dumps(_as_json(arch, pair, tally, findings, seconds), indent=1))
     else:
         _show(arch, pair, tally, findings, seconds)
     return findings
+
+
+def _made(arguments: argparse.Namespace, pool: Sequence[Program], number: int) -> Program:
+    ops = generate.following(arguments.seed + number, pool)
+    return generate.with_faults(arguments.seed + number, ops) if arguments.faults else ops
 
 
 def _show(
@@ -182,8 +199,8 @@ def _show(
     rate = tally.programs * 2 * 60 / spent if spent else 0
     out.print(
         f"{arch.name}: {tally.programs} programs in {seconds:.0f} s, {rate:.0f} a minute and boot; "
-        f"{tally.suspects} differed, {tally.unstable} of them not twice the same on stock, "
-        f"{tally.troubled} in trouble on stock; [bold]{len(findings)} findings[/]"
+        f"{tally.suspects} differed, {len(tally.unstable)} of them not twice the same on stock, "
+        f"{len(tally.troubled)} in trouble on stock; [bold]{len(findings)} findings[/]"
     )
     for name, count in tally.excused.most_common():
         out.print(f"  excused in {count} programs: {name} ({EXPLANATIONS[name]})")
@@ -201,8 +218,8 @@ def _as_json(
         "seconds": seconds,
         "boots": pair.stock.boots + pair.patched.boots,
         "suspects": tally.suspects,
-        "unstable": tally.unstable,
-        "troubled": tally.troubled,
+        "unstable": len(tally.unstable),
+        "troubled": len(tally.troubled),
         "excused": dict(tally.excused),
         "findings": [
             {

@@ -25,6 +25,9 @@ from quire.fuzz.program import (
 )
 
 SHARE_OF_POOL = 0.4
+# Of operations that are to meet a fault, and at which of their allocations.
+SHARE_FAULTY = 0.15
+NTH = (1, 1, 1, 2, 2, 3, 4, 5, 6, 8, 10, 15, 20, 40)
 MIN_OPS, LONGEST = 3, 14
 
 # How often an operation comes: everywhere, and by theme in place of that.
@@ -173,6 +176,17 @@ def following(seed: int, pool: Sequence[Program]) -> Program:
     if pool and rng.random() < SHARE_OF_POOL:
         return mutate(rng, rng.choice(pool), rng.choice(pool))
     return generate(seed)
+
+
+def with_faults(seed: int, program: Program) -> Program:
+    """The same with allocations that fail, in some of its operations."""
+    rng = random.Random(f"{seed} faults")
+    ops: list[Op] = []
+    for op in program:
+        if op.actor is not None and op.verb not in ("warm", "exit") and rng.random() < SHARE_FAULTY:
+            ops.append(check(Op("fail", op.actor, number=rng.choice(NTH))))
+        ops.append(op)
+    return tuple(ops[:MAX_OPS])
 
 
 def step(draw: Draw) -> None:

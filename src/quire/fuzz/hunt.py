@@ -71,8 +71,8 @@ class Tally:
     programs: int = 0
     suspects: int = 0
     # Programs whose record on stock does not repeat, or has a splat, leak or hang.
-    unstable: int = 0
-    troubled: int = 0
+    unstable: dict[int, Program] = field(default_factory=dict)
+    troubled: dict[int, Program] = field(default_factory=dict)
     # For each excuse, the programs that needed it.
     excused: Counter[str] = field(default_factory=Counter)
 
@@ -89,7 +89,7 @@ def suspects(
         tally.programs += 1
         tally.excused.update(verdict.excused.keys())
         if stock[number].trouble:
-            tally.troubled += 1
+            tally.troubled[number] = ops
         elif verdict.differences:
             found[number] = ops
     tally.suspects += len(found)
@@ -106,7 +106,7 @@ def confirm(
     kept = {}
     for number, ops in programs.items():
         if _plain(again_stock[number]) != _plain(stock[number]):
-            tally.unstable += 1
+            tally.unstable[number] = ops
             continue
         verdict = compare(ops, again_stock[number], again[number])
         if verdict.differences:
@@ -186,6 +186,15 @@ def follow_up(
 def folder(finding: Finding, directory: Path) -> Path:
     """Where a finding is written."""
     return directory / f"finding-{finding.number}"
+
+
+def write_odd(tally: Tally, directory: Path) -> None:
+    """Programs that say nothing about the patches, for whoever wants to know why."""
+    for name, programs in (("unstable", tally.unstable), ("troubled", tally.troubled)):
+        for number, ops in programs.items():
+            path = directory / name / f"{number}.fuzz"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(language.text(ops))
 
 
 def write(finding: Finding, directory: Path) -> None:
