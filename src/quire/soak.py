@@ -137,6 +137,7 @@ def run(
         timeout=options.patience(),
         loglevel=CHATTY,
         parameters=options.parameters,
+        lean=True,
     )
     work = machine.workdir(session.cache, _name(boot))
 
