@@ -147,6 +147,7 @@ def prepare(
         timeout=options.timeout,
         loglevel=CHATTY,
         parameters=(*parameters, *patience(kernel, options), *options.parameters),
+        lean=True,
     )
 
 

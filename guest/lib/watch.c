@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,18 +52,14 @@ static bool take_all(struct output *output, int fd)
 	return len < 0;
 }
 
-static void become(char *const *argv, int out)
+static void begin(int out)
 {
-	char path[256];
 	int in = open("/dev/null", O_RDONLY);
 
 	setpgid(0, 0);
 	dup2(in, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(out, STDERR_FILENO);
-	snprintf(path, sizeof(path), "./%s", argv[0]);
-	execv(path, argv);
-	die_errno("cannot execute %s", path);
 }
 
 /* Until it ends, or false when it has not within ms. */
@@ -92,7 +88,7 @@ static int judge(int status)
 	return STATUS_FAILED;
 }
 
-int watch_program(char *const *argv, unsigned int ms)
+int watch(void (*run)(const void *arg), const void *arg, unsigned int ms)
 {
 	struct output output = { .len = 0 };
 	int fds[2], status;
@@ -102,8 +98,11 @@ int watch_program(char *const *argv, unsigned int ms)
 	if (pipe2(fds, O_CLOEXEC) || fcntl(fds[0], F_SETFL, O_NONBLOCK))
 		die_errno("cannot make a pipe");
 	pid = fork_child();
-	if (!pid)
-		become(argv, fds[1]);
+	if (!pid) {
+		begin(fds[1]);
+		run(arg);
+		exit(STATUS_OK);
+	}
 	close(fds[1]);
 	ended = wait_for(pid, &status, &output, fds[0], ms);
 	kill(-pid, SIGKILL);
@@ -112,6 +111,6 @@ int watch_program(char *const *argv, unsigned int ms)
 		put_line(&output);
 	if (ended)
 		return judge(status);
-	diag("not done in %u s", ms / 1000);
+	diag("not done in %u ms", ms);
 	return STATUS_FAILED;
 }
