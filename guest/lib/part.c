@@ -8,7 +8,13 @@
 #include "range.h"
 #include "util.h"
 
-const struct part parts[] = {
+/*
+ * Hundreds of mappings of one page each take long to make and show nothing that
+ * they do not in smaller folios.
+ */
+#define MANY_KIB	256u
+
+static const struct part parts[] = {
 	{ "MADV_DONTDUMP", MADV_DONTDUMP, -1, false },
 	{ "MADV_SEQUENTIAL", MADV_SEQUENTIAL, -1, false },
 	{ "PROT_READ", -1, PROT_READ, false },
@@ -17,7 +23,26 @@ const struct part parts[] = {
 	{ "munmap", -1, -1, true },
 };
 
-_Static_assert(ARRAY_SIZE(parts) == NR_PARTS, "adapt NR_PARTS");
+static bool every_other(const struct mask *mask, unsigned long kib)
+{
+	return masked(mask, 0, kib) != masked(mask, 1, kib) &&
+	       masked(mask, 1, kib) != masked(mask, 2, kib);
+}
+
+void for_each_part(unsigned long kib,
+		   void (*check)(unsigned long kib, const struct mask *mask,
+				 const struct part *part))
+{
+	size_t i, j;
+
+	for (j = 0; j < ARRAY_SIZE(parts); j++) {
+		/* The last mask has all pages. */
+		for (i = 0; i < NR_MASKS - 1; i++) {
+			if (kib <= MANY_KIB || !every_other(&masks[i], kib))
+				check(kib, &masks[i], &parts[j]);
+		}
+	}
+}
 
 static void give(char *addr, size_t pages, const struct part *part)
 {

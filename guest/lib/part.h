@@ -18,10 +18,14 @@ struct part {
 	bool gone;		/* the pages are no longer there */
 };
 
-/* MADV_DONTDUMP, MADV_SEQUENTIAL, PROT_READ, PROT_NONE, MADV_DONTNEED, munmap */
-extern const struct part parts[];
-#define NR_PARTS	6u
-
+/*
+ * Call check() for every way to part a folio: MADV_DONTDUMP, MADV_SEQUENTIAL,
+ * PROT_READ, PROT_NONE, MADV_DONTNEED and munmap, each of every mask that leaves
+ * some pages out.
+ */
+void for_each_part(unsigned long kib,
+		   void (*check)(unsigned long kib, const struct mask *mask,
+				 const struct part *part));
 void part_give(char *addr, size_t pages, unsigned long kib,
 	       const struct mask *mask, const struct part *part);
 /* Pages allow what they should and hold SEED, wherever they can be read. */

@@ -96,13 +96,7 @@ static void check_part_dropped(unsigned long kib, const struct mask *mask,
 
 QUIRE_CASE_SIZES(lazyfree, part_dropped, LARGE_SIZES)
 {
-	size_t i, j;
-
-	for (j = 0; j < NR_PARTS; j++) {
-		/* The last mask, all pages, leaves none for a part. */
-		for (i = 0; i < NR_MASKS - 1; i++)
-			check_part_dropped(kib, &masks[i], &parts[j]);
-	}
+	for_each_part(kib, check_part_dropped);
 }
 
 static void check_part_held(unsigned long kib, const struct mask *mask,
@@ -129,33 +123,27 @@ static void check_part_held(unsigned long kib, const struct mask *mask,
 
 QUIRE_CASE_SIZES(lazyfree, part_held, LARGE_SIZES)
 {
-	size_t i, j;
-
-	for (j = 0; j < NR_PARTS; j++) {
-		for (i = 0; i < NR_MASKS - 1; i++)
-			check_part_held(kib, &masks[i], &parts[j]);
-	}
+	for_each_part(kib, check_part_held);
 }
 
 /* Redirtied in one part, and the other part unmapped, or in another VMA. */
+static void check_part_redirtied(unsigned long kib, const struct mask *mask,
+				 const struct part *part)
+{
+	size_t n, pages = range_pages(kib);
+	char *at = lazy_range(kib, true);
+
+	lazy_rewrite(at, pages, kib, MASK_ALL);
+	part_give(at, pages, kib, mask, part);
+	reclaim(at, pages, BY_MEMCG);
+	for (n = 0; n < pages; n++) {
+		if (!masked(mask, n, kib))
+			expect_content(page_at(at, n), 1, SEED_NEW, n);
+	}
+	range_drop(at, pages);
+}
+
 QUIRE_CASE_SIZES(lazyfree, part_redirtied, LARGE_SIZES)
 {
-	size_t i, j, n, pages = range_pages(kib);
-
-	for (j = 0; j < NR_PARTS; j++) {
-		for (i = 0; i < NR_MASKS - 1; i++) {
-			const struct mask *mask = &masks[i];
-			char *at = lazy_range(kib, true);
-
-			lazy_rewrite(at, pages, kib, MASK_ALL);
-			part_give(at, pages, kib, mask, &parts[j]);
-			reclaim(at, pages, BY_MEMCG);
-			for (n = 0; n < pages; n++) {
-				if (!masked(mask, n, kib))
-					expect_content(page_at(at, n), 1,
-						       SEED_NEW, n);
-			}
-			range_drop(at, pages);
-		}
-	}
+	for_each_part(kib, check_part_redirtied);
 }

@@ -57,14 +57,8 @@ static void check_part(unsigned long kib, const struct mask *mask,
 
 QUIRE_CASE_SIZES(swapout, part, LARGE_SIZES)
 {
-	size_t i, j;
-
 	swapout_start(SWAP_MIB);
-	for (j = 0; j < NR_PARTS; j++) {
-		/* The last mask, all pages, leaves none for a part. */
-		for (i = 0; i < NR_MASKS - 1; i++)
-			check_part(kib, &masks[i], &parts[j]);
-	}
+	for_each_part(kib, check_part);
 	swapout_end();
 }
 
