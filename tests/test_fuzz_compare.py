@@ -117,6 +117,10 @@ def test_a_page_may_be_merged_later_but_not_never() -> None:
     never = compare(MERGED, merged(together, together), merged(apart, apart))
     assert len(never.differences) == 2
     assert compare(MERGED, merged(apart, apart), merged(apart, together)).differences
+    locked = (*MERGED[:4], *program.parse("0 lock A 0 2"), *MERGED[5:])
+    assert not compare(locked, merged(together, together), merged(apart, together)).differences
+    read_ = (*MERGED[:4], *program.parse("0 read A 0 2"), *MERGED[5:])
+    assert compare(read_, merged(together, together), merged(apart, together)).differences
     smart = (*program.parse("smart on"), *MERGED[1:])
     old = compare(smart, merged(apart, apart), merged(apart, together))
     assert old.differences == []

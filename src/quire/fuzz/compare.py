@@ -36,6 +36,9 @@ _BITS = re.compile(
     r",(?:Referenced|LazyFree|AnonHugePages|Pss_Dirty|(?:Private|Shared)_(?:Clean|Dirty))=\d+"
 )
 _SUMS = re.compile(r",[A-Z]\w+=\d+")
+# What writes to pages, and so takes merged ones apart: mlock() does where writing is allowed.
+WRITING = {"write", "same", "word", "lock", "resize"}
+WRITING_ADVICE = {"populate-write", "unmergeable"}
 # Passes after which ksmd has merged again what it can.
 SETTLED = 6
 # Ranges are few pages; a place is (process, slot, page).
@@ -76,13 +79,9 @@ class Model:
         actor = op.actor if op.actor is not None else -1
         where = _places(actor, op.range)
         self.held |= op.verb in ("hold", "pin")
-        self.passed |= op.verb == "ksm"
-        self.smart |= op.verb == "smart" and op.word == "on"
-        self.since += op.number if op.verb == "ksm" else 0
+        self._follow_merging(op)
         if op.verb in ("write", "same", "word"):
             self.written |= self.freed
-            self.unmerged |= self.passed
-            self.since = 0
             if outcome.endswith("segv=0 bus=0"):
                 self.lazy -= where
         elif op.verb == "advise" and op.word == "free":
@@ -99,6 +98,14 @@ class Model:
                 known |= {(op.number, slot, page) for who, slot, page in known if who == actor}
         if op.verb == "reclaim" or op.word == "pageout":
             self.reclaimed |= self.freed
+
+    def _follow_merging(self, op: Op) -> None:
+        self.passed |= op.verb == "ksm"
+        self.smart |= op.verb == "smart" and op.word == "on"
+        self.since += op.number if op.verb == "ksm" else 0
+        if op.verb in WRITING or op.word in WRITING_ADVICE:
+            self.unmerged |= self.passed
+            self.since = 0
 
     def excuse(self, place: Place, stock: Page, patched: Page) -> str:
         """The name of the explanation that covers a page's difference; empty if none does."""
