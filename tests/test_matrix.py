@@ -14,7 +14,7 @@ from quire.base import Base
 from quire.errors import Difference, GuestLost, UserError
 from quire.kernel import Kernel, Toolchain
 from quire.ktap import Test
-from quire.matrix import Column
+from quire.matrix import Column, Configuration
 from quire.suite import Verdict
 from quire.tree import Tree
 
@@ -29,9 +29,10 @@ def kernel(arch: Architecture = ARM64) -> Kernel:
 
 
 def column(logs: Path, config: str = "normal", **cases: str) -> Column:
-    tests = [Test(name, status) for name, status in cases.items()]
+    parts = {name: status.partition(":") for name, status in cases.items()}
+    tests = [Test(name, status, reason) for name, (status, _, reason) in parts.items()]
     report = Test("", "pass", subtests=[Test("ksm", "pass", subtests=tests)])
-    return Column(kernel(), config, 1, Verdict(kernel(), report, str(logs)))
+    return Column(kernel(), Configuration(config), 1, Verdict(kernel(), report, str(logs)))
 
 
 @pytest.fixture
@@ -63,8 +64,20 @@ def test_only_what_is_not_pass_everywhere_is_shown(
     assert error.where == "arm64-stock-debug-smp1: ksm.smart"
 
 
+def test_what_a_column_leaves_out_is_counted_but_no_row(tmp_path: Path) -> None:
+    columns = [
+        column(tmp_path, pair="pass", smart="pass"),
+        column(tmp_path, "debug", pair="skip:SKIP left out: its size", smart="skip:SKIP no ksmd"),
+    ]
+    assert columns[1].statuses([]) == {"ksm.pair": "left out", "ksm.smart": "skip"}
+    assert matrix.rows(columns, []) == {"ksm.smart": ["pass", "skip"]}
+    assert matrix.verdict(columns, []) is None
+
+
 def test_a_lost_guest_is_a_column_and_fails(tmp_path: Path) -> None:
-    lost = Column(kernel(), "debug", 2, None, GuestLost("the guest hung", "a place", "read"))
+    lost = Column(
+        kernel(), Configuration("debug"), 2, None, GuestLost("the guest hung", "a place", "read")
+    )
     error = matrix.verdict([column(tmp_path, pair="fail"), lost], [])
     assert isinstance(error, GuestLost)
     assert "arm64-stock-debug-smp2" in error.what

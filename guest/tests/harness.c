@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -190,6 +191,18 @@ QUIRE_CASE(selftest, reports_a_skip_with_its_reason)
 {
 	expect_report("selftest.skips", STATUS_OK,
 		      "\n  ok 1 skips # SKIP no such thing here\n", "");
+}
+
+QUIRE_CASE(selftest, leaves_sizes_out)
+{
+	setenv("quire_without_sizes", "6,64", 1);
+	expect_report("mremap.whole_folios-64k", STATUS_OK,
+		      "\n  ok 1 whole_folios-64k # SKIP left out: its size\n",
+		      "");
+	expect_report("mremap.whole_folios-16k", STATUS_OK,
+		      "\n  ok 1 whole_folios-16k\n", "");
+	expect_report("selftest.skips", STATUS_OK, "SKIP no such thing", "");
+	unsetenv("quire_without_sizes");
 }
 
 QUIRE_CASE_TAINTS(selftest, reports_a_tainted_kernel, AUX_TAINT)

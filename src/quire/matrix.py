@@ -26,13 +26,21 @@ class Configuration:
     fragments: tuple[str, ...] = ()
     trees: tuple[str, ...] = ("stock", "patched")
     cpus: tuple[int, ...] = (1, 2)
+    # To the kernel's command line.
+    parameters: tuple[str, ...] = ()
 
+
+# On a kernel that checks itself a case takes four times as long. Of the folio sizes 4, 16, 64 KiB
+# and 2 MiB stay there; those in between take the same paths.
+FEWER = ("quire_without_sizes=256,1024",)
+# As the guest says it.
+LEFT_OUT = "left out"
 
 # KASAN is the slowest there is, and what it finds in the stock kernel is not ours to judge.
 CONFIGURATIONS = (
     Configuration("normal"),
-    Configuration("debug", ("debug.config",)),
-    Configuration("kasan", ("kasan.config",), ("patched",), (2,)),
+    Configuration("debug", ("debug.config",), parameters=FEWER),
+    Configuration("kasan", ("kasan.config",), ("patched",), (2,), FEWER),
 )
 # Seconds. A kernel that checks itself is several times as slow, and shares the host.
 PATIENCE = 5400.0
@@ -43,7 +51,7 @@ class Column:
     """One boot of the matrix and what became of it."""
 
     kernel: Kernel
-    config: str
+    configuration: Configuration
     cpus: int
     verdict: Verdict | None = None
     lost: GuestLost | None = None
@@ -51,16 +59,19 @@ class Column:
     @property
     def name(self) -> str:
         """For the table's head and the names of files."""
-        words = [self.kernel.arch.name, self.kernel.tree.label, self.config, f"smp{self.cpus}"]
+        kernel = self.kernel
+        words = (kernel.arch.name, kernel.tree.label, self.configuration.name, f"smp{self.cpus}")
         return "-".join(words)
 
     def statuses(self, lines: Sequence[Expected]) -> dict[str, str]:
-        """pass, fail, skip or `expected` (a failure known by name) of every case."""
+        """pass, fail, skip, left out, or `expected` (a failure known by name) of every case."""
         found = {}
         for name, test in self.verdict.cases if self.verdict else []:
             status = test.outcome
             if status == "fail" and expected.why(lines, self.kernel, name):
                 status = "expected"
+            if status == "skip" and LEFT_OUT in test.reason:
+                status = LEFT_OUT
             found[name] = status
         return found
 
@@ -73,20 +84,22 @@ def run(
     A lost guest is a column too.
     """
     columns = [
-        Column(kernel, configuration.name, cpus)
+        Column(kernel, configuration, cpus)
         for configuration in CONFIGURATIONS
         for kernel in _kernels(session, prepared, configuration)
         for cpus in configuration.cpus
     ]
-    orders = [
-        Order(column.kernel, replace(options, cpus=column.cpus, timeout=PATIENCE))
-        for column in columns
-    ]
-    found = suite.several(session, orders, patterns)
+    found = suite.several(session, [_order(column, options) for column in columns], patterns)
     return [
         replace(column, lost=one) if isinstance(one, GuestLost) else replace(column, verdict=one)
         for column, one in zip(columns, found, strict=True)
     ]
+
+
+def _order(column: Column, options: Options) -> Order:
+    parameters = (*options.parameters, *column.configuration.parameters)
+    asked = replace(options, cpus=column.cpus, timeout=PATIENCE, parameters=parameters)
+    return Order(column.kernel, asked)
 
 
 def _kernels(
@@ -101,11 +114,11 @@ def _kernels(
 
 
 def rows(columns: Sequence[Column], lines: Sequence[Expected]) -> dict[str, list[str]]:
-    """The cases that are not `pass` in every column, with their status in each."""
+    """The cases that do not pass in every column that has them, with their status in each."""
     statuses = [column.statuses(lines) for column in columns]
     names = dict.fromkeys(name for found in statuses for name in found)
     table = {name: [found.get(name, "") for found in statuses] for name in names}
-    return {name: row for name, row in table.items() if set(row) - {"pass"}}
+    return {name: row for name, row in table.items() if set(row) - {"pass", LEFT_OUT}}
 
 
 def keep(directory: Path, columns: Sequence[Column], lines: Sequence[Expected]) -> None:
