@@ -127,6 +127,14 @@ def test_a_page_may_be_merged_later_but_not_never() -> None:
     assert compare(smart, merged(together, together), merged(apart, apart)).differences
 
 
+def test_what_a_process_bears_of_merged_pages_may_differ() -> None:
+    state = "v 0 A: 0+2:rw-p:0,Size=8,Rss=8,Pss={},Pss_Dirty={},KSM=8,mg"
+    stock, patched = (merged("m 0 A 0 2*p:k1\n" + state.format(n, n)) for n in (5, 6))
+    assert compare(MERGED, stock, patched) == Verdict([], Counter({"merged later": 1}))
+    other = merged("m 0 A 0 2*p:k1\n" + state.format(5, 5).replace("Rss=8", "Rss=4"))
+    assert compare(MERGED, stock, other).differences
+
+
 def test_after_a_fault_only_trouble_counts() -> None:
     ops = program.parse("0 map A 0 1 anon\n0 fail 1\n0 write A 0 1\n")
     stock = read("o 0 ok\nm 0 A 0 1*-\no 1 ok\no 2 ok\nm 0 A 0 1*px:t2@A0")

@@ -36,6 +36,9 @@ _BITS = re.compile(
     r",(?:Referenced|LazyFree|AnonHugePages|Pss_Dirty|(?:Private|Shared)_(?:Clean|Dirty))=\d+"
 )
 _SUMS = re.compile(r",[A-Z]\w+=\d+")
+# What a process bears of a merged page depends on how many others have it, and of pages with more
+# than 256 places there are several.
+_SHARES = re.compile(r",Pss(?:_Dirty)?=\d+")
 # What writes to pages, and so takes merged ones apart: mlock() does where writing is allowed.
 WRITING = {"write", "same", "word", "lock", "resize"}
 WRITING_ADVICE = {"populate-write", "unmergeable"}
@@ -258,6 +261,9 @@ def _excused_sum(verdict: Verdict, model: Model, key: str, one: str, other: str)
         same = _SUMS.sub("", one) == _SUMS.sub("", other) or kind == "u"
         verdict.excused["follows"] += same
         return same
+    if model.unmerged and "KSM=" in one and _SHARES.sub("", one) == _SHARES.sub("", other):
+        verdict.excused["merged later"] += 1
+        return True
     if not (model.reclaimed and (model.written or model.held)):
         return False
     same = _BITS.sub("", one) == _BITS.sub("", other)
