@@ -24,7 +24,6 @@ from quire.cache import Cache
 from quire.errors import GuestLost, UserError
 from quire.kernel import Kernel
 from quire.lab import Prepared
-from quire.machine import STALLS
 from quire.series import Series
 from quire.session import Session
 from quire.suite import Options
@@ -108,8 +107,7 @@ def sabotaged(cache: Cache, prepared: Prepared, where: Path) -> Tree:
 
 def hunt(session: Session, kernel: Kernel, bug: Bug, options: Options) -> Finding:
     """Boot with the bug selected and run its cases."""
-    parameters = (f"{PARAMETER}={bug.name}", *STALLS)
-    chosen = replace(options, parameters=parameters, timeout=HANG)
+    chosen = replace(options, parameters=(f"{PARAMETER}={bug.name}",), timeout=HANG)
     try:
         verdict = suite.run(session, kernel, bug.cases, chosen)
     except GuestLost as lost:
