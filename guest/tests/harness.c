@@ -12,10 +12,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "capture.h"
 #include "env.h"
 #include "ktap.h"
 #include "pattern.h"
-#include "results.h"
 
 #define REPORT_MAX 8192
 #define AUX_TAINT (1ul << 16)	/* for distributions: no kernel check sets it */
@@ -24,20 +24,12 @@
 static int run_hidden(const char *name, char *text)
 {
 	char *patterns[] = { (char *)name };
-	int outer = results_fd(), status, fd = memfd_create("report", 0);
-	ssize_t len;
+	struct capture capture = capture_begin();
+	int status;
 
-	if (fd < 0)
-		die_errno("cannot make a file for the report");
-	results_redirect(fd);
 	unsetenv("quire_timeout");	/* no patience with what must time out */
 	status = ktap_run(patterns, 1);
-	results_redirect(outer);
-	len = pread(fd, text, REPORT_MAX - 1, 0);
-	if (len < 0)
-		die_errno("cannot read the report");
-	text[len] = '\0';
-	close(fd);
+	capture_end(&capture, text, REPORT_MAX);
 	return status;
 }
 

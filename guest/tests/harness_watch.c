@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "capture.h"
 #include "ktap.h"
-#include "results.h"
 #include "watch.h"
 
 #define REPORT_MAX	4096
@@ -18,19 +18,10 @@
 /* Watch it; what reached the results port goes to text. */
 static int watched(void (*run)(const void *arg), unsigned int ms, char *text)
 {
-	int outer = results_fd(), status, fd = memfd_create("report", 0);
-	ssize_t len;
+	struct capture capture = capture_begin();
+	int status = watch(run, NULL, ms);
 
-	if (fd < 0)
-		die_errno("cannot make a file for the report");
-	results_redirect(fd);
-	status = watch(run, NULL, ms);
-	results_redirect(outer);
-	len = pread(fd, text, REPORT_MAX - 1, 0);
-	if (len < 0)
-		die_errno("cannot read the report");
-	text[len] = '\0';
-	close(fd);
+	capture_end(&capture, text, REPORT_MAX);
 	return status;
 }
 

@@ -22,9 +22,6 @@ CONSOLE, RESULTS, COUNTS, COMMAND = "console.log", "results.txt", "counts.txt", 
 # Of all kernel messages these are always wanted: warnings and worse. A stack dump is "warning".
 QUIET = 5
 CHATTY = 7
-# An endless loop in the kernel is a panic after three virtual seconds, the least there is, and not
-# a guest that hangs.
-STALLS = ("rcupdate.rcu_cpu_stall_timeout=3", "sysctl.kernel.panic_on_rcu_stall=1")
 
 
 @dataclass(frozen=True)

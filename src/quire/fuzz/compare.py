@@ -76,6 +76,11 @@ class Model:
     since: int = 0
     smart: bool = False
 
+    @property
+    def unlike(self) -> set[Place]:
+        """Pages that are not the same on both kernels, for whatever reason."""
+        return self.apart | self.late
+
     def apply(self, op: Op, outcome: str) -> None:
         """Follow one operation."""
         outcome = outcome.partition(" before=")[0]
@@ -124,7 +129,7 @@ class Model:
                 return "dropped in part"
         if both and self._merged_later(stock, patched):
             return "merged later"
-        near = any(who == place[0] and slot == place[1] for who, slot, _ in self.apart | self.late)
+        near = any(who == place[0] and slot == place[1] for who, slot, _ in self.unlike)
         if (
             near
             and _empty(stock) == _empty(patched)
@@ -149,15 +154,14 @@ class Model:
 
     def touches(self, op: Op) -> bool:
         """Whether an operation's outcome can depend on pages that are apart."""
-        apart = self.apart | self.late
         if op.range is None:
-            return bool(apart)
+            return bool(self.unlike)
         actor = op.actor if op.actor is not None else -1
-        return bool(_places(actor, op.range) & apart)
+        return bool(_places(actor, op.range) & self.unlike)
 
     def apart_in(self, actor: int, slot: str = "") -> bool:
         """Whether a process has pages that are apart, in that slot or any."""
-        return any(who == actor and slot in ("", where) for who, where, _ in self.apart | self.late)
+        return any(who == actor and slot in ("", where) for who, where, _ in self.unlike)
 
 
 def _places(actor: int, where: Range | None) -> set[Place]:
@@ -230,7 +234,7 @@ def _compare_step(verdict: Verdict, model: Model, op: Op | None, left: Step, rig
             verdict.differences.append(f"{where}: {key}: {one} | {other}")
     if left.outcome != right.outcome:
         model.late |= late
-        if model.touches(op) if op else model.apart or model.late:
+        if model.touches(op) if op else model.unlike:
             verdict.excused["follows"] += 1
         else:
             verdict.differences.append(f"{where}: {left.outcome} | {right.outcome}")

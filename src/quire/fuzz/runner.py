@@ -17,7 +17,7 @@ from quire.fuzz.program import Program
 from quire.fuzz.record import Record
 from quire.guest import Guest, cpio
 from quire.kernel import Kernel
-from quire.machine import CHATTY, STALLS, Machine
+from quire.machine import CHATTY, Machine
 from quire.run import dry_run
 
 # Where the executor looks for them.
@@ -26,6 +26,9 @@ PROGRAMS = "programs"
 MEMORY = "512M"
 # Wall-clock seconds: a boot on a busy host, and what a program may take on top on average.
 BOOT_SECONDS, PROGRAM_SECONDS = 400.0, 4.0
+
+# An endless loop in the kernel is a panic after that many virtual seconds, the least there is.
+STALLS = ("rcupdate.rcu_cpu_stall_timeout=3", "sysctl.kernel.panic_on_rcu_stall=1")
 
 Records = dict[int, Record]
 # Looks at a program's record as soon as there is one: is that enough?
