@@ -66,6 +66,10 @@ class Kernel:
         """The resolved configuration."""
         return self.objdir / ".config"
 
+    def enables(self, option: str) -> bool:
+        """Whether that CONFIG_ option is built in; not for a kernel that is not built (yet)."""
+        return self.config.exists() and kconfig.parse(self.config.read_text()).get(option) == "y"
+
 
 @dataclass(frozen=True)
 class Request:

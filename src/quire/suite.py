@@ -199,10 +199,7 @@ def check(outcome: Results, report: Test, work: Path, remedy: str) -> None:
 
 def patience(kernel: Kernel, options: Options) -> tuple[str, ...]:
     """Without -icount the guest's time is real; a kernel that checks itself is slow."""
-    checks_itself = (
-        "CONFIG_DEBUG_VM=y" in kernel.config.read_text() if kernel.config.exists() else False
-    )
-    return (PATIENCE,) if options.cpus > 1 or checks_itself else ()
+    return (PATIENCE,) if options.cpus > 1 or kernel.enables("CONFIG_DEBUG_VM") else ()
 
 
 def listing(session: Session, kernel: Kernel) -> list[str]:

@@ -40,7 +40,7 @@ NAME = "fuzz"
 # Programs a boot: enough that booting does not count, few enough that a lost guest costs little.
 BATCH = 500
 PROGRAMS = 1000
-FAULTS = "CONFIG_FAULT_INJECTION=y"
+FAULTS = "CONFIG_FAULT_INJECTION"
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -106,7 +106,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
             _target(session, arch, prepared.patched),
             session.jobs,
         )
-        if arguments.faults and FAULTS not in pair.patched.kernel.config.read_text():
+        if arguments.faults and not pair.patched.kernel.enables(FAULTS):
             raise UserError(
                 "this kernel cannot make allocations fail",
                 f"{pair.patched.kernel.config}: no {FAULTS}",

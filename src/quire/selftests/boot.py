@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from quire import kconfig, suite
+from quire import suite
 from quire.arch import Architecture
 from quire.base import Base
 from quire.guest import Guest
@@ -59,5 +59,4 @@ def choose(session: Session, base: Base, arch: Architecture) -> Selftests:
 
 def nodes(kernel: Kernel) -> tuple[str, ...]:
     """The parameter that splits the memory, if this kernel knows it."""
-    config = kconfig.parse(kernel.config.read_text()) if kernel.config.exists() else {}
-    return NODES if config.get(EMULATES_NODES) == "y" else ()
+    return NODES if kernel.enables(EMULATES_NODES) else ()
