@@ -135,6 +135,18 @@ def test_what_a_process_bears_of_merged_pages_may_differ() -> None:
     assert compare(MERGED, stock, other).differences
 
 
+def test_smart_scan_changes_which_page_is_reclaimed_but_not_contents() -> None:
+    smart = (*program.parse("smart on"), *MERGED[1:])
+    state = "\nv 0 A: 0+2:rw-p:0,Size=8,{},rd,mg"
+    swapped = merged("m 0 A 0 2*s" + state.format("Swap=8"))
+    present = "m 0 A 0 2*p:{}" + state.format("Rss=8,KSM=8")
+    assert compare(smart, swapped, merged(present.format("k1"))).differences == []
+    assert compare(MERGED, swapped, merged(present.format("k1"))).differences
+    assert compare(smart, swapped, merged(present.format("t1@A0"))).differences
+    dirty = merged(present.format("k1").replace("2*p", "2*pd"))
+    assert compare(smart, swapped, dirty).differences
+
+
 def test_after_a_fault_only_trouble_counts() -> None:
     ops = program.parse("0 map A 0 1 anon\n0 fail 1\n0 write A 0 1\n")
     stock = read("o 0 ok\nm 0 A 0 1*-\no 1 ok\no 2 ok\nm 0 A 0 1*px:t2@A0")

@@ -25,7 +25,8 @@ EXPLANATIONS = {
     "arm64 folds it to a block, whose bits hold for all of it: sums in smaps move from clean to "
     "dirty, and huge mappings of redirtied folios stay",
     "merged later": "a page that was merged by KSM and written to since starts anew with the "
-    "series: it may be merged again a pass later, and is not skipped as an old one by smart scan",
+    "series: it may be merged again a pass later, and is not skipped as an old one by smart scan; "
+    "with smart scan, other pages of its content may be merged and swapped otherwise, too",
     "a fault": "an allocation was made to fail, and which one is the Nth is each kernel's own "
     "affair: from then on only complaints, hangs and leaks count",
     "follows": "a page next to excused ones, or a sum that has such pages in it",
@@ -75,6 +76,15 @@ class Model:
     unmerged: bool = False
     since: int = 0
     smart: bool = False
+
+    @property
+    def ages(self) -> bool:
+        """Whether smart scan may take a page for an old one on stock alone.
+
+        Which page is merged, and with whom reclaim finds it, may differ then for all of its
+        content, in whatever process.
+        """
+        return self.smart and self.unmerged
 
     @property
     def unlike(self) -> set[Place]:
@@ -127,7 +137,7 @@ class Model:
                 return "held"
             if self.written:
                 return "dropped in part"
-        if both and self._merged_later(stock, patched):
+        if self._merged_later(stock, patched):
             return "merged later"
         near = any(who == place[0] and slot == place[1] for who, slot, _ in self.unlike)
         if (
@@ -140,10 +150,12 @@ class Model:
 
     def _merged_later(self, stock: Page, patched: Page) -> bool:
         """Whether one kernel has merged the page and the other one need not yet."""
-        if not self.unmerged or _as_merged(stock) != _as_merged(patched):
+        if self.ages and _merged_and_swapped(stock, patched):
+            return True
+        if not self.unmerged or not stock.content or _as_merged(stock) != _as_merged(patched):
             return False
         older = "x" in stock.state and "x" not in patched.state
-        return self.since < SETTLED or (self.smart and older)
+        return self.since < SETTLED or (self.ages and older)
 
     def _given_up(self, place: Place, stock: Page, patched: Page) -> bool:
         """Whether the page is lazyfree, by what the program did or by what the kernel says.
@@ -183,6 +195,14 @@ def _as_merged(page: Page) -> Page:
     if not page.content.startswith("k"):
         return page
     return Page(page.state.translate({ord("x"): None, ord("L"): None}), page.content)
+
+
+def _merged_and_swapped(one: Page, other: Page) -> bool:
+    """Whether one kernel has a page for KSM in memory and the other in swap, where none is read."""
+    there, away = (one, other) if "s" in other.state else (other, one)
+    same = there.content.startswith("k") and not away.content
+    bits = _as_merged(there).state.replace("p", "s")
+    return same and bits == away.state.translate({ord("x"): None, ord("L"): None})
 
 
 def _empty(page: Page) -> bool:
@@ -266,6 +286,9 @@ def _excused_sum(verdict: Verdict, model: Model, key: str, one: str, other: str)
         verdict.excused["follows"] += same
         return same
     if model.unmerged and "KSM=" in one and _SHARES.sub("", one) == _SHARES.sub("", other):
+        verdict.excused["merged later"] += 1
+        return True
+    if model.ages and "mg" in one and _SUMS.sub("", one) == _SUMS.sub("", other):
         verdict.excused["merged later"] += 1
         return True
     if not (model.reclaimed and (model.written or model.held)):
