@@ -98,6 +98,28 @@ def test_what_was_reached_and_what_is_new(tmp_path: Path) -> None:
     assert [block.name for block in found.unreached()] == ["walk+0x10"]
 
 
+def test_unreached_lines_of_the_series_come_first(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    for tree, text in ((old, "a\nb\nc\n"), (new, "a\nx\ny\nb\nz\n")):
+        (tree / "mm").mkdir(parents=True)
+        (tree / "mm/foo.c").write_text(text)
+    (new / "mm/foo.h").write_text("n\n")
+    lines = coverage.added(old, new, ["mm/foo.c", "mm/foo.h"])
+    assert lines == {"mm/foo.c:2", "mm/foo.c:3", "mm/foo.c:5", "mm/foo.h:1"}
+    places = ["mm/foo.c:10", "mm/foo.c:5", "mm/foo.c:4", "", "mm/foo.c:2"]
+    made = [Block(0x1000 + n, "walk", n, "walk", line) for n, line in enumerate(places)]
+    made.append(Block(0x2000, "never", 0, "never"))
+    found = Coverage(kernel(ARM64, tmp_path), made, {"walk+0x4": 1}, lines)
+    ours, others = coverage.missed(found)
+    assert ours == ["mm/foo.c:5 (walk)"]
+    assert others == [
+        "never, never called",
+        "walk+0x3 (walk)",
+        "mm/foo.c:4 (walk)",
+        "mm/foo.c:10 (walk)",
+    ]
+
+
 def test_counts_that_are_cut_short(tmp_path: Path) -> None:
     found = Coverage(kernel(ARM64, tmp_path), [])
     (tmp_path / "counts").write_text("quire-count 1 aarch64\nsym 0 walk+0x0 4 2\n")

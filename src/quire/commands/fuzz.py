@@ -115,7 +115,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         output = (arguments.output or session.cache.root / "fuzz") / arch.name
         guide = None
         if not given and not arguments.no_coverage and not arguments.dry_run:
-            guide = Guide(session, pair.patched, prepared.series, output)
+            guide = Guide(session, pair, prepared.series, output)
         for finding in _fuzz(session, arguments, pair, given, guide, output):
             path = hunt.folder(finding, output) / hunt.PROGRAM
             problems.append(f"{arch.name}: {path}: {finding.title}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from pathlib import Path
 
 from quire.errors import BuildFailed, GuestLost
@@ -30,6 +31,8 @@ class Coverage:
     kernel: Kernel
     blocks: list[Block]
     reached: dict[str, int] = field(default_factory=dict)
+    # Lines that the series put there, as file:line of the patched tree.
+    added: frozenset[str] = frozenset()
 
     def add(self, counts: Path) -> dict[int, set[str]]:
         """Take in a boot's counts; for each region, the blocks that none before it had reached."""
@@ -59,6 +62,36 @@ class Coverage:
         """Blocks that no program came to, of functions that some did."""
         called = {name for name, _, reached, _ in self.functions() if reached}
         return [b for b in self.blocks if b.function in called and b.name not in self.reached]
+
+
+def missed(coverage: Coverage) -> tuple[list[str], list[str]]:
+    """What no program came to: in lines that the series add, and elsewhere.
+
+    Source lines in their order; places in functions where no line is known; functions.
+    """
+    ours: dict[str, None] = {}
+    others = {f"{name}, never called": None for name, _, hit, _ in coverage.functions() if not hit}
+    for block in sorted(coverage.unreached(), key=_place):
+        found = ours if block.line in coverage.added else others
+        found[f"{block.line or block.name} ({block.function})"] = None
+    return list(ours), list(others)
+
+
+def _place(block: Block) -> tuple[str, int, int]:
+    file, _, line = block.line.rpartition(":")
+    return file, int(line or 0), block.address
+
+
+def added(stock: Path, patched: Path, files: Iterable[str]) -> frozenset[str]:
+    """The lines of those files that only the patched tree has, as file:line."""
+    found = set()
+    for file in files:
+        old = (stock / file).read_text().splitlines() if (stock / file).exists() else []
+        new = (patched / file).read_text().splitlines()
+        for tag, _, _, first, end in SequenceMatcher(None, old, new).get_opcodes():
+            if tag in ("insert", "replace"):
+                found |= {f"{file}:{line}" for line in range(first + 1, end + 1)}
+    return frozenset(found)
 
 
 def touched(series: Series) -> set[str]:

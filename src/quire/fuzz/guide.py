@@ -8,8 +8,8 @@ from pathlib import Path
 
 from quire import counter, host
 from quire.fuzz import coverage, program
+from quire.fuzz.hunt import Pair
 from quire.fuzz.program import Program
-from quire.fuzz.runner import Target
 from quire.report.table import console
 from quire.series import Series
 from quire.session import Session
@@ -19,14 +19,17 @@ SHOWN = 12
 
 
 class Guide:
-    """Counts what a target's programs reach. `pool` are the programs that reached new code."""
+    """Counts what programs reach on patched. `pool` are those that reached new code."""
 
-    def __init__(self, session: Session, target: Target, series: Series, output: Path) -> None:
+    def __init__(self, session: Session, pair: Pair, series: Series, output: Path) -> None:
         self.pool: list[Program] = []
         self.output = output
-        sources = sorted({f for p in series.patches for f in p.files() if f.endswith(".c")})
+        target, trees = pair.patched, (pair.stock.kernel.tree.path, pair.patched.kernel.tree.path)
+        files = sorted({file for patch in series.patches for file in patch.files()})
+        sources = [file for file in files if file.endswith(".c")]
         names = coverage.touched(series)
         self.coverage, target.symbols = coverage.prepare(target.kernel, names, sources, output)
+        self.coverage.added = coverage.added(*trees, files)
         qemu = host.qemu(target.kernel.arch)
         target.plugin = counter.build(session.cache, session.project.counter, qemu)
         target.take_counts = self._take
@@ -46,9 +49,11 @@ class Guide:
         rows = self.coverage.functions()
         table = [f"{'function':<40} {'times':>10} {'blocks':>7} {'of':>5}"]
         table += [f"{name:<40} {times:>10} {hit:>7} {of:>5}" for name, times, hit, of in rows]
-        missed = self._missed()
+        ours, others = coverage.missed(self.coverage)
+        table += ["", "not reached, in lines that the series add:", *ours]
+        table += ["", "not reached, elsewhere in these functions:", *others]
         path = self.output / "coverage"
-        path.write_text("\n".join([*table, "", "not reached:", *missed]) + "\n")
+        path.write_text("\n".join(table) + "\n")
         for number, ops in enumerate(self.pool):
             where = self.output / "interesting" / f"{number:04}.fuzz"
             where.parent.mkdir(exist_ok=True)
@@ -58,13 +63,7 @@ class Guide:
         out = console()
         called = sum(1 for _, _, hit, _ in rows if hit)
         out.print(f"reached {called} of {len(rows)} functions that the series touch{self.summary}")
-        for line in missed[:SHOWN]:
+        for line in ours[:SHOWN]:
             out.print(f"  not reached: {line}")
-        if len(missed) > SHOWN:
-            out.print(f"  … and {len(missed) - SHOWN} more in {path}")
-
-    def _missed(self) -> list[str]:
-        """Source lines of blocks that nobody reached; places in functions where none is known."""
-        texts = [f"{b.line or b.name} ({b.function})" for b in self.coverage.unreached()]
-        never = [name for name, _, hit, _ in self.coverage.functions() if not hit]
-        return [*(f"{name}, never called" for name in never), *dict.fromkeys(texts)]
+        more = len(ours[SHOWN:])
+        out.print(f"  … {more} more, and {len(others)} that the series did not add, in {path}")

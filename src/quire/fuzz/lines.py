@@ -7,6 +7,7 @@ change the code, so a place in a function is the same in both.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +19,6 @@ from quire.run import Command
 _COMMAND = re.compile(r"^savedcmd_\S+ := (.*?)(?: ; |$)", re.M)
 # objdump's symbol table: address, flags, section, size, name.
 _FUNCTION = re.compile(r"^([0-9a-f]+) .{5}.F \.text\t([0-9a-f]+) (?:\.hidden )?(\S+)$", re.M)
-_FILE = re.compile(r"^.*?((?:mm|arch|include|lib|kernel|fs)/)")
 # The functions at a place, the innermost first: what was inlined into what, and the lines.
 Chain = list[tuple[str, str]]
 
@@ -60,12 +60,19 @@ def chains(kernel: Kernel, made: Path, places: Sequence[int]) -> dict[int, Chain
         for part in re.split(r"^0x", answer, flags=re.M)[1:]:
             at, *rest = part.splitlines()
             found[int(at, 16)] = [
-                (name, _line(line)) for name, line in zip(rest[::2], rest[1::2], strict=False)
+                (name, _line(kernel, line))
+                for name, line in zip(rest[::2], rest[1::2], strict=False)
             ]
     return found
 
 
-def _line(text: str) -> str:
+def _line(kernel: Kernel, text: str) -> str:
     """As in the source tree, without the compiler's notes; empty if it is not known."""
-    text = _FILE.sub(r"\1", text).partition(" ")[0]
-    return "" if "?" in text else text
+    text = text.partition(" ")[0]
+    if "?" in text:
+        return ""
+    # Relative to where the compiler ran, or absolute by way of it.
+    path = os.path.normpath(kernel.objdir / text)
+    for above in (kernel.objdir, kernel.tree.path):
+        path = path.removeprefix(f"{os.path.normpath(above)}/")
+    return path
