@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from quire.fuzz import program, record
+from quire.fuzz import hunt, program, record
 from quire.fuzz.compare import EXPLANATIONS, Verdict, compare
 from quire.fuzz.program import Range
 from quire.fuzz.record import Page, Record
@@ -172,6 +172,19 @@ def test_a_lost_guest_is_a_difference() -> None:
     patched = run("")
     patched.lost = "the guest hung"
     assert compare(REDIRTIED, run(""), patched).differences == ["the guest hung"]
+
+
+def test_what_stock_leaves_behind_hides_nothing_else() -> None:
+    """Unless patched does not leave it: then the two did not do the same, and stock is at fault."""
+    good, other = "m 0 A 0 16*p:t4@A0\nx memory 1", "m 0 A 0 16*p:t3@A0\nx memory 1"
+    records = [run(text) for text in (good, other, other.replace("\nx memory 1", ""))]
+    tally = hunt.Tally()
+    programs = dict.fromkeys(range(3), REDIRTIED)
+    found = hunt.suspects(
+        tally, programs, dict.fromkeys(range(3), records[0]), dict(enumerate(records))
+    )
+    assert list(found) == [1]
+    assert list(tally.troubled) == [0, 1, 2]
 
 
 def test_every_excuse_has_a_reason() -> None:

@@ -80,7 +80,10 @@ class Tally:
 def suspects(
     tally: Tally, programs: Mapping[int, Program], stock: Records, patched: Records
 ) -> dict[int, Program]:
-    """The programs whose records differ without an excuse, on a stock that is well."""
+    """The programs whose records differ without an excuse.
+
+    Where stock is in trouble, only if patched is in the same: the rest can be compared then.
+    """
     found = {}
     for number, ops in programs.items():
         if number not in stock or number not in patched:
@@ -88,9 +91,10 @@ def suspects(
         verdict = compare(ops, stock[number], patched[number])
         tally.programs += 1
         tally.excused.update(verdict.excused.keys())
-        if stock[number].trouble:
+        trouble = stock[number].trouble
+        if trouble:
             tally.troubled[number] = ops
-        elif verdict.differences:
+        if verdict.differences and trouble in ("", patched[number].trouble):
             found[number] = ops
     tally.suspects += len(found)
     return found
