@@ -11,6 +11,7 @@ import pytest
 from quire import expected, matrix, version
 from quire.arch import ARM64, Architecture
 from quire.base import Base
+from quire.commands.test import show_all
 from quire.errors import Difference, GuestLost, UserError
 from quire.kernel import Kernel, Toolchain
 from quire.ktap import Test
@@ -72,6 +73,25 @@ def test_what_a_column_leaves_out_is_counted_but_no_row(tmp_path: Path) -> None:
     assert columns[1].statuses([]) == {"ksm.pair": "left out", "ksm.smart": "skip"}
     assert matrix.rows(columns, []) == {"ksm.smart": ["pass", "skip"]}
     assert matrix.verdict(columns, []) is None
+
+
+def test_the_table_has_a_letter_a_kernel(
+    known: list[expected.Expected], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever a kernel has of a case, and whatever is in its name."""
+    columns = [
+        column(tmp_path, smart="pass", stock_fails_x="fail", other="skip:SKIP no ksmd"),
+        column(tmp_path, "debug", smart="fail", other="skip:SKIP left out: its size"),
+        column(tmp_path, "kasan", smart="missing", **{"other[/]": "fail"}),
+    ]
+    show_all(columns, known)
+    rows = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines()[3:7]}
+    assert rows == {
+        "ksm.smart": [".", "F", "F"],
+        "ksm.stock_fails_x": ["x"],
+        "ksm.other": ["s", "-"],
+        "ksm.other[/]": ["F"],
+    }
 
 
 def test_a_lost_guest_is_a_column_and_fails(tmp_path: Path) -> None:

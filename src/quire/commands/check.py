@@ -14,6 +14,8 @@ import argparse
 import json
 from collections.abc import Iterator
 
+from rich.text import Text
+
 from quire import base, check, host, lab, version
 from quire.check import Result
 from quire.errors import Difference
@@ -81,7 +83,7 @@ def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Result
 
 def _show(result: Result) -> None:
     out = console()
-    mark = "[red]fail[/]" if result.trouble else "[green]ok  [/]"
-    out.print(f"{mark} {result.check}: {result.subject}")
+    mark = ("fail", "red") if result.trouble else ("ok  ", "green")
+    out.print(Text.assemble(mark, f" {result.check}: {result.subject}"))
     for line in result.trouble.splitlines():
-        out.print(f"     {line}", markup=False)
+        out.print(f"     {line}")

@@ -22,6 +22,7 @@ from typing import Any
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from quire import guest, host, lab, machine, sabotage
 from quire.arch import Architecture
@@ -197,15 +198,16 @@ def _show(
     out = console()
     spent = pair.stock.seconds + pair.patched.seconds
     rate = tally.programs * 2 * 60 / spent if spent else 0
-    out.print(
+    text = (
         f"{arch.name}: {tally.programs} programs in {seconds:.0f} s, {rate:.0f} a minute and boot; "
         f"{tally.suspects} differed, {len(tally.unstable)} of them not twice the same on stock, "
-        f"{len(tally.troubled)} in trouble on stock; [bold]{len(findings)} findings[/]"
+        f"{len(tally.troubled)} in trouble on stock; "
     )
+    out.print(Text.assemble(text, (f"{len(findings)} findings", "bold")))
     for name, count in tally.excused.most_common():
         out.print(f"  excused in {count} programs: {name} ({EXPLANATIONS[name]})")
     for finding in findings:
-        out.print(f"[red]finding {finding.number}[/] {finding.title}")
+        out.print(Text.assemble((f"finding {finding.number}", "red"), f" {finding.title}"))
         out.print("\n".join(f"  {op.text()}" for op in finding.program))
 
 

@@ -16,6 +16,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
+from rich.text import Text
+
 from quire import host, lab, parallel, sabotage, suite
 from quire.errors import Difference
 from quire.kernel import Kernel
@@ -102,4 +104,5 @@ def batched(patterns: Sequence[str], size: int) -> list[Sequence[str]]:
 def _show(finding: Finding) -> None:
     style, word = ("green", "caught") if finding.caught else ("red", "MISSED")
     by = f"  by {finding.by}" if finding.by else ""
-    console().print(f"[{style}]{word}[/] {finding.arch} {finding.bug.name}{by}")
+    text = f" {finding.arch} {finding.bug.name}{by}"
+    console().print(Text.assemble((word, style), text))

@@ -180,8 +180,8 @@ def _show(result: Result) -> None:
         )
 
 
-def _styled(status: str) -> str:
-    return f"[{STYLE.get(status, 'red')}]{status}[/]"
+def _styled(status: str) -> Text:
+    return Text(status, STYLE.get(status, "red"))
 
 
 def _as_json(result: Result) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from typing import Any
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from quire import host, lab, sabotage, soak
 from quire.errors import Difference, QuireError
@@ -140,10 +141,8 @@ def _show_bug(bug: Bug, report: Report) -> None:
     trouble = report.trouble() if report.noticed else []
     by = next((line.lstrip("| ") for line in trouble if "after " in line), "")
     by = by or next(iter(trouble), "")
-    console().print(
-        f"[{style}]{word}[/] {report.kernel.arch.name} {bug.name} in "
-        f"{report.pace.operations} operations  {by}"
-    )
+    text = f" {report.kernel.arch.name} {bug.name} in {report.pace.operations} operations  {by}"
+    console().print(Text.assemble((word, style), text))
 
 
 def _show(report: Report) -> None:
@@ -159,11 +158,12 @@ def _show(report: Report) -> None:
         table.add_row(name, str(count), "", style="dim")
     if report.kinds:
         out.print(table)
-    word = "[red]fail[/]" if report.failed else "[green]pass[/]"
-    out.print(
-        f"{word} {kernel.arch.name} {kernel.tree.label} {kernel.tree.base.version}: "
+    word = ("fail", "red") if report.failed else ("pass", "green")
+    text = (
+        f" {kernel.arch.name} {kernel.tree.label} {kernel.tree.base.version}: "
         f"{pace.operations} operations in {pace.seconds} s"
     )
+    out.print(Text.assemble(word, text))
 
 
 def _error(reports: list[Report]) -> QuireError | None:

@@ -17,7 +17,9 @@ import argparse
 import json
 from typing import Any
 
+from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from quire import expected, host, lab, matrix, suite
 from quire.errors import GuestLost
@@ -27,7 +29,16 @@ from quire.report.table import console
 from quire.session import Session
 
 NAME = "test"
-STYLE = {"pass": "green", "fail": "red", "missing": "red", "skip": "yellow", "expected": "cyan"}
+STYLE = {"pass": "green", "fail": "red", "skip": "yellow", "expected": "cyan"}
+# In the table of all kernels, which has a column for each.
+LETTER = {
+    "pass": ".",
+    "skip": "s",
+    "expected": "x",
+    matrix.LEFT_OUT: "-",
+    "fail": "F",
+    "": " ",
+}
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -98,19 +109,24 @@ def _all(
     if arguments.json:
         print((directory / "matrix.json").read_text())
     else:
-        _show_all(columns, lines)
+        show_all(columns, lines)
     error = matrix.verdict(columns, lines)
     if error:
         raise error
     return 0
 
 
-def _show_all(columns: list[Column], lines: list[Expected]) -> None:
-    table = Table("what is not `pass` everywhere", *(str(n + 1) for n in range(len(columns))))
+def show_all(columns: list[Column], lines: list[Expected]) -> None:
+    """A row for each case that does not pass on every kernel, then a count for each kernel."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("what is not `pass` everywhere", no_wrap=True)
+    for number in range(len(columns)):
+        table.add_column(str(number + 1), justify="right", no_wrap=True)
     for name, row in matrix.rows(columns, lines).items():
-        table.add_row(name, *(f"[{STYLE.get(status, '')}]{status}[/]" for status in row))
+        table.add_row(name, *(Text(LETTER[status], STYLE.get(status, "")) for status in row))
     out = console()
     out.print(table)
+    out.print("  ".join(f"{letter} {status}" for status, letter in LETTER.items() if status))
     for number, column in enumerate(columns, 1):
         found = list(column.statuses(lines).values())
         count = ", ".join(f"{found.count(status)} {status}" for status in sorted(set(found)))
@@ -127,7 +143,7 @@ def _show(verdict: suite.Verdict, lines: list[Expected]) -> None:
         status = "expected" if known else status
         count[status] = count.get(status, 0) + 1
         why = f"  {known or test.reason}" if known or test.reason else ""
-        out.print(f"[{STYLE[status]}]{status:<4}[/] {name}{why}")
+        out.print(Text.assemble((f"{status:<4}", STYLE[status]), f" {name}{why}"))
     summary = ", ".join(f"{number} {status}" for status, number in sorted(count.items()))
     out.print(f"{kernel.arch.name} {kernel.tree.label} {kernel.tree.base.version}: {summary}")
 

@@ -21,8 +21,11 @@ NOTABLE = 0.01
 
 
 def console() -> Console:
-    """Results go here: colour only on a terminal."""
-    out = Console(highlight=False)
+    """Results go here: colour only on a terminal, and only where a Text says so.
+
+    What is printed comes from kernels and files, and is no markup.
+    """
+    out = Console(highlight=False, markup=False)
     if not sys.stdout.isatty():
         out.width = PLAIN_WIDTH
     elif out.width < LEAST_WIDTH:
