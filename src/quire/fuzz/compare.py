@@ -43,6 +43,8 @@ _SHARES = re.compile(r",Pss(?:_Dirty)?=\d+")
 # What writes to pages, and so takes merged ones apart: mlock() does where writing is allowed.
 WRITING = {"write", "same", "word", "lock", "resize"}
 WRITING_ADVICE = {"populate-write", "unmergeable"}
+# Letters of a page's state that merging takes away: mapped once, of a large folio.
+_MERGING = str.maketrans("", "", "xL")
 # Passes after which ksmd has merged again what it can.
 SETTLED = 6
 # Ranges are few pages; a place is (process, slot, page).
@@ -194,15 +196,15 @@ def _as_merged(page: Page) -> Page:
     """What does not depend on whether it is merged, for pages that can be."""
     if not page.content.startswith("k"):
         return page
-    return Page(page.state.translate({ord("x"): None, ord("L"): None}), page.content)
+    return Page(page.state.translate(_MERGING), page.content)
 
 
 def _merged_and_swapped(one: Page, other: Page) -> bool:
     """Whether one kernel has a page for KSM in memory and the other in swap, where none is read."""
     there, away = (one, other) if "s" in other.state else (other, one)
     same = there.content.startswith("k") and not away.content
-    bits = _as_merged(there).state.replace("p", "s")
-    return same and bits == away.state.translate({ord("x"): None, ord("L"): None})
+    bits = there.state.translate(_MERGING).replace("p", "s")
+    return same and bits == away.state.translate(_MERGING)
 
 
 def _empty(page: Page) -> bool:
