@@ -152,8 +152,8 @@ def lost(machine: Machine, directory: Path, what: str, found: splat.Splat | None
 def decode(kernel: Kernel, text: str) -> str:
     """Stack lines with file and line, by the kernel's own script, if it has debug information."""
     script = kernel.tree.path / "scripts/decode_stacktrace.sh"
-    config = _read(kernel.config)
-    if "CONFIG_DEBUG_INFO=y" not in config or not script.exists() or not shutil.which("awk"):
+    told = kernel.enables("CONFIG_DEBUG_INFO") and script.exists() and shutil.which("awk")
+    if not told:
         return text
     command = ["bash", "-c", '"$1" "$2" "$3" <<<"$4"', "decode", str(script)]
     command += [str(kernel.objdir / "vmlinux"), str(kernel.tree.path), text]
