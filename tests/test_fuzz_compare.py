@@ -135,6 +135,43 @@ def test_what_a_process_bears_of_merged_pages_may_differ() -> None:
     assert compare(MERGED, stock, other).differences
 
 
+def test_of_equal_pages_another_may_be_shared_and_stay_soft_dirty() -> None:
+    one, other = "m 0 A 0 1*pd:k1 1*p:k1", "m 0 A 0 1*p:k1 1*pd:k1"
+    assert compare(MERGED, merged(one, one), merged(other, other)).differences == []
+    gone = (*MERGED[:6], *program.parse("reclaim"))
+    assert compare(gone, merged(one, "m 0 A 0 1*sd 1*s"), merged(other, "m 0 A 0 1*s 1*sd")) == (
+        Verdict([], Counter({"merged later": 4}))
+    )
+    assert compare(gone, merged(one, "m 0 A 0 1*sd 1*s"), merged(one, "m 0 A 0 2*s")).differences
+    read_ = (*MERGED[:4], *program.parse("0 read A 0 2"), *MERGED[5:])
+    assert compare(read_, merged(one, one), merged(other, other)).differences
+    late = "m 0 A 0 1*p:k1 1*pxd:k1"
+    assert compare(MERGED, merged("m 0 A 0 2*p:k1"), merged(late)).differences == []
+    alone, clean, large = (f"m 0 A 0 2*{bits}:k1" for bits in ("pxd", "px", "pxdL"))
+    assert compare(MERGED, merged(alone), merged(clean)).differences
+    assert compare(MERGED, merged(alone), merged(large)).differences == []
+
+
+def test_which_page_is_shared_decides_which_stays_write_protected() -> None:
+    """What is merged into another loses its uffd-wp bit on stock, too."""
+    one, other = "m 0 A 0 1*pdw:k1 1*pd:k1", "m 0 A 0 1*pd:k1 1*pdw:k1"
+    write = (*MERGED[:6], *program.parse("0 write A 0 2"))
+    stock = [*merged(one).lines, "o 6 ok=1 segv=0 bus=1", "m 0 A 0 1*pdw:k1 1*pxd:t6@A1"]
+    patched = [*merged(other).lines, "o 6 ok=1 segv=0 bus=1", "m 0 A 0 1*pxd:t6@A0 1*pdw:k1"]
+    assert compare(write, Record(stock), Record(patched)).differences == []
+    assert compare(write, Record(stock), Record([*merged(one).lines, *patched[-2:]])).differences
+
+
+def test_sums_of_pages_merged_later_may_differ_once_they_are_swapped() -> None:
+    gone = (*MERGED[:6], *program.parse("reclaim"))
+    state = "m 0 A 0 2*s\nv 0 A: 0+2:rw-p:0,Size=8,Swap=8,SwapPss={},mg"
+    apart, together = ("m 0 A 0 2*px:k1", state.format(8)), ("m 0 A 0 2*p:k1", state.format(3))
+    assert compare(gone, merged(*apart), merged(*together)).differences == []
+    assert compare(gone, merged(*apart), merged(apart[0], together[1])).differences
+    short = state.format(3).replace("Swap=8", "Swap=4")
+    assert compare(gone, merged(*apart), merged(together[0], short)).differences
+
+
 def test_smart_scan_changes_which_page_is_reclaimed_but_not_contents() -> None:
     smart = (*program.parse("smart on"), *MERGED[1:])
     state = "\nv 0 A: 0+2:rw-p:0,Size=8,{},rd,mg"

@@ -26,7 +26,9 @@ EXPLANATIONS = {
     "dirty, and huge mappings of redirtied folios stay",
     "merged later": "a page that was merged by KSM and written to since starts anew with the "
     "series: it may be merged again a pass later, and is not skipped as an old one by smart scan; "
-    "with smart scan, other pages of its content may be merged and swapped otherwise, too",
+    "with smart scan, other pages of its content may be merged and swapped otherwise, too; and of "
+    "equal pages it may be another that the rest is merged into, and that stays soft-dirty and "
+    "write-protected by userfaultfd",
     "a fault": "an allocation was made to fail, and which one is the Nth is each kernel's own "
     "affair: from then on only complaints, hangs and leaks count",
     "follows": "a page next to excused ones, or a sum that has such pages in it",
@@ -40,11 +42,16 @@ _SUMS = re.compile(r",[A-Z]\w+=\d+")
 # What a process bears of a merged page depends on how many others have it, and of pages with more
 # than 256 places there are several.
 _SHARES = re.compile(r",Pss(?:_Dirty)?=\d+")
+# What else depends on which pages are merged.
+_SPLIT = re.compile(r",(?:Pss|Pss_Dirty|SwapPss|KSM|(?:Private|Shared)_(?:Clean|Dirty))=\d+")
 # What writes to pages, and so takes merged ones apart: mlock() does where writing is allowed.
 WRITING = {"write", "same", "word", "lock", "resize"}
 WRITING_ADVICE = {"populate-write", "unmergeable"}
 # Letters of a page's state that merging takes away: mapped once, of a large folio.
 _MERGING = str.maketrans("", "", "xL")
+# Bits that a page loses when it is merged into another: soft-dirty, and uffd-wp on stock, too.
+_SOFT = str.maketrans("", "", "d")
+_LOST = str.maketrans("", "", "dw")
 # Passes after which ksmd has merged again what it can.
 SETTLED = 6
 # Ranges are few pages; a place is (process, slot, page).
@@ -68,6 +75,10 @@ class Model:
     apart: set[Place] = field(default_factory=set)
     # Pages that are merged on one kernel and not yet on the other.
     late: set[Place] = field(default_factory=set)
+    # Some have ever been.
+    merged_apart: bool = False
+    # Pages that are soft-dirty on one kernel alone, since another of their content is shared.
+    soft: set[Place] = field(default_factory=set)
     held: bool = False
     # Pages were given up; something was written, or reclaimed, since.
     freed: bool = False
@@ -93,6 +104,11 @@ class Model:
         """Pages that are not the same on both kernels, for whatever reason."""
         return self.apart | self.late
 
+    @property
+    def _followed(self) -> tuple[set[Place], set[Place], set[Place]]:
+        """What goes along with a page to where it is moved, and to a child."""
+        return self.lazy, self.apart, self.soft
+
     def apply(self, op: Op, outcome: str) -> None:
         """Follow one operation."""
         outcome = outcome.partition(" before=")[0]
@@ -107,17 +123,23 @@ class Model:
         elif op.verb == "advise" and op.word == "free":
             self.freed = True
             self.lazy |= where
-        elif op.verb in ("map", "unmap") or op.word in ("dontneed", "remove"):
-            self.lazy -= where
-            self.apart -= where
-        elif op.verb == "move" and outcome == "ok" and op.range and op.to:
-            for known in (self.lazy, self.apart):
-                _move(known, actor, op.range, op.to, op.word == "keep")
-        elif op.verb == "fork" and outcome == "ok":
-            for known in (self.lazy, self.apart):
-                known |= {(op.number, slot, page) for who, slot, page in known if who == actor}
+        self._follow_pages(op, outcome, actor, where)
         if op.verb == "reclaim" or op.word == "pageout":
             self.reclaimed |= self.freed
+
+    def _follow_pages(self, op: Op, outcome: str, actor: int, where: set[Place]) -> None:
+        if op.verb in ("map", "unmap") or op.word in ("dontneed", "remove"):
+            for known in self._followed:
+                known.difference_update(where)
+        elif op.verb == "clear-refs" and op.number == 4:
+            self.soft = {place for place in self.soft if place[0] != actor}
+        elif op.verb == "move" and outcome == "ok" and op.range and op.to:
+            for known in self._followed:
+                _move(known, actor, op.range, op.to, op.word == "keep")
+        elif op.verb == "fork" and outcome == "ok":
+            for known in self._followed:
+                born = {(op.number, slot, page) for who, slot, page in known if who == actor}
+                known.update(born)
 
     def _follow_merging(self, op: Op) -> None:
         self.passed |= op.verb == "ksm"
@@ -139,7 +161,8 @@ class Model:
                 return "held"
             if self.written:
                 return "dropped in part"
-        if self._merged_later(stock, patched):
+        if self._merged_later(place, stock, patched):
+            self.merged_apart = True
             return "merged later"
         near = any(who == place[0] and slot == place[1] for who, slot, _ in self.unlike)
         if (
@@ -150,14 +173,30 @@ class Model:
             return "follows"
         return ""
 
-    def _merged_later(self, stock: Page, patched: Page) -> bool:
+    def _merged_later(self, place: Place, stock: Page, patched: Page) -> bool:
         """Whether one kernel has merged the page and the other one need not yet."""
-        if self.ages and _merged_and_swapped(stock, patched):
+        if place in self.soft:
+            stock, patched = (_without(_SOFT, page) for page in (stock, patched))
+        if stock == patched or (self.ages and _merged_and_swapped(stock, patched)):
             return True
+        if not self._merged_otherwise(stock, patched):
+            return False
+        if ("w" in stock.state) != ("w" in patched.state):
+            self.apart.add(place)
+        elif ("d" in stock.state) != ("d" in patched.state):
+            self.soft.add(place)
+        return True
+
+    def _merged_otherwise(self, stock: Page, patched: Page) -> bool:
+        """Whether the pages differ in being merged, or in which one is shared, and may."""
         if not self.unmerged or not stock.content or _as_merged(stock) != _as_merged(patched):
             return False
-        older = "x" in stock.state and "x" not in patched.state
-        return self.since < SETTLED or (self.ages and older)
+        one, other = (_without(_LOST, page) for page in (stock, patched))
+        alone = ["x" in page.state for page in (stock, patched)]
+        lost = ({*stock.state} ^ {*patched.state}) & {"d", "w"}
+        if one == other or (lost and all(alone)):
+            return not any(alone)
+        return self.since < SETTLED or (self.ages and alone == [True, False])
 
     def _given_up(self, place: Place, stock: Page, patched: Page) -> bool:
         """Whether the page is lazyfree, by what the program did or by what the kernel says.
@@ -192,11 +231,13 @@ def _move(known: set[Place], actor: int, what: Range, to: Range, keep: bool) -> 
     known |= {(actor, to.slot, page - what.page + to.page) for _, _, page in source}
 
 
+def _without(letters: dict[int, int | None], page: Page) -> Page:
+    return Page(page.state.translate(letters), page.content)
+
+
 def _as_merged(page: Page) -> Page:
     """What does not depend on whether it is merged, for pages that can be."""
-    if not page.content.startswith("k"):
-        return page
-    return Page(page.state.translate(_MERGING), page.content)
+    return _without(_MERGING | _LOST, page) if page.content.startswith("k") else page
 
 
 def _merged_and_swapped(one: Page, other: Page) -> bool:
@@ -288,6 +329,9 @@ def _excused_sum(verdict: Verdict, model: Model, key: str, one: str, other: str)
         verdict.excused["follows"] += same
         return same
     if model.unmerged and "KSM=" in one and _SHARES.sub("", one) == _SHARES.sub("", other):
+        verdict.excused["merged later"] += 1
+        return True
+    if model.merged_apart and "mg" in one and _SPLIT.sub("", one) == _SPLIT.sub("", other):
         verdict.excused["merged later"] += 1
         return True
     if model.ages and "mg" in one and _SUMS.sub("", one) == _SUMS.sub("", other):
