@@ -36,6 +36,13 @@ def test_no_single_item_can_be_left_out(items: list[int]) -> None:
         assert not any(happens(left[:n] + left[n + 1 :]) for n in range(len(left)))
 
 
+def test_two_items_that_undo_each_other_go_together() -> None:
+    def happens(part: Numbers) -> bool:
+        return {1, 2, 3, 4} <= set(part) and (7 in part) == (8 in part)
+
+    assert minimise((1, 7, 2, 3, 8, 4), oracle(happens)) == (1, 2, 3, 4)
+
+
 def test_few_questions_are_asked() -> None:
     asked = []
 

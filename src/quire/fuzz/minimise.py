@@ -13,23 +13,31 @@ from typing import TypeVar
 
 T = TypeVar("T")
 Items = tuple[T, ...]
+# Places that are left out together.
+Chunks = tuple[range, ...]
 # For each candidate: does it still happen? One that was not tried does not, for now.
 Oracle = Callable[[Sequence[Items[T]]], Sequence[bool]]
+# Of so many items, when none can go alone, two are tried.
+PAIRS_OF = range(6, 33)
 
 
 def minimise(items: Items[T], happens: Oracle[T]) -> Items[T]:
     """A part of `items` with which it happens, of which no single item can be left out.
 
     Each round asks for what is left without each half, quarter and so on down to single items,
-    and then for what is left without several of those that can go.
+    and then for what is left without several of those that can go. When nothing can, two items
+    may still be able to go together: one that undoes what the other does.
     """
     while len(items) > 1:
-        chunks = _all_chunks(len(items))
-        answers = happens([_without(items, chunk) for chunk in chunks])
-        gone = [chunk for chunk, yes in zip(chunks, answers, strict=True) if yes]
-        if not gone:
+        length = len(items)
+        for choices in (_all_chunks(length), _pairs(length)):
+            answers = happens([_without(items, *chunks) for chunks in choices]) if choices else []
+            gone = [chunks for chunks, yes in zip(choices, answers, strict=True) if yes]
+            if gone:
+                items = _drop_most(items, gone, happens)
+                break
+        else:
             break
-        items = _drop_most(items, gone, happens)
     return items
 
 
@@ -58,7 +66,15 @@ def replace_each(
     return items
 
 
-def _all_chunks(length: int) -> list[range]:
+def _pairs(length: int) -> list[Chunks]:
+    """All pairs of single places of 0 to `length`, if they are neither too few nor too many."""
+    if length not in PAIRS_OF:
+        return []
+    places = [range(at, at + 1) for at in range(length)]
+    return list(itertools.combinations(places, 2))
+
+
+def _all_chunks(length: int) -> list[Chunks]:
     """Halves, quarters, ... and single places of 0 to `length`, the longest first."""
     found: dict[range, None] = {}
     pieces = 2
@@ -67,7 +83,7 @@ def _all_chunks(length: int) -> list[range]:
         ends = [length * n // pieces for n in range(pieces + 1)]
         found |= dict.fromkeys(range(start, end) for start, end in itertools.pairwise(ends))
         if pieces == length:
-            return list(found)
+            return [(chunk,) for chunk in found]
         pieces *= 2
 
 
@@ -75,12 +91,12 @@ def _without(items: Items[T], *chunks: range) -> Items[T]:
     return tuple(item for at, item in enumerate(items) if not any(at in c for c in chunks))
 
 
-def _drop_most(items: Items[T], gone: list[range], happens: Oracle[T]) -> Items[T]:
+def _drop_most(items: Items[T], gone: list[Chunks], happens: Oracle[T]) -> Items[T]:
     """Leave out as many of the chunks as can be at once; each alone can be.
 
     The most is asked for first: not every oracle answers what comes after a yes.
     """
-    trials = [_without(items, *gone[: n + 1]) for n in range(len(gone))]
+    trials = [_without(items, *itertools.chain(*gone[: n + 1])) for n in range(len(gone))]
     best, trials = trials[0], [trial for trial in reversed(trials[1:]) if trial]
     answers = happens(trials) if trials else []
     for trial, yes in zip(trials, answers, strict=True):
