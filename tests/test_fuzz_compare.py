@@ -135,6 +135,16 @@ def test_what_a_process_bears_of_merged_pages_may_differ() -> None:
     assert compare(MERGED, stock, other).differences
 
 
+def test_of_more_places_than_a_page_has_only_the_sum_counts() -> None:
+    together = "m 0 A 0 2*p:k1"
+    head, tail = merged(together).lines, "o 6 shared={} sharing={}"
+    stock = Record([*head, tail.format(2, 766)])
+    assert compare(MERGED, stock, Record([*head, tail.format(3, 765)])).differences == []
+    assert compare(MERGED, stock, Record([*head, tail.format(3, 766)])).differences
+    read_ = (*MERGED[:4], *program.parse("0 read A 0 2"), *MERGED[5:])
+    assert compare(read_, stock, Record([*head, tail.format(3, 765)])).differences
+
+
 def test_of_equal_pages_another_may_be_shared_and_stay_soft_dirty() -> None:
     one, other = "m 0 A 0 1*pd:k1 1*p:k1", "m 0 A 0 1*p:k1 1*pd:k1"
     assert compare(MERGED, merged(one, one), merged(other, other)).differences == []

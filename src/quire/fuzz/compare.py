@@ -248,6 +248,12 @@ def _merged_and_swapped(one: Page, other: Page) -> bool:
     return same and bits == away.state.translate(_MERGING)
 
 
+def _merged(outcome: str) -> int:
+    """Of passes of ksmd: how many places are merged, whatever the number of pages for them."""
+    counts = re.fullmatch(r"shared=(\d+) sharing=(\d+)", outcome)
+    return sum(map(int, counts.groups())) if counts else 0
+
+
 def _empty(page: Page) -> bool:
     return page.state[0] == "-" or page.content == "0"
 
@@ -299,6 +305,8 @@ def _compare_step(verdict: Verdict, model: Model, op: Op | None, left: Step, rig
         model.late |= late
         if model.touches(op) if op else model.unlike:
             verdict.excused["follows"] += 1
+        elif model.unmerged and _merged(left.outcome) == _merged(right.outcome) != 0:
+            verdict.excused["merged later"] += 1
         else:
             verdict.differences.append(f"{where}: {left.outcome} | {right.outcome}")
 
