@@ -472,6 +472,17 @@ def _move_some(draw: Draw, actor: int, area: Area) -> None:
     _move_part(draw, actor, area, draw.part(area.where))
 
 
+def _move_watched(draw: Draw, actor: int, area: Area) -> None:
+    """Write-protected in part by a userfaultfd that is told of moves: the bits go along."""
+    draw.add("watch", actor)
+    draw.add("wp", actor, range=area.where)
+    if draw.rng.random() < 0.7:
+        draw.add("unwp", actor, range=draw.piece(area.where))
+    if draw.rng.random() < 0.2:
+        _swapped_some(draw, actor, area.where)
+    _move_part(draw, actor, area, area.where)
+
+
 def _page_out(draw: Draw, actor: int, area: Area) -> None:
     draw.add("advise", actor, range=area.where, word="pageout")
 
@@ -578,10 +589,46 @@ def _merge_moved(draw: Draw, actor: int, area: Area) -> None:
     draw.rng.choice((_reclaim_all, _walk))(draw, actor, moved)
 
 
+def _merge_onto(draw: Draw, actor: int, area: Area) -> None:
+    """Merged, and moved in the swap cache to where another place of the same page has been."""
+    where, rng = area.where, draw.rng
+    one, other = (replace(where, page=rng.randrange(where.page, where.end), count=1) for _ in "12")
+    draw.add("same", actor, range=where, number=1)
+    draw.add("advise", actor, range=where, word="mergeable")
+    draw.add("ksm", number=rng.choice(PASSES))
+    draw.add("hold", actor, to=Range(where.slot, where.page))
+    draw.add("reclaim")
+    mover = actor
+    if rng.random() < 0.5:
+        mover = _child_not_mergeable(draw, actor, other)
+    draw.add("move", mover, range=other, to=Range(one.slot, one.page), word="move")
+    if mover != actor:
+        draw.add("advise", mover, range=one, word="mergeable")
+    for who in {actor, mover}:
+        draw.add("read", who, range=where)
+    draw.add("drop", actor)
+    draw.add("ksm", number=2)
+    rng.choice((_reclaim_all, _walk))(draw, mover, Area(one, area.kind))
+
+
+def _child_not_mergeable(draw: Draw, actor: int, where: Range) -> int:
+    """A child that has some pages of a mapping that is not mergeable any more; or nobody new."""
+    draw.add("advise", actor, range=where, word="unmergeable")
+    before = set(draw.areas)
+    _fork(draw, actor)
+    if draw.rng.random() < 0.5:
+        draw.add("unmap", actor, range=where)
+    draw.add("ksm", number=2)
+    draw.add("reclaim")
+    return max(set(draw.areas) - before, default=actor)
+
+
 def _merge_again(draw: Draw, actor: int, area: Area) -> None:
     """Merged, passed again, written to, maybe made equal again, passed; with smart scan or not."""
     if draw.rng.random() < 0.7:
         draw.add("smart", word="on")
+    if draw.rng.random() < 0.3:
+        area = draw.map(actor, "far")
     _merged(draw, actor, area.where)
     some = draw.piece(area.where)
     draw.add(draw.rng.choice(["write", "read"]), actor, range=some)
@@ -589,7 +636,7 @@ def _merge_again(draw: Draw, actor: int, area: Area) -> None:
         draw.add("ksm", number=draw.rng.choice([1, 2, 5]))
     if draw.rng.random() < 0.7:
         draw.add("same", actor, range=some, number=1)
-        draw.add("ksm", number=draw.rng.choice([2, 5, 8]))
+        draw.add("ksm", number=draw.rng.choice([2, 5, 8, 8]))
     draw.rng.choice((_reclaim_all, _walk))(draw, actor, area)
 
 
@@ -600,7 +647,7 @@ MIXERS: tuple[Mixer, ...] = (
     *(_protect_some, _protect_some, _swapped, _swapped_some, _holes, _lock_some, _in_swap_cache),
 )
 ACTIONS: dict[str, tuple[Action, ...]] = {
-    "mremap": (_move_whole, _move_whole, _move_some),
+    "mremap": (_move_whole, _move_whole, _move_some, _move_watched),
     "lazyfree": (
         *(_give_up, _page_out, _reclaim_all, _give_up_held),
         *(_give_up_mixed, _give_up_mixed, _give_up_mixed, _drop),
@@ -611,7 +658,7 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
     ),
     "ksm": (
         *(_reclaim_all, _walk, _move_whole, _merge_moved, _merge_moved),
-        *(_merge_again, _merge_again),
+        *(_merge_again, _merge_again, _merge_onto, _merge_onto),
     ),
     "mixed": (_move_whole, _page_out, _reclaim_all, _give_up),
 }
