@@ -121,6 +121,8 @@ def test_a_page_may_be_merged_later_but_not_never() -> None:
     assert not compare(locked, merged(together, together), merged(apart, together)).differences
     read_ = (*MERGED[:4], *program.parse("0 read A 0 2"), *MERGED[5:])
     assert compare(read_, merged(together, together), merged(apart, together)).differences
+    held = (*program.parse("0 hold A 0"), *MERGED[1:])
+    assert compare(held, merged(together, together), merged(apart, apart)).differences == []
     smart = (*program.parse("smart on"), *MERGED[1:])
     old = compare(smart, merged(apart, apart), merged(apart, together))
     assert old.differences == []

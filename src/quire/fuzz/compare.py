@@ -100,6 +100,15 @@ class Model:
         return self.smart and self.unmerged
 
     @property
+    def settled(self) -> bool:
+        """Whether ksmd has merged all that it can, and the same on both kernels.
+
+        A page that is held cannot be merged. If ksmd meets it first, it spoils that for all of
+        its content, in each pass, unless others were merged before.
+        """
+        return self.since >= SETTLED and not self.held
+
+    @property
     def unlike(self) -> set[Place]:
         """Pages that are not the same on both kernels, for whatever reason."""
         return self.apart | self.late
@@ -196,7 +205,7 @@ class Model:
         lost = ({*stock.state} ^ {*patched.state}) & {"d", "w"}
         if one == other or (lost and all(alone)):
             return not any(alone)
-        return self.since < SETTLED or (self.ages and alone == [True, False])
+        return not self.settled or (self.ages and alone == [True, False])
 
     def _given_up(self, place: Place, stock: Page, patched: Page) -> bool:
         """Whether the page is lazyfree, by what the program did or by what the kernel says.

@@ -584,7 +584,7 @@ def _merge_moved(draw: Draw, actor: int, area: Area) -> None:
     if draw.rng.random() < 0.3:
         _fork(draw, actor)
     draw.add("ksm", number=draw.rng.choice(PASSES))
-    if draw.rng.random() < 0.3:
+    for _ in range(draw.rng.choice((0, 0, 0, 1, 2))):
         _fork(draw, actor)
     draw.rng.choice((_reclaim_all, _walk))(draw, actor, moved)
 
@@ -625,19 +625,25 @@ def _child_not_mergeable(draw: Draw, actor: int, where: Range) -> int:
 
 def _merge_again(draw: Draw, actor: int, area: Area) -> None:
     """Merged, passed again, written to, maybe made equal again, passed; with smart scan or not."""
-    if draw.rng.random() < 0.7:
+    rng = draw.rng
+    if rng.random() < 0.7:
         draw.add("smart", word="on")
-    if draw.rng.random() < 0.3:
+    if rng.random() < 0.3:
         area = draw.map(actor, "far")
-    _merged(draw, actor, area.where)
-    some = draw.piece(area.where)
-    draw.add(draw.rng.choice(["write", "read"]), actor, range=some)
-    if draw.rng.random() < 0.6:
-        draw.add("ksm", number=draw.rng.choice([1, 2, 5]))
-    if draw.rng.random() < 0.7:
+    where = area.where
+    if rng.random() < 0.4:  # nobody else to merge with
+        where = replace(where, count=min(2, where.count))
+    draw.add("same", actor, range=where, number=1)
+    draw.add("advise", actor, range=where, word="mergeable")
+    draw.add("ksm", number=rng.choice(PASSES))
+    some = where if rng.random() < 0.5 else draw.piece(where)
+    draw.add(rng.choice(["write", "read"]), actor, range=some)
+    if rng.random() < 0.6:
+        draw.add("ksm", number=rng.choice([1, 2, 5, 8]))
+    if rng.random() < 0.7:
         draw.add("same", actor, range=some, number=1)
-        draw.add("ksm", number=draw.rng.choice([2, 5, 8, 8]))
-    draw.rng.choice((_reclaim_all, _walk))(draw, actor, area)
+        draw.add("ksm", number=rng.choice([2, 5, 8, 8]))
+    rng.choice((_reclaim_all, _walk))(draw, actor, area)
 
 
 Mixer = Callable[[Draw, int, Range], None]
