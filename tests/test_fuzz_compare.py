@@ -147,6 +147,28 @@ def test_of_more_places_than_a_page_has_only_the_sum_counts() -> None:
     assert compare(read_, stock, Record([*head, tail.format(3, 765)])).differences
 
 
+def test_who_comes_later_may_come_too_late_for_a_full_page() -> None:
+    head = merged().lines
+    states = ("m 0 A 0 2*p:k1", "m 0 A 0 1*p:k1 1*px:k1")
+    few, many = (
+        [
+            Record([*head, "o 5 ok", f"o 6 shared=1 sharing={n + i}", s])
+            for i, s in enumerate(states)
+        ]
+        for n in (6, 510)
+    )
+    assert compare(MERGED, *many).differences == []
+    assert compare(MERGED, *few).differences
+
+
+def test_what_is_not_merged_yet_can_be_swapped() -> None:
+    out = (*MERGED[:6], *program.parse("0 advise A 0 2 pageout"))
+    swapped = merged("m 0 A 0 2*px:k1", "m 0 A 0 2*s")
+    assert compare(out, merged("m 0 A 0 2*p:k1"), swapped).differences == []
+    equal = merged("m 0 A 0 2*px:k1", "m 0 A 0 2*px:k1")
+    assert compare(out, equal, swapped).differences
+
+
 def test_of_equal_pages_another_may_be_shared_and_stay_soft_dirty() -> None:
     one, other = "m 0 A 0 1*pd:k1 1*p:k1", "m 0 A 0 1*p:k1 1*pd:k1"
     assert compare(MERGED, merged(one, one), merged(other, other)).differences == []

@@ -52,6 +52,8 @@ _MERGING = str.maketrans("", "", "xL")
 # Bits that a page loses when it is merged into another: soft-dirty, and uffd-wp on stock, too.
 _SOFT = str.maketrans("", "", "d")
 _LOST = str.maketrans("", "", "dw")
+# So many places one page can have (max_page_sharing, which ksmd starts with).
+MAX_SHARING = 256
 # Passes after which ksmd has merged again what it can.
 SETTLED = 6
 # Ranges are few pages; a place is (process, slot, page).
@@ -75,8 +77,12 @@ class Model:
     apart: set[Place] = field(default_factory=set)
     # Pages that are merged on one kernel and not yet on the other.
     late: set[Place] = field(default_factory=set)
+    # Those that were so one operation ago.
+    before: set[Place] = field(default_factory=set)
     # Some have ever been.
     merged_apart: bool = False
+    # Pages that are merged on one kernel and were not, and so could be swapped, on the other.
+    away: set[Place] = field(default_factory=set)
     # Pages that are soft-dirty on one kernel alone, since another of their content is shared.
     soft: set[Place] = field(default_factory=set)
     held: bool = False
@@ -89,6 +95,8 @@ class Model:
     unmerged: bool = False
     since: int = 0
     smart: bool = False
+    # More places were merged than one page can have.
+    crowded: bool = False
 
     @property
     def ages(self) -> bool:
@@ -104,9 +112,10 @@ class Model:
         """Whether ksmd has merged all that it can, and the same on both kernels.
 
         A page that is held cannot be merged. If ksmd meets it first, it spoils that for all of
-        its content, in each pass, unless others were merged before.
+        its content, in each pass, unless others were merged before. A page that has as many
+        places as it can have takes no more, and who comes a pass later may come too late.
         """
-        return self.since >= SETTLED and not self.held
+        return self.since >= SETTLED and not self.held and not self.crowded
 
     @property
     def unlike(self) -> set[Place]:
@@ -114,9 +123,9 @@ class Model:
         return self.apart | self.late
 
     @property
-    def _followed(self) -> tuple[set[Place], set[Place], set[Place]]:
+    def _followed(self) -> tuple[set[Place], ...]:
         """What goes along with a page to where it is moved, and to a child."""
-        return self.lazy, self.apart, self.soft
+        return self.lazy, self.apart, self.soft, self.away
 
     def apply(self, op: Op, outcome: str) -> None:
         """Follow one operation."""
@@ -125,6 +134,7 @@ class Model:
         where = _places(actor, op.range)
         self.held |= op.verb in ("hold", "pin")
         self._follow_merging(op)
+        self.crowded |= _merged(outcome) >= MAX_SHARING
         if op.verb in ("write", "same", "word"):
             self.written |= self.freed
             if outcome.endswith("segv=0 bus=0"):
@@ -186,8 +196,13 @@ class Model:
         """Whether one kernel has merged the page and the other one need not yet."""
         if place in self.soft:
             stock, patched = (_without(_SOFT, page) for page in (stock, patched))
-        if stock == patched or (self.ages and _merged_and_swapped(stock, patched)):
+        if stock == patched:
             return True
+        if _merged_and_swapped(stock, patched):
+            if self.ages or place in self.before | self.away:
+                self.away.add(place)
+                return True
+            return False
         if not self._merged_otherwise(stock, patched):
             return False
         if ("w" in stock.state) != ("w" in patched.state):
@@ -301,7 +316,7 @@ def _compare_step(verdict: Verdict, model: Model, op: Op | None, left: Step, rig
     """One operation's outcome and what is seen after it; pages first, sums depend on them."""
     where = f"{left.name} {op.text() if op else ''}".strip()
     keys = sorted({*left.states, *right.states}, key=lambda key: "muv".index(key[0]))
-    late, model.late = model.late, set()
+    model.before, model.late = model.late, set()
     for key in keys:
         one, other = left.states.get(key, ""), right.states.get(key, "")
         if one == other:
@@ -311,7 +326,7 @@ def _compare_step(verdict: Verdict, model: Model, op: Op | None, left: Step, rig
         elif not _excused_sum(verdict, model, key, one, other):
             verdict.differences.append(f"{where}: {key}: {one} | {other}")
     if left.outcome != right.outcome:
-        model.late |= late
+        model.late |= model.before
         if model.touches(op) if op else model.unlike:
             verdict.excused["follows"] += 1
         elif model.unmerged and _merged(left.outcome) == _merged(right.outcome) != 0:
@@ -351,7 +366,7 @@ def _excused_sum(verdict: Verdict, model: Model, key: str, one: str, other: str)
     if model.merged_apart and "mg" in one and _SPLIT.sub("", one) == _SPLIT.sub("", other):
         verdict.excused["merged later"] += 1
         return True
-    if model.ages and "mg" in one and _SUMS.sub("", one) == _SUMS.sub("", other):
+    if (model.ages or model.away) and "mg" in one and _SUMS.sub("", one) == _SUMS.sub("", other):
         verdict.excused["merged later"] += 1
         return True
     if not (model.reclaimed and (model.written or model.held)):
