@@ -484,6 +484,8 @@ def _move_watched(draw: Draw, actor: int, area: Area) -> None:
 
 
 def _page_out(draw: Draw, actor: int, area: Area) -> None:
+    if draw.rng.random() < 0.12:
+        draw.add("warm", actor)
     draw.add("advise", actor, range=area.where, word="pageout")
 
 
@@ -556,6 +558,43 @@ def _give_up_mixed(draw: Draw, actor: int, area: Area) -> None:
     else:
         draw.add("hold", actor, to=Range(where.slot, draw.piece(where).page))
     draw.rng.choice((_reclaim_all, _reclaim_all, _page_out))(draw, actor, area)
+
+
+def _give_up_locked(draw: Draw, actor: int, area: Area) -> None:
+    """Given up, and some pages locked where nothing may be written: mlock() leaves them clean."""
+    where = area.where
+    draw.add("advise", actor, range=where, word="free")
+    draw.add("protect", actor, range=where, word="r")
+    draw.add("lock", actor, range=draw.piece(where))
+    draw.rng.choice((_reclaim_all, _page_out))(draw, actor, area)
+
+
+def _two_tables(draw: Draw, actor: int, _area: Area) -> None:
+    """Half a folio at the end of a table, the rest in a child's next one, made right after it.
+
+    What goes past the end of the first finds the rest, if the tables are neighbours in memory.
+    """
+    rng = draw.rng
+    children = [n for n in range(ACTORS) if n not in draw.areas]
+    if not children:
+        return
+    half, child = 8, children[0]
+    slots = rng.sample(SLOTS, 3)
+    low, high = Range(slots[0], 0, half), Range(slots[0], half, half)
+    end, start = Range(slots[1], 512 - half), Range(slots[2], 512)
+    draw.add("folio", number=64)
+    draw.add("map", actor, range=Range(slots[0], 0, 2 * half), word="anon")
+    draw.add("write", actor, range=Range(slots[0], 0, 2 * half))
+    if draw.theme == "lazyfree" or rng.random() < 0.3:
+        draw.add("advise", actor, range=Range(slots[0], 0, 2 * half), word="free")
+    draw.add("fork", actor, number=child)
+    draw.areas[child] = []
+    draw.add("move", actor, range=low, to=end, word="move")
+    draw.add("move", child, range=high, to=start, word="move")
+    draw.add("unmap", actor, range=high)
+    draw.add("unmap", child, range=low)
+    draw.add("resize", actor, range=replace(end, count=half), number=2 * half)
+    draw.add("reclaim")
 
 
 def _drop(draw: Draw, actor: int, _area: Area) -> None:
@@ -657,10 +696,12 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
     "lazyfree": (
         *(_give_up, _page_out, _reclaim_all, _give_up_held),
         *(_give_up_mixed, _give_up_mixed, _give_up_mixed, _drop),
+        *(_give_up_locked, _two_tables),
     ),
     "swapout": (
         *(_page_out, _page_out, _page_out, _reclaim_all, _reclaim_all, _reclaim_all),
         *(_page_out_pinned, _page_out_pinned, _page_out_words, _page_out_crowded, _markers),
+        _two_tables,
     ),
     "ksm": (
         *(_reclaim_all, _walk, _move_whole, _merge_moved, _merge_moved),
