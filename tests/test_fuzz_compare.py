@@ -196,6 +196,16 @@ def test_which_page_is_shared_decides_which_stays_write_protected() -> None:
     assert compare(write, Record(stock), Record([*merged(one).lines, *patched[-2:]])).differences
 
 
+def test_a_child_has_the_sums_of_what_is_merged_later() -> None:
+    born = (*MERGED[:6], *program.parse("0 fork 1"))
+    state = "m 1 A 0 2*p:k1\nv 1 A: 0+2:rw-p:0,Size=8,Rss={},Pss={},Referenced={},KSM={},mg"
+    stock = merged("m 0 A 0 2*p:k1", state.format(8, 3, 8, 8))
+    late = merged("m 0 A 0 1*px:k1 1*p:k1", state.format(8, 4, 4, 4))
+    assert compare(born, stock, late).differences == []
+    less = merged("m 0 A 0 1*px:k1 1*p:k1", state.format(4, 4, 4, 4))
+    assert compare(born, stock, less).differences
+
+
 def test_sums_of_pages_merged_later_may_differ_once_they_are_swapped() -> None:
     gone = (*MERGED[:6], *program.parse("reclaim"))
     state = "m 0 A 0 2*s\nv 0 A: 0+2:rw-p:0,Size=8,Swap=8,SwapPss={},mg"

@@ -41,9 +41,11 @@ _BITS = re.compile(
 _SUMS = re.compile(r",[A-Z]\w+=\d+")
 # What a process bears of a merged page depends on how many others have it, and of pages with more
 # than 256 places there are several.
-_SHARES = re.compile(r",Pss(?:_Dirty)?=\d+")
+_SHARES = re.compile(r",(?:Pss|Pss_Dirty|SwapPss)=\d+")
 # What else depends on which pages are merged.
-_SPLIT = re.compile(r",(?:Pss|Pss_Dirty|SwapPss|KSM|(?:Private|Shared)_(?:Clean|Dirty))=\d+")
+_SPLIT = re.compile(
+    r",(?:Pss|Pss_Dirty|SwapPss|KSM|Referenced|(?:Private|Shared)_(?:Clean|Dirty))=\d+"
+)
 # What writes to pages, and so takes merged ones apart: mlock() does where writing is allowed.
 WRITING = {"write", "same", "word", "lock", "resize"}
 WRITING_ADVICE = {"populate-write", "unmergeable"}
@@ -360,13 +362,8 @@ def _excused_sum(verdict: Verdict, model: Model, key: str, one: str, other: str)
         same = _SUMS.sub("", one) == _SUMS.sub("", other) or kind == "u"
         verdict.excused["follows"] += same
         return same
-    if model.unmerged and "KSM=" in one and _SHARES.sub("", one) == _SHARES.sub("", other):
-        verdict.excused["merged later"] += 1
-        return True
-    if model.merged_apart and "mg" in one and _SPLIT.sub("", one) == _SPLIT.sub("", other):
-        verdict.excused["merged later"] += 1
-        return True
-    if (model.ages or model.away) and "mg" in one and _SUMS.sub("", one) == _SUMS.sub("", other):
+    depends = model.unmerged and _depends_on_merging(model, one)
+    if depends and depends.sub("", one) == depends.sub("", other):
         verdict.excused["merged later"] += 1
         return True
     if not (model.reclaimed and (model.written or model.held)):
@@ -374,3 +371,14 @@ def _excused_sum(verdict: Verdict, model: Model, key: str, one: str, other: str)
     same = _BITS.sub("", one) == _BITS.sub("", other)
     verdict.excused["bits of a run"] += same
     return same
+
+
+def _depends_on_merging(model: Model, mapping: str) -> re.Pattern[str] | None:
+    """The sums of a mapping that depend on what is merged, and into which page, if any do."""
+    if not re.search(r",KSM=|,mg\b", mapping):
+        return None
+    if model.ages or model.away:
+        return _SUMS
+    if model.merged_apart:
+        return _SPLIT
+    return _SHARES if model.crowded or "KSM=" in mapping else None
