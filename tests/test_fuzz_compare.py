@@ -196,6 +196,13 @@ def test_which_page_is_shared_decides_which_stays_write_protected() -> None:
     assert compare(write, Record(stock), Record([*merged(one).lines, *patched[-2:]])).differences
 
 
+def test_which_page_is_shared_decides_whether_all_are_lazyfree() -> None:
+    stock, patched = merged("m 0 A 0 2*p:k1"), merged("m 0 A 0 2*pz:k1")
+    assert compare(MERGED, stock, patched).differences == []
+    alone = [merged(f"m 0 A 0 2*{state}:k1") for state in ("px", "pxz")]
+    assert compare(MERGED, *alone).differences
+
+
 def test_a_child_has_the_sums_of_what_is_merged_later() -> None:
     born = (*MERGED[:6], *program.parse("0 fork 1"))
     state = "m 1 A 0 2*p:k1\nv 1 A: 0+2:rw-p:0,Size=8,Rss={},Pss={},Referenced={},KSM={},mg"

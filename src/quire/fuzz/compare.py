@@ -28,7 +28,7 @@ EXPLANATIONS = {
     "series: it may be merged again a pass later, and is not skipped as an old one by smart scan; "
     "with smart scan, other pages of its content may be merged and swapped otherwise, too; and of "
     "equal pages it may be another that the rest is merged into, and that stays soft-dirty and "
-    "write-protected by userfaultfd",
+    "write-protected by userfaultfd, or makes the others lazyfree",
     "a fault": "an allocation was made to fail, and which one is the Nth is each kernel's own "
     "affair: from then on only complaints, hangs and leaks count",
     "follows": "a page next to excused ones, or a sum that has such pages in it",
@@ -51,9 +51,10 @@ WRITING = {"write", "same", "word", "lock", "resize"}
 WRITING_ADVICE = {"populate-write", "unmergeable"}
 # Letters of a page's state that merging takes away: mapped once, of a large folio.
 _MERGING = str.maketrans("", "", "xL")
-# Bits that a page loses when it is merged into another: soft-dirty, and uffd-wp on stock, too.
+# What depends on which of equal pages is shared: soft-dirty and uffd-wp, which the others lose (on
+# stock, too), and whether it is lazyfree, which they become.
 _SOFT = str.maketrans("", "", "d")
-_LOST = str.maketrans("", "", "dw")
+_LOST = str.maketrans("", "", "dwz")
 # So many places one page can have (max_page_sharing, which ksmd starts with).
 MAX_SHARING = 256
 # Passes after which ksmd has merged again what it can.
@@ -207,9 +208,10 @@ class Model:
             return False
         if not self._merged_otherwise(stock, patched):
             return False
-        if ("w" in stock.state) != ("w" in patched.state):
+        differ = {*stock.state} ^ {*patched.state}
+        if differ & {"w", "z"}:
             self.apart.add(place)
-        elif ("d" in stock.state) != ("d" in patched.state):
+        elif "d" in differ:
             self.soft.add(place)
         return True
 
@@ -219,7 +221,7 @@ class Model:
             return False
         one, other = (_without(_LOST, page) for page in (stock, patched))
         alone = ["x" in page.state for page in (stock, patched)]
-        lost = ({*stock.state} ^ {*patched.state}) & {"d", "w"}
+        lost = ({*stock.state} ^ {*patched.state}) & {*"dwz"}
         if one == other or (lost and all(alone)):
             return not any(alone)
         return not self.settled or (self.ages and alone == [True, False])
