@@ -134,7 +134,8 @@ extern struct arena *arena;
  * from where a page's index is more than 32 bits.
  */
 extern int program_file;
-#define FAR_OFFSET	(1l << 45)
+/* An index that as smart scan's counters would mean old, and many skips. */
+#define FAR_OFFSET	((64l << 40 | 5l << 32) * PAGE_SIZE)
 
 static inline char *page_addr(unsigned int slot, unsigned int page)
 {

@@ -82,7 +82,9 @@ class Helping:
     def tells(self, number: int, found: Record) -> bool:
         """Whether that record of a program differs from stock's, where the healthy one does not."""
         ops, stock = self.programs[number], self.stock[number]
-        if stock.trouble or not compare(ops, stock, found).differences:
+        if stock.trouble not in ("", found.trouble):
+            return False
+        if not compare(ops, stock, found).differences:
             return False
         return not compare(ops, stock, self.healthy[number]).differences
 
