@@ -263,12 +263,9 @@ def _move(draw: Draw, actor: int) -> None:
 
 
 def _move_part(draw: Draw, actor: int, area: Area, what: Range) -> None:
-    """To a place with the same offset in a folio, or to another."""
-    rng = draw.rng
-    shift = rng.choice([0, 0, 0, 16, 1, -1, 3, 512, rng.randint(-64, 64)])
-    page = max(0, min(SLOT_PAGES - what.count, what.page + shift))
-    to = Range(rng.choice(SLOTS), page)
-    keep = area.kind == "anon" and rng.random() < 0.12
+    """Somewhere else; of the whole area, nothing is left behind then, as far as we know."""
+    to = _target(draw, what)
+    keep = area.kind == "anon" and draw.rng.random() < 0.12
     draw.add("move", actor, range=what, to=to, word="keep" if keep else "move")
     if what == area.where and not keep:
         draw.areas[actor] = [other for other in draw.areas[actor] if other is not area]
@@ -358,8 +355,8 @@ STEPS: dict[str, Callable[[Draw, int], None]] = {
 
 
 def _recipe(draw: Draw, actor: int) -> None:
-    """All on one area, if it has folios."""
-    area = draw.area(actor)
+    """All on one area, if it has folios; often a new one, of which nothing is known yet."""
+    area = draw.map(actor, "anon") if draw.rng.random() < 0.25 else draw.area(actor)
     for _ in range(draw.rng.choice([1, 1, 1, 2, 2, 3])):
         draw.rng.choice(MIXERS)(draw, actor, area.where)
     if draw.rng.random() < 0.85 and actor in draw.areas:
@@ -376,8 +373,10 @@ def _redirty(draw: Draw, actor: int, where: Range) -> None:
 
 
 def _half_forked(draw: Draw, actor: int, where: Range) -> None:
-    """Some pages of a folio are shared with a child, the others are not."""
+    """Some pages of a folio are shared with a child, the others are not: often its first."""
     some = draw.piece(where)
+    if draw.rng.random() < 0.4:
+        some = replace(where, count=max(1, min(where.count, draw.folio_pages) // 2))
     draw.add("advise", actor, range=some, word="dontfork")
     _fork(draw, actor)
     draw.add("advise", actor, range=some, word="dofork")
@@ -470,6 +469,20 @@ def _move_whole(draw: Draw, actor: int, area: Area) -> None:
 
 def _move_some(draw: Draw, actor: int, area: Area) -> None:
     _move_part(draw, actor, area, draw.part(area.where))
+
+
+def _move_keep(draw: Draw, actor: int, area: Area) -> None:
+    """The mapping stays behind, empty: what the TLB still knows of its pages shows."""
+    if draw.rng.random() < 0.7:
+        draw.add("warm", actor)
+    draw.add("move", actor, range=area.where, to=_target(draw, area.where), word="keep")
+
+
+def _target(draw: Draw, what: Range) -> Range:
+    """A place with the same offset in a folio, or another."""
+    rng = draw.rng
+    shift = rng.choice([0, 0, 0, 16, 1, -1, 3, 512, rng.randint(-64, 64)])
+    return Range(rng.choice(SLOTS), max(0, min(SLOT_PAGES - what.count, what.page + shift)))
 
 
 def _move_watched(draw: Draw, actor: int, area: Area) -> None:
@@ -639,7 +652,7 @@ def _merge_onto(draw: Draw, actor: int, area: Area) -> None:
     draw.add("reclaim")
     mover = actor
     if rng.random() < 0.5:
-        mover = _child_not_mergeable(draw, actor, other)
+        mover = _child_not_mergeable(draw, actor, other, one)
     draw.add("move", mover, range=other, to=Range(one.slot, one.page), word="move")
     if mover != actor:
         draw.add("advise", mover, range=one, word="mergeable")
@@ -650,16 +663,19 @@ def _merge_onto(draw: Draw, actor: int, area: Area) -> None:
     rng.choice((_reclaim_all, _walk))(draw, mover, Area(one, area.kind))
 
 
-def _child_not_mergeable(draw: Draw, actor: int, where: Range) -> int:
-    """A child that has some pages of a mapping that is not mergeable any more; or nobody new."""
+def _child_not_mergeable(draw: Draw, actor: int, where: Range, seen: Range) -> int:
+    """A child, if there can be one, whose pages `seen` ksmd meets.
+
+    Others are swapped, in a mapping that is not mergeable any more.
+    """
     draw.add("advise", actor, range=where, word="unmergeable")
     before = set(draw.areas)
     _fork(draw, actor)
-    if draw.rng.random() < 0.5:
-        draw.add("unmap", actor, range=where)
+    child = max(set(draw.areas) - before, default=actor)
+    draw.add("read", child, range=seen)
     draw.add("ksm", number=2)
     draw.add("reclaim")
-    return max(set(draw.areas) - before, default=actor)
+    return child
 
 
 def _merge_again(draw: Draw, actor: int, area: Area) -> None:
@@ -678,7 +694,7 @@ def _merge_again(draw: Draw, actor: int, area: Area) -> None:
     some = where if rng.random() < 0.5 else draw.piece(where)
     draw.add(rng.choice(["write", "read"]), actor, range=some)
     if rng.random() < 0.6:
-        draw.add("ksm", number=rng.choice([1, 2, 5, 8]))
+        draw.add("ksm", number=rng.choice([1, 2, 5, 5, 8]))
     if rng.random() < 0.7:
         draw.add("same", actor, range=some, number=1)
         draw.add("ksm", number=rng.choice([2, 5, 8, 8]))
@@ -692,7 +708,7 @@ MIXERS: tuple[Mixer, ...] = (
     *(_protect_some, _protect_some, _swapped, _swapped_some, _holes, _lock_some, _in_swap_cache),
 )
 ACTIONS: dict[str, tuple[Action, ...]] = {
-    "mremap": (_move_whole, _move_whole, _move_some, _move_watched),
+    "mremap": (_move_whole, _move_whole, _move_some, _move_watched, _move_keep),
     "lazyfree": (
         *(_give_up, _page_out, _reclaim_all, _give_up_held),
         *(_give_up_mixed, _give_up_mixed, _give_up_mixed, _drop),
