@@ -159,6 +159,10 @@ def test_who_comes_later_may_come_too_late_for_a_full_page() -> None:
     )
     assert compare(MERGED, *many).differences == []
     assert compare(MERGED, *few).differences
+    read_ = "m 0 A 0 2*p:k1\nv 0 A: 0+2:rw-p:0,Size=8,Rss=8,Private_Clean={},Private_Dirty={},mg"
+    for ends, differ in ((many, False), (few, True)):
+        sums = [[*ends[0].lines, *read_.format(n, 8 - n).splitlines()] for n in (0, 4)]
+        assert bool(compare(MERGED, *map(Record, sums)).differences) == differ
 
 
 def test_what_is_not_merged_yet_can_be_swapped() -> None:

@@ -381,6 +381,6 @@ def _depends_on_merging(model: Model, mapping: str) -> re.Pattern[str] | None:
         return None
     if model.ages or model.away:
         return _SUMS
-    if model.merged_apart:
+    if model.merged_apart or model.crowded:
         return _SPLIT
-    return _SHARES if model.crowded or "KSM=" in mapping else None
+    return _SHARES if "KSM=" in mapping else None
