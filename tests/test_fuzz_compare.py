@@ -87,6 +87,15 @@ def test_a_page_is_followed_to_where_it_moves() -> None:
     assert len(compare(ops, stock, lost).differences) == 1
 
 
+def test_what_was_read_before_a_move_depends_on_pages_that_were_apart() -> None:
+    ops = (*REDIRTIED, *program.parse("0 move A 0 16 B 0 move"))
+    stock, patched = "m 0 A 0 5*- 11*px:t2@A5", "m 0 A 0 16*px:t2@A0"
+    moved = "\no 6 ok before={} after=00\nm 0 A 0 16*-"
+    one, other = run(stock + moved.format("aa")), run(patched + moved.format("bb"))
+    assert compare(ops, one, other).differences == []
+    assert compare(ops, one, run(stock + moved.format("bb"))).differences
+
+
 def test_sums_are_excused_with_their_pages_but_not_mappings() -> None:
     pages = ("m 0 A 0 5*- 11*px:t2@A5", "m 0 A 0 16*px:t2@A0")
     sums = ("v 0 A 0+16:rw-p:0,Size=64,Rss=44,rd", "v 0 A 0+16:rw-p:0,Size=64,Rss=64,rd")
@@ -171,6 +180,15 @@ def test_what_is_not_merged_yet_can_be_swapped() -> None:
     assert compare(out, merged("m 0 A 0 2*p:k1"), swapped).differences == []
     equal = merged("m 0 A 0 2*px:k1", "m 0 A 0 2*px:k1")
     assert compare(out, equal, swapped).differences
+
+
+def test_pages_without_places_go_when_they_go() -> None:
+    ops = (*MERGED[:6], *program.parse("0 read A 0 2\nksm 2"))
+    alone, together = "m 0 A 0 2*px:k1", "m 0 A 0 2*p:k1"
+    left, gone = ["o 7 shared=1 sharing=0"], ["o 7 shared=0 sharing=0"]
+    stock, late = merged(together, alone).lines, merged(alone, alone).lines
+    assert compare(ops, Record(stock + left), Record(late + gone)).differences == []
+    assert compare(ops, Record(late + left), Record(late + gone)).differences
 
 
 def test_of_equal_pages_another_may_be_shared_and_stay_soft_dirty() -> None:
