@@ -226,6 +226,9 @@ const struct verb global_verbs[] = {
 	{ .name = NULL },
 };
 
+/* The kernel sums up small changes of memory.stat only as often as that. */
+#define STAT_MS		2100
+
 /* Bytes of the cgroup's pages on the LRU lists, mapped or not. */
 static unsigned long lru_bytes(void)
 {
@@ -261,6 +264,10 @@ bool system_check(void (*line)(const char *fmt, ...))
 	}
 	env_drain_lru();
 	now = lru_bytes();
+	if (now > before) {
+		sleep_ms(STAT_MS);
+		now = lru_bytes();
+	}
 	if (now > before)
 		line("x memory %lu\n", (now - before) / PAGE_SIZE);
 	before = now;
