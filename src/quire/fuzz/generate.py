@@ -641,9 +641,10 @@ def _merge_moved(draw: Draw, actor: int, area: Area) -> None:
     draw.rng.choice((_reclaim_all, _walk))(draw, actor, moved)
 
 
-def _merge_onto(draw: Draw, actor: int, area: Area) -> None:
+def _merge_onto(draw: Draw, actor: int, _area: Area) -> None:
     """Merged, and moved in the swap cache to where another place of the same page has been."""
-    where, rng = area.where, draw.rng
+    rng, area = draw.rng, draw.map(actor, draw.rng.choice(["anon", "anon", "file"]))
+    where = replace(area.where, count=min(4, area.where.count))
     one, other = (replace(where, page=rng.randrange(where.page, where.end), count=1) for _ in "12")
     draw.add("same", actor, range=where, number=1)
     draw.add("advise", actor, range=where, word="mergeable")
@@ -651,7 +652,7 @@ def _merge_onto(draw: Draw, actor: int, area: Area) -> None:
     draw.add("hold", actor, to=Range(where.slot, where.page))
     draw.add("reclaim")
     mover = actor
-    if rng.random() < 0.5:
+    if rng.random() < 0.6:
         mover = _child_not_mergeable(draw, actor, other, one)
     draw.add("move", mover, range=other, to=Range(one.slot, one.page), word="move")
     if mover != actor:
@@ -685,19 +686,19 @@ def _merge_again(draw: Draw, actor: int, area: Area) -> None:
         draw.add("smart", word="on")
     if rng.random() < 0.3:
         area = draw.map(actor, "far")
-    where = area.where
-    if rng.random() < 0.4:  # nobody else to merge with
+    where, pair = area.where, rng.random() < 0.4
+    if pair:  # nobody else to merge with
         where = replace(where, count=min(2, where.count))
     draw.add("same", actor, range=where, number=1)
     draw.add("advise", actor, range=where, word="mergeable")
     draw.add("ksm", number=rng.choice(PASSES))
-    some = where if rng.random() < 0.5 else draw.piece(where)
-    draw.add(rng.choice(["write", "read"]), actor, range=some)
-    if rng.random() < 0.6:
+    some = where if pair or rng.random() < 0.3 else draw.piece(where)
+    draw.add("write" if rng.random() < 0.7 else "read", actor, range=some)
+    if pair or rng.random() < 0.6:
         draw.add("ksm", number=rng.choice([1, 2, 5, 5, 8]))
-    if rng.random() < 0.7:
+    if pair or rng.random() < 0.7:
         draw.add("same", actor, range=some, number=1)
-        draw.add("ksm", number=rng.choice([2, 5, 8, 8]))
+        draw.add("ksm", number=8 if pair else rng.choice([2, 5, 8, 8]))
     rng.choice((_reclaim_all, _walk))(draw, actor, area)
 
 
