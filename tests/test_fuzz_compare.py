@@ -139,7 +139,7 @@ def test_a_page_may_be_merged_later_but_not_never() -> None:
 
 
 def test_what_a_process_bears_of_merged_pages_may_differ() -> None:
-    state = "v 0 A: 0+2:rw-p:0,Size=8,Rss=8,Pss={},Pss_Dirty={},KSM=8,mg"
+    state = "v 0 A: 0+2:rw-p:0,Size=8,Rss=8,Pss={0},Pss_Dirty={1},KSM=8,Locked={0},lo,mg"
     stock, patched = (merged("m 0 A 0 2*p:k1\n" + state.format(n, n)) for n in (5, 6))
     assert compare(MERGED, stock, patched) == Verdict([], Counter({"merged later": 1}))
     other = merged("m 0 A 0 2*p:k1\n" + state.format(5, 5).replace("Rss=8", "Rss=4"))

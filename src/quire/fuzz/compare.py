@@ -40,11 +40,11 @@ _BITS = re.compile(
 )
 _SUMS = re.compile(r",[A-Z]\w+=\d+")
 # What a process bears of a merged page depends on how many others have it, and of pages with more
-# than 256 places there are several.
-_SHARES = re.compile(r",(?:Pss|Pss_Dirty|SwapPss)=\d+")
+# than 256 places there are several. What is locked is such a share, too.
+_SHARES = re.compile(r",(?:Pss|Pss_Dirty|SwapPss|Locked)=\d+")
 # What else depends on which pages are merged.
 _SPLIT = re.compile(
-    r",(?:Pss|Pss_Dirty|SwapPss|KSM|Referenced|(?:Private|Shared)_(?:Clean|Dirty))=\d+"
+    r",(?:Pss|Pss_Dirty|SwapPss|Locked|KSM|Referenced|(?:Private|Shared)_(?:Clean|Dirty))=\d+"
 )
 # What writes to pages, and so takes merged ones apart: mlock() does where writing is allowed.
 WRITING = {"write", "same", "word", "lock", "resize"}
