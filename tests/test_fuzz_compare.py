@@ -225,6 +225,16 @@ def test_which_page_is_shared_decides_whether_all_are_lazyfree() -> None:
     assert compare(MERGED, *alone).differences
 
 
+def test_sums_of_who_shares_a_dropped_page_may_differ() -> None:
+    ops = (*REDIRTIED, *program.parse("0 fork 1\nreclaim"))
+    head = "o 6 ok\nm 1 A 0 16*p:t2@A0\nv 1 A: 0+16:rw-p:0,Size=64,Rss=64,Pss=32\no 7 ok\n"
+    tail = "\nm 1 A 0 16*s\nv 1 A: 0+16:rw-p:0,Size=64,Swap=64,SwapPss={}"
+    dropped, kept = head + "m 0 A 0 5*- 11*s" + tail, head + "m 0 A 0 16*s" + tail
+    patched = run(kept.format(32))
+    assert compare(ops, run(dropped.format(42)), patched).differences == []
+    assert compare(ops, run(kept.format(42)), patched).differences
+
+
 def test_a_child_has_the_sums_of_what_is_merged_later() -> None:
     born = (*MERGED[:6], *program.parse("0 fork 1"))
     state = "m 1 A 0 2*p:k1\nv 1 A: 0+2:rw-p:0,Size=8,Rss={},Pss={},Referenced={},KSM={},mg"

@@ -42,7 +42,7 @@ _SUMS = re.compile(r",[A-Z]\w+=\d+")
 # What a process bears of a merged page depends on how many others have it, and of pages with more
 # than 256 places there are several. What is locked is such a share, too.
 _SHARES = re.compile(r",(?:Pss|Pss_Dirty|SwapPss|Locked)=\d+")
-# What else depends on which pages are merged.
+# What else depends on which pages are merged, or shared with a process that has lost them.
 _SPLIT = re.compile(
     r",(?:Pss|Pss_Dirty|SwapPss|Locked|KSM|Referenced|(?:Private|Shared)_(?:Clean|Dirty))=\d+"
 )
@@ -374,6 +374,9 @@ def _excused_sum(verdict: Verdict, model: Model, key: str, one: str, other: str)
         same = _SUMS.sub("", one) == _SUMS.sub("", other) or kind == "u"
         verdict.excused["follows"] += same
         return same
+    if model.apart and _SPLIT.sub("", one) == _SPLIT.sub("", other):
+        verdict.excused["follows"] += 1
+        return True
     depends = model.unmerged and _depends_on_merging(model, one)
     if depends and depends.sub("", one) == depends.sub("", other):
         verdict.excused["merged later"] += 1
