@@ -72,6 +72,17 @@ def test_a_given_up_page_may_not_hold_something_else() -> None:
     assert differ("m 0 A 0 16*px:t2@A0", "m 0 A 0 1*px:t2@A9 15*px:t2@A1").differences
 
 
+def test_small_folios_may_come_back_from_swap_as_a_large_one() -> None:
+    ops = program.parse("0 map A 0 16 anon\n0 write A 0 16\nreclaim\n0 read A 0 16")
+    head = "o 0 ok\no 1 ok=16\nm 0 A 0 16*px:t1@A0\no 2 ok\nm 0 A 0 16*{}\no 3 ok\nm 0 A 0 16*{}"
+    small, large, dirty = (f"{letters}:t1@A0" for letters in ("px", "pxL", "pxdL"))
+    verdict = compare(ops, read(head.format("s", small)), read(head.format("s", large)))
+    assert verdict == Verdict([], Counter(slots=16))
+    assert compare(ops, read(head.format("s", small)), read(head.format("s", dirty))).differences
+    there = [read(head.format(small, state)) for state in (small, large)]
+    assert compare(ops, *there).differences
+
+
 def test_clean_folios_have_no_excuse() -> None:
     ops = (*REDIRTIED[:4], REDIRTIED[5])
     head = "o 0 ok\no 1 ok\no 2 ok=16 segv=0 bus=0\no 3 ok\nm 0 A 0 16*pxz:t2@A0\no 4 ok\n"

@@ -29,6 +29,8 @@ EXPLANATIONS = {
     "with smart scan, other pages of its content may be merged and swapped otherwise, too; and of "
     "equal pages it may be another that the rest is merged into, and that stays soft-dirty and "
     "write-protected by userfaultfd, or makes the others lazyfree",
+    "slots": "small folios that went to swap come back as a large one if their slots lie in a row, "
+    "and aligned; that depends on how many pages took slots before, the executor's own among them",
     "a fault": "an allocation was made to fail, and which one is the Nth is each kernel's own "
     "affair: from then on only complaints, hangs and leaks count",
     "follows": "a page next to excused ones, or a sum that has such pages in it",
@@ -55,6 +57,7 @@ _MERGING = str.maketrans("", "", "xL")
 # stock, too), and whether it is lazyfree, which they become.
 _SOFT = str.maketrans("", "", "d")
 _LOST = str.maketrans("", "", "dwz")
+_LARGE = str.maketrans("", "", "L")
 # So many places one page can have (max_page_sharing, which ksmd starts with).
 MAX_SHARING = 256
 # Passes after which ksmd has merged again what it can.
@@ -88,6 +91,8 @@ class Model:
     away: set[Place] = field(default_factory=set)
     # Pages that are soft-dirty on one kernel alone, since another of their content is shared.
     soft: set[Place] = field(default_factory=set)
+    # What was seen of both kernels one operation ago.
+    last: tuple[Step, ...] = ()
     held: bool = False
     # Pages were given up; something was written, or reclaimed, since.
     freed: bool = False
@@ -176,16 +181,16 @@ class Model:
         both = stock.content and patched.content
         if place in self.apart:
             return "follows"
-        if self._given_up(place, stock, patched) and (
+        same = (
             not both or "0" in (stock.content, patched.content) or stock.content == patched.content
-        ):
-            if self.held:
-                return "held"
-            if self.written:
-                return "dropped in part"
+        )
+        if (self.held or self.written) and same and self._given_up(place, stock, patched):
+            return "held" if self.held else "dropped in part"
         if self._merged_later(place, stock, patched):
             self.merged_apart = True
             return "merged later"
+        if self._back_from_swap(place, stock, patched):
+            return "slots"
         near = any(who == place[0] and slot == place[1] for who, slot, _ in self.unlike)
         if (
             near
@@ -225,6 +230,15 @@ class Model:
         if one == other or (lost and all(alone)):
             return not any(alone)
         return not self.settled or (self.ages and alone == [True, False])
+
+    def _back_from_swap(self, place: Place, stock: Page, patched: Page) -> bool:
+        """Whether the page was in swap and is there again, of a large folio on one kernel alone."""
+        if _without(_LARGE, stock) != _without(_LARGE, patched):
+            return False
+        actor, slot, page = place
+        key, at = f"m {actor} {slot}", Range(slot, page)
+        before = [pages(step.states[key], slot).get(at) for step in self.last if key in step.states]
+        return bool(before) and all(known is not None and "s" in known.state for known in before)
 
     def _given_up(self, place: Place, stock: Page, patched: Page) -> bool:
         """Whether the page is lazyfree, by what the program did or by what the kernel says.
@@ -316,6 +330,7 @@ def compare(program: Program, stock: Record, patched: Record) -> Verdict:
             verdict.differences.append(f"{left.name} against {right.name}")
             break
         _compare_step(verdict, model, op, left, right)
+        model.last = (left, right)
         if kind == "w":
             model.lazy = {place for place in model.lazy if place[0] != int(number)}
     return verdict
