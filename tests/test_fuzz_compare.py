@@ -72,6 +72,24 @@ def test_a_given_up_page_may_not_hold_something_else() -> None:
     assert differ("m 0 A 0 16*px:t2@A0", "m 0 A 0 1*px:t2@A9 15*px:t2@A1").differences
 
 
+def test_only_the_series_find_merged_pages_where_mappings_moved() -> None:
+    ops = program.parse(
+        "0 map A 0 2 anon\n0 same A 0 2 1\n0 fork 1\n0 advise A 0 2 mergeable\n"
+        "0 move A 0 2 B 0 move\nksm 4\nreclaim"
+    )
+    head = "".join(f"o {n} ok\n" for n in range(6)) + "m 1 A 0 2*p:k1\no 6 ok\n"
+    there, away = (read(f"{head}m 1 A 0 2*{state}") for state in ("p:k1", "s"))
+    assert compare(ops, there, away) == Verdict([], Counter(found=2))
+    assert compare(ops, away, there).differences
+    shared, copied = (f"{head}m 1 A 0 1*{{}} 1*p:k1\nr 0 ok\nm 1 A 0 2*{x}:k1" for x in ("p", "px"))
+    assert compare(ops, read(shared.format("p:k1")), read(copied.format("s"))).differences == []
+    assert compare(ops, read(shared.format("s")), read(copied.format("s"))).differences
+    still = (*ops[:4], *program.parse("0 read A 0 2"), *ops[5:])
+    assert compare(still, there, away).differences
+    other = read(f"{head}m 1 A 0 2*p:t2@A0")
+    assert compare(ops, other, away).differences
+
+
 def test_small_folios_may_come_back_from_swap_as_a_large_one() -> None:
     ops = program.parse("0 map A 0 16 anon\n0 write A 0 16\nreclaim\n0 read A 0 16")
     head = "o 0 ok\no 1 ok=16\nm 0 A 0 16*px:t1@A0\no 2 ok\nm 0 A 0 16*{}\no 3 ok\nm 0 A 0 16*{}"

@@ -29,6 +29,8 @@ EXPLANATIONS = {
     "with smart scan, other pages of its content may be merged and swapped otherwise, too; and of "
     "equal pages it may be another that the rest is merged into, and that stays soft-dirty and "
     "write-protected by userfaultfd, or makes the others lazyfree",
+    "found": "a merged page is found by reclaim where a mapping has moved, with the series alone: "
+    "stock looks for it only at the address where ksmd saw it",
     "slots": "small folios that went to swap come back as a large one if their slots lie in a row, "
     "and aligned; that depends on how many pages took slots before, the executor's own among them",
     "a fault": "an allocation was made to fail, and which one is the Nth is each kernel's own "
@@ -103,6 +105,8 @@ class Model:
     unmerged: bool = False
     since: int = 0
     smart: bool = False
+    # A mapping moved.
+    moved: bool = False
     # More places were merged than one page can have.
     crowded: bool = False
 
@@ -128,7 +132,7 @@ class Model:
     @property
     def unlike(self) -> set[Place]:
         """Pages that are not the same on both kernels, for whatever reason."""
-        return self.apart | self.late
+        return self.apart | self.late | self.away
 
     @property
     def _followed(self) -> tuple[set[Place], ...]:
@@ -170,6 +174,7 @@ class Model:
 
     def _follow_merging(self, op: Op) -> None:
         self.passed |= op.verb == "ksm"
+        self.moved |= op.verb == "move"
         self.smart |= op.verb == "smart" and op.word == "on"
         self.since += op.number if op.verb == "ksm" else 0
         if op.verb in WRITING or op.word in WRITING_ADVICE:
@@ -189,8 +194,9 @@ class Model:
         if self._merged_later(place, stock, patched):
             self.merged_apart = True
             return "merged later"
-        if self._back_from_swap(place, stock, patched):
-            return "slots"
+        reclaimed = self._reclaimed_otherwise(place, stock, patched)
+        if reclaimed:
+            return reclaimed
         near = any(who == place[0] and slot == place[1] for who, slot, _ in self.unlike)
         if (
             near
@@ -230,6 +236,15 @@ class Model:
         if one == other or (lost and all(alone)):
             return not any(alone)
         return not self.settled or (self.ages and alone == [True, False])
+
+    def _reclaimed_otherwise(self, place: Place, stock: Page, patched: Page) -> str:
+        there = stock.state[0] == "p"
+        if self.passed and self.moved and there and _merged_and_swapped(stock, patched):
+            self.away.add(place)
+            return "found"
+        if self.away and _mergeable(stock) and _as_merged(stock) == _as_merged(patched):
+            return "follows"  # shared on one kernel, read from swap by each on the other
+        return "slots" if self._back_from_swap(place, stock, patched) else ""
 
     def _back_from_swap(self, place: Place, stock: Page, patched: Page) -> bool:
         """Whether the page was in swap and is there again, of a large folio on one kernel alone."""
@@ -289,13 +304,18 @@ def _without(letters: dict[int, int | None], page: Page) -> Page:
 
 def _as_merged(page: Page) -> Page:
     """What does not depend on whether it is merged, for pages that can be."""
-    return _without(_MERGING | _LOST, page) if page.content.startswith("k") else page
+    return _without(_MERGING | _LOST, page) if _mergeable(page) else page
+
+
+def _mergeable(page: Page) -> bool:
+    """Whether others can have its content: written to be the same, or all zero."""
+    return page.content.startswith("k") or page.content == "0"
 
 
 def _merged_and_swapped(one: Page, other: Page) -> bool:
     """Whether one kernel has a page for KSM in memory and the other in swap, where none is read."""
     there, away = (one, other) if "s" in other.state else (other, one)
-    same = there.content.startswith("k") and not away.content
+    same = _mergeable(there) and not away.content
     bits = there.state.translate(_MERGING).replace("p", "s")
     return same and bits == away.state.translate(_MERGING)
 
@@ -392,7 +412,7 @@ def _excused_sum(verdict: Verdict, model: Model, key: str, one: str, other: str)
     if model.apart and _SPLIT.sub("", one) == _SPLIT.sub("", other):
         verdict.excused["follows"] += 1
         return True
-    depends = model.unmerged and _depends_on_merging(model, one)
+    depends = (model.unmerged or model.away) and _depends_on_merging(model, one)
     if depends and depends.sub("", one) == depends.sub("", other):
         verdict.excused["merged later"] += 1
         return True
