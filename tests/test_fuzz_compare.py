@@ -62,6 +62,14 @@ def test_given_up_pages_may_stay_or_go() -> None:
     assert verdict.excused == {"dropped in part": 5}
 
 
+def test_a_page_may_follow_from_others_behind_it() -> None:
+    written = "m 0 A 0 5*px:t2@A0 1*px{}:t4@A5 10*{}"
+    patched = written.format("", "px:t2@A6")
+    verdict = differ(written.format("L", "-"), patched)
+    assert verdict == Verdict([], Counter({"dropped in part": 10, "follows": 1}))
+    assert differ(written.format("L", "px:t2@A6"), patched).differences
+
+
 def test_a_written_page_may_not_go() -> None:
     stay = "m 0 A 0 5*- 1*px:t4@A5 10*px:t2@A6"
     verdict = differ(stay, "m 0 A 0 6*- 10*px:t2@A6")

@@ -44,8 +44,9 @@ _BITS = re.compile(
 )
 _SUMS = re.compile(r",[A-Z]\w+=\d+")
 # What a process bears of a merged page depends on how many others have it, and of pages with more
-# than 256 places there are several. What is locked is such a share, too.
-_SHARES = re.compile(r",(?:Pss|Pss_Dirty|SwapPss|Locked)=\d+")
+# than 256 places there are several. What is locked is such a share, too; and the one that is shared
+# keeps its accessed bit.
+_SHARES = re.compile(r",(?:Pss|Pss_Dirty|SwapPss|Locked|Referenced)=\d+")
 # What else depends on which pages are merged, or shared with a process that has lost them.
 _SPLIT = re.compile(
     r",(?:Pss|Pss_Dirty|SwapPss|Locked|KSM|Referenced|(?:Private|Shared)_(?:Clean|Dirty))=\d+"
@@ -387,19 +388,24 @@ def _compare_step(verdict: Verdict, model: Model, op: Op | None, left: Step, rig
 def _compare_pages(verdict: Verdict, model: Model, where: str, one: str, other: str) -> None:
     _, actor, slot = where.rsplit(": ", 1)[1].split(" ")
     left, right = pages(one, slot), pages(other, slot)
-    apart: set[Place] = set()
-    for at in left:
-        if left[at] == right[at]:
-            continue
-        place = (int(actor), slot, at.page)
-        excuse = model.excuse(place, left[at], right[at])
-        if excuse:
-            (model.late if excuse == "merged later" else apart).add(place)
-            verdict.excused[excuse] += 1
-        else:
-            texts = (f"{page.state}:{page.content}" for page in (left[at], right[at]))
-            verdict.differences.append(f"{where} {at.page}: {' | '.join(texts)}")
-    model.apart |= apart
+    differing = [at for at in left if left[at] != right[at]]
+    # Twice: pages can follow from others behind them.
+    for _ in "12":
+        apart: set[Place] = set()
+        unexcused = []
+        for at in differing:
+            place = (int(actor), slot, at.page)
+            excuse = model.excuse(place, left[at], right[at])
+            if excuse:
+                (model.late if excuse == "merged later" else apart).add(place)
+                verdict.excused[excuse] += 1
+            else:
+                unexcused.append(at)
+        model.apart |= apart
+        differing = unexcused
+    for at in differing:
+        texts = (f"{page.state}:{page.content}" for page in (left[at], right[at]))
+        verdict.differences.append(f"{where} {at.page}: {' | '.join(texts)}")
 
 
 def _excused_sum(verdict: Verdict, model: Model, key: str, one: str, other: str) -> bool:
