@@ -52,6 +52,25 @@ def test_nothing_is_watched_for_nobody(tmp_path: Path) -> None:
     assert runner._watching(tmp_path, None) is None
 
 
+def test_a_guest_that_says_nothing_for_long_hangs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, ticks = 0.0, []
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    look = runner._until_silent(tmp_path, lambda: ticks.append(now))
+    now = runner.SILENT_SECONDS
+    look()
+    (tmp_path / machine.CONSOLE).write_text("[    0.000000] Linux\n")
+    now *= 1.5
+    look()
+    now += runner.SILENT_SECONDS
+    look()
+    now += 1
+    with pytest.raises(runner.Silent, match="the guest hangs"):
+        look()
+    assert len(ticks) == 4
+
+
 def test_records_are_kept_as_they_were(tmp_path: Path) -> None:
     records = {
         3: Record(["o 0 ok", "m 0 A 0 1*-"]),

@@ -27,6 +27,9 @@ MEMORY = "512M"
 # Wall-clock seconds: a boot on a busy host, and what a program may take on top on average.
 BOOT_SECONDS, PROGRAM_SECONDS = 400.0, 4.0
 
+# A guest that says nothing for so long hangs; a program takes a tenth of a second.
+SILENT_SECONDS = 150.0
+
 # An endless loop in the kernel is a panic after that many virtual seconds, the least there is.
 STALLS = ("rcupdate.rcu_cpu_stall_timeout=3", "sysctl.kernel.panic_on_rcu_stall=1")
 
@@ -59,8 +62,16 @@ class Enough(Exception):
     """Whoever watches has seen what it waited for."""
 
 
-class Splat(Exception):
-    """The kernel complains, while somebody watches: its program need not come to an end."""
+class Over(Exception):
+    """The program that runs need not come to an end: the kernel complains, or nothing moves."""
+
+
+class Splat(Over):
+    """The kernel complains, while somebody watches."""
+
+
+class Silent(Over):
+    """Neither console nor results have grown for long."""
 
 
 def run(
@@ -121,10 +132,12 @@ def _boot(
 def _attend(boot: Machine, directory: Path, watch: Watch | None) -> tuple[str, bool]:
     """Run the machine: why the guest was lost, if it was, and whether it was stopped on purpose."""
     try:
-        outcome = machine.boot(boot, directory, _watching(directory, watch))
+        outcome = machine.boot(
+            boot, directory, _until_silent(directory, _watching(directory, watch))
+        )
     except Enough:
         return "", True
-    except Splat as error:
+    except Over as error:
         return str(error), False
     except GuestLost as error:
         # A splat without further consequences is in the record of its program.
@@ -181,6 +194,24 @@ def _watching(directory: Path, watch: Watch | None) -> Callable[[], None] | None
             raise Splat(f"splat: {complaint.kind}")
 
     return tick
+
+
+def _until_silent(directory: Path, tick: Callable[[], None] | None) -> Callable[[], None]:
+    """The same, and an end to it when the guest has said nothing for long."""
+    files = [directory / name for name in (machine.RESULTS, machine.CONSOLE)]
+    said, since = [0, 0], time.monotonic()
+
+    def look() -> None:
+        nonlocal said, since
+        if tick:
+            tick()
+        sizes = [path.stat().st_size if path.exists() else 0 for path in files]
+        if sizes != said:
+            said, since = sizes, time.monotonic()
+        elif time.monotonic() - since > SILENT_SECONDS:
+            raise Silent(f"the guest hangs: nothing from it for {SILENT_SECONDS:.0f} s")
+
+    return look
 
 
 def _text(results: Path) -> str:
