@@ -240,6 +240,10 @@ def test_of_equal_pages_another_may_be_shared_and_stay_soft_dirty() -> None:
     assert compare(read_, merged(one, one), merged(other, other)).differences
     late = "m 0 A 0 1*p:k1 1*pxd:k1"
     assert compare(MERGED, merged("m 0 A 0 2*p:k1"), merged(late)).differences == []
+    held = (*program.parse("0 hold A 0"), *MERGED[1:])
+    counted = [Record([*merged(one).lines, f"o 6 shared={n} sharing=0"]) for n in (0, 1)]
+    assert compare(held, *counted).differences == []
+    assert compare(MERGED, *counted).differences
     alone, clean, large = (f"m 0 A 0 2*{bits}:k1" for bits in ("pxd", "px", "pxdL"))
     assert compare(MERGED, merged(alone), merged(clean)).differences
     assert compare(MERGED, merged(alone), merged(large)).differences == []

@@ -221,7 +221,7 @@ class Model:
         if not self._merged_otherwise(stock, patched):
             return False
         differ = {*stock.state} ^ {*patched.state}
-        if differ & {"w", "z"}:
+        if differ & {"w", "z"} or differ == {"L"}:
             self.apart.add(place)
         elif "d" in differ:
             self.soft.add(place)
@@ -233,6 +233,8 @@ class Model:
             return False
         one, other = (_without(_LOST, page) for page in (stock, patched))
         alone = ["x" in page.state for page in (stock, patched)]
+        if _without(_LARGE, stock) == _without(_LARGE, patched):
+            return True  # one was split to be merged, with a page that the other did not meet
         lost = ({*stock.state} ^ {*patched.state}) & {*"dwz"}
         if one == other or (lost and all(alone)):
             return not any(alone)
@@ -274,11 +276,11 @@ class Model:
         return bool(where & self.unlike)
 
     def counts_differ(self, stock: str, patched: str) -> bool:
-        """Whether ksmd may count pages otherwise: those without places go later; one more is needed
-        for more places than a page can have, and their sum is the same then.
+        """Whether ksmd may count pages otherwise: those without places, or that somebody holds, go
+        later; one more is needed for more places than a page can have, with the same sum then.
         """
         same = _merged(stock) == _merged(patched) != 0
-        return self.merged_apart or (self.unmerged and same)
+        return self.merged_apart or (self.unmerged and (same or self.held))
 
     def apart_in(self, actor: int, slot: str = "") -> bool:
         """Whether a process has pages that are apart, in that slot or any."""
@@ -431,10 +433,12 @@ def _excused_sum(verdict: Verdict, model: Model, key: str, one: str, other: str)
 
 def _depends_on_merging(model: Model, mapping: str) -> re.Pattern[str] | None:
     """The sums of a mapping that depend on what is merged, and into which page, if any do."""
-    if not re.search(r",KSM=|,mg\b", mapping):
-        return None
     if model.ages or model.away:
         return _SUMS
     if model.merged_apart or model.crowded:
+        return _SPLIT
+    if not re.search(r",KSM=|,mg\b", mapping):
+        return None
+    if model.held:
         return _SPLIT
     return _SHARES if "KSM=" in mapping else None
