@@ -80,6 +80,19 @@ def test_a_given_up_page_may_not_hold_something_else() -> None:
     assert differ("m 0 A 0 16*px:t2@A0", "m 0 A 0 1*px:t2@A9 15*px:t2@A1").differences
 
 
+def test_bits_of_a_run_that_was_put_back_in_a_droppable_mapping() -> None:
+    text = (
+        "0 map A 0 16 {}\n0 write A 0 1\n0 hold A 0\nreclaim\n0 advise A 0 16 free\n0 write A 0 1"
+    )
+    last = "".join(f"o {n} ok\n" for n in range(6)) + "v 0 A: 0+16:rw-p:0,Size=64,Rss=64"
+    stock, patched = (
+        read(last + ",Private_Clean=60,Private_Dirty=4,dp"),
+        read(last + ",Private_Dirty=64,dp"),
+    )
+    assert compare(program.parse(text.format("droppable")), stock, patched).differences == []
+    assert compare(program.parse(text.format("anon")), stock, patched).differences
+
+
 def test_only_the_series_find_merged_pages_where_mappings_moved() -> None:
     ops = program.parse(
         "0 map A 0 2 anon\n0 same A 0 2 1\n0 fork 1\n0 advise A 0 2 mergeable\n"

@@ -155,6 +155,7 @@ class Model:
         elif op.verb == "advise" and op.word == "free":
             self.freed = True
             self.lazy |= where
+        self.freed |= op.word == "droppable"  # lazyfree from the start
         self._follow_pages(op, outcome, actor, where)
         if op.verb == "reclaim" or op.word == "pageout":
             self.reclaimed |= self.freed
