@@ -439,7 +439,12 @@ def _holes(draw: Draw, actor: int, where: Range) -> None:
 
 def _merged(draw: Draw, actor: int, where: Range) -> None:
     """Pages that KSM merges."""
-    draw.add("same", actor, range=draw.piece(where), number=1)
+    _merge(draw, actor, draw.piece(where), where)
+
+
+def _merge(draw: Draw, actor: int, same: Range, where: Range) -> None:
+    """Pages made equal in a mapping that is mergeable then, and passes over it."""
+    draw.add("same", actor, range=same, number=1)
     draw.add("advise", actor, range=where, word="mergeable")
     draw.add("ksm", number=draw.rng.choice(PASSES))
 
@@ -593,13 +598,14 @@ def _two_tables(draw: Draw, actor: int, _area: Area) -> None:
         return
     half, child = 8, children[0]
     slots = rng.sample(SLOTS, 3)
-    low, high = Range(slots[0], 0, half), Range(slots[0], half, half)
+    whole = Range(slots[0], 0, 2 * half)
+    low, high = replace(whole, count=half), replace(whole, page=half, count=half)
     end, start = Range(slots[1], 512 - half), Range(slots[2], 512)
     draw.add("folio", number=64)
-    draw.add("map", actor, range=Range(slots[0], 0, 2 * half), word="anon")
-    draw.add("write", actor, range=Range(slots[0], 0, 2 * half))
+    draw.add("map", actor, range=whole, word="anon")
+    draw.add("write", actor, range=whole)
     if draw.theme == "lazyfree" or rng.random() < 0.3:
-        draw.add("advise", actor, range=Range(slots[0], 0, 2 * half), word="free")
+        draw.add("advise", actor, range=whole, word="free")
     draw.add("fork", actor, number=child)
     draw.areas[child] = []
     draw.add("move", actor, range=low, to=end, word="move")
@@ -646,9 +652,7 @@ def _merge_onto(draw: Draw, actor: int, _area: Area) -> None:
     rng, area = draw.rng, draw.map(actor, draw.rng.choice(["anon", "anon", "file"]))
     where = replace(area.where, count=min(4, area.where.count))
     one, other = (replace(where, page=rng.randrange(where.page, where.end), count=1) for _ in "12")
-    draw.add("same", actor, range=where, number=1)
-    draw.add("advise", actor, range=where, word="mergeable")
-    draw.add("ksm", number=rng.choice(PASSES))
+    _merge(draw, actor, where, where)
     draw.add("hold", actor, to=Range(where.slot, where.page))
     draw.add("reclaim")
     mover = actor
@@ -689,9 +693,7 @@ def _merge_again(draw: Draw, actor: int, area: Area) -> None:
     where, pair = area.where, rng.random() < 0.4
     if pair:  # nobody else to merge with
         where = replace(where, count=min(2, where.count))
-    draw.add("same", actor, range=where, number=1)
-    draw.add("advise", actor, range=where, word="mergeable")
-    draw.add("ksm", number=rng.choice(PASSES))
+    _merge(draw, actor, where, where)
     some = where if pair or rng.random() < 0.3 else draw.piece(where)
     draw.add("write" if rng.random() < 0.7 else "read", actor, range=some)
     if pair or rng.random() < 0.6:
