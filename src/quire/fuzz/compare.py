@@ -360,6 +360,11 @@ def compare(program: Program, stock: Record, patched: Record) -> Verdict:
     return verdict
 
 
+def comparable(stock: Record, patched: Record) -> bool:
+    """Whether records say anything: where stock is in trouble, only if patched is in the same."""
+    return stock.trouble in ("", patched.trouble)
+
+
 def _plain(record: Record) -> list[str]:
     """Without the kernel's messages: splats among them are told otherwise."""
     return [line for line in record.lines if line[:2] != "k "]

@@ -11,7 +11,7 @@ from pathlib import Path
 from quire import parallel
 from quire.fuzz import program as language
 from quire.fuzz import runner
-from quire.fuzz.compare import Verdict, compare
+from quire.fuzz.compare import Verdict, comparable, compare
 from quire.fuzz.minimise import minimise, replace_each
 from quire.fuzz.program import Op, Program
 from quire.fuzz.record import Record
@@ -80,10 +80,7 @@ class Tally:
 def suspects(
     tally: Tally, programs: Mapping[int, Program], stock: Records, patched: Records
 ) -> dict[int, Program]:
-    """The programs whose records differ without an excuse.
-
-    Where stock is in trouble, only if patched is in the same: the rest can be compared then.
-    """
+    """The programs whose records differ without an excuse, where they can be compared."""
     found = {}
     for number, ops in programs.items():
         if number not in stock or number not in patched:
@@ -91,10 +88,9 @@ def suspects(
         verdict = compare(ops, stock[number], patched[number])
         tally.programs += 1
         tally.excused.update(verdict.excused.keys())
-        trouble = stock[number].trouble
-        if trouble:
+        if stock[number].trouble:
             tally.troubled[number] = ops
-        if verdict.differences and trouble in ("", patched[number].trouble):
+        if verdict.differences and comparable(stock[number], patched[number]):
             found[number] = ops
     tally.suspects += len(found)
     return found

@@ -10,7 +10,7 @@ from functools import partial
 from quire import parallel, sabotage
 from quire.cache import Cache, digest
 from quire.fuzz import generate, hunt, program, record, runner
-from quire.fuzz.compare import compare
+from quire.fuzz.compare import comparable, compare
 from quire.fuzz.hunt import Finding, Pair, Tally
 from quire.fuzz.program import Program
 from quire.fuzz.record import Record
@@ -82,9 +82,7 @@ class Helping:
     def tells(self, number: int, found: Record) -> bool:
         """Whether that record of a program differs from stock's, where the healthy one does not."""
         ops, stock = self.programs[number], self.stock[number]
-        if stock.trouble not in ("", found.trouble):
-            return False
-        if not compare(ops, stock, found).differences:
+        if not comparable(stock, found) or not compare(ops, stock, found).differences:
             return False
         return not compare(ops, stock, self.healthy[number]).differences
 
