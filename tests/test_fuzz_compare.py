@@ -93,6 +93,39 @@ def test_bits_of_a_run_that_was_put_back_in_a_droppable_mapping() -> None:
     assert compare(program.parse(text.format("anon")), stock, patched).differences
 
 
+HELD = "0 map A 0 16 {}\n0 write A 0 16\n0 advise A 0 16 free\n0 hold A 3\nreclaim\n"
+
+
+def held(text: str, *states: str) -> list[str]:
+    """How stock's and patched's pages differ, after that program's last operation."""
+    ops = program.parse(text)
+    head = "".join(f"o {n} ok\n" for n in range(len(ops)))
+    return compare(ops, *(read(f"{head}m 0 A 0 16*{state}") for state in states)).differences
+
+
+def test_a_held_page_may_stay_lazyfree_but_not_go() -> None:
+    text = HELD.format("anon")
+    assert held(text, "px:t1@A0", "pxz:t1@A0") == []
+    assert held(text, "s", "pxz:t1@A0") == []
+    assert held(text, "px:t1@A0", "-")
+    assert held(text, "-", "pxz:t1@A0")
+    assert held(text + "0 drop\nreclaim", "s", "-") == []
+
+
+def test_bits_of_a_held_page_stay() -> None:
+    text = HELD.format("anon")
+    assert held(text, "pxw:t1@A0", "pxz:t1@A0")
+    assert held(text, "px:t1@A0", "pxdz:t1@A0")
+
+
+def test_a_held_page_of_a_droppable_mapping_stays_lazyfree() -> None:
+    text = HELD.format("droppable")
+    assert held(text, "pxz:t1@A0", "px:t1@A0")
+    assert held(f"{text}0 advise A 0 16 dontneed", "pxz:t1@A0", "px:t1@A0")
+    again = f"{text}0 unmap A 0 16\n0 map A 0 16 anon\n0 advise A 0 16 free"
+    assert held(again, "pxz:t1@A0", "px:t1@A0") == []
+
+
 def test_only_the_series_find_merged_pages_where_mappings_moved() -> None:
     ops = program.parse(
         "0 map A 0 2 anon\n0 same A 0 2 1\n0 fork 1\n0 advise A 0 2 mergeable\n"

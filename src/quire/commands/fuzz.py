@@ -264,7 +264,7 @@ def _self_test(session: Session, arguments: argparse.Namespace, prepared: lab.Pr
         raise Difference(
             f"{len(missed)} seeded bugs were not found",
             "\n".join(missed),
-            "more --programs, or a recipe in src/quire/fuzz/generate.py",
+            "more --programs, or a recipe in src/quire/fuzz/recipes.py",
         )
     return 0
 

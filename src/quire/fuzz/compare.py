@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from quire.fuzz.program import Op, Program, Range
@@ -94,9 +95,13 @@ class Model:
     away: set[Place] = field(default_factory=set)
     # Pages that are soft-dirty on one kernel alone, since another of their content is shared.
     soft: set[Place] = field(default_factory=set)
-    # What was seen of both kernels one operation ago.
-    last: tuple[Step, ...] = ()
+    # What was seen of both kernels after each operation so far.
+    seen: list[tuple[Step, Step]] = field(default_factory=list)
+    # Pages of droppable mappings, of which stock and the series make the same.
+    droppable: set[Place] = field(default_factory=set)
+    # A reference was taken to a page; and given back.
     held: bool = False
+    let_go: bool = False
     # Pages were given up; something was written, or reclaimed, since.
     freed: bool = False
     written: bool = False
@@ -138,7 +143,7 @@ class Model:
     @property
     def _followed(self) -> tuple[set[Place], ...]:
         """What goes along with a page to where it is moved, and to a child."""
-        return self.lazy, self.apart, self.soft, self.away
+        return self.lazy, self.apart, self.soft, self.away, self.droppable
 
     def apply(self, op: Op, outcome: str) -> None:
         """Follow one operation."""
@@ -146,6 +151,7 @@ class Model:
         actor = op.actor if op.actor is not None else -1
         where = _places(actor, op.range)
         self.held |= op.verb in ("hold", "pin")
+        self.let_go |= self.held and op.verb in ("drop", "exit")
         self._follow_merging(op)
         self.crowded |= _merged(outcome) >= MAX_SHARING
         if op.verb in ("write", "same", "word"):
@@ -163,7 +169,9 @@ class Model:
     def _follow_pages(self, op: Op, outcome: str, actor: int, where: set[Place]) -> None:
         if op.verb in ("map", "unmap") or op.word in ("dontneed", "remove"):
             for known in self._followed:
-                known.difference_update(where)
+                if known is not self.droppable or op.verb in ("map", "unmap"):
+                    known.difference_update(where)
+            self.droppable |= where if op.word == "droppable" else set()
         elif op.verb == "clear-refs" and op.number == 4:
             self.soft = {place for place in self.soft if place[0] != actor}
         elif op.verb == "move" and outcome == "ok" and op.range and op.to:
@@ -191,7 +199,7 @@ class Model:
         same = (
             not both or "0" in (stock.content, patched.content) or stock.content == patched.content
         )
-        if (self.held or self.written) and same and self._given_up(place, stock, patched):
+        if same and self._given_up(place, stock, patched) and self._may_go(place, stock, patched):
             return "held" if self.held else "dropped in part"
         if self._merged_later(place, stock, patched):
             self.merged_apart = True
@@ -203,6 +211,7 @@ class Model:
         if (
             near
             and _empty(stock) == _empty(patched)
+            and _same_bits(stock, patched)
             and (not both or stock.content == patched.content)
         ):
             return "follows"
@@ -251,13 +260,23 @@ class Model:
         return "slots" if self._back_from_swap(place, stock, patched) else ""
 
     def _back_from_swap(self, place: Place, stock: Page, patched: Page) -> bool:
-        """Whether the page was in swap and is there again, of a large folio on one kernel alone."""
+        """Whether the page was in swap, where it went alone, and is of a large folio now on one
+        kernel only.
+        """
         if _without(_LARGE, stock) != _without(_LARGE, patched):
             return False
-        actor, slot, page = place
-        key, at = f"m {actor} {slot}", Range(slot, page)
-        before = [pages(step.states[key], slot).get(at) for step in self.last if key in step.states]
-        return bool(before) and all(known is not None and "s" in known.state for known in before)
+        return all(_swapped_alone(seen, place) for seen in zip(*self.seen, strict=True))
+
+    def _may_go(self, place: Place, stock: Page, patched: Page) -> bool:
+        """Whether a page that was given up may be there on one kernel alone, or still be lazyfree.
+
+        While somebody holds it, it stays.
+        """
+        if place in self.droppable:
+            return False
+        if not _empty(stock) and not _empty(patched):
+            return (self.held or self.written) and _same_bits(stock, patched)
+        return self.written or (self.held and self.let_go)
 
     def _given_up(self, place: Place, stock: Page, patched: Page) -> bool:
         """Whether the page is lazyfree, by what the program did or by what the kernel says.
@@ -286,6 +305,20 @@ class Model:
     def apart_in(self, actor: int, slot: str = "") -> bool:
         """Whether a process has pages that are apart, in that slot or any."""
         return any(who == actor and slot in ("", where) for who, where, _ in self.unlike)
+
+
+def _swapped_alone(steps_: Sequence[Step], place: Place) -> bool:
+    """Whether a page was in swap after the last of these, and not of a large folio before."""
+    actor, slot, page = place
+    key, at = f"m {actor} {slot}", Range(slot, page)
+    known = None
+    for step in reversed(steps_):
+        before = pages(step.states[key], slot).get(at) if key in step.states else None
+        if not before or "s" not in before.state:
+            # If it is not known from where it came, it has moved while in swap.
+            return bool(known) and not (before and "L" in before.state)
+        known = before
+    return bool(known)
 
 
 def _places(actor: int, where: Range | None) -> set[Place]:
@@ -330,6 +363,11 @@ def _merged(outcome: str) -> int:
     return sum(map(int, counts.groups())) if counts else 0
 
 
+def _same_bits(one: Page, other: Page) -> bool:
+    """Whether they are both soft-dirty or not, and write-protected by userfaultfd or not."""
+    return not ({*one.state} ^ {*other.state}) & {*"dw"}
+
+
 def _empty(page: Page) -> bool:
     return page.state[0] == "-" or page.content == "0"
 
@@ -354,7 +392,7 @@ def compare(program: Program, stock: Record, patched: Record) -> Verdict:
             verdict.differences.append(f"{left.name} against {right.name}")
             break
         _compare_step(verdict, model, op, left, right)
-        model.last = (left, right)
+        model.seen.append((left, right))
         if kind == "w":
             model.lazy = {place for place in model.lazy if place[0] != int(number)}
     return verdict

@@ -43,7 +43,7 @@ OUT_OF_REACH = {
         ),
         _MEMORY_FAILURE,
     ),
-    **dict.fromkeys(("always-swapbacked", "pmd-goes-on"), _AS_STOCK),
+    **dict.fromkeys(("always-swapbacked", "pmd-goes-on", "wrong-address"), _AS_STOCK),
 }
 
 
