@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -159,6 +160,13 @@ void actors_begin(const struct program *next)
 		setpgid(0, 0);
 		signal(SIGCHLD, SIG_IGN);
 		probe_init();
+		/*
+		 * What takes swap slots, and is counted for each that shares
+		 * it, is the program's memory alone. Children do not inherit
+		 * this, but share what they have not written to.
+		 */
+		if (mlockall(MCL_CURRENT | MCL_ONFAULT))
+			die_errno("mlockall");
 		me = (struct actor){ .id = 0, .uffd = -1 };
 		turns_take(program, me.id);
 	}

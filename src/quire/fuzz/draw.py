@@ -15,8 +15,8 @@ MAPPING_WEIGHTS = {
 }  # fmt: skip
 # Of ksmd: a page that was written to since it was merged needs up to four to be merged again.
 PASSES = (2, 4, 4, 5, 8)
-# More sharers than a byte of the swap map counts, and a few.
-CROWDS = (2, 65, 65)
+# A few sharers, more than a byte of the swap map counts, and as many as it just does not.
+CROWDS = (2, 60, 61, 61, 62, 100)
 # Around groups of words that are looked at together, and anywhere.
 WORDS = (0, 1, 8, 31, 32, 64, 255, 256, 448, 480, 510, 511)
 

@@ -114,8 +114,18 @@ def _lock_some(draw: Draw, actor: int, where: Range) -> None:
     draw.add("lock", actor, range=draw.piece(where))
 
 
+def _cached(draw: Draw, actor: int, where: Range) -> None:
+    """Reclaim fails with a locked page, which it comes to first: all is in the swap cache then."""
+    locked = replace(where, count=1)
+    draw.add("lock", actor, range=locked)
+    draw.add("reclaim")
+    draw.add("unlock", actor, range=locked)
+
+
 def _in_swap_cache(draw: Draw, actor: int, where: Range) -> None:
     """A reference keeps a folio in the swap cache, from where all or some pages come back."""
+    if draw.folio_pages > 1 and draw.rng.random() < 0.6:
+        _cached(draw, actor, where)  # a large one would not be swapped while somebody holds it
     draw.add("hold", actor, to=Range(where.slot, draw.piece(where).page))
     if draw.rng.random() < 0.5:
         draw.add("advise", actor, range=where, word="pageout")
@@ -175,10 +185,30 @@ def _page_out_pinned(draw: Draw, actor: int, area: Area) -> None:
     draw.rng.choice((_page_out, _reclaim_all, _reclaim_all))(draw, actor, area)
 
 
+def _page_out_cached(draw: Draw, actor: int, _area: Area) -> None:
+    """In the swap cache while still mapped, and then pinned."""
+    area = draw.fresh(actor)
+    where = area.where
+    _cached(draw, actor, where)
+    if draw.rng.random() < 0.4:
+        draw.rng.choice((_half_forked, _wp))(draw, actor, where)
+    draw.add("pin", actor, to=Range(where.slot, draw.piece(where).page))
+    draw.add("reclaim")
+
+
 def _page_out_crowded(draw: Draw, actor: int, area: Area) -> None:
     """Shared by so many that their swap entries need more than a count in the map."""
-    if draw.rng.random() < 0.5:
-        draw.rng.choice((_swapped_some, _written_by_child))(draw, actor, area.where)
+    if draw.rng.random() < 0.3:
+        _cached(draw, actor, area.where)
+    if draw.rng.random() < 0.6:
+        # The first pages are shared by one less: the count of others runs over before theirs.
+        area = draw.fresh(actor)
+        child = draw.fork(actor)
+        if child is not None:
+            draw.add("write", child, range=draw.first_half(area.where))
+    elif draw.rng.random() < 0.7:
+        mixers = (_swapped_some, _written_by_child, _half_forked)
+        draw.rng.choice(mixers)(draw, actor, area.where)
     draw.add("crowd", actor, number=draw.rng.choice(CROWDS))
     draw.add("reclaim")
     if draw.rng.random() < 0.5:
@@ -199,11 +229,13 @@ def _page_out_protected(draw: Draw, actor: int, _area: Area) -> None:
     rng, area = draw.rng, draw.fresh(actor)
     where = area.where
     some = rng.choice((draw.first_half, draw.second_half, draw.piece))(where)
-    how = rng.choice(("shared", "shared", "watched", "written"))
-    if how == "shared":
+    how = rng.choice(("shared", "once shared", "watched", "written"))
+    if "shared" in how:
         draw.add("advise", actor, range=some, word="dontfork")
-        draw.fork(actor)
+        child = draw.fork(actor)
         draw.add("advise", actor, range=some, word="dofork")
+        if child is not None and how == "once shared":
+            draw.exit(child)
     elif how == "written":
         draw.add("clear-refs", actor, number=4)
         draw.add("write", actor, range=some)
@@ -211,10 +243,10 @@ def _page_out_protected(draw: Draw, actor: int, _area: Area) -> None:
     if how == "watched":
         draw.add("wp", actor, range=where)
         draw.add("unwp", actor, range=some)
-    if how == "shared" or rng.random() < 0.3:
+    if how in ("shared", "watched") or rng.random() < 0.3:
         draw.add("reclaim")
     else:
-        # Once; reclaim as a whole tries again until all is gone.
+        # This tries once; reclaim as a whole does until all is gone.
         draw.add("advise", actor, range=where, word="pageout")
     draw.add("read", actor, range=where)
     draw.add("protect", actor, range=where, word="rw")
@@ -451,7 +483,7 @@ ACTIONS: dict[str, tuple[Action, ...]] = {
     ),
     "swapout": (
         *(_page_out, _page_out, _page_out, _reclaim_all, _reclaim_all, _reclaim_all),
-        *(_page_out_pinned, _page_out_pinned, _page_out_words, _page_out_crowded, _markers),
+        *(_page_out_pinned, _page_out_cached, _page_out_words, _page_out_crowded, _markers),
         *(_page_out_protected, _page_out_protected),
         *(_two_tables, _two_tables),
     ),
