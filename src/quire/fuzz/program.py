@@ -98,6 +98,11 @@ class Range:
         """The page behind the last."""
         return self.page + self.count
 
+    @property
+    def pages(self) -> range:
+        """Their numbers."""
+        return range(self.page, self.end)
+
     def text(self) -> str:
         """As in a program."""
         words = [self.slot, str(self.page)] + ([str(self.count)] if self.count else [])

@@ -28,6 +28,19 @@ class Page:
     state: str
     content: str
 
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is there, or nothing but zeroes."""
+        return self.state[0] == "-" or self.content == "0"
+
+    def without(self, letters: str) -> Page:
+        """The same, less what these letters say."""
+        return Page("".join(letter for letter in self.state if letter not in letters), self.content)
+
+    def differs_in(self, other: Page) -> set[str]:
+        """The letters that only one of the two has."""
+        return {*self.state} ^ {*other.state}
+
 
 @dataclass
 class Record:
