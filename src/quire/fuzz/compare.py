@@ -34,6 +34,9 @@ EXPLANATIONS = {
     "write-protected by userfaultfd, or makes the others lazyfree",
     "found": "a merged page is found by reclaim where a mapping has moved, with the series alone: "
     "stock looks for it only at the address where ksmd saw it",
+    "lost": "a merged page came back from swap where nothing is mergeable any more: no item of KSM "
+    "stands for it, so that neither kernel looks for it; where it has moved to a place at which "
+    "ksmd saw another one, stock finds it by chance",
     "slots": "small folios that went to swap come back as a large one if their slots lie in a row, "
     "and aligned; that depends on how many pages took slots before, the executor's own among them",
     "a fault": "an allocation was made to fail, and which one is the Nth is each kernel's own "

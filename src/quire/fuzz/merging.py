@@ -43,6 +43,9 @@ class Merging:
     away: set[Place] = field(default_factory=set)
     # Pages that are soft-dirty on one kernel alone, since another of their content is shared.
     soft: set[Place] = field(default_factory=set)
+    # Pages of mergeable mappings; whether some were taken out of them.
+    mergeable: set[Place] = field(default_factory=set)
+    taken_out: bool = False
     # Some have ever been merged on one kernel alone.
     ever: bool = False
     # ksmd has passed; something was written since; how often it has passed after that.
@@ -92,13 +95,18 @@ class Merging:
             self.unmerged |= self.passed
             self.since = 0
         self.crowded |= merged(outcome) >= MAX_SHARING
-        known = self.apart, self.soft, self.away
+        where = places.within(op.actor, op.range)
+        self.taken_out |= op.word == "unmergeable"
+        if op.word == "mergeable":
+            self.mergeable |= where
+        elif op.word == "unmergeable" or places.remaps(op):
+            self.mergeable -= where
         if places.empties(op):
-            for pages in known:
-                pages.difference_update(places.within(op.actor, op.range))
+            for known in (self.apart, self.soft, self.away):
+                known.difference_update(where)
         elif op.verb == "clear-refs" and op.number == 4:
             self.soft -= {place for place in self.soft if place[0] == op.actor}
-        places.follow(known, op, outcome)
+        places.follow((self.apart, self.soft, self.away, self.mergeable), op, outcome)
 
     def look(self) -> None:
         """What is late now is to be seen anew."""
@@ -145,10 +153,11 @@ class Merging:
 
     def reclaimed(self, place: Place, stock: Page, patched: Page) -> str:
         """The name of what explains that one kernel alone found a merged page; empty if nothing."""
-        there = stock.state[0] == "p"
-        if self.passed and self.moved and there and _merged_and_swapped(stock, patched):
-            self.away.add(place)
-            return "found"
+        if self.passed and self.moved and _merged_and_swapped(stock, patched):
+            there = stock.state[0] == "p"
+            if there or (self.taken_out and place not in self.mergeable):
+                self.away.add(place)
+                return "found" if there else "lost"
         if self.away and _mergeable(stock) and _as_merged(stock) == _as_merged(patched):
             return "follows"  # shared on one kernel, read from swap by each on the other
         return ""

@@ -18,7 +18,10 @@ Chunks = tuple[range, ...]
 # For each candidate: does it still happen? One that was not tried does not, for now.
 Oracle = Callable[[Sequence[Items[T]]], Sequence[bool]]
 # Of so many items, when none can go alone, two are tried.
-PAIRS_OF = range(6, 33)
+PAIRS_OF = range(6, 17)
+# Of more items than this, what comes behind the last that counts goes first.
+LONG = 16
+PREFIXES = 8
 
 
 def minimise(items: Items[T], happens: Oracle[T]) -> Items[T]:
@@ -28,6 +31,8 @@ def minimise(items: Items[T], happens: Oracle[T]) -> Items[T]:
     and then for what is left without several of those that can go. When nothing can, two items
     may still be able to go together: one that undoes what the other does.
     """
+    if len(items) > LONG:
+        items = _shortest_prefix(items, happens)
     while len(items) > 1:
         length = len(items)
         for choices in (_all_chunks(length), _pairs(length)):
@@ -64,6 +69,13 @@ def replace_each(
                 items, next((s for s, yes in zip(steps, together, strict=True) if yes), steps[-1])
             )
     return items
+
+
+def _shortest_prefix(items: Items[T], happens: Oracle[T]) -> Items[T]:
+    ends = [len(items) * n // PREFIXES for n in range(1, PREFIXES)]
+    prefixes = [items[:end] for end in ends]
+    answers = happens(prefixes)
+    return next((prefix for prefix, yes in zip(prefixes, answers, strict=True) if yes), items)
 
 
 def _pairs(length: int) -> list[Chunks]:
