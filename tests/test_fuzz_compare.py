@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from unittest import mock
 
 from quire.fuzz import hunt, program, record
 from quire.fuzz.compare import EXPLANATIONS, Verdict, compare
@@ -142,6 +143,32 @@ def test_only_the_series_find_merged_pages_where_mappings_moved() -> None:
     assert compare(still, there, away).differences
     other = read(f"{head}m 1 A 0 2*p:t2@A0")
     assert compare(ops, other, away).differences
+
+
+def test_stock_finds_by_chance_a_merged_page_that_no_item_stands_for() -> None:
+    text = (
+        "0 map A 0 4 anon\n0 same A 0 4 1\n0 advise A 0 4 mergeable\nksm 4\n{}"
+        "0 fork 1\n1 move A 2 1 A 0 move\n{}reclaim"
+    )
+
+    def lost(*more: str) -> Verdict:
+        ops = program.parse(text.format(*more))
+        head = "".join(f"o {n} ok\n" for n in range(len(ops)))
+        swapped, there = (read(f"{head}m 1 A 0 1*{state} 3*s") for state in ("s", "p:k1"))
+        assert compare(ops, there, swapped).excused["lost"] == 0
+        return compare(ops, swapped, there)
+
+    out, back = "0 advise A 2 1 unmergeable\n", "1 advise A 0 1 mergeable\n"
+    assert lost(out, "") == Verdict([], Counter(lost=1))
+    assert lost("", "").differences
+    assert lost(out, back).differences
+
+
+def test_a_page_that_went_to_swap_as_a_large_folio_comes_back_as_one() -> None:
+    ops = program.parse("0 map A 0 16 anon\n0 write A 0 16\nreclaim\n0 read A 0 16")
+    head = "o 0 ok\no 1 ok=16\nm 0 A 0 16*pxL:t1@A0\no 2 ok\nm 0 A 0 16*s\no 3 ok\nm 0 A 0 16*{}"
+    small, large = (read(head.format(f"{letters}:t1@A0")) for letters in ("px", "pxL"))
+    assert compare(ops, small, large).differences
 
 
 def test_small_folios_may_come_back_from_swap_as_a_large_one() -> None:
@@ -392,6 +419,22 @@ def test_what_stock_leaves_behind_hides_nothing_else() -> None:
     )
     assert list(found) == [1]
     assert list(tally.troubled) == [0, 1, 2]
+
+
+def test_sums_of_accessed_pages_alone_need_not_repeat() -> None:
+    def confirmed(before: str, again: str, patched: str) -> tuple[list[int], list[int]]:
+        ops = program.parse("0 map A 0 16 anon\n0 write A 0 16")
+        text = "o 0 ok\no 1 ok\nv 0 A: 0+16:rw-p:0,Size=64,Rss={}"
+        stock, *records = ({0: read(text.format(sums))} for sums in (before, again, patched))
+        tally = hunt.Tally()
+        pair = mock.create_autospec(hunt.Pair, instance=True)
+        pair.run.return_value = records
+        return list(hunt.confirm(pair, tally, {0: ops}, stock)), list(tally.unstable)
+
+    assert confirmed("64", "64", "64,Referenced=4") == ([0], [])
+    assert confirmed("64", "64,Referenced=4", "64") == ([], [])
+    assert confirmed("64", "64,Referenced=4", "60") == ([0], [])
+    assert confirmed("64", "60", "56") == ([], [0])
 
 
 def test_every_excuse_has_a_reason() -> None:
