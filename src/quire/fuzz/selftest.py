@@ -28,7 +28,15 @@ LOSSES = 1
 
 EVERY = "all"
 # What is looked for when no bug is named.
-CHOSEN: tuple[str, ...] = ()
+CHOSEN = (
+    *("folio-batch-ignores-uffd", "keep-uffd-wp-swap", "marker-kept", "no-soft-dirty-swap"),
+    *("no-flush", "lost-dirty", "swap-run-bits"),
+    *("address-key", "index-off-by-one", "stale-index", "only-first-item"),
+    *("ignore-uffd-wp", "ignore-soft-dirty", "restore-first-only", "stop-after-partial-run"),
+    *("dirty-not-marked", "refs-ignored", "held-droppable", "pmd-redirtied-dropped"),
+    *("swap-bits-of-first", "swap-exclusive-of-first", "swap-ignore-uffd-wp"),
+    *("swap-restore-first", "swap-ref-once", "marker-in-first"),
+)
 # Bugs that no program can show, and why.
 _MEMORY_FAILURE = "needs memory to fail, which it then does for all later programs of the boot"
 _AS_STOCK = "is what stock does"
@@ -67,8 +75,7 @@ def choose(known: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
     """The bugs of those names; of none, some of each series; of `all`, all."""
     if names and list(names) != [EVERY]:
         return sabotage.select(known, names)
-    some = [bug for bug in known if bug.name in CHOSEN]
-    return list(known) if names or not some else some
+    return [bug for bug in known if names or bug.name in CHOSEN]
 
 
 @dataclass(frozen=True)
