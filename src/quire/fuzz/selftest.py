@@ -72,10 +72,11 @@ class Result:
 
 
 def choose(known: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
-    """The bugs of those names; of none, some of each series; of `all`, all."""
+    """The bugs of those names; of none, some of each series, if they are known; of `all`, all."""
     if names and list(names) != [EVERY]:
         return sabotage.select(known, names)
-    return [bug for bug in known if names or bug.name in CHOSEN]
+    some = [bug for bug in known if bug.name in CHOSEN]
+    return list(known) if names or not some else some
 
 
 @dataclass(frozen=True)
