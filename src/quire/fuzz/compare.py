@@ -72,7 +72,7 @@ def compare(program: Program, stock: Record, patched: Record) -> Verdict:
     verdict = Verdict()
     if patched.trouble and patched.trouble != stock.trouble:
         verdict.differences.append(patched.trouble)
-    if _plain(stock) == _plain(patched):
+    if stock.plain == patched.plain:
         return verdict
     model = Model()
     for left, right in zip(steps(stock), steps(patched), strict=False):
@@ -96,11 +96,6 @@ def compare(program: Program, stock: Record, patched: Record) -> Verdict:
 def comparable(stock: Record, patched: Record) -> bool:
     """Whether records say anything: where stock is in trouble, only if patched is in the same."""
     return stock.trouble in ("", patched.trouble)
-
-
-def _plain(record: Record) -> list[str]:
-    """Without the kernel's messages: splats among them are told otherwise."""
-    return [line for line in record.lines if line[:2] != "k "]
 
 
 def _compare_step(verdict: Verdict, model: Model, op: Op | None, left: Step, right: Step) -> None:

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from quire.fuzz.program import ACTORS, PAGE_WORDS, SLOT_PAGES, SLOTS, Op, Range, check
+
+T = TypeVar("T")
 
 FOLIO_WEIGHTS = {4: 1, 16: 3, 32: 2, 64: 8, 128: 2, 256: 1, 512: 0.5, 1024: 0.3, 2048: 1}
 MAPPING_WEIGHTS = {
@@ -44,6 +47,11 @@ class Draw:
     def folio_pages(self) -> int:
         """Of the wanted folios."""
         return max(self.folio // 4, 1)
+
+    @property
+    def unborn(self) -> list[int]:
+        """Numbers that no process has."""
+        return [n for n in range(ACTORS) if n not in self.areas]
 
     def add(self, verb: str, actor: int | None = None, **rest: object) -> None:
         """Append an operation."""
@@ -100,9 +108,7 @@ class Draw:
         page = rng.choice([0, 0, 0, 512 - pages, 512 - count // 2, 3, 512])
         page = max(0, min(page, SLOT_PAGES - count))
         where = Range(rng.choice(SLOTS), page, count)
-        self.add("map", actor, range=where, word=kind)
-        area = Area(where, kind)
-        self.areas[actor].append(area)
+        area = self._put(actor, where, kind)
         if rng.random() < 0.85:
             self.add("write", actor, range=where)
         return area
@@ -111,19 +117,27 @@ class Draw:
         """One or two whole folios in a mapping of their own, all written to."""
         folio = self.rng.choice(sizes)
         if self.folio != folio:
-            self.folio = folio
-            self.add("folio", number=folio)
+            self.set_folio(folio)
         count = min(self.folio_pages * self.rng.choice([1, 1, 2]), SLOT_PAGES // 2)
         where = Range(self.rng.choice(SLOTS), self.rng.choice([0, 0, SLOT_PAGES // 2]), count)
-        self.add("map", actor, range=where, word="anon")
+        area = self._put(actor, where, "anon")
         self.add("write", actor, range=where)
-        area = Area(where, "anon")
+        return area
+
+    def _put(self, actor: int, where: Range, kind: str) -> Area:
+        self.add("map", actor, range=where, word=kind)
+        area = Area(where, kind)
         self.areas[actor].append(area)
         return area
 
+    def set_folio(self, kib: int) -> None:
+        """Folios of that size are wanted from now on."""
+        self.folio = kib
+        self.add("folio", number=kib)
+
     def first_half(self, where: Range) -> Range:
         """Of the first folio there."""
-        return replace(where, count=max(self.folio_pages // 2, 1))
+        return replace(where, count=max(1, min(where.count, self.folio_pages) // 2))
 
     def second_half(self, where: Range) -> Range:
         """Of the first folio there."""
@@ -132,12 +146,12 @@ class Draw:
 
     def fork(self, actor: int) -> int | None:
         """The child, if there can be one more process."""
-        free = [n for n in range(ACTORS) if n not in self.areas]
-        if not free:
+        if not self.unborn:
             return None
-        self.add("fork", actor, number=free[0])
-        self.areas[free[0]] = list(self.areas[actor])
-        return free[0]
+        child = self.unborn[0]
+        self.add("fork", actor, number=child)
+        self.areas[child] = list(self.areas[actor])
+        return child
 
     def exit(self, actor: int) -> None:
         """The process ends, unless it is the last."""
@@ -166,6 +180,6 @@ class Draw:
         self.add("word", actor, range=where, number=number)
 
 
-def pick(rng: random.Random, weights: dict[str, float]) -> str:
+def pick(rng: random.Random, weights: Mapping[T, float]) -> T:
     """A key, as often as its weight says."""
     return rng.choices(list(weights), list(weights.values()))[0]

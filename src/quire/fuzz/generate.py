@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from quire.fuzz.draw import CROWDS, FOLIO_WEIGHTS, PASSES, Draw, pick
-from quire.fuzz.program import ACTORS, MAX_OPS, SLOT_PAGES, Op, Program, Range, check
+from quire.fuzz.program import ACTORS, MAX_OPS, SLOT_PAGES, Op, Program, check
 from quire.fuzz.recipes import merged, recipe
 
 SHARE_OF_POOL = 0.4
@@ -48,8 +48,7 @@ def generate(seed: int) -> Program:
     rng = random.Random(seed)
     theme = pick(rng, {name: weight for name, (weight, _) in THEMES.items()})
     draw = Draw(rng, theme, weights={**COMMON, **THEMES[theme][1]})
-    draw.folio = rng.choices(list(FOLIO_WEIGHTS), list(FOLIO_WEIGHTS.values()))[0]
-    draw.add("folio", number=draw.folio)
+    draw.set_folio(pick(rng, FOLIO_WEIGHTS))
     draw.map(0, None if rng.random() < 0.25 else "anon")
     if theme == "ksm":
         merged(draw, 0, draw.area(0).where)
@@ -128,10 +127,6 @@ def _vary(rng: random.Random, op: Op) -> Op:
 RANGED = frozenset("write read unmap wp unwp unwatch lock unlock split idle look".split())
 
 
-def _map(draw: Draw, actor: int) -> None:
-    draw.map(actor)
-
-
 def _move(draw: Draw, actor: int) -> None:
     area = draw.area(actor)
     draw.move(actor, area, draw.part(area.where))
@@ -148,14 +143,8 @@ def _resize(draw: Draw, actor: int) -> None:
     draw.add("resize", actor, range=where, number=number)
 
 
-def _hold(draw: Draw, actor: int) -> None:
-    where = draw.part(draw.area(actor).where)
-    draw.add("hold", actor, to=Range(where.slot, where.page))
-
-
-def _pin(draw: Draw, actor: int) -> None:
-    where = draw.part(draw.area(actor).where)
-    draw.add("pin", actor, to=Range(where.slot, where.page))
+def _refer(verb: str) -> Callable[[Draw, int], None]:
+    return lambda draw, actor: draw.add(verb, actor, to=draw.part(draw.area(actor).where).address)
 
 
 def _word(draw: Draw, actor: int) -> None:
@@ -167,9 +156,7 @@ def _crowd(draw: Draw, actor: int) -> None:
 
 
 def _folio(draw: Draw, _actor: int) -> None:
-    sizes = list(FOLIO_WEIGHTS)
-    draw.folio = draw.rng.choices(sizes, list(FOLIO_WEIGHTS.values()))[0]
-    draw.add("folio", number=draw.folio)
+    draw.set_folio(pick(draw.rng, FOLIO_WEIGHTS))
 
 
 def _same(draw: Draw, actor: int) -> None:
@@ -186,14 +173,14 @@ def _switch(verb: str) -> Callable[[Draw, int], None]:
 
 
 STEPS: dict[str, Callable[[Draw, int], object]] = {
-    "map": _map,
-    "fork": lambda draw, actor: draw.fork(actor),
-    "exit": lambda draw, actor: draw.exit(actor),
+    "map": Draw.map,
+    "fork": Draw.fork,
+    "exit": Draw.exit,
     "move": _move,
     "protect": _protect,
     "resize": _resize,
-    "hold": _hold,
-    "pin": _pin,
+    "hold": _refer("hold"),
+    "pin": _refer("pin"),
     "word": _word,
     "crowd": _crowd,
     "folio": _folio,

@@ -107,9 +107,9 @@ def confirm(
     kept = {}
     for number, ops in programs.items():
         before, left, right = stock[number], again_stock[number], again[number]
-        if _plain(left) != _plain(before):
+        if not _alike(left, before):
             before, left, right = (_without_age(found) for found in (before, left, right))
-        if _plain(left) != _plain(before):
+        if not _alike(left, before):
             tally.unstable[number] = ops
             continue
         verdict = compare(ops, left, right)
@@ -132,8 +132,8 @@ def _without_age(found: Record) -> Record:
     return replace(found, lines=[re.sub(r",Referenced=\d+", "", line) for line in found.lines])
 
 
-def _plain(record: Record) -> tuple[str, list[str]]:
-    return record.trouble, [line for line in record.lines if line[:2] != "k "]
+def _alike(one: Record, other: Record) -> bool:
+    return one.trouble == other.trouble and one.plain == other.plain
 
 
 def shrink(pair: Pair, program: Program, *, pages: bool = True) -> Program:

@@ -90,7 +90,7 @@ class Merging:
         self.moved |= op.verb == "move"
         self.held |= op.verb in ("hold", "pin")
         self.smart |= op.verb == "smart" and op.word == "on"
-        self.since += op.number or 0 if op.verb == "ksm" else 0
+        self.since += op.number if op.verb == "ksm" else 0
         if op.verb in WRITING or op.word in WRITING_ADVICE:
             self.unmerged |= self.passed
             self.since = 0

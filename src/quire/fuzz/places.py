@@ -43,7 +43,7 @@ def follow(known: Iterable[set[Place]], op: Op, outcome: str) -> None:
     for places in known:
         if op.verb == "move" and op.range and op.to:
             _move(places, op, op.range, op.to)
-        elif op.verb == "fork" and op.number is not None:
+        elif op.verb == "fork":
             places |= {(op.number, slot, page) for who, slot, page in places if who == op.actor}
 
 

@@ -14,7 +14,7 @@ system as a whole have none. `#` starts a comment.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from quire.errors import UserError
 
@@ -97,6 +97,11 @@ class Range:
     def end(self) -> int:
         """The page behind the last."""
         return self.page + self.count
+
+    @property
+    def address(self) -> Range:
+        """Where they begin."""
+        return replace(self, count=0)
 
     @property
     def pages(self) -> range:

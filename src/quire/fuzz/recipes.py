@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from quire.fuzz.draw import CROWDS, PASSES, Area, Draw
-from quire.fuzz.program import ACTORS, SLOTS, Range
+from quire.fuzz.program import SLOTS, Range
 
 
 def recipe(draw: Draw, actor: int) -> None:
@@ -37,10 +37,16 @@ def _half_forked(draw: Draw, actor: int, where: Range) -> None:
     """Some pages of a folio are shared with a child, the others are not: often its first."""
     some = draw.piece(where)
     if draw.rng.random() < 0.4:
-        some = replace(where, count=max(1, min(where.count, draw.folio_pages) // 2))
+        some = draw.first_half(where)
+    _fork_without(draw, actor, some)
+
+
+def _fork_without(draw: Draw, actor: int, some: Range) -> int | None:
+    """The child, if there can be one, which does not have these pages."""
     draw.add("advise", actor, range=some, word="dontfork")
-    draw.fork(actor)
+    child = draw.fork(actor)
     draw.add("advise", actor, range=some, word="dofork")
+    return child
 
 
 def _written_by_child(draw: Draw, actor: int, where: Range) -> None:
@@ -54,8 +60,13 @@ def _written_by_child(draw: Draw, actor: int, where: Range) -> None:
 
 def _soft_dirty(draw: Draw, actor: int, where: Range) -> None:
     """Soft-dirty is cleared everywhere and set again on some pages."""
+    _dirty_again(draw, actor, draw.piece(where))
+
+
+def _dirty_again(draw: Draw, actor: int, some: Range) -> None:
+    """These alone are soft-dirty."""
     draw.add("clear-refs", actor, number=4)
-    draw.add("write", actor, range=draw.piece(where))
+    draw.add("write", actor, range=some)
 
 
 def _accessed(draw: Draw, actor: int, where: Range) -> None:
@@ -71,6 +82,12 @@ def _wp(draw: Draw, actor: int, where: Range) -> None:
     draw.add("wp", actor, range=where if draw.rng.random() < 0.6 else draw.piece(where))
     if draw.rng.random() < 0.5:
         draw.add("unwp", actor, range=draw.piece(where))
+
+
+def _wp_but(draw: Draw, actor: int, where: Range, some: Range) -> None:
+    """All but some are: watched as a whole, or the mapping would end between them."""
+    draw.add("wp", actor, range=where)
+    draw.add("unwp", actor, range=some)
 
 
 def _protect_some(draw: Draw, actor: int, where: Range) -> None:
@@ -126,7 +143,7 @@ def _in_swap_cache(draw: Draw, actor: int, where: Range) -> None:
     """A reference keeps a folio in the swap cache, from where all or some pages come back."""
     if draw.folio_pages > 1 and draw.rng.random() < 0.6:
         _cached(draw, actor, where)  # a large one would not be swapped while somebody holds it
-    draw.add("hold", actor, to=Range(where.slot, draw.piece(where).page))
+    draw.add("hold", actor, to=draw.piece(where).address)
     if draw.rng.random() < 0.5:
         draw.add("advise", actor, range=where, word="pageout")
     else:
@@ -181,7 +198,7 @@ def _page_out_pinned(draw: Draw, actor: int, area: Area) -> None:
     _in_swap_cache(draw, actor, area.where)
     if draw.rng.random() < 0.6:
         draw.rng.choice((_half_forked, _wp, _written_by_child))(draw, actor, area.where)
-    draw.add("pin", actor, to=Range(area.where.slot, draw.piece(area.where).page))
+    draw.add("pin", actor, to=draw.piece(area.where).address)
     draw.rng.choice((_page_out, _reclaim_all, _reclaim_all))(draw, actor, area)
 
 
@@ -192,7 +209,7 @@ def _page_out_cached(draw: Draw, actor: int, _area: Area) -> None:
     _cached(draw, actor, where)
     if draw.rng.random() < 0.4:
         draw.rng.choice((_half_forked, _wp))(draw, actor, where)
-    draw.add("pin", actor, to=Range(where.slot, draw.piece(where).page))
+    draw.add("pin", actor, to=draw.piece(where).address)
     draw.add("reclaim")
 
 
@@ -231,18 +248,14 @@ def _page_out_protected(draw: Draw, actor: int, _area: Area) -> None:
     some = rng.choice((draw.first_half, draw.second_half, draw.piece))(where)
     how = rng.choice(("shared", "once shared", "watched", "written"))
     if "shared" in how:
-        draw.add("advise", actor, range=some, word="dontfork")
-        child = draw.fork(actor)
-        draw.add("advise", actor, range=some, word="dofork")
+        child = _fork_without(draw, actor, some)
         if child is not None and how == "once shared":
             draw.exit(child)
     elif how == "written":
-        draw.add("clear-refs", actor, number=4)
-        draw.add("write", actor, range=some)
+        _dirty_again(draw, actor, some)
     draw.add("protect", actor, range=where, word="r")
     if how == "watched":
-        draw.add("wp", actor, range=where)
-        draw.add("unwp", actor, range=some)
+        _wp_but(draw, actor, where, some)
     if how in ("shared", "watched") or rng.random() < 0.3:
         draw.add("reclaim")
     else:
@@ -273,7 +286,7 @@ def _give_up(draw: Draw, actor: int, area: Area) -> None:
 
 def _give_up_held(draw: Draw, actor: int, area: Area) -> None:
     draw.add("advise", actor, range=area.where, word="free")
-    draw.add("hold", actor, to=Range(area.where.slot, draw.part(area.where).page))
+    draw.add("hold", actor, to=draw.part(area.where).address)
     _page_out(draw, actor, area)
 
 
@@ -286,7 +299,7 @@ def _give_up_mixed(draw: Draw, actor: int, area: Area) -> None:
     if draw.rng.random() < 0.75:
         draw.add("write", actor, range=draw.piece(where))
     else:
-        draw.add("hold", actor, to=Range(where.slot, draw.piece(where).page))
+        draw.add("hold", actor, to=draw.piece(where).address)
     draw.rng.choice((_reclaim_all, _reclaim_all, _page_out))(draw, actor, area)
 
 
@@ -308,9 +321,7 @@ def _give_up_torn(draw: Draw, actor: int, _area: Area) -> None:
     draw.add("advise", actor, range=where, word="free")
     for _ in range(draw.rng.choice([1, 1, 2])):
         some = draw.second_half(where) if draw.rng.random() < 0.4 else draw.piece(where)
-        draw.add("advise", actor, range=some, word="dontfork")
-        child = draw.fork(actor)
-        draw.add("advise", actor, range=some, word="dofork")
+        child = _fork_without(draw, actor, some)
         if child is not None:
             draw.exit(child)
     # Reclaim as a whole tries again until all is gone.
@@ -324,15 +335,12 @@ def _give_up_protected(draw: Draw, actor: int, _area: Area) -> None:
     some = draw.second_half(where) if draw.rng.random() < 0.4 else draw.piece(where)
     watched = draw.rng.random() < 0.5
     if not watched:
-        draw.add("clear-refs", actor, number=4)
-        draw.add("write", actor, range=some)
+        _dirty_again(draw, actor, some)
     draw.add("advise", actor, range=where, word="free")
     draw.add("protect", actor, range=where, word="r")
     if watched:
-        # All of it, or the mapping would end between them.
-        draw.add("wp", actor, range=where)
-        draw.add("unwp", actor, range=some)
-    draw.add("hold", actor, to=Range(where.slot, draw.piece(where).page))
+        _wp_but(draw, actor, where, some)
+    draw.add("hold", actor, to=draw.piece(where).address)
     draw.rng.choice((_reclaim_all, _page_out))(draw, actor, area)
 
 
@@ -353,21 +361,19 @@ def _two_tables(draw: Draw, actor: int, _area: Area) -> None:
     What goes past the end of the first finds the rest, if the tables are neighbours in memory.
     """
     rng = draw.rng
-    children = [n for n in range(ACTORS) if n not in draw.areas]
-    if not children:
+    if not draw.unborn:
         return
-    half, child = 8, children[0]
+    half, child = 8, draw.unborn[0]
     slots = rng.sample(SLOTS, 3)
     whole = Range(slots[0], 0, 2 * half)
     low, high = replace(whole, count=half), replace(whole, page=half, count=half)
     end, start = Range(slots[1], 512 - half), Range(slots[2], 512)
-    draw.folio = 64
-    draw.add("folio", number=draw.folio)
+    draw.set_folio(64)
     draw.add("map", actor, range=whole, word="anon")
     draw.add("write", actor, range=whole)
     if draw.theme == "lazyfree" or rng.random() < 0.3:
         draw.add("advise", actor, range=whole, word="free")
-    draw.add("fork", actor, number=child)
+    draw.fork(actor)
     draw.areas[child] = []
     draw.add("move", actor, range=low, to=end, word="move")
     draw.add("move", child, range=high, to=start, word="move")
@@ -383,7 +389,7 @@ def _drop(draw: Draw, actor: int, _area: Area) -> None:
     if draw.rng.random() < 0.4:
         draw.add("write", actor, range=draw.piece(area.where))
     if draw.rng.random() < 0.5:
-        draw.add("hold", actor, to=Range(area.where.slot, draw.piece(area.where).page))
+        draw.add("hold", actor, to=draw.piece(area.where).address)
     draw.rng.choice((_reclaim_all, _page_out))(draw, actor, area)
     if draw.rng.random() < 0.3:
         draw.add("drop", actor)
@@ -417,12 +423,12 @@ def _merge_onto(draw: Draw, actor: int, _area: Area) -> None:
     where = replace(area.where, count=min(4, area.where.count))
     one, other = (replace(where, page=rng.randrange(where.page, where.end), count=1) for _ in "12")
     _merge(draw, actor, where, where)
-    draw.add("hold", actor, to=Range(where.slot, where.page))
+    draw.add("hold", actor, to=where.address)
     draw.add("reclaim")
     mover = actor
     if rng.random() < 0.6:
         mover = _child_not_mergeable(draw, actor, other, one)
-    draw.add("move", mover, range=other, to=Range(one.slot, one.page), word="move")
+    draw.add("move", mover, range=other, to=one.address, word="move")
     if mover != actor:
         draw.add("advise", mover, range=one, word="mergeable")
     for who in {actor, mover}:

@@ -50,6 +50,11 @@ class Record:
     lost: str = ""
 
     @property
+    def plain(self) -> list[str]:
+        """The lines without the kernel's messages: splats among them are told otherwise."""
+        return [line for line in self.lines if not line.startswith("k ")]
+
+    @property
     def splat(self) -> str:
         """The kind of the first splat among the kernel's messages; empty if there is none."""
         messages = [line.split(" ", 2)[2] for line in self.lines if line.startswith("k ")]
