@@ -34,6 +34,11 @@ def differ(stock: str, patched: str) -> Verdict:
     return compare(REDIRTIED, run(stock), run(patched))
 
 
+def done(count: int) -> str:
+    """The lines of so many operations."""
+    return "".join(f"o {n} ok\n" for n in range(count))
+
+
 def test_pages_of_runs() -> None:
     pages = record.pages("3 2*px:t7@B3 1*s 1*p:k1 1*-w", "B")
     assert pages[Range("B", 3)] == Page("px", "t7@B3")
@@ -85,7 +90,7 @@ def test_bits_of_a_run_that_was_put_back_in_a_droppable_mapping() -> None:
     text = (
         "0 map A 0 16 {}\n0 write A 0 1\n0 hold A 0\nreclaim\n0 advise A 0 16 free\n0 write A 0 1"
     )
-    last = "".join(f"o {n} ok\n" for n in range(6)) + "v 0 A: 0+16:rw-p:0,Size=64,Rss=64"
+    last = done(6) + "v 0 A: 0+16:rw-p:0,Size=64,Rss=64"
     stock, patched = (
         read(last + ",Private_Clean=60,Private_Dirty=4,dp"),
         read(last + ",Private_Dirty=64,dp"),
@@ -100,7 +105,7 @@ HELD = "0 map A 0 16 {}\n0 write A 0 16\n0 advise A 0 16 free\n0 hold A 3\nrecla
 def held(text: str, *states: str) -> list[str]:
     """How stock's and patched's pages differ, after that program's last operation."""
     ops = program.parse(text)
-    head = "".join(f"o {n} ok\n" for n in range(len(ops)))
+    head = done(len(ops))
     return compare(ops, *(read(f"{head}m 0 A 0 16*{state}") for state in states)).differences
 
 
@@ -132,7 +137,7 @@ def test_only_the_series_find_merged_pages_where_mappings_moved() -> None:
         "0 map A 0 2 anon\n0 same A 0 2 1\n0 fork 1\n0 advise A 0 2 mergeable\n"
         "0 move A 0 2 B 0 move\nksm 4\nreclaim"
     )
-    head = "".join(f"o {n} ok\n" for n in range(6)) + "m 1 A 0 2*p:k1\no 6 ok\n"
+    head = done(6) + "m 1 A 0 2*p:k1\no 6 ok\n"
     there, away = (read(f"{head}m 1 A 0 2*{state}") for state in ("p:k1", "s"))
     assert compare(ops, there, away) == Verdict([], Counter(found=2))
     assert compare(ops, away, there).differences
@@ -153,7 +158,7 @@ def test_stock_finds_by_chance_a_merged_page_that_no_item_stands_for() -> None:
 
     def lost(*more: str) -> Verdict:
         ops = program.parse(text.format(*more))
-        head = "".join(f"o {n} ok\n" for n in range(len(ops)))
+        head = done(len(ops))
         swapped, there = (read(f"{head}m 1 A 0 1*{state} 3*s") for state in ("s", "p:k1"))
         assert compare(ops, there, swapped).excused["lost"] == 0
         return compare(ops, swapped, there)

@@ -94,8 +94,8 @@ def test_a_program_that_cannot_be_read(quire: Quire, tree: Path, tmp_path: Path)
 def test_the_corpus_is_made_of_programs() -> None:
     files = sorted((ROOT / "tests/fuzz").glob("*.fuzz"))
     assert len(files) >= 20
-    for path in files:
-        program.parse(path.read_text(), str(path))
+    programs = {program.parse(path.read_text(), str(path)) for path in files}
+    assert len(programs) == len(files), "one is there twice"
 
 
 @pytest.mark.skipif(not shutil.which("cpio"), reason="no cpio to unpack with")
