@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,12 +34,11 @@ SLUG_LENGTH = 52
 
 @dataclass(frozen=True)
 class Commit:
-    """One commit on top of the base: its hash, its capability, and the patch it becomes."""
+    """One commit on top of the base: its hash, its capability, and its file's name."""
 
     hash: str
     folder: str
     slug: str
-    text: str
 
 
 def checkout(base: Base, series: Series, directory: Path) -> str:
@@ -98,7 +98,7 @@ def export(directory: Path, patches: Path) -> tuple[Series, list[str]]:
         )
     chosen = series_files.select(patches, _base_version(directory, base))
     commits = _commits(directory, base, chosen)
-    contents = _contents(chosen, commits)
+    contents = _contents(directory, chosen, commits)
     root = chosen.file.parent
     changed = {name: data for name, data in contents.items() if data != _read(root / name)}
     write(root, changed)
@@ -117,17 +117,20 @@ def normalise(mail: str) -> str:
     return (head + separator + diff).rstrip("\n") + "\n"
 
 
-def _contents(series: Series, commits: Sequence[Commit]) -> Contents:
+def _contents(directory: Path, series: Series, commits: Sequence[Commit]) -> Contents:
     """Every file of the series: patches by name, the series file, None for those that go."""
-    numbers: dict[str, int] = {}
+    totals = Counter(commit.folder for commit in commits)
+    numbers: Counter[str] = Counter()
     names: list[str] = []
     contents: Contents = {}
     for commit in commits:
-        numbers[commit.folder] = numbers.get(commit.folder, 0) + 1
-        file = f"{numbers[commit.folder]:04d}-{commit.slug[:SLUG_LENGTH]}.patch"
+        numbers[commit.folder] += 1
+        number, total = numbers[commit.folder], totals[commit.folder]
+        file = f"{number:04d}-{commit.slug[:SLUG_LENGTH]}.patch"
         name = f"{commit.folder}/{file}" if commit.folder else file
         names.append(name)
-        contents[name] = commit.text.encode()
+        prefix = f"PATCH {number:0{len(str(total))}d}/{total}" if total > 1 else "PATCH"
+        contents[name] = _mail(directory, commit.hash, prefix).encode()
     used_elsewhere = _names_of_other_variants(series)
     for patch in series.patches:
         if patch.name not in contents and patch.name not in used_elsewhere:
@@ -182,7 +185,7 @@ def _commits(directory: Path, base: str, series: Series) -> list[Commit]:
         subject = message.partition("\n")[0].strip()
         named = _CAPABILITY.search(message)
         folder = named[1] if named else known.get(subject, folder)
-        commits.append(Commit(commit, folder, slug, _mail(directory, commit)))
+        commits.append(Commit(commit, folder, slug))
     if commits and not commits[0].folder:
         raise UserError(
             "it is not known which capability the first commit belongs to",
@@ -192,7 +195,8 @@ def _commits(directory: Path, base: str, series: Series) -> list[Commit]:
     return commits
 
 
-def _mail(directory: Path, commit: str) -> str:
+def _mail(directory: Path, commit: str, prefix: str) -> str:
+    """The commit as mail; `prefix` says which of its capability's patches it is."""
     return normalise(
         git(
             directory,
@@ -202,6 +206,7 @@ def _mail(directory: Path, commit: str) -> str:
             "--zero-commit",
             "--no-signature",
             "-N",
+            f"--subject-prefix={prefix}",
             "--no-renames",
             "--diff-algorithm=histogram",
             "--stat=72",
