@@ -99,7 +99,12 @@ CATALOGUE = (
         ),
         own=UNMAP,
     ),
-    Workload("swapout-alternating", sizes=SIZES[1:], own=UNMAP),
+    Workload(
+        "swapout-alternating",
+        sizes=(16, 64, 2048),
+        variants=((("blocks", "folded"),), (("blocks", "loose"),)),
+        own=UNMAP,
+    ),
     Workload("fork-swapped", sizes=(4, 64)),
     Workload(
         "lazyfree",
