@@ -14,7 +14,7 @@ from quire.report.data import Provenance
 from quire.session import Session
 
 # Seconds on two cores, to tell what is left.
-FETCH, STOCK, PATCHED, BOOTS, FURTHER = 40, 200, 40, 280, 25
+FETCH, STOCK, PATCHED, BOOTS, FURTHER = 40, 200, 40, 280, 40
 
 Part = tuple[Comparison, Provenance]
 
