@@ -13,7 +13,7 @@ from quire.arch import ARM64, X86_64
 from quire.bench import Sample
 from quire.comparison import Comparison, compare
 from quire.counts import RegionCounts, SymbolCount
-from quire.errors import UserError
+from quire.errors import Difference, UserError
 from quire.report import plot, table
 from quire.results import Region, Results
 from quire.workloads import Cell
@@ -78,6 +78,55 @@ def test_a_walk_shows_the_lock_and_the_vmas() -> None:
     assert "lock held 250 → 250; VMAs in a pass 0.25 → 0.25" in table.remarks(row)
 
 
+def test_calls_that_stock_does_not_make() -> None:
+    """The instructions may well be fewer: it is the calls that tell."""
+    one = cell("gup")
+    slow = sample(1000, __get_user_pages=9)
+    rows = table_of([sample(2000)], [slow], one)
+    (row,) = rows.rows
+    assert [calls.what for calls in row.excess] == ["slow GUP"]
+    assert "slow GUP 0 → 0.00391" in table.remarks(row)
+    assert "MORE THAN STOCK: slow GUP" in table.remarks(row)
+    with pytest.raises(Difference) as caught:
+        comparison.require([table_of([slow], [slow], one), rows])
+    assert caught.value.where == (
+        "arm64 gup 64 KiB: slow GUP (__get_user_pages) 0 → 0.00390625 per page"
+    )
+    assert caught.value.remedy.endswith("quire profile gup --size 64 ARCH=arm64")
+
+
+def test_as_many_calls_as_stock_or_fewer_are_no_difference() -> None:
+    slow, one = sample(1000, __get_user_pages=9), cell("gup")
+    rows = [table_of([slow], [slow], one), table_of([slow], [sample(1000)], one)]
+    comparison.require(rows)
+    assert not any("MORE" in table.remarks(row) for each in rows for row in each.rows)
+
+
+def test_calls_that_are_only_shown_are_no_difference() -> None:
+    (one,) = workloads.cells(["mremap-mergeable,kind=off"])[:1]
+    rows = table_of([sample(1000)], [sample(1000, _raw_spin_lock=9)], one)
+    comparison.require([rows])
+    assert "spin locks 0 → 0.00391" in table.remarks(rows.rows[0])
+
+
+def test_clones_of_a_function_are_that_function() -> None:
+    one = cell("gup")
+    symbols = {"follow_page_pte.isra.0": 5, "follow_page_pte_of_another": 5}
+    (row,) = table_of([sample(1000)], [sample(1000, **symbols)], one).rows
+    assert row.patched.calls == {"slow GUP": 0, "of pages": 1 / 256}
+
+
+def test_another_cpu_has_its_own_heading_and_rows() -> None:
+    (cpu,) = ARM64.further_cpus
+    other = ARM64.on(cpu)
+    assert other.title == "arm64 · neoverse-n1 (no ranged TLBI)"
+    assert other.machine_args == ("-M", "virt,gic-version=3", "-cpu", "neoverse-n1")
+    assert ARM64.title == "arm64"
+    assert {(c.label, c.size) for c in workloads.rows(cpu.rows)} == {
+        (name, size) for name in ("swapout zero", "lazyfree", "mremap") for size in (4, 64, 2048)
+    }
+
+
 def test_the_unmapping_itself_is_told_apart() -> None:
     one = cell("swapout")
     stock = sample(256_000, try_to_unmap_one=25_600, zram_write_page=200_000)
@@ -87,7 +136,7 @@ def test_the_unmapping_itself_is_told_apart() -> None:
 
 def test_the_catalogue_has_what_the_mission_names() -> None:
     cells = workloads.cells()
-    assert len(cells) == len(set(cells)) == 55
+    assert len(cells) == len(set(cells)) == 68
     assert {c.size for c in cells} == {None, 4, 16, 64, 256, 1024, 2048}
     posted = {(c.label, c.size): p.text for c in cells if (p := c.posted("arm64"))}
     assert posted["swapout zero", 64] == "2.15×"

@@ -37,6 +37,54 @@ def test_bench_compares_and_writes(quire: Quire, tree: Path, tmp_path: Path) -> 
     assert (out / "bench.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_path_that_only_patched_takes_fails_the_bench(
+    quire: Quire, tree: Path, tmp_path: Path
+) -> None:
+    words = ("bench", "gup", "--source", str(tree), "ARCH=arm64", "--output", str(tmp_path / "out"))
+    done = quire(*words, FAKE_QEMU="slow")
+    assert done.returncode == 1
+    assert "MORE THAN STOCK: slow GUP" in " ".join(done.stdout.split())
+    assert "arm64 gup 64 KiB: slow GUP" in done.stderr
+    report = json.loads((tmp_path / "out/bench.json").read_text())
+    assert report["architectures"][0]["rows"][0]["calls_beyond_stock"] == ["slow GUP"]
+    assert quire("demo", "--source", str(tree), "ARCH=arm64", FAKE_QEMU="slow").returncode == 1
+
+
+def test_calls_of_a_function_that_is_not_there_are_not_zero(quire: Quire, tree: Path) -> None:
+    done = quire("bench", "gup", "--source", str(tree), "ARCH=arm64", FAKE_SYMBOLS="")
+    assert done.returncode == 2
+    assert "no function __get_user_pages" in done.stderr
+
+
+def test_another_cpu_is_another_boot(quire: Quire, tree: Path) -> None:
+    words = ("bench", "mremap", "--size", "64", "--source", str(tree), "ARCH=arm64", "-v")
+    quire(*words)
+    done = quire(*words, "--cpu", "neoverse-n1")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("-plugin") == 2
+    assert "-cpu neoverse-n1 " in done.stderr
+    assert "arm64 · neoverse-n1 (no ranged TLBI) · Linux 6.12.117" in done.stdout
+
+
+def test_a_cpu_without_workloads_has_its_own(quire: Quire, tree: Path) -> None:
+    done = quire("bench", "--cpu", "neoverse-n1", "--source", str(tree), "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["architectures"] == []
+    (other,) = report["further_cpus"]
+    assert other["cpu"]["lacks"] == "no ranged TLBI"
+    assert len(other["rows"]) == 9
+
+
+def test_a_cpu_that_nobody_has(quire: Quire, tree: Path) -> None:
+    done = quire("bench", "mremap", "--cpu", "z80", "--source", str(tree))
+    assert done.returncode == 2
+    assert "neoverse-n1" in done.stderr
+    done = quire("bench", "mremap", "--cpu", "neoverse-n1", "--source", str(tree), "ARCH=x86_64")
+    assert done.returncode == 2
+    assert "use ARCH=arm64" in done.stderr
+
+
 def test_the_users_tree_is_not_touched(quire: Quire, tree: Path) -> None:
     before = snapshot(tree)
     assert quire("build", "--source", str(tree)).returncode == 0
@@ -149,7 +197,12 @@ def test_a_demo_says_what_is_left(quire: Quire, tree: Path) -> None:
     done = quire("demo", "--source", str(tree))
     assert done.returncode == 0, done.stderr
     assert "left: " in done.stderr
-    assert done.stdout.index("arm64 · Linux") < done.stdout.index("x86_64 · Linux")
+    headings = ("arm64 · Linux", "arm64 · neoverse-n1", "x86_64 · Linux")
+    places = [done.stdout.index(heading) for heading in headings]
+    assert places == sorted(places)
+    report = json.loads((quire.build / "demo/quire.json").read_text())
+    assert [arch["name"] for arch in report["architectures"]] == ["arm64", "x86_64"]
+    assert [cpu["cpu"]["name"] for cpu in report["further_cpus"]] == ["neoverse-n1"]
     for name in ("quire.json", "quire.svg", "quire.png"):
         assert (quire.build / "demo" / name).stat().st_size > 1000
 

@@ -77,6 +77,33 @@ long pattern_verify(const void *addr, size_t len, uint64_t seed)
 	return -1;
 }
 
+/* Never zero: the kernel has another way to keep zeroes. */
+static uint64_t page_word(uint64_t seed, size_t number)
+{
+	return spread(spread(seed + 1) + number) | 1;
+}
+
+void pattern_write_words(void *addr, size_t len, uint64_t seed)
+{
+	uint64_t *word = addr;
+	size_t i;
+
+	for (i = 0; i < len / sizeof(*word); i++)
+		word[i] = page_word(seed, i / PAGE_WORDS);
+}
+
+long pattern_verify_words(const void *addr, size_t len, uint64_t seed)
+{
+	const volatile uint64_t *word = addr;
+	size_t i;
+
+	for (i = 0; i < len / sizeof(*word); i++) {
+		if (word[i] != page_word(seed, i / PAGE_WORDS))
+			return i / PAGE_WORDS;
+	}
+	return -1;
+}
+
 long pattern_verify_zero(const void *addr, size_t len)
 {
 	const volatile uint64_t *word = addr;

@@ -16,6 +16,13 @@ void pattern_write(void *addr, size_t len, uint64_t seed);
 /* Returns the number of the first wrong page, or -1 when all are right. */
 long pattern_verify(const void *addr, size_t len, uint64_t seed);
 
+/*
+ * The same with one word, repeated, for each page: zram keeps such a page as
+ * that word and compresses nothing.
+ */
+void pattern_write_words(void *addr, size_t len, uint64_t seed);
+long pattern_verify_words(const void *addr, size_t len, uint64_t seed);
+
 /* One page, with its number given. verify: the first wrong byte, or -1. */
 void pattern_write_page(void *page, uint64_t seed, size_t number);
 long pattern_verify_page(const void *page, uint64_t seed, size_t number);

@@ -3,9 +3,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from quire.errors import UserError
+
+
+@dataclass(frozen=True)
+class Cpu:
+    """A CPU that some rows are counted on besides the architecture's usual one."""
+
+    # QEMU's name for it, and ours; the word after -cpu.
+    name: str
+    model: str
+    # What it has not, as in a heading.
+    lacks: str
+    # The rows that differ for it: a workload as `quire bench` takes it, folio sizes in KiB.
+    rows: tuple[tuple[str, tuple[int, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -40,7 +53,39 @@ class Architecture:
     cross_packages: tuple[str, ...]
     # TLB invalidation classes the plugin reports, in table order, with a heading.
     tlb_classes: tuple[str, ...]
+    # Further CPUs to count on; `cpu` is the one of them that this is, None for the usual one.
+    further_cpus: tuple[Cpu, ...] = ()
+    cpu: Cpu | None = None
 
+    @property
+    def label(self) -> str:
+        """For stages and directories: the name, and the CPU if it is not the usual one."""
+        return f"{self.name} {self.cpu.name}" if self.cpu else self.name
+
+    @property
+    def title(self) -> str:
+        """For headings: the label, and what the CPU lacks."""
+        return f"{self.name} · {self.cpu.name} ({self.cpu.lacks})" if self.cpu else self.name
+
+    def on(self, cpu: Cpu) -> Architecture:
+        """The same architecture, emulated with another CPU."""
+        at = self.machine_args.index("-cpu") + 1
+        words = (*self.machine_args[:at], cpu.model, *self.machine_args[at + 1 :])
+        return replace(self, machine_args=words, lean_args=(), cpu=cpu)
+
+
+# Armv8.2 as in the first large arm64 servers: hardware access and dirty flags and LSE atomics, as
+# `max` has them, but a TLBI for each page of a range.
+NEOVERSE_N1 = Cpu(
+    name="neoverse-n1",
+    model="neoverse-n1",
+    lacks="no ranged TLBI",
+    rows=(
+        ("swapout,data=zero", (4, 64, 2048)),
+        ("lazyfree", (4, 64, 2048)),
+        ("mremap", (4, 64, 2048)),
+    ),
+)
 
 ARM64 = Architecture(
     name="arm64",
@@ -62,6 +107,7 @@ ARM64 = Architecture(
     packages=("qemu-system-arm",),
     cross_packages=("gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"),
     tlb_classes=("tlbi_va", "tlbi_range", "tlbi_asid", "tlbi_all"),
+    further_cpus=(NEOVERSE_N1,),
 )
 
 X86_64 = Architecture(
@@ -99,6 +145,19 @@ X86_64 = Architecture(
 ARCHITECTURES: dict[str, Architecture] = {a.name: a for a in (ARM64, X86_64)}
 # Names people use for the same thing: kbuild's SRCARCH, uname's, Debian's.
 ALIASES = {"x86": "x86_64", "amd64": "x86_64", "x86-64": "x86_64", "aarch64": "arm64"}
+
+
+def further_cpu(name: str) -> list[tuple[Architecture, Cpu]]:
+    """The architectures that count on a further CPU of that name. UserError if none does."""
+    known = [(arch, cpu) for arch in ARCHITECTURES.values() for cpu in arch.further_cpus]
+    found = [(arch, cpu) for arch, cpu in known if cpu.name == name]
+    if not found:
+        raise UserError(
+            f"unknown CPU {name!r}",
+            remedy=f"use one of: {', '.join(cpu.name for _, cpu in known)}\n"
+            "or leave --cpu out for the usual one",
+        )
+    return found
 
 
 def architecture(name: str) -> Architecture:

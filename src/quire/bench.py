@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire import counts, machine, parallel, results, run
+from quire import counter, counts, machine, parallel, results, run
 from quire.cache import Cache, digest
 from quire.counter import Plugin
 from quire.counts import RegionCounts
@@ -78,7 +78,7 @@ class Order:
     def name(self) -> str:
         """For directories and messages."""
         tree = self.rig.kernel.tree.label
-        return "-".join([self.rig.kernel.arch.name, tree, *self.cell.words()[1:]])
+        return "-".join([self.rig.kernel.arch.label, tree, *self.cell.words()[1:]])
 
 
 Samples = dict[tuple[str, Cell], list[Sample]]
@@ -133,7 +133,7 @@ def _orders(cache: Cache, rig: Rig, cell: Cell, options: Options) -> list[Order]
 def _carry_out(cache: Cache, orders: Sequence[Order], progress: Progress, machines: int) -> None:
     if not orders:
         return
-    architectures = ", ".join(dict.fromkeys(order.rig.kernel.arch.name for order in orders))
+    architectures = ", ".join(dict.fromkeys(order.rig.kernel.arch.label for order in orders))
     with progress.stage(f"{architectures} bench", len(orders)):
         parallel.each(
             orders,
@@ -147,6 +147,8 @@ def _make(cache: Cache, order: Order) -> None:
     key = order.rig.key(order.cell)
 
     def build(directory: Path) -> None:
+        for calls in order.cell.workload.calls:
+            counter.require(order.rig.kernel, calls)
         # Two boots of one name may run at once: further runs, other configurations.
         work = machine.workdir(cache, f"{order.name}-{key}-{order.number}")
         results = machine.boot(order.rig.machine(order.cell), work)

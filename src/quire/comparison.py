@@ -10,7 +10,8 @@ from fnmatch import fnmatchcase
 
 from quire.arch import Architecture
 from quire.bench import Sample, Samples
-from quire.workloads import Cell, Posted
+from quire.errors import Difference
+from quire.workloads import Calls, Cell, Posted
 
 # Two runs that differ by more than this share are no longer "the same".
 STABLE = 0.001
@@ -53,6 +54,12 @@ class Row:
     posted: Posted | None
 
     @property
+    def title(self) -> str:
+        """Workload, variant and folio size."""
+        size = f" {self.cell.size} KiB" if self.cell.size is not None else ""
+        return self.cell.label + size
+
+    @property
     def ratio(self) -> float:
         """Stock over patched: above 1 is better than stock."""
         return self.stock.insns / self.patched.insns
@@ -66,6 +73,16 @@ class Row:
     def unstable(self) -> bool:
         """Whether runs of the same build differ too much to be called repeatable."""
         return self.spread > STABLE
+
+    @property
+    def excess(self) -> list[Calls]:
+        """What patched calls more often than stock, and must not."""
+        return [
+            calls
+            for calls in self.cell.workload.calls
+            if calls.no_more_than_stock
+            and self.patched.calls[calls.what] > self.stock.calls[calls.what]
+        ]
 
 
 @dataclass(frozen=True)
@@ -108,17 +125,37 @@ def figure(cell: Cell, samples: Sequence[Sample]) -> Figure:
         counters={k: after - before for k, (before, after) in sample.results.counters.items()},
         spans={name: insns / sample.divisor for name, (_, insns) in sample.counts.spans.items()},
         calls={
-            name: calls(sample, symbol) / passes for name, symbol, passes in cell.workload.calls
+            counted.what: calls(sample, counted) / counted.passes for counted in cell.workload.calls
         },
         runs=len(samples),
         spread=(max(totals) - min(totals)) / middle if middle else 0.0,
     )
 
 
-def calls(sample: Sample, symbol: str) -> float:
+def calls(sample: Sample, counted: Calls) -> float:
     """How often a function was called, per unit."""
-    counted = sample.counts.symbols.get(symbol)
-    return counted.calls / sample.divisor if counted else 0.0
+    found = [count.calls for name, count in sample.counts.symbols.items() if counted.is_of(name)]
+    return sum(found) / sample.divisor
+
+
+def require(comparisons: Sequence[Comparison]) -> None:
+    """Difference, with every row that has them, if patched makes calls that stock does not."""
+    found = [(c.arch, row, calls) for c in comparisons for row in c.rows for calls in row.excess]
+    if not found:
+        return
+    lines = [
+        f"{arch.label} {row.title}: {calls.what} ({calls.symbol}) "
+        f"{row.stock.calls[calls.what]:g} → {row.patched.calls[calls.what]:g} "
+        f"per {row.cell.workload.unit}"
+        for arch, row, calls in found
+    ]
+    arch, row, _ = found[0]
+    size = f" --size {row.cell.size}" if row.cell.size is not None else ""
+    raise Difference(
+        "the patched kernel takes a path that stock does not take",
+        "\n".join(lines),
+        f"see where: quire profile {row.cell.workload.name}{size} ARCH={arch.name}",
+    )
 
 
 def own(cell: Cell, sample: Sample) -> float:

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from quire import run
 from quire.cache import Cache, digest, sha256
-from quire.errors import BuildFailed
+from quire.errors import BuildFailed, UserError
 from quire.guest import source_files
 from quire.host import Qemu
 from quire.kernel import Kernel, explain
+from quire.workloads import Calls
 
 # nm's letters for code: global, local, weak.
 TEXT_TYPES = "TtWw"
@@ -63,3 +64,16 @@ def symbols(kernel: Kernel) -> Path:
         file.writelines(f"{address:x} {name}\n" for address, name in rows)
     Path(file.name).replace(path)
     return path
+
+
+def require(kernel: Kernel, calls: Calls) -> None:
+    """UserError unless the kernel has the function: calls of none would be counted as zero."""
+    if run.dry_run():
+        return
+    names = (line.split()[1] for line in symbols(kernel).read_text().splitlines())
+    if not any(calls.is_of(name) for name in names):
+        raise UserError(
+            f"this kernel has no function {calls.symbol}, whose calls are to be counted",
+            f"{kernel.arch.name} {kernel.tree.label}: {kernel.system_map}",
+            f"it was renamed, or is inlined: name another one for {calls.what!r} in workloads.py",
+        )

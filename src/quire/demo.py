@@ -14,7 +14,7 @@ from quire.report.data import Provenance
 from quire.session import Session
 
 # Seconds on two cores, to tell what is left.
-FETCH, STOCK, PATCHED, BOOTS = 40, 200, 40, 250
+FETCH, STOCK, PATCHED, BOOTS, FURTHER = 40, 200, 40, 280, 40
 
 Part = tuple[Comparison, Provenance]
 
@@ -25,24 +25,29 @@ def plan(session: Session) -> list[Step]:
     for arch in session.architectures:
         steps.append(Step(f"{arch.name} stock kernel", STOCK))
         steps.append(Step(f"{arch.name} patched kernel", PATCHED))
-        steps.append(Step(f"{arch.name} bench", BOOTS))
+        steps.append(Step(f"{arch.label} bench", BOOTS))
+        steps += [Step(f"{arch.on(cpu).label} bench", FURTHER) for cpu in arch.further_cpus]
     return steps
 
 
 def run(
     session: Session, show: Callable[[Comparison, Prepared], None]
 ) -> tuple[Prepared, list[Part]]:
-    """All workloads on all architectures; `show` gets each table as soon as it is there."""
+    """All workloads on all architectures, and some rows on their further CPUs.
+
+    `show` gets each table as soon as it is there.
+    """
     host.install(session.architectures)
     session.progress.plan.extend(plan(session))
     prepared = lab.prepare(session)
     parts: list[Part] = []
     for arch in session.architectures:
         both = lab.rigs(session, arch, prepared)
-        rows, made, _ = lab.compare(
-            session, both, workloads.cells(), Options(machines=session.jobs)
-        )
-        if rows.rows:
-            show(rows, prepared)
-        parts.append((rows, made))
+        jobs = [(both, workloads.cells())]
+        jobs += [(lab.on(both, cpu), workloads.rows(cpu.rows)) for cpu in arch.further_cpus]
+        for rigs, cells in jobs:
+            rows, made, _ = lab.compare(session, rigs, cells, Options(machines=session.jobs))
+            if rows.rows:
+                show(rows, prepared)
+            parts.append((rows, made))
     return prepared, parts

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from quire import bench, comparison, counter, guest, host, kconfig
-from quire.arch import Architecture
+from quire.arch import Architecture, Cpu
 from quire.base import Base
 from quire.bench import Options, Rig, Samples
 from quire.comparison import Comparison
@@ -57,6 +57,14 @@ def rigs(session: Session, arch: Architecture, prepared: Prepared) -> tuple[Rig,
     host.qemu(arch)
     stock = rig(session, session.kernel(arch, prepared.stock))
     return stock, rig(session, session.kernel(arch, prepared.patched))
+
+
+def on(both: tuple[Rig, Rig], cpu: Cpu) -> tuple[Rig, Rig]:
+    """The same kernels, booted on another CPU."""
+    stock, patched = (
+        replace(rig, kernel=replace(rig.kernel, arch=rig.kernel.arch.on(cpu))) for rig in both
+    )
+    return stock, patched
 
 
 def compare(

@@ -30,11 +30,29 @@ class Posted:
 
 
 @dataclass(frozen=True)
+class Calls:
+    """A function whose calls are counted in a workload's region."""
+
+    # What a call stands for, as in the table.
+    what: str
+    # The function; the clones that compilers make of it (symbol.isra.0) count, too.
+    symbol: str
+    # How often the operation passes over the same things.
+    passes: int = 1
+    # Whether a patched kernel with more calls than stock is a difference (exit status 1).
+    no_more_than_stock: bool = False
+
+    def is_of(self, name: str) -> bool:
+        """Whether `name` is the function, or a clone of it."""
+        return name == self.symbol or name.startswith(f"{self.symbol}.")
+
+
+@dataclass(frozen=True)
 class Workload:
     """One program of the guest."""
 
     name: str
-    # What the table's figures are divided by: "page" (4 KiB), "walk" or "scanned page".
+    # What the table's figures are divided by: "page" (4 KiB), "walk", "scanned page" or "call".
     unit: str = "page"
     sizes: tuple[int, ...] = SIZES
     # Each is measured: parameters beyond the size.
@@ -46,9 +64,8 @@ class Workload:
     own: tuple[str, ...] = ()
     # Stretches whose instructions are counted apart: name:begin symbol:end symbol.
     spans: tuple[str, ...] = ()
-    # Functions whose calls are counted: what a call stands for, the symbol, and how often the
-    # operation passes over the same things.
-    calls: tuple[tuple[str, str, int], ...] = ()
+    # Functions whose calls are counted.
+    calls: tuple[Calls, ...] = ()
 
 
 # Unmapping one folio from a page table, without finding it, writing it out or freeing it.
@@ -83,6 +100,13 @@ CATALOGUE = (
         own=UNMAP,
     ),
     Workload(
+        "swapout-alternating",
+        sizes=(16, 64, 2048),
+        variants=((("blocks", "folded"),), (("blocks", "loose"),)),
+        own=UNMAP,
+    ),
+    Workload("fork-swapped", sizes=(4, 64)),
+    Workload(
         "lazyfree",
         posted=(Posted("2.5×", "", 64, counters="2048 → 0"),),
         counters=("split_deferred",),
@@ -93,6 +117,23 @@ CATALOGUE = (
         posted=(
             Posted("1.58×", "arm64", 64),
             Posted("0.63× (realloc)", "x86_64", 4),
+        ),
+    ),
+    Workload(
+        "mremap-mergeable",
+        unit="call",
+        sizes=(),
+        variants=tuple((("kind", kind),) for kind in ("off", "unscanned", "merged")),
+        # Most of a call is about VMAs; what KSM adds to it is small, but takes a lock.
+        calls=(Calls("spin locks", "_raw_spin_lock"),),
+    ),
+    Workload(
+        "gup",
+        sizes=(4, 64),
+        # Only where GUP-fast failed: once for each range of pages, once for each page.
+        calls=(
+            Calls("slow GUP", "__get_user_pages", no_more_than_stock=True),
+            Calls("of pages", "follow_page_pte", no_more_than_stock=True),
         ),
     ),
     Workload("munmap"),
@@ -110,7 +151,7 @@ CATALOGUE = (
         # Nothing else in the measured call takes a read lock: the plugin's calls tell.
         spans=("lock_held:down_read_trylock:up_read",),
         # One step to the next VMA for each that was looked at; then a second pass for forks.
-        calls=(("VMAs in a pass", "anon_vma_interval_tree_iter_next", 2),),
+        calls=(Calls("VMAs in a pass", "anon_vma_interval_tree_iter_next", passes=2),),
     ),
     Workload(
         "ksm-scan",
@@ -171,6 +212,11 @@ def cells(names: Iterable[str] = (), sizes: Iterable[int] = ()) -> list[Cell]:
         for cell in dict.fromkeys(chosen)
         if not limit or cell.size is None or cell.size in limit
     ]
+
+
+def rows(wanted: Iterable[tuple[str, tuple[int, ...]]]) -> list[Cell]:
+    """The cells of several workloads, each at sizes (KiB) of its own. UserError as cells()."""
+    return [cell for name, sizes in wanted for cell in cells([name], sizes)]
 
 
 def _named(text: str) -> list[Cell]:

@@ -10,18 +10,23 @@ build are kept, and the next run only makes what is missing.
   quire bench swapout,data=zero --repeat 3     three boots each, with their spread
   quire bench mremap --fresh                   once more, even if the counts are known
   quire bench mremap --output DIR              table, and DIR/bench.json, .svg, .png
+  quire bench mremap --cpu neoverse-n1         on another CPU; without a workload: its usual rows
 """
 
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from quire import host, lab, workloads
+from quire import arch, comparison, host, lab, workloads
+from quire.arch import Architecture, Cpu
 from quire.bench import Options
 from quire.comparison import Comparison
+from quire.errors import UserError
 from quire.report import data, plot, table
 from quire.session import Session
+from quire.workloads import Cell
 
 NAME = "bench"
 
@@ -49,20 +54,29 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         metavar="N",
         help="at least N boots of each; the table shows their spread",
     )
+    part.add_argument(
+        "--cpu",
+        metavar="NAME",
+        help="emulate another CPU than the architecture's usual one: "
+        + ", ".join(cpu.name for one in arch.ARCHITECTURES.values() for cpu in one.further_cpus),
+    )
     part.add_argument("--fresh", action="store_true", help="boot again, N times, whatever is known")
     part.add_argument("--json", action="store_true", help="print JSON in place of the tables")
     part.add_argument("--output", type=Path, metavar="DIR", help="write JSON, SVG and PNG there")
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Measure and report."""
-    host.require(session.architectures)
-    cells = workloads.cells(arguments.workload, arguments.size)
+    """Measure and report. Difference if a row has calls that it must not have."""
+    plan = _plan(session, arguments)
+    host.require([architecture for architecture, _ in plan])
+    cells = _cells(arguments, plan)
     options = Options(arguments.repeat, arguments.fresh, session.jobs)
     prepared = lab.prepare(session)
     parts = []
-    for arch in session.architectures:
-        both = lab.rigs(session, arch, prepared)
+    for architecture, cpu in plan:
+        both = lab.rigs(session, architecture, prepared)
+        if cpu:
+            both = lab.on(both, cpu)
         rows, made, _ = lab.compare(session, both, cells, options)
         parts.append((rows, made))
         if not arguments.json and rows.rows:
@@ -72,19 +86,48 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     report = data.report(sys.argv, prepared.base, prepared.series, parts)
     if arguments.json:
         print(json.dumps(report, indent=1))
+    comparisons = [rows for rows, _ in parts]
     if arguments.output:
-        write(arguments.output, "bench", report, [rows for rows, _ in parts], prepared.title)
+        write(arguments.output, "bench", report, comparisons, prepared.title)
+    comparison.require(comparisons)
     return 0
+
+
+def _plan(session: Session, arguments: argparse.Namespace) -> list[tuple[Architecture, Cpu | None]]:
+    """The architectures, each with the CPU of --cpu; UserError if none of them has that CPU."""
+    if not arguments.cpu:
+        return [(architecture, None) for architecture in session.architectures]
+    known = arch.further_cpu(arguments.cpu)
+    plan = [(one, cpu) for one, cpu in known if one in session.architectures]
+    if not plan:
+        names = ", ".join(one.name for one, _ in known)
+        raise UserError(
+            f"{arguments.cpu} is no CPU of {', '.join(one.name for one in session.architectures)}",
+            remedy=f"use ARCH={names}",
+        )
+    return list(plan)
+
+
+def _cells(
+    arguments: argparse.Namespace, plan: Sequence[tuple[Architecture, Cpu | None]]
+) -> list[Cell]:
+    """What is named; for a CPU that nothing is named for, its rows."""
+    cpu = plan[0][1]
+    if cpu and not arguments.workload and not arguments.size:
+        return workloads.rows(cpu.rows)
+    return workloads.cells(arguments.workload, arguments.size)
 
 
 def write(
     directory: Path, stem: str, report: object, comparisons: list[Comparison], title: str
 ) -> list[Path]:
     """JSON and pictures; their paths, also said on stderr."""
+    # A further CPU has few rows: next to a whole architecture's it would be empty panels.
+    usual = [one for one in comparisons if one.arch.cpu is None] or comparisons
     directory.mkdir(parents=True, exist_ok=True)
     document = directory / f"{stem}.json"
     document.write_text(json.dumps(report, indent=1) + "\n")
-    paths = [document, *plot.draw(comparisons, title, directory / stem)]
+    paths = [document, *plot.draw(usual, title, directory / stem)]
     for path in paths:
         print(f"wrote {path}", file=sys.stderr)
     return paths

@@ -2,15 +2,15 @@
 """Everything, from nothing to the tables: what `make demo` runs.
 
 Installs missing Debian packages (as root; else says which), fetches the base, builds all
-kernels, boots them, prints a table for each architecture and writes build/demo/quire.json,
-quire.svg and quire.png. What is built already is used again.
+kernels, boots them, prints a table for each architecture (a short one for each further CPU) and
+writes build/demo/quire.json, quire.svg and quire.png. What is built already is used again.
 """
 
 import argparse
 import json
 import sys
 
-from quire import demo
+from quire import comparison, demo
 from quire.commands import bench
 from quire.comparison import Comparison
 from quire.lab import Prepared
@@ -26,7 +26,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Run the demo and write its report."""
+    """Run the demo and write its report. Difference if a row has calls that it must not have."""
 
     def show(rows: Comparison, prepared: Prepared) -> None:
         if not arguments.json:
@@ -40,4 +40,5 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         print(json.dumps(report, indent=1))
     comparisons = [rows for rows, _ in parts]
     bench.write(session.cache.root / "demo", "quire", report, comparisons, prepared.title)
+    comparison.require(comparisons)
     return 0

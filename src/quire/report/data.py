@@ -45,8 +45,16 @@ def report(
             "versions": str(series.versions),
             "patches": [{"name": p.name, "sha256": sha256(p.path)} for p in series.patches],
         },
-        "architectures": [_architecture(*part) for part in parts],
+        "architectures": [_architecture(*part) for part in parts if part[0].arch.cpu is None],
+        "further_cpus": [_further_cpu(*part) for part in parts if part[0].arch.cpu],
     }
+
+
+def _further_cpu(comparison: Comparison, made: Provenance) -> dict[str, Any]:
+    """As an architecture, apart from those: not every reader looks for a CPU."""
+    cpu = comparison.arch.cpu
+    named = {"name": cpu.name, "qemu_model": cpu.model, "lacks": cpu.lacks} if cpu else {}
+    return {"cpu": named, **_architecture(comparison, made)}
 
 
 def _architecture(comparison: Comparison, made: Provenance) -> dict[str, Any]:
@@ -80,6 +88,7 @@ def _row(row: Row) -> dict[str, Any]:
         "ratio": row.ratio,
         "spread": row.spread,
         "unstable": row.unstable,
+        "calls_beyond_stock": [calls.what for calls in row.excess],
         "posted": row.posted.text if row.posted else "",
     }
 

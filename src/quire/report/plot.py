@@ -42,7 +42,7 @@ def draw(comparisons: Sequence[Comparison], title: str, stem: Path) -> list[Path
         for line, group in enumerate(groups):
             rows = [row for row in comparison.rows if _group(row) == group]
             _panel(axes[line][column], rows, group)
-        axes[0][column].set_title(f"{comparison.arch.name}\n{groups[0]}", fontsize=9)
+        axes[0][column].set_title(f"{comparison.arch.title}\n{groups[0]}", fontsize=9)
     figure.suptitle(title, fontsize=10, x=0.01, ha="left")
     handles, labels = axes[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper right", ncols=2, frameon=False)

@@ -42,7 +42,7 @@ def show(comparison: Comparison, base: str) -> None:
 def build(comparison: Comparison, base: str) -> Table:
     """The table as rich renders it."""
     table = Table(
-        title=f"{comparison.arch.name} · {base}",
+        title=f"{comparison.arch.title} · {base}",
         title_justify="left",
         box=box.SIMPLE_HEAD,
         caption=_caption(comparison),
@@ -108,6 +108,8 @@ def remarks(row: Row) -> str:
     ):
         for name in before:
             parts.append(f"{name.replace('_', ' ')} {number(before[name])} → {number(after[name])}")
+    if row.excess:
+        parts.append(f"MORE THAN STOCK: {', '.join(calls.what for calls in row.excess)}")
     if row.unstable:
         parts.append(f"unstable, spread {row.spread:.2%}")
     elif row.stock.runs > 1:
@@ -128,6 +130,8 @@ def _ratio(ratio: float) -> Text:
 
 def _caption(comparison: Comparison) -> str:
     text = "ratio: stock / patched instructions; posted: the authors' wall time, old / new."
-    if any(row.cell.workload.unit == "walk" for row in comparison.rows):
-        text += " ksm-walk: per walk, not per page; ksm-scan: per scanned page."
+    others = [row.cell.workload for row in comparison.rows if row.cell.workload.unit != "page"]
+    if others:
+        units = dict.fromkeys(f"{workload.name}: per {workload.unit}" for workload in others)
+        text += f" Not per page: {'; '.join(units)}."
     return text

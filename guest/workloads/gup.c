@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pinning pages for writing: direct reads from a block device, zram, into
+ * memory whose entries nobody but the hardware has marked dirty.
+ *
+ * The kernel cleans the entries of written folios by MADV_FREE. Writing to each
+ * page again sets the hardware's mark, on arm64 (where the CPU manages it) and
+ * no other. The page tables are then read without their lock, and read again to
+ * see that they did not change: one answer that differs, and the pages have to
+ * be looked for by the slow path, under mmap_lock.
+ */
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "env.h"
+#include "folio.h"
+#include "pattern.h"
+#include "swap.h"
+
+#define SEED_FREED	0x9a1u
+#define SEED_KEPT	0x9a2u
+#define SEED_DEVICE	0x9a3u
+
+static char *area;
+static size_t area_len;
+static int device;
+
+static void fill_device(void)
+{
+	char *from = map_anon(NULL, area_len);
+
+	device = open(swap_spare_device(area_len / PAGE_SIZE),
+		      O_RDWR | O_DIRECT | O_CLOEXEC);
+	if (device < 0)
+		die_errno("cannot open the spare device for direct I/O");
+	pattern_write_words(from, area_len, SEED_DEVICE);
+	if (pwrite(device, from, area_len, 0) != (ssize_t)area_len)
+		die_errno("cannot fill the spare device");
+	unmap(from, area_len);
+}
+
+static void setup(void)
+{
+	unsigned long kib = bench_number("size");
+
+	area_len = bench_number("mib") * MIB;
+	folio_want(4);
+	fill_device();
+	area = folio_map(NULL, area_len, kib);
+	pattern_write_words(area, area_len, SEED_FREED);
+	if (madvise(area, area_len, MADV_FREE))
+		die_errno("MADV_FREE");
+	pattern_write_words(area, area_len, SEED_KEPT);
+	bench_check_layout(area, area_len, kib);
+	bench_work(area_len / PAGE_SIZE, area_len / MIB);
+}
+
+static void run(void)
+{
+	size_t at;
+
+	for (at = 0; at < area_len; at += MIB) {
+		ssize_t got;
+
+		env_after_tick();
+		quire_start(REGION);
+		got = pread(device, area + at, MIB, at);
+		quire_stop(REGION);
+		if (got != (ssize_t)MIB)
+			die_errno("direct read of 1 MiB gave %zd", got);
+	}
+}
+
+static void verify(void)
+{
+	long bad = pattern_verify_words(area, area_len, SEED_DEVICE);
+
+	if (bad >= 0)
+		bench_fail("page %ld has not what was read into it", bad);
+	close(device);
+}
+
+static const struct workload gup = {
+	.name = "gup",
+	.summary = "direct reads into folios that were written after MADV_FREE",
+	.params = { PARAM_SIZE, { "mib", "8", NULL } },
+	.vmstat = { "pgfault", "thp_split_page" },
+	.setup = setup,
+	.run = run,
+	.verify = verify,
+};
+QUIRE_WORKLOAD(gup);

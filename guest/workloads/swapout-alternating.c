@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Swap-out of large folios whose pages are exclusive in turns: PageAnonExclusive
+ * is set for every second page, and nothing else tells one page from the next.
+ *
+ * fork() takes the flag away from every page that it shares, and the end of the
+ * child does not give it back. Every second page is kept out of the child by
+ * MADV_DONTFORK, then all are one VMA again. mprotect() takes the write
+ * permission, which fork() took from the shared pages only, from all of them.
+ *
+ * arm64 looks whether it can fold 16 entries into a contpte block when the last
+ * of them is set. blocks=folded: all are folded again by the mprotect().
+ * blocks=loose: the last entries were set before the others, and a scan has to
+ * read each entry. Elsewhere there is no difference.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "env.h"
+#include "folio.h"
+#include "pagemap.h"
+#include "pattern.h"
+#include "peer.h"
+#include "proc.h"
+#include "swap.h"
+
+#define SEED	0xa17u
+#define BLOCK	16u	/* pages of a contpte block */
+
+static char *area;
+static size_t area_pages;
+
+static void keep_odd_pages(void)
+{
+	size_t n;
+
+	for (n = 1; n < area_pages; n += 2) {
+		if (madvise(area + n * PAGE_SIZE, PAGE_SIZE, MADV_DONTFORK))
+			die_errno("MADV_DONTFORK of page %zu", n);
+	}
+}
+
+/* While the child lives, what it shares is mapped twice. */
+static void check_shared(void)
+{
+	struct page_state *state = calloc(area_pages, sizeof(*state));
+	size_t n;
+
+	if (!state)
+		die("no memory for the states of %zu pages", area_pages);
+	pagemap_read(area, area_pages, state);
+	for (n = 0; n < area_pages; n++) {
+		if (!state[n].present || state[n].exclusive != n % 2)
+			bench_fail("page %zu is %sshared with the child", n,
+				   n % 2 ? "" : "not ");
+	}
+	free(state);
+}
+
+static void protect(size_t first, size_t pages)
+{
+	if (mprotect(area + first * PAGE_SIZE, pages * PAGE_SIZE, PROT_READ))
+		die_errno("mprotect of %zu pages from page %zu on", pages,
+			  first);
+}
+
+static void protect_all(void)
+{
+	size_t n;
+
+	if (!strcmp(bench_word("blocks"), "folded")) {
+		protect(0, area_pages);
+		return;
+	}
+	for (n = 0; n < area_pages; n += BLOCK)
+		protect(n + BLOCK - 1, 1);
+	for (n = 0; n < area_pages; n += BLOCK)
+		protect(n, BLOCK - 1);
+}
+
+static void alternate(void)
+{
+	unsigned long vmas = vma_count();
+	struct peer child;
+
+	keep_odd_pages();
+	if (!peer_fork(&child)) {
+		peer_wait(&child);
+		peer_end(&child);
+	}
+	check_shared();
+	peer_turn(&child);
+	peer_join(&child, "the child that shares every second page");
+	if (madvise(area, area_pages * PAGE_SIZE, MADV_DOFORK))
+		die_errno("MADV_DOFORK");
+	protect_all();
+	if (vma_count() != vmas)
+		bench_fail("the area is %lu VMAs, not one",
+			   vma_count() - vmas + 1);
+}
+
+static void setup(void)
+{
+	unsigned long kib = bench_number("size");
+	size_t len = bench_number("mib") * MIB;
+
+	area_pages = len / PAGE_SIZE;
+	/* Twice as much, so that whole clusters are free for 2 MiB folios. */
+	swap_on(2 * len / MIB);
+	area = folio_map(NULL, len, kib);
+	pattern_write_words(area, len, SEED);
+	alternate();
+	bench_check_folios(area, len, kib);
+	bench_work(area_pages, 1);
+}
+
+static void run(void)
+{
+	int err;
+
+	env_after_tick();
+	quire_start(REGION);
+	err = madvise(area, area_pages * PAGE_SIZE, MADV_PAGEOUT);
+	quire_stop(REGION);
+	if (err)
+		die_errno("MADV_PAGEOUT");
+}
+
+static void verify(void)
+{
+	size_t out = pagemap_swapped(area, area_pages);
+	long bad;
+
+	if (out != area_pages)
+		bench_fail("only %zu of %zu pages were swapped out", out,
+			   area_pages);
+	bad = pattern_verify_words(area, area_pages * PAGE_SIZE, SEED);
+	if (bad >= 0)
+		bench_fail("page %ld came back with wrong data", bad);
+}
+
+static const struct workload swapout_alternating = {
+	.name = "swapout-alternating",
+	.summary = "MADV_PAGEOUT of folios of which every second page is exclusive",
+	.params = { PARAM_SIZE, { "blocks", "folded", "folded|loose" },
+		    { "mib", "16", NULL } },
+	.vmstat = { "pswpout", "thp_split_page", "thp_split_pmd" },
+	.mthp = { "swpout", "swpout_fallback", "split", "split_deferred" },
+	.setup = setup,
+	.run = run,
+	.verify = verify,
+};
+QUIRE_WORKLOAD(swapout_alternating);
