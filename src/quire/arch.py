@@ -29,6 +29,8 @@ class Architecture:
     name: str
     # arch/<srcarch>/ in the kernel source.
     srcarch: str
+    # Debian's name for it, as in package files.
+    debian: str
     # As platform.machine() reports it on a host where no cross compiler is needed.
     machine: str
     # CROSS_COMPILE on any other host.
@@ -90,6 +92,7 @@ NEOVERSE_N1 = Cpu(
 ARM64 = Architecture(
     name="arm64",
     srcarch="arm64",
+    debian="arm64",
     machine="aarch64",
     cross_compile="aarch64-linux-gnu-",
     image_target="Image",
@@ -113,6 +116,7 @@ ARM64 = Architecture(
 X86_64 = Architecture(
     name="x86_64",
     srcarch="x86",
+    debian="amd64",
     machine="x86_64",
     cross_compile="x86_64-linux-gnu-",
     image_target="bzImage",

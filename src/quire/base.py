@@ -49,14 +49,15 @@ def find_offer(cache: Cache, wanted: str) -> debian.Offer:
             "this host has no apt, so Debian's kernel source cannot be fetched",
             remedy="give a kernel tree of your own with --source DIR",
         )
-    known = debian.offers(line, debian.Apt())
+    package = f"linux-source-{line}"
+    known = debian.offers(package, debian.Apt())
     fitting = [offer for offer in known if _fits(offer, wanted)]
     if not fitting:
-        known = debian.offers(line, debian.isolated(cache.root / "apt"))
+        known = debian.offers(package, debian.isolated(cache.root / "apt"))
         fitting = [offer for offer in known if _fits(offer, wanted)]
     if not fitting:
         raise UserError(
-            f"Debian offers no linux-source-{line} that is {wanted}",
+            f"Debian offers no {package} that is {wanted}",
             "offered: " + (", ".join(offer.version for offer in known) or "nothing"),
             "choose one of these, or give a tree of your own with --source DIR",
         )
@@ -66,7 +67,8 @@ def find_offer(cache: Cache, wanted: str) -> debian.Offer:
 def all_offers(cache: Cache, line: str) -> list[debian.Offer]:
     """One offer per kernel version of `line` in all of Debian's suites, oldest first."""
     by_kernel: dict[str, debian.Offer] = {}
-    for offer in debian.offers(line, debian.isolated(cache.root / "apt")):
+    apt = debian.isolated(cache.root / "apt")
+    for offer in debian.offers(f"linux-source-{line}", apt):
         by_kernel.setdefault(offer.kernel, offer)
     return sorted(by_kernel.values(), key=lambda offer: version.parse(offer.kernel))
 

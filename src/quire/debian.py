@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Debian's linux-source package, through apt, whose signed index vouches for what arrives.
+"""Debian's kernel packages, through apt, whose signed index vouches for what arrives.
 
 The system's own apt sources come first. Another suite of the same mirror is reached through an
 apt state directory of our own, built from the mirror that is configured and Debian's keyring;
@@ -60,9 +60,15 @@ class Offer:
         return self.version.partition("-")[0]
 
 
-def offers(line: str, apt: Apt) -> list[Offer]:
-    """All versions of linux-source-<line> known to `apt`, in its order, newest first."""
-    package = f"linux-source-{line}"
+def for_architecture(debian_arch: str) -> Apt:
+    """The system's apt, but for the packages of that architecture, as far as it has an index."""
+    # Its cache of all indexes is left alone: an empty name keeps ours in memory.
+    caches = ("-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache=")
+    return Apt((*_architecture_options(debian_arch), *caches))
+
+
+def offers(package: str, apt: Apt) -> list[Offer]:
+    """All versions of `package` known to `apt`, in its order, newest first."""
     finished = run.query(*apt.command("apt-cache", "madison", package).argv)
     found = []
     for row in finished.output.splitlines():
@@ -74,13 +80,14 @@ def offers(line: str, apt: Apt) -> list[Offer]:
     return found
 
 
-def isolated(root: Path) -> Apt:
-    """An apt configuration of our own below `root` that sees SUITES, its index fetched now."""
+def isolated(root: Path, debian_arch: str = "") -> Apt:
+    """An apt configuration of our own below `root` that sees SUITES, its index fetched now; of
+    another architecture's packages if one is named."""
     main, security = _mirror()
     keyring = _keyring()
     for name in ("lists/partial", "cache/archives/partial"):
         (root / name).mkdir(parents=True, exist_ok=True)
-    apt = Apt(_isolated_options(root))
+    apt = Apt(_isolated_options(root) + _architecture_options(debian_arch))
     uris = {suite: security if suite.endswith("-security") else main for suite in SUITES}
     finished = _update(apt, root, keyring, uris)
     missing = re.findall(r"The repository '\S+ (\S+) Release' does not have", finished.output)
@@ -113,6 +120,12 @@ def _isolated_options(root: Path) -> tuple[str, ...]:
         "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled": "false",
     }
     return tuple(word for key, value in settings.items() for word in ("-o", f"{key}={value}"))
+
+
+def _architecture_options(debian_arch: str) -> tuple[str, ...]:
+    if not debian_arch:
+        return ()
+    return ("-o", f"APT::Architecture={debian_arch}", "-o", f"APT::Architectures={debian_arch}")
 
 
 def fetch(offer: Offer, directory: Path) -> tuple[Path, str]:
@@ -165,6 +178,19 @@ def unpack(package: Path, line: str, destination: Path, only: Sequence[str] = ()
             finished.output.strip()[-1000:],
             "free some space (a tree takes 1.5 GB), or put the build elsewhere with O=DIR",
         )
+
+
+def member(package: Path, name: str) -> str:
+    """The text of one .xz file inside the package. BuildFailed if it is not there."""
+    script = 'dpkg-deb --fsys-tarfile "$1" | tar -xO "./$2" | xz -dc'
+    finished = run.query("bash", "-o", "pipefail", "-c", script, "member", str(package), name)
+    if finished.status:
+        raise BuildFailed(
+            f"{package.name} has no readable {name}",
+            finished.output.strip()[-1000:],
+            "see what it has: dpkg-deb -c",
+        )
+    return finished.output
 
 
 def _index_sha256(offer: Offer) -> str:

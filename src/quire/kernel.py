@@ -138,6 +138,16 @@ def build(cache: Cache, request: Request, tick: Callable[[int], None] | None = N
     return _load(request)
 
 
+def configure(cache: Cache, request: Request) -> Path:
+    """The resolved configuration of a stock kernel, without building it. BuildFailed as build()
+    raises it."""
+    with cache.lock("kernel", f"{request.tree.key}-{request.objdir.name}"):
+        if not run.dry_run():
+            request.objdir.mkdir(exist_ok=True)
+        _configure(request, cache.log(f"config-{request.arch.name}-{request.tree.label}"))
+    return request.objdir / ".config"
+
+
 def make_command(request: Request, *targets: str, log: Path | None = None) -> run.Command:
     """kbuild, as one would call it by hand."""
     argv = ["make", f"-j{request.jobs}", f"ARCH={request.arch.name}"]

@@ -8,6 +8,7 @@ architecture, and at the end the whole kernels.
   quire check                on the base at hand
   quire check --quick        without building
   quire check --all-bases    and on every 6.12.y that Debian 12 and 13 ship
+  quire check --debian-config   and compare our configurations with Debian's
 """
 
 import argparse
@@ -16,7 +17,7 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from quire import base, check, host, lab, version
+from quire import base, check, check_config, host, lab, version
 from quire.check import Result
 from quire.errors import Difference
 from quire.report.table import console
@@ -32,6 +33,11 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         "--all-bases",
         action="store_true",
         help="apply to every version in Debian's suites (downloads each once)",
+    )
+    part.add_argument(
+        "--debian-config",
+        action="store_true",
+        help="compare the configurations with those of Debian's linux-config (downloads it once)",
     )
     part.add_argument("--json", action="store_true", help="print JSON")
 
@@ -51,7 +57,8 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         raise Difference(
             f"the series is not clean: {len(troubled)} of {len(results)} checks",
             "\n".join(f"{result.check}: {result.subject}" for result in troubled),
-            "mend the patches: quire tree, quire export",
+            "mend the patches: quire tree, quire export"
+            + ("; the configuration: configs/" if arguments.debian_config else ""),
         )
     return 0
 
@@ -63,6 +70,12 @@ def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Result
         yield from check.listed(series, session.project.patches)
         yield from check.style(tree, session.project.root, series)
         yield from check.applies(tree, series)
+    if arguments.debian_config:
+        configs = session.project.configs
+        for arch in session.architectures:
+            with session.progress.stage(f"{arch.name} configuration"):
+                request = session.request(arch, prepared.stock)
+                yield from check_config.check(session.cache, configs, prepared.base, request)
     if not arguments.quick:
         host.require(session.architectures)
         for arch in session.architectures:
