@@ -7,6 +7,7 @@
 
 #include "folio.h"
 #include "lazyfree.h"
+#include "pin.h"
 #include "proc.h"
 #include "swap.h"
 
@@ -90,6 +91,34 @@ QUIRE_CASE_SIZES(lazyfree, patched_held_stays_lazyfree, ALL_SIZES)
 	for_each_mapping(by_pte, kib) {
 		check_stays_lazyfree(kib, by_pte, BY_PAGEOUT);
 		check_stays_lazyfree(kib, by_pte, BY_MEMCG);
+	}
+}
+
+/*
+ * The owner of a pin may write to the pages and never dirty them, so a pinned
+ * folio is made swap-backed: its content counts again.
+ */
+static void check_pinned(unsigned long kib, bool by_pte, enum how how)
+{
+	size_t pages = range_pages(kib);
+	char *at = lazy_range(kib, by_pte);
+	struct pin *pin = pin_folios(at, pages, kib, folio_pages(kib) / 2);
+	size_t kept = pin_count(pin) * folio_pages(kib);
+
+	reclaim(at, pages, how);
+	EXPECT_EQ(lazy_swapbacked(at, kept), kept);
+	pin_end(pin);
+	reclaim(at, pages, how);
+	expect_content(at, kept, SEED, 0);
+	range_drop(at, pages);
+}
+
+QUIRE_CASE_SIZES(lazyfree, pinned_becomes_swapbacked, ALL_SIZES)
+{
+	swap_on(SWAP_MIB);
+	for_each_mapping(by_pte, kib) {
+		check_pinned(kib, by_pte, BY_PAGEOUT);
+		check_pinned(kib, by_pte, BY_MEMCG);
 	}
 }
 
