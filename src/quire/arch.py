@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from quire.errors import UserError
 
@@ -94,6 +94,14 @@ X86_64 = Architecture(
     packages=("qemu-system-x86",),
     cross_packages=("gcc-x86-64-linux-gnu", "libc6-dev-amd64-cross"),
     tlb_classes=("invlpg", "invpcid", "cr3"),
+)
+
+# For `quire kunit` alone: page tables of two levels. Compiler (-m32) and QEMU are x86_64's.
+I386 = replace(
+    X86_64,
+    name="i386",
+    objects=480,
+    append="reboot=t earlycon=uart8250,io,0x3f8",
 )
 
 ARCHITECTURES: dict[str, Architecture] = {a.name: a for a in (ARM64, X86_64)}
