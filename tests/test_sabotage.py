@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from conftest import Quire
 
 from quire import project, sabotage
 from quire.arch import ARCHITECTURES
@@ -69,3 +70,17 @@ def test_every_table_of_the_project_is_sound() -> None:
             kernels = {name.removesuffix("/debug") for name in bug.architectures}
             assert kernels <= set(ARCHITECTURES)
             assert f'"{bug.name}"' in patches, f"no patch knows {bug.name}"
+
+
+def test_the_kernel_has_the_kunit_suites(quire: Quire, tree: Path) -> None:
+    folder = quire.project / "sabotage/linux-6.12.y"
+    folder.mkdir(parents=True)
+    (folder / "series").write_text("")
+    write(folder, "lose | a page is lost | 1 | arm64 | fake.good\n")
+    (quire.project / "configs/kunit.config").write_text("CONFIG_KUNIT=y\n")
+    done = quire("sabotage", "--source", str(tree), "ARCH=arm64")
+    # The fake guest sees no bug.
+    assert done.returncode == 1, done.stderr
+    assert "MISSED arm64 lose" in done.stdout
+    (config,) = quire.build.glob("tree/*/linux/o-arm64-*/.config")
+    assert "CONFIG_KUNIT=y" in config.read_text()

@@ -146,6 +146,14 @@ X86_64 = Architecture(
     tlb_classes=("invlpg", "invpcid", "cr3"),
 )
 
+# For `quire kunit` alone: page tables of two levels. Compiler (-m32) and QEMU are x86_64's.
+I386 = replace(
+    X86_64,
+    name="i386",
+    objects=480,
+    append="reboot=t earlycon=uart8250,io,0x3f8",
+)
+
 ARCHITECTURES: dict[str, Architecture] = {a.name: a for a in (ARM64, X86_64)}
 # Names people use for the same thing: kbuild's SRCARCH, uname's, Debian's.
 ALIASES = {"x86": "x86_64", "amd64": "x86_64", "x86-64": "x86_64", "aarch64": "arm64"}

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from quire import series as series_files
 from quire import suite, tree
+from quire.arch import Architecture
 from quire.barred import Table
 from quire.cache import Cache
 from quire.errors import GuestLost, UserError
@@ -36,6 +37,8 @@ TABLE = Table(
     ("name", "what is wrong", "trap", "architectures", "cases"),
     may_be_empty=("what is wrong", "trap"),
 )
+# Suites that a case of the guest starts and reads. The fragment is in configs/.
+KUNIT = "kunit.config"
 # Some bugs hang the guest, which is a way of being caught. A bug's cases take some seconds; this
 # leaves room for a busy host, and is less than what a run of all suites is given.
 HANG = 400.0
@@ -103,6 +106,12 @@ def sabotaged(cache: Cache, prepared: Prepared, where: Path) -> Tree:
     extra = series_files.read(where / "series")
     both: Series = replace(prepared.series, patches=prepared.series.patches + extra.patches)
     return tree.patched(cache, prepared.base, both)
+
+
+def kernel(session: Session, arch: Architecture, of: Tree) -> Kernel:
+    """The kernel with all bugs and the KUnit suites that cases `kunit.*` ask for, built."""
+    suites = session.project.configs / KUNIT
+    return replace(session, configs=(*session.configs, suites)).kernel(arch, of)
 
 
 def hunt(session: Session, kernel: Kernel, bug: Bug, options: Options) -> Finding:

@@ -59,7 +59,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     tree = sabotage.sabotaged(session.cache, prepared, where)
     findings: list[Finding] = []
     for arch in session.architectures:
-        kernel = session.kernel(arch, tree)
+        kernel = sabotage.kernel(session, arch, tree)
         chosen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
         findings += _hunt(session, kernel, chosen, quiet=arguments.json)
     if arguments.json:

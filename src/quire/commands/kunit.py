@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Prove the series' helpers with KUnit, also where page tables have two levels.
+
+Small kernels without user space run the suites of sabotage/linux-6.12.y/kunit.patch: contpte
+blocks against a plain loop (stock, too), runs against a definition page by page. i386 and arm64
+with 64 KiB pages fold the PMD.
+
+  quire kunit                  all of them
+  quire kunit i386 arm64-64k   two
+  quire kunit --list           what there is
+"""
+
+import argparse
+import json
+
+from rich.text import Text
+
+from quire import host, kunit, lab, sabotage
+from quire.errors import Difference
+from quire.kunit import Verdict
+from quire.report.table import console
+from quire.session import Session
+
+NAME = "kunit"
+
+
+def add_arguments(part: argparse.ArgumentParser) -> None:
+    """Which kernels."""
+    part.add_argument("kernel", nargs="*", help="its name (default: all)")
+    part.add_argument("--list", action="store_true", help="list the kernels and their suites")
+    part.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(session: Session, arguments: argparse.Namespace) -> int:
+    """Exit status 1 when a suite has failed or is missing, 4 when a kernel was lost."""
+    prepared = lab.prepare(session)
+    where = sabotage.folder(session.project.sabotage, prepared)
+    proofs = kunit.select(kunit.read(where / "kunit"), arguments.kernel, session.architectures)
+    if arguments.list:
+        for proof in proofs:
+            print(f"{proof.name}: {proof.tree}, {' '.join(proof.suites)}")
+        return 0
+    host.require([proof.arch for proof in proofs])
+    verdicts = []
+    for proof in proofs:
+        tree = kunit.source(session, prepared, proof, where)
+        kernel = kunit.build(session, tree, proof)
+        with session.progress.stage(f"{proof.name} suites"):
+            verdicts.append(kunit.boot(session, kernel, proof))
+        if not arguments.json and not arguments.dry_run:
+            _show(verdicts[-1])
+    if arguments.dry_run:
+        return 0
+    if arguments.json:
+        print(json.dumps([_as_json(verdict) for verdict in verdicts], indent=1))
+    failed = [verdict for verdict in verdicts if verdict.trouble]
+    if failed:
+        raise Difference(
+            f"{len(failed)} of {len(verdicts)} kernels did not prove it",
+            "\n".join(f"{v.proof.name}: {v.trouble}\nwhole log: {v.log}" for v in failed),
+            "mend the series, or the definition in the suite",
+        )
+    return 0
+
+
+def _show(verdict: Verdict) -> None:
+    mark = ("FAIL", "red") if verdict.trouble else ("ok  ", "green")
+    suites = " ".join(verdict.proof.suites)
+    text = f" {verdict.proof.name}: {suites} ({verdict.cases} cases)"
+    console().print(Text.assemble(mark, text))
+
+
+def _as_json(verdict: Verdict) -> dict[str, object]:
+    cases = {name.lstrip("."): test.outcome for name, test in verdict.report.leaves() if name}
+    return {"kernel": verdict.proof.name, "trouble": verdict.trouble, "cases": cases}
