@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -12,7 +13,7 @@ from typing import TypeVar
 from quire import host, parallel, run
 from quire.architectures import complaints
 from quire.architectures.configuration import Configuration
-from quire.architectures.place import WIDE, Place, reaches_far
+from quire.architectures.place import WIDE, Place
 from quire.architectures.stepping import Stepping, prepare
 from quire.base import Base
 from quire.cache import Cache, digest
@@ -40,10 +41,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Selection:
-    """Patches under the name that the table shows."""
+    """Patches under the name that the table shows.
+
+    `narrow`: what only includes a touched header sees the same header in the whole series, and is
+    compiled with that.
+    """
 
     name: str
     series: Series
+    narrow: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,8 @@ class Attempt:
     """How one make ended: its status, all it complained of, its log."""
 
     place: Place
-    selection: Selection
+    capability: str
+    targets: tuple[str, ...]
     status: int
     complaints: list[str]
     log: Path
@@ -78,9 +85,17 @@ def needs(configurations: Sequence[Configuration]) -> list[Need]:
 def selections(series: Series) -> list[Selection]:
     """Each capability with what it needs, then all of them unless that is the same."""
     found = [Selection(name, series.only([name])) for name in series.capabilities]
-    if all(selection.series.patches != series.patches for selection in found):
-        found.append(Selection(WHOLE_SERIES, series))
-    return found
+    if any(selection.series.patches == series.patches for selection in found):
+        return found
+    found = [replace(one, narrow=_has_its_headers_alone(one.series, series)) for one in found]
+    return [*found, Selection(WHOLE_SERIES, series)]
+
+
+def _has_its_headers_alone(part: Series, whole: Series) -> bool:
+    """Whether no other patch of the whole series touches a header that these touch."""
+    headers = {name for patch in part.patches for name in patch.files() if name.endswith(".h")}
+    others = [patch for patch in whole.patches if patch not in part.patches]
+    return not any(headers.intersection(patch.files()) for patch in others)
 
 
 def check(
@@ -124,9 +139,9 @@ def _compile_all(
     with this.progress.stage("configuring", len(wanted)):
         _each(this, wanted, Place.configure)
     failed: list[Attempt] = []
-    # First those with headers: after them it is known which objects a configuration has, and one
-    # that touches few of them does not compile all the others for the headers of the base.
-    for selection in sorted(chosen, key=lambda one: not reaches_far(one.series)):
+    # The whole series first: after it, it is known which objects a configuration has. Then the
+    # larger part: fewer headers change from one step to the next.
+    for selection in sorted(chosen, key=lambda one: (one.narrow, -len(one.series.patches))):
         some = todo[selection.name]
         if not some:
             continue
@@ -138,7 +153,6 @@ def _compile_all(
                 failed.append(attempt)
             elif not run.dry_run():
                 note = _clean(this, attempt.place.configuration, selection)
-                note.parent.mkdir(exist_ok=True)
                 note.write_text(f"{attempt.place.configuration.name} {selection.name}\n")
     return failed
 
@@ -148,44 +162,54 @@ def _judge(this: Run, failed: Sequence[Attempt]) -> dict[tuple[str, str], Cell]:
 
     Stock is compiled only for that: where nothing complains, there is nothing to compare.
     """
-    cells: dict[tuple[str, str], Cell] = {}
-    configurations = list(dict.fromkeys(attempt.place.configuration for attempt in failed))
-    if not configurations:
-        return cells
-    this.stepping.to(None)
-    # Everything that any of them made.
-    whole = max((attempt.selection for attempt in failed), key=lambda s: len(s.series.patches))
-    stock = Selection("stock", whole.series)
-    with this.progress.stage("compiling: stock", len(configurations)):
-        attempts = _each(this, configurations, functools.partial(_attempt, stock))
-    known = {attempt.place.configuration: attempt for attempt in attempts}
+    targets: dict[Configuration, dict[str, None]] = {}
     for attempt in failed:
-        cell = _cell(attempt, known[attempt.place.configuration])
+        targets.setdefault(attempt.place.configuration, {}).update(dict.fromkeys(attempt.targets))
+    notes = {c: _note(this, "stock", c, sorted(names)) for c, names in targets.items()}
+    unknown = [configuration for configuration in targets if not notes[configuration].is_file()]
+    if unknown:
+        this.stepping.to(None)
+        with this.progress.stage("compiling: stock", len(unknown)):
+            for made in _each(
+                this, unknown, lambda place: _make(place, "stock", targets[place.configuration])
+            ):
+                record = {"status": made.status, "complaints": made.complaints}
+                notes[made.place.configuration].write_text(json.dumps(record) + "\n")
+    cells: dict[tuple[str, str], Cell] = {}
+    for attempt in failed:
+        record = json.loads(notes[attempt.place.configuration].read_text())
+        cell = _cell(attempt, record["status"], record["complaints"])
         cells[(cell.configuration, cell.capability)] = cell
     return cells
 
 
-def _cell(attempt: Attempt, stock: Attempt) -> Cell:
+def _cell(attempt: Attempt, stock_status: int, stock: list[str]) -> Cell:
     configuration = attempt.place.configuration
-    cell = Cell(configuration.name, attempt.selection.name, OK)
-    lines = complaints.new(attempt.complaints, stock.complaints)
+    cell = Cell(configuration.name, attempt.capability, OK)
+    lines = complaints.new(attempt.complaints, stock)
     if attempt.complaints and not lines:
-        if not (configuration.targets and stock.status):
+        if not (configuration.targets and stock_status):
             return cell
         # Without all objects nothing was linked, so nothing is known of the symbols.
         lines = ["stock does not link in this configuration", *attempt.complaints]
     if not lines:
         lines = run.tail(attempt.log, 3).splitlines()
-        lines.append(f"stock: make's status is {stock.status}")
+        lines.append(f"stock: make's status is {stock_status}")
     trouble = [*lines[:FIRST_LINES], f"whole log: {attempt.log}"]
     return replace(cell, state=FAILED, trouble="\n".join(trouble))
 
 
 def _attempt(selection: Selection, place: Place) -> Attempt:
-    log = place.cache.log(f"architectures-{place.configuration.name}-{selection.name}")
-    status = place.compile(place.targets(selection.series), log)
+    targets = place.targets(selection.series, narrow=selection.narrow)
+    return _make(place, selection.name, targets)
+
+
+def _make(place: Place, name: str, targets: Iterable[str]) -> Attempt:
+    log = place.cache.log(f"architectures-{place.configuration.name}-{name}")
+    words = tuple(targets)
+    status = place.compile(words, log)
     text = log.read_text(errors="replace") if log.is_file() else ""
-    return Attempt(place, selection, status, complaints.find(text), log)
+    return Attempt(place, name, words, status, complaints.find(text), log)
 
 
 def _each(
@@ -207,5 +231,9 @@ def _each(
 
 def _clean(this: Run, configuration: Configuration, selection: Selection) -> Path:
     """The file that says that these were compiled without a complaint."""
-    name = digest(WIDE, configuration.key(), selection.series.key())
-    return this.stepping.path.parent / "clean" / name
+    return _note(this, "clean", configuration, WIDE, selection.narrow, selection.series.key())
+
+
+def _note(this: Run, kind: str, configuration: Configuration, *parts: object) -> Path:
+    """Where it is kept what was found of one configuration."""
+    return this.stepping.path.parent / kind / digest(configuration.key(), *parts)

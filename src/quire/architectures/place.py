@@ -102,29 +102,23 @@ class Place:
         argv += [f"O={self.objdir.name}", "LOCALVERSION=", *words]
         return run.Command(argv, cwd=self.tree, env=kernel.REPRODUCIBLE, log=log)
 
-    def targets(self, series: Series) -> list[str]:
+    def targets(self, series: Series, *, narrow: bool = False) -> list[str]:
         """What to make so that everything the patches touch is compiled, and what a header reaches.
 
-        Of patches without headers only the objects, once it is known which the configuration has.
+        `narrow`: only the objects of touched files, if it is known which the configuration has.
         """
         if self.configuration.targets:
             return list(self.configuration.targets)
         srcarch = self.configuration.compiler.srcarch
-        files = [name for patch in series.patches for name in patch.files()]
-        files = [name for name in dict.fromkeys(files) if _is_for(srcarch, name)]
-        sources = [name for name in files if name.endswith((".c", ".S"))]
+        files = dict.fromkeys(name for patch in series.patches for name in patch.files())
+        sources = [name for name in files if name.endswith((".c", ".S")) and _is_for(srcarch, name)]
         objects = [str(Path(name).with_suffix(".o")) for name in sources]
-        if not reaches_far(series) and (self.objdir / WHOLE).is_file():
+        if narrow and (self.objdir / WHOLE).is_file():
             return [name for name in objects if (self.objdir / name).is_file()]
         # All of lib/ would be too much.
         directories = [f"{Path(name).parent}/" for name in objects if not name.startswith("lib/")]
         single = [name for name in objects if name.startswith("lib/")]
         return list(dict.fromkeys([*WIDE, f"arch/{srcarch}/mm/", *directories, *single]))
-
-
-def reaches_far(series: Series) -> bool:
-    """Whether a header is among what the patches touch."""
-    return any(name.endswith(".h") for patch in series.patches for name in patch.files())
 
 
 def _is_for(srcarch: str, name: str) -> bool:

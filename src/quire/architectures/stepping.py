@@ -22,6 +22,8 @@ from quire.tree import copy_links
 
 # Beside the tree: the files that any selection changed so far.
 CHANGED = "changed.json"
+# What was found: of selections that are clean, of stock where one is not.
+NOTES = ("clean", "stock")
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ def prepare(cache: Cache, base: Base) -> Stepping:
     entry = cache.make(
         "architectures", base.key, lambda directory: copy_links(base.path, directory / "linux")
     )
+    for name in () if run.dry_run() else NOTES:
+        (entry / name).mkdir(exist_ok=True)
     return Stepping(base.path, entry / "linux")
 
 
