@@ -93,8 +93,13 @@ def install_command(names: Sequence[str]) -> list[str]:
 
 
 def install(architectures: Sequence[Architecture]) -> None:
+    """Install what is missing for these architectures; see bring()."""
+    bring(needs(architectures))
+
+
+def bring(wanted: Sequence[Need]) -> None:
     """Install what is missing, saying what; UserError when this user or host cannot."""
-    lacking = missing(architectures)
+    lacking = [need for need in wanted if not need.present()]
     if not lacking:
         return
     names = packages(lacking)
@@ -106,13 +111,20 @@ def install(architectures: Sequence[Architecture]) -> None:
     run.run(run.Command(["apt-get", "-q", "update"], env=env))
     command = run.Command(install_command(names), env=env)
     finished = run.run(command)
-    still = [] if run.dry_run() else missing(architectures)
+    still = [] if run.dry_run() else [need for need in wanted if not need.present()]
     if finished.status or still:
         raise UserError(
             "apt could not install what is missing",
             f"{command.text()}\n{finished.output.strip()[-1500:]}\n{_listing(still)}",
             "mend apt, or install these by hand",
         )
+
+
+def obtainable(package: str) -> bool:
+    """Whether this host's package index has that Debian package."""
+    if not shutil.which("apt-cache"):
+        return False
+    return run.query("apt-cache", "show", package).status == 0
 
 
 def require(architectures: Sequence[Architecture]) -> None:

@@ -9,17 +9,24 @@ architecture, and at the end the whole kernels.
   quire check --quick        without building
   quire check --all-bases    and on every 6.12.y that Debian 12 and 13 ship
   quire check --debian-config   and compare our configurations with Debian's
+  quire check --architectures              in place of these, compile what the patches touch for
+                                           other architectures and configurations
+  quire check --architectures arm s390x    for some of configs/architectures/table.toml
 """
 
 import argparse
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 
 from rich.text import Text
 
 from quire import base, check, check_config, host, lab, version
+from quire.architectures import check as compiling
+from quire.architectures import configuration
 from quire.check import Result
 from quire.errors import Difference
+from quire.report import cells
 from quire.report.table import console
 from quire.session import Session
 
@@ -39,11 +46,19 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         action="store_true",
         help="compare the configurations with those of Debian's linux-config (downloads it once)",
     )
+    part.add_argument(
+        "--architectures",
+        nargs="*",
+        metavar="NAME",
+        help="only compile each capability for other architectures and configurations",
+    )
     part.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when something is not clean."""
+    if arguments.architectures is not None:
+        return _elsewhere(session, arguments)
     results = []
     for result in _results(session, arguments):
         results.append(result)
@@ -92,6 +107,29 @@ def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Result
             for done, offer in enumerate(offers):
                 session.progress.at(done, offer.version)
                 yield check.on_base(session.cache, session.project.patches, offer)
+
+
+def _elsewhere(session: Session, arguments: argparse.Namespace) -> int:
+    table = configuration.read(session.project.configs / "architectures")
+    chosen = configuration.choose(table, arguments.architectures)
+    host.bring(compiling.needs(chosen))
+    base = session.base()
+    series = session.series(base)
+    found = compiling.check(session.cache, base, series, chosen, session.jobs, session.progress)
+    if arguments.dry_run:
+        return 0
+    if arguments.json:
+        print(json.dumps([asdict(cell) for cell in found], indent=1))
+    else:
+        cells.show(found, f"Linux {base.version}, {base.origin}")
+    failed = [cell for cell in found if cell.state == compiling.FAILED]
+    if failed:
+        raise Difference(
+            f"the series does not compile everywhere: {len(failed)} of {len(found)} failed",
+            "\n".join(f"{cell.configuration}: {cell.capability}" for cell in failed),
+            "mend the patches: quire tree, quire export",
+        )
+    return 0
 
 
 def _show(result: Result) -> None:

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The table of what compiles: a row for each configuration, a column for each capability."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from quire.architectures.check import FAILED, NO_COMPILER, OK, Cell
+from quire.report.table import console
+
+STYLES = {OK: "green", FAILED: "red", NO_COMPILER: "yellow"}
+
+
+def show(cells: Sequence[Cell], title: str) -> None:
+    """Print the table on stdout, and below it what failed."""
+    out = console()
+    out.print(build(cells, title))
+    for cell in cells:
+        if cell.state == FAILED:
+            out.print(Text(f"{cell.configuration}: {cell.capability}: {cell.state}", "red"))
+            for line in cell.trouble.splitlines():
+                out.print(f"     {line}")
+
+
+def build(cells: Sequence[Cell], title: str) -> Table:
+    """The table as rich renders it."""
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("configuration", no_wrap=True)
+    rows: dict[str, list[Cell]] = {}
+    for cell in cells:
+        rows.setdefault(cell.configuration, []).append(cell)
+    for capability in dict.fromkeys(cell.capability for cell in cells):
+        table.add_column(capability, no_wrap=True)
+    for name, row in rows.items():
+        table.add_row(name, *(Text(cell.state, STYLES[cell.state]) for cell in row))
+    return table

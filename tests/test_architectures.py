@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is compiled for other architectures, what counts as a failure, what is not done again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import textwrap
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Quire
+
+from quire.architectures import complaints, configuration
+from quire.architectures.check import selections
+from quire.architectures.place import WHOLE, Place
+from quire.architectures.stepping import Stepping
+from quire.cache import Cache
+from quire.errors import UserError
+from quire.patch import Patch
+from quire.series import Series, read
+from quire.version import VersionRange
+
+TABLE = """\
+    [compiler.riscv]
+    prefix = "riscv64-linux-gnu-"
+    package = "gcc-riscv64-linux-gnu"
+    [compiler.arm]
+    prefix = "arm-linux-gnueabihf-"
+    package = "gcc-arm-linux-gnueabihf"
+    [compiler.loongarch]
+    prefix = "loongarch64-linux-gnu-"
+    package = "gcc-of-no-release"
+    optional = true
+    [configuration.riscv64]
+    arch = "riscv"
+    compiler = "riscv"
+    fragments = ["all"]
+    [configuration.arm-lpae]
+    arch = "arm"
+    compiler = "arm"
+    fragments = ["all"]
+    [configuration.loongarch64]
+    arch = "loongarch"
+    compiler = "loongarch"
+    fragments = ["all"]
+"""
+CLEAN = {
+    ("riscv64", "mremap"): "ok",
+    ("riscv64", "ksm"): "ok",
+    ("riscv64", "all"): "ok",
+    ("arm-lpae", "mremap"): "ok",
+    ("arm-lpae", "ksm"): "ok",
+    ("arm-lpae", "all"): "ok",
+    ("loongarch64", "mremap"): "no compiler",
+    ("loongarch64", "ksm"): "no compiler",
+    ("loongarch64", "all"): "no compiler",
+}
+
+
+@pytest.fixture
+def directory(project: Path) -> Path:
+    """configs/architectures of the fake project."""
+    found = project / "configs/architectures"
+    found.mkdir()
+    (found / "table.toml").write_text(textwrap.dedent(TABLE))
+    (found / "all.config").write_text("CONFIG_FAKE=y\n")
+    return found
+
+
+@pytest.fixture
+def check(
+    quire: Quire, tree: Path, directory: Path
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs the check on the fake tree, with compilers for two of the three configurations."""
+    for prefix in ("riscv64-linux-gnu-", "arm-linux-gnueabihf-"):
+        (quire.bin / f"{prefix}gcc").symlink_to(quire.bin / "gcc")
+
+    def run(*words: str, **extra: str) -> subprocess.CompletedProcess[str]:
+        return quire("check", "--source", str(tree), "--architectures", *words, **extra)
+
+    return run
+
+
+def states(done: subprocess.CompletedProcess[str]) -> dict[tuple[str, str], str]:
+    """The state of each cell."""
+    rows = json.loads(done.stdout)
+    return {(row["configuration"], row["capability"]): row["state"] for row in rows}
+
+
+def test_a_clean_series(check: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    done = check("--json")
+    assert done.returncode == 0, done.stderr
+    assert states(done) == CLEAN
+
+
+def test_a_warning_of_one_architecture_fails_those_that_have_the_patch(
+    check: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    bad = {("riscv64", "mremap"): "failed", ("riscv64", "all"): "failed"}
+    # The second time make is asked again, and complains again.
+    for _ in range(2):
+        done = check("--json", FAKE_WARN="riscv:run 8")
+        assert done.returncode == 1
+        assert states(done) == {**CLEAN, **bad}
+    rows = {(r["configuration"], r["capability"]): r for r in json.loads(done.stdout)}
+    first, last = rows["riscv64", "all"]["trouble"].splitlines()
+    assert first == "../mm/mremap.c:8:1: error: unused ‘run 8’ [-Werror=unused]"
+    assert "unused" in Path(last.removeprefix("whole log: ")).read_text()
+    assert "riscv64: mremap\n" in done.stderr
+
+    table = check(FAKE_WARN="riscv:run 8").stdout
+    assert "no compiler" in table
+    assert "../mm/mremap.c:8:1: error: unused" in table
+
+
+def test_what_stock_warns_about_is_no_failure(
+    check: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    done = check("--json", FAKE_WARN="riscv:line 3")
+    # ksm/0001 takes line 30 away; what is left, stock has as well.
+    assert states(done) == CLEAN
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_was_clean_is_not_compiled_again(
+    check: Callable[..., subprocess.CompletedProcess[str]], project: Path, tmp_path: Path
+) -> None:
+    note = tmp_path / "compiled"
+    assert check(FAKE_COMPILED=str(note)).returncode == 0
+    first = note.read_text().splitlines()
+    assert first.count("o-riscv64 mm/") == 1
+    # With the whole series mm/ is compiled, then only what each capability touches.
+    assert first.count("o-riscv64 mm/mremap.o") == 2
+    note.unlink()
+
+    assert check(FAKE_COMPILED=str(note)).returncode == 0
+    assert not note.exists()
+
+    patch = project / "patches/linux-6.12.y/ksm/0001-ksm-look-less.patch"
+    patch.write_text(patch.read_text().replace("+ksm 30", "+ksm thirty"))
+    assert check("riscv64", FAKE_COMPILED=str(note)).returncode == 0
+    # All, and ksm alone; mremap is as it was.
+    again = note.read_text().splitlines()
+    assert (again.count("o-riscv64 mm/"), again.count("o-riscv64 mm/mremap.o")) == (1, 1)
+
+
+def test_a_lost_option_is_an_error(
+    check: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    done = check(FAKE_MAKE="lose")
+    assert done.returncode == 3
+    assert "CONFIG_FAKE: wanted y, is n (all.config)" in done.stderr
+
+
+def test_a_missing_compiler_is_named(without: Callable[..., Quire], directory: Path) -> None:
+    lacking = without("apt-get", "arm-linux-gnueabihf-gcc", "riscv64-linux-gnu-gcc")
+    done = lacking("check", "--architectures")
+    assert done.returncode == 2
+    assert "gcc-arm-linux-gnueabihf gcc-riscv64-linux-gnu" in done.stderr
+    assert "gcc-of-no-release" not in done.stderr
+
+
+def test_an_unknown_configuration(
+    check: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    done = check("vax")
+    assert done.returncode == 2
+    assert "riscv64, arm-lpae, loongarch64" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('compiler = "arm"', 'compiler = "armv4"'),
+        ('arch = "arm"', ""),
+        ('arch = "arm"', "arch = arm"),
+        ('arch = "arm"', 'arch = "arm"\narches = "arm"'),
+        ('["all"]', '["none"]'),
+    ],
+)
+def test_a_bad_table_is_refused(directory: Path, old: str, new: str) -> None:
+    table = directory / "table.toml"
+    table.write_text(table.read_text().replace(old, new))
+    with pytest.raises(UserError) as caught:
+        configuration.read(directory)
+    assert str(table) in caught.value.where
+
+
+def test_our_table() -> None:
+    found = configuration.read(ROOT / "configs/architectures")
+    folders = {c.compiler.srcarch for c in found}
+    assert folders >= {"x86", "arm", "arm64", "riscv", "s390", "powerpc", "sparc", "loongarch"}
+    used = {path for c in found for path in c.fragments}
+    assert used == set((ROOT / "configs/architectures").glob("*.config"))
+
+
+def test_targets_are_what_the_patches_touch(tmp_path: Path, directory: Path) -> None:
+    riscv = configuration.read(directory)[0]
+    place = Place(Cache(tmp_path), tmp_path, riscv, 1)
+    series = _series(
+        tmp_path, "mm/rmap.c", "arch/riscv/mm/tlbflush.c", "arch/arm64/mm/contpte.c", "lib/xarray.c"
+    )
+    wide = ["mm/", "fs/proc/", "arch/riscv/mm/", "lib/xarray.o"]
+    assert place.targets(series) == wide
+
+    # What has no object, when all was compiled, is not part of the configuration.
+    (place.objdir / "mm").mkdir(parents=True)
+    (place.objdir / "mm/rmap.o").touch()
+    (place.objdir / WHOLE).touch()
+    assert place.targets(series, narrow=True) == ["mm/rmap.o"]
+    assert place.targets(series) == wide
+
+
+def test_a_header_that_another_capability_changes_is_compiled_with_each(tmp_path: Path) -> None:
+    names = {"ksm/1": ["mm/ksm.c"], "swapout/1": ["mm/rmap.c", "mm/a.h"], "mremap/1": ["mm/a.h"]}
+    patches = []
+    for name, files in names.items():
+        (tmp_path / name).parent.mkdir()
+        patches.append(Patch(name, tmp_path / name))
+        _write(patches[-1], files)
+    series = Series(tmp_path / "series", VersionRange(), tuple(patches))
+    narrow = {selection.name: selection.narrow for selection in selections(series)}
+    assert narrow == {"ksm": True, "swapout": False, "mremap": False, "all": False}
+    (alone,) = selections(series.only(["ksm"]))
+    assert (alone.name, alone.narrow) == ("ksm", False)
+
+
+def _series(tmp_path: Path, *names: str) -> Series:
+    patch = Patch("mm/0001-a.patch", tmp_path / "0001-a.patch")
+    _write(patch, names)
+    return Series(tmp_path / "series", VersionRange(), (patch,))
+
+
+def _write(patch: Patch, names: Iterable[str]) -> None:
+    diffs = [f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-a\n+b\n" for name in names]
+    patch.path.write_text("".join(diffs))
+
+
+def test_stepping_writes_only_what_differs(tmp_path: Path, project: Path, tree: Path) -> None:
+    step = tmp_path / "entry/linux"
+    (step / "mm").mkdir(parents=True)
+    (step / "mm/mremap.c").hardlink_to(tree / "mm/mremap.c")
+    stepping = Stepping(tree, step)
+    series = read(project / "patches/linux-6.12.y/series")
+    stock = (tree / "mm/mremap.c").read_text()
+
+    stepping.to(series.only(["mremap"]))
+    assert "run 8" in (step / "mm/mremap.c").read_text()
+    assert (tree / "mm/mremap.c").read_text() == stock
+    before = (step / "mm/mremap.c").stat()
+    stepping.to(series.only(["mremap"]))
+    assert (step / "mm/mremap.c").stat() == before
+
+    # Files that only an earlier selection changed are the base's again.
+    stepping.to(None)
+    assert (step / "mm/mremap.c").read_text() == stock
+    assert (step / "mm/mremap.c").stat().st_mtime_ns > before.st_mtime_ns
+
+
+def test_complaints_are_compared_without_their_line() -> None:
+    log = textwrap.dedent("""\
+          CC      mm/rmap.o
+        ../mm/rmap.c:10:5: error: unused variable ‘a’ [-Werror=unused-variable]
+        cc1: all warnings being treated as errors
+        ld: mm/rmap.o: in function `a':
+        rmap.c:(.text+0x1f): undefined reference to `swap_duplicate_nr'
+        ERROR: modpost: "xas_store_each" [lib/test_xarray.ko] undefined!
+        make[3]: *** [../scripts/Makefile.build:229: mm/rmap.o] Error 1
+        """)
+    found = complaints.find(log)
+
+    assert len(found) == 3
+    moved = log.replace("10:5", "12:1").replace("0x1f", "0x2f")
+    assert complaints.new(complaints.find(moved), found) == []
+    assert complaints.new(complaints.find(moved.replace("‘a’", "‘b’")), found) == [
+        "../mm/rmap.c:12:1: error: unused variable ‘b’ [-Werror=unused-variable]"
+    ]
+
+
+def test_a_compiler_of_this_host_needs_no_prefix(
+    monkeypatch: pytest.MonkeyPatch, directory: Path
+) -> None:
+    package = "gcc-x86-64-linux-gnu"
+    compiler = configuration.Compiler("x86", "x86_64-linux-gnu-", package, ("x86_64",))
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    assert (compiler.need.name, compiler.need.packages) == ("gcc", ("gcc",))
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    assert compiler.need.name == "x86_64-linux-gnu-gcc"
+    assert compiler.need.packages == (package,)
