@@ -12,7 +12,7 @@ QUIRE := ./quire
 WORDS := $(foreach name,O ARCH CROSS_COMPILE,$(if $($(name)),$(name)=$($(name))))
 WORDS += $(if $(SOURCE),--source $(SOURCE))
 # Seeded bugs of each series that a run of the tests must see; `quire sabotage` tries them all.
-FEW := skip-writable no-flush address-key age-clobbers ignore-writable restore-first-only \
+FEW := dirty-as-it-is skip-writable no-flush address-key age-clobbers ignore-writable restore-first-only \
 	run-past-table always-swapbacked swap-share-first swap-same-offset swap-ref-once marker-in-first
 # One more kernel to build: one architecture will do. The bugs are for the newest base.
 FEW_WORDS := $(WORDS) $(if $(ARCH),,ARCH=arm64)
