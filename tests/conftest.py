@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from quire import run
+from quire.host import process
 
 # The host may be busy; a slow example is no failure.
 settings.register_profile("quire", deadline=None)
@@ -78,7 +78,7 @@ def make_tree(directory: Path, version: str = "6.12.117") -> Path:
 @pytest.fixture(autouse=True)
 def plain_run() -> None:
     """No test inherits --dry-run, or that another one was leaving."""
-    run.configure(run.Settings())
+    process.configure(process.Settings())
 
 
 @pytest.fixture

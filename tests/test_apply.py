@@ -9,9 +9,9 @@ from conftest import snapshot
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from quire import series
-from quire.apply import apply_series, write
-from quire.errors import UserError
+from quire.host.errors import UserError
+from quire.source import series
+from quire.source.apply import apply_series, write
 
 
 def test_twice_is_harmless(project: Path, tree: Path) -> None:

@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Quire
 
-from quire.architectures import complaints, configuration
-from quire.architectures.check import selections
-from quire.architectures.place import WHOLE, Place
-from quire.architectures.stepping import Stepping
-from quire.cache import Cache
-from quire.errors import UserError
-from quire.patch import Patch
-from quire.series import Series, read
-from quire.version import VersionRange
+from quire.check.architectures import complaints, configuration
+from quire.check.architectures.check import selections
+from quire.check.architectures.place import WHOLE, Place
+from quire.check.architectures.stepping import Stepping
+from quire.host.cache import Cache
+from quire.host.errors import UserError
+from quire.source.patch import Patch
+from quire.source.series import Series, read
+from quire.source.version import VersionRange
 
 TABLE = """\
     [compiler.riscv]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from quire.cache import Cache, digest, sha256
+from quire.host.cache import Cache, digest, sha256
 
 
 def test_an_entry_is_made_once(tmp_path: Path) -> None:

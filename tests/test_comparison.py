@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quire import comparison, profile, workloads
 from quire.arch import ARM64, X86_64
-from quire.bench import Sample
-from quire.comparison import Comparison, compare
-from quire.counts import RegionCounts, SymbolCount
-from quire.errors import Difference, UserError
+from quire.boot.counts import RegionCounts, SymbolCount
+from quire.boot.results import Region, Results
+from quire.host.errors import Difference, UserError
+from quire.measure import comparison, profile, workloads
+from quire.measure.bench import Sample
+from quire.measure.comparison import Comparison, compare
+from quire.measure.workloads import Cell
 from quire.report import plot, table
-from quire.results import Region, Results
-from quire.workloads import Cell
 
 
 def sample(insns: int, pages: int = 256, **symbols: int) -> Sample:

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections import Counter
 from unittest import mock
 
-from quire.fuzz import hunt, program, record
-from quire.fuzz.compare import EXPLANATIONS, Verdict, compare
-from quire.fuzz.program import Range
-from quire.fuzz.record import Page, Record
+from quire.fuzz import triage
+from quire.fuzz.language import program, record
+from quire.fuzz.language.program import Range
+from quire.fuzz.language.record import Page, Record
+from quire.fuzz.oracle.compare import EXPLANATIONS, Verdict, compare
 
 REDIRTIED = program.parse(
     "folio 64\n0 map A 0 16 anon\n0 write A 0 16\n0 advise A 0 16 free\n0 write A 5 1\n"
@@ -417,9 +418,9 @@ def test_what_stock_leaves_behind_hides_nothing_else() -> None:
     """Unless patched does not leave it: then the two did not do the same, and stock is at fault."""
     good, other = "m 0 A 0 16*p:t4@A0\nx memory 1", "m 0 A 0 16*p:t3@A0\nx memory 1"
     records = [run(text) for text in (good, other, other.replace("\nx memory 1", ""))]
-    tally = hunt.Tally()
+    tally = triage.Tally()
     programs = dict.fromkeys(range(3), REDIRTIED)
-    found = hunt.suspects(
+    found = triage.suspects(
         tally, programs, dict.fromkeys(range(3), records[0]), dict(enumerate(records))
     )
     assert list(found) == [1]
@@ -431,10 +432,10 @@ def test_sums_of_accessed_pages_alone_need_not_repeat() -> None:
         ops = program.parse("0 map A 0 16 anon\n0 write A 0 16")
         text = "o 0 ok\no 1 ok\nv 0 A: 0+16:rw-p:0,Size=64,Rss={}"
         stock, *records = ({0: read(text.format(sums))} for sums in (before, again, patched))
-        tally = hunt.Tally()
-        pair = mock.create_autospec(hunt.Pair, instance=True)
+        tally = triage.Tally()
+        pair = mock.create_autospec(triage.Pair, instance=True)
         pair.run.return_value = records
-        return list(hunt.confirm(pair, tally, {0: ops}, stock)), list(tally.unstable)
+        return list(triage.confirm(pair, tally, {0: ops}, stock)), list(tally.unstable)
 
     assert confirmed("64", "64", "64,Referenced=4") == ([0], [])
     assert confirmed("64", "64,Referenced=4", "64") == ([], [])

@@ -10,17 +10,18 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from quire import run, series
 from quire.arch import ARM64, X86_64, Architecture
-from quire.base import Base
-from quire.errors import GuestLost
-from quire.fuzz import blocks, coverage
-from quire.fuzz.blocks import Block
-from quire.fuzz.coverage import Coverage
-from quire.kernel import Kernel, Toolchain
-from quire.run import Finished
-from quire.tree import Tree
-from quire.version import parse
+from quire.build.kernel import Kernel, Toolchain
+from quire.fuzz.coverage import blocks, counting
+from quire.fuzz.coverage.blocks import Block
+from quire.fuzz.coverage.counting import Coverage
+from quire.host import process
+from quire.host.errors import GuestLost
+from quire.host.process import Finished
+from quire.source import series
+from quire.source.base import Base
+from quire.source.tree import Tree
+from quire.source.version import parse
 
 ARM_LISTING = """
 ffff800080001000 <walk>:
@@ -50,7 +51,7 @@ def kernel(arch: Architecture, objdir: Path) -> Kernel:
 
 def test_the_series_names_its_functions() -> None:
     chosen = series.select(ROOT / "patches", parse("6.12.117"))
-    names = coverage.touched(chosen)
+    names = counting.touched(chosen)
     assert {"try_to_unmap_one", "move_pte_range", "rmap_walk_ksm", "unmap_clear_run"} <= names
     assert {"unmap_hugetlb_pte", "swap_duplicate_nr", "is_page_zero_filled"} <= names
     # They stand before a hunk, and end before it begins.
@@ -73,9 +74,9 @@ def test_blocks_begin_at_branches_and_targets(
     start: int,
     offsets: list[int],
 ) -> None:
-    monkeypatch.setattr(run, "query", lambda *_argv: Finished(0, listing, 0.0))
+    monkeypatch.setattr(process, "query", lambda *_argv: Finished(0, listing, 0.0))
     (tmp_path / "System.map").write_text(f"{start:x} T walk.part.0\n{start + 0x20:x} t next\n")
-    found, symbols = coverage.prepare(
+    found, symbols = counting.prepare(
         kernel(arch, tmp_path), ["walk", "gone"], [], tmp_path / "work"
     )
     assert [block.offset for block in found.blocks] == offsets
@@ -104,13 +105,13 @@ def test_unreached_lines_of_the_series_come_first(tmp_path: Path) -> None:
         (tree / "mm").mkdir(parents=True)
         (tree / "mm/foo.c").write_text(text)
     (new / "mm/foo.h").write_text("n\n")
-    lines = coverage.added(old, new, ["mm/foo.c", "mm/foo.h"])
+    lines = counting.added(old, new, ["mm/foo.c", "mm/foo.h"])
     assert lines == {"mm/foo.c:2", "mm/foo.c:3", "mm/foo.c:5", "mm/foo.h:1"}
     places = ["mm/foo.c:10", "mm/foo.c:5", "mm/foo.c:4", "", "mm/foo.c:2"]
     made = [Block(0x1000 + n, "walk", n, "walk", line) for n, line in enumerate(places)]
     made.append(Block(0x2000, "never", 0, "never"))
     found = Coverage(kernel(ARM64, tmp_path), made, {"walk+0x4": 1}, lines)
-    ours, others = coverage.missed(found)
+    ours, others = counting.missed(found)
     assert ours == ["mm/foo.c:5 (walk)"]
     assert others == [
         "never, never called",

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Quire, line_patch
 
-from quire import guest
-from quire.fuzz import program
+from quire.build import guest
+from quire.fuzz.language import program
 
 WORDS = ("fuzz", "ARCH=arm64", "--no-coverage", "--programs", "30")
 

@@ -12,9 +12,10 @@ from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quire.errors import UserError
-from quire.fuzz import generate, program
-from quire.fuzz.program import ACTORS, FOLIOS, SLOT_PAGES, SLOTS, VERBS, Op, Program, Range
+from quire.fuzz.generate import generator
+from quire.fuzz.language import program
+from quire.fuzz.language.program import ACTORS, FOLIOS, SLOT_PAGES, SLOTS, VERBS, Op, Program, Range
+from quire.host.errors import UserError
 
 
 @st.composite
@@ -111,19 +112,19 @@ def test_the_documentation_knows_every_operation() -> None:
 
 @given(st.integers(0, 10**9))
 def test_a_seed_gives_one_valid_program(seed: int) -> None:
-    ops = generate.generate(seed)
-    assert ops == generate.generate(seed)
+    ops = generator.generate(seed)
+    assert ops == generator.generate(seed)
     assert program.parse(program.text(ops)) == ops
 
 
 @given(programs, programs, st.randoms(use_true_random=False))
 def test_a_mutant_is_a_program(ops: Program, other: Program, rng: random.Random) -> None:
-    mutant = generate.mutate(rng, ops, other)
+    mutant = generator.mutate(rng, ops, other)
     assert program.parse(program.text(mutant)) == mutant
 
 
 def test_every_operation_is_generated() -> None:
-    seen = {op.verb for seed in range(3000) for op in generate.generate(seed)}
+    seen = {op.verb for seed in range(3000) for op in generator.generate(seed)}
     # Faults are put in where they are wanted: they need another kernel.
     assert seen == set(VERBS) - {"fail"}
 
@@ -131,8 +132,8 @@ def test_every_operation_is_generated() -> None:
 def test_faults_come_before_operations_of_processes() -> None:
     seen = 0
     for seed in range(100):
-        ops = generate.generate(seed)
-        faulty = generate.with_faults(seed, ops)
+        ops = generator.generate(seed)
+        faulty = generator.with_faults(seed, ops)
         assert program.parse(program.text(faulty)) == faulty
         assert tuple(op for op in faulty if op.verb != "fail") == ops[: len(ops)]
         for fault, op in itertools.pairwise(faulty):
@@ -144,6 +145,6 @@ def test_faults_come_before_operations_of_processes() -> None:
 
 def test_new_programs_come_from_the_pool_and_from_seeds() -> None:
     pool = [program.parse("0 exit\n")]
-    made = [generate.following(seed, pool) for seed in range(200)]
-    fresh = sum(ops == generate.generate(seed) for seed, ops in enumerate(made))
+    made = [generator.following(seed, pool) for seed in range(200)]
+    fresh = sum(ops == generator.generate(seed) for seed, ops in enumerate(made))
     assert 80 < fresh < 180

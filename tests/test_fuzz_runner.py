@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from quire import machine
-from quire.fuzz import record, runner
-from quire.fuzz.record import Record
+from quire.boot import machine
+from quire.fuzz import runner
+from quire.fuzz.language import record
+from quire.fuzz.language.record import Record
 
 BOOT = "quire 1\np 0\no 0 ok\nq 0\np 3\no 0 ok\nm 0 A 0 1*-\nq 3\np 4\no 0 o"
 

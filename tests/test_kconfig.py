@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from quire import kconfig
 from quire.arch import ARCHITECTURES
-from quire.errors import BuildFailed, UserError
+from quire.build import kconfig
+from quire.host.errors import BuildFailed, UserError
 
 RESOLVED = 'CONFIG_A=y\nCONFIG_B=250\n# CONFIG_C is not set\nCONFIG_D="text with = sign"\n'
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from conftest import line_patch
 
-from quire import kernel
 from quire.arch import ARM64
-from quire.base import Base
-from quire.kernel import BUILT, Request, Toolchain
-from quire.patch import Patch
-from quire.series import Series
-from quire.tree import Tree
-from quire.version import VersionRange, parse
+from quire.build import kernel
+from quire.build.kernel import BUILT, Request, Toolchain
+from quire.source.base import Base
+from quire.source.patch import Patch
+from quire.source.series import Series
+from quire.source.tree import Tree
+from quire.source.version import VersionRange, parse
 
 
 def test_patched_sources_are_newer_than_the_copied_objects(tmp_path: Path, tree: Path) -> None:

@@ -6,7 +6,7 @@ from conftest import LOGS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quire import ktap
+from quire.boot import ktap
 
 GOOD = """KTAP version 1
 1..2

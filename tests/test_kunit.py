@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from conftest import Quire, line_patch
 
-from quire import kconfig, kunit, project
 from quire.arch import ARM64, I386, X86_64
-from quire.errors import UserError
-from quire.kunit import Proof
+from quire.build import kconfig
+from quire.host import project
+from quire.host.errors import UserError
+from quire.test import kunit
+from quire.test.kunit import Proof
 
 TABLE = """\
 # name | architecture | tree | fragments | suites

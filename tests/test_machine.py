@@ -13,13 +13,17 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, gone
 
-from quire import cli, guest, kernel, machine, run, series
+from quire import cli
 from quire.arch import ARCHITECTURES, Architecture
-from quire.errors import GuestLost
-from quire.guest import Guest
-from quire.kernel import Kernel
-from quire.machine import Machine
+from quire.boot import machine
+from quire.boot.machine import Machine
+from quire.build import guest, kernel
+from quire.build.guest import Guest
+from quire.build.kernel import Kernel
+from quire.host import process
+from quire.host.errors import GuestLost
 from quire.session import Session
+from quire.source import series
 
 WORDS = os.environ.get("QUIRE_TEST_WORDS", "").split()
 
@@ -77,8 +81,8 @@ def misbehaving(built: Kernel, tmp_path: Path) -> Guest:
     (tmp_path / "init.c").write_text(INIT)
     program = tmp_path / "init"
     compiler = f"{built.toolchain.cross_compile}gcc"
-    run.check(
-        run.Command([compiler, "-static", "-O2", "-o", str(program), str(tmp_path / "init.c")])
+    process.check(
+        process.Command([compiler, "-static", "-O2", "-o", str(program), str(tmp_path / "init.c")])
     )
     guest.pack(built, program, tmp_path / "guest.cpio")
     return Guest(built.arch, tmp_path / "guest.cpio", "")
@@ -107,10 +111,11 @@ def test_ctrl_c_ends_a_real_qemu(built: Kernel, misbehaving: Guest, tmp_path: Pa
     """A process of its own boots a guest that hangs; SIGINT must take QEMU along."""
     boot = Machine(built, misbehaving, ("hang",), timeout=100)
     script = (
-        "import sys; from quire import run; sys.exit(run.run(run.Command(sys.argv[1:])).status)"
+        "import sys; from quire.host.process import Command, run; "
+        "sys.exit(run(Command(sys.argv[1:])).status)"
     )
-    argv = run.die_with_us([*boot.argv(tmp_path), "-pidfile", str(tmp_path / "pid")])
-    process = subprocess.Popen(
+    argv = process.die_with_us([*boot.argv(tmp_path), "-pidfile", str(tmp_path / "pid")])
+    child = subprocess.Popen(
         [sys.executable, "-c", script, *argv],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
         stderr=subprocess.DEVNULL,
@@ -121,8 +126,8 @@ def test_ctrl_c_ends_a_real_qemu(built: Kernel, misbehaving: Guest, tmp_path: Pa
         assert time.monotonic() < deadline
         time.sleep(0.05)
     pid = int((tmp_path / "pid").read_text())
-    process.send_signal(signal.SIGINT)
-    process.wait(timeout=60)
+    child.send_signal(signal.SIGINT)
+    child.wait(timeout=60)
     assert gone(pid)
 
 
@@ -135,8 +140,9 @@ def test_the_guests_own_self_test(session: Session, built: Kernel, tmp_path: Pat
 
 def test_two_boots_count_the_same(session: Session, built: Kernel) -> None:
     """The promise of `quire bench`: 0.1 % on every row; here on the cheapest one."""
-    from quire import lab, workloads  # noqa: PLC0415
-    from quire.bench import Options, measure  # noqa: PLC0415
+    from quire import lab  # noqa: PLC0415
+    from quire.measure import workloads  # noqa: PLC0415
+    from quire.measure.bench import Options, measure  # noqa: PLC0415
 
     rig = lab.rig(session, built)
     (cell,) = workloads.cells(["mremap"], [64])

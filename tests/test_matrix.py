@@ -8,16 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from quire import expected, matrix, version
 from quire.arch import ARM64, Architecture
-from quire.base import Base
+from quire.boot.ktap import Test
+from quire.build.kernel import Kernel, Toolchain
 from quire.commands.test import show_all
-from quire.errors import Difference, GuestLost, UserError
-from quire.kernel import Kernel, Toolchain
-from quire.ktap import Test
-from quire.matrix import Column, Configuration
-from quire.suite import Verdict
-from quire.tree import Tree
+from quire.host.errors import Difference, GuestLost, UserError
+from quire.source import version
+from quire.source.base import Base
+from quire.source.tree import Tree
+from quire.test import expected, matrix
+from quire.test.matrix import Column, Configuration
+from quire.test.suite import Verdict
 
 LINES = "stock | arm64 x86_64 | ksm.stock_fails_* | stock looks at the old address\n"
 

@@ -8,8 +8,8 @@ from conftest import LOGS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quire import counts, results
-from quire.errors import GuestLost
+from quire.boot import counts, results
+from quire.host.errors import GuestLost
 
 GOOD = """quire 1
 region 0 swapout

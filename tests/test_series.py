@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, line_patch
 
-from quire import series
-from quire.errors import UserError
-from quire.patch import Patch
-from quire.version import Version, parse
+from quire.host.errors import UserError
+from quire.source import series
+from quire.source.patch import Patch
+from quire.source.version import Version, parse
 
 
 def names(one: series.Series) -> list[str]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from conftest import Quire, line_patch
 
-from quire import soak
-from quire.soak import Options, Pace
+from quire.test import soak
+from quire.test.soak import Options, Pace
 
 
 def test_a_million_operations_on_two_cpus(quire: Quire, tree: Path) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from conftest import LOGS
 
-from quire import splat
+from quire.boot import splat
 
 KINDS = {
     "atomic-x86_64": "BUG",

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from quire import counter
 from quire.arch import ARM64
-from quire.base import Base
-from quire.errors import BuildFailed
-from quire.kernel import Kernel, Toolchain
-from quire.tree import Tree
-from quire.version import parse
+from quire.build import counter
+from quire.build.kernel import Kernel, Toolchain
+from quire.host.errors import BuildFailed
+from quire.source.base import Base
+from quire.source.tree import Tree
+from quire.source.version import parse
 
 SYSTEM_MAP = "ffff2000 T second\nffff1000 t first\nffff3000 D data\nffff4000 W weak\n"
 

@@ -8,9 +8,9 @@ from conftest import make_tree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quire import version
-from quire.errors import UserError
-from quire.version import Version, VersionRange
+from quire.host.errors import UserError
+from quire.source import version
+from quire.source.version import Version, VersionRange
 
 VERSIONS = st.builds(Version, *(st.integers(0, 300) for _ in range(3)))
 

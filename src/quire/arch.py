@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from quire.errors import UserError
+from quire.host.errors import UserError
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from quire import commands, project, run, session
-from quire.cache import Cache
-from quire.errors import BuildFailed, QuireError, UserError
-from quire.progress import Progress
+from quire import commands, session
+from quire.host import process, project
+from quire.host.cache import Cache
+from quire.host.errors import BuildFailed, QuireError, UserError
+from quire.host.progress import Progress
 
 KBUILD = re.compile(r"(ARCH|CROSS_COMPILE|O)=(.*)", re.S)
 EPILOG = """\
@@ -33,16 +34,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         words, variables = kbuild_words(list(sys.argv[1:] if argv is None else argv))
         arguments = parser().parse_args(words)
-        run.configure(run.Settings(arguments.dry_run, arguments.verbose))
+        process.configure(process.Settings(arguments.dry_run, arguments.verbose))
         return int(arguments.run(make_session(arguments, variables), arguments))
-    except run.NothingMore:
+    except process.NothingMore:
         print("# what comes next is known once the base is there")
         return 0
     except QuireError as error:
         print(error.text(), file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
-        run.kill_all()
+        process.kill_all()
         print("quire: interrupted; nothing half-made was kept", file=sys.stderr)
         return 128 + signal.SIGINT
     except BrokenPipeError:
@@ -55,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(_no_space(error).text(), file=sys.stderr)
         return BuildFailed.exit_code
     finally:
-        run.kill_all()
+        process.kill_all()
 
 
 def parser() -> argparse.ArgumentParser:

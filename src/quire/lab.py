@@ -6,17 +6,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from quire import bench, comparison, counter, guest, host, kconfig
 from quire.arch import Architecture, Cpu
-from quire.base import Base
-from quire.bench import Options, Rig, Samples
-from quire.comparison import Comparison
-from quire.kernel import Kernel
+from quire.build import counter, guest, kconfig
+from quire.build.kernel import Kernel
+from quire.host import requirements
+from quire.measure import bench, comparison
+from quire.measure.bench import Options, Rig, Samples
+from quire.measure.comparison import Comparison
+from quire.measure.workloads import Cell
 from quire.report.data import Provenance
-from quire.series import Series
 from quire.session import Session
-from quire.tree import Tree
-from quire.workloads import Cell
+from quire.source.base import Base
+from quire.source.series import Series
+from quire.source.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ def prepare(session: Session) -> Prepared:
 
 def rig(session: Session, kernel: Kernel) -> Rig:
     """Everything a measurement of `kernel` needs, built."""
-    qemu = host.qemu(kernel.arch)
+    qemu = requirements.qemu(kernel.arch)
     plugin = counter.build(session.cache, session.project.counter, qemu)
     program = guest.build(session.cache, session.project.guest, kernel, session.jobs)
     return Rig(kernel, program, plugin, qemu)
@@ -54,7 +56,7 @@ def rig(session: Session, kernel: Kernel) -> Rig:
 def rigs(session: Session, arch: Architecture, prepared: Prepared) -> tuple[Rig, Rig]:
     """Stock and patched, built in that order."""
     # A QEMU that cannot count is better known before the kernels are built.
-    host.qemu(arch)
+    requirements.qemu(arch)
     stock = rig(session, session.kernel(arch, prepared.stock))
     return stock, rig(session, session.kernel(arch, prepared.patched))
 

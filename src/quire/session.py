@@ -8,15 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire import base, kconfig, kernel, project, series, tree
 from quire.arch import ARCHITECTURES, Architecture, architecture
-from quire.base import Base
-from quire.cache import Cache
-from quire.errors import UserError
-from quire.kernel import Kernel
-from quire.progress import Progress
-from quire.series import Series
-from quire.tree import Tree
+from quire.build import kconfig, kernel
+from quire.build.kernel import Kernel
+from quire.host import project
+from quire.host.cache import Cache
+from quire.host.errors import UserError
+from quire.host.progress import Progress
+from quire.source import base, series, tree
+from quire.source.base import Base
+from quire.source.series import Series
+from quire.source.tree import Tree
 
 DEFAULT_BASE = "6.12"
 

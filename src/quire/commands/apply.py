@@ -11,9 +11,9 @@ the patch and hunk that do not fit are named. A second time changes nothing.
 import argparse
 from pathlib import Path
 
-from quire import series, version
-from quire.apply import apply_series
 from quire.session import Session
+from quire.source import series, version
+from quire.source.apply import apply_series
 
 NAME = "apply"
 

@@ -19,14 +19,16 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from quire import arch, comparison, host, lab, workloads
+from quire import arch, lab
 from quire.arch import Architecture, Cpu
-from quire.bench import Options
-from quire.comparison import Comparison
-from quire.errors import UserError
+from quire.host import requirements
+from quire.host.errors import UserError
+from quire.measure import comparison, workloads
+from quire.measure.bench import Options
+from quire.measure.comparison import Comparison
+from quire.measure.workloads import Cell
 from quire.report import data, plot, table
 from quire.session import Session
-from quire.workloads import Cell
 
 NAME = "bench"
 
@@ -68,7 +70,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Measure and report. Difference if a row has calls that it must not have."""
     plan = _plan(session, arguments)
-    host.require([architecture for architecture, _ in plan])
+    requirements.require([architecture for architecture, _ in plan])
     cells = _cells(arguments, plan)
     options = Options(arguments.repeat, arguments.fresh, session.jobs)
     prepared = lab.prepare(session)

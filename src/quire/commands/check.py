@@ -21,14 +21,17 @@ from dataclasses import asdict
 
 from rich.text import Text
 
-from quire import base, check, check_config, host, lab, version
-from quire.architectures import check as compiling
-from quire.architectures import configuration
-from quire.check import Result
-from quire.errors import Difference
+from quire import lab
+from quire.check import distribution, series_check
+from quire.check.architectures import check as compiling
+from quire.check.architectures import configuration
+from quire.check.series_check import Result
+from quire.host import requirements
+from quire.host.errors import Difference
 from quire.report import cells
 from quire.report.table import console
 from quire.session import Session
+from quire.source import base, version
 
 NAME = "check"
 
@@ -82,22 +85,22 @@ def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Result
     prepared = lab.prepare(session)
     series, tree = prepared.series, prepared.base.path
     with session.progress.stage("style and application"):
-        yield from check.listed(series, session.project.patches)
-        yield from check.style(tree, session.project.root, series)
-        yield from check.applies(tree, series)
+        yield from series_check.listed(series, session.project.patches)
+        yield from series_check.style(tree, session.project.root, series)
+        yield from series_check.applies(tree, series)
     if arguments.debian_config:
         configs = session.project.configs
         for arch in session.architectures:
             with session.progress.stage(f"{arch.name} configuration"):
                 request = session.request(arch, prepared.stock)
-                yield from check_config.check(session.cache, configs, prepared.base, request)
+                yield from distribution.check(session.cache, configs, prepared.base, request)
     if not arguments.quick:
-        host.require(session.architectures)
+        requirements.require(session.architectures)
         for arch in session.architectures:
             session.kernel(arch, prepared.stock)
         requests = [session.request(arch, prepared.stock) for arch in session.architectures]
         with session.progress.stage("building each step"):
-            yield from check.builds(session.cache, requests, series)
+            yield from series_check.builds(session.cache, requests, series)
         for arch in session.architectures:
             session.kernel(arch, prepared.patched)
             yield Result(f"builds ({arch.name})", "the whole kernel")
@@ -106,13 +109,13 @@ def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Result
         with session.progress.stage("every base of Debian's", len(offers)):
             for done, offer in enumerate(offers):
                 session.progress.at(done, offer.version)
-                yield check.on_base(session.cache, session.project.patches, offer)
+                yield series_check.on_base(session.cache, session.project.patches, offer)
 
 
 def _elsewhere(session: Session, arguments: argparse.Namespace) -> int:
     table = configuration.read(session.project.configs / "architectures")
     chosen = configuration.choose(table, arguments.architectures)
-    host.bring(compiling.needs(chosen))
+    requirements.bring(compiling.needs(chosen))
     base = session.base()
     series = session.series(base)
     found = compiling.check(session.cache, base, series, chosen, session.jobs, session.progress)

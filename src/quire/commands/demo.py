@@ -10,10 +10,10 @@ import argparse
 import json
 import sys
 
-from quire import comparison, demo
 from quire.commands import bench
-from quire.comparison import Comparison
 from quire.lab import Prepared
+from quire.measure import comparison, demo
+from quire.measure.comparison import Comparison
 from quire.report import data, table
 from quire.session import Session
 

@@ -11,11 +11,13 @@ import json
 import shutil
 from pathlib import Path
 
-from quire import host, kernel, version
-from quire import series as series_files
 from quire.arch import Architecture
-from quire.errors import QuireError, UserError
+from quire.build import kernel
+from quire.host import requirements
+from quire.host.errors import QuireError, UserError
 from quire.session import Session
+from quire.source import series as series_files
+from quire.source import version
 
 NAME = "doctor"
 
@@ -29,9 +31,10 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 2 when something is missing."""
     if arguments.install:
-        host.install(session.architectures)
+        requirements.install(session.architectures)
     lines = [
-        (need.name, need.present(), need.purpose) for need in host.needs(session.architectures)
+        (need.name, need.present(), need.purpose)
+        for need in requirements.needs(session.architectures)
     ]
     errors: list[QuireError] = []
     for arch in session.architectures:
@@ -48,16 +51,16 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     else:
         for name, ok, text in lines:
             print(f"{'ok     ' if ok else 'MISSING'} {name:<36} {text}")
-    lacking = host.missing(session.architectures)
+    lacking = requirements.missing(session.architectures)
     if lacking:
-        raise host.lacks(lacking)
+        raise requirements.lacks(lacking)
     if errors:
         raise errors[0]
     return 0
 
 
 def _qemu(arch: Architecture) -> str:
-    found = host.qemu(arch)
+    found = requirements.qemu(arch)
     return f"{found}, plugin interface {found.plugin_api}"
 
 
@@ -66,9 +69,9 @@ def _disk(root: Path) -> str:
     while not place.exists():
         place = place.parent
     free = shutil.disk_usage(place).free / 2**30
-    if free < host.DISK_GIB and not root.exists():
+    if free < requirements.DISK_GIB and not root.exists():
         raise UserError(
-            f"only {free:.1f} GiB are free, a demo takes {host.DISK_GIB}",
+            f"only {free:.1f} GiB are free, a demo takes {requirements.DISK_GIB}",
             str(place),
             "free some, or name another place with O=DIR",
         )

@@ -10,8 +10,8 @@ hash, no git version, no blob hashes, numbered within each capability. Cover let
 import argparse
 from pathlib import Path
 
-from quire import worktree
 from quire.session import Session
+from quire.source import checkout
 
 NAME = "export"
 
@@ -23,7 +23,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Export and list what changed."""
-    series, changed = worktree.export(arguments.directory, session.project.patches)
+    series, changed = checkout.export(arguments.directory, session.project.patches)
     for name in changed:
         print(series.file.parent / name)
     noun = "file" if len(changed) == 1 else "files"

@@ -24,18 +24,24 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from quire import guest, host, lab, machine, sabotage
+from quire import lab
 from quire.arch import Architecture
-from quire.errors import Difference, UserError
-from quire.fuzz import generate, hunt, program, selftest
-from quire.fuzz.compare import EXPLANATIONS
-from quire.fuzz.guide import Guide
-from quire.fuzz.hunt import Finding, Pair, Tally
-from quire.fuzz.program import Program
+from quire.boot import machine
+from quire.build import guest
+from quire.fuzz import detection, triage
+from quire.fuzz.coverage.guide import Guide
+from quire.fuzz.generate import generator
+from quire.fuzz.language import program
+from quire.fuzz.language.program import Program
+from quire.fuzz.oracle.compare import EXPLANATIONS
 from quire.fuzz.runner import Target
+from quire.fuzz.triage import Finding, Pair, Tally
+from quire.host import requirements
+from quire.host.errors import Difference, UserError
 from quire.report.table import console
 from quire.session import Session
-from quire.tree import Tree
+from quire.source.tree import Tree
+from quire.test import seeded
 
 NAME = "fuzz"
 # Programs a boot: enough that booting does not count, few enough that a lost guest costs little.
@@ -61,7 +67,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         "--programs",
         type=int,
         metavar="N",
-        help=f"how many (default {PROGRAMS}, with --self-test {selftest.PROGRAMS})",
+        help=f"how many (default {PROGRAMS}, with --self-test {detection.PROGRAMS})",
     )
     part.add_argument(
         "--seed", type=int, default=1, metavar="N", help="of the first program (default 1)"
@@ -91,10 +97,10 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when the kernels differ, or a seeded bug was missed."""
-    host.require(session.architectures)
+    requirements.require(session.architectures)
     prepared = lab.prepare(session)
     if arguments.programs is None:
-        arguments.programs = PROGRAMS if arguments.self_test is None else selftest.PROGRAMS
+        arguments.programs = PROGRAMS if arguments.self_test is None else detection.PROGRAMS
     if arguments.dry_run:
         arguments.programs = min(arguments.programs, BATCH)
     if arguments.self_test is not None:
@@ -118,7 +124,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         if not given and not arguments.no_coverage and not arguments.dry_run:
             guide = Guide(session, pair, prepared.series, output)
         for finding in _fuzz(session, arguments, pair, given, guide, output):
-            path = hunt.folder(finding, output) / hunt.PROGRAM
+            path = triage.folder(finding, output) / triage.PROGRAM
             problems.append(f"{arch.name}: {path}: {finding.title}")
         if guide:
             guide.report(quiet=arguments.json)
@@ -171,15 +177,15 @@ def _fuzz(
             pool = guide.pool if guide else []
             batch = {n: given[n] if given else _made(arguments, pool, n) for n in numbers}
             left = arguments.findings - len(findings)
-            for finding in hunt.investigate(pair, tally, batch, left):
-                hunt.write(finding, output)
+            for finding in triage.investigate(pair, tally, batch, left):
+                triage.write(finding, output)
                 findings.append(finding)
             detail = f"{tally.suspects} suspects, {len(findings)} findings"
             session.progress.at(numbers.stop, f"{detail}{guide.summary if guide else ''}")
             if len(findings) >= arguments.findings:
                 break
     seconds = time.monotonic() - started
-    hunt.write_odd(tally, output)
+    triage.write_odd(tally, output)
     if arguments.json:
         print(json.dumps(_as_json(arch, pair, tally, findings, seconds), indent=1))
     else:
@@ -188,8 +194,8 @@ def _fuzz(
 
 
 def _made(arguments: argparse.Namespace, pool: Sequence[Program], number: int) -> Program:
-    ops = generate.following(arguments.seed + number, pool)
-    return generate.with_faults(arguments.seed + number, ops) if arguments.faults else ops
+    ops = generator.following(arguments.seed + number, pool)
+    return generator.with_faults(arguments.seed + number, ops) if arguments.faults else ops
 
 
 def _show(
@@ -235,14 +241,14 @@ def _as_json(
 
 
 def _self_test(session: Session, arguments: argparse.Namespace, prepared: lab.Prepared) -> int:
-    where = sabotage.folder(session.project.sabotage, prepared)
-    known = sabotage.read(where / "bugs")
-    bugs = selftest.choose(known, arguments.self_test)
-    tree = sabotage.sabotaged(session.cache, prepared, where)
+    where = seeded.folder(session.project.sabotage, prepared)
+    known = seeded.read(where / "bugs")
+    bugs = detection.choose(known, arguments.self_test)
+    tree = seeded.sabotaged(session.cache, prepared, where)
     missed = []
     for arch in session.architectures:
         chosen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
-        course = selftest.Course(
+        course = detection.Course(
             session.cache,
             _target(session, arch, prepared.stock),
             _target(session, arch, prepared.patched),
@@ -255,7 +261,7 @@ def _self_test(session: Session, arguments: argparse.Namespace, prepared: lab.Pr
         results = []
         with session.progress.stage(f"{arch.name} seeded bugs", len(chosen)):
             for number, bug in enumerate(chosen, 1):
-                results.append(selftest.hunt_bug(course, sick, bug))
+                results.append(detection.hunt_bug(course, sick, bug))
                 session.progress.at(number, bug.name)
                 _keep(session, results[-1], output)
         _show_self_test(arch, results, as_json=arguments.json)
@@ -269,14 +275,14 @@ def _self_test(session: Session, arguments: argparse.Namespace, prepared: lab.Pr
     return 0
 
 
-def _keep(session: Session, result: selftest.Result, output: Path) -> None:
+def _keep(session: Session, result: detection.Result, output: Path) -> None:
     """Each bug is told, and its finding written, at once: a whole run takes hours."""
     session.progress.say(f"{result.bug.name}: {_found(result)}")
     if result.finding:
-        hunt.write(result.finding, output / result.bug.name)
+        triage.write(result.finding, output / result.bug.name)
 
 
-def _found(result: selftest.Result) -> str:
+def _found(result: detection.Result) -> str:
     if result.reason:
         return f"not looked for: {result.reason}"
     if not result.finding:
@@ -284,7 +290,7 @@ def _found(result: selftest.Result) -> str:
     return f"{result.programs} programs, {len(result.finding.program)} operations"
 
 
-def _show_self_test(arch: Architecture, results: list[selftest.Result], *, as_json: bool) -> None:
+def _show_self_test(arch: Architecture, results: list[detection.Result], *, as_json: bool) -> None:
     if as_json:
         rows = [
             {

@@ -15,11 +15,13 @@ import json
 
 from rich.text import Text
 
-from quire import host, kunit, lab, sabotage
-from quire.errors import Difference
-from quire.kunit import Verdict
+from quire import lab
+from quire.host import requirements
+from quire.host.errors import Difference
 from quire.report.table import console
 from quire.session import Session
+from quire.test import kunit, seeded
+from quire.test.kunit import Verdict
 
 NAME = "kunit"
 
@@ -34,13 +36,13 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when a suite has failed or is missing, 4 when a kernel was lost."""
     prepared = lab.prepare(session)
-    where = sabotage.folder(session.project.sabotage, prepared)
+    where = seeded.folder(session.project.sabotage, prepared)
     proofs = kunit.select(kunit.read(where / "kunit"), arguments.kernel, session.architectures)
     if arguments.list:
         for proof in proofs:
             print(f"{proof.name}: {proof.tree}, {' '.join(proof.suites)}")
         return 0
-    host.require([proof.arch for proof in proofs])
+    requirements.require([proof.arch for proof in proofs])
     verdicts = []
     for proof in proofs:
         tree = kunit.source(session, prepared, proof, where)

@@ -18,11 +18,13 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from quire import host, lab, profile, workloads
-from quire.bench import Options, Sample
+from quire import lab
+from quire.host import requirements
+from quire.measure import profile, workloads
+from quire.measure.bench import Options, Sample
+from quire.measure.workloads import Cell
 from quire.report.table import console, number
 from quire.session import Session
-from quire.workloads import Cell
 
 NAME = "profile"
 
@@ -50,7 +52,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Measure what is not known yet, and show it."""
-    host.require(session.architectures)
+    requirements.require(session.architectures)
     cells = workloads.cells([arguments.workload], arguments.size or [64])
     prepared = lab.prepare(session)
     document = []

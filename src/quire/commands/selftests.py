@@ -22,17 +22,19 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from quire import host, lab, sabotage, suite
+from quire import lab
 from quire.arch import Architecture
-from quire.errors import Difference, GuestLost, QuireError
+from quire.host import requirements
+from quire.host.errors import Difference, GuestLost, QuireError
+from quire.kselftest import boot as selftests
+from quire.kselftest import changes, runs
+from quire.kselftest.boot import Selftests
+from quire.kselftest.changes import Case
 from quire.report.table import console
-from quire.selftests import boot as selftests
-from quire.selftests import changes, runs
-from quire.selftests.boot import Selftests
-from quire.selftests.changes import Case
 from quire.session import Session
-from quire.suite import Options, Order, Verdict
-from quire.tree import Tree
+from quire.source.tree import Tree
+from quire.test import seeded, suite
+from quire.test.suite import Options, Order, Verdict
 
 NAME = "selftests"
 STYLE = {"pass": "green", "fail": "red", "missing": "red", "skip": "yellow", "xfail": "cyan"}
@@ -75,7 +77,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when patched does not pass what stock passes, 4 when a guest was lost."""
-    host.require(session.architectures)
+    requirements.require(session.architectures)
     prepared = lab.prepare(session)
     tree, parameters = _other(session, prepared, arguments.bug)
     options = Options(arguments.smp, arguments.timeout)
@@ -111,9 +113,9 @@ def _other(
     """The tree to hold against stock, and the parameter that selects a seeded bug in it."""
     if not bug:
         return prepared.patched, ()
-    where = sabotage.folder(session.project.sabotage, prepared)
-    sabotage.select(sabotage.read(where / "bugs"), [bug])
-    return sabotage.sabotaged(session.cache, prepared, where), (f"{sabotage.PARAMETER}={bug}",)
+    where = seeded.folder(session.project.sabotage, prepared)
+    seeded.select(seeded.read(where / "bugs"), [bug])
+    return seeded.sabotaged(session.cache, prepared, where), (f"{seeded.PARAMETER}={bug}",)
 
 
 def _boot(

@@ -10,9 +10,11 @@ once. It runs on two CPUs without -icount unless told otherwise.
 
 import argparse
 
-from quire import guest, host, machine
-from quire.errors import UserError
-from quire.machine import CHATTY, Machine
+from quire.boot import machine
+from quire.boot.machine import CHATTY, Machine
+from quire.build import guest
+from quire.host import requirements
+from quire.host.errors import UserError
 from quire.session import Session
 
 NAME = "shell"
@@ -31,8 +33,8 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         names = " or ".join(f"ARCH={arch.name}" for arch in session.architectures)
         raise UserError("a shell runs on one architecture", remedy=f"say which: {names}")
     (arch,) = session.architectures
-    host.require([arch])
-    host.qemu(arch)
+    requirements.require([arch])
+    requirements.qemu(arch)
     stock, patched = session.trees(session.base())
     kernel = session.kernel(arch, stock if arguments.stock else patched)
     program = guest.build(session.cache, session.project.guest, kernel, session.jobs)

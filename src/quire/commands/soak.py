@@ -22,13 +22,15 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from quire import host, lab, sabotage, soak
-from quire.errors import Difference, QuireError
-from quire.kernel import Kernel
+from quire import lab
+from quire.build.kernel import Kernel
+from quire.host import requirements
+from quire.host.errors import Difference, QuireError
 from quire.report.table import console
-from quire.sabotage import Bug
 from quire.session import Session
-from quire.soak import Options, Pace, Report
+from quire.test import seeded, soak
+from quire.test.seeded import Bug
+from quire.test.soak import Options, Pace, Report
 
 NAME = "soak"
 
@@ -69,7 +71,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when something was wrong (with --bug: was not), 4 when a guest was lost."""
-    host.require(session.architectures)
+    requirements.require(session.architectures)
     prepared = lab.prepare(session)
     if arguments.bug:
         return _bugs(session, arguments, prepared)
@@ -101,7 +103,7 @@ def _options(arguments: argparse.Namespace) -> Options:
 
 def _soak(session: Session, kernel: Kernel, options: Options, bug: str = "") -> Report:
     if bug:
-        options = replace(options, parameters=(f"{sabotage.PARAMETER}={bug}",))
+        options = replace(options, parameters=(f"{seeded.PARAMETER}={bug}",))
     name = f"{kernel.arch.name} {bug or kernel.tree.label} soak"
     total = None if options.operations == soak.UNLIMITED else options.operations
 
@@ -113,9 +115,9 @@ def _soak(session: Session, kernel: Kernel, options: Options, bug: str = "") -> 
 
 
 def _bugs(session: Session, arguments: argparse.Namespace, prepared: lab.Prepared) -> int:
-    where = sabotage.folder(session.project.sabotage, prepared)
-    bugs = sabotage.select(sabotage.read(where / "bugs"), arguments.bug)
-    tree = sabotage.sabotaged(session.cache, prepared, where)
+    where = seeded.folder(session.project.sabotage, prepared)
+    bugs = seeded.select(seeded.read(where / "bugs"), arguments.bug)
+    tree = seeded.sabotaged(session.cache, prepared, where)
     rows, missed = [], []
     for arch in session.architectures:
         kernel = session.kernel(arch, tree)

@@ -21,12 +21,14 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from quire import expected, host, lab, matrix, suite
-from quire.errors import GuestLost
-from quire.expected import Expected
-from quire.matrix import Column
+from quire import lab
+from quire.host import requirements
+from quire.host.errors import GuestLost
 from quire.report.table import console
 from quire.session import Session
+from quire.test import expected, matrix, suite
+from quire.test.expected import Expected
+from quire.test.matrix import Column
 
 NAME = "test"
 STYLE = {"pass": "green", "fail": "red", "skip": "yellow", "expected": "cyan"}
@@ -65,7 +67,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when a case failed, 4 when a guest was lost."""
-    host.require(session.architectures)
+    requirements.require(session.architectures)
     options = suite.Options(cpus=arguments.smp, timeout=arguments.timeout, resume=arguments.resume)
     prepared = lab.prepare(session)
     lines = expected.read(session.project.expected, prepared.base.version.line)

@@ -14,8 +14,8 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from quire import worktree
 from quire.session import Session
+from quire.source import checkout
 
 NAME = "tree"
 
@@ -36,7 +36,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     series = session.series(base)
     directory = arguments.directory or Path(f"linux-{base.version}")
     with session.progress.stage("git checkout"):
-        commit = worktree.checkout(base, series, directory)
+        commit = checkout.checkout(base, series, directory)
     print(f"{directory}: Linux {base.version} ({commit[:12]}) and {len(series.patches)} patches")
     print(f"work on it with git, then: quire export {directory}")
     return 0

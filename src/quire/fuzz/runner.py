@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from quire import machine, splat
-from quire.counter import Plugin
-from quire.errors import GuestLost
-from quire.fuzz import program as language
-from quire.fuzz import record
-from quire.fuzz.program import Program
-from quire.fuzz.record import Record
-from quire.guest import Guest, cpio
-from quire.kernel import Kernel
-from quire.machine import CHATTY, Machine
-from quire.run import dry_run
+from quire.boot import machine, splat
+from quire.boot.machine import CHATTY, Machine
+from quire.build.counter import Plugin
+from quire.build.guest import Guest, cpio
+from quire.build.kernel import Kernel
+from quire.fuzz.language import program as language
+from quire.fuzz.language import record
+from quire.fuzz.language.program import Program
+from quire.fuzz.language.record import Record
+from quire.host.errors import GuestLost
+from quire.host.process import dry_run
 
 # Where the executor looks for them.
 PROGRAMS = "programs"

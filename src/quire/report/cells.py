@@ -9,7 +9,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from quire.architectures.check import FAILED, NO_COMPILER, OK, Cell
+from quire.check.architectures.check import FAILED, NO_COMPILER, OK, Cell
 from quire.report.table import console
 
 STYLES = {OK: "green", FAILED: "red", NO_COMPILER: "yellow"}

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import quire
-from quire import base as bases
-from quire.base import Base
-from quire.bench import Rig
-from quire.cache import sha256
-from quire.comparison import Comparison, Figure, Row
-from quire.series import Series
+from quire.host.cache import sha256
+from quire.measure.bench import Rig
+from quire.measure.comparison import Comparison, Figure, Row
+from quire.source import base as bases
+from quire.source.base import Base
+from quire.source.series import Series
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quire.comparison import Comparison, Row
+from quire.measure.comparison import Comparison, Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

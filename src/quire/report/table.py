@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from quire.comparison import Comparison, Row
+from quire.measure.comparison import Comparison, Row
 
 # Wide enough for every column when stdout is no terminal.
 PLAIN_WIDTH = 136

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the plugin counted: instructions per region and kernel symbol, TLB invalidations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from quire.host.errors import GuestLost
+
+HEADER = "quire-count 1"
+
+
+@dataclass(frozen=True)
+class SymbolCount:
+    """Instructions executed inside one kernel symbol, and how often it was entered."""
+
+    insns: int
+    calls: int
+
+
+@dataclass
+class RegionCounts:
+    """One region, all its runs added up. `other` are kernel instructions outside any symbol."""
+
+    runs: int
+    total: int
+    user: int
+    kernel: int
+    other: int
+    tlb: dict[str, int] = field(default_factory=dict)
+    symbols: dict[str, SymbolCount] = field(default_factory=dict)
+    # By the name of the plugin's span= argument: how many stretches, and their instructions.
+    spans: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def tlb_total(self) -> int:
+        """All TLB-invalidating instructions, whatever the class."""
+        return sum(self.tlb.values())
+
+
+def read(path: Path) -> dict[int, RegionCounts]:
+    """The plugin's output file. GuestLost if it is missing, cut short or not understood."""
+    try:
+        text = path.read_text()
+    except FileNotFoundError:
+        text = ""
+    return parse(text, str(path))
+
+
+def parse(text: str, where: str = "") -> dict[int, RegionCounts]:
+    """The regions by their id."""
+    lines = text.splitlines()
+    if not lines or not lines[0].startswith(HEADER):
+        raise GuestLost(
+            "the plugin left no counts", where, "read the console log; is QEMU's -plugin loaded?"
+        )
+    if lines[-1].startswith("error"):
+        raise GuestLost("the plugin could not count", f"{where}: {lines[-1]}", "see counter/README")
+    if lines[-1] != "end":
+        raise GuestLost(
+            "the plugin's output is cut short",
+            f"{where}: last line {lines[-1]!r}",
+            "run it again; QEMU was ended before it wrote its counts",
+        )
+    regions: dict[int, RegionCounts] = {}
+    for line in lines[1:-1]:
+        try:
+            _line(regions, line.split())
+        except (ValueError, IndexError, KeyError) as error:
+            raise GuestLost(
+                "the plugin wrote a line that cannot be read",
+                f"{where}: {line}",
+                "build plugin and lab from one checkout",
+            ) from error
+    return regions
+
+
+def _line(regions: dict[int, RegionCounts], words: list[str]) -> None:
+    kind, number = words[0], int(words[1])
+    if kind == "region":
+        values = dict(zip(words[2::2], map(int, words[3::2]), strict=True))
+        regions[number] = RegionCounts(
+            values["runs"], values["insns"], values["user"], values["kernel"], values["other"]
+        )
+    elif kind == "tlb":
+        regions[number].tlb[words[2]] = int(words[3])
+    elif kind == "span":
+        regions[number].spans[words[2]] = (int(words[3]), int(words[4]))
+    elif kind == "sym":
+        # Static functions may share a name; their counts belong together in a table.
+        old = regions[number].symbols.get(words[2], SymbolCount(0, 0))
+        regions[number].symbols[words[2]] = SymbolCount(
+            old.insns + int(words[3]), old.calls + int(words[4])
+        )
+    else:
+        raise ValueError(kind)

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A machine: one QEMU boot of a kernel with a guest, its logs and its verdict."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire.boot import results, splat
+from quire.boot.results import Results
+from quire.build.counter import Plugin, symbols
+from quire.build.guest import Guest
+from quire.build.kernel import Kernel
+from quire.host import process
+from quire.host.cache import Cache
+from quire.host.errors import GuestLost
+
+CONSOLE, RESULTS, COUNTS, COMMAND = "console.log", "results.txt", "counts.txt", "command"
+# Of all kernel messages these are always wanted: warnings and worse. A stack dump is "warning".
+QUIET = 5
+CHATTY = 7
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What to boot and how. With a plugin: one CPU under -icount, so that counts repeat."""
+
+    kernel: Kernel
+    guest: Guest
+    init: tuple[str, ...]
+    plugin: Plugin | None = None
+    cpus: int = 1
+    memory: str = "2G"
+    # Wall-clock seconds until the guest is taken for hung.
+    timeout: float = 300.0
+    loglevel: int = QUIET
+    # One CPU under -icount even without a plugin; races need it off.
+    icount: bool = True
+    # Further kernel parameters.
+    parameters: tuple[str, ...] = ()
+    # Stretches that the plugin counts apart: name:begin symbol:end symbol.
+    spans: tuple[str, ...] = ()
+    # What the plugin counts by, if not by the kernel's functions.
+    symbols: Path | None = None
+    # Without what is slow to emulate: its instructions are not those of other runs.
+    lean: bool = False
+
+    def append(self) -> str:
+        """The kernel's command line. What follows `--` goes to init."""
+        arch = self.kernel.arch
+        words = [f"console={arch.console}", arch.append]
+        words += [arch.append_icount] if self.icount else []
+        words += ["panic=-1", "nokaslr", "norandmaps", f"loglevel={self.loglevel}"]
+        words += self.parameters
+        return " ".join(word for word in [*words, "--", *self.init] if word)
+
+    def argv(self, directory: Path) -> list[str]:
+        """QEMU's command line; logs and results go to `directory`."""
+        arch = self.kernel.arch
+        argv = [arch.qemu, *arch.machine_args, *(arch.lean_args if self.lean else ())]
+        argv += ["-m", self.memory, "-smp", str(self.cpus)]
+        if self.icount:
+            # One instruction is one nanosecond, and an idle CPU skips to the next timer.
+            argv += ["-icount", "shift=0,sleep=off", "-rtc", "base=2024-11-17,clock=vm"]
+        argv += ["-seed", "1", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
+        argv += ["-kernel", str(self.kernel.image), "-initrd", str(self.guest.initrd)]
+        argv += ["-append", self.append()]
+        argv += ["-serial", f"file:{directory / CONSOLE}"]
+        argv += ["-device", "virtio-serial-device"]
+        argv += ["-chardev", f"file,id=q,path={directory / RESULTS}"]
+        argv += ["-device", "virtserialport,chardev=q,name=quire"]
+        if self.plugin:
+            files = f"symbols={self.symbols or symbols(self.kernel)},out={directory / COUNTS}"
+            spans = "".join(f",span={span}" for span in self.spans)
+            argv += ["-plugin", f"{self.plugin.path},{files}{spans}"]
+        return argv
+
+
+def boot(machine: Machine, directory: Path, tick: Callable[[], None] | None = None) -> Results:
+    """Run the machine to its end in `directory`, which keeps console, results and counts.
+
+    `tick` is called now and then while it runs.
+    GuestLost when it panics, hangs, prints a splat or ends without its `exit` line. What the
+    guest itself reports (failed verification, exit status) is for the caller to judge.
+    """
+    command = process.Command(
+        process.die_with_us(machine.argv(directory)),
+        log=directory / "qemu.log",
+        timeout=machine.timeout,
+    )
+    if not process.dry_run():
+        (directory / COMMAND).write_text(command.text() + "\n")
+    hung, status = False, 0
+    try:
+        status = process.run(command, tick).status
+    except process.TimedOut:
+        hung = True
+    if process.dry_run():
+        return Results(exit=0)
+    return judge(machine, directory, hung=hung, status=status)
+
+
+def interact(machine: Machine, directory: Path) -> int:
+    """Run the machine with its console on our terminal; QEMU's exit status.
+
+    The child keeps our process group: it must own the terminal to read from it.
+    """
+    argv = machine.argv(directory)
+    argv[argv.index("-serial") + 1] = "mon:stdio"
+    # Without a results port the guest writes its results to the console, where we can read them.
+    for option in ("virtserialport,chardev=q,name=quire", f"file,id=q,path={directory / RESULTS}"):
+        at = argv.index(option)
+        del argv[at - 1 : at + 1]
+    command = process.Command(process.die_with_us(argv))
+    process.announce(command)
+    return 0 if process.dry_run() else subprocess.call(list(command.argv))
+
+
+def judge(machine: Machine, directory: Path, *, hung: bool, status: int) -> Results:
+    """The results, or GuestLost if the boot cannot be trusted."""
+    console = _read(directory / CONSOLE)
+    found = splat.find(console)
+    if found:
+        raise lost(machine, directory, f"the guest printed a splat ({found.kind})", found)
+    text = _read(directory / RESULTS)
+    if hung:
+        raise lost(machine, directory, f"the guest hung: not done in {machine.timeout:.0f} s", None)
+    outcome = results.parse(text)
+    if outcome.exit is None:
+        raise lost(machine, directory, f"the guest ended without a verdict (QEMU: {status})", None)
+    return outcome
+
+
+def lost(machine: Machine, directory: Path, what: str, found: splat.Splat | None) -> GuestLost:
+    """The error: last console lines, decoded where possible, and the whole log's path."""
+    console = _read(directory / CONSOLE)
+    shown = decode(machine.kernel, splat.excerpt(console, found)) or "(the console is empty)"
+    qemu = process.tail(directory / "qemu.log", 3) if not console else ""
+    said = _read(directory / RESULTS).strip().splitlines()[-3:]
+    where = [f"{machine.kernel.arch.name} {machine.kernel.tree.label}: {' '.join(machine.init)}"]
+    where += [f"| {line}" for line in [*shown.splitlines(), *qemu.splitlines()]]
+    where += [f"results: {line}" for line in said]
+    where += [f"whole log: {directory / CONSOLE}"]
+    return GuestLost(
+        what, "\n".join(where), f"read the log; boot it again with: sh {directory / COMMAND}"
+    )
+
+
+def decode(kernel: Kernel, text: str) -> str:
+    """Stack lines with file and line, by the kernel's own script, if it has debug information."""
+    script = kernel.tree.path / "scripts/decode_stacktrace.sh"
+    told = kernel.enables("CONFIG_DEBUG_INFO") and script.exists() and shutil.which("awk")
+    if not told:
+        return text
+    command = ["bash", "-c", '"$1" "$2" "$3" <<<"$4"', "decode", str(script)]
+    command += [str(kernel.objdir / "vmlinux"), str(kernel.tree.path), text]
+    env = {"CROSS_COMPILE": kernel.toolchain.cross_compile}
+    try:
+        finished = process.run(process.Command(command, env=env, timeout=60))
+    except process.TimedOut:
+        return text
+    return finished.output if finished.status == 0 and finished.output else text
+
+
+def workdir(cache: Cache, name: str) -> Path:
+    """Where a boot of that name runs. What a lost guest left stays there until the next one."""
+    directory = cache.root / "boot" / re.sub(r"[^A-Za-z0-9.=_-]+", "-", name)
+    if process.dry_run():
+        return directory
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    return directory
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""

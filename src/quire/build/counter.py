@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The QEMU plugin that counts: built for the interface of the QEMU at hand."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire.host import process
+from quire.host.cache import (Cache, digest, sha256)
+from quire.host.errors import (BuildFailed, UserError)
+from quire.build.guest import source_files
+from quire.host.requirements import Qemu
+from quire.build.kernel import (Kernel, explain)
+from quire.measure.workloads import Calls
+
+# nm's letters for code: global, local, weak.
+TEXT_TYPES = "TtWw"
+_SYMBOL = re.compile(rf"^([0-9a-f]+) [{TEXT_TYPES}] (\S+)$", re.M)
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """The shared object. `sha256` is what cached counts depend on."""
+
+    path: Path
+    sha256: str
+
+
+def build(cache: Cache, sources: Path, qemu: Qemu) -> Plugin:
+    """Compile it for `qemu`. BuildFailed with the first error line."""
+    compiler = process.query("gcc", "--version").output.partition("\n")[0]
+    key = f"api{qemu.plugin_api}-{digest(compiler, *source_files(sources))}"
+
+    def make(directory: Path) -> None:
+        log = cache.log("counter")
+        argv = ["make", "-C", str(sources), f"OUT={directory}", f"API={qemu.plugin_api}"]
+        command = process.Command(argv, log=log)
+        if process.run(command).status:
+            raise explain("the plugin did not build", log, command)
+
+    path = cache.make("counter", key, make) / "libquire-count.so"
+    return Plugin(path, "" if process.dry_run() else sha256(path))
+
+
+def symbols(kernel: Kernel) -> Path:
+    """The kernel's code symbols as the plugin reads them: "address name", by address."""
+    path = kernel.objdir / "quire-symbols"
+    if process.dry_run() or (
+        path.exists() and path.stat().st_mtime >= kernel.system_map.stat().st_mtime
+    ):
+        return path
+    rows = sorted(
+        (int(address, 16), name) for address, name in _SYMBOL.findall(kernel.system_map.read_text())
+    )
+    if not rows:
+        raise BuildFailed(
+            "the kernel has no symbols to count by", str(kernel.system_map), "enable KALLSYMS"
+        )
+    # Two machines may start at once, each of which makes it: no name is shared before it is whole.
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
+        file.writelines(f"{address:x} {name}\n" for address, name in rows)
+    Path(file.name).replace(path)
+    return path
+
+
+def require(kernel: Kernel, calls: Calls) -> None:
+    """UserError unless the kernel has the function: calls of none would be counted as zero."""
+    if process.dry_run():
+        return
+    names = (line.split()[1] for line in symbols(kernel).read_text().splitlines())
+    if not any(calls.is_of(name) for name in names):
+        raise UserError(
+            f"this kernel has no function {calls.symbol}, whose calls are to be counted",
+            f"{kernel.arch.name} {kernel.tree.label}: {kernel.system_map}",
+            f"it was renamed, or is inlined: name another one for {calls.what!r} in workloads.py",
+        )

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The guest: our static program as /init of an initramfs, made without root."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire.host import process
+from quire.arch import Architecture
+from quire.host.cache import (Cache, digest, sha256)
+from quire.host.errors import BuildFailed
+from quire.build.kernel import (Kernel, Toolchain, explain)
+
+# What the kernel's gen_init_cpio packs: mount points, a console for init, init itself.
+LIST = """\
+dir /dev 0755 0 0
+nod /dev/console 0600 0 0 c 5 1
+dir /proc 0755 0 0
+dir /sys 0755 0 0
+dir /tmp 0755 0 0
+dir /root 0700 0 0
+file /init {program} 0755 0 0
+"""
+
+
+@dataclass(frozen=True)
+class Guest:
+    """An initramfs for one architecture. `sha256` is what cached counts depend on."""
+
+    arch: Architecture
+    initrd: Path
+    sha256: str
+
+
+def build(
+    cache: Cache, sources: Path, kernel: Kernel, jobs: int, toolchain: Toolchain | None = None
+) -> Guest:
+    """Compile the program and pack it. BuildFailed with the first error line."""
+    arch, tools = kernel.arch, toolchain or kernel.toolchain
+    key = f"{arch.name}-{digest(LIST, tools.version, *source_files(sources))}"
+
+    def make(directory: Path) -> None:
+        log = cache.log(f"guest-{arch.name}")
+        argv = ["make", "-C", str(sources), f"-j{jobs}", f"ARCH={arch.name}"]
+        argv += [f"CROSS_COMPILE={tools.cross_compile}", f"O={directory}"]
+        command = process.Command(argv, log=log)
+        if process.run(command).status:
+            raise explain(f"the guest for {arch.name} did not build", log, command)
+        pack(kernel, directory / "quire-guest", directory / "guest.cpio")
+
+    directory = cache.make("guest", key, make)
+    initrd = directory / "guest.cpio"
+    return Guest(arch, initrd, "" if process.dry_run() else sha256(initrd))
+
+
+def pack(kernel: Kernel, program: Path, initrd: Path) -> None:
+    """An initramfs with `program` as /init, by the kernel's own gen_init_cpio."""
+    listing = initrd.with_suffix(".list")
+    command = process.Command([str(kernel.objdir / "usr/gen_init_cpio"), "-t", "0", str(listing)])
+    process.announce(command)
+    if process.dry_run():
+        return
+    listing.write_text(LIST.format(program=program))
+    with initrd.open("wb") as file:
+        child = process.spawn(command, file)
+        status = child.wait()
+        process.forget(child)
+    if status:
+        raise BuildFailed(
+            "the initramfs could not be packed", command.text(), "run the command by hand"
+        )
+
+
+def with_files(cache: Cache, guest: Guest, files: Mapping[str, bytes]) -> Guest:
+    """The guest with further files, executable, in directories that are there or among them.
+
+    A name that ends with a slash is a directory.
+    """
+    if process.dry_run():
+        return guest
+    key = f"{guest.arch.name}-{digest(guest.sha256, list(files), *files.values())}"
+
+    def make(directory: Path) -> None:
+        archive = guest.initrd.read_bytes() + cpio(files)
+        (directory / guest.initrd.name).write_bytes(archive)
+
+    initrd = cache.make("guest", key, make) / guest.initrd.name
+    return Guest(guest.arch, initrd, sha256(initrd))
+
+
+def cpio(files: Mapping[str, bytes]) -> bytes:
+    """An archive as the kernel unpacks it behind another one: "newc", padded to 512 bytes."""
+    members = [_member(name, data) for name, data in files.items()]
+    archive = b"".join([*members, _member("TRAILER!!!", b"", 0)])
+    return archive + bytes(-len(archive) % 512)
+
+
+def _member(name: str, data: bytes, mode: int | None = None) -> bytes:
+    if mode is None:
+        mode = 0o040755 if name.endswith("/") else 0o100755
+    name = name.rstrip("/")
+    fields = (0, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0)
+    head = b"070701" + b"".join(b"%08X" % number for number in fields) + name.encode() + b"\0"
+    return head + bytes(-len(head) % 4) + data + bytes(-len(data) % 4)
+
+
+def source_files(directory: Path) -> list[Path]:
+    """All sources and makefiles below `directory`, in order, without what editors leave."""
+    return sorted(
+        path
+        for path in directory.rglob("*")
+        if path.suffix in (".c", ".h", ".S") or path.name == "Makefile"
+    )

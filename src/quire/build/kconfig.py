@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A kernel configuration: fragments on top of allnoconfig, and the proof that they survived."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire.arch import Architecture
+from quire.host.errors import (BuildFailed, UserError)
+
+# Build directories lie directly in the tree, so that kbuild's srctree is ".." and every recorded
+# command is relative: a tree and its build directory can then be copied together.
+OBJDIR_PREFIX = "o-"
+
+_LINE = re.compile(r"^(CONFIG_\w+)=(.*)$|^# (CONFIG_\w+) is not set$", re.M)
+
+
+@dataclass(frozen=True)
+class Lost:
+    """An option that was requested and is not what was asked for."""
+
+    option: str
+    wanted: str
+    actual: str
+    fragment: str
+
+    def __str__(self) -> str:
+        return f"{self.option}: wanted {self.wanted}, is {self.actual} ({self.fragment})"
+
+
+def fragments(configs: Path, arch: Architecture, extra: Iterable[Path] = ()) -> tuple[Path, ...]:
+    """common, the architecture's, then the extra ones; UserError for one that is not there."""
+    found = (configs / "common.config", configs / f"{arch.name}.config", *extra)
+    for path in found:
+        if not path.is_file():
+            raise UserError(
+                f"configuration fragment {path.name} is not there", str(path), "check --config"
+            )
+    return found
+
+
+def parse(text: str) -> dict[str, str]:
+    """Options and their values; "n" for one that is not set."""
+    options = {}
+    for name, value, unset in _LINE.findall(text):
+        options[name or unset] = value if name else "n"
+    return options
+
+
+def lost(requested: Iterable[Path], resolved: Mapping[str, str]) -> list[Lost]:
+    """The requested options whose resolved value differs; a later fragment overrides."""
+    wanted: dict[str, tuple[str, str]] = {}
+    for path in requested:
+        for option, value in parse(path.read_text()).items():
+            wanted[option] = (value, path.name)
+    return [
+        Lost(option, value, resolved.get(option, "n"), fragment)
+        for option, (value, fragment) in wanted.items()
+        if resolved.get(option, "n") != value
+    ]
+
+
+def require(requested: Iterable[Path], config: Path) -> None:
+    """BuildFailed naming every requested option that `config` does not have."""
+    missing = lost(requested, parse(config.read_text()))
+    if missing:
+        raise BuildFailed(
+            f"{len(missing)} requested option(s) did not survive olddefconfig",
+            "\n".join(map(str, missing)) + f"\nresolved configuration: {config}",
+            "add what the option depends on to the fragment, or take the option out",
+        )

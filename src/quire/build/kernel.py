@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A kernel: tree × architecture × configuration, built in an ordinary O= directory."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire.build import kconfig
+from quire.host import process
+from quire.arch import Architecture
+from quire.host.cache import (Cache, digest, sha256)
+from quire.host.errors import (BuildFailed, UserError)
+from quire.source.tree import (Tree, stock)
+
+# The same inputs give the same image, byte for byte.
+REPRODUCIBLE = {
+    "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970",
+    "KBUILD_BUILD_USER": "quire",
+    "KBUILD_BUILD_HOST": "quire",
+    "KBUILD_BUILD_VERSION": "1",
+}
+# In the O= directory: written last, and while make runs (a leftover means quire was killed).
+BUILT = ".quire-built"
+BUILDING = ".quire-building"
+# kbuild prints one such line for each thing it makes.
+STEP = re.compile(rb"^  (CC|AS|LD|AR|HOSTCC|HOSTLD) ", re.M)
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """CROSS_COMPILE for one architecture and what `gcc --version` says first."""
+
+    cross_compile: str
+    version: str
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A built kernel. `image_sha256` is what cached counts depend on."""
+
+    arch: Architecture
+    tree: Tree
+    config_key: str
+    toolchain: Toolchain
+    objdir: Path
+    image_sha256: str
+
+    @property
+    def image(self) -> Path:
+        """What QEMU boots."""
+        return self.objdir / self.arch.image
+
+    @property
+    def system_map(self) -> Path:
+        """Addresses and names of all symbols."""
+        return self.objdir / "System.map"
+
+    @property
+    def config(self) -> Path:
+        """The resolved configuration."""
+        return self.objdir / ".config"
+
+    def enables(self, option: str) -> bool:
+        """Whether that CONFIG_ option is built in; not for a kernel that is not built (yet)."""
+        return self.config.exists() and kconfig.parse(self.config.read_text()).get(option) == "y"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to build and how; `fragments` in order, `jobs` as make's -j."""
+
+    arch: Architecture
+    tree: Tree
+    fragments: tuple[Path, ...]
+    toolchain: Toolchain
+    jobs: int
+
+    @property
+    def config_key(self) -> str:
+        """Identifies fragments and compiler."""
+        return digest(self.arch.name, self.toolchain.version, *self.fragments)
+
+    @property
+    def objdir(self) -> Path:
+        """The O= directory, directly inside the tree."""
+        name = f"{kconfig.OBJDIR_PREFIX}{self.arch.name}-{self.config_key}"
+        return self.tree.path / name
+
+    @property
+    def title(self) -> str:
+        """As in messages."""
+        return f"{self.arch.name} {self.tree.label} kernel"
+
+
+def toolchain(arch: Architecture, cross_compile: str | None = None) -> Toolchain:
+    """The compiler for `arch`; UserError names the package that has it if it is missing."""
+    native = platform.machine() == arch.machine
+    prefix = cross_compile if cross_compile is not None else "" if native else arch.cross_compile
+    compiler = f"{prefix}gcc"
+    if not shutil.which(compiler):
+        packages = ("gcc", "libc6-dev") if native else arch.cross_packages
+        raise UserError(
+            f"{compiler}, the compiler for {arch.name}, is not installed",
+            remedy=f"apt-get install {' '.join(packages)}\nor name another with CROSS_COMPILE=",
+        )
+    output = process.query(compiler, "--version").output
+    return Toolchain(prefix, output.partition("\n")[0])
+
+
+def build(cache: Cache, request: Request, tick: Callable[[int], None] | None = None) -> Kernel:
+    """Build, or find built. `tick` gets the number of steps make has taken so far.
+
+    BuildFailed with the first error line and the log's path. What make finished stays for the
+    next attempt unless the disk is full.
+    """
+    objdir = request.objdir
+    with cache.lock("kernel", f"{request.tree.key}-{objdir.name}"):
+        if not (objdir / BUILT).is_file():
+            log = cache.log(f"kernel-{request.arch.name}-{request.tree.label}")
+            _prepare(request)
+            try:
+                _configure(request, log)
+                _make(request, log, tick)
+            except BuildFailed:
+                _tidy(request, log)
+                raise
+            except (KeyboardInterrupt, OSError):
+                # make was told, and removed what it was making.
+                (objdir / BUILDING).unlink(missing_ok=True)
+                raise
+            _finish(request)
+    return _load(request)
+
+
+def configure(cache: Cache, request: Request) -> Path:
+    """The resolved configuration of a stock kernel, without building it. BuildFailed as build()
+    raises it."""
+    with cache.lock("kernel", f"{request.tree.key}-{request.objdir.name}"):
+        if not process.dry_run():
+            request.objdir.mkdir(exist_ok=True)
+        _configure(request, cache.log(f"config-{request.arch.name}-{request.tree.label}"))
+    return request.objdir / ".config"
+
+
+def make_command(request: Request, *targets: str, log: Path | None = None) -> process.Command:
+    """kbuild, as one would call it by hand."""
+    argv = ["make", f"-j{request.jobs}", f"ARCH={request.arch.name}"]
+    if request.toolchain.cross_compile:
+        argv.append(f"CROSS_COMPILE={request.toolchain.cross_compile}")
+    argv += [f"O={request.objdir.name}", "LOCALVERSION=", *targets]
+    return process.Command(argv, cwd=request.tree.path, env=REPRODUCIBLE, log=log)
+
+
+def steps(log: Path) -> int:
+    """How many things make has made, by its log."""
+    try:
+        return len(STEP.findall(log.read_bytes()))
+    except OSError:
+        return 0
+
+
+def _prepare(request: Request) -> None:
+    """An empty O= directory, what an interrupted build left, or a copy of the stock build."""
+    objdir = request.objdir
+    if process.dry_run():
+        return
+    if (objdir / BUILDING).exists():
+        # quire was killed outright, and make with it: some target may be half-written.
+        shutil.rmtree(objdir)
+    if not objdir.exists() and not seed(request):
+        objdir.mkdir()
+    (objdir / BUILDING).write_text("")
+
+
+def seed(request: Request) -> bool:
+    """Start from the stock build, if there is one: make then rebuilds only what depends on a
+    patched file. Whether there is something to start from now."""
+    objdir = request.objdir
+    built = stock(request.tree.base).path / objdir.name
+    if objdir.is_dir():
+        return True
+    if not request.tree.series or not (built / BUILT).is_file():
+        return False
+    _copy_build(built, objdir)
+    _touch(request.tree)
+    return True
+
+
+def _touch(tree: Tree) -> None:
+    """Make what the series changes newer than the copied objects.
+
+    The stock kernel may have been built after the patches were applied, and make would then
+    take its objects for those of the patched sources: a patched kernel that is the stock one.
+    """
+    for patch in tree.series.patches if tree.series else ():
+        for name in patch.files():
+            if (tree.path / name).is_file():
+                (tree.path / name).touch()
+
+
+def _copy_build(built: Path, objdir: Path) -> None:
+    temporary = objdir.with_name(f".{objdir.name}.new")
+    shutil.rmtree(temporary, ignore_errors=True)
+    process.check(process.Command(["cp", "-a", "--reflink=auto", str(built), str(temporary)]))
+    (temporary / BUILT).unlink()
+    old, new = f"{built.parent}/".encode(), f"{objdir.parent}/".encode()
+    # objtool and the vDSO record absolute paths; left alone, objtool would be rebuilt, and every
+    # x86 object depends on it.
+    for command in [*temporary.glob("tools/**/.*.cmd"), *temporary.glob("arch/*/**/.*.cmd")]:
+        text = command.read_bytes()
+        if old in text:
+            times = command.stat()
+            command.write_bytes(text.replace(old, new))
+            os.utime(command, ns=(times.st_atime_ns, times.st_mtime_ns))
+    temporary.rename(objdir)
+
+
+def _configure(request: Request, log: Path) -> None:
+    objdir = request.objdir
+    if (objdir / ".config").is_file() and (objdir / "include/config/auto.conf").is_file():
+        return
+    _check(request, make_command(request, "allnoconfig", log=log), log)
+    merge = ["scripts/kconfig/merge_config.sh", "-m", "-O", objdir.name, f"{objdir.name}/.config"]
+    merge += [str(path.resolve()) for path in request.fragments]
+    _check(request, process.Command(merge, cwd=request.tree.path, log=log), log)
+    _check(request, make_command(request, "olddefconfig", log=log), log)
+    if not process.dry_run():
+        kconfig.require(request.fragments, objdir / ".config")
+
+
+def _make(request: Request, log: Path, tick: Callable[[int], None] | None) -> None:
+    command = make_command(request, request.arch.image_target, log=log)
+    _check(request, command, log, (lambda: tick(steps(log))) if tick else None)
+
+
+def _check(
+    request: Request, command: process.Command, log: Path, tick: Callable[[], None] | None = None
+) -> None:
+    finished = process.run(command, tick)
+    if finished.status:
+        raise explain(f"the {request.title} did not build", log, command)
+
+
+def explain(what: str, log: Path, command: process.Command) -> BuildFailed:
+    """A failed make as an error: its first `error:` line, the log, the command."""
+    text = log.read_text(errors="replace")
+    if "No space left on device" in text:
+        return BuildFailed(
+            f"no space left on the device: {what}",
+            f"whole log: {log}",
+            "free some space (a demo takes 4 GB), or put the build elsewhere with O=DIR",
+        )
+    found = re.search(r"^.*(?:\berror:|\bError:|\*\*\* ).*$", text, re.M)
+    first = found[0].strip() if found else process.tail(log, 3)
+    return BuildFailed(
+        what,
+        f"{first}\nwhole log: {log}\ncommand: {command.text()}",
+        "mend the source or the configuration; the next run continues where make stopped",
+    )
+
+
+def _tidy(request: Request, log: Path) -> None:
+    (request.objdir / BUILDING).unlink(missing_ok=True)
+    if "No space left on device" in log.read_text(errors="replace"):
+        # A full disk truncates files that make believes it has made.
+        shutil.rmtree(request.objdir, ignore_errors=True)
+
+
+def _finish(request: Request) -> None:
+    if process.dry_run():
+        return
+    image = request.objdir / request.arch.image
+    record = {"image_sha256": sha256(image), "compiler": request.toolchain.version}
+    temporary = request.objdir / f"{BUILT}.new"
+    temporary.write_text(json.dumps(record) + "\n")
+    temporary.replace(request.objdir / BUILT)
+    (request.objdir / BUILDING).unlink(missing_ok=True)
+
+
+def _load(request: Request) -> Kernel:
+    built = request.objdir / BUILT
+    record = json.loads(built.read_text()) if built.is_file() else {"image_sha256": ""}
+    return Kernel(
+        request.arch,
+        request.tree,
+        request.config_key,
+        request.toolchain,
+        request.objdir,
+        record["image_sha256"],
+    )

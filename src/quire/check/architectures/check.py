@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Each capability alone, and the series whole, compiled for every configuration."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from quire.check.architectures import complaints
+from quire.check.architectures.configuration import Configuration
+from quire.check.architectures.place import WIDE, Place
+from quire.check.architectures.stepping import Stepping, prepare
+from quire.host import parallel, process, requirements
+from quire.host.cache import Cache, digest
+from quire.host.progress import Progress
+from quire.host.requirements import Need
+from quire.source.base import Base
+from quire.source.series import Series
+
+OK, FAILED, NO_COMPILER = "ok", "failed", "no compiler"
+WHOLE_SERIES = "all"
+# Complaints shown of a failure; the log has the rest.
+FIRST_LINES = 5
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One configuration and one capability. `trouble`: the first complaints and the log's path."""
+
+    configuration: str
+    capability: str
+    state: str
+    trouble: str = ""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Patches under the name that the table shows.
+
+    `narrow`: what only includes a touched header sees the same header in the whole series, and is
+    compiled with that.
+    """
+
+    name: str
+    series: Series
+    narrow: bool = False
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """How one make ended: its status, all it complained of, its log."""
+
+    place: Place
+    capability: str
+    targets: tuple[str, ...]
+    status: int
+    complaints: list[str]
+    log: Path
+
+
+@dataclass(frozen=True)
+class Run:
+    """What all of one check share."""
+
+    cache: Cache
+    base: Base
+    stepping: Stepping
+    progress: Progress
+    jobs: int
+
+
+def needs(configurations: Sequence[Configuration]) -> list[Need]:
+    """What the host must have; an optional compiler only where the host's packages have it."""
+    compilers = dict.fromkeys(configuration.compiler for configuration in configurations)
+    wanted = [c for c in compilers if not c.optional or requirements.obtainable(c.package)]
+    return [*requirements.needs(()), *(compiler.need for compiler in wanted)]
+
+
+def selections(series: Series) -> list[Selection]:
+    """Each capability with what it needs, then all of them unless that is the same."""
+    found = [Selection(name, series.only([name])) for name in series.capabilities]
+    if any(selection.series.patches == series.patches for selection in found):
+        return found
+    found = [replace(one, narrow=_has_its_headers_alone(one.series, series)) for one in found]
+    return [*found, Selection(WHOLE_SERIES, series)]
+
+
+def _has_its_headers_alone(part: Series, whole: Series) -> bool:
+    """Whether no other patch of the whole series touches a header that these touch."""
+    headers = {name for patch in part.patches for name in patch.files() if name.endswith(".h")}
+    others = [patch for patch in whole.patches if patch not in part.patches]
+    return not any(headers.intersection(patch.files()) for patch in others)
+
+
+def check(
+    cache: Cache,
+    base: Base,
+    series: Series,
+    configurations: Sequence[Configuration],
+    jobs: int,
+    progress: Progress,
+) -> list[Cell]:
+    """A cell for each configuration and selection, in table order.
+
+    What was clean before, with the same sources, configuration and compiler, is not compiled
+    again. BuildFailed when a configuration cannot be made or an option does not survive.
+    """
+    able = [c for c in configurations if c.compiler.need.present()]
+    chosen = selections(series)
+    with cache.lock("compiling", base.key):
+        this = Run(cache, base, prepare(cache, base), progress, jobs)
+        failed = _compile_all(this, able, chosen)
+        cells = _judge(this, failed)
+    for configuration in configurations:
+        for selection in chosen:
+            missing = configuration not in able
+            remark = f"Debian: {configuration.compiler.package}" if missing else ""
+            state = NO_COMPILER if missing else OK
+            cell = Cell(configuration.name, selection.name, state, remark)
+            cells.setdefault((configuration.name, selection.name), cell)
+    return [cells[(c.name, selection.name)] for c in configurations for selection in chosen]
+
+
+def _compile_all(
+    this: Run, configurations: Sequence[Configuration], chosen: Sequence[Selection]
+) -> list[Attempt]:
+    """Every selection for every configuration where that is not known to be clean."""
+    todo = {
+        selection.name: [c for c in configurations if not _clean(this, c, selection).is_file()]
+        for selection in chosen
+    }
+    wanted = [c for c in configurations if any(c in some for some in todo.values())]
+    with this.progress.stage("configuring", len(wanted)):
+        _each(this, wanted, Place.configure)
+    failed: list[Attempt] = []
+    # The whole series first: after it, it is known which objects a configuration has. Then the
+    # larger part: fewer headers change from one step to the next.
+    for selection in sorted(chosen, key=lambda one: (one.narrow, -len(one.series.patches))):
+        some = todo[selection.name]
+        if not some:
+            continue
+        this.stepping.to(selection.series)
+        with this.progress.stage(f"compiling: {selection.name}", len(some)):
+            attempts = _each(this, some, functools.partial(_attempt, selection))
+        for attempt in attempts:
+            if attempt.status or attempt.complaints:
+                failed.append(attempt)
+            elif not process.dry_run():
+                note = _clean(this, attempt.place.configuration, selection)
+                note.write_text(f"{attempt.place.configuration.name} {selection.name}\n")
+    return failed
+
+
+def _judge(this: Run, failed: Sequence[Attempt]) -> dict[tuple[str, str], Cell]:
+    """Cells for what did not go well, but for what stock complains of as well.
+
+    Stock is compiled only for that: where nothing complains, there is nothing to compare.
+    """
+    targets: dict[Configuration, dict[str, None]] = {}
+    for attempt in failed:
+        targets.setdefault(attempt.place.configuration, {}).update(dict.fromkeys(attempt.targets))
+    notes = {c: _note(this, "stock", c, sorted(names)) for c, names in targets.items()}
+    unknown = [configuration for configuration in targets if not notes[configuration].is_file()]
+    if unknown:
+        this.stepping.to(None)
+        with this.progress.stage("compiling: stock", len(unknown)):
+            for made in _each(
+                this, unknown, lambda place: _make(place, "stock", targets[place.configuration])
+            ):
+                record = {"status": made.status, "complaints": made.complaints}
+                notes[made.place.configuration].write_text(json.dumps(record) + "\n")
+    cells: dict[tuple[str, str], Cell] = {}
+    for attempt in failed:
+        record = json.loads(notes[attempt.place.configuration].read_text())
+        cell = _cell(attempt, record["status"], record["complaints"])
+        cells[(cell.configuration, cell.capability)] = cell
+    return cells
+
+
+def _cell(attempt: Attempt, stock_status: int, stock: list[str]) -> Cell:
+    configuration = attempt.place.configuration
+    cell = Cell(configuration.name, attempt.capability, OK)
+    lines = complaints.new(attempt.complaints, stock)
+    if attempt.complaints and not lines:
+        if not (configuration.targets and stock_status):
+            return cell
+        # Without all objects nothing was linked, so nothing is known of the symbols.
+        lines = ["stock does not link in this configuration", *attempt.complaints]
+    if not lines:
+        lines = process.tail(attempt.log, 3).splitlines()
+        lines.append(f"stock: make's status is {stock_status}")
+    trouble = [*lines[:FIRST_LINES], f"whole log: {attempt.log}"]
+    return replace(cell, state=FAILED, trouble="\n".join(trouble))
+
+
+def _attempt(selection: Selection, place: Place) -> Attempt:
+    targets = place.targets(selection.series, narrow=selection.narrow)
+    return _make(place, selection.name, targets)
+
+
+def _make(place: Place, name: str, targets: Iterable[str]) -> Attempt:
+    log = place.cache.log(f"architectures-{place.configuration.name}-{name}")
+    words = tuple(targets)
+    status = place.compile(words, log)
+    text = log.read_text(errors="replace") if log.is_file() else ""
+    return Attempt(place, name, words, status, complaints.find(text), log)
+
+
+def _each(
+    this: Run, configurations: Sequence[Configuration], work: Callable[[Place], Result]
+) -> list[Result]:
+    """`work` in the places of several configurations side by side, which share the jobs."""
+    if not configurations:
+        return []
+    at_once = min(parallel.AT_ONCE, this.jobs, len(configurations))
+    jobs = this.jobs // at_once
+    places = [Place(this.cache, this.stepping.path, c, jobs) for c in configurations]
+    return parallel.each(
+        places,
+        work,
+        lambda done, place, _: this.progress.at(done, place.configuration.name),
+        at_once,
+    )
+
+
+def _clean(this: Run, configuration: Configuration, selection: Selection) -> Path:
+    """The file that says that these were compiled without a complaint."""
+    return _note(this, "clean", configuration, WIDE, selection.narrow, selection.series.key())
+
+
+def _note(this: Run, kind: str, configuration: Configuration, *parts: object) -> Path:
+    """Where it is kept what was found of one configuration."""
+    return this.stepping.path.parent / kind / digest(configuration.key(), *parts)

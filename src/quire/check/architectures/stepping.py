@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A tree that steps from one selection of patches to another.
+
+Only files whose contents differ are written, so that make compiles only what depends on them.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire.host import process
+from quire.host.cache import Cache
+from quire.source.apply import Contents, apply_patch, write
+from quire.source.base import Base
+from quire.source.series import Series
+from quire.source.tree import copy_links
+
+# Beside the tree: the files that any selection changed so far.
+CHANGED = "changed.json"
+# What was found: of selections that are clean, of stock where one is not.
+NOTES = ("clean", "stock")
+
+
+@dataclass(frozen=True)
+class Stepping:
+    """`path` is the tree; files that no patch touches are hard links to the base's."""
+
+    base: Path
+    path: Path
+
+    def to(self, series: Series | None) -> None:
+        """Make it the base with the patches of `series`; with none for None.
+
+        UserError names the patch and hunk that do not fit; the tree is then as it was.
+        """
+        patches = series.patches if series else ()
+        if process.dry_run():
+            for patch in patches:
+                print(f"git -C {self.path} apply -p1 {patch.path}")
+            return
+        names = self._changed({name for patch in patches for name in patch.files()})
+        with tempfile.TemporaryDirectory(prefix="quire-step-") as directory:
+            scratch = Path(directory)
+            for name in names:
+                _copy(self.base / name, scratch / name)
+            for patch in patches:
+                apply_patch(scratch, patch)
+            contents: Contents = {}
+            for name in names:
+                wanted = _read(scratch / name)
+                if wanted != _read(self.path / name):
+                    contents[name] = wanted
+        write(self.path, contents)
+
+    def _changed(self, names: Iterable[str]) -> list[str]:
+        """`names` and what earlier selections changed; noted before it is."""
+        note = self.path.parent / CHANGED
+        before = json.loads(note.read_text()) if note.is_file() else []
+        after = sorted({*before, *names})
+        if after != before:
+            new = note.with_suffix(".new")
+            new.write_text(json.dumps(after) + "\n")
+            new.replace(note)
+        return after
+
+
+def prepare(cache: Cache, base: Base) -> Stepping:
+    """The tree for `base`: made once, then kept with what was compiled in it."""
+    entry = cache.make(
+        "architectures", base.key, lambda directory: copy_links(base.path, directory / "linux")
+    )
+    for name in () if process.dry_run() else NOTES:
+        (entry / name).mkdir(exist_ok=True)
+    return Stepping(base.path, entry / "linux")
+
+
+def _copy(source: Path, destination: Path) -> None:
+    if source.is_file():
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, destination)
+
+
+def _read(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None

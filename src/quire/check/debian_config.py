@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The configuration of the kernel that Debian ships for an architecture: package linux-config."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from quire.arch import Architecture
+from quire.build import kconfig
+from quire.host import process
+from quire.host.cache import Cache
+from quire.host.errors import UserError
+from quire.source import base, debian
+from quire.source.base import Base
+from quire.source.debian import Offer
+
+_ORIGIN = re.compile(r"Debian linux-source-\S+ (\S+)")
+
+
+def of(cache: Cache, of_base: Base, arch: Architecture) -> dict[str, str]:
+    """Options and values of Debian's kernel of that very version, from the cache or through apt.
+
+    UserError if Debian does not offer it (any more).
+    """
+    package = f"linux-config-{of_base.version.line}"
+    wanted = _wanted(of_base)
+
+    def build(directory: Path) -> None:
+        if process.dry_run():
+            raise process.NothingMore
+        file, _ = debian.fetch(_find(cache, package, wanted, arch), directory)
+        name = f"usr/src/{package}/config.{arch.debian}_none_{arch.debian}.xz"
+        (directory / "config").write_text(debian.member(file, name))
+        file.unlink()
+
+    entry = cache.make("debian-config", f"{base.safe(wanted)}-{arch.debian}", build)
+    return kconfig.parse((entry / "config").read_text())
+
+
+def _wanted(of_base: Base) -> str:
+    """The base's Debian version; the kernel's for a tree of the user's own."""
+    found = _ORIGIN.match(of_base.origin)
+    return found[1] if found else str(of_base.version)
+
+
+def _find(cache: Cache, package: str, wanted: str, arch: Architecture) -> Offer:
+    """The system's apt first, as for a base."""
+    known = debian.offers(package, debian.for_architecture(arch.debian))
+    fitting = _fitting(known, wanted)
+    if not fitting:
+        apt = debian.isolated(cache.root / f"apt-{arch.debian}", arch.debian)
+        known = debian.offers(package, apt)
+        fitting = _fitting(known, wanted)
+    if not fitting:
+        raise UserError(
+            f"Debian offers no {package} for {arch.debian} that is {wanted}",
+            "offered: " + (", ".join(offer.version for offer in known) or "nothing"),
+            "compare a base of one of these versions: --base VERSION",
+        )
+    return fitting[0]
+
+
+def _fitting(known: list[Offer], wanted: str) -> list[Offer]:
+    return [offer for offer in known if wanted in (offer.version, offer.kernel)]

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Our configurations against those that Debian ships: every difference has a reason.
+
+`configs/debian-differences` has a line per reason:
+
+    options | architectures | ours | why
+
+The options are patterns. `ours` is our value, or `any` where it depends on the host's compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from quire.arch import Architecture, architecture
+from quire.build import kconfig, kernel
+from quire.build.kernel import Request
+from quire.check import debian_config, kconfig_files
+from quire.check.series_check import Result
+from quire.host import process
+from quire.host.cache import Cache
+from quire.host.tables import Table
+from quire.source.base import Base
+
+FILE = "debian-differences"
+TABLE = Table(
+    "a difference from Debian's configuration", ("options", "architectures", "ours", "why")
+)
+# Where the options are defined that may cost instructions on a measured path.
+ROOTS = (
+    "mm/Kconfig",
+    "arch/Kconfig",
+    "arch/{srcarch}/Kconfig",
+    "security/Kconfig",
+    "lib/Kconfig.debug",
+    "init/Kconfig",
+    "drivers/block/zram/Kconfig",
+)
+FOLLOWED = (
+    "mm/",
+    "arch/{srcarch}/",
+    "security/",
+    "lib/",
+    "kernel/Kconfig.hz",
+    "kernel/Kconfig.locks",
+    "kernel/Kconfig.preempt",
+    "kernel/rcu/",
+    "kernel/time/",
+    "kernel/trace/",
+)
+# In the column `ours`: not compared, so neither a difference nor stale.
+ANY = "any"
+
+
+@dataclass(frozen=True)
+class Differing:
+    """An option whose value is not Debian's."""
+
+    option: str
+    ours: str
+    debian: str
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One line: these options differ, and that is why."""
+
+    patterns: tuple[str, ...]
+    architectures: tuple[str, ...]
+    ours: str
+    why: str
+
+    def covers(self, arch: Architecture, difference: Differing) -> bool:
+        """Whether the line is about this difference there."""
+        return (
+            arch.name in self.architectures
+            and self.ours in (ANY, difference.ours)
+            and any(fnmatchcase(difference.option, pattern) for pattern in self.patterns)
+        )
+
+
+def check(cache: Cache, configs: Path, base: Base, request: Request) -> Iterator[Result]:
+    """The resolved configuration of the stock kernel `request` against Debian's."""
+    arch, tree = request.arch, request.tree.path
+    lines = read(configs / FILE)
+    options = kconfig_files.options(tree, arch.srcarch, ROOTS, FOLLOWED)
+    resolved = kernel.configure(cache, request)
+    debians = debian_config.of(cache, base, arch)
+    if process.dry_run():
+        return
+    ours = kconfig.parse(resolved.read_text())
+    yield from judge(arch, differences(options, ours, debians), lines)
+
+
+def read(file: Path) -> list[Listed]:
+    """The lines of the file, none if there is none. UserError names one that is not one, or an
+    unknown architecture."""
+    if not file.is_file():
+        return []
+    return [
+        Listed(
+            tuple(patterns.split()),
+            tuple(architecture(name).name for name in arches.split()),
+            ours,
+            why,
+        )
+        for patterns, arches, ours, why in TABLE.read(file)
+    ]
+
+
+def differences(
+    options: Collection[str], ours: Mapping[str, str], debians: Mapping[str, str]
+) -> list[Differing]:
+    """Those of `options` that differ. A module counts as built in: nothing loads modules here."""
+    pairs = ((option, _value(ours, option), _value(debians, option)) for option in sorted(options))
+    return [Differing(option, a, b) for option, a, b in pairs if _same_code(a) != _same_code(b)]
+
+
+def judge(
+    arch: Architecture, found: Sequence[Differing], lines: Sequence[Listed]
+) -> Iterator[Result]:
+    """Trouble for each difference that is not listed, and for each pattern that covers none."""
+    check = f"configuration as Debian's ({arch.name})"
+    troubles = [
+        Result(check, each.option, f"ours {each.ours}, Debian's {each.debian}: not in {FILE}")
+        for each in found
+        if not any(line.covers(arch, each) for line in lines)
+    ]
+    troubles += [
+        Result(check, pattern, f"{FILE} lists it as {line.ours}; no such difference is left")
+        for line in lines
+        for pattern in _stale(arch, line, found)
+    ]
+    yield from troubles
+    if not troubles:
+        yield Result(check, f"{len(found)} options differ, each with its reason")
+
+
+def _stale(arch: Architecture, line: Listed, found: Sequence[Differing]) -> Iterator[str]:
+    if arch.name not in line.architectures or line.ours == ANY:
+        return
+    for pattern in line.patterns:
+        alone = Listed((pattern,), line.architectures, line.ours, line.why)
+        if not any(alone.covers(arch, each) for each in found):
+            yield pattern
+
+
+def _value(options: Mapping[str, str], option: str) -> str:
+    """An option that is not there, for want of a dependency, is not set."""
+    value = options.get(option, "n")
+    # Kconfig leaves a string out when it cannot be set, and writes "" when it is empty.
+    return "n" if value == '""' else value
+
+
+def _same_code(value: str) -> str:
+    return "y" if value == "m" else value

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a series must hold before it is sent: style, no fuzz, every step builds, every base."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from quire.build import kernel
+from quire.build.kernel import Request
+from quire.host import process
+from quire.host.cache import Cache, digest
+from quire.host.errors import QuireError, UserError
+from quire.source import base, debian, version
+from quire.source import series as series_files
+from quire.source.apply import apply_patch, apply_series
+from quire.source.debian import Offer
+from quire.source.patch import Patch
+from quire.source.series import Series
+from quire.source.tree import Tree, copy_links
+
+# Our own file, beside the patches: kernel developers know its name.
+CHECKPATCH_CONF = ".checkpatch.conf"
+
+
+@dataclass(frozen=True)
+class Result:
+    """One check of one thing; `trouble` is empty when it is clean."""
+
+    check: str
+    subject: str
+    trouble: str = ""
+
+
+def style(tree: Path, root: Path, series: Series) -> Iterator[Result]:
+    """checkpatch --strict, from the base itself, on each patch."""
+    conf = root / CHECKPATCH_CONF
+    options = conf.read_text().split() if conf.is_file() else []
+    for patch in series.patches:
+        argv = ["perl", "scripts/checkpatch.pl", "--strict", "--terse", "--show-types"]
+        argv += ["--no-summary", *options, str(patch.path.resolve())]
+        # Outside a repository checkpatch must not find ours.
+        env = {"GIT_CEILING_DIRECTORIES": str(tree.resolve().parent)}
+        finished = process.run(process.Command(argv, cwd=tree, env=env))
+        complaints = [
+            line.rpartition(f"{patch.path.name}:")[2]
+            for line in finished.output.splitlines()
+            if re.search(r": (ERROR|WARNING|CHECK):", line)
+        ]
+        if finished.status and not complaints:
+            complaints = [finished.output.strip()[-500:]]
+        yield Result("checkpatch --strict", patch.name, "\n".join(complaints))
+
+
+def listed(series: Series, patches: Path) -> Iterator[Result]:
+    """Every patch file below the series' folder is in some series file."""
+    line = series.file.parent.name.removeprefix("linux-").removesuffix(".y")
+    names = {p.name for s in series_files.variants(patches, line) for p in s.patches}
+    for path in sorted(series.file.parent.rglob("*.patch")):
+        name = str(path.relative_to(series.file.parent))
+        if name not in names and not path.name.startswith("0000-"):
+            yield Result("listed in series", name, "no series file names it")
+
+
+def applies(tree: Path, series: Series) -> Iterator[Result]:
+    """Each patch without fuzz on what is before it; each capability alone with its needs."""
+    selections = [("all", series)] + [(name, series.only([name])) for name in series.capabilities]
+    for name, selection in selections:
+        with FilesOf(tree, selection) as scratch:
+            for patch in selection.patches:
+                trouble = _trouble(scratch, patch)
+                if trouble or name == "all":
+                    yield Result(f"applies without fuzz ({name})", patch.name, trouble)
+                if trouble:
+                    break
+            else:
+                if name != "all":
+                    yield Result("applies by itself", name)
+
+
+def builds(cache: Cache, requests: Sequence[Request], series: Series) -> Iterator[Result]:
+    """After each patch, what it can touch still builds without a warning.
+
+    The last step is the patched kernel itself, which is built in full elsewhere. `requests` are
+    for the stock trees, built already.
+    """
+    if not series.patches:
+        return
+    work = cache.root / "check"
+    shutil.rmtree(work, ignore_errors=True)
+    try:
+        copy_links(requests[0].tree.path, work / "linux")
+        stepping = Tree("check", requests[0].tree.base, series, work / "linux")
+        for patch in series.patches:
+            apply_patch(stepping.path, patch)
+            for request in requests:
+                yield _build_step(cache, replace(request, tree=stepping), patch)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _build_step(cache: Cache, request: Request, patch: Patch) -> Result:
+    kernel.seed(request)
+    log = cache.log(f"check-{request.arch.name}-{patch.path.stem}")
+    finished = process.run(kernel.make_command(request, *_targets(patch), log=log))
+    text = log.read_text(errors="replace") if log.exists() else ""
+    noise = re.findall(r"^.*\b(?:warning|error): .*$", text, re.M)
+    trouble = "\n".join(noise[:5])
+    if finished.status and not trouble:
+        trouble = process.tail(log, 3)
+    if trouble:
+        trouble += f"\nwhole log: {log}"
+    return Result(f"builds ({request.arch.name})", patch.name, trouble)
+
+
+def _targets(patch: Patch) -> list[str]:
+    """Directories to build: those touched, and for a header those that include mm's."""
+    targets = ["mm/"]
+    for file in patch.files():
+        top = file.partition("/")[0]
+        if file.endswith(".h") and top in ("include", "arch"):
+            targets += ["fs/", "kernel/"]
+        elif file.endswith((".c", ".S")) and top not in ("tools", "samples"):
+            targets.append(f"{Path(file).parent}/")
+    return list(dict.fromkeys(targets))
+
+
+def on_base(cache: Cache, patches: Path, offer: Offer) -> Result:
+    """Whether the series for that version of Debian's source applies to it."""
+    check, subject = "applies to", f"{offer.package} {offer.version}"
+    try:
+        tree = _sources(cache, patches, offer)
+        series = series_files.select(patches, version.of_tree(tree))
+        with FilesOf(tree, series) as scratch:
+            apply_series(scratch, series)
+    except QuireError as error:
+        return Result(check, subject, f"{error.what}\n{error.where}")
+    return Result(check, f"{subject} ({series.file.name}, {len(series.patches)} patches)")
+
+
+def _sources(cache: Cache, patches: Path, offer: Offer) -> Path:
+    """Only the files that any variant of the series touches, of one version of the source."""
+    line = offer.package.removeprefix("linux-source-")
+    touched = {
+        name
+        for series in series_files.variants(patches, line)
+        for patch in series.patches
+        for name in patch.files()
+    }
+    # What marks a kernel tree (version.of_tree) comes along.
+    names = sorted(touched | {"Makefile", "Kbuild", "mm/Makefile", "arch/Kconfig"})
+
+    def build(directory: Path) -> None:
+        package, _ = debian.fetch(offer, directory)
+        debian.unpack(package, line, directory / "linux", names)
+        package.unlink()
+
+    return cache.make("source", f"{base.safe(offer.version)}-{digest(names)}", build) / "linux"
+
+
+class FilesOf:
+    """A temporary copy of the files a series touches."""
+
+    def __init__(self, tree: Path, series: Series) -> None:
+        self._tree, self._series = tree, series
+
+    def __enter__(self) -> Path:
+        self._directory = tempfile.TemporaryDirectory(prefix="quire-check-")
+        scratch = Path(self._directory.name)
+        for name in {name for patch in self._series.patches for name in patch.files()}:
+            if (self._tree / name).is_file():
+                (scratch / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(self._tree / name, scratch / name)
+        return scratch
+
+    def __exit__(self, *exception: object) -> None:
+        self._directory.cleanup()
+
+
+def _trouble(tree: Path, patch: Patch) -> str:
+    try:
+        apply_patch(tree, patch)
+    except UserError as error:
+        return f"{error.what}: {error.where}"
+    return ""

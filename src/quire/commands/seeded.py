@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Prove the tests: boot the series with seeded bugs and see each of them caught.
+
+All bugs are in one kernel per architecture; a boot argument selects one. First, with none
+selected, all cases of all bugs must pass.
+
+  quire sabotage                       every bug, both architectures
+  quire sabotage ARCH=arm64 lost-dirty one
+  quire sabotage lost-dirty --cases 'mremap.*'   who else would see it
+  quire sabotage --list                what there is
+  quire sabotage --config configs/debug.config   also those that only allocations show which fail
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+
+from rich.text import Text
+
+from quire import lab
+from quire.build.kernel import Kernel
+from quire.host import parallel, requirements
+from quire.host.errors import Difference
+from quire.report.table import console
+from quire.session import Session
+from quire.test import seeded, suite
+from quire.test.seeded import Bug, Finding
+
+NAME = "sabotage"
+# A kernel takes 32 arguments for init; some are ours.
+AT_ONCE = 20
+
+
+def add_arguments(part: argparse.ArgumentParser) -> None:
+    """Which bugs."""
+    part.add_argument("bug", nargs="*", help="its name (default: all)")
+    part.add_argument(
+        "--cases",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="run these cases instead of the ones that the bug names; may be repeated",
+    )
+    part.add_argument("--list", action="store_true", help="list the bugs and what must see them")
+    part.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(session: Session, arguments: argparse.Namespace) -> int:
+    """Exit status 1 when a bug was missed, or a case fails without one."""
+    prepared = lab.prepare(session)
+    where = seeded.folder(session.project.sabotage, prepared)
+    bugs = seeded.select(seeded.read(where / "bugs"), arguments.bug)
+    if arguments.cases:
+        bugs = [replace(bug, cases=tuple(arguments.cases)) for bug in bugs]
+    if arguments.list:
+        for bug in bugs:
+            print(f"{bug.name}: {bug.about} ({' '.join(bug.architectures)})")
+        return 0
+    requirements.require(session.architectures)
+    tree = seeded.sabotaged(session.cache, prepared, where)
+    findings: list[Finding] = []
+    for arch in session.architectures:
+        kernel = seeded.kernel(session, arch, tree)
+        chosen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
+        findings += _hunt(session, kernel, chosen, quiet=arguments.json)
+    if arguments.json:
+        print(json.dumps([asdict(finding) for finding in findings], indent=1))
+    missed = [finding for finding in findings if not finding.caught]
+    if missed:
+        raise Difference(
+            f"{len(missed)} of {len(findings)} seeded bugs were not caught",
+            "\n".join(f"{finding.arch}: {finding.bug.name}" for finding in missed),
+            "make a case that fails with the bug: quire_bug=NAME on the kernel command line",
+        )
+    return 0
+
+
+def _hunt(session: Session, kernel: Kernel, bugs: list[Bug], *, quiet: bool) -> list[Finding]:
+    options = suite.Options()
+    patterns = batched(sorted({case for bug in bugs for case in bug.cases}), AT_ONCE)
+    progress = session.progress
+    with progress.stage(f"{kernel.arch.name} seeded bugs", len(patterns) + len(bugs)):
+        clean = parallel.each(
+            patterns,
+            lambda some: suite.run(session, kernel, some, options),
+            lambda done, *_: progress.at(done, "none selected"),
+        )
+        error = suite.failures(clean)
+        if error:
+            raise error
+
+        def found(done: int, _: Bug, finding: Finding) -> None:
+            progress.at(len(patterns) + done, finding.bug.name)
+            if not quiet:
+                _show(finding)
+
+        return parallel.each(bugs, lambda bug: seeded.hunt(session, kernel, bug, options), found)
+
+
+def batched(patterns: Sequence[str], size: int) -> list[Sequence[str]]:
+    """In order, at most `size` at a time."""
+    return [patterns[at : at + size] for at in range(0, len(patterns), size)]
+
+
+def _show(finding: Finding) -> None:
+    style, word = ("green", "caught") if finding.caught else ("red", "MISSED")
+    by = f"  by {finding.by}" if finding.by else ""
+    text = f" {finding.arch} {finding.bug.name}{by}"
+    console().print(Text.assemble((word, style), text))

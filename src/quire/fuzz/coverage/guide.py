@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Coverage as a guide: programs that reach new code are kept, and lend themselves to new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from quire.build import counter
+from quire.fuzz.coverage import counting
+from quire.fuzz.language import program
+from quire.fuzz.language.program import Program
+from quire.fuzz.triage import Pair
+from quire.host import requirements
+from quire.report.table import console
+from quire.session import Session
+from quire.source.series import Series
+
+# Unreached lines on the terminal; all of them are in the file.
+SHOWN = 12
+
+
+class Guide:
+    """Counts what programs reach on patched. `pool` are those that reached new code."""
+
+    def __init__(self, session: Session, pair: Pair, series: Series, output: Path) -> None:
+        self.pool: list[Program] = []
+        self.output = output
+        target, trees = pair.patched, (pair.stock.kernel.tree.path, pair.patched.kernel.tree.path)
+        files = sorted({file for patch in series.patches for file in patch.files()})
+        sources = [file for file in files if file.endswith(".c")]
+        names = counting.touched(series)
+        self.coverage, target.symbols = counting.prepare(target.kernel, names, sources, output)
+        self.coverage.added = counting.added(*trees, files)
+        qemu = requirements.qemu(target.kernel.arch)
+        target.plugin = counter.build(session.cache, session.project.counter, qemu)
+        target.take_counts = self._take
+
+    def _take(self, counts: Path, programs: Sequence[Program]) -> None:
+        for region in sorted(self.coverage.add(counts)):
+            self.pool.append(programs[region])
+
+    @property
+    def summary(self) -> str:
+        """For the progress line."""
+        reached = sum(number for _, _, number, _ in self.coverage.functions())
+        return f", {reached} of {len(self.coverage.blocks)} blocks"
+
+    def report(self, *, quiet: bool) -> None:
+        """The table and the list of what was not reached, to a file; the gist to the terminal."""
+        rows = self.coverage.functions()
+        table = [f"{'function':<40} {'times':>10} {'blocks':>7} {'of':>5}"]
+        table += [f"{name:<40} {times:>10} {hit:>7} {of:>5}" for name, times, hit, of in rows]
+        ours, others = counting.missed(self.coverage)
+        table += ["", "not reached, in lines that the series add:", *ours]
+        table += ["", "not reached, elsewhere in these functions:", *others]
+        path = self.output / "coverage"
+        path.write_text("\n".join(table) + "\n")
+        for number, ops in enumerate(self.pool):
+            where = self.output / "interesting" / f"{number:04}.fuzz"
+            where.parent.mkdir(exist_ok=True)
+            where.write_text(program.text(ops))
+        if quiet:
+            return
+        out = console()
+        called = sum(1 for _, _, hit, _ in rows if hit)
+        out.print(f"reached {called} of {len(rows)} functions that the series touch{self.summary}")
+        for line in ours[:SHOWN]:
+            out.print(f"  not reached: {line}")
+        more = len(ours[SHOWN:])
+        out.print(f"  … {more} more, and {len(others)} that the series did not add, in {path}")

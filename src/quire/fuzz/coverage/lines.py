@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Source lines of kernel addresses, without debug information in the kernel.
+
+An object file is compiled once more, by the command kbuild has kept, with -g added. That does not
+change the code, so a place in a function is the same in both.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from quire.build.kernel import Kernel
+from quire.host import process
+from quire.host.process import Command
+
+_COMMAND = re.compile(r"^savedcmd_\S+ := (.*?)(?: ; |$)", re.M)
+# objdump's symbol table: address, flags, section, size, name.
+_FUNCTION = re.compile(r"^([0-9a-f]+) .{5}.F \.text\t([0-9a-f]+) (?:\.hidden )?(\S+)$", re.M)
+# The functions at a place, the innermost first: what was inlined into what, and the lines.
+Chain = list[tuple[str, str]]
+
+
+def compiled(kernel: Kernel, source: str, work: Path) -> Path | None:
+    """The object with debug information, if the kernel has that object and its code agrees."""
+    built = kernel.objdir / Path(source).with_suffix(".o")
+    saved = built.with_name(f".{built.name}.cmd")
+    found = _COMMAND.search(saved.read_text()) if saved.exists() else None
+    if not found:
+        return None
+    work.mkdir(parents=True, exist_ok=True)
+    made = work / source.replace("/", "-").replace(".c", ".o")
+    if made.exists() and made.stat().st_mtime > built.stat().st_mtime:
+        return made if functions(kernel, made) == functions(kernel, built) else None
+    target = str(Path(source).with_suffix(".o"))
+    command = re.sub(r"-Wp,-MMD,\S+", "", found[1]).replace(f"-o {target}", f"-g -o {made}")
+    process.check(Command(["sh", "-c", command], cwd=kernel.objdir))
+    return made if functions(kernel, made) == functions(kernel, built) else None
+
+
+def functions(kernel: Kernel, path: Path) -> dict[str, tuple[int, int]]:
+    """Where each function of an object's code is, and its size."""
+    listing = process.query(f"{kernel.toolchain.cross_compile}objdump", "-t", str(path)).output
+    return {name: (int(at, 16), int(size, 16)) for at, size, name in _FUNCTION.findall(listing)}
+
+
+def chains(kernel: Kernel, made: Path, places: Sequence[int]) -> dict[int, Chain]:
+    """What is at places of an object's code."""
+    if not places:
+        return {}
+    tool = f"{kernel.toolchain.cross_compile}addr2line"
+    asked = [f"{place:#x}" for place in places]
+    found: dict[int, Chain] = {}
+    # As many as a command line takes.
+    for start in range(0, len(asked), 2000):
+        some = asked[start : start + 2000]
+        answer = process.query(tool, "-a", "-f", "-i", "-j", ".text", "-e", str(made), *some).output
+        for part in re.split(r"^0x", answer, flags=re.M)[1:]:
+            at, *rest = part.splitlines()
+            found[int(at, 16)] = [
+                (name, _line(kernel, line))
+                for name, line in zip(rest[::2], rest[1::2], strict=False)
+            ]
+    return found
+
+
+def _line(kernel: Kernel, text: str) -> str:
+    """As in the source tree, without the compiler's notes; empty if it is not known."""
+    text = text.partition(" ")[0]
+    if "?" in text:
+        return ""
+    # Relative to where the compiler ran, or absolute by way of it.
+    path = os.path.normpath(kernel.objdir / text)
+    for above in (kernel.objdir, kernel.tree.path):
+        path = path.removeprefix(f"{os.path.normpath(above)}/")
+    return path

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Programs: texts of memory operations, a line each, that the guest's executor runs.
+
+    folio 64                  anonymous faults bring in folios of 64 KiB from now on
+    0 map A 0 48 anon         process 0 maps 48 pages at page 0 of slot A
+    0 write A 0 48
+    0 fork 1                  process 1 is born
+    1 move A 0 16 B 3 move
+
+docs/fuzz.md describes every operation. A number at the beginning is the process; operations on the
+system as a whole have none. `#` starts a comment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from quire.host.errors import UserError
+
+ACTORS = 4
+SLOTS = "ABCD"
+SLOT_PAGES = 1024
+# The guest's limit.
+MAX_OPS = 96
+MAX_NUMBER = 1 << 20
+PAGE_WORDS = 512
+MAX_CROWD = 100
+
+FOLIOS = (4, 16, 32, 64, 128, 256, 512, 1024, 2048)
+MAPPINGS = ("anon", "shared", "file", "shfile", "far", "droppable")
+PROTECTIONS = ("none", "r", "rw")
+MOVES = ("move", "keep")
+SWITCH = ("on", "off")
+ADVICES = (
+    *("free", "pageout", "cold", "dontneed", "willneed", "remove", "dontfork", "dofork"),
+    *("wipeonfork", "keeponfork", "mergeable", "unmergeable", "hugepage", "nohugepage"),
+    *("collapse", "populate-read", "populate-write"),
+)
+
+
+@dataclass(frozen=True)
+class Verb:
+    """An operation's grammar. `takes`: R a range, A an address, n a number, w one of `words`."""
+
+    takes: str
+    actor: bool = True
+    words: tuple[str, ...] = ()
+
+
+VERBS = {
+    "folio": Verb("n", actor=False),
+    "swap": Verb("w", actor=False, words=SWITCH),
+    "ksm": Verb("n", actor=False),
+    "smart": Verb("w", actor=False, words=SWITCH),
+    "reclaim": Verb("", actor=False),
+    "map": Verb("Rw", words=MAPPINGS),
+    "unmap": Verb("R"),
+    "write": Verb("R"),
+    "same": Verb("Rn"),
+    "word": Verb("Rn"),
+    "read": Verb("R"),
+    "fork": Verb("n"),
+    "exit": Verb(""),
+    "protect": Verb("Rw", words=PROTECTIONS),
+    "move": Verb("RAw", words=MOVES),
+    "resize": Verb("Rn"),
+    "advise": Verb("Rw", words=ADVICES),
+    "watch": Verb(""),
+    "wp": Verb("R"),
+    "unwp": Verb("R"),
+    "unwatch": Verb("R"),
+    "clear-refs": Verb("n"),
+    "lock": Verb("R"),
+    "unlock": Verb("R"),
+    "hold": Verb("A"),
+    "pin": Verb("A"),
+    "drop": Verb(""),
+    "crowd": Verb("n"),
+    "split": Verb("R"),
+    "idle": Verb("R"),
+    "look": Verb("R"),
+    "warm": Verb(""),
+    "fail": Verb("n"),
+}
+
+
+@dataclass(frozen=True)
+class Range:
+    """Pages of a slot; an address has count 0."""
+
+    slot: str
+    page: int
+    count: int = 0
+
+    @property
+    def end(self) -> int:
+        """The page behind the last."""
+        return self.page + self.count
+
+    @property
+    def address(self) -> Range:
+        """Where they begin."""
+        return replace(self, count=0)
+
+    @property
+    def pages(self) -> range:
+        """Their numbers."""
+        return range(self.page, self.end)
+
+    def text(self) -> str:
+        """As in a program."""
+        words = [self.slot, str(self.page)] + ([str(self.count)] if self.count else [])
+        return " ".join(words)
+
+
+@dataclass(frozen=True)
+class Op:
+    """One operation. What its verb does not take stays at the default."""
+
+    verb: str
+    actor: int | None = None
+    range: Range | None = None
+    to: Range | None = None
+    number: int = 0
+    word: str = ""
+
+    def text(self) -> str:
+        """The line."""
+        words = [] if self.actor is None else [str(self.actor)]
+        words.append(self.verb)
+        for kind in VERBS[self.verb].takes:
+            if kind == "R":
+                words.append(self.range.text() if self.range else "?")
+            elif kind == "A":
+                words.append(self.to.text() if self.to else "?")
+            else:
+                words.append(str(self.number) if kind == "n" else self.word)
+        return " ".join(words)
+
+
+Program = tuple[Op, ...]
+
+
+def text(program: Program, comments: Iterable[str] = ()) -> str:
+    """A program's file."""
+    lines = [f"# {comment}".rstrip() for comment in comments]
+    return "\n".join([*lines, *(op.text() for op in program)]) + "\n"
+
+
+def parse(source: str, name: str = "program") -> Program:
+    """Read a program. UserError names the line that is none."""
+    ops = []
+    for number, line in enumerate(source.splitlines(), 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        try:
+            ops.append(_op(words))
+        except (ValueError, IndexError, KeyError) as error:
+            raise UserError(
+                "a program's line cannot be understood",
+                f"{name}:{number}: {line.strip()}\n{error}",
+                "docs/fuzz.md has the language",
+            ) from error
+    if not 0 < len(ops) <= MAX_OPS:
+        raise UserError(
+            f"a program has 1 to {MAX_OPS} operations, not {len(ops)}", name, "write fewer"
+        )
+    return tuple(ops)
+
+
+def _op(words: list[str]) -> Op:
+    actor = int(words.pop(0)) if words[0].isdigit() else None
+    verb = words.pop(0)
+    if verb not in VERBS:
+        raise ValueError(f"there is no operation {verb!r}")
+    grammar = VERBS[verb]
+    if grammar.actor != (actor is not None):
+        raise ValueError(f"{verb} {'needs a' if grammar.actor else 'has no'} process")
+    if actor is not None and actor >= ACTORS:
+        raise ValueError(f"processes are 0 to {ACTORS - 1}")
+    where: Range | None = None
+    to: Range | None = None
+    number, word = 0, ""
+    for kind in grammar.takes:
+        if kind == "R":
+            where = _range(words.pop(0), int(words.pop(0)), int(words.pop(0)))
+        elif kind == "A":
+            to = _range(words.pop(0), int(words.pop(0)), None)
+        elif kind == "n":
+            number = int(words.pop(0))
+        else:
+            word = words.pop(0)
+    if words:
+        raise ValueError(f"more than {verb} takes: {' '.join(words)}")
+    return check(Op(verb, actor, where, to, number, word))
+
+
+def _range(slot: str, page: int, count: int | None) -> Range:
+    if slot not in SLOTS or len(slot) != 1:
+        raise ValueError(f"there is no slot {slot!r}")
+    end = page + (count if count is not None else 1)
+    if count == 0 or not 0 <= page < end <= SLOT_PAGES:
+        raise ValueError(f"a slot has pages 0 to {SLOT_PAGES - 1}")
+    return Range(slot, page, count or 0)
+
+
+def check(op: Op) -> Op:
+    """The operation, if its words and numbers are among those allowed. ValueError if not."""
+    words = VERBS[op.verb].words
+    if words and op.word not in words:
+        raise ValueError(f"{op.word!r} is not one of: {', '.join(words)}")
+    if not 0 <= op.number <= MAX_NUMBER:
+        raise ValueError(f"{op.number} is too large")
+    if op.verb == "folio" and op.number not in FOLIOS:
+        raise ValueError(f"{op.number} KiB is no folio size")
+    if op.verb == "fork" and op.number >= ACTORS:
+        raise ValueError(f"processes are 0 to {ACTORS - 1}")
+    if op.verb == "word" and op.number >= PAGE_WORDS:
+        raise ValueError(f"a page has words 0 to {PAGE_WORDS - 1}")
+    if op.verb == "crowd" and op.number > MAX_CROWD:
+        raise ValueError(f"a crowd is {MAX_CROWD} at most")
+    if op.range and op.to and op.to.page + op.range.count > SLOT_PAGES:
+        raise ValueError("the target reaches past the slot")
+    return op

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Records: what the guest saw while it ran a program, line by line.
+
+A line of the kinds v (mappings), m (pages) and u (counters) stands only where it differs from the
+one before of the same process and slot.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from quire.boot import splat
+from quire.fuzz.language.program import Range
+
+# Lines that tell a state, and how many words name whose.
+STATES = {"v": 3, "m": 3, "u": 2}
+_RUN = re.compile(r"(\d+)\*([a-zA-Z-]+)(?::(\S+))?")
+_TAGGED = re.compile(r"(t\d+(?:\.\d+)?@[A-Z])(\d+)")
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page as a process sees it: letters for its state, and what it holds."""
+
+    state: str
+    content: str
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is there, or nothing but zeroes."""
+        return self.state[0] == "-" or self.content == "0"
+
+    def without(self, letters: str) -> Page:
+        """The same, less what these letters say."""
+        return Page("".join(letter for letter in self.state if letter not in letters), self.content)
+
+    def differs_in(self, other: Page) -> set[str]:
+        """The letters that only one of the two has."""
+        return {*self.state} ^ {*other.state}
+
+
+@dataclass
+class Record:
+    """One program's run on one kernel. `lost` says why it has no end, if it has none."""
+
+    lines: list[str] = field(default_factory=list)
+    lost: str = ""
+
+    @property
+    def plain(self) -> list[str]:
+        """The lines without the kernel's messages: splats among them are told otherwise."""
+        return [line for line in self.lines if not line.startswith("k ")]
+
+    @property
+    def splat(self) -> str:
+        """The kind of the first splat among the kernel's messages; empty if there is none."""
+        messages = [line.split(" ", 2)[2] for line in self.lines if line.startswith("k ")]
+        found = splat.find("\n".join(messages))
+        return found.kind if found else ""
+
+    @property
+    def trouble(self) -> str:
+        """What no kernel may do, whatever another one does: splats, hangs, leaks."""
+        if self.lost:
+            return self.lost
+        if self.splat:
+            return f"splat: {self.splat}"
+        for line in self.lines:
+            if line.startswith("x hang"):
+                return "an operation does not end"
+            if line.startswith("x "):
+                return f"left behind: {line[2:]}"
+        return ""
+
+
+@dataclass(frozen=True)
+class Step:
+    """An operation's outcome and the states that are told after it, by their key."""
+
+    name: str
+    outcome: str
+    states: dict[str, str]
+
+
+def steps(record: Record) -> Iterator[Step]:
+    """The operations in order, each with the complete state after it."""
+    states: dict[str, str] = {}
+    name, outcome = "", ""
+    for line in record.lines:
+        kind, _, rest = line.partition(" ")
+        if kind in STATES:
+            words = line.split(" ")
+            key = " ".join(words[: STATES[kind]])
+            states[key] = " ".join(words[STATES[kind] :])
+            continue
+        if kind not in "orw":
+            continue
+        if name:
+            yield Step(name, outcome, dict(states))
+        number, _, outcome = rest.partition(" ")
+        name = f"{kind} {number}"
+    if name:
+        yield Step(name, outcome, dict(states))
+
+
+def pages(line: str, slot: str) -> dict[Range, Page]:
+    """The pages of an m line's state: "first run run ..."."""
+    first, *runs = line.split(" ")
+    at = int(first)
+    found: dict[Range, Page] = {}
+    for run in runs:
+        count, state, content = _RUN.fullmatch(run).groups()  # type: ignore[union-attr]
+        tagged = _TAGGED.fullmatch(content or "")
+        for index in range(int(count)):
+            held = f"{tagged[1]}{int(tagged[2]) + index}" if tagged else content or ""
+            found[Range(slot, at)] = Page(state, held)
+            at += 1
+    return found
+
+
+def read(lines: Iterable[str]) -> dict[int, Record]:
+    """The records of a boot, by the programs' numbers. The last may be without its end."""
+    records: dict[int, Record] = {}
+    current: Record | None = None
+    for line in lines:
+        kind, _, rest = line.partition(" ")
+        if kind == "p":
+            current = records[int(rest)] = Record(lost="no end")
+        elif kind == "q" and current:
+            current.lost = ""
+            current = None
+        elif current:
+            current.lines.append(line)
+    return records
+
+
+def write(path: Path, records: Mapping[int, Record]) -> None:
+    """A file that read() can read. Lost programs have no end, as in a guest's results."""
+    lines: list[str] = []
+    for number, found in records.items():
+        lines += [f"p {number}", *found.lines, *([] if found.lost else [f"q {number}"])]
+    path.write_text("".join(f"{line}\n" for line in lines))

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Child processes: each in a process group of its own, logged, and gone when we are gone."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from quire.host.errors import BuildFailed, UserError
+
+# How long a group gets to clean up after SIGINT (make deletes half-made targets) before SIGKILL.
+GRACE_SECONDS = 5.0
+
+# make and kbuild would take these from the environment; what counts is on the command line.
+_BUILD_VARIABLES = frozenset(
+    "MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKEFILES ARCH SRCARCH CROSS_COMPILE O CC HOSTCC "
+    "CFLAGS CPPFLAGS LDFLAGS KCFLAGS KCPPFLAGS KAFLAGS LLVM LLVM_IAS W C V LOCALVERSION".split()
+)
+
+_groups: set[int] = set()
+_groups_lock = threading.Lock()
+# Set by kill_all: a worker thread must not start another child while we are leaving.
+_leaving = threading.Event()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all commands of one quire process share."""
+
+    dry_run: bool = False
+    verbose: bool = False
+
+
+@dataclass(frozen=True)
+class Command:
+    """One program to run. `env` is added to ours; `log` gets its stdout and stderr."""
+
+    argv: Sequence[str]
+    cwd: Path | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    log: Path | None = None
+    # Seconds after which the group is killed and TimedOut raised; None waits for ever.
+    timeout: float | None = None
+
+    def text(self) -> str:
+        """The command as a line to paste into a shell."""
+        words = [f"{k}={shlex.quote(v)}" for k, v in self.env.items()]
+        line = " ".join([*words, shlex.join(self.argv)])
+        return f"(cd {shlex.quote(str(self.cwd))} && {line})" if self.cwd else line
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a command ended: exit status (negative = signal), its output if not logged, seconds."""
+
+    status: int
+    output: str
+    seconds: float
+
+
+class NothingMore(Exception):
+    """Under --dry-run: all further commands depend on what this one would have brought."""
+
+
+class TimedOut(Exception):
+    """The command ran past its timeout and was killed."""
+
+
+_settings = Settings()
+
+
+def configure(settings: Settings) -> None:
+    """Set the process-wide settings; called once, by the command line."""
+    global _settings  # noqa: PLW0603 -- one process, one answer to --dry-run
+    _settings = settings
+    _leaving.clear()
+
+
+def dry_run() -> bool:
+    """Whether commands are only printed."""
+    return _settings.dry_run
+
+
+def announce(command: Command) -> None:
+    """Print the exact command: on stdout under --dry-run, on stderr under -v."""
+    if _settings.dry_run:
+        print(command.text(), flush=True)
+    elif _settings.verbose:
+        print(f"+ {command.text()}", file=sys.stderr, flush=True)
+
+
+def run(command: Command, tick: Callable[[], None] | None = None) -> Finished:
+    """Run to the end, whatever the status. `tick` is called about five times a second.
+
+    UserError when the program does not exist, TimedOut past the timeout.
+    Under --dry-run nothing is run and the status is 0.
+    """
+    announce(command)
+    if _settings.dry_run:
+        return Finished(0, "", 0.0)
+    started = time.monotonic()
+    with _output(command) as (target, read):
+        child = spawn(command, target)
+        try:
+            status = _wait(child, command.timeout, started, tick)
+        except TimedOut:
+            # It had its time; nothing it could still tidy up is of use.
+            stop(child, grace=0)
+            raise
+        except BaseException:
+            stop(child)
+            raise
+        finally:
+            forget(child)
+        return Finished(status, read(), time.monotonic() - started)
+
+
+def query(*argv: str, cwd: Path | None = None) -> Finished:
+    """Run something that only looks; also under --dry-run, where it is not announced."""
+    command = Command(argv, cwd=cwd)
+    if _settings.verbose and not _settings.dry_run:
+        announce(command)
+    started = time.monotonic()
+    with tempfile.TemporaryFile() as file:
+        child = spawn(command, file)
+        try:
+            status = _wait(child, None, started, None)
+        finally:
+            forget(child)
+        file.seek(0)
+        output = file.read().decode(errors="replace")
+    return Finished(status, output, time.monotonic() - started)
+
+
+def check(command: Command, tick: Callable[[], None] | None = None) -> str:
+    """Run, and return the output. BuildFailed with the command and its last lines otherwise."""
+    finished = run(command, tick)
+    if finished.status:
+        text = finished.output or (tail(command.log) if command.log else "")
+        where = f"{command.text()}\n{text.rstrip()[-2000:]}"
+        if command.log:
+            where += f"\nwhole log: {command.log}"
+        raise BuildFailed(
+            f"{command.argv[0]} ended with status {finished.status}",
+            where,
+            "read the lines above; the command can be run by hand",
+        )
+    return finished.output
+
+
+def tail(path: Path, lines: int = 20) -> str:
+    """The last lines of a log, empty if there is none."""
+    try:
+        return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])
+    except OSError:
+        return ""
+
+
+def spawn(
+    command: Command, stdout: IO[bytes] | int, stdin: int = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
+    """Start a child in its own process group, known to kill_all()."""
+    with _groups_lock:
+        if _leaving.is_set():
+            raise KeyboardInterrupt
+        try:
+            child = subprocess.Popen(
+                list(command.argv),
+                cwd=command.cwd,
+                env={**_environment(), **command.env},
+                stdin=stdin,
+                stdout=stdout,
+                stderr=subprocess.STDOUT,
+                process_group=0,
+            )
+        except FileNotFoundError as error:
+            raise UserError(
+                f"{command.argv[0]} is not installed", command.text(), "quire doctor"
+            ) from error
+        _groups.add(child.pid)
+    return child
+
+
+def stop(child: subprocess.Popen[bytes], grace: float = GRACE_SECONDS) -> None:
+    """End a child and everything it started: SIGINT first, SIGKILL after the grace (seconds)."""
+    if grace:
+        _signal(child.pid, signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(grace)
+    _signal(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def kill_all() -> None:
+    """End every process group still known. Called when quire leaves, however it leaves."""
+    with _groups_lock:
+        _leaving.set()
+        groups = list(_groups)
+    for group in groups:
+        _signal(group, signal.SIGINT)
+    deadline = time.monotonic() + GRACE_SECONDS
+    while time.monotonic() < deadline and any(_alive(group) for group in groups):
+        time.sleep(0.05)
+    for group in groups:
+        _signal(group, signal.SIGKILL)
+
+
+def die_with_us(argv: Sequence[str]) -> list[str]:
+    """The command wrapped so that the kernel kills it should quire be killed outright."""
+    return ["setpriv", "--pdeathsig", "KILL", *argv]
+
+
+def _environment() -> dict[str, str]:
+    """Ours, without what would silently change a build, and with messages we can read."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in _BUILD_VARIABLES and not name.startswith(("KBUILD_", "KCONFIG_"))
+    }
+    return {**kept, "LC_ALL": "C"}
+
+
+def _signal(group: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+def _alive(group: int) -> bool:
+    # A zombie whose parent thread has not waited yet still answers; the deadline bounds that.
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def forget(child: subprocess.Popen[bytes]) -> None:
+    """A child that has been waited for; its number may be another process soon."""
+    with _groups_lock:
+        _groups.discard(child.pid)
+
+
+def _wait(
+    child: subprocess.Popen[bytes],
+    timeout: float | None,
+    started: float,
+    tick: Callable[[], None] | None,
+) -> int:
+    while True:
+        try:
+            return child.wait(0.2)
+        except subprocess.TimeoutExpired:
+            if tick:
+                tick()
+            if timeout is not None and time.monotonic() - started > timeout:
+                raise TimedOut(f"{child.args!r}") from None
+
+
+@contextlib.contextmanager
+def _output(command: Command) -> Iterator[tuple[IO[bytes], Callable[[], str]]]:
+    if command.log:
+        command.log.parent.mkdir(parents=True, exist_ok=True)
+        with command.log.open("ab") as log:
+            log.write(f"$ {command.text()}\n".encode())
+            log.flush()
+            yield log, lambda: ""
+        return
+    # A temporary file, not a pipe: nothing to pump while we wait.
+    with tempfile.TemporaryFile() as file:
+
+        def read() -> str:
+            file.seek(0)
+            return file.read().decode(errors="replace")
+
+        yield file, read

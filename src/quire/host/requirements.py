@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the host must have, what it lacks, and the line that mends it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire.arch import Architecture
+from quire.host import process
+from quire.host.errors import UserError
+
+OLDEST_QEMU = (7, 0)
+# A tree with its build directories for both architectures, stock and patched.
+DISK_GIB = 4
+
+
+@dataclass(frozen=True)
+class Need:
+    """A program (found in PATH) or a file, the Debian packages that bring it, what it is for."""
+
+    name: str
+    packages: tuple[str, ...]
+    purpose: str
+
+    def present(self) -> bool:
+        """Whether the host has it."""
+        if self.name.startswith("/"):
+            return Path(self.name).exists()
+        return shutil.which(self.name) is not None
+
+
+COMMON = (
+    Need("make", ("make",), "every build"),
+    Need("gcc", ("gcc", "libc6-dev"), "host tools of the kernel's build, the plugin"),
+    Need("/usr/include/stdio.h", ("libc6-dev",), "the same"),
+    Need("flex", ("flex",), "the kernel's configuration"),
+    Need("bison", ("bison",), "the kernel's configuration"),
+    Need("bc", ("bc",), "the kernel's build"),
+    Need("perl", ("perl",), "the kernel's build, checkpatch"),
+    Need("xz", ("xz-utils",), "unpacking the kernel source"),
+    Need("git", ("git",), "applying and keeping the series"),
+    Need("setpriv", ("util-linux",), "QEMU ends when quire is killed"),
+    # objtool, which x86 kernels are built with.
+    Need("/usr/include/gelf.h", ("libelf-dev",), "the x86 kernel's build"),
+)
+
+
+@dataclass(frozen=True)
+class Qemu:
+    """An installed QEMU and the plugin interface to build for."""
+
+    binary: str
+    version: tuple[int, int, int]
+    plugin_api: int
+
+    def __str__(self) -> str:
+        return ".".join(map(str, self.version))
+
+
+def needs(architectures: Iterable[Architecture]) -> list[Need]:
+    """Everything a demo of these architectures uses."""
+    found = list(COMMON)
+    for arch in architectures:
+        found.append(Need(arch.qemu, arch.packages, f"{arch.name} machines"))
+        if platform.machine() != arch.machine:
+            compiler = f"{arch.cross_compile}gcc"
+            found.append(Need(compiler, arch.cross_packages, f"{arch.name} kernels and guests"))
+            libc = f"/usr/{arch.cross_compile.rstrip('-')}/lib/libc.a"
+            found.append(Need(libc, arch.cross_packages[-1:], f"{arch.name} guests"))
+    return found
+
+
+def missing(architectures: Iterable[Architecture]) -> list[Need]:
+    """The needs the host does not meet."""
+    return [need for need in needs(architectures) if not need.present()]
+
+
+def packages(lacking: Iterable[Need]) -> list[str]:
+    """The Debian packages that meet them, sorted, each once."""
+    return sorted({name for need in lacking for name in need.packages})
+
+
+def install_command(names: Sequence[str]) -> list[str]:
+    """The command that installs Debian packages, and nothing they only recommend."""
+    return ["apt-get", "install", "-y", "--no-install-recommends", *names]
+
+
+def install(architectures: Sequence[Architecture]) -> None:
+    """Install what is missing for these architectures; see bring()."""
+    bring(needs(architectures))
+
+
+def bring(wanted: Sequence[Need]) -> None:
+    """Install what is missing, saying what; UserError when this user or host cannot."""
+    lacking = [need for need in wanted if not need.present()]
+    if not lacking:
+        return
+    names = packages(lacking)
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        raise lacks(lacking)
+    print(f"quire: installing Debian packages: {' '.join(names)}", file=sys.stderr, flush=True)
+    env = {"DEBIAN_FRONTEND": "noninteractive"}
+    # The index may be old or empty; if it cannot be read, the installation says so better.
+    process.run(process.Command(["apt-get", "-q", "update"], env=env))
+    command = process.Command(install_command(names), env=env)
+    finished = process.run(command)
+    still = [] if process.dry_run() else [need for need in wanted if not need.present()]
+    if finished.status or still:
+        raise UserError(
+            "apt could not install what is missing",
+            f"{command.text()}\n{finished.output.strip()[-1500:]}\n{_listing(still)}",
+            "mend apt, or install these by hand",
+        )
+
+
+def obtainable(package: str) -> bool:
+    """Whether this host's package index has that Debian package."""
+    if not shutil.which("apt-cache"):
+        return False
+    return process.query("apt-cache", "show", package).status == 0
+
+
+def require(architectures: Sequence[Architecture]) -> None:
+    """UserError that lists what is missing and the line that mends it."""
+    lacking = missing(architectures)
+    if lacking:
+        raise lacks(lacking)
+
+
+def lacks(lacking: Sequence[Need]) -> UserError:
+    """The error for needs that are not met."""
+    names = " ".join(packages(lacking))
+    remedy = f"as root: apt-get install --no-install-recommends {names}"
+    if not shutil.which("apt-get"):
+        remedy = f"install what your distribution calls: {names}   (Debian's names)"
+    return UserError("this host lacks what quire needs", _listing(lacking), remedy)
+
+
+def qemu(arch: Architecture) -> Qemu:
+    """The QEMU for `arch`; UserError if it is missing, too old or without plugins."""
+    binary = shutil.which(arch.qemu)
+    if binary is None:
+        raise lacks([Need(arch.qemu, arch.packages, f"{arch.name} machines")])
+    text = process.query(arch.qemu, "--version").output
+    found = re.search(r"version (\d+)\.(\d+)(?:\.(\d+))?", text)
+    version = tuple(int(part or 0) for part in found.groups()) if found else (0, 0, 0)
+    remedy = f"apt-get install {' '.join(arch.packages)} on Debian 12 or newer"
+    if version[:2] < OLDEST_QEMU:
+        raise UserError(
+            f"{arch.qemu} is too old: quire needs {_dotted(OLDEST_QEMU)} or newer",
+            f"{binary}: {text.partition(chr(10))[0]}",
+            remedy,
+        )
+    if "-plugin" not in process.query(arch.qemu, "--help").output:
+        raise UserError(
+            f"{arch.qemu} was built without TCG plugins, so nothing can be counted",
+            binary,
+            f"{remedy}, or build QEMU with --enable-plugins",
+        )
+    return Qemu(arch.qemu, (version[0], version[1], version[2]), plugin_api(version))
+
+
+def plugin_api(version: Sequence[int]) -> int:
+    """The plugin interface of a QEMU version that counter/ knows. UserError for 9.0's."""
+    major_minor = (version[0], version[1])
+    if major_minor < (9, 0):
+        return 1
+    if major_minor == (9, 0):
+        # Between the old inline counters and the call that copies instruction bytes.
+        raise UserError(
+            "the plugin does not know the interface of QEMU 9.0",
+            remedy="use QEMU 7 or 8, or 9.1 and newer",
+        )
+    return 3 if major_minor < (10, 0) else 4
+
+
+def _dotted(numbers: Sequence[int]) -> str:
+    return ".".join(map(str, numbers))
+
+
+def _listing(lacking: Iterable[Need]) -> str:
+    return "\n".join(
+        f"{need.name:<32} {need.purpose} (Debian: {', '.join(need.packages)})" for need in lacking
+    )

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One boot of a kernel with the selftests, and its verdict on every case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from quire.arch import Architecture
+from quire.build.guest import Guest
+from quire.build.kernel import Kernel
+from quire.kselftest import build, output, runs
+from quire.kselftest.runs import Choice
+from quire.session import Session
+from quire.source.base import Base
+from quire.test import suite
+from quire.test.suite import Options, Verdict
+
+# Memory in two nodes, where the kernel can pretend that: some programs move pages between nodes.
+NODES = ("numa=fake=2",)
+EMULATES_NODES = "CONFIG_NUMA_EMU"
+
+
+@dataclass(frozen=True)
+class Selftests:
+    """What there is to run on an architecture; a suite.Boot."""
+
+    choice: Choice
+
+    def guest(self, session: Session, kernel: Kernel) -> Guest:
+        """Everything built."""
+        return build.build(session, kernel, self.choice)
+
+    def __call__(
+        self,
+        session: Session,
+        kernel: Kernel,
+        patterns: Sequence[str],
+        options: Options,
+        seen: Callable[[int], None] | None = None,
+        /,
+    ) -> Verdict:
+        """Boot, and run what the patterns select of the runs' names."""
+        boot = suite.prepare(
+            kernel, self.guest(session, kernel), ("selftests", *patterns), options, nodes(kernel)
+        )
+        outcome, work = suite.attend(session, boot, seen, resume=options.resume)
+        report = output.outer(outcome.other)
+        suite.check(outcome, report, work, "check the pattern: quire selftests --list")
+        output.expand(report, outcome.other, {run.name: run.output for run in self.choice.runs})
+        return Verdict(kernel, report, str(work))
+
+
+def choose(session: Session, base: Base, arch: Architecture) -> Selftests:
+    """What the table has for this base and architecture."""
+    table = runs.read(session.project.guest / "selftests/runs")
+    return Selftests(runs.choose(table, base.path, arch))
+
+
+def nodes(kernel: Kernel) -> tuple[str, ...]:
+    """The parameter that splits the memory, if this kernel knows it."""
+    return NODES if kernel.enables(EMULATES_NODES) else ()

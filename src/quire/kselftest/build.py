@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The kernel's selftests, compiled outside of its tree, and the guest that has them."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire.arch import Architecture
+from quire.build import guest
+from quire.build.guest import Guest
+from quire.build.kernel import Kernel, Toolchain, explain
+from quire.host import process
+from quire.host.cache import Cache, digest
+from quire.kselftest import runs
+from quire.kselftest.runs import Choice
+from quire.session import Session
+from quire.source.base import Base
+
+# Where the guest looks for programs and plan.
+DIRECTORY = "selftests"
+# What check_config.sh would find out, and write into the source tree: our kernels have no
+# io_uring.
+LOCAL_CONFIG = {
+    "local_config.h": "/* no liburing */\n",
+    "local_config.mk": "IOURING_EXTRA_LIBS =\n",
+}
+# 6.12's khugepaged.c uses this without the header that defines it.
+DEFINES = ("-DKSFT_SKIP=4",)
+# Not installed on every host, and not to be had for a foreign architecture: ours stands in.
+STANDIN = "selftests/standin"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where things are built: the sources, for whom, with what, ours to add."""
+
+    cache: Cache
+    base: Base
+    arch: Architecture
+    tools: Toolchain
+    jobs: int
+    standin: Path
+
+    def make(self, log: Path, *words: str) -> None:
+        """Run make in quiet; BuildFailed with the first error line."""
+        argv = ["make", f"-j{self.jobs}", f"ARCH={self.arch.name}"]
+        argv += [f"CROSS_COMPILE={self.tools.cross_compile}", *words]
+        command = process.Command(argv, log=log)
+        if process.run(command).status:
+            raise explain(f"the {self.arch.name} selftests did not build", log, command)
+
+
+def build(session: Session, kernel: Kernel, choice: Choice) -> Guest:
+    """A guest that has the chosen programs and the plan of their runs."""
+    sources = session.project.guest
+    base = kernel.tree.base
+    bench = Bench(
+        session.cache, base, kernel.arch, kernel.toolchain, session.jobs, sources / STANDIN
+    )
+    directory = programs(bench, choice)
+    plain = guest.build(session.cache, sources, kernel, session.jobs)
+    files = {f"{DIRECTORY}/": b""}
+    if not process.dry_run():
+        for name in choice.programs:
+            files[f"{DIRECTORY}/{name}"] = (directory / name).read_bytes()
+    plan = "".join(f"{one.plan()}\n" for one in choice.runs)
+    files[f"{DIRECTORY}/plan"] = plan.encode()
+    return guest.with_files(session.cache, plain, files)
+
+
+def programs(bench: Bench, choice: Choice) -> Path:
+    """The directory with the programs, static, each by its name."""
+    headers_in = headers(bench)
+    ours = guest.source_files(bench.standin)
+    key = digest(bench.base.key, bench.tools.version, choice.programs, LOCAL_CONFIG, DEFINES, *ours)
+
+    def make(directory: Path) -> None:
+        log = bench.cache.log(f"selftests-{bench.arch.name}")
+        if not process.dry_run():
+            for name, text in LOCAL_CONFIG.items():
+                (directory / name).write_text(text)
+        bench.make(log, "-C", str(bench.standin), f"O={directory}")
+        flags = " ".join([f"-I{directory}", f"-I{bench.standin}", *DEFINES])
+        words = ["-C", str(bench.base.path / runs.SOURCES), f"-I{directory}"]
+        # An empty LOCAL_HDRS: with it, make would want local_config.h in the source tree.
+        words += [f"OUTPUT={directory}", "LOCAL_HDRS=", f"KHDR_INCLUDES=-isystem {headers_in}"]
+        words += [f"USERCFLAGS={flags}", f"USERLDFLAGS=-static -s -L{directory}"]
+        bench.make(log, *words, *(str(directory / name) for name in choice.programs))
+
+    return bench.cache.make("selftests", f"{bench.arch.name}-{key}", make)
+
+
+def headers(bench: Bench) -> Path:
+    """The base's own headers for user space: those of the host may be older."""
+    key = f"{bench.arch.name}-{digest(bench.base.key)}"
+
+    def make(directory: Path) -> None:
+        log = bench.cache.log(f"headers-{bench.arch.name}")
+        bench.make(log, "-C", str(bench.base.path), f"O={directory}", "headers")
+        if not process.dry_run():
+            for entry in directory.iterdir():
+                # What made them is not needed any more.
+                if entry.is_dir() and entry.name != "usr":
+                    shutil.rmtree(entry)
+
+    return bench.cache.make("headers", key, make) / "usr/include"

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the programs print: TAP, or a dialect of their own, or nothing but an exit status."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from quire.boot import ktap
+from quire.boot.ktap import Test
+
+# Before a program's line; the harness's own remarks are indented.
+PRINTED, REMARK = "# ", "  # "
+# Of all remarks the one that is no reason.
+TOOK = "took "
+# The case that every run has: how the program itself ended.
+EXIT = "exit"
+
+HEADER = "KTAP version 1"
+# A failure that the program expects.
+EXPECTED = "XFAIL"
+
+_NUMBERED = re.compile(r"(?:not )?ok (\d+)\b")
+_RESULT = re.compile(r"^(?:not )?ok \d+ (\S+)")
+_VERDICT = re.compile(r"(?:^|\.\.\. )(done|failed|skipped)(?: \[reason: (.*)\])?$")
+_STEP = re.compile(r"^(.*?)[ .]*\x1b\[(\d+)m(.*?)\x1b\[0m$")
+_SECTION = re.compile(r"^Run test: (.*)$")
+_STEP_STATUS = {"32": "pass", "31": "fail", "33": "skip"}
+_VERDICT_STATUS = {"done": "pass", "failed": "fail", "skipped": "skip"}
+
+
+@dataclass
+class Output:
+    """What one run printed, and what the harness remarked."""
+
+    lines: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+
+def outer(lines: Sequence[str]) -> Test:
+    """The guest's report as the guest means it: a result for each run."""
+    return ktap.parse(line for line in lines if not line.startswith(PRINTED))
+
+
+def expand(report: Test, lines: Sequence[str], dialects: Mapping[str, str]) -> None:
+    """Give each run of that report its cases. `dialects` go by the run's name.
+
+    The run's own result becomes its case `exit`; a plan that was not kept fails that one.
+    """
+    printed = split(lines)
+    for run in report.subtests:
+        output = printed.get(run.name, Output())
+        cases, problem = DIALECTS[dialects.get(run.name, EXIT)](output.lines)
+        why = "; ".join(text for text in output.remarks if not text.startswith(TOOK))
+        end = Test(EXIT, run.status, why, run.problem)
+        if problem and end.status == "pass":
+            end.status, end.reason = "fail", problem
+        run.subtests = [*cases, end]
+
+
+def split(lines: Iterable[str]) -> dict[str, Output]:
+    """Each run's output by the run's name, which stands behind it."""
+    found: dict[str, Output] = {}
+    output = Output()
+    for line in lines:
+        if line.startswith(PRINTED):
+            output.lines.append(line.removeprefix(PRINTED))
+        elif line.startswith(REMARK):
+            output.remarks.append(line.removeprefix(REMARK))
+        elif result := _RESULT.match(line):
+            found[result[1]] = output
+            output = Output()
+    return found
+
+
+def _tap(lines: Sequence[str]) -> tuple[list[Test], str]:
+    """A case for each result, by its number: not all descriptions are unique, or the same twice.
+
+    A number that comes again is a child's that went on where it should have ended.
+    """
+    first, again = _by_number(lines)
+    root = ktap.parse([HEADER, *first])
+    cases = [_case(str(number), test) for number, test in enumerate(root.subtests, 1)]
+    for number, line in again:
+        (test,) = ktap.parse([HEADER, line]).subtests
+        cases.append(_case(f"{number}-again", test, ""))
+    return cases, root.problem
+
+
+def _by_number(lines: Iterable[str]) -> tuple[list[str], list[tuple[str, str]]]:
+    """The lines without results whose number was there before, and those."""
+    seen: set[str] = set()
+    first, again = [], []
+    for line in lines:
+        found = _NUMBERED.match(line)
+        if found and found[1] in seen:
+            again.append((found[1], line))
+            continue
+        if found:
+            seen.add(found[1])
+        first.append(line)
+    return first, again
+
+
+def _case(name: str, test: Test, problem: str | None = None) -> Test:
+    title = "" if test.name.isdigit() else test.name
+    status, reason = test.status, test.reason
+    if status == "pass" and reason.startswith(EXPECTED):
+        status, reason = "xfail", reason.removeprefix(EXPECTED).strip()
+    told = reason if reason and status == "skip" else ": ".join(filter(None, (title, reason)))
+    return Test(name, status, told, test.problem if problem is None else problem, test.diagnostics)
+
+
+def _testing(lines: Sequence[str]) -> tuple[list[Test], str]:
+    """uffd-unit-tests: `Testing poison on anon... done`, where the end may be lines away."""
+    cases: list[Test] = []
+    for line in lines:
+        if line.startswith("Testing "):
+            name = line.removeprefix("Testing ").partition("... ")[0]
+            cases.append(Test(name.replace(" ", "-"), "fail", "no verdict"))
+        if cases and (found := _VERDICT.search(line)):
+            cases[-1].status = _VERDICT_STATUS[found[1]]
+            cases[-1].reason = found[2] or ""
+    return cases, ""
+
+
+def _steps(lines: Sequence[str]) -> tuple[list[Test], str]:
+    """khugepaged: steps that end in a coloured word, by their number."""
+    cases: list[Test] = []
+    section = ""
+    for line in lines:
+        if found := _SECTION.match(line):
+            section = f"{found[1]}: "
+        elif found := _STEP.match(line):
+            title, colour, word = found.groups()
+            status = _STEP_STATUS.get(colour, "fail")
+            told = f"{section}{title}" + ("" if status == "pass" else f": {word}")
+            cases.append(Test(str(len(cases) + 1), status, told))
+    return cases, ""
+
+
+def _exit(_lines: Sequence[str]) -> tuple[list[Test], str]:
+    return [], ""
+
+
+DIALECTS: dict[str, Callable[[Sequence[str]], tuple[list[Test], str]]] = {
+    "tap": _tap,
+    "testing": _testing,
+    "steps": _steps,
+    EXIT: _exit,
+}

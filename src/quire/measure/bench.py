@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Measuring: cells become boots, two machines at a time, each boot kept by what went into it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire.boot import counts, machine, results
+from quire.boot.counts import RegionCounts
+from quire.boot.machine import Machine
+from quire.boot.results import Results
+from quire.build import counter
+from quire.build.counter import Plugin
+from quire.build.guest import Guest
+from quire.build.kernel import Kernel
+from quire.host import parallel, process
+from quire.host.cache import Cache, digest
+from quire.host.errors import Difference, GuestLost
+from quire.host.progress import Progress
+from quire.host.requirements import Qemu
+from quire.measure.workloads import Cell
+
+# The region that bench programs mark.
+REGION = 0
+
+
+@dataclass(frozen=True)
+class Rig:
+    """All that a measurement depends on besides the cell."""
+
+    kernel: Kernel
+    guest: Guest
+    plugin: Plugin
+    qemu: Qemu
+
+    def machine(self, cell: Cell) -> Machine:
+        """The boot that measures `cell`."""
+        spans = cell.workload.spans
+        return Machine(self.kernel, self.guest, cell.words(), self.plugin, spans=spans)
+
+    def key(self, cell: Cell) -> str:
+        """Changes whenever the counts could."""
+        boot = self.machine(cell)
+        arch = self.kernel.arch
+        return digest(
+            self.kernel.image_sha256,
+            self.guest.sha256,
+            self.plugin.sha256,
+            str(self.qemu),
+            [*arch.machine_args, boot.memory, boot.cpus, boot.append(), *boot.spans],
+        )
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One boot of one cell."""
+
+    counts: RegionCounts
+    results: Results
+
+    @property
+    def divisor(self) -> int:
+        """Pages, or operations for a workload that handles none."""
+        region = self.results.regions[REGION]
+        return region.pages or region.ops
+
+
+@dataclass(frozen=True)
+class Order:
+    """One boot to make: a cell on a rig, and which of its runs."""
+
+    rig: Rig
+    cell: Cell
+    number: int
+
+    @property
+    def name(self) -> str:
+        """For directories and messages."""
+        tree = self.rig.kernel.tree.label
+        return "-".join([self.rig.kernel.arch.label, tree, *self.cell.words()[1:]])
+
+
+Samples = dict[tuple[str, Cell], list[Sample]]
+
+
+def measure(
+    cache: Cache,
+    rigs: Sequence[Rig],
+    cells: Sequence[Cell],
+    progress: Progress,
+    options: Options,
+) -> Samples:
+    """All known samples of every cell on every rig, keyed by kernel image and cell.
+
+    Missing ones are made. GuestLost or Difference of the first boot that fails ends the rest.
+    """
+    orders = [
+        order
+        for cell in cells
+        for rig in {rig.kernel.image_sha256: rig for rig in rigs}.values()
+        for order in _orders(cache, rig, cell, options)
+    ]
+    _carry_out(cache, orders, progress, options.machines)
+    if process.dry_run():
+        return {}
+    return {
+        (rig.kernel.image_sha256, cell): [_load(path, cell) for path in _known(cache, rig, cell)]
+        for rig in rigs
+        for cell in cells
+    }
+
+
+@dataclass(frozen=True)
+class Options:
+    """`repeat` samples at least, `fresh`: that many new ones; `machines` at once."""
+
+    repeat: int = 1
+    fresh: bool = False
+    machines: int = parallel.AT_ONCE
+
+
+def _known(cache: Cache, rig: Rig, cell: Cell) -> list[Path]:
+    return sorted(cache.path("cell", rig.key(cell)).glob("run-*"))
+
+
+def _orders(cache: Cache, rig: Rig, cell: Cell, options: Options) -> list[Order]:
+    have = 0 if process.dry_run() else len(_known(cache, rig, cell))
+    upto = have + options.repeat if options.fresh else max(have, options.repeat)
+    return [Order(rig, cell, number) for number in range(have + 1, upto + 1)]
+
+
+def _carry_out(cache: Cache, orders: Sequence[Order], progress: Progress, machines: int) -> None:
+    if not orders:
+        return
+    architectures = ", ".join(dict.fromkeys(order.rig.kernel.arch.label for order in orders))
+    with progress.stage(f"{architectures} bench", len(orders)):
+        parallel.each(
+            orders,
+            lambda order: _make(cache, order),
+            lambda done, order, _: progress.at(done, order.name),
+            machines,
+        )
+
+
+def _make(cache: Cache, order: Order) -> None:
+    key = order.rig.key(order.cell)
+
+    def build(directory: Path) -> None:
+        for calls in order.cell.workload.calls:
+            counter.require(order.rig.kernel, calls)
+        # Two boots of one name may run at once: further runs, other configurations.
+        work = machine.workdir(cache, f"{order.name}-{key}-{order.number}")
+        results = machine.boot(order.rig.machine(order.cell), work)
+        if process.dry_run():
+            return
+        require(order, results, work)
+        _load(work, order.cell)
+        for name in (machine.CONSOLE, machine.RESULTS, machine.COUNTS, machine.COMMAND):
+            shutil.copy2(work / name, directory / name)
+        shutil.rmtree(work)
+
+    cache.make(f"cell/{key}", f"run-{order.number}", build)
+
+
+def require(order: Order, outcome: Results, work: Path) -> None:
+    """Difference unless the guest verified its data, had the folios it wanted, and says so."""
+    place = f"{order.name}\nwhole log: {work / machine.RESULTS}"
+    if outcome.failures:
+        raise Difference(
+            f"wrong data: {outcome.failures[0]}", place, "this kernel loses or mixes up memory"
+        )
+    if outcome.folios and outcome.folios[0] != outcome.folios[1]:
+        raise Difference(
+            f"only {outcome.folios[0]} of {outcome.folios[1]} folios had the wanted size",
+            place,
+            "give the machine more memory, or another size",
+        )
+    if outcome.exit or not outcome.verified:
+        notes = "\n".join([*outcome.notes, place])
+        raise Difference(f"the workload failed (exit {outcome.exit})", notes, "read the log")
+
+
+def _load(directory: Path, cell: Cell) -> Sample:
+    regions = counts.read(directory / machine.COUNTS)
+    outcome = results.parse((directory / machine.RESULTS).read_text())
+    if REGION not in regions or REGION not in outcome.regions or not regions[REGION].runs:
+        raise GuestLost(
+            "the measured region was never entered",
+            f"{' '.join(cell.words())}: {directory}",
+            "guest and plugin disagree about the markers; build both from one checkout",
+        )
+    sample = Sample(regions[REGION], outcome)
+    if not sample.divisor:
+        raise GuestLost(
+            "the guest handled no pages in its region",
+            f"{' '.join(cell.words())}: {directory}",
+            "the workload must report `pages` or `ops`",
+        )
+    return sample

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Stock and patched side by side: the same workload on the same architecture."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from quire.arch import Architecture
+from quire.host.errors import Difference
+from quire.measure.bench import Sample, Samples
+from quire.measure.workloads import Calls, Cell, Posted
+
+# Two runs that differ by more than this share are no longer "the same".
+STABLE = 0.001
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One kernel's cost of one cell, per unit (a 4 KiB page, or a walk)."""
+
+    # Median over the runs.
+    insns: float
+    kernel: float
+    # Only the workload's `own` symbols; None if it names none.
+    own: float | None
+    tlb: dict[str, float]
+    # TLB invalidations per operation (a call), not per page.
+    tlb_per_op: float
+    # Change of each counter the guest read, over the whole region.
+    counters: dict[str, int]
+    # Instructions per unit in each of the workload's spans, and calls of what it counts.
+    spans: dict[str, float]
+    calls: dict[str, float]
+    runs: int
+    # (largest − smallest) / median of `insns` over the runs.
+    spread: float
+
+    @property
+    def tlb_total(self) -> float:
+        """All classes."""
+        return sum(self.tlb.values())
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table."""
+
+    cell: Cell
+    stock: Figure
+    patched: Figure
+    posted: Posted | None
+
+    @property
+    def title(self) -> str:
+        """Workload, variant and folio size."""
+        size = f" {self.cell.size} KiB" if self.cell.size is not None else ""
+        return self.cell.label + size
+
+    @property
+    def ratio(self) -> float:
+        """Stock over patched: above 1 is better than stock."""
+        return self.stock.insns / self.patched.insns
+
+    @property
+    def spread(self) -> float:
+        """The larger of the two kernels' spreads."""
+        return max(self.stock.spread, self.patched.spread)
+
+    @property
+    def unstable(self) -> bool:
+        """Whether runs of the same build differ too much to be called repeatable."""
+        return self.spread > STABLE
+
+    @property
+    def excess(self) -> list[Calls]:
+        """What patched calls more often than stock, and must not."""
+        return [
+            calls
+            for calls in self.cell.workload.calls
+            if calls.no_more_than_stock
+            and self.patched.calls[calls.what] > self.stock.calls[calls.what]
+        ]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One architecture's table."""
+
+    arch: Architecture
+    rows: tuple[Row, ...]
+
+
+def compare(
+    arch: Architecture, images: tuple[str, str], cells: Sequence[Cell], samples: Samples
+) -> Comparison:
+    """`images` are the SHA-256 of the stock and the patched kernel's image."""
+    stock, patched = images
+    rows = [
+        Row(
+            cell,
+            figure(cell, samples[stock, cell]),
+            figure(cell, samples[patched, cell]),
+            cell.posted(arch.name),
+        )
+        for cell in cells
+    ]
+    return Comparison(arch, tuple(rows))
+
+
+def figure(cell: Cell, samples: Sequence[Sample]) -> Figure:
+    """The median over `samples` and how far they lie apart."""
+    totals = [sample.counts.total / sample.divisor for sample in samples]
+    middle = statistics.median_low(totals)
+    sample = samples[totals.index(middle)]
+    ops = sample.results.regions[0].ops or 1
+    return Figure(
+        insns=middle,
+        kernel=sample.counts.kernel / sample.divisor,
+        own=own(cell, sample) if cell.workload.own else None,
+        tlb={name: n / sample.divisor for name, n in sample.counts.tlb.items()},
+        tlb_per_op=sample.counts.tlb_total / ops,
+        counters={k: after - before for k, (before, after) in sample.results.counters.items()},
+        spans={name: insns / sample.divisor for name, (_, insns) in sample.counts.spans.items()},
+        calls={
+            counted.what: calls(sample, counted) / counted.passes for counted in cell.workload.calls
+        },
+        runs=len(samples),
+        spread=(max(totals) - min(totals)) / middle if middle else 0.0,
+    )
+
+
+def calls(sample: Sample, counted: Calls) -> float:
+    """How often a function was called, per unit."""
+    found = [count.calls for name, count in sample.counts.symbols.items() if counted.is_of(name)]
+    return sum(found) / sample.divisor
+
+
+def require(comparisons: Sequence[Comparison]) -> None:
+    """Difference, with every row that has them, if patched makes calls that stock does not."""
+    found = [(c.arch, row, calls) for c in comparisons for row in c.rows for calls in row.excess]
+    if not found:
+        return
+    lines = [
+        f"{arch.label} {row.title}: {calls.what} ({calls.symbol}) "
+        f"{row.stock.calls[calls.what]:g} → {row.patched.calls[calls.what]:g} "
+        f"per {row.cell.workload.unit}"
+        for arch, row, calls in found
+    ]
+    arch, row, _ = found[0]
+    size = f" --size {row.cell.size}" if row.cell.size is not None else ""
+    raise Difference(
+        "the patched kernel takes a path that stock does not take",
+        "\n".join(lines),
+        f"see where: quire profile {row.cell.workload.name}{size} ARCH={arch.name}",
+    )
+
+
+def own(cell: Cell, sample: Sample) -> float:
+    """Instructions per unit in the symbols that are the workload's own subject."""
+    total = sum(
+        count.insns
+        for name, count in sample.counts.symbols.items()
+        if any(fnmatchcase(name, pattern) for pattern in cell.workload.own)
+    )
+    return total / sample.divisor

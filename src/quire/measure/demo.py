@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The demo: everything from an empty build directory to tables and a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from quire import lab
+from quire.host import requirements
+from quire.host.progress import Step
+from quire.lab import Prepared
+from quire.measure import workloads
+from quire.measure.bench import Options
+from quire.measure.comparison import Comparison
+from quire.report.data import Provenance
+from quire.session import Session
+
+# Seconds on two cores, to tell what is left.
+FETCH, STOCK, PATCHED, BOOTS, FURTHER = 40, 200, 40, 280, 40
+
+Part = tuple[Comparison, Provenance]
+
+
+def plan(session: Session) -> list[Step]:
+    """The stages ahead, by the names the flow gives them."""
+    steps = [Step("base", FETCH), Step("patched tree", 5)]
+    for arch in session.architectures:
+        steps.append(Step(f"{arch.name} stock kernel", STOCK))
+        steps.append(Step(f"{arch.name} patched kernel", PATCHED))
+        steps.append(Step(f"{arch.label} bench", BOOTS))
+        steps += [Step(f"{arch.on(cpu).label} bench", FURTHER) for cpu in arch.further_cpus]
+    return steps
+
+
+def run(
+    session: Session, show: Callable[[Comparison, Prepared], None]
+) -> tuple[Prepared, list[Part]]:
+    """All workloads on all architectures, and some rows on their further CPUs.
+
+    `show` gets each table as soon as it is there.
+    """
+    requirements.install(session.architectures)
+    session.progress.plan.extend(plan(session))
+    prepared = lab.prepare(session)
+    parts: list[Part] = []
+    for arch in session.architectures:
+        both = lab.rigs(session, arch, prepared)
+        jobs = [(both, workloads.cells())]
+        jobs += [(lab.on(both, cpu), workloads.rows(cpu.rows)) for cpu in arch.further_cpus]
+        for rigs, cells in jobs:
+            rows, made, _ = lab.compare(session, rigs, cells, Options(machines=session.jobs))
+            if rows.rows:
+                show(rows, prepared)
+            parts.append((rows, made))
+    return prepared, parts

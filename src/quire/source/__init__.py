@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Kernel source: a base, a series of patches, and trees made of both."""

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A base: a pristine kernel source, its version, where it came from and its SHA-256."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from quire.host import process
+from quire.host.cache import Cache, digest
+from quire.host.errors import BuildFailed, UserError
+from quire.source import debian, version
+from quire.source.version import Version
+
+RECORD = "base.json"
+
+
+@dataclass(frozen=True)
+class Base:
+    """`path` is our own copy of the tree, never the user's."""
+
+    key: str
+    version: Version
+    # "Debian linux-source-6.12 6.12.117-1~deb12u1 (bookworm-security)" or a directory.
+    origin: str
+    # Of the package, or over the names and contents of a directory's files.
+    sha256: str
+    path: Path
+
+
+def from_debian(cache: Cache, wanted: str) -> Base:
+    """Debian's source for "6.12" (the newest the system's apt offers) or "6.12.94" (that one)."""
+    cached = _cached(cache, wanted)
+    if cached:
+        return cached
+    return from_offer(cache, find_offer(cache, wanted))
+
+
+def find_offer(cache: Cache, wanted: str) -> debian.Offer:
+    """The offer for `wanted`, the system's apt first. UserError if no suite has it."""
+    line = _line(wanted)
+    if not shutil.which("apt-get"):
+        raise UserError(
+            "this host has no apt, so Debian's kernel source cannot be fetched",
+            remedy="give a kernel tree of your own with --source DIR",
+        )
+    package = f"linux-source-{line}"
+    known = debian.offers(package, debian.Apt())
+    fitting = [offer for offer in known if _fits(offer, wanted)]
+    if not fitting:
+        known = debian.offers(package, debian.isolated(cache.root / "apt"))
+        fitting = [offer for offer in known if _fits(offer, wanted)]
+    if not fitting:
+        raise UserError(
+            f"Debian offers no {package} that is {wanted}",
+            "offered: " + (", ".join(offer.version for offer in known) or "nothing"),
+            "choose one of these, or give a tree of your own with --source DIR",
+        )
+    return fitting[0]
+
+
+def all_offers(cache: Cache, line: str) -> list[debian.Offer]:
+    """One offer per kernel version of `line` in all of Debian's suites, oldest first."""
+    by_kernel: dict[str, debian.Offer] = {}
+    apt = debian.isolated(cache.root / "apt")
+    for offer in debian.offers(f"linux-source-{line}", apt):
+        by_kernel.setdefault(offer.kernel, offer)
+    return sorted(by_kernel.values(), key=lambda offer: version.parse(offer.kernel))
+
+
+def from_offer(cache: Cache, offer: debian.Offer) -> Base:
+    """Download, verify and unpack one version of Debian's package."""
+    origin = f"Debian {offer.package} {offer.version}"
+    line = offer.package.removeprefix("linux-source-")
+
+    def build(directory: Path) -> None:
+        package, sha = debian.fetch(offer, directory)
+        debian.unpack(package, line, directory / "linux")
+        if process.dry_run():
+            raise process.NothingMore
+        package.unlink()
+        _record(directory, origin, sha)
+
+    return _load(cache.make("base", safe(offer.version), build))
+
+
+def from_directory(cache: Cache, source: Path) -> Base:
+    """A copy of the user's own tree; UserError if it is no kernel tree."""
+    source = source.resolve()
+    version.of_tree(source)
+    listing = [(name, *_stat(source / name)) for name in _files(source)]
+    key = f"{version.of_tree(source)}-dir-{digest(str(source), listing)}"
+
+    def build(directory: Path) -> None:
+        if not process.dry_run():
+            names = "".join(f"{row[0]}\0" for row in listing)
+            (directory / "names").write_text(names)
+            (directory / "linux").mkdir()
+        script = 'tar -C "$1" --format=posix --null -T "$2" -c | tar -x --no-same-owner -C "$3"'
+        arguments = [str(source), str(directory / "names"), str(directory / "linux")]
+        finished = process.run(
+            process.Command(["bash", "-o", "pipefail", "-c", script, "copy", *arguments])
+        )
+        if finished.status:
+            raise BuildFailed(
+                f"{source} could not be copied",
+                finished.output.strip()[-1000:],
+                "free some space (a tree takes 1.5 GB), or put the build elsewhere with O=DIR",
+            )
+        if process.dry_run():
+            raise process.NothingMore
+        (directory / "names").unlink()
+        contents = digest_files(directory / "linux", [row[0] for row in listing])
+        _record(directory, f"directory {source}", contents)
+
+    return _load(cache.make("base", key, build))
+
+
+def digest_files(tree: Path, names: list[str]) -> str:
+    """SHA-256 over the sorted names and contents of `names`; links count by their target."""
+    total = hashlib.sha256()
+    for name in sorted(names):
+        path = tree / name
+        data = str(path.readlink()).encode() if path.is_symlink() else path.read_bytes()
+        total.update(f"{name}\0{len(data)}\0".encode())
+        total.update(data)
+    return total.hexdigest()
+
+
+def _files(source: Path) -> list[str]:
+    """The source files: what git tracks, or all but what a build in the tree would leave."""
+    if (source / ".git").exists():
+        finished = process.query("git", "ls-files", "-z", cwd=source)
+        if not finished.status:
+            names = finished.output.split("\0")
+            return sorted(name for name in names if name and os.path.lexists(source / name))
+    if (source / ".config").exists() or (source / "include/config").exists():
+        raise UserError(
+            f"{source} has been built in, so its sources cannot be told from its products",
+            remedy=f"make -C {source} mrproper   (or name a git work tree)",
+        )
+    return sorted(_walk(source))
+
+
+def _walk(source: Path) -> Iterator[str]:
+    for directory, subdirectories, files in os.walk(source):
+        here = Path(directory)
+        # Directories made with O= lie beside the sources and hold a generated Makefile.
+        subdirectories[:] = [d for d in subdirectories if not _is_build(here / d)]
+        for name in files:
+            yield str((here / name).relative_to(source))
+        for name in subdirectories:
+            if (here / name).is_symlink():
+                yield str((here / name).relative_to(source))
+
+
+def _is_build(directory: Path) -> bool:
+    return directory.name == ".git" or (directory / "include/config/auto.conf").exists()
+
+
+def _stat(path: Path) -> tuple[int, int]:
+    found = path.lstat()
+    return found.st_size, found.st_mtime_ns
+
+
+def _cached(cache: Cache, wanted: str) -> Base | None:
+    """The newest Debian base on disk that is `wanted`, so that a warm run needs no apt."""
+    bases = [_load(record.parent) for record in (cache.root / "base").glob(f"[!.]*/{RECORD}")]
+    fitting = [
+        base
+        for base in bases
+        if base.origin.startswith("Debian") and wanted in (base.version.line, str(base.version))
+    ]
+    return max(fitting, key=lambda base: base.version, default=None)
+
+
+def _fits(offer: debian.Offer, wanted: str) -> bool:
+    return wanted in (_line(wanted), offer.kernel, offer.version) and offer.kernel.startswith(
+        _line(wanted) + "."
+    )
+
+
+def _line(wanted: str) -> str:
+    return version.parse(wanted.partition("-")[0]).line
+
+
+def safe(text: str) -> str:
+    """`text` as a directory name that kbuild can live in."""
+    # make and the shell scripts of kbuild stumble over some characters in paths.
+    return re.sub(r"[^A-Za-z0-9.+]+", "-", text)
+
+
+def _record(directory: Path, origin: str, sha: str) -> None:
+    record = {"version": str(version.of_tree(directory / "linux")), "origin": origin, "sha256": sha}
+    (directory / RECORD).write_text(json.dumps(record, indent=1) + "\n")
+
+
+def _load(directory: Path) -> Base:
+    record = json.loads((directory / RECORD).read_text())
+    return Base(
+        directory.name,
+        version.parse(record["version"]),
+        record["origin"],
+        record["sha256"],
+        directory / "linux",
+    )
+
+
+def as_json(base: Base) -> dict[str, str]:
+    """What a result says about its base."""
+    return {key: str(value) for key, value in asdict(base).items() if key in _PUBLIC} | {
+        "version": str(base.version)
+    }
+
+
+_PUBLIC = ("version", "origin", "sha256")

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A series as a git checkout, and back: edit, rebase and amend there with ordinary git.
+
+The base is the first commit and each patch a commit on top. Which capability a commit belongs to
+is known from the patch of that subject in the series; a new commit belongs where the commit
+before it does, unless it says `Quire-capability: NAME` in a trailer.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire.build.kconfig import OBJDIR_PREFIX
+from quire.host import process
+from quire.host.errors import UserError
+from quire.host.git import IDENTITY, git, run_git
+from quire.source import series as series_files
+from quire.source import version
+from quire.source.apply import Contents, write
+from quire.source.base import Base
+from quire.source.series import Series
+
+# In the checkout's own configuration: the base's commit.
+BASE_SETTING = "quire.base"
+BRANCH = "quire"
+_CAPABILITY = re.compile(r"^Quire-capability: *(\S+)\n?", re.M)
+# As git format-patch limits file names.
+SLUG_LENGTH = 52
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One commit on top of the base: its hash, its capability, and its file's name."""
+
+    hash: str
+    folder: str
+    slug: str
+
+
+def checkout(base: Base, series: Series, directory: Path) -> str:
+    """Make the checkout; the base's commit. UserError if a patch does not apply as mail."""
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise UserError(
+            f"{directory} is not empty", remedy="name another directory, or remove it first"
+        )
+    try:
+        return _checkout(base, series, directory)
+    except BaseException:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise
+
+
+def _checkout(base: Base, series: Series, directory: Path) -> str:
+    directory.mkdir(parents=True, exist_ok=True)
+    entries = [str(p) for p in base.path.iterdir() if not p.name.startswith(OBJDIR_PREFIX)]
+    process.check(
+        process.Command(["cp", "-a", "--reflink=auto", "-t", str(directory), *sorted(entries)])
+    )
+    git(directory, "init", "-q", "-b", BRANCH)
+    git(directory, "config", "gc.auto", "0")
+    # What the tree's own .gitignore names belongs to the base all the same.
+    git(directory, "add", "-A", "-f")
+    message = f"Linux {base.version}\n\n{base.origin}\nSHA-256 {base.sha256}\n"
+    git(directory, "commit", "-q", "--no-verify", "-m", message, env=IDENTITY)
+    commit = git(directory, "rev-parse", "HEAD").strip()
+    git(directory, "config", BASE_SETTING, commit)
+    for patch in series.patches:
+        finished = run_git(
+            directory,
+            "am",
+            "-q",
+            "--committer-date-is-author-date",
+            "--keep-non-patch",
+            str(patch.path.resolve()),
+            env=IDENTITY,
+        )
+        if finished.status:
+            raise UserError(
+                f"patch {patch.name} does not apply as mail",
+                finished.output.strip()[-1500:],
+                "the series is for another base, or the file is no `git format-patch` output",
+            )
+    return commit
+
+
+def export(directory: Path, patches: Path) -> tuple[Series, list[str]]:
+    """Write the checkout's commits back as the series; the series and the files that changed.
+
+    UserError when the checkout is not ours, not clean, or not a line of single commits. Files
+    are written all or none; cover letters stay as they are.
+    """
+    base = _base_commit(directory)
+    if git(directory, "status", "--porcelain", "--untracked-files=no").strip():
+        raise UserError(
+            f"{directory} has changes that are not committed", remedy="commit or drop them first"
+        )
+    chosen = series_files.select(patches, _base_version(directory, base))
+    commits = _commits(directory, base, chosen)
+    contents = _contents(directory, chosen, commits)
+    root = chosen.file.parent
+    changed = {name: data for name, data in contents.items() if data != _read(root / name)}
+    write(root, changed)
+    return series_files.read(chosen.file), sorted(changed)
+
+
+def normalise(mail: str) -> str:
+    """A patch as mail without what changes though the patch does not.
+
+    The commit's own hash and git's version are left out by options; the blob hashes of `index`
+    lines go here: they differ with every base, and text patches do not need them.
+    """
+    head, separator, diff = mail.partition("\ndiff --git ")
+    diff = re.sub(r"^index [0-9a-f]+\.\.[0-9a-f]+(?: \d+)?\n", "", diff, flags=re.M)
+    head = _CAPABILITY.sub("", head)
+    return (head + separator + diff).rstrip("\n") + "\n"
+
+
+def _contents(directory: Path, series: Series, commits: Sequence[Commit]) -> Contents:
+    """Every file of the series: patches by name, the series file, None for those that go."""
+    totals = Counter(commit.folder for commit in commits)
+    numbers: Counter[str] = Counter()
+    names: list[str] = []
+    contents: Contents = {}
+    for commit in commits:
+        numbers[commit.folder] += 1
+        number, total = numbers[commit.folder], totals[commit.folder]
+        file = f"{number:04d}-{commit.slug[:SLUG_LENGTH]}.patch"
+        name = f"{commit.folder}/{file}" if commit.folder else file
+        names.append(name)
+        prefix = f"PATCH {number:0{len(str(total))}d}/{total}" if total > 1 else "PATCH"
+        contents[name] = _mail(directory, commit.hash, prefix).encode()
+    used_elsewhere = _names_of_other_variants(series)
+    for patch in series.patches:
+        if patch.name not in contents and patch.name not in used_elsewhere:
+            contents[patch.name] = None
+    contents[series.file.name] = _series_text(series, names).encode()
+    return contents
+
+
+def _series_text(series: Series, names: Sequence[str]) -> str:
+    """The series file with its comments, each staying before the capability it stood before."""
+    comments: dict[str, list[str]] = {}
+    waiting: list[str] = []
+    folders = {patch.name: patch.folder for patch in series.patches}
+    for line in series.file.read_text().splitlines():
+        words = line.split("#")[0].split()
+        if words and words[0] in folders:
+            comments.setdefault(folders[words[0]], []).extend(waiting)
+            waiting = []
+        elif not words:
+            waiting.append(line)
+    first = folders[series.patches[0].name] if series.patches else None
+    lines = comments.pop(first, []) if first is not None else []
+    lines = lines if series.patches else waiting
+    after = waiting if series.patches else []
+    for name in names:
+        lines += comments.pop(name.rpartition("/")[0], [])
+        lines.append(name)
+    return "\n".join([*lines, *after]) + "\n"
+
+
+def _names_of_other_variants(series: Series) -> set[str]:
+    line = series.file.parent.name.removeprefix("linux-").removesuffix(".y")
+    variants = series_files.variants(series.file.parent.parent, line)
+    return {p.name for other in variants if other.file != series.file for p in other.patches}
+
+
+def _commits(directory: Path, base: str, series: Series) -> list[Commit]:
+    hashes = git(directory, "rev-list", "--reverse", f"{base}..HEAD").split()
+    merges = git(directory, "rev-list", "--merges", f"{base}..HEAD").split()
+    if merges:
+        raise UserError(
+            "the checkout holds a merge, which no patch can say",
+            merges[0],
+            "make the history a line: git rebase",
+        )
+    known = {patch.subject(): patch.folder for patch in series.patches}
+    folder = series.patches[0].folder if series.patches else ""
+    commits = []
+    for commit in hashes:
+        shown = git(directory, "show", "-s", "--format=%f%n%B", commit)
+        slug, _, message = shown.partition("\n")
+        subject = message.partition("\n")[0].strip()
+        named = _CAPABILITY.search(message)
+        folder = named[1] if named else known.get(subject, folder)
+        commits.append(Commit(commit, folder, slug))
+    if commits and not commits[0].folder:
+        raise UserError(
+            "it is not known which capability the first commit belongs to",
+            commits[0].slug,
+            "add a line to its message: Quire-capability: NAME",
+        )
+    return commits
+
+
+def _mail(directory: Path, commit: str, prefix: str) -> str:
+    """The commit as mail; `prefix` says which of its capability's patches it is."""
+    return normalise(
+        git(
+            directory,
+            "format-patch",
+            "-1",
+            "--stdout",
+            "--zero-commit",
+            "--no-signature",
+            "-N",
+            f"--subject-prefix={prefix}",
+            "--no-renames",
+            "--diff-algorithm=histogram",
+            "--stat=72",
+            commit,
+        )
+    )
+
+
+def _base_commit(directory: Path) -> str:
+    finished = run_git(directory, "config", "--local", BASE_SETTING)
+    commit = finished.output.strip()
+    if finished.status or run_git(directory, "merge-base", "--is-ancestor", commit, "HEAD").status:
+        raise UserError(
+            f"{directory} was not made by quire tree, or its base is gone",
+            commit,
+            "make a checkout with: quire tree",
+        )
+    return commit
+
+
+def _base_version(directory: Path, base: str) -> version.Version:
+    subject = git(directory, "show", "-s", "--format=%s", base).strip()
+    return version.parse(subject.removeprefix("Linux "))
+
+
+def _read(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None

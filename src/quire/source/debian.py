@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Debian's kernel packages, through apt, whose signed index vouches for what arrives.
+
+The system's own apt sources come first. Another suite of the same mirror is reached through an
+apt state directory of our own, built from the mirror that is configured and Debian's keyring;
+the system's settings stay as they are, and root is not needed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire.host import process
+from quire.host.cache import sha256
+from quire.host.errors import BuildFailed, UserError
+
+# Where Debian 12 and 13 publish linux-source-6.12: releases, security updates, backports.
+SUITES = (
+    "bookworm-backports",
+    "bookworm-security",
+    "trixie",
+    "trixie-updates",
+    "trixie-proposed-updates",
+    "trixie-security",
+)
+KEYRINGS = ("debian-archive-keyring.gpg", "debian-archive-keyring.pgp")
+
+
+@dataclass(frozen=True)
+class Apt:
+    """An apt configuration: the system's, or an isolated one."""
+
+    options: tuple[str, ...] = ()
+
+    def command(self, program: str, *args: str, cwd: Path | None = None) -> process.Command:
+        """apt-get or apt-cache with these options."""
+        options = list(self.options)
+        if os.geteuid() == 0:
+            # Root would hand downloads to a user who cannot write where they go.
+            options += ["-o", "APT::Sandbox::User=root"]
+        return process.Command([program, "-q", *options, *args], cwd=cwd)
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One version of the package that an apt configuration can fetch."""
+
+    package: str
+    version: str
+    suite: str
+    apt: Apt
+
+    @property
+    def kernel(self) -> str:
+        """6.12.117 of 6.12.117-1~deb12u1."""
+        return self.version.partition("-")[0]
+
+
+def for_architecture(debian_arch: str) -> Apt:
+    """The system's apt, but for the packages of that architecture, as far as it has an index."""
+    # Its cache of all indexes is left alone: an empty name keeps ours in memory.
+    caches = ("-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache=")
+    return Apt((*_architecture_options(debian_arch), *caches))
+
+
+def offers(package: str, apt: Apt) -> list[Offer]:
+    """All versions of `package` known to `apt`, in its order, newest first."""
+    finished = process.query(*apt.command("apt-cache", "madison", package).argv)
+    found = []
+    for row in finished.output.splitlines():
+        parts = [part.strip() for part in row.split("|")]
+        if len(parts) == 3 and parts[0] == package and parts[2].endswith("Packages"):
+            words = parts[2].split()
+            suite = words[1].partition("/")[0] if len(words) > 1 else ""
+            found.append(Offer(package, parts[1], suite, apt))
+    return found
+
+
+def isolated(root: Path, debian_arch: str = "") -> Apt:
+    """An apt configuration of our own below `root` that sees SUITES, its index fetched now; of
+    another architecture's packages if one is named."""
+    main, security = _mirror()
+    keyring = _keyring()
+    for name in ("lists/partial", "cache/archives/partial"):
+        (root / name).mkdir(parents=True, exist_ok=True)
+    apt = Apt(_isolated_options(root) + _architecture_options(debian_arch))
+    uris = {suite: security if suite.endswith("-security") else main for suite in SUITES}
+    finished = _update(apt, root, keyring, uris)
+    missing = re.findall(r"The repository '\S+ (\S+) Release' does not have", finished.output)
+    if finished.status and missing:
+        # A mirror need not carry every suite; what it does carry is still of use.
+        present = {suite: uri for suite, uri in uris.items() if suite not in missing}
+        finished = _update(apt, root, keyring, present)
+    if finished.status:
+        raise UserError(
+            "apt could not read the index of Debian's suites",
+            finished.output.strip()[-1000:],
+            "check the network, or give a tree of your own with --source DIR",
+        )
+    return apt
+
+
+def _update(apt: Apt, root: Path, keyring: Path, uris: Mapping[str, str]) -> process.Finished:
+    lines = [f"deb [signed-by={keyring}] {uri} {suite} main" for suite, uri in uris.items() if uri]
+    (root / "sources.list").write_text("\n".join(lines) + "\n")
+    return process.run(apt.command("apt-get", "update"))
+
+
+def _isolated_options(root: Path) -> tuple[str, ...]:
+    settings = {
+        "Dir::Etc::sourcelist": str(root / "sources.list"),
+        "Dir::Etc::sourceparts": os.devnull,
+        "Dir::State::lists": str(root / "lists"),
+        "Dir::Cache": str(root / "cache"),
+        "Acquire::Languages": "none",
+        "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled": "false",
+    }
+    return tuple(word for key, value in settings.items() for word in ("-o", f"{key}={value}"))
+
+
+def _architecture_options(debian_arch: str) -> tuple[str, ...]:
+    if not debian_arch:
+        return ()
+    return ("-o", f"APT::Architecture={debian_arch}", "-o", f"APT::Architectures={debian_arch}")
+
+
+def fetch(offer: Offer, directory: Path) -> tuple[Path, str]:
+    """Download the package into `directory`: the file and its SHA-256.
+
+    apt checks the download against its signed index; the sum is taken again from the file and
+    compared with the index's, so that what is recorded is what was verified.
+    """
+    wanted = _index_sha256(offer)
+    command = offer.apt.command(
+        "apt-get", "download", f"{offer.package}={offer.version}", cwd=directory
+    )
+    finished = process.run(command)
+    if process.dry_run():
+        return directory / f"{offer.package}_{offer.version}_all.deb", ""
+    files = list(directory.glob(f"{offer.package}_*.deb"))
+    if finished.status or len(files) != 1:
+        raise UserError(
+            f"apt could not download {offer.package} {offer.version}",
+            f"{command.text()}\n{finished.output.strip()[-1000:]}",
+            "check the network (apt-get update), or give a tree of your own with --source DIR",
+        )
+    found = sha256(files[0])
+    if found != wanted:
+        raise UserError(
+            f"{files[0].name} is not what Debian's signed index describes",
+            f"SHA-256 of the file  {found}\nSHA-256 of the index {wanted}",
+            "run apt-get update and try again; if it persists, the mirror is not to be trusted",
+        )
+    return files[0], found
+
+
+def unpack(package: Path, line: str, destination: Path, only: Sequence[str] = ()) -> None:
+    """Unpack the source tarball inside the package into `destination`, or only those files of it
+    that it has. BuildFailed if it fails."""
+    script = (
+        'dpkg-deb --fsys-tarfile "$1" | tar -xO "./usr/src/linux-source-$2.tar.xz"'
+        ' | xz -dc -T0 | tar -x --no-same-owner --strip-components=1 -C "$3" "${@:4}"'
+    )
+    if not process.dry_run():
+        destination.mkdir(parents=True, exist_ok=True)
+    argv = ["bash", "-o", "pipefail", "-c", script, "unpack", str(package), line]
+    argv += [str(destination), *(f"linux-source-{line}/{name}" for name in only)]
+    finished = process.run(process.Command(argv))
+    # A file that this version does not have (a patch creates it) is no failure.
+    absent = only and "Not found in archive" in finished.output
+    if finished.status and not absent:
+        raise BuildFailed(
+            f"{package.name} could not be unpacked",
+            finished.output.strip()[-1000:],
+            "free some space (a tree takes 1.5 GB), or put the build elsewhere with O=DIR",
+        )
+
+
+def member(package: Path, name: str) -> str:
+    """The text of one .xz file inside the package. BuildFailed if it is not there."""
+    script = 'dpkg-deb --fsys-tarfile "$1" | tar -xO "./$2" | xz -dc'
+    finished = process.query("bash", "-o", "pipefail", "-c", script, "member", str(package), name)
+    if finished.status:
+        raise BuildFailed(
+            f"{package.name} has no readable {name}",
+            finished.output.strip()[-1000:],
+            "see what it has: dpkg-deb -c",
+        )
+    return finished.output
+
+
+def _index_sha256(offer: Offer) -> str:
+    show = offer.apt.command("apt-cache", "show", f"{offer.package}={offer.version}")
+    finished = process.query(*show.argv)
+    found = re.search(r"^SHA256: ([0-9a-f]{64})$", finished.output, re.M)
+    if not found:
+        raise UserError(
+            f"apt's index has no SHA-256 for {offer.package} {offer.version}",
+            remedy="run apt-get update, or give a tree of your own with --source DIR",
+        )
+    return found[1]
+
+
+def _mirror() -> tuple[str, str]:
+    """The configured mirror of Debian's main archive and of its security archive ("" if none)."""
+    form = "$(REPO_URI) $(RELEASE) $(COMPONENT)"
+    finished = process.query("apt-get", "indextargets", "--format", form, "Created-By: Packages")
+    rows = [row.split() for row in finished.output.splitlines()]
+    found = {row[1]: row[0] for row in rows if len(row) == 3 and row[2] == "main"}
+    names = {suite.partition("-")[0] for suite in SUITES}
+    main = _first(uri for suite, uri in found.items() if suite in names)
+    security = _first(uri for suite, uri in found.items() if suite.endswith("-security"))
+    if not main:
+        raise UserError(
+            "apt has no Debian mirror configured, so no base can be fetched",
+            remedy="give a kernel tree of your own with --source DIR",
+        )
+    return main, security
+
+
+def _keyring() -> Path:
+    for name in KEYRINGS:
+        path = Path("/usr/share/keyrings") / name
+        if path.is_file():
+            return path
+    raise UserError(
+        "Debian's archive keyring is not installed", remedy="apt-get install debian-archive-keyring"
+    )
+
+
+def _first(values: Iterable[str]) -> str:
+    return next(iter(values), "")

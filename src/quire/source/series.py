@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The series for one stable line: patches in quilt order, a variant per range of versions.
+
+`patches/linux-6.12.y/series` lists them all. Where one context cannot serve every 6.12.y, a
+second file `series.<anything>` lists the patches for other versions. Each file says which
+versions it is for in a comment, so quilt reads all of them:
+
+    # versions: 6.12.86-
+
+A capability that builds on another says so, and is then never applied without it:
+
+    # needs: swapout lazyfree
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from quire.host.cache import digest
+from quire.host.errors import UserError
+from quire.source.patch import Patch
+from quire.source.version import Version, VersionRange, parse_range
+
+_VERSIONS = re.compile(r"^#\s*versions:\s*(\S.*)$", re.M)
+_NEEDS = re.compile(r"^#\s*needs:\s*(\S+)\s+(\S.*)$", re.M)
+
+
+@dataclass(frozen=True)
+class Series:
+    """The ordered patches for the versions in `versions`."""
+
+    file: Path
+    versions: VersionRange
+    patches: tuple[Patch, ...]
+    # capability -> those it builds on
+    needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def folders(self) -> list[str]:
+        """Where the patches are, in order of first appearance."""
+        return list(dict.fromkeys(patch.folder for patch in self.patches))
+
+    def key(self) -> str:
+        """Changes with any patch's diff or with their order; a message builds no kernel."""
+        return digest(*(patch.diff() for patch in self.patches))
+
+    @property
+    def capabilities(self) -> list[str]:
+        """The folders' names without what sets a variant apart."""
+        return list(dict.fromkeys(patch.capability for patch in self.patches))
+
+    def only(self, names: Collection[str]) -> Series:
+        """The patches of these capabilities and what they need. UserError for an unknown one."""
+        unknown = [name for name in names if name not in self.capabilities]
+        if unknown:
+            raise UserError(
+                f"the series has no capability {', '.join(unknown)}",
+                str(self.file),
+                f"it has: {', '.join(self.capabilities) or 'none yet'}",
+            )
+        wanted = set(names).union(*(self.needs.get(name, ()) for name in names))
+        return replace(self, patches=tuple(p for p in self.patches if p.capability in wanted))
+
+
+def read(file: Path) -> Series:
+    """Parse one series file. UserError when it names a patch that does not exist."""
+    text = file.read_text()
+    found = _VERSIONS.search(text)
+    patches = []
+    for line in text.splitlines():
+        # quilt: comments to the end of the line, then options such as -p1 after the name.
+        words = re.sub(r"(^|\s)#.*", "", line).split()
+        if not words:
+            continue
+        patch = Patch(words[0], file.parent / words[0])
+        if not patch.path.is_file():
+            raise UserError(
+                f"{file.name} names a patch that is not there",
+                str(patch.path),
+                f"add the file, or take its line out of {file}",
+            )
+        patches.append(patch)
+    needs = {name: tuple(others.split()) for name, others in _NEEDS.findall(text)}
+    versions = parse_range(found[1]) if found else VersionRange()
+    return Series(file, versions, tuple(patches), needs)
+
+
+def variants(patches: Path, line: str) -> list[Series]:
+    """All series files for a stable line such as 6.12. UserError if there are none."""
+    folder = patches / f"linux-{line}.y"
+    files = sorted(folder.glob("series")) + sorted(folder.glob("series.*"))
+    if not files:
+        have = sorted(path.parent.name for path in patches.glob("linux-*/series"))
+        raise UserError(
+            f"there is no series for Linux {line}.y",
+            str(folder),
+            f"series exist for: {', '.join(have) or 'nothing'}",
+        )
+    return [read(file) for file in files]
+
+
+def select(patches: Path, version: Version) -> Series:
+    """The one series that is for `version`. UserError if none is, or more than one."""
+    candidates = variants(patches, version.line)
+    fitting = [series for series in candidates if version in series.versions]
+    listing = "\n".join(f"{series.file.name}: {series.versions}" for series in candidates)
+    if not fitting:
+        raise UserError(
+            f"no series is for Linux {version}", listing, "use a base in one of these ranges"
+        )
+    if len(fitting) > 1:
+        raise UserError(
+            f"more than one series is for Linux {version}",
+            listing,
+            "make the `# versions:` ranges disjoint",
+        )
+    return fitting[0]

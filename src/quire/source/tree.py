@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A tree: a base with none of the series (stock) or all of it (patched)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire.build.kconfig import OBJDIR_PREFIX
+from quire.host import process
+from quire.host.cache import Cache
+from quire.host.errors import UserError
+from quire.source.apply import apply_series
+from quire.source.base import Base
+from quire.source.series import Series
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Sources ready to build. `series` is None for stock."""
+
+    key: str
+    base: Base
+    series: Series | None
+    path: Path
+
+    @property
+    def label(self) -> str:
+        """As in tables and messages."""
+        return "patched" if self.series else "stock"
+
+
+def stock(base: Base) -> Tree:
+    """The base as it is."""
+    return Tree(base.key, base, None, base.path)
+
+
+def patched(cache: Cache, base: Base, series: Series) -> Tree:
+    """The base with the series applied.
+
+    UserError names the patch and hunk that do not fit; nothing is left behind then. Unpatched
+    files are hard links to the base's: applying replaces files and never writes into one, and
+    modification times stay, so that make rebuilds only what the series touches.
+    """
+    if not series.patches:
+        return stock(base)
+    key = f"{base.key}+{series.key()}"
+
+    def build(directory: Path) -> None:
+        copy_links(base.path, directory / "linux")
+        if process.dry_run():
+            for patch in series.patches:
+                print(f"git -C {directory / 'linux'} apply -p1 {patch.path}")
+            return
+        apply_series(directory / "linux", series)
+
+    directory = cache.make("tree", key, build)
+    return Tree(key, base, series, directory / "linux")
+
+
+def copy_links(source: Path, destination: Path) -> None:
+    """Copy a tree without its build directories, files as hard links."""
+    if not process.dry_run():
+        destination.mkdir(parents=True)
+    entries = [
+        str(path) for path in sorted(source.iterdir()) if not path.name.startswith(OBJDIR_PREFIX)
+    ]
+    finished = process.run(process.Command(["cp", "-al", "-t", str(destination), *entries]))
+    if finished.status:
+        raise UserError(
+            "the base could not be hard-linked",
+            finished.output.strip()[-1000:],
+            "put the build directory on a file system with hard links: O=DIR",
+        )

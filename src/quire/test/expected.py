@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Expected failures: what a kernel is known not to do, by name, in the open.
+
+`guest/expected/linux-6.12.y` has a line per group of cases:
+
+    tree | architectures | cases | why
+
+The tree is `stock` or `patched`, the cases are patterns on suite.case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from quire.build.kernel import Kernel
+from quire.host.tables import Table
+
+TABLE = Table("an expected failure", ("tree", "architectures", "cases", "why"))
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One line: these cases fail on this tree."""
+
+    tree: str
+    architectures: tuple[str, ...]
+    cases: tuple[str, ...]
+    why: str
+
+    def covers(self, kernel: Kernel, case: str) -> bool:
+        """Whether the line is about this case on this kernel."""
+        return (
+            self.tree == kernel.tree.label
+            and kernel.arch.name in self.architectures
+            and any(fnmatchcase(case, pattern) for pattern in self.cases)
+        )
+
+
+def read(folder: Path, line: str) -> list[Expected]:
+    """The lines for one stable line of kernels; none if there is no file.
+
+    UserError names the line that is not one.
+    """
+    file = folder / f"linux-{line}.y"
+    if not file.is_file():
+        return []
+    return [
+        Expected(tree, tuple(arches.split()), tuple(cases.split()), why)
+        for tree, arches, cases, why in TABLE.read(file)
+    ]
+
+
+def why(lines: Sequence[Expected], kernel: Kernel, case: str) -> str:
+    """Why this case is expected to fail there, or nothing."""
+    return next((line.why for line in lines if line.covers(kernel, case)), "")

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0
+"""KUnit proofs of the series' helpers, in small kernels of their own without user space.
+
+`sabotage/linux-6.12.y/kunit.patch` adds the suites to a tree, and `kunit` beside it says which
+kernels run them, a line per kernel:
+
+    name | architecture | tree | fragments | suites
+
+The tree is `stock` or `patched`, the fragments are files in configs/ on top of allnoconfig and
+`kunit-boot.config`. Such a kernel runs its suites at boot, prints KTAP on the console, and ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+from quire.arch import ARCHITECTURES, I386, Architecture
+from quire.boot import ktap, machine, splat
+from quire.boot.ktap import Test
+from quire.boot.machine import CONSOLE
+from quire.build import kernel
+from quire.build.kernel import Kernel, Request
+from quire.host import process
+from quire.host.errors import GuestLost, UserError
+from quire.host.tables import Table
+from quire.lab import Prepared
+from quire.session import Session
+from quire.source import tree
+from quire.source.patch import Patch
+from quire.source.tree import Tree
+
+PATCH = "kunit.patch"
+TABLE = Table("a kernel with KUnit", ("name", "architecture", "tree", "fragments", "suites"))
+TREES = ("stock", "patched")
+KNOWN = {**ARCHITECTURES, I386.name: I386}
+# What every one of these kernels has.
+FRAGMENT = "kunit-boot.config"
+# The suites take a few seconds of real time; this leaves room for a busy host.
+TIMEOUT = 600.0
+# KUnit's marks in the log: the line after it says what was wrong.
+MARK = "FAILED at "
+
+
+@dataclass(frozen=True)
+class Proof:
+    """One kernel to boot. `fragments` are names in configs/, `suites` those that must pass."""
+
+    name: str
+    arch: Architecture
+    tree: str
+    fragments: tuple[str, ...]
+    suites: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one kernel printed, and where; `trouble` is empty if every suite has passed."""
+
+    proof: Proof
+    report: Test
+    trouble: str
+    log: Path
+
+    @property
+    def cases(self) -> int:
+        """How many cases ran."""
+        return sum(1 for name, _ in self.report.leaves() if name)
+
+
+def read(file: Path) -> list[Proof]:
+    """Parse the table. UserError names the line or the word that is wrong."""
+    found = []
+    for name, arch, tree_, fragments, suites in TABLE.read(file):
+        if arch not in KNOWN or tree_ not in TREES:
+            raise UserError(
+                f"kernel {name} has an unknown architecture or tree: {arch}, {tree_}",
+                str(file),
+                f"use one of {', '.join(KNOWN)}, and one of {', '.join(TREES)}",
+            )
+        words = tuple(fragments.split()), tuple(suites.split())
+        found.append(Proof(name, KNOWN[arch], tree_, *words))
+    return found
+
+
+def select(
+    proofs: Sequence[Proof], names: Sequence[str], architectures: Sequence[Architecture]
+) -> list[Proof]:
+    """The named ones, or all for these architectures. UserError for a name that is not there."""
+    unknown = set(names) - {proof.name for proof in proofs}
+    if unknown:
+        raise UserError(
+            f"no such kernel: {', '.join(sorted(unknown))}",
+            remedy="see the list: quire kunit --list",
+        )
+    if names:
+        return [proof for proof in proofs if proof.name in names]
+    # i386 goes with x86_64: one source, one compiler.
+    sources = {arch.srcarch for arch in architectures}
+    return [proof for proof in proofs if proof.arch.srcarch in sources]
+
+
+def source(session: Session, prepared: Prepared, proof: Proof, where: Path) -> Tree:
+    """Stock or patched, with the suites."""
+    before = prepared.series.patches if proof.tree == "patched" else ()
+    suites = Patch(PATCH, where / PATCH)
+    return tree.patched(
+        session.cache, prepared.base, replace(prepared.series, patches=(*before, suites))
+    )
+
+
+def build(session: Session, of: Tree, proof: Proof) -> Kernel:
+    """The kernel, built. BuildFailed with the log's path."""
+    files = tuple(session.project.configs / name for name in (FRAGMENT, *proof.fragments))
+    tools = kernel.toolchain(proof.arch, session.cross_compile)
+    request = Request(proof.arch, of, files, tools, session.jobs)
+    with session.progress.stage(f"{proof.name} kernel with KUnit", proof.arch.objects):
+        return kernel.build(session.cache, request, session.progress.at)
+
+
+def argv(built: Kernel, directory: Path) -> list[str]:
+    """QEMU's command line; the console goes to `directory`."""
+    arch = built.arch
+    append = [f"console={arch.console}", arch.append, arch.append_icount, "panic=-1", "nokaslr"]
+    append += [f"loglevel={machine.CHATTY}", "printk.time=0", "kunit_shutdown=reboot"]
+    words = [arch.qemu, *arch.machine_args, *arch.lean_args, "-m", "1G"]
+    words += ["-icount", "shift=0,sleep=off", "-nodefaults", "-no-user-config"]
+    words += ["-display", "none", "-no-reboot", "-kernel", str(built.image)]
+    words += ["-append", " ".join(word for word in append if word)]
+    return [*words, "-serial", f"file:{directory / CONSOLE}"]
+
+
+def boot(session: Session, built: Kernel, proof: Proof) -> Verdict:
+    """Boot the kernel and read what it printed. GuestLost for a panic, hang or splat."""
+    work = machine.workdir(session.cache, f"kunit-{proof.name}")
+    command = process.Command(
+        process.die_with_us(argv(built, work)), log=work / "qemu.log", timeout=TIMEOUT
+    )
+    hung = False
+    try:
+        process.run(command)
+    except process.TimedOut:
+        hung = True
+    log = work / CONSOLE
+    console = log.read_text(errors="replace") if log.is_file() else ""
+    if not process.dry_run():
+        _complete(proof, console, log, hung=hung)
+    return judge(proof, console, log)
+
+
+def _complete(proof: Proof, console: str, log: Path, *, hung: bool) -> None:
+    found = splat.find(console)
+    what = "hung" if hung else "printed a splat" if found else ""
+    if not what and ktap.parse(console.splitlines()).status == "missing":
+        what = "ended without a report"
+    if what:
+        shown = splat.excerpt(console, found)
+        raise GuestLost(
+            f"the kernel with KUnit {what}: {proof.name}",
+            f"{shown}\nwhole log: {log}",
+            "read the log",
+        )
+
+
+def judge(proof: Proof, console: str, log: Path) -> Verdict:
+    """Every suite of the proof is there and has passed, or what is wrong."""
+    report = ktap.parse(console.splitlines())
+    outcomes = {test.name: test.outcome for test in report.subtests}
+    trouble = [
+        f"suite {suite}: {outcomes.get(suite, 'not there')}"
+        for suite in proof.suites
+        if outcomes.get(suite) != "pass"
+    ]
+    trouble += [report.problem] if report.problem else []
+    return Verdict(proof, report, "\n".join(trouble + complaints(console)), log)
+
+
+def complaints(console: str) -> list[str]:
+    """What KUnit said of each failure: the place, and the line after it."""
+    lines = [line.strip(" #") for line in console.splitlines()]
+    pairs = pairwise([*lines, ""])
+    return [text for line, after in pairs if MARK in line for text in (line, f"  {after}")]

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0
+"""All kernels side by side: stock and patched, normal and debug, one and two virtual CPUs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from quire.boot import machine
+from quire.build.kernel import Kernel
+from quire.host.errors import Difference, GuestLost, QuireError
+from quire.lab import Prepared
+from quire.session import Session
+from quire.test import expected, suite
+from quire.test.expected import Expected
+from quire.test.suite import Options, Order, Verdict
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What is added to the common one, which trees are built with it, on how many CPUs."""
+
+    name: str
+    fragments: tuple[str, ...] = ()
+    trees: tuple[str, ...] = ("stock", "patched")
+    cpus: tuple[int, ...] = (1, 2)
+    # To the kernel's command line.
+    parameters: tuple[str, ...] = ()
+
+
+# On a kernel that checks itself a case takes four times as long. Of the folio sizes 4 and 64 KiB
+# and 2 MiB stay there; those in between take the same paths. 2 MiB take two thirds of the time, and
+# two CPUs twice as long as one.
+FEWER = ("quire_without_sizes=16,256,1024",)
+FEWEST = ("quire_without_sizes=16,256,1024,2048",)
+# As the guest says it.
+LEFT_OUT = "left out"
+
+DEBUG = ("debug.config",)
+# KASAN is the slowest there is, and what it finds in the stock kernel is not ours to judge.
+CONFIGURATIONS = (
+    Configuration("normal"),
+    Configuration("debug", DEBUG, cpus=(1,), parameters=FEWER),
+    Configuration("debug", DEBUG, cpus=(2,), parameters=FEWEST),
+    Configuration("kasan", ("kasan.config",), ("patched",), (2,), FEWER),
+)
+# Seconds. A kernel that checks itself is several times as slow, and shares the host.
+PATIENCE = 5400.0
+
+
+@dataclass(frozen=True)
+class Column:
+    """One boot of the matrix and what became of it."""
+
+    kernel: Kernel
+    configuration: Configuration
+    cpus: int
+    verdict: Verdict | None = None
+    lost: GuestLost | None = None
+
+    @property
+    def name(self) -> str:
+        """For the table's head and the names of files."""
+        kernel = self.kernel
+        words = (kernel.arch.name, kernel.tree.label, self.configuration.name, f"smp{self.cpus}")
+        return "-".join(words)
+
+    def statuses(self, lines: Sequence[Expected]) -> dict[str, str]:
+        """pass, fail, skip, left out, or `expected` (a failure known by name) of every case."""
+        found = {}
+        for name, test in self.verdict.cases if self.verdict else []:
+            status = test.outcome
+            if status == "fail" and expected.why(lines, self.kernel, name):
+                status = "expected"
+            if status == "skip" and LEFT_OUT in test.reason:
+                status = LEFT_OUT
+            found[name] = status
+        return found
+
+
+def run(
+    session: Session, prepared: Prepared, patterns: Sequence[str], options: Options
+) -> list[Column]:
+    """Build every kernel, then boot each on so many virtual CPUs, two machines at a time.
+
+    A lost guest is a column too.
+    """
+    columns = [
+        Column(kernel, configuration, cpus)
+        for configuration in CONFIGURATIONS
+        for kernel in _kernels(session, prepared, configuration)
+        for cpus in configuration.cpus
+    ]
+    found = suite.several(session, [_order(column, options) for column in columns], patterns)
+    return [
+        replace(column, lost=one) if isinstance(one, GuestLost) else replace(column, verdict=one)
+        for column, one in zip(columns, found, strict=True)
+    ]
+
+
+def _order(column: Column, options: Options) -> Order:
+    parameters = (*options.parameters, *column.configuration.parameters)
+    asked = replace(options, cpus=column.cpus, timeout=PATIENCE, parameters=parameters)
+    return Order(column.kernel, asked)
+
+
+def _kernels(
+    session: Session, prepared: Prepared, configuration: Configuration
+) -> Iterator[Kernel]:
+    fragments = [session.project.configs / name for name in configuration.fragments]
+    chosen = replace(session, configs=(*session.configs, *fragments))
+    for arch in session.architectures:
+        for tree in (prepared.stock, prepared.patched):
+            if tree.label in configuration.trees:
+                yield chosen.kernel(arch, tree)
+
+
+def rows(columns: Sequence[Column], lines: Sequence[Expected]) -> dict[str, list[str]]:
+    """The cases that do not pass in every column that has them, with their status in each."""
+    statuses = [column.statuses(lines) for column in columns]
+    names = dict.fromkeys(name for found in statuses for name in found)
+    table = {name: [found.get(name, "") for found in statuses] for name in names}
+    return {name: row for name, row in table.items() if set(row) - {"pass", LEFT_OUT}}
+
+
+def keep(directory: Path, columns: Sequence[Column], lines: Sequence[Expected]) -> None:
+    """KTAP of every boot and one JSON of all statuses."""
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    report = {}
+    for column in columns:
+        if column.verdict:
+            ktap = (Path(column.verdict.logs) / machine.RESULTS).read_text()
+            (directory / f"{column.name}.ktap").write_text(ktap)
+        lost = column.lost.text() if column.lost else ""
+        report[column.name] = {"lost": lost, "cases": column.statuses(lines)}
+    (directory / "matrix.json").write_text(json.dumps(report, indent=1) + "\n")
+
+
+def verdict(columns: Sequence[Column], lines: Sequence[Expected]) -> QuireError | None:
+    """What failed unexpectedly; a lost guest weighs most. None if nothing did."""
+    lost = [column for column in columns if column.lost]
+    if lost:
+        first = lost[0].lost
+        assert first is not None
+        names = ", ".join(column.name for column in lost)
+        return GuestLost(f"{first.what}: {names}", first.where, first.remedy)
+    failed = [
+        f"{column.name}: {name}"
+        for column in columns
+        for name, status in column.statuses(lines).items()
+        if status == "fail"
+    ]
+    if failed:
+        return Difference("tests failed", "\n".join(failed), "read the KTAP in build/test/")
+    return None

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The long haul: one boot in which everything happens to the same memory at once.
+
+The guest's `soak` (guest/soak/) reports in KTAP and, behind the word `soak`, how far it has come
+and what it did. docs/soak.md says what that is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire.boot import ktap, machine
+from quire.boot.ktap import Test
+from quire.boot.machine import CHATTY, Machine
+from quire.boot.results import Results
+from quire.build import guest
+from quire.build.kernel import Kernel
+from quire.host.cache import digest
+from quire.host.errors import Difference, GuestLost
+from quire.host.process import dry_run
+from quire.session import Session
+
+# Long enough for every kind of operation to meet every other one thousands of times.
+OPERATIONS = 1_000_000
+# With --seconds alone the guest goes on until then.
+UNLIMITED = 10**12
+# Wall-clock seconds: a boot on a busy host, and the slowest pace that is not a hang.
+BOOT_SECONDS, PACE = 900.0, 100.0
+# How much of the results is read to see how far the guest has come.
+TAIL = 4096
+
+# The guest's test of whether it did enough of everything to mean something.
+ENOUGH = ".enough"
+
+_PROGRESS = re.compile(rb"^soak operations (\d+) (\d+)$", re.M)
+
+
+@dataclass(frozen=True)
+class Options:
+    """`cpus` above 1 runs without -icount, so that races can happen."""
+
+    operations: int = OPERATIONS
+    # Of the guest's time, after which it ends in any case; 0: only by operations.
+    seconds: int = 0
+    seed: int = 1
+    cpus: int = 2
+    memory: str = "1G"
+    timeout: float = 0.0
+    # Further kernel parameters.
+    parameters: tuple[str, ...] = ()
+
+    def words(self) -> tuple[str, ...]:
+        """For the guest's init."""
+        given = {"operations": self.operations, "seed": self.seed, "seconds": self.seconds}
+        return ("soak", *(f"{name}={value}" for name, value in given.items() if value))
+
+    def patience(self) -> float:
+        """Seconds until the guest is taken for hung."""
+        work = self.seconds or self.operations / PACE
+        return self.timeout or BOOT_SECONDS + work
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How far the guest has come: operations, and seconds of its own time."""
+
+    operations: int = 0
+    seconds: int = 0
+
+    def left(self, target: int) -> str:
+        """How long the rest takes, in words."""
+        if not self.operations or self.operations >= target or target == UNLIMITED:
+            return ""
+        minutes = self.seconds * (target - self.operations) / self.operations / 60
+        return f"{self.seconds // 60} min of the guest's time, about {minutes:.0f} min left"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of operation: how often it was done, how long that took all threads together."""
+
+    name: str
+    count: int
+    milliseconds: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one boot came to. `lost` is set instead of a report when the guest was lost."""
+
+    kernel: Kernel
+    pace: Pace
+    logs: str
+    test: Test | None = None
+    kinds: tuple[Kind, ...] = ()
+    # What the kernel did meanwhile, by the names of its counters.
+    events: tuple[tuple[str, int], ...] = ()
+    lost: GuestLost | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Something was wrong, whatever it was."""
+        return self.lost is not None or (self.test is not None and self.test.failed)
+
+    @property
+    def noticed(self) -> bool:
+        """The kernel did something wrong; not only too little to tell."""
+        wrong = [name for name, test in self.test.leaves() if test.failed] if self.test else []
+        return self.lost is not None or any(not name.endswith(ENOUGH) for name in wrong)
+
+    def trouble(self) -> list[str]:
+        """What was wrong, the guest's own words included."""
+        if self.lost:
+            return [self.lost.what, *self.lost.where.splitlines()]
+        lines = []
+        for name, test in self.test.leaves() if self.test else []:
+            if test.failed:
+                lines.append(f"{name.lstrip('.')} {test.problem}".rstrip())
+                lines += [f"| {text}" for text in test.diagnostics]
+        return lines
+
+
+def run(
+    session: Session, kernel: Kernel, options: Options, seen: Callable[[Pace], None] | None = None
+) -> Report:
+    """Boot and soak; a lost guest is a report, too. `seen` gets the pace now and then."""
+    program = guest.build(session.cache, session.project.guest, kernel, session.jobs)
+    boot = Machine(
+        kernel,
+        program,
+        options.words(),
+        cpus=options.cpus,
+        icount=options.cpus == 1,
+        memory=options.memory,
+        timeout=options.patience(),
+        loglevel=CHATTY,
+        parameters=options.parameters,
+        lean=True,
+    )
+    work = machine.workdir(session.cache, _name(boot))
+
+    def tick() -> None:
+        if seen:
+            seen(pace(work / machine.RESULTS))
+
+    try:
+        outcome = machine.boot(boot, work, tick)
+    except GuestLost as lost:
+        return Report(kernel, pace(work / machine.RESULTS), str(work), lost=lost)
+    if dry_run():
+        return Report(kernel, Pace(), str(work))
+    return read(kernel, outcome, pace(work / machine.RESULTS), str(work))
+
+
+def read(kernel: Kernel, outcome: Results, reached: Pace, logs: str) -> Report:
+    """What the guest reported. Difference if its exit status and its report contradict."""
+    test = ktap.parse(outcome.other)
+    if (outcome.exit == 0) == test.failed:
+        raise Difference(
+            f"exit status {outcome.exit} contradicts the report",
+            "\n".join([test.problem or "see the log", *outcome.notes, f"whole log: {logs}"]),
+            "read the log; some result is missing",
+        )
+    kinds = [
+        Kind(name, int(count), int(milliseconds))
+        for count, milliseconds, name in _lines(outcome.other, "kind", 3)
+    ]
+    events = [(name, int(count)) for count, name in _lines(outcome.other, "event", 2)]
+    return Report(kernel, reached, logs, test, tuple(kinds), tuple(events))
+
+
+def pace(results: Path) -> Pace:
+    """How far a guest has come that may still be running."""
+    try:
+        with results.open("rb") as file:
+            file.seek(max(0, results.stat().st_size - TAIL))
+            found = _PROGRESS.findall(file.read())
+    except OSError:
+        return Pace()
+    return Pace(int(found[-1][0]), int(found[-1][1])) if found else Pace()
+
+
+def _lines(lines: Iterable[str], word: str, fields: int) -> list[list[str]]:
+    """The fields of the lines `soak WORD …`; the last one may contain blanks."""
+    start = f"soak {word} "
+    return [line[len(start) :].split(" ", fields - 1) for line in lines if line.startswith(start)]
+
+
+def _name(boot: Machine) -> str:
+    """Different runs may go on at the same time."""
+    kernel = boot.kernel
+    key = digest(kernel.image_sha256, boot.append())
+    return f"soak-{kernel.arch.name}-{kernel.tree.label}-smp{boot.cpus}-{key}"

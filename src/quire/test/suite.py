@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tests in the guest: one boot per kernel, KTAP out, a verdict per case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from quire.boot import ktap, machine
+from quire.boot.ktap import Test
+from quire.boot.machine import CHATTY, Machine
+from quire.boot.results import Results
+from quire.build import guest
+from quire.build.guest import Guest
+from quire.build.kernel import Kernel
+from quire.host import parallel
+from quire.host.cache import digest
+from quire.host.errors import Difference, GuestLost, QuireError
+from quire.host.process import dry_run
+from quire.session import Session
+from quire.test import expected
+from quire.test.expected import Expected
+
+# All suites take some minutes on an idle host; on a busy one, several times as long. A case that
+# hangs is ended by the guest itself; this is for a guest that hangs as a whole.
+TIMEOUT = 1800.0
+# Memory that can be taken offline: one way to make the kernel migrate pages.
+MOVABLE = "movablecore=1G"
+# In a boot's directory, once the guest has come to its end: what was booted.
+FINISHED = "finished"
+# Milliseconds a case may take where its ten seconds do not suffice; the guest reads it.
+PATIENCE = "quire_timeout=180000"
+
+
+@dataclass(frozen=True)
+class Options:
+    """`cpus` above 1 runs without -icount, so that races can happen."""
+
+    cpus: int = 1
+    timeout: float = TIMEOUT
+    memory: str = "2G"
+    # Take over what an earlier run of the same kernel and guest has reported.
+    resume: bool = False
+    # Further kernel parameters.
+    parameters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One boot's report and where its logs are."""
+
+    kernel: Kernel
+    report: Test
+    logs: str
+
+    @property
+    def cases(self) -> list[tuple[str, Test]]:
+        """Every case by its full name."""
+        return [(name.lstrip("."), test) for name, test in self.report.leaves() if name]
+
+
+@dataclass(frozen=True)
+class Order:
+    """One boot to make: a kernel and how."""
+
+    kernel: Kernel
+    options: Options
+
+
+class Boot(Protocol):
+    """Boots a kernel and has cases run; run() below does, for the guest's own tests."""
+
+    def __call__(
+        self,
+        session: Session,
+        kernel: Kernel,
+        patterns: Sequence[str],
+        options: Options,
+        seen: Callable[[int], None] | None = None,
+        /,
+    ) -> Verdict:
+        """GuestLost for a panic, hang or splat; failed cases are in the verdict."""
+
+
+def several(
+    session: Session, orders: Sequence[Order], patterns: Sequence[str], boot: Boot | None = None
+) -> list[Verdict | GuestLost]:
+    """The same cases on every kernel, two machines at a time; a lost guest is a result too."""
+    cases = dict.fromkeys(range(len(orders)), 0)
+    done = 0
+
+    def work(number: int) -> Verdict | GuestLost:
+        def seen(count: int) -> None:
+            cases[number] = count
+            session.progress.at(done, f"{sum(cases.values())} cases")
+
+        order = orders[number]
+        try:
+            return (boot or run)(session, order.kernel, patterns, order.options, seen)
+        except GuestLost as lost:
+            return lost
+
+    def finished(count: int, *_: object) -> None:
+        nonlocal done
+        done = count
+        session.progress.at(done)
+
+    names = ", ".join(dict.fromkeys(order.kernel.arch.name for order in orders))
+    with session.progress.stage(f"{names} tests", len(orders)):
+        return parallel.each(range(len(orders)), work, finished)
+
+
+def run(
+    session: Session,
+    kernel: Kernel,
+    patterns: Sequence[str],
+    options: Options,
+    seen: Callable[[int], None] | None = None,
+) -> Verdict:
+    """Boot and test. GuestLost for a panic, hang or splat; failed cases are in the verdict.
+
+    `seen` gets how many cases have been run, now and then. Difference when the guest's exit
+    status and its report contradict each other.
+    """
+    program = guest.build(session.cache, session.project.guest, kernel, session.jobs)
+    machine_ = prepare(kernel, program, ("test", *patterns), options, (MOVABLE,))
+    outcome, work = attend(session, machine_, seen, resume=options.resume)
+    report = ktap.parse(outcome.other)
+    check(outcome, report, work, "check the pattern: quire test --list")
+    return Verdict(kernel, report, str(work))
+
+
+def prepare(
+    kernel: Kernel,
+    program: Guest,
+    words: tuple[str, ...],
+    options: Options,
+    parameters: tuple[str, ...] = (),
+) -> Machine:
+    """The machine for a boot that tests."""
+    return Machine(
+        kernel,
+        program,
+        words,
+        cpus=options.cpus,
+        icount=options.cpus == 1,
+        memory=options.memory,
+        timeout=options.timeout,
+        loglevel=CHATTY,
+        parameters=(*parameters, *patience(kernel, options), *options.parameters),
+        lean=True,
+    )
+
+
+def attend(
+    session: Session,
+    boot: Machine,
+    seen: Callable[[int], None] | None,
+    *,
+    resume: bool = False,
+) -> tuple[Results, Path]:
+    """Boot it in a directory of its own; what the guest reported, and where the logs are.
+
+    With `resume` from an earlier boot of the same, if that came to its end.
+    """
+    name = _name(boot)
+    work, mark = session.cache.root / "boot" / name, digest(boot.guest.sha256, boot.argv(Path()))
+    finished = work / FINISHED
+    if resume and finished.is_file() and finished.read_text() == mark:
+        return machine.judge(boot, work, hung=False, status=0), work
+    work = machine.workdir(session.cache, name)
+
+    def tick() -> None:
+        if seen:
+            seen(ktap.results(work / machine.RESULTS))
+
+    outcome = machine.boot(boot, work, tick)
+    if not dry_run():
+        finished.write_text(mark)
+    return outcome, work
+
+
+def check(outcome: Results, report: Test, work: Path, remedy: str) -> None:
+    """Difference when nothing was tested, or the guest's exit status contradicts its report."""
+    if dry_run():
+        return
+    if report.status == "missing":
+        raise Difference(
+            "the guest reported no tests",
+            "\n".join([*outcome.notes, *outcome.other[:5], f"whole log: {work}"]),
+            remedy,
+        )
+    if (outcome.exit == 0) == report.failed:
+        raise Difference(
+            f"exit status {outcome.exit} contradicts the report",
+            f"{report.problem or 'see the log'}\nwhole log: {work}",
+            "read the log; some result is missing",
+        )
+
+
+def patience(kernel: Kernel, options: Options) -> tuple[str, ...]:
+    """Without -icount the guest's time is real; a kernel that checks itself is slow."""
+    return (PATIENCE,) if options.cpus > 1 or kernel.enables("CONFIG_DEBUG_VM") else ()
+
+
+def listing(session: Session, kernel: Kernel) -> list[str]:
+    """What the guest can run, as it says itself."""
+    program = guest.build(session.cache, session.project.guest, kernel, session.jobs)
+    work = machine.workdir(session.cache, f"list-{kernel.arch.name}")
+    return machine.boot(Machine(kernel, program, ("list",), timeout=120), work).other
+
+
+def failures(verdicts: Sequence[Verdict], known: Sequence[Expected] = ()) -> QuireError | None:
+    """One error for everything that failed and was not known to; None if nothing did."""
+    lines = []
+    for verdict in verdicts:
+        kernel = verdict.kernel
+        unknown = [
+            (name, test)
+            for name, test in verdict.cases
+            if test.failed and not expected.why(known, kernel, name)
+        ]
+        for name, test in unknown:
+            lines.append(f"{kernel.arch.name} {kernel.tree.label}: {name} {test.problem}")
+            lines += [f"| {text}" for text in test.diagnostics[-8:]]
+        if unknown or (verdict.report.failed and not any(t.failed for _, t in verdict.cases)):
+            lines.append(f"whole log: {verdict.logs}")
+    if not lines:
+        return None
+    return Difference("tests failed", "\n".join(lines), "read the log, then the patch")
+
+
+def _name(boot: Machine) -> str:
+    """Different tests and kernels may run at the same time."""
+    kernel = boot.kernel
+    key = digest(kernel.image_sha256, boot.append())
+    return f"{boot.init[0]}-{kernel.arch.name}-{kernel.tree.label}-smp{boot.cpus}-{key}"

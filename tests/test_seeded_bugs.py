@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The table of seeded bugs: read, chosen from, and complete."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Quire
+
+from quire.arch import ARCHITECTURES
+from quire.host import project
+from quire.host.errors import UserError
+from quire.test import seeded
+
+TABLE = """\
+# name | what is wrong | trap | architectures | cases
+lost-dirty | a block's dirty bit is dropped | 13 | arm64 | mremap.dirty* mremap.written*
+
+no-flush | the TLB is not flushed | 15 | arm64 x86_64 | mremap.stale*
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    file = folder / "bugs"
+    file.write_text(text)
+    return file
+
+
+def test_a_table_is_read(tmp_path: Path) -> None:
+    first, second = seeded.read(write(tmp_path, TABLE))
+    assert first.name == "lost-dirty"
+    assert first.cases == ("mremap.dirty*", "mremap.written*")
+    assert second.architectures == ("arm64", "x86_64")
+
+
+@pytest.mark.parametrize("line", ["name only", "a | b | c | | x.y", "a | b | c | arm64 |"])
+def test_a_line_that_says_too_little_is_named(tmp_path: Path, line: str) -> None:
+    with pytest.raises(UserError) as error:
+        seeded.read(write(tmp_path, f"{TABLE}{line}\n"))
+    assert line in error.value.where
+
+
+def test_bugs_are_chosen_by_name(tmp_path: Path) -> None:
+    bugs = seeded.read(write(tmp_path, TABLE))
+    assert [bug.name for bug in seeded.select(bugs, ["no-flush"])] == ["no-flush"]
+    assert seeded.select(bugs, []) == bugs
+    with pytest.raises(UserError, match="no such seeded bug: nonsense"):
+        seeded.select(bugs, ["nonsense"])
+
+
+def test_a_bug_may_need_a_further_fragment(tmp_path: Path) -> None:
+    line = "no-page | an allocation fails | 6 | arm64/debug | swapout.count*\n"
+    plain, _, needy = seeded.read(write(tmp_path, TABLE + line))
+    debug = [Path("configs/debug.config")]
+    assert plain.seen_on("arm64") and plain.seen_on("arm64", debug)
+    assert needy.seen_on("arm64", debug)
+    assert not needy.seen_on("arm64")
+    assert not needy.seen_on("x86_64", debug)
+
+
+def test_every_table_of_the_project_is_sound() -> None:
+    tables = sorted(project.find().sabotage.glob("linux-*/bugs"))
+    assert tables
+    for table in tables:
+        bugs = seeded.read(table)
+        names = [bug.name for bug in bugs]
+        assert len(names) == len(set(names))
+        patches = "".join(patch.read_text() for patch in table.parent.glob("*.patch"))
+        for bug in bugs:
+            kernels = {name.removesuffix("/debug") for name in bug.architectures}
+            assert kernels <= set(ARCHITECTURES)
+            assert f'"{bug.name}"' in patches, f"no patch knows {bug.name}"
+
+
+def test_the_kernel_has_the_kunit_suites(quire: Quire, tree: Path) -> None:
+    folder = quire.project / "sabotage/linux-6.12.y"
+    folder.mkdir(parents=True)
+    (folder / "series").write_text("")
+    write(folder, "lose | a page is lost | 1 | arm64 | fake.good\n")
+    (quire.project / "configs/kunit.config").write_text("CONFIG_KUNIT=y\n")
+    done = quire("sabotage", "--source", str(tree), "ARCH=arm64")
+    # The fake guest sees no bug.
+    assert done.returncode == 1, done.stderr
+    assert "MISSED arm64 lose" in done.stdout
+    (config,) = quire.build.glob("tree/*/linux/o-arm64-*/.config")
+    assert "CONFIG_KUNIT=y" in config.read_text()
