@@ -89,7 +89,7 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A fake checkout of Quire with two capabilities for 6.12.100 and later."""
+    """A fake checkout of Quire with two topics for 6.12.100 and later."""
     root = tmp_path / "project"
     folder = root / "patches/linux-6.12.y"
     for name in ("mremap", "ksm"):

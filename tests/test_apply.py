@@ -27,7 +27,7 @@ def test_twice_is_harmless(project: Path, tree: Path) -> None:
 
 
 @pytest.mark.parametrize("first", [("mremap",), ("ksm",), ("ksm", "mremap")])
-def test_any_order_of_capabilities_gives_one_tree(
+def test_any_order_of_topics_gives_one_tree(
     project: Path, tree: Path, first: tuple[str, ...]
 ) -> None:
     chosen = series.read(project / "patches/linux-6.12.y/series")

@@ -86,7 +86,7 @@ def check(
 def states(done: subprocess.CompletedProcess[str]) -> dict[tuple[str, str], str]:
     """The state of each cell."""
     rows = json.loads(done.stdout)
-    return {(row["configuration"], row["capability"]): row["state"] for row in rows}
+    return {(row["configuration"], row["topic"]): row["state"] for row in rows}
 
 
 def test_a_clean_series(check: Callable[..., subprocess.CompletedProcess[str]]) -> None:
@@ -104,7 +104,7 @@ def test_a_warning_of_one_architecture_fails_those_that_have_the_patch(
         done = check("--json", FAKE_WARN="riscv:run 8")
         assert done.returncode == 1
         assert states(done) == {**CLEAN, **bad}
-    rows = {(r["configuration"], r["capability"]): r for r in json.loads(done.stdout)}
+    rows = {(r["configuration"], r["topic"]): r for r in json.loads(done.stdout)}
     first, last = rows["riscv64", "all"]["trouble"].splitlines()
     assert first == "../mm/mremap.c:8:1: error: unused ‘run 8’ [-Werror=unused]"
     assert "unused" in Path(last.removeprefix("whole log: ")).read_text()
@@ -131,7 +131,7 @@ def test_what_was_clean_is_not_compiled_again(
     assert check(FAKE_COMPILED=str(note)).returncode == 0
     first = note.read_text().splitlines()
     assert first.count("o-riscv64 mm/") == 1
-    # With the whole series mm/ is compiled, then only what each capability touches.
+    # With the whole series mm/ is compiled, then only what each topic touches.
     assert first.count("o-riscv64 mm/mremap.o") == 2
     note.unlink()
 
@@ -213,7 +213,7 @@ def test_targets_are_what_the_patches_touch(tmp_path: Path, directory: Path) -> 
     assert place.targets(series) == wide
 
 
-def test_a_header_that_another_capability_changes_is_compiled_with_each(tmp_path: Path) -> None:
+def test_a_header_that_another_topic_changes_is_compiled_with_each(tmp_path: Path) -> None:
     names = {"ksm/1": ["mm/ksm.c"], "swapout/1": ["mm/rmap.c", "mm/a.h"], "mremap/1": ["mm/a.h"]}
     patches = []
     for name, files in names.items():

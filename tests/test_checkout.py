@@ -88,13 +88,13 @@ def test_a_new_commit_follows_its_neighbour(quire: Quire, work: Path) -> None:
     assert names[-1] == "ksm/0002-ksm-and-more.patch"
 
 
-def test_a_trailer_names_the_capability(quire: Quire, work: Path) -> None:
+def test_a_trailer_names_the_topic(quire: Quire, work: Path) -> None:
     (work / "mm/new.c").write_text("int x;\n")
     git(work, "add", "mm/new.c")
-    git(work, "commit", "-m", "mm: swap out runs\n\nBecause.\n\nQuire-capability: swapout")
+    git(work, "commit", "-m", "mm: swap out runs\n\nBecause.\n\nQuire-topic: swapout")
     assert quire("export", str(work)).returncode == 0
     text = (patches(quire) / "swapout/0001-mm-swap-out-runs.patch").read_text()
-    assert "Quire-capability" not in text
+    assert "Quire-topic" not in text
     assert "Because." in text
 
 

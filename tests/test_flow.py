@@ -127,7 +127,7 @@ def test_fresh_adds_a_sample(quire: Quire, tree: Path) -> None:
     assert "spread 0.000% of 3" in done.stdout
 
 
-def test_only_one_capability(quire: Quire, tree: Path) -> None:
+def test_only_one_topic(quire: Quire, tree: Path) -> None:
     words = ("build", "--patched", "--source", str(tree), "ARCH=arm64")
     assert quire(*words, "--only", "ksm").returncode == 0
     (patched,) = quire.build.glob("tree/*/linux/mm/mremap.c")

@@ -42,12 +42,12 @@ def test_a_variant_is_chosen_by_version(project: Path) -> None:
         series.select(project / "patches", parse("6.12.50"))
 
 
-def test_one_capability_brings_what_it_needs(project: Path) -> None:
+def test_one_topic_brings_what_it_needs(project: Path) -> None:
     file = project / "patches/linux-6.12.y/series"
     assert names(series.read(file).only(["ksm"])) == ["ksm/0001-ksm-look-less.patch"]
     file.write_text(file.read_text() + "# needs: ksm mremap\n")
     assert len(names(series.read(file).only(["ksm"]))) == 3
-    with pytest.raises(UserError, match="no capability nothing"):
+    with pytest.raises(UserError, match="no topic nothing"):
         series.read(file).only(["nothing"])
 
 
@@ -118,11 +118,11 @@ def test_quilt_reads_it_alike(project: Path, tree: Path) -> None:
     assert done.stdout.split() == names(series.read(folder / "series"))
 
 
-def test_a_variants_folder_belongs_to_its_capability(tmp_path: Path) -> None:
+def test_a_variants_folder_belongs_to_its_topic(tmp_path: Path) -> None:
     folder = tmp_path / "lazyfree@6.12.94"
     folder.mkdir()
     (folder / "0001-a.patch").write_text("")
     (tmp_path / "series.old").write_text("lazyfree@6.12.94/0001-a.patch\n")
     found = series.read(tmp_path / "series.old")
-    assert found.capabilities == ["lazyfree"]
+    assert found.topics == ["lazyfree"]
     assert len(names(found.only(["lazyfree"]))) == 1

@@ -128,8 +128,8 @@ def _add_common(part: argparse.ArgumentParser) -> None:
         "--only",
         action="append",
         default=[],
-        metavar="CAPABILITY",
-        help="patch with this capability alone (mremap, ksm, …); may be repeated",
+        metavar="TOPIC",
+        help="patch with this topic alone (mremap, ksm, …); may be repeated",
     )
 
 

@@ -67,8 +67,8 @@ def listed(series: Series, patches: Path) -> Iterator[Result]:
 
 
 def applies(tree: Path, series: Series) -> Iterator[Result]:
-    """Each patch without fuzz on what is before it; each capability alone with its needs."""
-    selections = [("all", series)] + [(name, series.only([name])) for name in series.capabilities]
+    """Each patch without fuzz on what is before it; each topic alone with its needs."""
+    selections = [("all", series)] + [(name, series.only([name])) for name in series.topics]
     for name, selection in selections:
         with FilesOf(tree, selection) as scratch:
             for patch in selection.patches:

@@ -2,7 +2,7 @@
 """Check the series: style, application without fuzz, every step builds, every base.
 
 checkpatch --strict is the base's own. Each patch is applied on what comes before it, each
-capability also by itself; after each patch the objects it touches are built for every
+topic also by itself; after each patch the objects it touches are built for every
 architecture, and at the end the whole kernels.
 
   quire check                on the base at hand
@@ -53,7 +53,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         "--architectures",
         nargs="*",
         metavar="NAME",
-        help="only compile each capability for other architectures and configurations",
+        help="only compile each topic for other architectures and configurations",
     )
     part.add_argument("--json", action="store_true", help="print JSON")
 
@@ -129,7 +129,7 @@ def _elsewhere(session: Session, arguments: argparse.Namespace) -> int:
     if failed:
         raise Difference(
             f"the series does not compile everywhere: {len(failed)} of {len(found)} failed",
-            "\n".join(f"{cell.configuration}: {cell.capability}" for cell in failed),
+            "\n".join(f"{cell.configuration}: {cell.topic}" for cell in failed),
             "mend the patches: quire tree, quire export",
         )
     return 0

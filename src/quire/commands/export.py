@@ -2,7 +2,7 @@
 """Write a checkout made by quire tree back as the series.
 
 Patches are normalised, so that one that did not change does not change here either: no commit
-hash, no git version, no blob hashes, numbered within each capability. Cover letters stay.
+hash, no git version, no blob hashes, numbered within each topic. Cover letters stay.
 
   quire export linux-6.12.117
 """

@@ -2,12 +2,12 @@
 """Make a git checkout of the base with each patch of the series as a commit on top.
 
 Edit, amend and rebase there with ordinary git, then write the series back with quire export.
-A new commit goes to the capability of the commit before it, unless its message has a line
-`Quire-capability: NAME` (which export takes out).
+A new commit goes to the topic of the commit before it, unless its message has a line
+`Quire-topic: NAME` (which export takes out).
 
   quire tree                     6.12, in ./linux-6.12.<newest>
   quire tree 6.12.94 work        that base, in ./work
-  quire tree --only mremap       one capability
+  quire tree --only mremap       one topic
 """
 
 import argparse

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The table of what compiles: a row for each configuration, a column for each capability."""
+"""The table of what compiles: a row for each configuration, a column for each topic."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def show(cells: Sequence[Cell], title: str) -> None:
     out.print(build(cells, title))
     for cell in cells:
         if cell.state == FAILED:
-            out.print(Text(f"{cell.configuration}: {cell.capability}: {cell.state}", "red"))
+            out.print(Text(f"{cell.configuration}: {cell.topic}: {cell.state}", "red"))
             for line in cell.trouble.splitlines():
                 out.print(f"     {line}")
 
@@ -33,8 +33,8 @@ def build(cells: Sequence[Cell], title: str) -> Table:
     rows: dict[str, list[Cell]] = {}
     for cell in cells:
         rows.setdefault(cell.configuration, []).append(cell)
-    for capability in dict.fromkeys(cell.capability for cell in cells):
-        table.add_column(capability, no_wrap=True)
+    for topic in dict.fromkeys(cell.topic for cell in cells):
+        table.add_column(topic, no_wrap=True)
     for name, row in rows.items():
         table.add_row(name, *(Text(cell.state, STYLES[cell.state]) for cell in row))
     return table

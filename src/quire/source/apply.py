@@ -2,7 +2,7 @@
 """Applying a series to a tree: without fuzz, all of it or nothing, harmless the second time.
 
 The touched files are copied aside and patched there; the tree is written only when everything
-fitted. A capability that is already in the tree is first taken out of the copy, so that the
+fitted. A topic that is already in the tree is first taken out of the copy, so that the
 result is the same whether none, some or all of the series was there.
 """
 
@@ -125,7 +125,7 @@ class _Uninterrupted:
 
 
 def _peel(scratch: Path, series: Series) -> list[str]:
-    """Take capabilities that are wholly there out of the scratch copy, last one first."""
+    """Take topics that are wholly there out of the scratch copy, last one first."""
     already: list[str] = []
     for folder in reversed(series.folders):
         patches = [patch for patch in series.patches if patch.folder == folder]

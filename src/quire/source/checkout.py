@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """A series as a git checkout, and back: edit, rebase and amend there with ordinary git.
 
-The base is the first commit and each patch a commit on top. Which capability a commit belongs to
+The base is the first commit and each patch a commit on top. Which topic a commit belongs to
 is known from the patch of that subject in the series; a new commit belongs where the commit
-before it does, unless it says `Quire-capability: NAME` in a trailer.
+before it does, unless it says `Quire-topic: NAME` in a trailer.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from quire.source.series import Series
 # In the checkout's own configuration: the base's commit.
 BASE_SETTING = "quire.base"
 BRANCH = "quire"
-_CAPABILITY = re.compile(r"^Quire-capability: *(\S+)\n?", re.M)
+_TOPIC = re.compile(r"^Quire-topic: *(\S+)\n?", re.M)
 # As git format-patch limits file names.
 SLUG_LENGTH = 52
 
 
 @dataclass(frozen=True)
 class Commit:
-    """One commit on top of the base: its hash, its capability, and its file's name."""
+    """One commit on top of the base: its hash, its topic, and its file's name."""
 
     hash: str
     folder: str
@@ -116,7 +116,7 @@ def normalise(mail: str) -> str:
     """
     head, separator, diff = mail.partition("\ndiff --git ")
     diff = re.sub(r"^index [0-9a-f]+\.\.[0-9a-f]+(?: \d+)?\n", "", diff, flags=re.M)
-    head = _CAPABILITY.sub("", head)
+    head = _TOPIC.sub("", head)
     return (head + separator + diff).rstrip("\n") + "\n"
 
 
@@ -143,7 +143,7 @@ def _contents(directory: Path, series: Series, commits: Sequence[Commit]) -> Con
 
 
 def _series_text(series: Series, names: Sequence[str]) -> str:
-    """The series file with its comments, each staying before the capability it stood before."""
+    """The series file with its comments, each staying before the topic it stood before."""
     comments: dict[str, list[str]] = {}
     waiting: list[str] = []
     folders = {patch.name: patch.folder for patch in series.patches}
@@ -186,20 +186,20 @@ def _commits(directory: Path, base: str, series: Series) -> list[Commit]:
         shown = git(directory, "show", "-s", "--format=%f%n%B", commit)
         slug, _, message = shown.partition("\n")
         subject = message.partition("\n")[0].strip()
-        named = _CAPABILITY.search(message)
+        named = _TOPIC.search(message)
         folder = named[1] if named else known.get(subject, folder)
         commits.append(Commit(commit, folder, slug))
     if commits and not commits[0].folder:
         raise UserError(
-            "it is not known which capability the first commit belongs to",
+            "it is not known which topic the first commit belongs to",
             commits[0].slug,
-            "add a line to its message: Quire-capability: NAME",
+            "add a line to its message: Quire-topic: NAME",
         )
     return commits
 
 
 def _mail(directory: Path, commit: str, prefix: str) -> str:
-    """The commit as mail; `prefix` says which of its capability's patches it is."""
+    """The commit as mail; `prefix` says which of its topic's patches it is."""
     return normalise(
         git(
             directory,

@@ -41,7 +41,7 @@ class Patch:
         return self.name.rpartition("/")[0]
 
     @property
-    def capability(self) -> str:
+    def topic(self) -> str:
         """What the folder is named for; `lazyfree@6.12.94` holds a variant of `lazyfree`."""
         return self.folder.partition("@")[0]
 

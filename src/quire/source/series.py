@@ -7,7 +7,7 @@ versions it is for in a comment, so quilt reads all of them:
 
     # versions: 6.12.86-
 
-A capability that builds on another says so, and is then never applied without it:
+A topic that builds on another says so, and is then never applied without it:
 
     # needs: swapout lazyfree
 """
@@ -35,7 +35,7 @@ class Series:
     file: Path
     versions: VersionRange
     patches: tuple[Patch, ...]
-    # capability -> those it builds on
+    # topic -> those it builds on
     needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -48,21 +48,21 @@ class Series:
         return digest(*(patch.diff() for patch in self.patches))
 
     @property
-    def capabilities(self) -> list[str]:
+    def topics(self) -> list[str]:
         """The folders' names without what sets a variant apart."""
-        return list(dict.fromkeys(patch.capability for patch in self.patches))
+        return list(dict.fromkeys(patch.topic for patch in self.patches))
 
     def only(self, names: Collection[str]) -> Series:
-        """The patches of these capabilities and what they need. UserError for an unknown one."""
-        unknown = [name for name in names if name not in self.capabilities]
+        """The patches of these topics and what they need. UserError for an unknown one."""
+        unknown = [name for name in names if name not in self.topics]
         if unknown:
             raise UserError(
-                f"the series has no capability {', '.join(unknown)}",
+                f"the series has no topic {', '.join(unknown)}",
                 str(self.file),
-                f"it has: {', '.join(self.capabilities) or 'none yet'}",
+                f"it has: {', '.join(self.topics) or 'none yet'}",
             )
         wanted = set(names).union(*(self.needs.get(name, ()) for name in names))
-        return replace(self, patches=tuple(p for p in self.patches if p.capability in wanted))
+        return replace(self, patches=tuple(p for p in self.patches if p.topic in wanted))
 
 
 def read(file: Path) -> Series:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Each capability alone, and the series whole, compiled for every configuration."""
+"""Each topic alone, and the series whole, compiled for every configuration."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Cell:
-    """One configuration and one capability. `trouble`: the first complaints and the log's path."""
+    """One configuration and one topic. `trouble`: the first complaints and the log's path."""
 
     configuration: str
-    capability: str
+    topic: str
     state: str
     trouble: str = ""
 
@@ -57,7 +57,7 @@ class Attempt:
     """How one make ended: its status, all it complained of, its log."""
 
     place: Place
-    capability: str
+    topic: str
     targets: tuple[str, ...]
     status: int
     complaints: list[str]
@@ -83,8 +83,8 @@ def needs(configurations: Sequence[Configuration]) -> list[Need]:
 
 
 def selections(series: Series) -> list[Selection]:
-    """Each capability with what it needs, then all of them unless that is the same."""
-    found = [Selection(name, series.only([name])) for name in series.capabilities]
+    """Each topic with what it needs, then all of them unless that is the same."""
+    found = [Selection(name, series.only([name])) for name in series.topics]
     if any(selection.series.patches == series.patches for selection in found):
         return found
     found = [replace(one, narrow=_has_its_headers_alone(one.series, series)) for one in found]
@@ -179,13 +179,13 @@ def _judge(this: Run, failed: Sequence[Attempt]) -> dict[tuple[str, str], Cell]:
     for attempt in failed:
         record = json.loads(notes[attempt.place.configuration].read_text())
         cell = _cell(attempt, record["status"], record["complaints"])
-        cells[(cell.configuration, cell.capability)] = cell
+        cells[(cell.configuration, cell.topic)] = cell
     return cells
 
 
 def _cell(attempt: Attempt, stock_status: int, stock: list[str]) -> Cell:
     configuration = attempt.place.configuration
-    cell = Cell(configuration.name, attempt.capability, OK)
+    cell = Cell(configuration.name, attempt.topic, OK)
     lines = complaints.new(attempt.complaints, stock)
     if attempt.complaints and not lines:
         if not (configuration.targets and stock_status):
