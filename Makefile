@@ -11,7 +11,7 @@
 QUIRE := ./quire
 WORDS := $(foreach name,O ARCH CROSS_COMPILE,$(if $($(name)),$(name)=$($(name))))
 WORDS += $(if $(SOURCE),--source $(SOURCE))
-# Seeded bugs of each series that a run of the tests must see; `quire sabotage` tries them all.
+# Seeded bugs of each series that a run of the tests must see; `quire seeded` tries them all.
 FEW := dirty-as-it-is skip-writable no-flush address-key age-clobbers ignore-writable restore-first-only \
 	run-past-table always-swapbacked swap-share-first swap-same-offset swap-ref-once marker-in-first
 # One more kernel to build: one architecture will do. The bugs are for the newest base.
@@ -27,7 +27,7 @@ test: lint
 	QUIRE_TEST_WORDS="$(WORDS)" $(PYTHON_TOOL) pytest
 	$(QUIRE) check --quick $(WORDS)
 	$(QUIRE) test $(WORDS)
-	$(if $(SOURCE),,$(QUIRE) sabotage $(FEW) $(FEW_WORDS))
+	$(if $(SOURCE),,$(QUIRE) seeded $(FEW) $(FEW_WORDS))
 	$(QUIRE) fuzz --corpus $(WORDS)
 
 lint: dev

@@ -105,13 +105,29 @@ def project(tmp_path: Path) -> Path:
         "# the other one\nksm/0001-ksm-look-less.patch\n"
     )
     (root / "configs").mkdir()
-    (root / "configs/common.config").write_text("CONFIG_FAKE=y\n")
-    for arch in ("arm64", "x86_64"):
-        (root / f"configs/{arch}.config").write_text("CONFIG_ARCH_FAKE=y\n")
+    make_line(root, "6.12", 'folder = "patches/linux-6.12.y"\n')
     for part in ("guest", "counter"):
         (root / part).mkdir()
         (root / part / "Makefile").write_text("")
+    (root / "guest/workloads").symlink_to(ROOT / "guest/workloads")
     return root
+
+
+def make_line(root: Path, name: str, series: str = "") -> Path:
+    """A line of kernels as data, with a series if one is named."""
+    folder = root / "lines" / name
+    (folder / "configs").mkdir(parents=True)
+    (folder / "configs/common.config").write_text("CONFIG_FAKE=y\n")
+    for arch in ("arm64", "x86_64"):
+        (folder / f"configs/{arch}.config").write_text("CONFIG_ARCH_FAKE=y\n")
+    text = f'[source.debian]\npackage = "linux-source-{name}"\nconfig = "linux-config-{name}"\n'
+    text += (
+        'suites = ["bookworm-security", "trixie"]\n[fragments]\nall = ["configs/common.config"]\n'
+    )
+    text += 'arm64 = ["configs/arm64.config"]\nx86_64 = ["configs/x86_64.config"]\n'
+    text += f"[series]\n{series}" if series else ""
+    (folder / "line.toml").write_text(text)
+    return folder
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from known import ARM64, X86_64
 
-from quire.arch import ARM64, X86_64, Architecture
-from quire.host import requirements
+from quire.arch import Architecture
+from quire.boot import qemu
 
 ROOT = Path(__file__).resolve().parent.parent
 COUNTER = ROOT / "counter"
@@ -103,7 +104,7 @@ class Bench:
     def qemu(self, elf: Path, arguments: str, *more: str) -> subprocess.CompletedProcess[str]:
         """Run QEMU with the plugin to its end."""
         target = self.target
-        argv = [requirements.qemu(target.arch).binary, *target.machine, "-m", "64", "-smp", "1"]
+        argv = [qemu.of(target.arch).binary, *target.machine, "-m", "64", "-smp", "1"]
         argv += ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
         argv += [word.format(elf=elf) for word in target.start]
         argv += ["-plugin", f"{self.plugin}{arguments}", *more]
@@ -125,7 +126,7 @@ def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     """A bench for each architecture. host.qemu() says what to install if QEMU is missing."""
     target: Target = request.param
     directory = tmp_path_factory.mktemp(target.stem)
-    api = requirements.qemu(target.arch).plugin_api
+    api = qemu.of(target.arch).plugin_api
     call("make", "-C", COUNTER, f"OUT={directory}", f"API={api}")
     return Bench(target, directory, directory / "libquire-count.so")
 

@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, Quire
+from known import ARM64
 
-from quire.arch import ARCHITECTURES, ARM64
+from quire.arch import ARCHITECTURES
 from quire.check import distribution, kconfig_files
 from quire.check.distribution import Differing, Listed
 from quire.host.errors import UserError
+from quire.source.line import known
 
 OURS = {"CONFIG_KSM": "y", "CONFIG_HZ": "250", "CONFIG_LSM": '""', "CONFIG_IDLE": "y"}
 DEBIANS = {"CONFIG_KSM": "y", "CONFIG_HZ": "250", "CONFIG_ZRAM": "m", "CONFIG_DAMON": "y"}
@@ -88,7 +90,7 @@ def test_a_bad_line(tmp_path: Path, line: str, what: str) -> None:
 
 
 def test_our_file_can_be_read() -> None:
-    lines = distribution.read(ROOT / "configs" / distribution.FILE)
+    lines = distribution.read(known(ROOT)[0].differences)
     assert {name for line in lines for name in line.architectures} == set(ARCHITECTURES)
     assert all(p.startswith("CONFIG_") for line in lines for p in line.patterns)
 
@@ -161,7 +163,7 @@ def rows(quire: Quire, tree: Path) -> dict[str, str]:
 
 def test_the_whole_way(quire: Quire, tree: Path, archive: Path) -> None:
     kconfig_tree(tree, "config FAKE\nconfig DAMON\n")
-    file = quire.project / "configs" / distribution.FILE
+    file = quire.project / "lines/6.12/debian-differences"
     assert list(rows(quire, tree)) == ["CONFIG_DAMON"]
     file.write_text("CONFIG_DAMON | arm64 | n | acts only when told\n")
     assert rows(quire, tree) == {"1 options differ, each with its reason": ""}

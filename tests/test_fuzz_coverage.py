@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from known import ARM64, X86_64
 
-from quire.arch import ARM64, X86_64, Architecture
+from quire.arch import Architecture
 from quire.build.kernel import Kernel, Toolchain
 from quire.fuzz.coverage import blocks, counting
 from quire.fuzz.coverage.blocks import Block
@@ -50,7 +51,7 @@ def kernel(arch: Architecture, objdir: Path) -> Kernel:
 
 
 def test_the_series_names_its_functions() -> None:
-    chosen = series.select(ROOT / "patches", parse("6.12.117"))
+    chosen = series.select(ROOT / "patches/linux-6.12.y", parse("6.12.117"))
     names = counting.touched(chosen)
     assert {"try_to_unmap_one", "move_pte_range", "rmap_walk_ksm", "unmap_clear_run"} <= names
     assert {"unmap_hugetlb_pte", "swap_duplicate_nr", "is_page_zero_filled"} <= names

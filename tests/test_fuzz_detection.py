@@ -10,7 +10,7 @@ import pytest
 from quire.fuzz import detection
 from quire.test import seeded
 
-TABLES = sorted((Path(__file__).parent.parent / "sabotage").glob("*/bugs"))
+TABLES = sorted((Path(__file__).parent.parent / "lines").glob("*/seeded/bugs"))
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda path: path.parent.name)

@@ -53,7 +53,7 @@ def test_a_guest_that_is_lost_is_a_finding(quire: Quire, tree: Path) -> None:
 
 
 def test_seeded_bugs_are_found_or_missed(quire: Quire, tree: Path) -> None:
-    folder = quire.project / "sabotage/linux-6.12.y"
+    folder = quire.project / "lines/6.12/seeded"
     folder.mkdir(parents=True)
     (folder / "series").write_text("# versions: 6.12.100-\nbugs.patch\n")
     (folder / "bugs.patch").write_text(line_patch("bugs", 14, "bug 14"))

@@ -9,6 +9,7 @@ from conftest import ROOT
 from quire.arch import ARCHITECTURES
 from quire.build import kconfig
 from quire.host.errors import BuildFailed, UserError
+from quire.source.line import Line, known
 
 RESOLVED = 'CONFIG_A=y\nCONFIG_B=250\n# CONFIG_C is not set\nCONFIG_D="text with = sign"\n'
 
@@ -42,15 +43,23 @@ def test_all_is_well(tmp_path: Path) -> None:
 
 
 def test_a_fragment_that_is_not_there(tmp_path: Path) -> None:
+    name = "common.config"
+    line = Line("9.9", tmp_path, None, {"all": (tmp_path / name,), "arm64": ()})
     with pytest.raises(UserError, match=r"common\.config"):
-        kconfig.fragments(tmp_path, ARCHITECTURES["arm64"])
+        kconfig.fragments(line, ARCHITECTURES["arm64"])
 
 
+def test_a_line_without_the_architecture(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no configuration for arm64"):
+        kconfig.fragments(Line("9.9", tmp_path, None, {}), ARCHITECTURES["arm64"])
+
+
+@pytest.mark.parametrize("line", known(ROOT), ids=lambda line: line.name)
 @pytest.mark.parametrize("name", ARCHITECTURES)
-def test_our_fragments_ask_for_what_is_measured(name: str) -> None:
+def test_our_fragments_ask_for_what_is_measured(name: str, line: Line) -> None:
     """Trap 18: what a distribution has on the measured paths, built for speed."""
     options: dict[str, str] = {}
-    for path in kconfig.fragments(ROOT / "configs", ARCHITECTURES[name]):
+    for path in kconfig.fragments(line, ARCHITECTURES[name]):
         options.update(kconfig.parse(path.read_text()))
     wanted = "MEMCG LRU_GEN NUMA SWAP ZRAM USERFAULTFD KSM CC_OPTIMIZE_FOR_PERFORMANCE".split()
     wanted += {

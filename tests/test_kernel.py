@@ -8,8 +8,8 @@ import shutil
 from pathlib import Path
 
 from conftest import line_patch
+from known import ARM64
 
-from quire.arch import ARM64
 from quire.build import kernel
 from quire.build.kernel import BUILT, Request, Toolchain
 from quire.source.base import Base

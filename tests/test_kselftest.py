@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from conftest import LOGS, ROOT
+from known import ARM64, X86_64
 from test_matrix import kernel
 
-from quire.arch import ARM64, X86_64
 from quire.boot import results
 from quire.boot.ktap import Test
 from quire.host.errors import UserError

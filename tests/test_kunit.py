@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from conftest import Quire, line_patch
+from known import ARM64, I386, X86_64
 
-from quire.arch import ARM64, I386, X86_64
 from quire.build import kconfig
 from quire.host import project
 from quire.host.errors import UserError
@@ -93,7 +93,7 @@ def test_what_has_not(console: str, trouble: str) -> None:
 
 def test_the_projects_own_tables_are_sound() -> None:
     found = project.find()
-    tables = sorted(found.sabotage.glob("linux-*/kunit"))
+    tables = sorted(found.root.glob("lines/*/seeded/kunit"))
     assert tables
     for table in tables:
         assert (table.parent / kunit.PATCH).is_file()
@@ -107,7 +107,7 @@ def test_the_projects_own_tables_are_sound() -> None:
 @pytest.fixture
 def overlay(quire: Quire) -> Quire:
     """The fake project with a table of KUnit kernels."""
-    folder = quire.project / "sabotage/linux-6.12.y"
+    folder = quire.project / "lines/6.12/seeded"
     folder.mkdir(parents=True)
     (folder / "bugs").write_text("")
     (folder / "kunit").write_text(TABLE)

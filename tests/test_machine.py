@@ -23,7 +23,6 @@ from quire.build.kernel import Kernel
 from quire.host import process
 from quire.host.errors import GuestLost
 from quire.session import Session
-from quire.source import series
 
 WORDS = os.environ.get("QUIRE_TEST_WORDS", "").split()
 
@@ -69,7 +68,7 @@ def built(session: Session, arch: Architecture) -> Kernel:
     """The stock kernel; only `make test` builds it, a bare pytest does not wait minutes."""
     if not list(session.cache.root.glob("base/*/base.json")):
         pytest.skip("no kernel is built: make test, or ./quire build")
-    stock, _ = session.trees(session.base())
+    stock = session.sides().a.tree
     if not (session.request(arch, stock).objdir / kernel.BUILT).exists():
         pytest.skip("no kernel is built: make test, or ./quire build")
     return session.kernel(arch, stock)
@@ -141,11 +140,10 @@ def test_the_guests_own_self_test(session: Session, built: Kernel, tmp_path: Pat
 def test_two_boots_count_the_same(session: Session, built: Kernel) -> None:
     """The promise of `quire bench`: 0.1 % on every row; here on the cheapest one."""
     from quire import lab  # noqa: PLC0415
-    from quire.measure import workloads  # noqa: PLC0415
     from quire.measure.bench import Options, measure  # noqa: PLC0415
 
     rig = lab.rig(session, built)
-    (cell,) = workloads.cells(["mremap"], [64])
+    (cell,) = session.workloads.cells(["mremap"], [64])
     samples = measure(session.cache, [rig], [cell], session.progress, Options(2, fresh=True))
     totals = [sample.counts.total for sample in samples[built.image_sha256, cell]]
     assert len(totals) >= 2
@@ -154,16 +152,12 @@ def test_two_boots_count_the_same(session: Session, built: Kernel) -> None:
 
 def test_the_patched_kernel_rebuilt_little(session: Session, built: Kernel) -> None:
     """A patched build starts from the stock one: only what the series touches is compiled."""
-    stock, patched = session.trees(session.base())
+    sides = session.sides()
     log = session.cache.root / "log" / f"kernel-{built.arch.name}-patched.log"
-    if patched == stock or not log.exists():
+    if sides.same or not log.exists():
         pytest.skip("no patched kernel was built here")
     compiled = [line for line in log.read_text().splitlines() if line.startswith("  CC ")]
-    touched = {
-        n
-        for p in series.select(session.project.patches, stock.base.version).patches
-        for n in p.files()
-    }
+    touched = {name for patch in sides.series.patches for name in patch.files()}
     # A header is included by many, but never by all.
     headers = any(name.endswith(".h") for name in touched)
     assert len(compiled) < (built.arch.objects if headers else 200)

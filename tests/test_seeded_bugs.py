@@ -60,7 +60,7 @@ def test_a_bug_may_need_a_further_fragment(tmp_path: Path) -> None:
 
 
 def test_every_table_of_the_project_is_sound() -> None:
-    tables = sorted(project.find().sabotage.glob("linux-*/bugs"))
+    tables = sorted(project.find().root.glob("lines/*/seeded/bugs"))
     assert tables
     for table in tables:
         bugs = seeded.read(table)
@@ -74,12 +74,12 @@ def test_every_table_of_the_project_is_sound() -> None:
 
 
 def test_the_kernel_has_the_kunit_suites(quire: Quire, tree: Path) -> None:
-    folder = quire.project / "sabotage/linux-6.12.y"
+    folder = quire.project / "lines/6.12/seeded"
     folder.mkdir(parents=True)
     (folder / "series").write_text("")
     write(folder, "lose | a page is lost | 1 | arm64 | fake.good\n")
     (quire.project / "configs/kunit.config").write_text("CONFIG_KUNIT=y\n")
-    done = quire("sabotage", "--source", str(tree), "ARCH=arm64")
+    done = quire("seeded", "--source", str(tree), "ARCH=arm64")
     # The fake guest sees no bug.
     assert done.returncode == 1, done.stderr
     assert "MISSED arm64 lose" in done.stdout

@@ -19,7 +19,7 @@ def names(one: series.Series) -> list[str]:
 
 
 def test_quilt_order_and_comments(project: Path) -> None:
-    found = series.select(project / "patches", parse("6.12.117"))
+    found = series.select(project / "patches/linux-6.12.y", parse("6.12.117"))
     assert names(found) == [
         "mremap/0001-mm-move-runs.patch",
         "mremap/0002-mm-move-more.patch",
@@ -33,13 +33,13 @@ def test_a_variant_is_chosen_by_version(project: Path) -> None:
     (folder / "series.old").write_text(
         "# versions: 6.12.50-6.12.99\nksm/0001-ksm-look-less.patch\n"
     )
-    assert len(names(series.select(project / "patches", parse("6.12.100")))) == 3
-    assert len(names(series.select(project / "patches", parse("6.12.99")))) == 1
+    assert len(names(series.select(project / "patches/linux-6.12.y", parse("6.12.100")))) == 3
+    assert len(names(series.select(project / "patches/linux-6.12.y", parse("6.12.99")))) == 1
     with pytest.raises(UserError, match=r"no series is for Linux 6\.12\.49"):
-        series.select(project / "patches", parse("6.12.49"))
+        series.select(project / "patches/linux-6.12.y", parse("6.12.49"))
     (folder / "series.older").write_text("# versions: -6.12.50\n")
     with pytest.raises(UserError, match="more than one series"):
-        series.select(project / "patches", parse("6.12.50"))
+        series.select(project / "patches/linux-6.12.y", parse("6.12.50"))
 
 
 def test_one_topic_brings_what_it_needs(project: Path) -> None:
@@ -97,7 +97,7 @@ def test_our_own_series_can_be_read() -> None:
     """Every variant in the project parses, and no two are for one version."""
     for folder in sorted((ROOT / "patches").glob("linux-*.y")):
         line = folder.name.removeprefix("linux-").removesuffix(".y")
-        variants = series.variants(ROOT / "patches", line)
+        variants = series.variants(folder)
         major, minor = map(int, line.split("."))
         for patch in range(400):
             fitting = [v for v in variants if Version(major, minor, patch) in v.versions]

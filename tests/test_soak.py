@@ -64,7 +64,7 @@ def test_a_report_that_contradicts_itself(quire: Quire, tree: Path) -> None:
 
 
 def test_seeded_bugs_are_seen_or_missed(quire: Quire, tree: Path) -> None:
-    folder = quire.project / "sabotage/linux-6.12.y"
+    folder = quire.project / "lines/6.12/seeded"
     folder.mkdir(parents=True)
     (folder / "series").write_text("# versions: 6.12.100-\nbugs.patch\n")
     (folder / "bugs.patch").write_text(line_patch("bugs", 14, "bug 14"))

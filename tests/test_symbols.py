@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from known import ARM64
 
-from quire.arch import ARM64
 from quire.build import counter
 from quire.build.kernel import Kernel, Toolchain
 from quire.host.errors import BuildFailed

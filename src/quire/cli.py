@@ -11,14 +11,18 @@ import shutil
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from quire import commands, session
 from quire.host import process, project
 from quire.host.cache import Cache
 from quire.host.errors import BuildFailed, QuireError, UserError
 from quire.host.progress import Progress
+from quire.source import side
+from quire.source.side import Ask
 
 KBUILD = re.compile(r"(ARCH|CROSS_COMPILE|O)=(.*)", re.S)
 EPILOG = """\
@@ -106,9 +110,9 @@ def _add_common(part: argparse.ArgumentParser) -> None:
     base = part.add_argument_group("which kernel")
     base.add_argument(
         "--base",
-        default=session.DEFAULT_BASE,
+        default=side.DEFAULT_BASE,
         metavar="VERSION",
-        help="Debian's linux-source: 6.12 (the newest) or 6.12.94 (that one)",
+        help="Debian's linux-source: 6.12 (the newest), 6.12.94 (that one), 7.3",
     )
     base.add_argument(
         "--source",
@@ -131,6 +135,28 @@ def _add_common(part: argparse.ArgumentParser) -> None:
         metavar="TOPIC",
         help="patch with this topic alone (mremap, ksm, …); may be repeated",
     )
+    _add_sides(part.add_argument_group("two sides of your own"))
+
+
+def _add_sides(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--series",
+        type=Path,
+        dest="patches",
+        metavar="PATH",
+        help="side B is side A with this: a mailbox, a quilt series, a directory of patches",
+    )
+    group.add_argument("--a", default="", metavar="SIDE", help="a kernel tree, or a revision")
+    group.add_argument("--b", default="", metavar="SIDE", help="the other one")
+    group.add_argument(
+        "--git", type=Path, metavar="DIR", help="the repository of which --a and --b are revisions"
+    )
+    group.add_argument(
+        "--line",
+        default="",
+        metavar="NAME",
+        help="take the configuration of this line (default: by the trees' version)",
+    )
 
 
 def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> session.Session:
@@ -151,11 +177,9 @@ def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> se
         progress=Progress(quiet=arguments.quiet or arguments.dry_run),
         architectures=session.architectures(names, cross),
         jobs=arguments.jobs,
-        wanted=arguments.base,
-        source=arguments.source,
+        ask=Ask(**{field.name: _chosen(arguments, field.name) for field in fields(Ask)}),
         cross_compile=cross,
         configs=tuple(arguments.config),
-        only=tuple(arguments.only),
     )
 
 
@@ -170,6 +194,11 @@ def kbuild_words(argv: list[str]) -> tuple[list[str], dict[str, str]]:
         else:
             words.append(word)
     return words, variables
+
+
+def _chosen(arguments: argparse.Namespace, name: str) -> Any:
+    value = getattr(arguments, name if name != "series" else "patches")
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _positive(text: str) -> int:

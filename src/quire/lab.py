@@ -1,82 +1,58 @@
 # SPDX-License-Identifier: GPL-2.0
-"""From a base to an architecture's comparison: the flow that bench, demo and profile share."""
+"""From two sides to an architecture's comparison: the flow that bench, demo and profile share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from quire.arch import Architecture, Cpu
-from quire.build import counter, guest, kconfig
+from quire.boot import qemu
+from quire.build import counter
 from quire.build.kernel import Kernel
-from quire.host import requirements
-from quire.measure import bench, comparison
+from quire.measure import bench, comparison, posted
 from quire.measure.bench import Options, Rig, Samples
 from quire.measure.comparison import Comparison
 from quire.measure.workloads import Cell
 from quire.report.data import Provenance
 from quire.session import Session
-from quire.source.base import Base
-from quire.source.series import Series
-from quire.source.tree import Tree
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A base with its series and both trees."""
-
-    base: Base
-    series: Series
-    stock: Tree
-    patched: Tree
-
-    @property
-    def title(self) -> str:
-        """For tables and pictures."""
-        count = len(self.series.patches)
-        noun = "patch" if count == 1 else "patches"
-        return f"Linux {self.base.version}, {self.base.origin}, {count} {noun}"
-
-
-def prepare(session: Session) -> Prepared:
-    """Fetch and patch."""
-    base = session.base()
-    stock, patched = session.trees(base)
-    return Prepared(base, session.series(base), stock, patched)
+from quire.source.side import Sides
 
 
 def rig(session: Session, kernel: Kernel) -> Rig:
     """Everything a measurement of `kernel` needs, built."""
-    qemu = requirements.qemu(kernel.arch)
-    plugin = counter.build(session.cache, session.project.counter, qemu)
-    program = guest.build(session.cache, session.project.guest, kernel, session.jobs)
-    return Rig(kernel, program, plugin, qemu)
+    found = qemu.of(kernel.arch)
+    plugin = counter.build(session.cache, session.project.counter, found)
+    return Rig(kernel, session.guest(kernel), plugin, found)
 
 
-def rigs(session: Session, arch: Architecture, prepared: Prepared) -> tuple[Rig, Rig]:
-    """Stock and patched, built in that order."""
+def rigs(session: Session, arch: Architecture, sides: Sides) -> tuple[Rig, Rig]:
+    """Side A and side B, built in that order."""
     # A QEMU that cannot count is better known before the kernels are built.
-    requirements.qemu(arch)
-    stock = rig(session, session.kernel(arch, prepared.stock))
-    return stock, rig(session, session.kernel(arch, prepared.patched))
+    qemu.of(arch)
+    a = rig(session, session.kernel(arch, sides.a.tree))
+    return a, a if sides.same else rig(session, session.kernel(arch, sides.b.tree))
 
 
 def on(both: tuple[Rig, Rig], cpu: Cpu) -> tuple[Rig, Rig]:
     """The same kernels, booted on another CPU."""
-    stock, patched = (
-        replace(rig, kernel=replace(rig.kernel, arch=rig.kernel.arch.on(cpu))) for rig in both
-    )
-    return stock, patched
+    a, b = (replace(rig, kernel=replace(rig.kernel, arch=rig.kernel.arch.on(cpu))) for rig in both)
+    return a, b
 
 
 def compare(
-    session: Session, both: tuple[Rig, Rig], cells: Sequence[Cell], options: Options
+    session: Session,
+    sides: Sides,
+    both: tuple[Rig, Rig],
+    cells: Sequence[Cell],
+    options: Options,
 ) -> tuple[Comparison, Provenance, Samples]:
     """Measure the cells on both kernels of one architecture."""
-    stock, patched = both
-    arch = stock.kernel.arch
+    a, b = both
+    arch = a.kernel.arch
     samples = bench.measure(session.cache, both, cells, session.progress, options)
-    images = (stock.kernel.image_sha256, patched.kernel.image_sha256)
-    rows = comparison.compare(arch, images, cells, samples) if samples else Comparison(arch, ())
-    fragments = kconfig.fragments(session.project.configs, arch, session.configs)
-    return rows, Provenance(stock, patched, fragments), samples
+    images = (a.kernel.image_sha256, b.kernel.image_sha256)
+    figures = posted.read(sides.line.posted) if sides.ours else []
+    labels = (sides.a.label, sides.b.label)
+    found = comparison.compare(arch, labels, images, cells, samples, figures)
+    return found, Provenance(a, b, session.fragments(arch, sides.line)), samples

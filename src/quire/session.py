@@ -5,22 +5,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from quire.arch import ARCHITECTURES, Architecture, architecture
-from quire.build import kconfig, kernel
+from quire.build import guest, kconfig, kernel
+from quire.build.guest import Guest
 from quire.build.kernel import Kernel
 from quire.host import project
 from quire.host.cache import Cache
 from quire.host.errors import UserError
 from quire.host.progress import Progress
-from quire.source import base, series, tree
+from quire.measure.workloads import Catalogue
+from quire.source import side
 from quire.source.base import Base
-from quire.source.series import Series
+from quire.source.line import Line
+from quire.source.side import Ask, Sides
 from quire.source.tree import Tree
-
-DEFAULT_BASE = "6.12"
 
 
 @dataclass(frozen=True)
@@ -32,44 +34,56 @@ class Session:
     progress: Progress
     architectures: tuple[Architecture, ...]
     jobs: int
-    wanted: str = DEFAULT_BASE
-    source: Path | None = None
+    ask: Ask = field(default_factory=Ask)
     cross_compile: str | None = None
     configs: tuple[Path, ...] = ()
-    only: tuple[str, ...] = ()
 
     def base(self) -> Base:
-        """The base asked for, fetched or copied if it is not there yet."""
+        """What side A is made from, fetched, exported or copied if it is not there yet."""
         with self.progress.stage("base"):
-            if self.source:
-                return base.from_directory(self.cache, self.source)
-            return base.from_debian(self.cache, self.wanted)
+            return side.base(self.project.root, self.cache, self.ask)
 
-    def series(self, of: Base) -> Series:
-        """The series for that base, narrowed by --only."""
-        chosen = series.select(self.project.patches, of.version)
-        return chosen.only(self.only) if self.only else chosen
-
-    def trees(self, of: Base) -> tuple[Tree, Tree]:
-        """Stock and patched."""
+    def sides(self) -> Sides:
+        """Both sides, ready to build."""
+        # The base has a stage of its own: it may take minutes.
+        self.base()
         with self.progress.stage("patched tree"):
-            return tree.stock(of), tree.patched(self.cache, of, self.series(of))
+            return side.sides(self.project.root, self.cache, self.ask)
+
+    def line(self, of: Base) -> Line:
+        """The line whose configuration and data that base takes."""
+        return side.line_of(self.project.root, self.ask, of)
 
     def request(self, arch: Architecture, of: Tree) -> kernel.Request:
         """What to build for one architecture and tree."""
+        line = self.line(of.base)
         return kernel.Request(
             arch,
             of,
-            kconfig.fragments(self.project.configs, arch, self.configs),
+            self.fragments(arch, line),
             kernel.toolchain(arch, self.cross_compile),
             self.jobs,
+            strict=line.exact,
         )
+
+    def fragments(self, arch: Architecture, line: Line) -> tuple[Path, ...]:
+        """The configuration of that architecture: the line's fragments, then --config."""
+        return kconfig.fragments(line, arch, self.configs)
 
     def kernel(self, arch: Architecture, of: Tree) -> Kernel:
         """The built kernel."""
         request = self.request(arch, of)
         with self.progress.stage(request.title, arch.objects):
             return kernel.build(self.cache, request, self.progress.at)
+
+    def guest(self, for_kernel: Kernel) -> Guest:
+        """Our guest for that kernel, built."""
+        return guest.build(self.cache, self.project.guest, for_kernel, self.jobs)
+
+    @cached_property
+    def workloads(self) -> Catalogue:
+        """The guest's workloads."""
+        return Catalogue.read(self.project.guest / "workloads")
 
 
 def architectures(names: Sequence[str], cross_compile: str | None) -> tuple[Architecture, ...]:

@@ -8,11 +8,12 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from quire.boot import qemu
 from quire.host import process
 from quire.host.cache import (Cache, digest, sha256)
 from quire.host.errors import (BuildFailed, UserError)
 from quire.build.guest import source_files
-from quire.host.requirements import Qemu
+from quire.boot.qemu import Qemu
 from quire.build.kernel import (Kernel, explain)
 from quire.measure.workloads import Calls
 
@@ -75,5 +76,5 @@ def require(kernel: Kernel, calls: Calls) -> None:
         raise UserError(
             f"this kernel has no function {calls.symbol}, whose calls are to be counted",
             f"{kernel.arch.name} {kernel.tree.label}: {kernel.system_map}",
-            f"it was renamed, or is inlined: name another one for {calls.what!r} in workloads.py",
+            f"it was renamed, or is inlined: name another one for {calls.what!r} in guest/workloads/",
         )

@@ -9,11 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quire.arch import Architecture
+from quire.source.line import ALL, FILE, Line
 from quire.host.errors import (BuildFailed, UserError)
-
-# Build directories lie directly in the tree, so that kbuild's srctree is ".." and every recorded
-# command is relative: a tree and its build directory can then be copied together.
-OBJDIR_PREFIX = "o-"
 
 _LINE = re.compile(r"^(CONFIG_\w+)=(.*)$|^# (CONFIG_\w+) is not set$", re.M)
 
@@ -31,9 +28,16 @@ class Lost:
         return f"{self.option}: wanted {self.wanted}, is {self.actual} ({self.fragment})"
 
 
-def fragments(configs: Path, arch: Architecture, extra: Iterable[Path] = ()) -> tuple[Path, ...]:
-    """common, the architecture's, then the extra ones; UserError for one that is not there."""
-    found = (configs / "common.config", configs / f"{arch.name}.config", *extra)
+def fragments(line: Line, arch: Architecture, extra: Iterable[Path] = ()) -> tuple[Path, ...]:
+    """The line's for all architectures, for this one, then the extra ones. UserError for one that
+    is not there, or a line that has none for the architecture."""
+    if arch.name not in line.fragments:
+        raise UserError(
+            f"the line {line.name} has no configuration for {arch.name}",
+            str(line.folder / FILE),
+            f"add `{arch.name} = [...]` to its [fragments], or choose another ARCH",
+        )
+    found = (*line.fragments.get(ALL, ()), *line.fragments[arch.name], *extra)
     for path in found:
         if not path.is_file():
             raise UserError(

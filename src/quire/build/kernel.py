@@ -8,6 +8,7 @@ import os
 import platform
 import re
 import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from quire.host import process
 from quire.arch import Architecture
 from quire.host.cache import (Cache, digest, sha256)
 from quire.host.errors import (BuildFailed, UserError)
-from quire.source.tree import (Tree, stock)
+from quire.source.tree import OBJDIR_PREFIX, Tree, stock
 
 # The same inputs give the same image, byte for byte.
 REPRODUCIBLE = {
@@ -81,6 +82,8 @@ class Request:
     fragments: tuple[Path, ...]
     toolchain: Toolchain
     jobs: int
+    # Whether every option of the fragments must survive; if not, those that do not are told.
+    strict: bool = True
 
     @property
     def config_key(self) -> str:
@@ -90,7 +93,7 @@ class Request:
     @property
     def objdir(self) -> Path:
         """The O= directory, directly inside the tree."""
-        name = f"{kconfig.OBJDIR_PREFIX}{self.arch.name}-{self.config_key}"
+        name = f"{OBJDIR_PREFIX}{self.arch.name}-{self.config_key}"
         return self.tree.path / name
 
     @property
@@ -232,7 +235,20 @@ def _configure(request: Request, log: Path) -> None:
     _check(request, process.Command(merge, cwd=request.tree.path, log=log), log)
     _check(request, make_command(request, "olddefconfig", log=log), log)
     if not process.dry_run():
-        kconfig.require(request.fragments, objdir / ".config")
+        _require(request, objdir / ".config")
+
+
+def _require(request: Request, config: Path) -> None:
+    if request.strict:
+        kconfig.require(request.fragments, config)
+        return
+    lost = kconfig.lost(request.fragments, kconfig.parse(config.read_text()))
+    if lost:
+        print(
+            f"quire: there is no line for Linux {request.tree.base.version}; of the nearest one's "
+            f"options {len(lost)} did not survive: {', '.join(one.option for one in lost)}",
+            file=sys.stderr,
+        )
 
 
 def _make(request: Request, log: Path, tick: Callable[[int], None] | None) -> None:

@@ -14,22 +14,23 @@ from quire.host.errors import UserError
 from quire.source import base, debian
 from quire.source.base import Base
 from quire.source.debian import Offer
+from quire.source.line import Line
 
 _ORIGIN = re.compile(r"Debian linux-source-\S+ (\S+)")
 
 
-def of(cache: Cache, of_base: Base, arch: Architecture) -> dict[str, str]:
+def of(cache: Cache, line: Line, of_base: Base, arch: Architecture) -> dict[str, str]:
     """Options and values of Debian's kernel of that very version, from the cache or through apt.
 
     UserError if Debian does not offer it (any more).
     """
-    package = f"linux-config-{of_base.version.line}"
+    package = base.packages(line).config
     wanted = _wanted(of_base)
 
     def build(directory: Path) -> None:
         if process.dry_run():
             raise process.NothingMore
-        file, _ = debian.fetch(_find(cache, package, wanted, arch), directory)
+        file, _ = debian.fetch(_find(cache, line, wanted, arch), directory)
         name = f"usr/src/{package}/config.{arch.debian}_none_{arch.debian}.xz"
         (directory / "config").write_text(debian.member(file, name))
         file.unlink()
@@ -44,12 +45,16 @@ def _wanted(of_base: Base) -> str:
     return found[1] if found else str(of_base.version)
 
 
-def _find(cache: Cache, package: str, wanted: str, arch: Architecture) -> Offer:
+def _find(cache: Cache, line: Line, wanted: str, arch: Architecture) -> Offer:
     """The system's apt first, as for a base."""
+    known_as = base.packages(line)
+    package = known_as.config
     known = debian.offers(package, debian.for_architecture(arch.debian))
     fitting = _fitting(known, wanted)
     if not fitting:
-        apt = debian.isolated(cache.root / f"apt-{arch.debian}", arch.debian)
+        apt = debian.isolated(
+            base.apt_state(cache, line, arch.debian), known_as.suites, arch.debian
+        )
         known = debian.offers(package, apt)
         fitting = _fitting(known, wanted)
     if not fitting:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Our configurations against those that Debian ships: every difference has a reason.
 
-`configs/debian-differences` has a line per reason:
+`lines/NAME/debian-differences` has a line per reason:
 
     options | architectures | ours | why
 
@@ -24,6 +24,7 @@ from quire.host import process
 from quire.host.cache import Cache
 from quire.host.tables import Table
 from quire.source.base import Base
+from quire.source.line import Line
 
 FILE = "debian-differences"
 TABLE = Table(
@@ -82,13 +83,13 @@ class Listed:
         )
 
 
-def check(cache: Cache, configs: Path, base: Base, request: Request) -> Iterator[Result]:
+def check(cache: Cache, line: Line, base: Base, request: Request) -> Iterator[Result]:
     """The resolved configuration of the stock kernel `request` against Debian's."""
     arch, tree = request.arch, request.tree.path
-    lines = read(configs / FILE)
+    lines = read(line.differences)
     options = kconfig_files.options(tree, arch.srcarch, ROOTS, FOLLOWED)
     resolved = kernel.configure(cache, request)
-    debians = debian_config.of(cache, base, arch)
+    debians = debian_config.of(cache, line, base, arch)
     if process.dry_run():
         return
     ours = kconfig.parse(resolved.read_text())

@@ -56,10 +56,9 @@ def style(tree: Path, root: Path, series: Series) -> Iterator[Result]:
         yield Result("checkpatch --strict", patch.name, "\n".join(complaints))
 
 
-def listed(series: Series, patches: Path) -> Iterator[Result]:
+def listed(series: Series) -> Iterator[Result]:
     """Every patch file below the series' folder is in some series file."""
-    line = series.file.parent.name.removeprefix("linux-").removesuffix(".y")
-    names = {p.name for s in series_files.variants(patches, line) for p in s.patches}
+    names = {p.name for s in series_files.variants(series.file.parent) for p in s.patches}
     for path in sorted(series.file.parent.rglob("*.patch")):
         name = str(path.relative_to(series.file.parent))
         if name not in names and not path.name.startswith("0000-"):
@@ -129,12 +128,12 @@ def _targets(patch: Patch) -> list[str]:
     return list(dict.fromkeys(targets))
 
 
-def on_base(cache: Cache, patches: Path, offer: Offer) -> Result:
-    """Whether the series for that version of Debian's source applies to it."""
+def on_base(cache: Cache, folder: Path, offer: Offer) -> Result:
+    """Whether the series in `folder` for that version of Debian's source applies to it."""
     check, subject = "applies to", f"{offer.package} {offer.version}"
     try:
-        tree = _sources(cache, patches, offer)
-        series = series_files.select(patches, version.of_tree(tree))
+        tree = _sources(cache, folder, offer)
+        series = series_files.select(folder, version.of_tree(tree))
         with FilesOf(tree, series) as scratch:
             apply_series(scratch, series)
     except QuireError as error:
@@ -142,12 +141,12 @@ def on_base(cache: Cache, patches: Path, offer: Offer) -> Result:
     return Result(check, f"{subject} ({series.file.name}, {len(series.patches)} patches)")
 
 
-def _sources(cache: Cache, patches: Path, offer: Offer) -> Path:
+def _sources(cache: Cache, folder: Path, offer: Offer) -> Path:
     """Only the files that any variant of the series touches, of one version of the source."""
     line = offer.package.removeprefix("linux-source-")
     touched = {
         name
-        for series in series_files.variants(patches, line)
+        for series in series_files.variants(folder)
         for patch in series.patches
         for name in patch.files()
     }

@@ -11,9 +11,12 @@ the patch and hunk that do not fit are named. A second time changes nothing.
 import argparse
 from pathlib import Path
 
+from quire.host.errors import UserError
 from quire.session import Session
-from quire.source import series, version
+from quire.source import line, series, version
 from quire.source.apply import apply_series
+from quire.source.series import Series
+from quire.source.version import Version
 
 NAME = "apply"
 
@@ -26,9 +29,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Apply and say what was done."""
     found = version.of_tree(arguments.tree)
-    chosen = series.select(session.project.patches, found)
-    if session.only:
-        chosen = chosen.only(session.only)
+    chosen = _series(session, found)
     if arguments.dry_run:
         for patch in chosen.patches:
             print(f"git -C {arguments.tree} apply -p1 {patch.path}")
@@ -41,3 +42,15 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         print(f"{patch.name}{' (was there)' if patch.name in done.already else ''}")
     print(f"Linux {found} in {arguments.tree}: changed {', '.join(done.written)}")
     return 0
+
+
+def _series(session: Session, found: Version) -> Series:
+    where = line.of_version(session.project.root, found)
+    if not where.exact or not where.series:
+        have = [one.name for one in line.known(session.project.root) if one.series]
+        raise UserError(
+            f"there is no series for Linux {found}",
+            remedy=f"series exist for: {', '.join(have) or 'nothing'}",
+        )
+    chosen = series.select(where.series, found)
+    return chosen.only(session.ask.only) if session.ask.only else chosen

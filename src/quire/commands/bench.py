@@ -23,7 +23,7 @@ from quire import arch, lab
 from quire.arch import Architecture, Cpu
 from quire.host import requirements
 from quire.host.errors import UserError
-from quire.measure import comparison, workloads
+from quire.measure import comparison
 from quire.measure.bench import Options
 from quire.measure.comparison import Comparison
 from quire.measure.workloads import Cell
@@ -38,8 +38,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     part.add_argument(
         "workload",
         nargs="*",
-        help="name or pattern, parameters after commas (default: all): "
-        + ", ".join(workload.name for workload in workloads.CATALOGUE),
+        help="name or pattern, parameters after commas (default: all; see --list)",
     )
     part.add_argument(
         "--size",
@@ -62,6 +61,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         help="emulate another CPU than the architecture's usual one: "
         + ", ".join(cpu.name for one in arch.ARCHITECTURES.values() for cpu in one.further_cpus),
     )
+    part.add_argument("--list", action="store_true", help="list the workloads")
     part.add_argument("--fresh", action="store_true", help="boot again, N times, whatever is known")
     part.add_argument("--json", action="store_true", help="print JSON in place of the tables")
     part.add_argument("--output", type=Path, metavar="DIR", help="write JSON, SVG and PNG there")
@@ -69,28 +69,32 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Measure and report. Difference if a row has calls that it must not have."""
+    if arguments.list:
+        for cell in session.workloads.cells():
+            print(f"{cell.label}{f' {cell.size} KiB' if cell.size else ''}")
+        return 0
     plan = _plan(session, arguments)
     requirements.require([architecture for architecture, _ in plan])
-    cells = _cells(arguments, plan)
+    cells = _cells(session, arguments, plan)
     options = Options(arguments.repeat, arguments.fresh, session.jobs)
-    prepared = lab.prepare(session)
+    sides = session.sides()
     parts = []
     for architecture, cpu in plan:
-        both = lab.rigs(session, architecture, prepared)
+        both = lab.rigs(session, architecture, sides)
         if cpu:
             both = lab.on(both, cpu)
-        rows, made, _ = lab.compare(session, both, cells, options)
+        rows, made, _ = lab.compare(session, sides, both, cells, options)
         parts.append((rows, made))
         if not arguments.json and rows.rows:
-            table.show(rows, prepared.title)
+            table.show(rows, sides.title)
     if arguments.dry_run:
         return 0
-    report = data.report(sys.argv, prepared.base, prepared.series, parts)
+    report = data.report(sys.argv, sides, parts)
     if arguments.json:
         print(json.dumps(report, indent=1))
     comparisons = [rows for rows, _ in parts]
     if arguments.output:
-        write(arguments.output, "bench", report, comparisons, prepared.title)
+        write(arguments.output, "bench", report, comparisons, sides.title)
     comparison.require(comparisons)
     return 0
 
@@ -111,13 +115,13 @@ def _plan(session: Session, arguments: argparse.Namespace) -> list[tuple[Archite
 
 
 def _cells(
-    arguments: argparse.Namespace, plan: Sequence[tuple[Architecture, Cpu | None]]
+    session: Session, arguments: argparse.Namespace, plan: Sequence[tuple[Architecture, Cpu | None]]
 ) -> list[Cell]:
     """What is named; for a CPU that nothing is named for, its rows."""
     cpu = plan[0][1]
     if cpu and not arguments.workload and not arguments.size:
-        return workloads.rows(cpu.rows)
-    return workloads.cells(arguments.workload, arguments.size)
+        return session.workloads.rows(cpu.rows)
+    return session.workloads.cells(arguments.workload, arguments.size)
 
 
 def write(

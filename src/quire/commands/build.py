@@ -24,8 +24,9 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Build and print the directories."""
-    stock, patched = session.trees(session.base())
-    trees = [stock] if arguments.stock else [patched] if arguments.patched else [stock, patched]
+    sides = session.sides()
+    a, b = (side.tree for side in sides.both)
+    trees = [a] if arguments.stock or sides.same else [b] if arguments.patched else [a, b]
     for arch in session.architectures:
         for tree in trees:
             kernel = session.kernel(arch, tree)

@@ -21,7 +21,6 @@ from dataclasses import asdict
 
 from rich.text import Text
 
-from quire import lab
 from quire.check import distribution, series_check
 from quire.check.architectures import check as compiling
 from quire.check.architectures import configuration
@@ -31,7 +30,7 @@ from quire.host.errors import Difference
 from quire.report import cells
 from quire.report.table import console
 from quire.session import Session
-from quire.source import base, version
+from quire.source import base
 
 NAME = "check"
 
@@ -76,49 +75,50 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
             f"the series is not clean: {len(troubled)} of {len(results)} checks",
             "\n".join(f"{result.check}: {result.subject}" for result in troubled),
             "mend the patches: quire tree, quire export"
-            + ("; the configuration: configs/" if arguments.debian_config else ""),
+            + ("; the configuration: lines/" if arguments.debian_config else ""),
         )
     return 0
 
 
 def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Result]:
-    prepared = lab.prepare(session)
-    series, tree = prepared.series, prepared.base.path
+    sides = session.sides()
+    series, tree = sides.series, sides.base.path
     with session.progress.stage("style and application"):
-        yield from series_check.listed(series, session.project.patches)
+        yield from series_check.listed(series)
         yield from series_check.style(tree, session.project.root, series)
         yield from series_check.applies(tree, series)
     if arguments.debian_config:
-        configs = session.project.configs
         for arch in session.architectures:
             with session.progress.stage(f"{arch.name} configuration"):
-                request = session.request(arch, prepared.stock)
-                yield from distribution.check(session.cache, configs, prepared.base, request)
+                request = session.request(arch, sides.a.tree)
+                yield from distribution.check(session.cache, sides.line, sides.base, request)
     if not arguments.quick:
         requirements.require(session.architectures)
         for arch in session.architectures:
-            session.kernel(arch, prepared.stock)
-        requests = [session.request(arch, prepared.stock) for arch in session.architectures]
+            session.kernel(arch, sides.a.tree)
+        requests = [session.request(arch, sides.a.tree) for arch in session.architectures]
         with session.progress.stage("building each step"):
             yield from series_check.builds(session.cache, requests, series)
         for arch in session.architectures:
-            session.kernel(arch, prepared.patched)
+            session.kernel(arch, sides.b.tree)
             yield Result(f"builds ({arch.name})", "the whole kernel")
     if arguments.all_bases:
-        offers = base.all_offers(session.cache, version.parse(session.wanted).line)
+        offers = base.all_offers(session.cache, sides.line)
         with session.progress.stage("every base of Debian's", len(offers)):
             for done, offer in enumerate(offers):
                 session.progress.at(done, offer.version)
-                yield series_check.on_base(session.cache, session.project.patches, offer)
+                yield series_check.on_base(session.cache, series.file.parent, offer)
 
 
 def _elsewhere(session: Session, arguments: argparse.Namespace) -> int:
     table = configuration.read(session.project.configs / "architectures")
     chosen = configuration.choose(table, arguments.architectures)
     requirements.bring(compiling.needs(chosen))
-    base = session.base()
-    series = session.series(base)
-    found = compiling.check(session.cache, base, series, chosen, session.jobs, session.progress)
+    sides = session.sides()
+    base = sides.base
+    found = compiling.check(
+        session.cache, base, sides.series, chosen, session.jobs, session.progress
+    )
     if arguments.dry_run:
         return 0
     if arguments.json:

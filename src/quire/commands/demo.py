@@ -11,11 +11,11 @@ import json
 import sys
 
 from quire.commands import bench
-from quire.lab import Prepared
 from quire.measure import comparison, demo
 from quire.measure.comparison import Comparison
 from quire.report import data, table
 from quire.session import Session
+from quire.source.side import Sides
 
 NAME = "demo"
 
@@ -28,17 +28,17 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Run the demo and write its report. Difference if a row has calls that it must not have."""
 
-    def show(rows: Comparison, prepared: Prepared) -> None:
+    def show(rows: Comparison, sides: Sides) -> None:
         if not arguments.json:
-            table.show(rows, prepared.title)
+            table.show(rows, sides.title)
 
-    prepared, parts = demo.run(session, show)
+    sides, parts = demo.run(session, show)
     if arguments.dry_run:
         return 0
-    report = data.report(sys.argv, prepared.base, prepared.series, parts)
+    report = data.report(sys.argv, sides, parts)
     if arguments.json:
         print(json.dumps(report, indent=1))
     comparisons = [rows for rows, _ in parts]
-    bench.write(session.cache.root / "demo", "quire", report, comparisons, prepared.title)
+    bench.write(session.cache.root / "demo", "quire", report, comparisons, sides.title)
     comparison.require(comparisons)
     return 0

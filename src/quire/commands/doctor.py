@@ -12,12 +12,13 @@ import shutil
 from pathlib import Path
 
 from quire.arch import Architecture
+from quire.boot import qemu
 from quire.build import kernel
 from quire.host import requirements
 from quire.host.errors import QuireError, UserError
 from quire.session import Session
+from quire.source import line
 from quire.source import series as series_files
-from quire.source import version
 
 NAME = "doctor"
 
@@ -60,7 +61,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 
 
 def _qemu(arch: Architecture) -> str:
-    found = requirements.qemu(arch)
+    found = qemu.of(arch)
     return f"{found}, plugin interface {found.plugin_api}"
 
 
@@ -79,8 +80,10 @@ def _disk(root: Path) -> str:
 
 
 def _series(session: Session) -> str:
-    line = version.parse(session.wanted.partition("-")[0]).line
-    found = series_files.variants(session.project.patches, line)
+    where = line.named(session.project.root, session.ask.base)
+    if not where.series:
+        return f"none for {where.name}"
+    found = series_files.variants(where.series)
     return "; ".join(f"{s.file.name} for {s.versions}: {len(s.patches)} patches" for s in found)
 
 

@@ -23,7 +23,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Export and list what changed."""
-    series, changed = checkout.export(arguments.directory, session.project.patches)
+    series, changed = checkout.export(arguments.directory, session.project.root)
     for name in changed:
         print(series.file.parent / name)
     noun = "file" if len(changed) == 1 else "files"

@@ -10,7 +10,7 @@ space can see is compared. A difference that repeats is shrunk and written out, 
   quire fuzz --corpus                            replay tests/fuzz/
   quire fuzz --faults --config configs/debug.config   with allocations that fail
   quire fuzz --self-test ARCH=arm64              find some seeded bugs of each series
-  quire fuzz --self-test all ARCH=arm64          find all of them (quire sabotage --list)
+  quire fuzz --self-test all ARCH=arm64          find all of them (quire seeded --list)
 """
 
 import argparse
@@ -24,10 +24,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from quire import lab
 from quire.arch import Architecture
 from quire.boot import machine
-from quire.build import guest
 from quire.fuzz import detection, triage
 from quire.fuzz.coverage.guide import Guide
 from quire.fuzz.generate import generator
@@ -40,6 +38,7 @@ from quire.host import requirements
 from quire.host.errors import Difference, UserError
 from quire.report.table import console
 from quire.session import Session
+from quire.source.side import Sides
 from quire.source.tree import Tree
 from quire.test import seeded
 
@@ -98,19 +97,19 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when the kernels differ, or a seeded bug was missed."""
     requirements.require(session.architectures)
-    prepared = lab.prepare(session)
+    sides = session.sides()
     if arguments.programs is None:
         arguments.programs = PROGRAMS if arguments.self_test is None else detection.PROGRAMS
     if arguments.dry_run:
         arguments.programs = min(arguments.programs, BATCH)
     if arguments.self_test is not None:
-        return _self_test(session, arguments, prepared)
+        return _self_test(session, arguments, sides)
     given = _given(session, arguments)
     problems = []
     for arch in session.architectures:
         pair = Pair(
-            _target(session, arch, prepared.stock),
-            _target(session, arch, prepared.patched),
+            _target(session, arch, sides.a.tree),
+            _target(session, arch, sides.b.tree),
             session.jobs,
         )
         if arguments.faults and not pair.patched.kernel.enables(FAULTS):
@@ -122,7 +121,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         output = (arguments.output or session.cache.root / "fuzz") / arch.name
         guide = None
         if not given and not arguments.no_coverage and not arguments.dry_run:
-            guide = Guide(session, pair, prepared.series, output)
+            guide = Guide(session, pair, sides.series, output)
         for finding in _fuzz(session, arguments, pair, given, guide, output):
             path = triage.folder(finding, output) / triage.PROGRAM
             problems.append(f"{arch.name}: {path}: {finding.title}")
@@ -139,7 +138,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 
 def _target(session: Session, arch: Architecture, tree: Tree) -> Target:
     kernel = session.kernel(arch, tree)
-    program_ = guest.build(session.cache, session.project.guest, kernel, session.jobs)
+    program_ = session.guest(kernel)
     name = f"fuzz-{arch.name}-{tree.path.parent.name}"
     return Target(kernel, program_, machine.workdir(session.cache, name))
 
@@ -240,18 +239,18 @@ def _as_json(
     }
 
 
-def _self_test(session: Session, arguments: argparse.Namespace, prepared: lab.Prepared) -> int:
-    where = seeded.folder(session.project.sabotage, prepared)
+def _self_test(session: Session, arguments: argparse.Namespace, sides: Sides) -> int:
+    where = seeded.folder(sides)
     known = seeded.read(where / "bugs")
     bugs = detection.choose(known, arguments.self_test)
-    tree = seeded.sabotaged(session.cache, prepared, where)
+    tree = seeded.tree_with_bugs(session.cache, sides, where)
     missed = []
     for arch in session.architectures:
         chosen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
         course = detection.Course(
             session.cache,
-            _target(session, arch, prepared.stock),
-            _target(session, arch, prepared.patched),
+            _target(session, arch, sides.a.tree),
+            _target(session, arch, sides.b.tree),
             arguments.seed,
             arguments.programs,
             session.jobs,
@@ -270,7 +269,7 @@ def _self_test(session: Session, arguments: argparse.Namespace, prepared: lab.Pr
         raise Difference(
             f"{len(missed)} seeded bugs were not found",
             "\n".join(missed),
-            "more --programs, or a recipe in src/quire/fuzz/recipes.py",
+            "more --programs, or a recipe in src/quire/fuzz/generate/recipes.py",
         )
     return 0
 

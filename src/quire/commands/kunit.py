@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Prove the series' helpers with KUnit, also where page tables have two levels.
 
-Small kernels without user space run the suites of sabotage/linux-6.12.y/kunit.patch: contpte
+Small kernels without user space run the suites of lines/6.12/seeded/kunit.patch: contpte
 blocks against a plain loop (stock, too), runs against a definition page by page. i386 and arm64
 with 64 KiB pages fold the PMD.
 
@@ -15,7 +15,6 @@ import json
 
 from rich.text import Text
 
-from quire import lab
 from quire.host import requirements
 from quire.host.errors import Difference
 from quire.report.table import console
@@ -35,8 +34,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when a suite has failed or is missing, 4 when a kernel was lost."""
-    prepared = lab.prepare(session)
-    where = seeded.folder(session.project.sabotage, prepared)
+    sides = session.sides()
+    where = seeded.folder(sides)
     proofs = kunit.select(kunit.read(where / "kunit"), arguments.kernel, session.architectures)
     if arguments.list:
         for proof in proofs:
@@ -45,7 +44,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     requirements.require([proof.arch for proof in proofs])
     verdicts = []
     for proof in proofs:
-        tree = kunit.source(session, prepared, proof, where)
+        tree = kunit.source(session, sides, proof, where)
         kernel = kunit.build(session, tree, proof)
         with session.progress.stage(f"{proof.name} suites"):
             verdicts.append(kunit.boot(session, kernel, proof))

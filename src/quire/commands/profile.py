@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Show where a workload's instructions go, per kernel symbol, stock and patched side by side.
+"""Show where a workload's instructions go, per kernel symbol, both sides next to each other.
 
 The biggest changes come first. Counts say in which function an instruction stands, not who
 called it; inlined functions count where they were inlined.
@@ -20,7 +20,7 @@ from rich.table import Table
 
 from quire import lab
 from quire.host import requirements
-from quire.measure import profile, workloads
+from quire.measure import profile
 from quire.measure.bench import Options, Sample
 from quire.measure.workloads import Cell
 from quire.report.table import console, number
@@ -53,29 +53,30 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Measure what is not known yet, and show it."""
     requirements.require(session.architectures)
-    cells = workloads.cells([arguments.workload], arguments.size or [64])
-    prepared = lab.prepare(session)
+    cells = session.workloads.cells([arguments.workload], arguments.size or [64])
+    sides = session.sides()
+    labels = (sides.a.label, sides.b.label)
     document = []
     for arch in session.architectures:
-        both = lab.rigs(session, arch, prepared)
-        _, made, samples = lab.compare(session, both, cells, Options(machines=session.jobs))
+        both = lab.rigs(session, arch, sides)
+        _, made, samples = lab.compare(session, sides, both, cells, Options(machines=session.jobs))
         for cell in cells if samples else ():
-            stock, patched = (
-                samples[rig.kernel.image_sha256, cell][0] for rig in (made.stock, made.patched)
-            )
-            lines = profile.lines(stock, patched)
+            a, b = (samples[rig.kernel.image_sha256, cell][0] for rig in (made.a, made.b))
+            lines = profile.lines(a, b)
             title = f"{arch.name} · {cell.label}" + (f" {cell.size} KiB" if cell.size else "")
             document.append({"title": title, "unit": cell.workload.unit, "lines": _json(lines)})
             if not arguments.json:
-                _show(title, cell, lines, arguments.lines)
+                _show(title, cell, labels, lines, arguments.lines)
             if arguments.collapsed:
-                _write(arguments.collapsed, title, {"stock": stock, "patched": patched})
+                _write(arguments.collapsed, title, dict(zip(labels, (a, b), strict=True)))
     if arguments.json:
         print(json.dumps(document, indent=1))
     return 0
 
 
-def _show(title: str, cell: Cell, lines: list[profile.Line], limit: int) -> None:
+def _show(
+    title: str, cell: Cell, labels: tuple[str, str], lines: list[profile.Line], limit: int
+) -> None:
     unit = cell.workload.unit
     shown = lines[:limit]
     share = profile.share_shown(shown, lines)
@@ -83,22 +84,23 @@ def _show(title: str, cell: Cell, lines: list[profile.Line], limit: int) -> None
         title=f"{title} · instructions per {unit}",
         title_justify="left",
         box=box.SIMPLE_HEAD,
-        caption=f"{len(shown)} of {len(lines)} symbols, {share:.0%} of the stock instructions",
+        caption=f"{len(shown)} of {len(lines)} symbols, {share:.0%} of {labels[0]}'s instructions",
         caption_justify="left",
         pad_edge=False,
     )
     table.add_column("symbol", no_wrap=True)
-    for name in ("stock", "patched", "change", "calls\nstock", f"per {unit}\npatched"):
+    a, b = labels
+    for name in (a, b, "change", f"calls\n{a}", f"per {unit}\n{b}"):
         table.add_column(name, justify="right", no_wrap=True)
     for line in shown:
         table.add_row(
             line.symbol,
-            number(line.stock),
-            number(line.patched),
+            number(line.a),
+            number(line.b),
             f"{'−' if line.change < 0 else '+' if line.change > 0 else ''}"
             f"{number(abs(line.change))}",
-            number(line.stock_calls),
-            number(line.patched_calls),
+            number(line.a_calls),
+            number(line.b_calls),
         )
     console().print(table)
 
@@ -107,11 +109,11 @@ def _json(lines: list[profile.Line]) -> list[dict[str, Any]]:
     return [
         {
             "symbol": line.symbol,
-            "stock": line.stock,
-            "patched": line.patched,
+            "a": line.a,
+            "b": line.b,
             "change": line.change,
-            "stock_calls": line.stock_calls,
-            "patched_calls": line.patched_calls,
+            "a_calls": line.a_calls,
+            "b_calls": line.b_calls,
         }
         for line in lines
     ]

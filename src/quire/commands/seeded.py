@@ -4,11 +4,11 @@
 All bugs are in one kernel per architecture; a boot argument selects one. First, with none
 selected, all cases of all bugs must pass.
 
-  quire sabotage                       every bug, both architectures
-  quire sabotage ARCH=arm64 lost-dirty one
-  quire sabotage lost-dirty --cases 'mremap.*'   who else would see it
-  quire sabotage --list                what there is
-  quire sabotage --config configs/debug.config   also those that only allocations show which fail
+  quire seeded                         every bug, both architectures
+  quire seeded ARCH=arm64 lost-dirty   one
+  quire seeded lost-dirty --cases 'mremap.*'   who else would see it
+  quire seeded --list                what there is
+  quire seeded --config configs/debug.config   also those that only allocations show which fail
 """
 
 import argparse
@@ -18,7 +18,6 @@ from dataclasses import asdict, replace
 
 from rich.text import Text
 
-from quire import lab
 from quire.build.kernel import Kernel
 from quire.host import parallel, requirements
 from quire.host.errors import Difference
@@ -27,7 +26,7 @@ from quire.session import Session
 from quire.test import seeded, suite
 from quire.test.seeded import Bug, Finding
 
-NAME = "sabotage"
+NAME = "seeded"
 # A kernel takes 32 arguments for init; some are ours.
 AT_ONCE = 20
 
@@ -48,8 +47,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when a bug was missed, or a case fails without one."""
-    prepared = lab.prepare(session)
-    where = seeded.folder(session.project.sabotage, prepared)
+    sides = session.sides()
+    where = seeded.folder(sides)
     bugs = seeded.select(seeded.read(where / "bugs"), arguments.bug)
     if arguments.cases:
         bugs = [replace(bug, cases=tuple(arguments.cases)) for bug in bugs]
@@ -58,7 +57,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
             print(f"{bug.name}: {bug.about} ({' '.join(bug.architectures)})")
         return 0
     requirements.require(session.architectures)
-    tree = seeded.sabotaged(session.cache, prepared, where)
+    tree = seeded.tree_with_bugs(session.cache, sides, where)
     findings: list[Finding] = []
     for arch in session.architectures:
         kernel = seeded.kernel(session, arch, tree)

@@ -22,7 +22,6 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from quire import lab
 from quire.arch import Architecture
 from quire.host import requirements
 from quire.host.errors import Difference, GuestLost, QuireError
@@ -32,6 +31,7 @@ from quire.kselftest.boot import Selftests
 from quire.kselftest.changes import Case
 from quire.report.table import console
 from quire.session import Session
+from quire.source.side import Sides
 from quire.source.tree import Tree
 from quire.test import seeded, suite
 from quire.test.suite import Options, Order, Verdict
@@ -78,18 +78,18 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when patched does not pass what stock passes, 4 when a guest was lost."""
     requirements.require(session.architectures)
-    prepared = lab.prepare(session)
-    tree, parameters = _other(session, prepared, arguments.bug)
+    sides = session.sides()
+    tree, parameters = _other(session, sides, arguments.bug)
     options = Options(arguments.smp, arguments.timeout)
     results = []
     for arch in session.architectures:
-        programs = selftests.choose(session, prepared.base, arch)
+        programs = selftests.choose(session, sides.base, arch)
         if arguments.list:
             _list(arch, programs)
             continue
         runs.matching(programs.choice.runs, arguments.pattern or ["*"])
         orders = (
-            Order(session.kernel(arch, prepared.stock), options),
+            Order(session.kernel(arch, sides.a.tree), options),
             Order(session.kernel(arch, tree), replace(options, parameters=parameters)),
         )
         verdicts = _boot(session, programs, orders, arguments.pattern or ["*"])
@@ -107,15 +107,13 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _other(
-    session: Session, prepared: lab.Prepared, bug: str | None
-) -> tuple[Tree, tuple[str, ...]]:
+def _other(session: Session, sides: Sides, bug: str | None) -> tuple[Tree, tuple[str, ...]]:
     """The tree to hold against stock, and the parameter that selects a seeded bug in it."""
     if not bug:
-        return prepared.patched, ()
-    where = seeded.folder(session.project.sabotage, prepared)
+        return sides.b.tree, ()
+    where = seeded.folder(sides)
     seeded.select(seeded.read(where / "bugs"), [bug])
-    return seeded.sabotaged(session.cache, prepared, where), (f"{seeded.PARAMETER}={bug}",)
+    return seeded.tree_with_bugs(session.cache, sides, where), (f"{seeded.PARAMETER}={bug}",)
 
 
 def _boot(

@@ -10,9 +10,8 @@ once. It runs on two CPUs without -icount unless told otherwise.
 
 import argparse
 
-from quire.boot import machine
+from quire.boot import machine, qemu
 from quire.boot.machine import CHATTY, Machine
-from quire.build import guest
 from quire.host import requirements
 from quire.host.errors import UserError
 from quire.session import Session
@@ -34,10 +33,10 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         raise UserError("a shell runs on one architecture", remedy=f"say which: {names}")
     (arch,) = session.architectures
     requirements.require([arch])
-    requirements.qemu(arch)
-    stock, patched = session.trees(session.base())
-    kernel = session.kernel(arch, stock if arguments.stock else patched)
-    program = guest.build(session.cache, session.project.guest, kernel, session.jobs)
+    qemu.of(arch)
+    sides = session.sides()
+    kernel = session.kernel(arch, sides.a.tree if arguments.stock else sides.b.tree)
+    program = session.guest(kernel)
     boot = Machine(
         kernel,
         program,

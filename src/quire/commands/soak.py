@@ -22,12 +22,12 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from quire import lab
 from quire.build.kernel import Kernel
 from quire.host import requirements
 from quire.host.errors import Difference, QuireError
 from quire.report.table import console
 from quire.session import Session
+from quire.source.side import Sides
 from quire.test import seeded, soak
 from quire.test.seeded import Bug
 from quire.test.soak import Options, Pace, Report
@@ -72,10 +72,10 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when something was wrong (with --bug: was not), 4 when a guest was lost."""
     requirements.require(session.architectures)
-    prepared = lab.prepare(session)
+    sides = session.sides()
     if arguments.bug:
-        return _bugs(session, arguments, prepared)
-    tree = prepared.stock if arguments.stock else prepared.patched
+        return _bugs(session, arguments, sides)
+    tree = sides.a.tree if arguments.stock else sides.b.tree
     reports = []
     for arch in session.architectures:
         report = _soak(session, session.kernel(arch, tree), _options(arguments))
@@ -114,10 +114,10 @@ def _soak(session: Session, kernel: Kernel, options: Options, bug: str = "") -> 
         return soak.run(session, kernel, options, seen)
 
 
-def _bugs(session: Session, arguments: argparse.Namespace, prepared: lab.Prepared) -> int:
-    where = seeded.folder(session.project.sabotage, prepared)
+def _bugs(session: Session, arguments: argparse.Namespace, sides: Sides) -> int:
+    where = seeded.folder(sides)
     bugs = seeded.select(seeded.read(where / "bugs"), arguments.bug)
-    tree = seeded.sabotaged(session.cache, prepared, where)
+    tree = seeded.tree_with_bugs(session.cache, sides, where)
     rows, missed = [], []
     for arch in session.architectures:
         kernel = session.kernel(arch, tree)

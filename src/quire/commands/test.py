@@ -21,11 +21,11 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from quire import lab
 from quire.host import requirements
 from quire.host.errors import GuestLost
 from quire.report.table import console
 from quire.session import Session
+from quire.source.side import Sides
 from quire.test import expected, matrix, suite
 from quire.test.expected import Expected
 from quire.test.matrix import Column
@@ -69,11 +69,11 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when a case failed, 4 when a guest was lost."""
     requirements.require(session.architectures)
     options = suite.Options(cpus=arguments.smp, timeout=arguments.timeout, resume=arguments.resume)
-    prepared = lab.prepare(session)
-    lines = expected.read(session.project.expected, prepared.base.version.line)
+    sides = session.sides()
+    lines = expected.read(sides.line.expected) if sides.ours else []
     if arguments.all:
-        return _all(session, prepared, arguments, options, lines)
-    tree = prepared.stock if arguments.stock else prepared.patched
+        return _all(session, sides, arguments, options, lines)
+    tree = sides.a.tree if arguments.stock else sides.b.tree
     kernels = [session.kernel(arch, tree) for arch in session.architectures]
     if arguments.list:
         print("\n".join(suite.listing(session, kernels[0])))
@@ -98,12 +98,12 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 
 def _all(
     session: Session,
-    prepared: lab.Prepared,
+    sides: Sides,
     arguments: argparse.Namespace,
     options: suite.Options,
     lines: list[Expected],
 ) -> int:
-    columns = matrix.run(session, prepared, arguments.pattern or ["*"], options)
+    columns = matrix.run(session, sides, arguments.pattern or ["*"], options)
     if arguments.dry_run:
         return 0
     directory = session.cache.root / "test"

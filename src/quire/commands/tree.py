@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from quire.session import Session
-from quire.source import checkout
+from quire.source import checkout, side
 
 NAME = "tree"
 
@@ -31,9 +31,10 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Make the checkout and say where it is."""
     if arguments.version:
-        session = replace(session, wanted=arguments.version)
+        session = replace(session, ask=replace(session.ask, base=arguments.version))
     base = session.base()
-    series = session.series(base)
+    ask = session.ask
+    series, _ = side.series_of(session.project.root, session.cache, ask, session.line(base), base)
     directory = arguments.directory or Path(f"linux-{base.version}")
     with session.progress.stage("git checkout"):
         commit = checkout.checkout(base, series, directory)

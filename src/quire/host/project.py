@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where the project's own files are: patches, configs, guest, counter."""
+"""Where the project's own files are: lines, configs, guest, counter."""
 
 from __future__ import annotations
 
@@ -17,11 +17,6 @@ class Project:
     root: Path
 
     @property
-    def patches(self) -> Path:
-        """The series, one folder per stable line."""
-        return self.root / "patches"
-
-    @property
     def configs(self) -> Path:
         """Kconfig fragments."""
         return self.root / "configs"
@@ -36,23 +31,13 @@ class Project:
         """Sources of the QEMU plugin."""
         return self.root / "counter"
 
-    @property
-    def expected(self) -> Path:
-        """What kernels are known to fail, a file per stable line."""
-        return self.root / "guest/expected"
-
-    @property
-    def sabotage(self) -> Path:
-        """Seeded bugs on top of the series."""
-        return self.root / "sabotage"
-
 
 def find() -> Project:
     """QUIRE_ROOT, or the checkout this module runs from. UserError if it is neither."""
     root = Path(os.environ.get("QUIRE_ROOT") or Path(__file__).resolve().parents[2])
-    if not (root / "configs").is_dir() or not (root / "patches").is_dir():
+    if not (root / "configs").is_dir() or not (root / "lines").is_dir():
         raise UserError(
-            "quire does not find its patches and configs",
+            "quire does not find its lines and configs",
             str(root),
             "run it from a checkout, or name one in QUIRE_ROOT",
         )

@@ -11,6 +11,7 @@ from pathlib import Path
 from quire.boot import counts, machine, results
 from quire.boot.counts import RegionCounts
 from quire.boot.machine import Machine
+from quire.boot.qemu import Qemu
 from quire.boot.results import Results
 from quire.build import counter
 from quire.build.counter import Plugin
@@ -20,7 +21,6 @@ from quire.host import parallel, process
 from quire.host.cache import Cache, digest
 from quire.host.errors import Difference, GuestLost
 from quire.host.progress import Progress
-from quire.host.requirements import Qemu
 from quire.measure.workloads import Cell
 
 # The region that bench programs mark.
@@ -80,7 +80,7 @@ class Order:
     def name(self) -> str:
         """For directories and messages."""
         tree = self.rig.kernel.tree.label
-        return "-".join([self.rig.kernel.arch.label, tree, *self.cell.words()[1:]])
+        return "-".join([self.rig.kernel.arch.label, tree, self.cell.name])
 
 
 Samples = dict[tuple[str, Cell], list[Sample]]

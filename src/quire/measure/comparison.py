@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Stock and patched side by side: the same workload on the same architecture."""
+"""Two sides next to each other: the same workload on the same architecture."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from fnmatch import fnmatchcase
 
 from quire.arch import Architecture
 from quire.host.errors import Difference
+from quire.measure import posted
 from quire.measure.bench import Sample, Samples
-from quire.measure.workloads import Calls, Cell, Posted
+from quire.measure.posted import Posted
+from quire.measure.workloads import Calls, Cell
 
 # Two runs that differ by more than this share are no longer "the same".
 STABLE = 0.001
@@ -49,8 +51,8 @@ class Row:
     """One line of the table."""
 
     cell: Cell
-    stock: Figure
-    patched: Figure
+    a: Figure
+    b: Figure
     posted: Posted | None
 
     @property
@@ -61,13 +63,13 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """Stock over patched: above 1 is better than stock."""
-        return self.stock.insns / self.patched.insns
+        """A over B: above 1, B takes fewer instructions."""
+        return self.a.insns / self.b.insns
 
     @property
     def spread(self) -> float:
         """The larger of the two kernels' spreads."""
-        return max(self.stock.spread, self.patched.spread)
+        return max(self.a.spread, self.b.spread)
 
     @property
     def unstable(self) -> bool:
@@ -76,12 +78,11 @@ class Row:
 
     @property
     def excess(self) -> list[Calls]:
-        """What patched calls more often than stock, and must not."""
+        """What B calls more often than A, and must not."""
         return [
             calls
             for calls in self.cell.workload.calls
-            if calls.no_more_than_stock
-            and self.patched.calls[calls.what] > self.stock.calls[calls.what]
+            if calls.no_more_than_stock and self.b.calls[calls.what] > self.a.calls[calls.what]
         ]
 
 
@@ -90,24 +91,32 @@ class Comparison:
     """One architecture's table."""
 
     arch: Architecture
+    # The sides' labels.
+    labels: tuple[str, str]
     rows: tuple[Row, ...]
 
 
 def compare(
-    arch: Architecture, images: tuple[str, str], cells: Sequence[Cell], samples: Samples
+    arch: Architecture,
+    labels: tuple[str, str],
+    images: tuple[str, str],
+    cells: Sequence[Cell],
+    samples: Samples,
+    figures: Sequence[Posted] = (),
 ) -> Comparison:
-    """`images` are the SHA-256 of the stock and the patched kernel's image."""
-    stock, patched = images
+    """`images` are the SHA-256 of the kernels' images, side A's first; `figures` those that others
+    posted. Without samples, as in a dry run, there are no rows."""
+    a, b = images
     rows = [
         Row(
             cell,
-            figure(cell, samples[stock, cell]),
-            figure(cell, samples[patched, cell]),
-            cell.posted(arch.name),
+            figure(cell, samples[a, cell]),
+            figure(cell, samples[b, cell]),
+            posted.find(figures, cell, arch.name),
         )
-        for cell in cells
+        for cell in (cells if samples else ())
     ]
-    return Comparison(arch, tuple(rows))
+    return Comparison(arch, labels, tuple(rows))
 
 
 def figure(cell: Cell, samples: Sequence[Sample]) -> Figure:
@@ -139,20 +148,20 @@ def calls(sample: Sample, counted: Calls) -> float:
 
 
 def require(comparisons: Sequence[Comparison]) -> None:
-    """Difference, with every row that has them, if patched makes calls that stock does not."""
+    """Difference, with every row that has them, if B makes calls that A does not make."""
     found = [(c.arch, row, calls) for c in comparisons for row in c.rows for calls in row.excess]
     if not found:
         return
     lines = [
         f"{arch.label} {row.title}: {calls.what} ({calls.symbol}) "
-        f"{row.stock.calls[calls.what]:g} → {row.patched.calls[calls.what]:g} "
+        f"{row.a.calls[calls.what]:g} → {row.b.calls[calls.what]:g} "
         f"per {row.cell.workload.unit}"
         for arch, row, calls in found
     ]
     arch, row, _ = found[0]
     size = f" --size {row.cell.size}" if row.cell.size is not None else ""
     raise Difference(
-        "the patched kernel takes a path that stock does not take",
+        "side B takes a path that side A does not take",
         "\n".join(lines),
         f"see where: quire profile {row.cell.workload.name}{size} ARCH={arch.name}",
     )

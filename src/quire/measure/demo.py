@@ -8,12 +8,11 @@ from collections.abc import Callable
 from quire import lab
 from quire.host import requirements
 from quire.host.progress import Step
-from quire.lab import Prepared
-from quire.measure import workloads
 from quire.measure.bench import Options
 from quire.measure.comparison import Comparison
 from quire.report.data import Provenance
 from quire.session import Session
+from quire.source.side import Sides
 
 # Seconds on two cores, to tell what is left.
 FETCH, STOCK, PATCHED, BOOTS, FURTHER = 40, 200, 40, 280, 40
@@ -32,24 +31,22 @@ def plan(session: Session) -> list[Step]:
     return steps
 
 
-def run(
-    session: Session, show: Callable[[Comparison, Prepared], None]
-) -> tuple[Prepared, list[Part]]:
+def run(session: Session, show: Callable[[Comparison, Sides], None]) -> tuple[Sides, list[Part]]:
     """All workloads on all architectures, and some rows on their further CPUs.
 
     `show` gets each table as soon as it is there.
     """
     requirements.install(session.architectures)
     session.progress.plan.extend(plan(session))
-    prepared = lab.prepare(session)
+    sides = session.sides()
     parts: list[Part] = []
     for arch in session.architectures:
-        both = lab.rigs(session, arch, prepared)
-        jobs = [(both, workloads.cells())]
-        jobs += [(lab.on(both, cpu), workloads.rows(cpu.rows)) for cpu in arch.further_cpus]
+        both = lab.rigs(session, arch, sides)
+        jobs = [(both, session.workloads.cells())]
+        jobs += [(lab.on(both, cpu), session.workloads.rows(cpu.rows)) for cpu in arch.further_cpus]
         for rigs, cells in jobs:
-            rows, made, _ = lab.compare(session, rigs, cells, Options(machines=session.jobs))
+            rows, made, _ = lab.compare(session, sides, rigs, cells, Options(machines=session.jobs))
             if rows.rows:
-                show(rows, prepared)
+                show(rows, sides)
             parts.append((rows, made))
-    return prepared, parts
+    return sides, parts

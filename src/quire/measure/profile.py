@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where a workload's instructions go: per kernel symbol, stock and patched side by side."""
+"""Where a workload's instructions go: per kernel symbol, both sides next to each other."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ class Line:
     """One symbol; figures are per unit (page or walk), calls too."""
 
     symbol: str
-    stock: float
-    patched: float
-    stock_calls: float
-    patched_calls: float
+    a: float
+    b: float
+    a_calls: float
+    b_calls: float
 
     @property
     def change(self) -> float:
-        """Patched minus stock: below zero is saved."""
-        return self.patched - self.stock
+        """B minus A: below zero is saved."""
+        return self.b - self.a
 
 
-def lines(stock: Sample, patched: Sample) -> list[Line]:
+def lines(a: Sample, b: Sample) -> list[Line]:
     """All symbols of either, the biggest change first, then the biggest."""
-    left, right = _by_symbol(stock), _by_symbol(patched)
+    left, right = _by_symbol(a), _by_symbol(b)
     none = SymbolCount(0, 0)
     found = [
         Line(
             name,
-            left.get(name, none).insns / stock.divisor,
-            right.get(name, none).insns / patched.divisor,
-            left.get(name, none).calls / stock.divisor,
-            right.get(name, none).calls / patched.divisor,
+            left.get(name, none).insns / a.divisor,
+            right.get(name, none).insns / b.divisor,
+            left.get(name, none).calls / a.divisor,
+            right.get(name, none).calls / b.divisor,
         )
         for name in {**left, **right}
     ]
-    return sorted(found, key=lambda line: (-abs(line.change), -line.stock, line.symbol))
+    return sorted(found, key=lambda line: (-abs(line.change), -line.a, line.symbol))
 
 
 def collapsed(sample: Sample, root: str) -> list[str]:
@@ -57,9 +57,9 @@ def collapsed(sample: Sample, root: str) -> list[str]:
 
 
 def share_shown(shown: Sequence[Line], everything: Sequence[Line]) -> float:
-    """How much of the stock kernel's instructions the shown lines hold, 0 to 1."""
-    total = sum(line.stock for line in everything)
-    return sum(line.stock for line in shown) / total if total else 0.0
+    """How much of side A's instructions the shown lines hold, 0 to 1."""
+    total = sum(line.a for line in everything)
+    return sum(line.a for line in shown) / total if total else 0.0
 
 
 def _by_symbol(sample: Sample) -> dict[str, SymbolCount]:

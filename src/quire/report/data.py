@@ -15,31 +15,30 @@ from quire.host.cache import sha256
 from quire.measure.bench import Rig
 from quire.measure.comparison import Comparison, Figure, Row
 from quire.source import base as bases
-from quire.source.base import Base
-from quire.source.series import Series
+from quire.source.side import Side, Sides
 
 
 @dataclass(frozen=True)
 class Provenance:
     """What one architecture's comparison was made with."""
 
-    stock: Rig
-    patched: Rig
+    a: Rig
+    b: Rig
     fragments: tuple[Path, ...]
 
 
 def report(
     command: Sequence[str],
-    base: Base,
-    series: Series,
+    sides: Sides,
     parts: Sequence[tuple[Comparison, Provenance]],
 ) -> dict[str, Any]:
     """A JSON-able report of one run of bench or demo."""
+    series = sides.series
     return {
         "quire": quire.__version__,
         "command": shlex.join(command),
         "host": {"machine": platform.machine(), "python": platform.python_version()},
-        "base": bases.as_json(base),
+        "sides": {name: _side(side) for name, side in zip("ab", sides.both, strict=True)},
         "series": {
             "file": series.file.name,
             "versions": str(series.versions),
@@ -50,6 +49,10 @@ def report(
     }
 
 
+def _side(side: Side) -> dict[str, Any]:
+    return {"label": side.label, "about": side.about, **bases.as_json(side.origin)}
+
+
 def _further_cpu(comparison: Comparison, made: Provenance) -> dict[str, Any]:
     """As an architecture, apart from those: not every reader looks for a CPU."""
     cpu = comparison.arch.cpu
@@ -58,20 +61,20 @@ def _further_cpu(comparison: Comparison, made: Provenance) -> dict[str, Any]:
 
 
 def _architecture(comparison: Comparison, made: Provenance) -> dict[str, Any]:
-    kernel = made.patched.kernel
+    kernel = made.b.kernel
     return {
         "name": comparison.arch.name,
         "compiler": kernel.toolchain.version,
-        "qemu": str(made.patched.qemu),
-        "plugin_sha256": made.patched.plugin.sha256,
-        "guest_sha256": made.patched.guest.sha256,
+        "qemu": str(made.b.qemu),
+        "plugin_sha256": made.b.plugin.sha256,
+        "guest_sha256": made.b.guest.sha256,
         "config": {
             "resolved_sha256": sha256(kernel.config),
             "fragments": [{"name": p.name, "sha256": sha256(p)} for p in made.fragments],
         },
         "images": {
-            "stock_sha256": made.stock.kernel.image_sha256,
-            "patched_sha256": kernel.image_sha256,
+            "a_sha256": made.a.kernel.image_sha256,
+            "b_sha256": kernel.image_sha256,
         },
         "rows": [_row(row) for row in comparison.rows],
     }
@@ -83,12 +86,12 @@ def _row(row: Row) -> dict[str, Any]:
         "parameters": dict(row.cell.parameters),
         "folio_kib": row.cell.size,
         "unit": row.cell.workload.unit,
-        "stock": _figure(row.stock),
-        "patched": _figure(row.patched),
+        "a": _figure(row.a),
+        "b": _figure(row.b),
         "ratio": row.ratio,
         "spread": row.spread,
         "unstable": row.unstable,
-        "calls_beyond_stock": [calls.what for calls in row.excess],
+        "calls_beyond_a": [calls.what for calls in row.excess],
         "posted": row.posted.text if row.posted else "",
     }
 

@@ -12,7 +12,7 @@ from quire.measure.comparison import Comparison, Row
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-STOCK, PATCHED = "#b8bcc4", "#2166ac"
+A, B = "#b8bcc4", "#2166ac"
 WIDTH, PANEL_HEIGHT = 9.0, 1.75
 # A ratio within this share of 1 is not written over its bars.
 NOTABLE = 0.01
@@ -41,7 +41,7 @@ def draw(comparisons: Sequence[Comparison], title: str, stem: Path) -> list[Path
     for column, comparison in enumerate(comparisons):
         for line, group in enumerate(groups):
             rows = [row for row in comparison.rows if _group(row) == group]
-            _panel(axes[line][column], rows, group)
+            _panel(axes[line][column], rows, group, comparison.labels)
         axes[0][column].set_title(f"{comparison.arch.title}\n{groups[0]}", fontsize=9)
     figure.suptitle(title, fontsize=10, x=0.01, ha="left")
     handles, labels = axes[0][0].get_legend_handles_labels()
@@ -58,25 +58,25 @@ def _group(row: Row) -> str:
     return row.cell.label if row.cell.size is not None else row.cell.workload.name
 
 
-def _panel(axes: Axes, rows: Sequence[Row], group: str) -> None:
+def _panel(axes: Axes, rows: Sequence[Row], group: str, labels: tuple[str, str]) -> None:
     axes.set_title(group, fontsize=9)
     if not rows:
         axes.set_axis_off()
         return
     places = range(len(rows))
-    stock = [row.stock.insns for row in rows]
-    patched = [row.patched.insns for row in rows]
-    axes.bar([x - 0.2 for x in places], stock, 0.38, color=STOCK, label="stock")
-    axes.bar([x + 0.2 for x in places], patched, 0.38, color=PATCHED, label="patched")
+    a = [row.a.insns for row in rows]
+    b = [row.b.insns for row in rows]
+    axes.bar([x - 0.2 for x in places], a, 0.38, color=A, label=labels[0])
+    axes.bar([x + 0.2 for x in places], b, 0.38, color=B, label=labels[1])
     axes.set_xticks(list(places), [_tick(row) for row in rows])
     if len(rows) > MANY:
         axes.tick_params(axis="x", labelsize=6)
     axes.set_ylabel(f"instructions\nper {_unit(rows[0])}")
-    if max(stock + patched) > LOGARITHMIC * min(stock + patched):
+    if max(a + b) > LOGARITHMIC * min(a + b):
         axes.set_yscale("log")
     for x, row in zip(places, rows, strict=True):
         if abs(row.ratio - 1) > NOTABLE:
-            top = max(row.stock.insns, row.patched.insns)
+            top = max(row.a.insns, row.b.insns)
             axes.annotate(
                 f"{row.ratio:.2f}×",
                 (x, top),

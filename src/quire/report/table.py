@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The table: workload × folio size, stock and patched, ratio, what the authors posted."""
+"""The table: workload × folio size, both sides, ratio, what the authors posted."""
 
 from __future__ import annotations
 
@@ -51,10 +51,11 @@ def build(comparison: Comparison, base: str) -> Table:
     )
     table.add_column("workload", no_wrap=True)
     table.add_column("folio\nKiB", justify="right", no_wrap=True)
-    for name in ("instructions\nstock", "per page\npatched"):
+    a, b = comparison.labels
+    for name in (f"instructions\n{a}", f"per page\n{b}"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("ratio", justify="right", no_wrap=True)
-    for name in ("TLB inv.\nstock", "per page\npatched"):
+    for name in (f"TLB inv.\n{a}", f"per page\n{b}"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("posted\n(time)", no_wrap=True)
     # The only column that may wrap where the terminal is narrow.
@@ -73,17 +74,17 @@ def _add(table: Table, row: Row) -> None:
     table.add_row(
         row.cell.label,
         size,
-        number(row.stock.insns),
-        number(row.patched.insns),
+        number(row.a.insns),
+        number(row.b.insns),
         _ratio(row.ratio),
-        number(row.stock.tlb_total),
-        number(row.patched.tlb_total),
+        number(row.a.tlb_total),
+        number(row.b.tlb_total),
         _posted(row),
         remarks(row),
     )
-    if row.stock.own and row.patched.own:
-        ratio = row.stock.own / row.patched.own
-        own = (number(row.stock.own), number(row.patched.own))
+    if row.a.own and row.b.own:
+        ratio = row.a.own / row.b.own
+        own = (number(row.a.own), number(row.b.own))
         table.add_row("  of it unmapping", "", *own, _ratio(ratio), "", "", "", "")
 
 
@@ -100,20 +101,20 @@ def remarks(row: Row) -> str:
     """Counters the workload is about, and whether the row can be trusted to repeat."""
     parts = []
     for name in row.cell.workload.counters:
-        if name in row.stock.counters:
-            parts.append(f"{name} {row.stock.counters[name]} → {row.patched.counters.get(name)}")
+        if name in row.a.counters:
+            parts.append(f"{name} {row.a.counters[name]} → {row.b.counters.get(name)}")
     for before, after in (
-        (row.stock.spans, row.patched.spans),
-        (row.stock.calls, row.patched.calls),
+        (row.a.spans, row.b.spans),
+        (row.a.calls, row.b.calls),
     ):
         for name in before:
             parts.append(f"{name.replace('_', ' ')} {number(before[name])} → {number(after[name])}")
     if row.excess:
-        parts.append(f"MORE THAN STOCK: {', '.join(calls.what for calls in row.excess)}")
+        parts.append(f"MORE CALLS: {', '.join(calls.what for calls in row.excess)}")
     if row.unstable:
         parts.append(f"unstable, spread {row.spread:.2%}")
-    elif row.stock.runs > 1:
-        parts.append(f"spread {row.spread:.3%} of {row.stock.runs}")
+    elif row.a.runs > 1:
+        parts.append(f"spread {row.spread:.3%} of {row.a.runs}")
     return "; ".join(parts)
 
 
@@ -129,7 +130,9 @@ def _ratio(ratio: float) -> Text:
 
 
 def _caption(comparison: Comparison) -> str:
-    text = "ratio: stock / patched instructions; posted: the authors' wall time, old / new."
+    text = f"ratio: instructions of {' / '.join(comparison.labels)}."
+    if any(row.posted for row in comparison.rows):
+        text += " posted: the authors' wall time, old / new."
     others = [row.cell.workload for row in comparison.rows if row.cell.workload.unit != "page"]
     if others:
         units = dict.fromkeys(f"{workload.name}: per {workload.unit}" for workload in others)

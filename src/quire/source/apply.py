@@ -47,7 +47,12 @@ def apply_series(tree: Path, series: Series) -> Applied:
         for patch in series.patches:
             apply_patch(scratch, patch)
         contents = _changed(tree, scratch, names)
+        modes = {
+            n: (scratch / n).stat().st_mode for n, data in contents.items() if data is not None
+        }
     write(tree, contents)
+    for name, mode in modes.items():
+        (tree / name).chmod(mode)
     return Applied(tuple(contents), tuple(already))
 
 

@@ -16,6 +16,7 @@ from quire.host import process
 from quire.host.cache import Cache, digest
 from quire.host.errors import BuildFailed, UserError
 from quire.source import debian, version
+from quire.source.line import Debian, Line
 from quire.source.version import Version
 
 RECORD = "base.json"
@@ -29,32 +30,33 @@ class Base:
     version: Version
     # "Debian linux-source-6.12 6.12.117-1~deb12u1 (bookworm-security)" or a directory.
     origin: str
-    # Of the package, or over the names and contents of a directory's files.
-    sha256: str
+    # Of the package, or over the names and contents of a directory's files: SHA-256. Of a revision
+    # of git: git:COMMIT.
+    hash: str
     path: Path
 
 
-def from_debian(cache: Cache, wanted: str) -> Base:
+def from_debian(cache: Cache, line: Line, wanted: str) -> Base:
     """Debian's source for "6.12" (the newest the system's apt offers) or "6.12.94" (that one)."""
     cached = _cached(cache, wanted)
     if cached:
         return cached
-    return from_offer(cache, find_offer(cache, wanted))
+    return from_offer(cache, find_offer(cache, line, wanted))
 
 
-def find_offer(cache: Cache, wanted: str) -> debian.Offer:
+def find_offer(cache: Cache, line: Line, wanted: str) -> debian.Offer:
     """The offer for `wanted`, the system's apt first. UserError if no suite has it."""
-    line = _line(wanted)
+    known_as = packages(line)
     if not shutil.which("apt-get"):
         raise UserError(
             "this host has no apt, so Debian's kernel source cannot be fetched",
             remedy="give a kernel tree of your own with --source DIR",
         )
-    package = f"linux-source-{line}"
+    package = known_as.package
     known = debian.offers(package, debian.Apt())
     fitting = [offer for offer in known if _fits(offer, wanted)]
     if not fitting:
-        known = debian.offers(package, debian.isolated(cache.root / "apt"))
+        known = debian.offers(package, debian.isolated(apt_state(cache, line), known_as.suites))
         fitting = [offer for offer in known if _fits(offer, wanted)]
     if not fitting:
         raise UserError(
@@ -65,11 +67,29 @@ def find_offer(cache: Cache, wanted: str) -> debian.Offer:
     return fitting[0]
 
 
-def all_offers(cache: Cache, line: str) -> list[debian.Offer]:
+def packages(line: Line) -> Debian:
+    """Debian's packages of a line. UserError if Debian does not have it."""
+    if not line.debian:
+        raise UserError(
+            f"the line {line.name} names no package of Debian's",
+            str(line.folder),
+            "give a kernel tree of your own with --source DIR or --git DIR --a REVISION",
+        )
+    return line.debian
+
+
+def apt_state(cache: Cache, line: Line, debian_arch: str = "") -> Path:
+    """Where the apt state for that line's suites is kept, of another architecture's packages if
+    one is named."""
+    return cache.root / "-".join(filter(None, ("apt", line.name, debian_arch)))
+
+
+def all_offers(cache: Cache, line: Line) -> list[debian.Offer]:
     """One offer per kernel version of `line` in all of Debian's suites, oldest first."""
     by_kernel: dict[str, debian.Offer] = {}
-    apt = debian.isolated(cache.root / "apt")
-    for offer in debian.offers(f"linux-source-{line}", apt):
+    known_as = packages(line)
+    apt = debian.isolated(apt_state(cache, line), known_as.suites)
+    for offer in debian.offers(known_as.package, apt):
         by_kernel.setdefault(offer.kernel, offer)
     return sorted(by_kernel.values(), key=lambda offer: version.parse(offer.kernel))
 
@@ -85,9 +105,9 @@ def from_offer(cache: Cache, offer: debian.Offer) -> Base:
         if process.dry_run():
             raise process.NothingMore
         package.unlink()
-        _record(directory, origin, sha)
+        record(directory, origin, f"sha256:{sha}")
 
-    return _load(cache.make("base", safe(offer.version), build))
+    return load(cache.make("base", safe(offer.version), build))
 
 
 def from_directory(cache: Cache, source: Path) -> Base:
@@ -95,6 +115,7 @@ def from_directory(cache: Cache, source: Path) -> Base:
     source = source.resolve()
     version.of_tree(source)
     listing = [(name, *_stat(source / name)) for name in _files(source)]
+    origin = f"directory {source}{_state(source)}"
     key = f"{version.of_tree(source)}-dir-{digest(str(source), listing)}"
 
     def build(directory: Path) -> None:
@@ -117,9 +138,9 @@ def from_directory(cache: Cache, source: Path) -> Base:
             raise process.NothingMore
         (directory / "names").unlink()
         contents = digest_files(directory / "linux", [row[0] for row in listing])
-        _record(directory, f"directory {source}", contents)
+        record(directory, origin, f"sha256:{contents}")
 
-    return _load(cache.make("base", key, build))
+    return load(cache.make("base", key, build))
 
 
 def digest_files(tree: Path, names: list[str]) -> str:
@@ -136,10 +157,12 @@ def digest_files(tree: Path, names: list[str]) -> str:
 def _files(source: Path) -> list[str]:
     """The source files: what git tracks, or all but what a build in the tree would leave."""
     if (source / ".git").exists():
-        finished = process.query("git", "ls-files", "-z", cwd=source)
+        # What is not committed, or new and not ignored, belongs to the tree as it is.
+        words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        finished = process.query("git", *words, cwd=source)
         if not finished.status:
             names = finished.output.split("\0")
-            return sorted(name for name in names if name and os.path.lexists(source / name))
+            return sorted({name for name in names if name and _is_file(source / name)})
     if (source / ".config").exists() or (source / "include/config").exists():
         raise UserError(
             f"{source} has been built in, so its sources cannot be told from its products",
@@ -160,6 +183,22 @@ def _walk(source: Path) -> Iterator[str]:
                 yield str((here / name).relative_to(source))
 
 
+def _is_file(path: Path) -> bool:
+    return path.is_symlink() or path.is_file()
+
+
+def _state(source: Path) -> str:
+    """Of a git work tree: the commit it is at, and how many files differ from it."""
+    if not (source / ".git").exists():
+        return ""
+    described = process.query("git", "describe", "--always", "--tags", cwd=source)
+    if described.status:
+        return ""
+    changes = process.query("git", "status", "--porcelain", cwd=source).output.splitlines()
+    count = f", {len(changes)} files changed and not committed" if changes else ""
+    return f" ({described.output.strip()}{count})"
+
+
 def _is_build(directory: Path) -> bool:
     return directory.name == ".git" or (directory / "include/config/auto.conf").exists()
 
@@ -171,7 +210,7 @@ def _stat(path: Path) -> tuple[int, int]:
 
 def _cached(cache: Cache, wanted: str) -> Base | None:
     """The newest Debian base on disk that is `wanted`, so that a warm run needs no apt."""
-    bases = [_load(record.parent) for record in (cache.root / "base").glob(f"[!.]*/{RECORD}")]
+    bases = [load(record.parent) for record in (cache.root / "base").glob(f"[!.]*/{RECORD}")]
     fitting = [
         base
         for base in bases
@@ -196,18 +235,21 @@ def safe(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9.+]+", "-", text)
 
 
-def _record(directory: Path, origin: str, sha: str) -> None:
-    record = {"version": str(version.of_tree(directory / "linux")), "origin": origin, "sha256": sha}
-    (directory / RECORD).write_text(json.dumps(record, indent=1) + "\n")
+def record(directory: Path, origin: str, hashed: str) -> None:
+    """Write what a base's directory holds; UserError if that is no kernel tree."""
+    found = {"version": str(version.of_tree(directory / "linux")), "origin": origin, "hash": hashed}
+    (directory / RECORD).write_text(json.dumps(found, indent=1) + "\n")
 
 
-def _load(directory: Path) -> Base:
-    record = json.loads((directory / RECORD).read_text())
+def load(directory: Path, origin: str = "") -> Base:
+    """The base in a directory of the cache; `origin` as it is called now, if not as then."""
+    found = json.loads((directory / RECORD).read_text())
     return Base(
         directory.name,
-        version.parse(record["version"]),
-        record["origin"],
-        record["sha256"],
+        version.parse(found["version"]),
+        origin or found["origin"],
+        # Directories that an older quire made.
+        found.get("hash") or f"sha256:{found['sha256']}",
         directory / "linux",
     )
 
@@ -219,4 +261,4 @@ def as_json(base: Base) -> dict[str, str]:
     }
 
 
-_PUBLIC = ("version", "origin", "sha256")
+_PUBLIC = ("version", "origin", "hash")

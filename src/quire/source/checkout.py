@@ -15,15 +15,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.build.kconfig import OBJDIR_PREFIX
 from quire.host import process
 from quire.host.errors import UserError
 from quire.host.git import IDENTITY, git, run_git
+from quire.source import line as lines
 from quire.source import series as series_files
 from quire.source import version
 from quire.source.apply import Contents, write
 from quire.source.base import Base
 from quire.source.series import Series
+from quire.source.tree import OBJDIR_PREFIX
 
 # In the checkout's own configuration: the base's commit.
 BASE_SETTING = "quire.base"
@@ -65,7 +66,7 @@ def _checkout(base: Base, series: Series, directory: Path) -> str:
     git(directory, "config", "gc.auto", "0")
     # What the tree's own .gitignore names belongs to the base all the same.
     git(directory, "add", "-A", "-f")
-    message = f"Linux {base.version}\n\n{base.origin}\nSHA-256 {base.sha256}\n"
+    message = f"Linux {base.version}\n\n{base.origin}\n{base.hash}\n"
     git(directory, "commit", "-q", "--no-verify", "-m", message, env=IDENTITY)
     commit = git(directory, "rev-parse", "HEAD").strip()
     git(directory, "config", BASE_SETTING, commit)
@@ -88,7 +89,7 @@ def _checkout(base: Base, series: Series, directory: Path) -> str:
     return commit
 
 
-def export(directory: Path, patches: Path) -> tuple[Series, list[str]]:
+def export(directory: Path, project: Path) -> tuple[Series, list[str]]:
     """Write the checkout's commits back as the series; the series and the files that changed.
 
     UserError when the checkout is not ours, not clean, or not a line of single commits. Files
@@ -99,7 +100,15 @@ def export(directory: Path, patches: Path) -> tuple[Series, list[str]]:
         raise UserError(
             f"{directory} has changes that are not committed", remedy="commit or drop them first"
         )
-    chosen = series_files.select(patches, _base_version(directory, base))
+    of = _base_version(directory, base)
+    where = lines.of_version(project, of)
+    if not where.series or not where.exact:
+        raise UserError(
+            f"there is no series for Linux {of}",
+            str(where.folder),
+            "add a folder for it to lines/, with a [series]: docs/lines.md",
+        )
+    chosen = series_files.select(where.series, of)
     commits = _commits(directory, base, chosen)
     contents = _contents(directory, chosen, commits)
     root = chosen.file.parent
@@ -165,8 +174,7 @@ def _series_text(series: Series, names: Sequence[str]) -> str:
 
 
 def _names_of_other_variants(series: Series) -> set[str]:
-    line = series.file.parent.name.removeprefix("linux-").removesuffix(".y")
-    variants = series_files.variants(series.file.parent.parent, line)
+    variants = series_files.variants(series.file.parent)
     return {p.name for other in variants if other.file != series.file for p in other.patches}
 
 

@@ -18,15 +18,8 @@ from quire.host import process
 from quire.host.cache import sha256
 from quire.host.errors import BuildFailed, UserError
 
-# Where Debian 12 and 13 publish linux-source-6.12: releases, security updates, backports.
-SUITES = (
-    "bookworm-backports",
-    "bookworm-security",
-    "trixie",
-    "trixie-updates",
-    "trixie-proposed-updates",
-    "trixie-security",
-)
+# Releases whose mirror, if apt has one, serves the suites of every line.
+RELEASES = ("bookworm", "trixie", "forky", "duke", "sid", "stable", "testing", "unstable")
 KEYRINGS = ("debian-archive-keyring.gpg", "debian-archive-keyring.pgp")
 
 
@@ -80,15 +73,15 @@ def offers(package: str, apt: Apt) -> list[Offer]:
     return found
 
 
-def isolated(root: Path, debian_arch: str = "") -> Apt:
-    """An apt configuration of our own below `root` that sees SUITES, its index fetched now; of
-    another architecture's packages if one is named."""
+def isolated(root: Path, suites: Sequence[str], debian_arch: str = "") -> Apt:
+    """An apt configuration of our own below `root` that sees these suites, its index fetched now;
+    of another architecture's packages if one is named."""
     main, security = _mirror()
     keyring = _keyring()
     for name in ("lists/partial", "cache/archives/partial"):
         (root / name).mkdir(parents=True, exist_ok=True)
     apt = Apt(_isolated_options(root) + _architecture_options(debian_arch))
-    uris = {suite: security if suite.endswith("-security") else main for suite in SUITES}
+    uris = {suite: security if suite.endswith("-security") else main for suite in suites}
     finished = _update(apt, root, keyring, uris)
     missing = re.findall(r"The repository '\S+ (\S+) Release' does not have", finished.output)
     if finished.status and missing:
@@ -211,8 +204,7 @@ def _mirror() -> tuple[str, str]:
     finished = process.query("apt-get", "indextargets", "--format", form, "Created-By: Packages")
     rows = [row.split() for row in finished.output.splitlines()]
     found = {row[1]: row[0] for row in rows if len(row) == 3 and row[2] == "main"}
-    names = {suite.partition("-")[0] for suite in SUITES}
-    main = _first(uri for suite, uri in found.items() if suite in names)
+    main = _first(uri for suite, uri in found.items() if suite in RELEASES)
     security = _first(uri for suite, uri in found.items() if suite.endswith("-security"))
     if not main:
         raise UserError(

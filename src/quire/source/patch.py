@@ -11,6 +11,8 @@ from pathlib import Path
 
 # Where the message and the statistics end.
 _DIFF = re.compile(r"^(?:diff --git |--- \S)", re.M)
+# Git's own header, of a file that keeps its name.
+_WHOLE = re.compile(r"^diff --git a/(.*) b/\1$")
 _HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@(.*)$")
 
 
@@ -94,6 +96,9 @@ class Patch:
                 names.append((_strip(this[4:]), _strip(following[4:])))
             elif this.startswith(("rename from ", "rename to ")):
                 names.append((this.split(" ", 2)[2],))
+            elif whole := _WHOLE.match(this):
+                # A binary, an empty file or a mode: no file headers follow.
+                names.append((whole[1],))
         return names
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The series for one stable line: patches in quilt order, a variant per range of versions.
+"""The series for one line of kernels: patches in quilt order, a variant per range of versions.
 
 `patches/linux-6.12.y/series` lists them all. Where one context cannot serve every 6.12.y, a
 second file `series.<anything>` lists the patches for other versions. Each file says which
@@ -88,23 +88,17 @@ def read(file: Path) -> Series:
     return Series(file, versions, tuple(patches), needs)
 
 
-def variants(patches: Path, line: str) -> list[Series]:
-    """All series files for a stable line such as 6.12. UserError if there are none."""
-    folder = patches / f"linux-{line}.y"
+def variants(folder: Path) -> list[Series]:
+    """All series files in a folder. UserError if there are none."""
     files = sorted(folder.glob("series")) + sorted(folder.glob("series.*"))
     if not files:
-        have = sorted(path.parent.name for path in patches.glob("linux-*/series"))
-        raise UserError(
-            f"there is no series for Linux {line}.y",
-            str(folder),
-            f"series exist for: {', '.join(have) or 'nothing'}",
-        )
+        raise UserError("there is no series", str(folder), "add a file `series`, as quilt reads it")
     return [read(file) for file in files]
 
 
-def select(patches: Path, version: Version) -> Series:
-    """The one series that is for `version`. UserError if none is, or more than one."""
-    candidates = variants(patches, version.line)
+def select(folder: Path, version: Version) -> Series:
+    """The one series in `folder` that is for `version`. UserError if none is, or several are."""
+    candidates = variants(folder)
     fitting = [series for series in candidates if version in series.versions]
     listing = "\n".join(f"{series.file.name}: {series.versions}" for series in candidates)
     if not fitting:
@@ -118,3 +112,8 @@ def select(patches: Path, version: Version) -> Series:
             "make the `# versions:` ranges disjoint",
         )
     return fitting[0]
+
+
+def none(folder: Path) -> Series:
+    """A series without a patch, of a line that has none."""
+    return Series(folder / "series", VersionRange(), ())

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A tree: a base with none of the series (stock) or all of it (patched)."""
+"""A tree: a base as it is, or with a series applied."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.build.kconfig import OBJDIR_PREFIX
 from quire.host import process
 from quire.host.cache import Cache
 from quire.host.errors import UserError
@@ -14,20 +13,21 @@ from quire.source.apply import apply_series
 from quire.source.base import Base
 from quire.source.series import Series
 
+# Build directories lie directly in the tree, so that kbuild's srctree is ".." and every recorded
+# command is relative: a tree and its build directory can then be copied together.
+OBJDIR_PREFIX = "o-"
+
 
 @dataclass(frozen=True)
 class Tree:
-    """Sources ready to build. `series` is None for stock."""
+    """Sources ready to build. `series` is what was applied, None for a base as it is; `label`
+    is the side's, as in tables, messages and names of logs."""
 
     key: str
     base: Base
     series: Series | None
     path: Path
-
-    @property
-    def label(self) -> str:
-        """As in tables and messages."""
-        return "patched" if self.series else "stock"
+    label: str = "stock"
 
 
 def stock(base: Base) -> Tree:
@@ -35,7 +35,7 @@ def stock(base: Base) -> Tree:
     return Tree(base.key, base, None, base.path)
 
 
-def patched(cache: Cache, base: Base, series: Series) -> Tree:
+def patched(cache: Cache, base: Base, series: Series, label: str = "patched") -> Tree:
     """The base with the series applied.
 
     UserError names the patch and hunk that do not fit; nothing is left behind then. Unpatched
@@ -55,7 +55,7 @@ def patched(cache: Cache, base: Base, series: Series) -> Tree:
         apply_series(directory / "linux", series)
 
     directory = cache.make("tree", key, build)
-    return Tree(key, base, series, directory / "linux")
+    return Tree(key, base, series, directory / "linux", label)
 
 
 def copy_links(source: Path, destination: Path) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Expected failures: what a kernel is known not to do, by name, in the open.
 
-`guest/expected/linux-6.12.y` has a line per group of cases:
+`lines/NAME/expected` has a line per group of cases:
 
     tree | architectures | cases | why
 
@@ -39,12 +39,8 @@ class Expected:
         )
 
 
-def read(folder: Path, line: str) -> list[Expected]:
-    """The lines for one stable line of kernels; none if there is no file.
-
-    UserError names the line that is not one.
-    """
-    file = folder / f"linux-{line}.y"
+def read(file: Path) -> list[Expected]:
+    """The lines of a file; none if there is none. UserError names the line that is not one."""
     if not file.is_file():
         return []
     return [

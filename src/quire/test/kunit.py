@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """KUnit proofs of the series' helpers, in small kernels of their own without user space.
 
-`sabotage/linux-6.12.y/kunit.patch` adds the suites to a tree, and `kunit` beside it says which
+`lines/6.12/seeded/kunit.patch` adds the suites to a tree, and `kunit` beside it says which
 kernels run them, a line per kernel:
 
     name | architecture | tree | fragments | suites
@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-from quire.arch import ARCHITECTURES, I386, Architecture
+from quire.arch import KNOWN, Architecture
 from quire.boot import ktap, machine, splat
 from quire.boot.ktap import Test
 from quire.boot.machine import CONSOLE
@@ -26,16 +26,15 @@ from quire.build.kernel import Kernel, Request
 from quire.host import process
 from quire.host.errors import GuestLost, UserError
 from quire.host.tables import Table
-from quire.lab import Prepared
 from quire.session import Session
 from quire.source import tree
 from quire.source.patch import Patch
+from quire.source.side import Sides
 from quire.source.tree import Tree
 
 PATCH = "kunit.patch"
 TABLE = Table("a kernel with KUnit", ("name", "architecture", "tree", "fragments", "suites"))
 TREES = ("stock", "patched")
-KNOWN = {**ARCHITECTURES, I386.name: I386}
 # What every one of these kernels has.
 FRAGMENT = "kunit-boot.config"
 # The suites take a few seconds of real time; this leaves room for a busy host.
@@ -102,13 +101,11 @@ def select(
     return [proof for proof in proofs if proof.arch.srcarch in sources]
 
 
-def source(session: Session, prepared: Prepared, proof: Proof, where: Path) -> Tree:
+def source(session: Session, sides: Sides, proof: Proof, where: Path) -> Tree:
     """Stock or patched, with the suites."""
-    before = prepared.series.patches if proof.tree == "patched" else ()
+    before = sides.series.patches if proof.tree == "patched" else ()
     suites = Patch(PATCH, where / PATCH)
-    return tree.patched(
-        session.cache, prepared.base, replace(prepared.series, patches=(*before, suites))
-    )
+    return tree.patched(session.cache, sides.base, replace(sides.series, patches=(*before, suites)))
 
 
 def build(session: Session, of: Tree, proof: Proof) -> Kernel:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""All kernels side by side: stock and patched, normal and debug, one and two virtual CPUs."""
+"""All kernels side by side: both sides, normal and debug, one and two virtual CPUs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 from quire.boot import machine
 from quire.build.kernel import Kernel
 from quire.host.errors import Difference, GuestLost, QuireError
-from quire.lab import Prepared
 from quire.session import Session
+from quire.source.side import Sides
 from quire.test import expected, suite
 from quire.test.expected import Expected
 from quire.test.suite import Options, Order, Verdict
@@ -21,11 +21,11 @@ from quire.test.suite import Options, Order, Verdict
 
 @dataclass(frozen=True)
 class Configuration:
-    """What is added to the common one, which trees are built with it, on how many CPUs."""
+    """What is added to the common one, which sides are built with it, on how many CPUs."""
 
     name: str
     fragments: tuple[str, ...] = ()
-    trees: tuple[str, ...] = ("stock", "patched")
+    sides: str = "ab"
     cpus: tuple[int, ...] = (1, 2)
     # To the kernel's command line.
     parameters: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ CONFIGURATIONS = (
     Configuration("normal"),
     Configuration("debug", DEBUG, cpus=(1,), parameters=FEWER),
     Configuration("debug", DEBUG, cpus=(2,), parameters=FEWEST),
-    Configuration("kasan", ("kasan.config",), ("patched",), (2,), FEWER),
+    Configuration("kasan", ("kasan.config",), "b", (2,), FEWER),
 )
 # Seconds. A kernel that checks itself is several times as slow, and shares the host.
 PATIENCE = 5400.0
@@ -81,9 +81,7 @@ class Column:
         return found
 
 
-def run(
-    session: Session, prepared: Prepared, patterns: Sequence[str], options: Options
-) -> list[Column]:
+def run(session: Session, sides: Sides, patterns: Sequence[str], options: Options) -> list[Column]:
     """Build every kernel, then boot each on so many virtual CPUs, two machines at a time.
 
     A lost guest is a column too.
@@ -91,7 +89,7 @@ def run(
     columns = [
         Column(kernel, configuration, cpus)
         for configuration in CONFIGURATIONS
-        for kernel in _kernels(session, prepared, configuration)
+        for kernel in _kernels(session, sides, configuration)
         for cpus in configuration.cpus
     ]
     found = suite.several(session, [_order(column, options) for column in columns], patterns)
@@ -107,15 +105,14 @@ def _order(column: Column, options: Options) -> Order:
     return Order(column.kernel, asked)
 
 
-def _kernels(
-    session: Session, prepared: Prepared, configuration: Configuration
-) -> Iterator[Kernel]:
+def _kernels(session: Session, sides: Sides, configuration: Configuration) -> Iterator[Kernel]:
     fragments = [session.project.configs / name for name in configuration.fragments]
     chosen = replace(session, configs=(*session.configs, *fragments))
     for arch in session.architectures:
-        for tree in (prepared.stock, prepared.patched):
-            if tree.label in configuration.trees:
-                yield chosen.kernel(arch, tree)
+        for role, side in zip("ab", sides.both, strict=True):
+            # Where both are the same there is one kernel.
+            if role in configuration.sides and not (role == "b" and sides.same):
+                yield chosen.kernel(arch, side.tree)
 
 
 def rows(columns: Sequence[Column], lines: Sequence[Expected]) -> dict[str, list[str]]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Seeded bugs: the series with bugs put in, each selected by a boot argument, and who sees it.
 
-`sabotage/linux-6.12.y/` holds patches on top of the series (`series` lists them, as quilt does)
+`lines/6.12/seeded/` holds patches on top of the series (`series` lists them, as quilt does)
 and `bugs`, a line per bug:
 
     name | what is wrong | trap | architectures | cases that must catch it
@@ -22,11 +22,11 @@ from quire.build.kernel import Kernel
 from quire.host.cache import Cache
 from quire.host.errors import GuestLost, UserError
 from quire.host.tables import Table
-from quire.lab import Prepared
 from quire.session import Session
 from quire.source import series as series_files
 from quire.source import tree
 from quire.source.series import Series
+from quire.source.side import Sides
 from quire.source.tree import Tree
 from quire.test import suite
 from quire.test.suite import Options
@@ -71,12 +71,12 @@ class Finding:
     by: str
 
 
-def folder(root: Path, prepared: Prepared) -> Path:
-    """Where the bugs for this base are. UserError if there are none."""
-    found = root / f"linux-{prepared.base.version.line}.y"
+def folder(sides: Sides) -> Path:
+    """Where the bugs for our series are. UserError if there are none, or it is not ours."""
+    found = sides.line.seeded
     if not (found / "bugs").is_file():
         raise UserError(
-            f"no seeded bugs for Linux {prepared.base.version}",
+            f"no seeded bugs for Linux {sides.base.version}",
             str(found),
             "use a base that has some, for instance: --base 6.12",
         )
@@ -97,16 +97,16 @@ def select(bugs: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
     if unknown:
         raise UserError(
             f"no such seeded bug: {', '.join(sorted(unknown))}",
-            remedy="see the list: quire sabotage --list",
+            remedy="see the list: quire seeded --list",
         )
     return [bug for bug in bugs if bug.name in names or not names]
 
 
-def sabotaged(cache: Cache, prepared: Prepared, where: Path) -> Tree:
+def tree_with_bugs(cache: Cache, sides: Sides, where: Path) -> Tree:
     """The patched tree with all bugs in it."""
     extra = series_files.read(where / "series")
-    both: Series = replace(prepared.series, patches=prepared.series.patches + extra.patches)
-    return tree.patched(cache, prepared.base, both)
+    both: Series = replace(sides.series, patches=sides.series.patches + extra.patches)
+    return tree.patched(cache, sides.base, both)
 
 
 def kernel(session: Session, arch: Architecture, of: Tree) -> Kernel:

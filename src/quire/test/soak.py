@@ -16,7 +16,6 @@ from quire.boot import ktap, machine
 from quire.boot.ktap import Test
 from quire.boot.machine import CHATTY, Machine
 from quire.boot.results import Results
-from quire.build import guest
 from quire.build.kernel import Kernel
 from quire.host.cache import digest
 from quire.host.errors import Difference, GuestLost
@@ -127,7 +126,7 @@ def run(
     session: Session, kernel: Kernel, options: Options, seen: Callable[[Pace], None] | None = None
 ) -> Report:
     """Boot and soak; a lost guest is a report, too. `seen` gets the pace now and then."""
-    program = guest.build(session.cache, session.project.guest, kernel, session.jobs)
+    program = session.guest(kernel)
     boot = Machine(
         kernel,
         program,

@@ -12,7 +12,6 @@ from quire.boot import ktap, machine
 from quire.boot.ktap import Test
 from quire.boot.machine import CHATTY, Machine
 from quire.boot.results import Results
-from quire.build import guest
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
 from quire.host import parallel
@@ -124,7 +123,7 @@ def run(
     `seen` gets how many cases have been run, now and then. Difference when the guest's exit
     status and its report contradict each other.
     """
-    program = guest.build(session.cache, session.project.guest, kernel, session.jobs)
+    program = session.guest(kernel)
     machine_ = prepare(kernel, program, ("test", *patterns), options, (MOVABLE,))
     outcome, work = attend(session, machine_, seen, resume=options.resume)
     report = ktap.parse(outcome.other)
@@ -207,7 +206,7 @@ def patience(kernel: Kernel, options: Options) -> tuple[str, ...]:
 
 def listing(session: Session, kernel: Kernel) -> list[str]:
     """What the guest can run, as it says itself."""
-    program = guest.build(session.cache, session.project.guest, kernel, session.jobs)
+    program = session.guest(kernel)
     work = machine.workdir(session.cache, f"list-{kernel.arch.name}")
     return machine.boot(Machine(kernel, program, ("list",), timeout=120), work).other
 

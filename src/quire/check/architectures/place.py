@@ -14,6 +14,7 @@ from quire.check.architectures.configuration import Configuration
 from quire.host import process
 from quire.host.cache import Cache
 from quire.source.series import Series
+from quire.source.tree import OBJDIR_PREFIX
 
 # What the directory was configured from.
 KEY = ".quire-key"
@@ -37,7 +38,7 @@ class Place:
     @property
     def objdir(self) -> Path:
         """The O= directory."""
-        return self.tree / f"{kconfig.OBJDIR_PREFIX}{self.configuration.name}"
+        return self.tree / f"{OBJDIR_PREFIX}{self.configuration.name}"
 
     def configure(self) -> None:
         """Have a directory with that configuration.

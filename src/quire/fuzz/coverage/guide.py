@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from quire.boot import qemu
 from quire.build import counter
 from quire.fuzz.coverage import counting
 from quire.fuzz.language import program
 from quire.fuzz.language.program import Program
 from quire.fuzz.triage import Pair
-from quire.host import requirements
 from quire.report.table import console
 from quire.session import Session
 from quire.source.series import Series
@@ -32,8 +32,8 @@ class Guide:
         names = counting.touched(series)
         self.coverage, target.symbols = counting.prepare(target.kernel, names, sources, output)
         self.coverage.added = counting.added(*trees, files)
-        qemu = requirements.qemu(target.kernel.arch)
-        target.plugin = counter.build(session.cache, session.project.counter, qemu)
+        found = qemu.of(target.kernel.arch)
+        target.plugin = counter.build(session.cache, session.project.counter, found)
         target.take_counts = self._take
 
     def _take(self, counts: Path, programs: Sequence[Program]) -> None:

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A line of kernels (6.12, 7.3), as a folder of data: lines/NAME/line.toml and what it names.
+
+docs/lines.md explains the keys. A line needs no code: what is not there (a series, seeded bugs,
+expected failures, posted figures) is taken for none.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire.host.errors import UserError
+from quire.source.version import Version, parse
+
+FILE = "line.toml"
+# The fragments that every architecture has.
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Debian:
+    """Debian's packages of a line: the source, the configurations, the suites that have them."""
+
+    package: str
+    config: str
+    suites: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line. `exact`: false where it only stands in for a version that has no line of its own,
+    so that an option may be missing there."""
+
+    name: str
+    folder: Path
+    debian: Debian | None
+    # By architecture, and ALL.
+    fragments: Mapping[str, tuple[Path, ...]]
+    # Where series files lie; None for a line without a series of ours.
+    series: Path | None = None
+    exact: bool = True
+
+    @property
+    def expected(self) -> Path:
+        """Known failures, by name; the file need not exist."""
+        return self.folder / "expected"
+
+    @property
+    def seeded(self) -> Path:
+        """Seeded bugs; the folder need not exist."""
+        return self.folder / "seeded"
+
+    @property
+    def posted(self) -> Path:
+        """Figures that others posted; the file need not exist."""
+        return self.folder / "posted.toml"
+
+    @property
+    def differences(self) -> Path:
+        """Where our configurations differ from Debian's; the file need not exist."""
+        return self.folder / "debian-differences"
+
+
+def read(root: Path, folder: Path) -> Line:
+    """The line in `folder`; series are below `root`. UserError says what is wrong with it."""
+    file = folder / FILE
+    try:
+        data = tomllib.loads(file.read_text())
+        debian = data.get("source", {}).get("debian")
+        fragments = {
+            name: tuple((folder / path).resolve() for path in paths)
+            for name, paths in data["fragments"].items()
+        }
+        return Line(
+            folder.name,
+            folder,
+            Debian(debian["package"], debian["config"], tuple(debian["suites"]))
+            if debian
+            else None,
+            fragments,
+            root / data["series"]["folder"] if "series" in data else None,
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(
+            f"the line {folder.name} cannot be read",
+            f"{file}: {type(error).__name__}: {error}",
+            "mend it: docs/lines.md explains the keys",
+        ) from error
+
+
+def known(root: Path) -> list[Line]:
+    """All lines of a project, oldest first."""
+    folders = [path.parent for path in (root / "lines").glob(f"*/{FILE}")]
+    return [read(root, folder) for folder in sorted(folders, key=lambda path: parse(path.name))]
+
+
+def named(root: Path, name: str) -> Line:
+    """The line called `name`, or the one of that version. UserError if there is none."""
+    line = parse(name.partition("-")[0]).line
+    lines = known(root)
+    for one in lines:
+        if one.name == line:
+            return one
+    raise UserError(
+        f"there is no line for Linux {name}",
+        str(root / "lines"),
+        f"use one of: {', '.join(one.name for one in lines)}\n"
+        "or add a folder to lines/ (docs/lines.md), or give a tree with --source, --git, --a",
+    )
+
+
+def of_version(root: Path, version: Version) -> Line:
+    """The line of a tree of that version; if there is none, the nearest one below it, or the
+    oldest, stands in. UserError if the project has no line at all."""
+    lines = known(root)
+    if not lines:
+        raise UserError("the project has no line of kernels", str(root / "lines"))
+    for one in lines:
+        if one.name == version.line:
+            return one
+    below = [one for one in lines if parse(one.name) <= version]
+    nearest = below[-1] if below else lines[0]
+    # No series is for it, and an option of the fragments may not exist there.
+    return Line(nearest.name, nearest.folder, nearest.debian, nearest.fragments, None, exact=False)

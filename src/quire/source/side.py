@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The two sides of a comparison: what the command line asks for becomes two labelled trees.
+
+Our own series on one of our lines is one way among others: a base and a user's series, two
+revisions of a git repository, two directories.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from quire.host.cache import Cache
+from quire.host.errors import UserError
+from quire.source import base as bases
+from quire.source import difference, foreign, line, revision, tree
+from quire.source import series as series_files
+from quire.source.base import Base
+from quire.source.line import Line
+from quire.source.series import Series
+from quire.source.tree import Tree
+
+# The sides of our own work.
+STOCK, PATCHED = "stock", "patched"
+DEFAULT_BASE = "6.12"
+# The longest label that leaves a table readable.
+LABEL = 24
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What the command line says of the sides; empty where it says nothing."""
+
+    base: str = DEFAULT_BASE
+    source: Path | None = None
+    git: Path | None = None
+    a: str = ""
+    b: str = ""
+    series: Path | None = None
+    only: tuple[str, ...] = ()
+    # A line whose configuration to take, whatever the version of the trees.
+    line: str = ""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One half of a comparison. `about`: version, origin and hash, for headings."""
+
+    label: str
+    tree: Tree
+    about: str
+    # What it was made from; its tree may be another base with the difference applied.
+    origin: Base
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Both halves. `series` is what B has beyond A; `ours` says whether it is one of ours, so that
+    its topics, excuses, expected failures and posted figures count."""
+
+    line: Line
+    a: Side
+    b: Side
+    series: Series
+    ours: bool
+
+    @property
+    def base(self) -> Base:
+        """What A was made from."""
+        return self.a.tree.base
+
+    @property
+    def both(self) -> tuple[Side, Side]:
+        """A, then B."""
+        return self.a, self.b
+
+    @property
+    def same(self) -> bool:
+        """Whether there is nothing to compare: B is A."""
+        return self.a.tree.path == self.b.tree.path
+
+    @property
+    def title(self) -> str:
+        """For tables and pictures."""
+        if self.ours:
+            count = len(self.series.patches)
+            noun = "patch" if count == 1 else "patches"
+            return f"Linux {self.base.version}, {self.base.origin}, {count} {noun}"
+        return f"{self.a.label}: {self.a.about}\n{self.b.label}: {self.b.about}"
+
+
+def sides(root: Path, cache: Cache, ask: Ask) -> Sides:
+    """The sides asked for, fetched, exported or copied, and patched.
+
+    UserError for a contradiction, for what does not exist, and for a series that does not apply.
+    """
+    _require_sense(ask)
+    one = base(root, cache, ask)
+    where = line_of(root, ask, one)
+    if ask.b:
+        return _two_trees(cache, ask, where, one)
+    return _with_series(root, cache, ask, where, one)
+
+
+def base(root: Path, cache: Cache, ask: Ask) -> Base:
+    """What side A is made from."""
+    if ask.a:
+        return _base(cache, ask.git, ask.a)
+    if ask.source:
+        return bases.from_directory(cache, ask.source)
+    return bases.from_debian(cache, line.named(root, ask.base), ask.base)
+
+
+def line_of(root: Path, ask: Ask, of: Base) -> Line:
+    """The line whose configuration a tree takes: --line, or its version's."""
+    if ask.line:
+        return line.named(root, ask.line)
+    return line.of_version(root, of.version)
+
+
+def series_of(root: Path, cache: Cache, ask: Ask, where: Line, of: Base) -> tuple[Series, bool]:
+    """What side B has beyond that base, and whether it is ours; no patches if there is none."""
+    if ask.series:
+        found = foreign.read(cache, ask.series)
+        # Our own, named by its path, is still ours.
+        ours = where.series is not None and found.file.parent == where.series.resolve()
+    else:
+        known = where.series if where.exact and where.name == of.version.line else None
+        found = series_files.select(known, of.version) if known else series_files.none(root)
+        ours = True
+    return found.only(ask.only) if ask.only else found, ours
+
+
+def _with_series(root: Path, cache: Cache, ask: Ask, where: Line, one: Base) -> Sides:
+    found, ours = series_of(root, cache, ask, where, one)
+    stock = tree.stock(one)
+    other = STOCK if ours or not ask.series else _label(ask.series.name)
+    label = PATCHED if ours else other
+    patched = tree.patched(cache, one, found, label)
+    count = len(found.patches)
+    about = f"{_about(one)}, {count} patches of {found.file.parent.name}"
+    a, b = Side(STOCK, stock, _about(one), one), Side(label, patched, about, one)
+    return Sides(where, a, b, found, ours)
+
+
+def _two_trees(cache: Cache, ask: Ask, where: Line, one: Base) -> Sides:
+    other = _base(cache, ask.git, ask.b)
+    left, right = _labels((ask.a or STOCK, ask.b))
+    stock = replace(tree.stock(one), label=left)
+    if other.version.line != one.version.line:
+        # Configured each in its own way, and with too little in common to build one from the other.
+        found = series_files.none(other.path)
+        patched = replace(tree.stock(other), label=right)
+    else:
+        found = difference.between(cache, one, other)
+        patched = tree.patched(cache, one, found, right)
+    a, b = Side(left, stock, _about(one), one), Side(right, patched, _about(other), other)
+    return Sides(where, a, b, found, ours=False)
+
+
+def _base(cache: Cache, repository: Path | None, name: str) -> Base:
+    if repository:
+        return revision.from_git(cache, repository, name)
+    path = Path(name)
+    if not path.is_dir():
+        raise UserError(
+            f"{name} is no directory",
+            str(path.resolve()),
+            "name a kernel tree, or say with --git DIR in which repository it is a revision",
+        )
+    return bases.from_directory(cache, path)
+
+
+def _require_sense(ask: Ask) -> None:
+    if ask.b and ask.series:
+        raise UserError("--b and --series both say what side B is", remedy="give one of them")
+    if ask.a and ask.source:
+        raise UserError("--a and --source both say what side A is", remedy="give one of them")
+    if ask.git and not (ask.a or ask.b):
+        raise UserError(
+            "--git names a repository, but no revision of it", remedy="add --a and --b REVISION"
+        )
+    if ask.a and not (ask.b or ask.series):
+        raise UserError(
+            "side A is there, but side B is not", remedy="add --b, or --series for A with patches"
+        )
+    if ask.only and ask.b:
+        raise UserError("--only chooses topics of a series", remedy="leave it out with --b")
+
+
+def _about(of: Base) -> str:
+    kind, _, value = of.hash.partition(":")
+    return f"Linux {of.version}, {of.origin}, {kind} {value[:16]}"
+
+
+def _labels(names: Iterable[str]) -> tuple[str, str]:
+    left, right = (_label(name) for name in names)
+    return (left, right) if left != right else (f"a-{left}", f"b-{right}")
+
+
+def _label(name: str) -> str:
+    """A name as it can stand in tables and in names of files."""
+    last = Path(name).resolve().name if Path(name).is_dir() else name
+    return re.sub(r"[^A-Za-z0-9.+_]+", "-", last).strip("-")[-LABEL:] or "side"
