@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 #   make demo     from nothing to the tables and the picture (build/demo/)
-#   make test     lint, unit tests, checks of the series, guest tests on patched kernels, and on
+#   make check    lint and unit tests on fakes: no kernel, two minutes
+#   make test     all of it: make check, checks of the series, guest tests on patched kernels, and on
 #                 one with some seeded bugs
 #   make lint     style and types only
-#   make lock     write requirements*.txt anew from requirements*.in (needs uv)
+#   make lock     write requirements/*.txt anew from requirements/*.in (needs uv)
 #
-# kbuild's names are passed on: make demo O=/big/disk ARCH=arm64; SOURCE=DIR takes your tree.
+# kbuild's names are passed on: make demo O=/big/disk ARCH=arm64. BASE=7.3 takes another line of
+# kernels, SOURCE=DIR your tree.
 
 QUIRE := ./quire
 WORDS := $(foreach name,O ARCH CROSS_COMPILE,$(if $($(name)),$(name)=$($(name))))
-WORDS += $(if $(SOURCE),--source $(SOURCE))
-# Seeded bugs of each series that a run of the tests must see; `quire seeded` tries them all.
-FEW := dirty-as-it-is skip-writable no-flush address-key age-clobbers ignore-writable restore-first-only \
-	run-past-table always-swapbacked swap-share-first swap-same-offset swap-ref-once marker-in-first
+WORDS += $(if $(SOURCE),--source $(SOURCE)) $(if $(BASE),--base $(BASE))
 # One more kernel to build: one architecture will do. The bugs are for the newest base.
 FEW_WORDS := $(WORDS) $(if $(ARCH),,ARCH=arm64)
 PYTHON_TOOL := .venv/bin/python -m
@@ -21,13 +20,17 @@ PYTHON_TOOL := .venv/bin/python -m
 demo:
 	$(QUIRE) demo $(WORDS)
 
-test: lint
+check: lint
+	$(PYTHON_TOOL) pytest -n auto -m "not kernel"
+
+test:
 	$(QUIRE) doctor --install $(WORDS)
+	$(MAKE) check
 	$(QUIRE) build $(WORDS)
-	QUIRE_TEST_WORDS="$(WORDS)" $(PYTHON_TOOL) pytest
+	QUIRE_TEST_WORDS="$(WORDS)" $(PYTHON_TOOL) pytest -m kernel
 	$(QUIRE) check --quick $(WORDS)
 	$(QUIRE) test $(WORDS)
-	$(if $(SOURCE),,$(QUIRE) seeded $(FEW) $(FEW_WORDS))
+	$(if $(SOURCE)$(BASE),,$(QUIRE) seeded --few $(FEW_WORDS))
 	$(QUIRE) fuzz --corpus $(WORDS)
 
 lint: dev
@@ -39,12 +42,12 @@ dev:
 	scripts/bootstrap dev
 
 lock:
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
-		--no-annotate requirements.in -o requirements.txt
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
-		--no-annotate -c requirements.txt requirements-dev.in -o requirements-dev.txt
+	cd requirements && for list in run dev; do \
+		uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
+			--no-annotate $$list.in -o $$list.txt $$( [ $$list = dev ] && echo -c run.txt ); \
+	done
 
 clean:
 	rm -rf build .venv
 
-.PHONY: demo test lint dev lock clean
+.PHONY: demo check test lint dev lock clean

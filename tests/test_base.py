@@ -64,7 +64,7 @@ def test_the_systems_apt_comes_first(quire: Quire, archive: Path) -> None:
     assert json.loads(record.read_text()) == {
         "version": "6.12.117",
         "origin": f"Debian {PACKAGE} {VERSION}",
-        "sha256": (archive / "sha256").read_text(),
+        "hash": f"sha256:{(archive / 'sha256').read_text()}",
     }
     assert "sourcelist" not in (archive / "downloads").read_text()
     # Warm: nothing is asked or downloaded again.
@@ -75,8 +75,8 @@ def test_the_systems_apt_comes_first(quire: Quire, archive: Path) -> None:
 def test_another_suite_through_an_isolated_apt(quire: Quire, archive: Path) -> None:
     done = quire("build", "ARCH=arm64", "--stock", SYSTEM="")
     assert done.returncode == 0, done.stderr
-    assert f"Dir::State::lists={quire.build}/apt/lists" in (archive / "downloads").read_text()
-    sources = (quire.build / "apt/sources.list").read_text()
+    assert f"Dir::State::lists={quire.build}/apt-6.12/lists" in (archive / "downloads").read_text()
+    sources = (quire.build / "apt-6.12/sources.list").read_text()
     assert "http://mirror.example/debian/ trixie main" in sources
     assert "http://mirror.example/security/ trixie-security main" in sources
     assert all("signed-by=/usr/share/keyrings/debian-archive" in s for s in sources.splitlines())
@@ -134,7 +134,7 @@ def test_an_edited_source_is_another_base(quire: Quire, tree: Path) -> None:
     (tree / "Kbuild").write_text("obj-y += mm/ fs/\n")
     assert quire(*words).returncode == 0
     records = [json.loads(p.read_text()) for p in quire.build.glob("base/*/base.json")]
-    assert len({record["sha256"] for record in records}) == 2
+    assert len({record["hash"] for record in records}) == 2
 
 
 def test_links_are_copied_as_links(quire: Quire, tree: Path) -> None:

@@ -109,7 +109,7 @@ def test_as_many_calls_as_stock_or_fewer_are_no_difference() -> None:
 
 def test_calls_that_are_only_shown_are_no_difference() -> None:
     (one,) = CATALOGUE.cells(["ksm-walk,vmas=200,kind=plain"])[:1]
-    symbol = one.workload.calls[0].symbol
+    symbol = one.workload.calls[0].symbols[0]
     rows = table_of([sample(1000)], [sample(1000, **{symbol: 9})], one)
     comparison.require([rows])
     assert f"{one.workload.calls[0].what} 0 → " in table.remarks(rows.rows[0])

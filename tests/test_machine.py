@@ -24,6 +24,8 @@ from quire.host import process
 from quire.host.errors import GuestLost
 from quire.session import Session
 
+pytestmark = pytest.mark.kernel
+
 WORDS = os.environ.get("QUIRE_TEST_WORDS", "").split()
 
 INIT = r"""

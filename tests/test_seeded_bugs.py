@@ -66,6 +66,8 @@ def test_every_table_of_the_project_is_sound() -> None:
         bugs = seeded.read(table)
         names = [bug.name for bug in bugs]
         assert len(names) == len(set(names))
+        if (table.parent / "few").is_file():
+            assert set(seeded.few(table.parent)) <= set(names)
         patches = "".join(patch.read_text() for patch in table.parent.glob("*.patch"))
         for bug in bugs:
             kernels = {name.removesuffix("/debug") for name in bug.architectures}

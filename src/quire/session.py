@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from quire.arch import ARCHITECTURES, Architecture, architecture
-from quire.build import guest, kconfig, kernel
+from quire.build import guest, kconfig, kernel, program
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
 from quire.host import project
@@ -37,6 +37,8 @@ class Session:
     ask: Ask = field(default_factory=Ask)
     cross_compile: str | None = None
     configs: tuple[Path, ...] = ()
+    # A user's own workloads or tests, which the guest gets.
+    programs: tuple[Path, ...] = ()
 
     def base(self) -> Base:
         """What side A is made from, fetched, exported or copied if it is not there yet."""
@@ -77,8 +79,10 @@ class Session:
             return kernel.build(self.cache, request, self.progress.at)
 
     def guest(self, for_kernel: Kernel) -> Guest:
-        """Our guest for that kernel, built."""
-        return guest.build(self.cache, self.project.guest, for_kernel, self.jobs)
+        """Our guest for that kernel, built, with the user's programs."""
+        plain = guest.build(self.cache, self.project.guest, for_kernel, self.jobs)
+        include = self.project.guest / "include"
+        return program.added(self.cache, plain, for_kernel.toolchain, include, self.programs)
 
     @cached_property
     def workloads(self) -> Catalogue:

@@ -27,6 +27,7 @@ class Architecture:
     srcarch: str
     debian: str
     machine: str
+    elf_machine: int
     cross_compile: str
     image_target: str
     image: str

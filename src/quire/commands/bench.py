@@ -10,6 +10,7 @@ build are kept, and the next run only makes what is missing.
   quire bench swapout,data=zero --repeat 3     three boots each, with their spread
   quire bench mremap --fresh                   once more, even if the counts are known
   quire bench mremap --output DIR              table, and DIR/bench.json, .svg, .png
+  quire bench --workload ./mine.c              your own (guest/README.md)
   quire bench mremap --cpu neoverse-n1         on another CPU; without a workload: its usual rows
 """
 
@@ -17,16 +18,17 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from quire import arch, lab
 from quire.arch import Architecture, Cpu
 from quire.host import requirements
 from quire.host.errors import UserError
-from quire.measure import comparison
+from quire.measure import comparison, workloads
 from quire.measure.bench import Options
 from quire.measure.comparison import Comparison
-from quire.measure.workloads import Cell
+from quire.measure.workloads import Catalogue, Cell
 from quire.report import data, plot, table
 from quire.session import Session
 
@@ -61,6 +63,15 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         help="emulate another CPU than the architecture's usual one: "
         + ", ".join(cpu.name for one in arch.ARCHITECTURES.values() for cpu in one.further_cpus),
     )
+    part.add_argument(
+        "--workload",
+        type=Path,
+        action="append",
+        default=[],
+        dest="programs",
+        metavar="FILE",
+        help="a workload of your own: a C file or a static binary, with FILE.toml beside it",
+    )
     part.add_argument("--list", action="store_true", help="list the workloads")
     part.add_argument("--fresh", action="store_true", help="boot again, N times, whatever is known")
     part.add_argument("--json", action="store_true", help="print JSON in place of the tables")
@@ -73,6 +84,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         for cell in session.workloads.cells():
             print(f"{cell.label}{f' {cell.size} KiB' if cell.size else ''}")
         return 0
+    session = replace(session, programs=tuple(arguments.programs))
     plan = _plan(session, arguments)
     requirements.require([architecture for architecture, _ in plan])
     cells = _cells(session, arguments, plan)
@@ -121,6 +133,9 @@ def _cells(
     cpu = plan[0][1]
     if cpu and not arguments.workload and not arguments.size:
         return session.workloads.rows(cpu.rows)
+    if arguments.programs:
+        own = Catalogue(tuple(workloads.of_program(source) for source in arguments.programs))
+        return own.cells(arguments.workload, arguments.size)
     return session.workloads.cells(arguments.workload, arguments.size)
 
 

@@ -41,6 +41,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         metavar="PATTERN",
         help="run these cases instead of the ones that the bug names; may be repeated",
     )
+    part.add_argument("--few", action="store_true", help="those that the line lists as a sample")
     part.add_argument("--list", action="store_true", help="list the bugs and what must see them")
     part.add_argument("--json", action="store_true", help="print JSON")
 
@@ -49,7 +50,8 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when a bug was missed, or a case fails without one."""
     sides = session.sides()
     where = seeded.folder(sides)
-    bugs = seeded.select(seeded.read(where / "bugs"), arguments.bug)
+    names = [*arguments.bug, *(seeded.few(where) if arguments.few else [])]
+    bugs = seeded.select(seeded.read(where / "bugs"), names)
     if arguments.cases:
         bugs = [replace(bug, cases=tuple(arguments.cases)) for bug in bugs]
     if arguments.list:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Run the guest's tests on the patched kernels (or the stock ones).
+"""Run the guest's tests on the patched kernels (or the stock ones, or two sides of your own).
 
 A pattern is a shell pattern on suite.case; without one everything runs. One CPU under -icount
 repeats exactly; --smp 2 runs without it, so that races can happen.
@@ -10,11 +10,14 @@ repeats exactly; --smp 2 runs without it, so that races can happen.
   quire test --all                      stock and patched, normal, debug, KASAN, 1 and 2 CPUs
   quire test --list                     what there is
 
-What a kernel is known to fail is listed by name in guest/expected/.
+What a kernel is known to fail is listed by name in lines/NAME/expected. Of two sides of your own
+(--series, --a and --b) nothing is expected but that B passes what A passes.
 """
 
 import argparse
 import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -22,13 +25,15 @@ from rich.table import Table
 from rich.text import Text
 
 from quire.host import requirements
-from quire.host.errors import GuestLost
 from quire.report.table import console
 from quire.session import Session
 from quire.source.side import Sides
+from quire.source.tree import Tree
 from quire.test import expected, matrix, suite
 from quire.test.expected import Expected
 from quire.test.matrix import Column
+from quire.test.program import Program
+from quire.test.suite import Boot
 
 NAME = "test"
 STYLE = {"pass": "green", "fail": "red", "skip": "yellow", "expected": "cyan"}
@@ -61,6 +66,13 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="take the guest for hung after this long (default %(default).0f)",
     )
+    part.add_argument(
+        "--program",
+        type=Path,
+        metavar="FILE",
+        help="a test of your own that prints KTAP: a C file or a static binary; PATTERN is then "
+        "its arguments",
+    )
     part.add_argument("--list", action="store_true", help="list suites, cases and workloads")
     part.add_argument("--json", action="store_true", help="print JSON")
 
@@ -68,32 +80,49 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when a case failed, 4 when a guest was lost."""
     requirements.require(session.architectures)
+    if arguments.program:
+        session = replace(session, programs=(arguments.program,))
     options = suite.Options(cpus=arguments.smp, timeout=arguments.timeout, resume=arguments.resume)
     sides = session.sides()
     lines = expected.read(sides.line.expected) if sides.ours else []
     if arguments.all:
         return _all(session, sides, arguments, options, lines)
-    tree = sides.a.tree if arguments.stock else sides.b.tree
-    kernels = [session.kernel(arch, tree) for arch in session.architectures]
+    trees = _trees(sides, stock=arguments.stock)
+    kernels = [session.kernel(arch, tree) for arch in session.architectures for tree in trees]
     if arguments.list:
         print("\n".join(suite.listing(session, kernels[0])))
         return 0
     orders = [suite.Order(kernel, options) for kernel in kernels]
-    verdicts = []
-    for result in suite.several(session, orders, arguments.pattern or ["*"]):
-        if isinstance(result, GuestLost):
-            raise result
-        verdicts.append(result)
-        if not arguments.json and not arguments.dry_run:
-            _show(result, lines)
+    results = suite.several(session, orders, *_what(arguments))
     if arguments.dry_run:
         return 0
+    verdicts = suite.complete(results)
+    if not sides.ours:
+        lines = suite.inherited(verdicts, sides)
     if arguments.json:
         print(json.dumps([_as_json(verdict, lines) for verdict in verdicts], indent=1))
+    else:
+        for verdict in verdicts:
+            _show(verdict, lines)
     error = suite.failures(verdicts, lines)
     if error:
         raise error
     return 0
+
+
+def _what(arguments: argparse.Namespace) -> tuple[list[str], Boot | None]:
+    """Patterns for our suites, or arguments and a program of the user's."""
+    if arguments.program:
+        return arguments.pattern, Program(arguments.program)
+    return arguments.pattern or ["*"], None
+
+
+def _trees(sides: Sides, *, stock: bool) -> list[Tree]:
+    """What to boot: B, or A where that is asked for. Of a series that is not ours nothing is
+    expected but that B passes what A passes, so A runs as well."""
+    if stock or sides.same:
+        return [sides.a.tree]
+    return [sides.b.tree] if sides.ours else [sides.a.tree, sides.b.tree]
 
 
 def _all(
@@ -106,6 +135,8 @@ def _all(
     columns = matrix.run(session, sides, arguments.pattern or ["*"], options)
     if arguments.dry_run:
         return 0
+    if not sides.ours:
+        lines = suite.inherited([one.verdict for one in columns if one.verdict], sides)
     directory = session.cache.root / "test"
     matrix.keep(directory, columns, lines)
     if arguments.json:

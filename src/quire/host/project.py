@@ -34,7 +34,7 @@ class Project:
 
 def find() -> Project:
     """QUIRE_ROOT, or the checkout this module runs from. UserError if it is neither."""
-    root = Path(os.environ.get("QUIRE_ROOT") or Path(__file__).resolve().parents[2])
+    root = Path(os.environ.get("QUIRE_ROOT") or Path(__file__).resolve().parents[3])
     if not (root / "configs").is_dir() or not (root / "lines").is_dir():
         raise UserError(
             "quire does not find its lines and configs",

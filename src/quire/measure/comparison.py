@@ -82,7 +82,7 @@ class Row:
         return [
             calls
             for calls in self.cell.workload.calls
-            if calls.no_more_than_stock and self.b.calls[calls.what] > self.a.calls[calls.what]
+            if calls.no_more_than_a and self.b.calls[calls.what] > self.a.calls[calls.what]
         ]
 
 
@@ -153,7 +153,7 @@ def require(comparisons: Sequence[Comparison]) -> None:
     if not found:
         return
     lines = [
-        f"{arch.label} {row.title}: {calls.what} ({calls.symbol}) "
+        f"{arch.label} {row.title}: {calls.what} ({calls.symbols[0]}) "
         f"{row.a.calls[calls.what]:g} → {row.b.calls[calls.what]:g} "
         f"per {row.cell.workload.unit}"
         for arch, row, calls in found

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from quire.build import program
 from quire.host.errors import UserError
 
 # Folio sizes in KiB; 4 is no large folio at all.
@@ -27,16 +28,17 @@ class Calls:
 
     # What a call stands for, as in the table.
     what: str
-    # The function; the clones that compilers make of it (symbol.isra.0) count, too.
-    symbol: str
+    # The function, by each name that it has had; the clones that compilers make of it
+    # (symbol.isra.0) count, too.
+    symbols: tuple[str, ...]
     # How often the operation passes over the same things.
     passes: int = 1
     # Whether more calls on side B than on side A are a difference (exit status 1).
-    no_more_than_stock: bool = False
+    no_more_than_a: bool = False
 
     def is_of(self, name: str) -> bool:
         """Whether `name` is the function, or a clone of it."""
-        return name == self.symbol or name.startswith(f"{self.symbol}.")
+        return any(name == one or name.startswith(f"{one}.") for one in self.symbols)
 
 
 @dataclass(frozen=True)
@@ -169,6 +171,14 @@ def read(file: Path, groups: Mapping[str, Sequence[str]] | None = None) -> Workl
         ) from error
 
 
+def of_program(source: Path) -> Workload:
+    """A user's own program, described by the TOML file beside it; without one it is measured once,
+    without a folio size."""
+    described = source.with_suffix(".toml")
+    found = read(described) if described.is_file() else Workload(source.stem, sizes=())
+    return replace(found, name=source.stem, program=program.path(source))
+
+
 def _fields(row: dict[str, Any], groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     found = {key: tuple(v) if isinstance(v, list) else v for key, v in row.items()}
     if isinstance(row.get("own"), str):
@@ -179,7 +189,9 @@ def _fields(row: dict[str, Any], groups: Mapping[str, Sequence[str]]) -> dict[st
             for variant in row["variants"]
         )
     if "calls" in row:
-        found["calls"] = tuple(Calls(**each) for each in row["calls"])
+        found["calls"] = tuple(
+            Calls(**{**each, "symbols": tuple(each["symbols"])}) for each in row["calls"]
+        )
     return found
 
 

@@ -41,11 +41,12 @@ def show(comparison: Comparison, base: str) -> None:
 
 def build(comparison: Comparison, base: str) -> Table:
     """The table as rich renders it."""
+    posted = any(row.posted for row in comparison.rows)
     table = Table(
         title=f"{comparison.arch.title} · {base}",
         title_justify="left",
         box=box.SIMPLE_HEAD,
-        caption=_caption(comparison),
+        caption=_caption(comparison, posted=posted),
         caption_justify="left",
         pad_edge=False,
     )
@@ -57,7 +58,8 @@ def build(comparison: Comparison, base: str) -> Table:
     table.add_column("ratio", justify="right", no_wrap=True)
     for name in (f"TLB inv.\n{a}", f"per page\n{b}"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("posted\n(time)", no_wrap=True)
+    if posted:
+        table.add_column("posted\n(time)", no_wrap=True)
     # The only column that may wrap where the terminal is narrow.
     table.add_column("")
     previous = ""
@@ -65,11 +67,11 @@ def build(comparison: Comparison, base: str) -> Table:
         if previous and row.cell.workload.name != previous:
             table.add_section()
         previous = row.cell.workload.name
-        _add(table, row)
+        _add(table, row, posted=posted)
     return table
 
 
-def _add(table: Table, row: Row) -> None:
+def _add(table: Table, row: Row, *, posted: bool) -> None:
     size = str(row.cell.size) if row.cell.size is not None else "–"
     table.add_row(
         row.cell.label,
@@ -79,13 +81,13 @@ def _add(table: Table, row: Row) -> None:
         _ratio(row.ratio),
         number(row.a.tlb_total),
         number(row.b.tlb_total),
-        _posted(row),
+        *([_posted(row)] if posted else []),
         remarks(row),
     )
     if row.a.own and row.b.own:
         ratio = row.a.own / row.b.own
         own = (number(row.a.own), number(row.b.own))
-        table.add_row("  of it unmapping", "", *own, _ratio(ratio), "", "", "", "")
+        table.add_row("  of it unmapping", "", *own, _ratio(ratio))
 
 
 def number(value: float) -> str:
@@ -129,9 +131,9 @@ def _ratio(ratio: float) -> Text:
     return Text(f"{ratio:.2f}×", style=style)
 
 
-def _caption(comparison: Comparison) -> str:
+def _caption(comparison: Comparison, *, posted: bool) -> str:
     text = f"ratio: instructions of {' / '.join(comparison.labels)}."
-    if any(row.posted for row in comparison.rows):
+    if posted:
         text += " posted: the authors' wall time, old / new."
     others = [row.cell.workload for row in comparison.rows if row.cell.workload.unit != "page"]
     if others:

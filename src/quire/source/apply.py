@@ -62,7 +62,7 @@ def apply_patch(tree: Path, patch: Patch) -> None:
     if refusal is not None:
         raise UserError(
             f"patch {patch.name} does not fit",
-            f"{_refusing_hunks(patch, refusal)}\nthe tree is as it was",
+            f"{patch.subject()}\n{_refusing_hunks(patch, refusal)}\nthe tree is as it was",
             "use a base the series is for (quire doctor lists them), "
             "or rebase the patch: quire tree, quire export",
         )

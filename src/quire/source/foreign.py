@@ -80,7 +80,8 @@ def _mails(cache: Cache, mailbox: Path) -> list[Patch]:
 
     directory = cache.make("mailbox", digest(mailbox), build)
     mails = sorted(directory.glob("[0-9]*"))
-    patches = [patch for patch in _named(mails) if patch.diff() and not _is_reply(patch)]
+    patches = [Patch(f"{mail.name} of {mailbox.name}", mail) for mail in mails]
+    patches = [patch for patch in patches if patch.diff() and not _is_reply(patch)]
     numbers = [_NUMBER.search(_head(patch)) for patch in patches]
     if all(numbers):
         pairs = zip(patches, numbers, strict=True)

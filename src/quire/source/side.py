@@ -96,7 +96,6 @@ def sides(root: Path, cache: Cache, ask: Ask) -> Sides:
 
     UserError for a contradiction, for what does not exist, and for a series that does not apply.
     """
-    _require_sense(ask)
     one = base(root, cache, ask)
     where = line_of(root, ask, one)
     if ask.b:
@@ -105,7 +104,8 @@ def sides(root: Path, cache: Cache, ask: Ask) -> Sides:
 
 
 def base(root: Path, cache: Cache, ask: Ask) -> Base:
-    """What side A is made from."""
+    """What side A is made from. UserError as sides(), for A alone."""
+    _require_sense(ask)
     if ask.a:
         return _base(cache, ask.git, ask.a)
     if ask.source:

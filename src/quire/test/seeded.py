@@ -102,6 +102,14 @@ def select(bugs: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
     return [bug for bug in bugs if bug.name in names or not names]
 
 
+def few(where: Path) -> list[str]:
+    """A sample of the bugs, by name, as the file `few` lists it; UserError if there is none."""
+    file = where / "few"
+    if not file.is_file():
+        raise UserError("the line names no sample of its bugs", str(file), "leave --few out")
+    return [name for (name,) in Table("a bug", ("name",)).read(file)]
+
+
 def tree_with_bugs(cache: Cache, sides: Sides, where: Path) -> Tree:
     """The patched tree with all bugs in it."""
     extra = series_files.read(where / "series")

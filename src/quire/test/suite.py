@@ -19,6 +19,7 @@ from quire.host.cache import digest
 from quire.host.errors import Difference, GuestLost, QuireError
 from quire.host.process import dry_run
 from quire.session import Session
+from quire.source.side import Sides
 from quire.test import expected
 from quire.test.expected import Expected
 
@@ -209,6 +210,28 @@ def listing(session: Session, kernel: Kernel) -> list[str]:
     program = session.guest(kernel)
     work = machine.workdir(session.cache, f"list-{kernel.arch.name}")
     return machine.boot(Machine(kernel, program, ("list",), timeout=120), work).other
+
+
+def complete(results: Sequence[Verdict | GuestLost]) -> list[Verdict]:
+    """The verdicts; the first lost guest is raised."""
+    for result in results:
+        if isinstance(result, GuestLost):
+            raise result
+    return [result for result in results if isinstance(result, Verdict)]
+
+
+def inherited(verdicts: Sequence[Verdict], sides: Sides) -> list[Expected]:
+    """What is expected of two sides of which nothing is written: A may fail what it fails, and B
+    may fail that, too, on the same architecture."""
+    a, b = sides.a.label, sides.b.label
+    found = []
+    for verdict in verdicts:
+        if verdict.kernel.tree.label == a:
+            arch = (verdict.kernel.arch.name,)
+            cases = tuple(name for name, test in verdict.cases if test.failed)
+            found.append(Expected(a, arch, cases, f"{a}'s own failure"))
+            found.append(Expected(b, arch, cases, f"fails on {a}, too"))
+    return found
 
 
 def failures(verdicts: Sequence[Verdict], known: Sequence[Expected] = ()) -> QuireError | None:

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A user's own workload or test: a static binary, or a C file that becomes one, in the guest."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+
+from quire.arch import Architecture
+from quire.build import guest
+from quire.build.guest import Guest
+from quire.build.kernel import Toolchain, explain
+from quire.host import process
+from quire.host.cache import Cache, digest
+from quire.host.errors import UserError
+
+# Where they lie in the guest's initramfs.
+DIRECTORY = "user"
+# Offsets and values of ELF's header, as elf(5) has them.
+MAGIC, E_MACHINE, E_PHOFF, PT_INTERP = b"\x7fELF", 18, 32, 3
+
+
+def name(source: Path) -> str:
+    """What the program is called: the file without its suffix."""
+    return source.stem
+
+
+def path(source: Path) -> str:
+    """Where the guest finds it."""
+    return f"/{DIRECTORY}/{name(source)}"
+
+
+def added(
+    cache: Cache, plain: Guest, tools: Toolchain, include: Path, sources: Sequence[Path]
+) -> Guest:
+    """The guest with these programs. UserError for what is no C file or static binary of the
+    guest's architecture, BuildFailed with the first error line of one that does not compile."""
+    if not sources:
+        return plain
+    files = {f"{DIRECTORY}/": b""}
+    for source in sources:
+        if not source.is_file():
+            raise UserError("the program is not there", str(source), "name a C file or a binary")
+        binary = _compiled(cache, plain.arch, tools, include, source)
+        if not process.dry_run():
+            files[f"{DIRECTORY}/{name(source)}"] = binary.read_bytes()
+    return guest.with_files(cache, plain, files)
+
+
+def _compiled(
+    cache: Cache, arch: Architecture, tools: Toolchain, include: Path, source: Path
+) -> Path:
+    if source.suffix != ".c":
+        _require_static(arch, source)
+        return source
+    headers = guest.source_files(include)
+    key = f"{arch.name}-{digest(source.name, source, tools.version, *headers)}"
+
+    def build(directory: Path) -> None:
+        log = cache.log(f"program-{arch.name}-{name(source)}")
+        argv = [f"{tools.cross_compile}gcc", "-O2", "-Wall", "-static", f"-I{include}"]
+        argv += ["-o", str(directory / name(source)), str(source.resolve())]
+        command = process.Command(argv, log=log)
+        if process.run(command).status:
+            raise explain(f"{source.name} did not compile for {arch.name}", log, command)
+
+    return cache.make("program", key, build) / name(source)
+
+
+def _require_static(arch: Architecture, binary: Path) -> None:
+    data = binary.read_bytes()
+    remedy = f"compile it with {arch.cross_compile}gcc -static, or give the C file"
+    if data[:4] != MAGIC or len(data) < 64:
+        raise UserError(f"{binary.name} is no ELF binary", str(binary), remedy)
+    if struct.unpack_from("<H", data, E_MACHINE)[0] != arch.elf_machine:
+        raise UserError(f"{binary.name} is not for {arch.name}", str(binary), remedy)
+    start, size, count = _program_headers(data)
+    kinds = [struct.unpack_from("<I", data, start + i * size)[0] for i in range(count)]
+    if PT_INTERP in kinds:
+        raise UserError(
+            f"{binary.name} is linked dynamically, and the guest has no libraries",
+            str(binary),
+            remedy,
+        )
+
+
+def _program_headers(data: bytes) -> tuple[int, int, int]:
+    """Offset, size of one, number."""
+    (start,) = struct.unpack_from("<Q", data, E_PHOFF)
+    size, count = struct.unpack_from("<HH", data, 54)
+    return start, size, count

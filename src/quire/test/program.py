@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A user's own test that speaks KTAP, run in the guest like a suite of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire.boot import ktap
+from quire.build import program
+from quire.build.kernel import Kernel
+from quire.session import Session
+from quire.test import suite
+from quire.test.suite import Options, Verdict
+
+
+@dataclass(frozen=True)
+class Program:
+    """A suite.Boot: the program's arguments take the place of patterns."""
+
+    source: Path
+
+    def __call__(
+        self,
+        session: Session,
+        kernel: Kernel,
+        patterns: Sequence[str],
+        options: Options,
+        seen: Callable[[int], None] | None = None,
+        /,
+    ) -> Verdict:
+        """Boot and run it. GuestLost for a panic, hang or splat."""
+        words = ("program", "test", program.path(self.source), *patterns)
+        boot = suite.prepare(kernel, session.guest(kernel), words, options)
+        outcome, work = suite.attend(session, boot, seen, resume=options.resume)
+        report = ktap.parse(outcome.other)
+        suite.check(outcome, report, work, "a test prints KTAP on stdout: guest/README.md")
+        return Verdict(kernel, report, str(work))
