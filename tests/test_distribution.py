@@ -18,7 +18,7 @@ from quire.arch import ARCHITECTURES
 from quire.check import distribution, kconfig_files
 from quire.check.distribution import Differing, Listed
 from quire.host.errors import UserError
-from quire.source.line import known
+from quire.source.line import Line, known
 
 OURS = {"CONFIG_KSM": "y", "CONFIG_HZ": "250", "CONFIG_LSM": '""', "CONFIG_IDLE": "y"}
 DEBIANS = {"CONFIG_KSM": "y", "CONFIG_HZ": "250", "CONFIG_ZRAM": "m", "CONFIG_DAMON": "y"}
@@ -89,8 +89,9 @@ def test_a_bad_line(tmp_path: Path, line: str, what: str) -> None:
         distribution.read(tmp_path / "file")
 
 
-def test_our_file_can_be_read() -> None:
-    lines = distribution.read(known(ROOT)[0].differences)
+@pytest.mark.parametrize("of", known(ROOT), ids=lambda line: line.name)
+def test_our_file_can_be_read(of: Line) -> None:
+    lines = distribution.read(of.differences)
     assert {name for line in lines for name in line.architectures} == set(ARCHITECTURES)
     assert all(p.startswith("CONFIG_") for line in lines for p in line.patterns)
 

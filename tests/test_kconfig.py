@@ -66,4 +66,6 @@ def test_our_fragments_ask_for_what_is_measured(name: str, line: Line) -> None:
         "arm64": "ARM64_CONTPTE ARM64_TLB_RANGE ARM64_HW_AFDBM ARM64_USE_LSE_ATOMICS".split(),
         "x86_64": ["MEM_SOFT_DIRTY"],
     }[name]
-    assert [option for option in wanted if options.get(f"CONFIG_{option}") != "y"] == []
+    # Options that are gone because what they switched on always is.
+    gone = {"7.3": {"ARM64_USE_LSE_ATOMICS"}}.get(line.name, set())
+    assert [o for o in wanted if options.get(f"CONFIG_{o}") != "y" and o not in gone] == []
