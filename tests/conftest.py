@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -105,7 +106,8 @@ def project(tmp_path: Path) -> Path:
         "# the other one\nksm/0001-ksm-look-less.patch\n"
     )
     (root / "configs").mkdir()
-    make_line(root, "6.12", 'folder = "patches/linux-6.12.y"\n')
+    line = make_line(root, "6.12", 'folder = "patches/linux-6.12.y"\n')
+    shutil.copy2(ROOT / "lines/6.12/posted.toml", line)
     for part in ("guest", "counter"):
         (root / part).mkdir()
         (root / part / "Makefile").write_text("")
@@ -121,9 +123,7 @@ def make_line(root: Path, name: str, series: str = "") -> Path:
     for arch in ("arm64", "x86_64"):
         (folder / f"configs/{arch}.config").write_text("CONFIG_ARCH_FAKE=y\n")
     text = f'[source.debian]\npackage = "linux-source-{name}"\nconfig = "linux-config-{name}"\n'
-    text += (
-        'suites = ["bookworm-security", "trixie"]\n[fragments]\nall = ["configs/common.config"]\n'
-    )
+    text += 'suites = ["bookworm-security", "trixie", "trixie-security"]\n[fragments]\nall = ["configs/common.config"]\n'
     text += 'arm64 = ["configs/arm64.config"]\nx86_64 = ["configs/x86_64.config"]\n'
     text += f"[series]\n{series}" if series else ""
     (folder / "line.toml").write_text(text)

@@ -109,14 +109,17 @@ def test_all_bases_are_checked(quire: Quire, archive: Path) -> None:
     assert "no series is for Linux 6.12.117" in done.stderr
 
 
-def test_a_git_tree_gives_only_what_git_tracks(quire: Quire, tree: Path) -> None:
+def test_a_git_tree_gives_what_git_does_not_ignore(quire: Quire, tree: Path) -> None:
     subprocess.run(["git", "init", "-q"], cwd=tree, check=True)
     subprocess.run(["git", "add", "-A"], cwd=tree, check=True)
+    (tree / ".gitignore").write_text("*.o\n.config\n")
     (tree / "mm/mremap.o").write_text("object")
+    (tree / "mm/new.c").write_text("int new;\n")
     (tree / ".config").write_text("built in place")
     assert quire("build", "--source", str(tree), "ARCH=arm64", "--stock").returncode == 0
     (base,) = quire.build.glob("base/*/linux")
     assert (base / "mm/mremap.c").exists()
+    assert (base / "mm/new.c").exists()
     assert not (base / "mm/mremap.o").exists()
 
 

@@ -25,14 +25,14 @@ def test_bench_compares_and_writes(quire: Quire, tree: Path, tmp_path: Path) -> 
     assert "arm64 · Linux 6.12.117" in done.stdout
     assert "1.58×" in done.stdout
     report = json.loads((out / "bench.json").read_text())
-    assert report["base"]["version"] == "6.12.117"
-    assert report["base"]["sha256"]
+    assert report["sides"]["a"]["version"] == "6.12.117"
+    assert report["sides"]["a"]["hash"].startswith("sha256:")
     assert report["series"]["patches"][0]["name"] == "mremap/0001-mm-move-runs.patch"
     (arch,) = report["architectures"]
     assert arch["compiler"] == "fake-gcc 12.2.0"
     assert arch["qemu"] == "7.2.22"
     assert len(arch["rows"]) == 12
-    assert arch["rows"][0]["stock"]["tlb_by_class_per_unit"]["tlbi_va"] == 33 / 256
+    assert arch["rows"][0]["a"]["tlb_by_class_per_unit"]["tlbi_va"] == 33 / 256
     assert (out / "bench.svg").read_text().startswith("<?xml")
     assert (out / "bench.png").read_bytes().startswith(b"\x89PNG")
 
@@ -43,10 +43,10 @@ def test_a_path_that_only_patched_takes_fails_the_bench(
     words = ("bench", "gup", "--source", str(tree), "ARCH=arm64", "--output", str(tmp_path / "out"))
     done = quire(*words, FAKE_QEMU="slow")
     assert done.returncode == 1
-    assert "MORE THAN STOCK: slow GUP" in " ".join(done.stdout.split())
+    assert "MORE CALLS: slow GUP" in " ".join(done.stdout.split())
     assert "arm64 gup 64 KiB: slow GUP" in done.stderr
     report = json.loads((tmp_path / "out/bench.json").read_text())
-    assert report["architectures"][0]["rows"][0]["calls_beyond_stock"] == ["slow GUP"]
+    assert report["architectures"][0]["rows"][0]["calls_beyond_a"] == ["slow GUP"]
     assert quire("demo", "--source", str(tree), "ARCH=arm64", FAKE_QEMU="slow").returncode == 1
 
 
