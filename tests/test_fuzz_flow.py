@@ -34,7 +34,7 @@ def test_a_difference_is_shrunk_written_and_replayed(quire: Quire, tree: Path) -
     assert op.range
     assert op.range.count == 1
     assert str(path) in done.stderr
-    for name in ("stock.log", "patched.log", "differences", "original.fuzz"):
+    for name in ("a.log", "b.log", "differences", "original.fuzz"):
         assert (path.parent / name).read_text()
     again = quire("fuzz", "ARCH=arm64", "--source", str(tree), "--replay", str(path),
                   FAKE_QEMU="differ")  # fmt: skip

@@ -28,12 +28,12 @@ from quire import lab
 from quire.arch import Architecture
 from quire.boot import machine
 from quire.build import guest
-from quire.fuzz import detection, triage
+from quire.fuzz import detection, findings, triage
 from quire.fuzz.coverage.guide import Guide
 from quire.fuzz.generate import generator
 from quire.fuzz.language import program
 from quire.fuzz.language.program import Program
-from quire.fuzz.oracle.compare import EXPLANATIONS
+from quire.fuzz.oracle import excuses
 from quire.fuzz.runner import Target
 from quire.fuzz.triage import Finding, Pair, Tally
 from quire.host import requirements
@@ -112,11 +112,12 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
             _target(session, arch, prepared.stock),
             _target(session, arch, prepared.patched),
             session.jobs,
+            excuses=excuses.applying(prepared.series),
         )
-        if arguments.faults and not pair.patched.kernel.enables(FAULTS):
+        if arguments.faults and not pair.b.kernel.enables(FAULTS):
             raise UserError(
                 "this kernel cannot make allocations fail",
-                f"{pair.patched.kernel.config}: no {FAULTS}",
+                f"{pair.b.kernel.config}: no {FAULTS}",
                 "--config configs/debug.config",
             )
         output = (arguments.output or session.cache.root / "fuzz") / arch.name
@@ -124,7 +125,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         if not given and not arguments.no_coverage and not arguments.dry_run:
             guide = Guide(session, pair, prepared.series, output)
         for finding in _fuzz(session, arguments, pair, given, guide, output):
-            path = triage.folder(finding, output) / triage.PROGRAM
+            path = findings.folder(finding, output) / findings.PROGRAM
             problems.append(f"{arch.name}: {path}: {finding.title}")
         if guide:
             guide.report(quiet=arguments.json)
@@ -166,9 +167,9 @@ def _fuzz(
     guide: Guide | None,
     output: Path,
 ) -> list[Finding]:
-    arch = pair.stock.kernel.arch
+    arch = pair.a.kernel.arch
     tally = Tally()
-    findings: list[Finding] = []
+    found: list[Finding] = []
     total = len(given) or arguments.programs
     started = time.monotonic()
     with session.progress.stage(f"{arch.name} programs", total):
@@ -176,21 +177,21 @@ def _fuzz(
             numbers = range(start, min(start + BATCH, total))
             pool = guide.pool if guide else []
             batch = {n: given[n] if given else _made(arguments, pool, n) for n in numbers}
-            left = arguments.findings - len(findings)
+            left = arguments.findings - len(found)
             for finding in triage.investigate(pair, tally, batch, left):
-                triage.write(finding, output)
-                findings.append(finding)
-            detail = f"{tally.suspects} suspects, {len(findings)} findings"
+                findings.write(finding, output)
+                found.append(finding)
+            detail = f"{tally.suspects} suspects, {len(found)} findings"
             session.progress.at(numbers.stop, f"{detail}{guide.summary if guide else ''}")
-            if len(findings) >= arguments.findings:
+            if len(found) >= arguments.findings:
                 break
     seconds = time.monotonic() - started
-    triage.write_odd(tally, output)
+    findings.write_odd(tally, output)
     if arguments.json:
-        print(json.dumps(_as_json(arch, pair, tally, findings, seconds), indent=1))
+        print(json.dumps(_as_json(arch, pair, tally, found, seconds), indent=1))
     else:
-        _show(arch, pair, tally, findings, seconds)
-    return findings
+        _show(arch, pair, tally, found, seconds)
+    return found
 
 
 def _made(arguments: argparse.Namespace, pool: Sequence[Program], number: int) -> Program:
@@ -199,32 +200,33 @@ def _made(arguments: argparse.Namespace, pool: Sequence[Program], number: int) -
 
 
 def _show(
-    arch: Architecture, pair: Pair, tally: Tally, findings: list[Finding], seconds: float
+    arch: Architecture, pair: Pair, tally: Tally, found: list[Finding], seconds: float
 ) -> None:
     out = console()
-    spent = pair.stock.seconds + pair.patched.seconds
+    spent = pair.a.seconds + pair.b.seconds
     rate = tally.programs * 2 * 60 / spent if spent else 0
+    a, _ = pair.labels
     text = (
         f"{arch.name}: {tally.programs} programs in {seconds:.0f} s, {rate:.0f} a minute and boot; "
-        f"{tally.suspects} differed, {len(tally.unstable)} of them not twice the same on stock, "
-        f"{len(tally.troubled)} in trouble on stock; "
+        f"{tally.suspects} differed, {len(tally.unstable)} of them not twice the same on {a}, "
+        f"{len(tally.troubled)} in trouble on {a}; "
     )
-    out.print(Text.assemble(text, (f"{len(findings)} findings", "bold")))
+    out.print(Text.assemble(text, (f"{len(found)} findings", "bold")))
     for name, count in tally.excused.most_common():
-        out.print(f"  excused in {count} programs: {name} ({EXPLANATIONS[name]})")
-    for finding in findings:
+        out.print(f"  excused in {count} programs: {name} ({pair.excuses.reasons[name]})")
+    for finding in found:
         out.print(Text.assemble((f"finding {finding.number}", "red"), f" {finding.title}"))
         out.print("\n".join(f"  {op.text()}" for op in finding.program))
 
 
 def _as_json(
-    arch: Architecture, pair: Pair, tally: Tally, findings: list[Finding], seconds: float
+    arch: Architecture, pair: Pair, tally: Tally, found: list[Finding], seconds: float
 ) -> dict[str, Any]:
     return {
         "architecture": arch.name,
         "programs": tally.programs,
         "seconds": seconds,
-        "boots": pair.stock.boots + pair.patched.boots,
+        "boots": pair.a.boots + pair.b.boots,
         "suspects": tally.suspects,
         "unstable": len(tally.unstable),
         "troubled": len(tally.troubled),
@@ -235,7 +237,7 @@ def _as_json(
                 "program": [op.text() for op in finding.program],
                 "differences": finding.differences,
             }
-            for finding in findings
+            for finding in found
         ],
     }
 
@@ -255,6 +257,7 @@ def _self_test(session: Session, arguments: argparse.Namespace, prepared: lab.Pr
             arguments.seed,
             arguments.programs,
             session.jobs,
+            excuses.applying(prepared.series),
         )
         sick = _target(session, arch, tree)
         output = (arguments.output or session.cache.root / "fuzz") / "self-test" / arch.name
@@ -279,7 +282,7 @@ def _keep(session: Session, result: detection.Result, output: Path) -> None:
     """Each bug is told, and its finding written, at once: a whole run takes hours."""
     session.progress.say(f"{result.bug.name}: {_found(result)}")
     if result.finding:
-        triage.write(result.finding, output / result.bug.name)
+        findings.write(result.finding, output / result.bug.name)
 
 
 def _found(result: detection.Result) -> str:

@@ -13,6 +13,7 @@ from quire.fuzz.language import program, record
 from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
 from quire.fuzz.oracle.compare import comparable, compare
+from quire.fuzz.oracle.excuses import NONE, Excuses
 from quire.fuzz.runner import Records, Target
 from quire.fuzz.triage import Finding, Pair, Tally
 from quire.host import parallel
@@ -24,7 +25,7 @@ from quire.test.seeded import PARAMETER, Bug
 # Within so many programs a bug counts as found.
 PROGRAMS = 2000
 # Programs a boot. It ends with the first that tells.
-HELPING = 250
+BATCH = 250
 # A bug that takes the guest along is found by the first time.
 LOSSES = 1
 
@@ -83,19 +84,20 @@ def choose(known: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
 
 
 @dataclass(frozen=True)
-class Helping:
-    """Some programs, and what the kernels without a bug make of them."""
+class Batch:
+    """Some programs, and their records on the two kernels without a bug."""
 
     programs: Mapping[int, Program]
-    stock: Records
-    healthy: Records
+    a: Records
+    control: Records
+    excuses: Excuses = NONE
 
-    def tells(self, number: int, found: Record) -> bool:
-        """Whether that record of a program differs from stock's, where the healthy one does not."""
-        ops, stock = self.programs[number], self.stock[number]
-        if not comparable(stock, found) or not compare(ops, stock, found).differences:
+    def shows(self, number: int, found: Record) -> bool:
+        """Whether a program's record differs from side a's, where the control's does not."""
+        ops, a = self.programs[number], self.a[number]
+        if not comparable(a, found) or not compare(ops, a, found, self.excuses).differences:
             return False
-        return not compare(ops, stock, self.healthy[number]).differences
+        return not compare(ops, a, self.control[number], self.excuses).differences
 
 
 @dataclass
@@ -103,27 +105,28 @@ class Course:
     """The programs of a self-test. Their records on kernels without a bug are kept in the cache."""
 
     cache: Cache
-    stock: Target
-    # The series without a bug.
-    healthy: Target
+    a: Target
+    # Side b without a bug.
+    control: Target
     seed: int
     limit: int
     machines: int = 1
-    _known: dict[int, Helping] = field(default_factory=dict)
+    excuses: Excuses = NONE
+    _known: dict[int, Batch] = field(default_factory=dict)
 
-    def helpings(self) -> Iterator[Helping]:
+    def batches(self) -> Iterator[Batch]:
         """One after the other."""
-        for start in range(0, self.limit, HELPING):
+        for start in range(0, self.limit, BATCH):
             if start not in self._known:
-                numbers = range(start, min(start + HELPING, self.limit))
+                numbers = range(start, min(start + BATCH, self.limit))
                 programs = {n: generator.generate(self.seed + n) for n in numbers}
-                stock, healthy = parallel.each(
-                    [self.stock, self.healthy],
+                a, control = parallel.each(
+                    [self.a, self.control],
                     partial(kept, self.cache, programs),
                     lambda *_: None,
                     min(self.machines, parallel.AT_ONCE),
                 )
-                self._known[start] = Helping(programs, stock, healthy)
+                self._known[start] = Batch(programs, a, control, self.excuses)
             yield self._known[start]
 
 
@@ -147,21 +150,21 @@ def hunt_bug(
     if bug.name in OUT_OF_REACH:
         return Result(bug, 0, reason=OUT_OF_REACH[bug.name])
     sick = replace(target, parameters=(f"{PARAMETER}={bug.name}",))
-    pair = Pair(course.stock, sick, course.machines, course.healthy)
+    pair = Pair(course.a, sick, course.machines, course.control, course.excuses)
     done = 0
-    for helping in course.helpings():
-        left = dict(helping.programs)
+    for batch in course.batches():
+        left = dict(batch.programs)
         while left:
-            records = runner.run(sick, left, LOSSES, helping.tells)
-            telling = [number for number in records if helping.tells(number, records[number])]
-            if not telling:
+            records = runner.run(sick, left, LOSSES, batch.shows)
+            showing = [number for number in records if batch.shows(number, records[number])]
+            if not showing:
                 break
-            first = telling[0]
+            first = showing[0]
             suspect = {first: left[first]}
-            for finding in triage.follow_up(pair, Tally(), suspect, helping.stock, 1, pages=False):
+            for finding in triage.follow_up(pair, Tally(), suspect, batch.a, 1, pages=False):
                 return Result(bug, first + 1, finding)
             left = {number: ops for number, ops in left.items() if number > first}
-        done += len(helping.programs)
+        done += len(batch.programs)
         if tick:
             tick(done)
     return Result(bug, done)

@@ -57,6 +57,11 @@ class Target:
     boots: int = 0
     seconds: float = 0.0
 
+    @property
+    def label(self) -> str:
+        """The side as reports and logs name it: the tree, and what its boots are told further."""
+        return " ".join((self.kernel.tree.label, *self.parameters))
+
 
 class Enough(Exception):
     """Whoever watches has seen what it waited for."""

@@ -21,12 +21,12 @@ SHOWN = 12
 
 
 class Guide:
-    """Counts what programs reach on patched. `pool` are those that reached new code."""
+    """Counts what programs reach on side b. `pool` are those that reached new code."""
 
     def __init__(self, session: Session, pair: Pair, series: Series, output: Path) -> None:
         self.pool: list[Program] = []
         self.output = output
-        target, trees = pair.patched, (pair.stock.kernel.tree.path, pair.patched.kernel.tree.path)
+        target, trees = pair.b, (pair.a.kernel.tree.path, pair.b.kernel.tree.path)
         files = sorted({file for patch in series.patches for file in patch.files()})
         sources = [file for file in files if file.endswith(".c")]
         names = counting.touched(series)
