@@ -15,6 +15,15 @@ def test_equal_records_do_not_differ() -> None:
     assert differ("m 0 A 0 16*-", "m 0 A 0 16*-") == Verdict()
 
 
+def test_the_verdict_does_not_depend_on_the_order_of_a_set() -> None:
+    slots = [f"m {actor} {slot} 0 1*" for actor in range(4) for slot in "DBCA"]
+    a, b = (read("o 0 ok\n" + "\n".join(f"{m}{state}" for m in slots)) for state in ("p:0", "-"))
+    found = compare(program.parse("0 write A 0 1"), a, b).differences
+    where = [text.rpartition(": m ")[2] for text in found]
+    assert where == sorted(where)
+    assert len(where) == 16
+
+
 def test_a_page_that_went_to_swap_as_a_large_folio_comes_back_as_one() -> None:
     ops = program.parse("0 map A 0 16 anon\n0 write A 0 16\nreclaim\n0 read A 0 16")
     head = "o 0 ok\no 1 ok=16\nm 0 A 0 16*pxL:t1@A0\no 2 ok\nm 0 A 0 16*s\no 3 ok\nm 0 A 0 16*{}"

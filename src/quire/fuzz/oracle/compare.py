@@ -62,7 +62,7 @@ def comparable(a: Record, b: Record) -> bool:
 def _compare_step(verdict: Verdict, model: Model, op: Op | None, left: Step, right: Step) -> None:
     """Compare the state after one operation, pages before sums, and then its outcome."""
     where = f"{left.name} {op.text() if op else ''}".strip()
-    keys = sorted({*left.states, *right.states}, key=lambda key: "muv".index(key[0]))
+    keys = sorted({*left.states, *right.states}, key=lambda key: ("muv".index(key[0]), key))
     model.ksm.start_step()
     for key in keys:
         one, other = left.states.get(key, ""), right.states.get(key, "")
