@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Records for tests of the oracle: short programs, and what a kernel may have seen of them."""
+"""Records for tests of the fuzzer: short programs, what a kernel may have seen, and fake sides."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 
 from conftest import ROOT
 
+from quire.arch import ARM64
+from quire.build.guest import Guest
+from quire.build.kernel import Kernel, Toolchain
 from quire.fuzz.language import program, record
 from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
@@ -14,8 +19,11 @@ from quire.fuzz.oracle import compare as oracle
 from quire.fuzz.oracle import excuses
 from quire.fuzz.oracle.compare import Verdict
 from quire.fuzz.oracle.excuses import Excuses
+from quire.fuzz.runner import Target, Watch
 from quire.source import series
+from quire.source.base import Base
 from quire.source.series import Series
+from quire.source.tree import Tree
 from quire.source.version import parse
 
 REDIRTIED = program.parse(
@@ -75,3 +83,31 @@ def merged(*last: str) -> Record:
         "o 0 ok\no 1 ok\nm 0 A 0 2*px:k1\no 2 ok\no 3 ok\nm 0 A 0 2*p:k1\no 4 ok\nm 0 A 0 2*px:k1\n"
     )
     return read(head + "".join(f"o {5 + n} ok\n{state}\n" for n, state in enumerate(last)))
+
+
+def side(directory: Path, *, has_series: bool) -> Target:
+    """A kernel that is not there: stock, or with our series."""
+    base = Base("test", parse("6.12.117"), "test", "0", directory)
+    tree = Tree("test", base, whole() if has_series else None, directory)
+    kernel = Kernel(ARM64, tree, "", Toolchain("", ""), directory, str(has_series))
+    return Target(kernel, Guest(ARM64, directory / "initrd", "guest"), directory)
+
+
+def fake_run(
+    target: Target,
+    programs: Mapping[int, Program],
+    losses: int | None = None,
+    watch: Watch | None = None,
+) -> dict[int, Record]:
+    """In place of runner.run(): every write is fine; with the bug `lose`, a move loses the page."""
+    records: dict[int, Record] = {}
+    loses = any(word.endswith("=lose") for word in target.parameters)
+    for number, ops in programs.items():
+        lines = []
+        for at, op in enumerate(ops):
+            gone = loses and op.verb == "move"
+            lines += [f"o {at} ok", f"m 0 A 0 {'1*-' if gone else f'1*px:t{at}@A0'}"]
+        records[number] = Record(lines)
+        if watch and watch(number, records[number]):
+            break
+    return records
