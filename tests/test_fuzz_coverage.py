@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import platform
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from quire.fuzz.coverage import blocks, counting
 from quire.fuzz.coverage.blocks import Block
 from quire.fuzz.coverage.counting import Coverage
 from quire.host import process
-from quire.host.errors import GuestLost
+from quire.host.errors import GuestLost, UserError
 from quire.host.process import Finished
 from quire.source import series
 from quire.source.base import Base
@@ -83,6 +84,15 @@ def test_blocks_begin_at_branches_and_targets(
     rows = symbols.read_text().splitlines()
     assert rows[0] == f"{start:x} walk.part.0+0x0"
     assert rows[-1] == f"{start + 0x20:x} -"
+
+
+def test_an_architecture_without_known_branches_is_named(tmp_path: Path) -> None:
+    arch = replace(ARM64, name="riscv")
+    (tmp_path / "System.map").write_text("1000 T walk\n1020 t next\n")
+    with pytest.raises(UserError, match="the branches of riscv") as caught:
+        counting.prepare(kernel(arch, tmp_path), ["walk"], [], tmp_path / "work")
+    assert "arm64" in caught.value.where
+    assert "--no-coverage" in caught.value.remedy
 
 
 def test_what_was_reached_and_what_is_new(tmp_path: Path) -> None:
