@@ -111,7 +111,7 @@ def find(kernel: Kernel, names: Collection[str], sources: Iterable[str], work: P
 def _of_object(
     kernel: Kernel, everything: list[Code], names: Collection[str], source: str, work: Path
 ) -> Iterator[Block]:
-    """Blocks of a source file's object that are part of one of the functions, with their lines."""
+    """The blocks of a source file's object that belong to these functions, with their lines."""
     made = lines.compiled(kernel, source, work)
     # Where functions share a name, the address does not tell which one is meant.
     shared = {name for name, n in Counter(part.symbol for part in everything).items() if n > 1}
@@ -120,13 +120,13 @@ def _of_object(
     if not made or not parts:
         return
     leaders = _leaders(kernel, parts)
-    places = {
+    offsets = {
         at: inside[part.symbol][0] + at - part.start for part in parts for at in leaders[part.start]
     }
-    chains = lines.chains(kernel, made, list(places.values()))
+    chains = lines.chains(kernel, made, list(offsets.values()))
     for part in parts:
         for at in leaders[part.start]:
-            chain = chains.get(places[at], [])
+            chain = chains.get(offsets[at], [])
             function, line = next((one for one in chain if one[0] in names), (part.function, ""))
             if function in names:
                 yield Block(at, part.symbol, at - part.start, function, line)
