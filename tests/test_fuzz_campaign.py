@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Campaigns: from numbers to findings, and what is said of them."""
+"""Campaigns: from numbers to findings, and what is printed."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def test_a_difference_is_shrunk_and_written(
     log = (paths[0].parent / "b.log").read_text()
     assert log.startswith("# side b: patched quire_bug=lose\no 0 ok\n")
     report.show(one, as_json=True)
-    told = json.loads(capsys.readouterr().out)
-    assert told["sides"] == {"a": "stock", "b": "patched quire_bug=lose"}
-    assert told["findings"][0]["differences"] == list(first.differences)
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["sides"] == {"a": "stock", "b": "patched quire_bug=lose"}
+    assert printed["findings"][0]["differences"] == list(first.differences)
     again = made(tmp_path, "lose")
     again.run(Options(given=campaign.read(paths[:1])), QUIET)
     assert [found.number for found in again.findings] == [0]
@@ -77,7 +77,7 @@ def test_a_campaign_stops_after_enough_findings(tmp_path: Path) -> None:
     assert len(one.findings) == 1
 
 
-def test_an_excuse_is_told_with_its_reason(
+def test_an_excuse_is_printed_with_its_reason(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one = made(tmp_path)

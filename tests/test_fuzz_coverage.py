@@ -55,7 +55,7 @@ def test_the_series_names_its_functions() -> None:
     names = counting.touched(chosen)
     assert {"try_to_unmap_one", "move_pte_range", "rmap_walk_ksm", "unmap_clear_run"} <= names
     assert {"unmap_hugetlb_pte", "swap_duplicate_nr", "is_page_zero_filled"} <= names
-    # They stand before a hunk, and end before it begins.
+    # These end before the hunk begins, though its header may name them.
     assert not names & {"generic_swapfile_activate", "get_swap_pages", "swapcache_prepare"}
     assert not names & {"if", "return", "for", "while", "switch"}
 
@@ -117,8 +117,8 @@ def test_unreached_lines_of_the_series_come_first(tmp_path: Path) -> None:
     (new / "mm/foo.h").write_text("n\n")
     lines = counting.added(old, new, ["mm/foo.c", "mm/foo.h"])
     assert lines == {"mm/foo.c:2", "mm/foo.c:3", "mm/foo.c:5", "mm/foo.h:1"}
-    places = ["mm/foo.c:10", "mm/foo.c:5", "mm/foo.c:4", "", "mm/foo.c:2"]
-    made = [Block(0x1000 + n, "walk", n, "walk", line) for n, line in enumerate(places)]
+    found_at = ["mm/foo.c:10", "mm/foo.c:5", "mm/foo.c:4", "", "mm/foo.c:2"]
+    made = [Block(0x1000 + n, "walk", n, "walk", line) for n, line in enumerate(found_at)]
     made.append(Block(0x2000, "never", 0, "never"))
     found = Coverage(kernel(ARM64, tmp_path), made, {"walk+0x4": 1}, lines)
     ours, others = counting.missed(found)
