@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 from fuzz_records import MERGED, REDIRTIED, applying, done, merged, read, run, whole
 
 from quire.fuzz.language import program
@@ -204,3 +205,11 @@ def test_an_unknown_rule_names_the_entry_and_the_rules(tmp_path: Path) -> None:
     assert caught.value.where == f"{file}: excuse 2 (hold)"
     assert "held" in caught.value.remedy
     assert "slots" not in caught.value.remedy
+
+
+def test_the_documentation_has_every_rule() -> None:
+    text = (ROOT / "docs/fuzz.md").read_text()
+    for rule, topic in TOPICS.items():
+        assert f"| `{rule}` | {topic} |" in text
+    for own in OWN:
+        assert f"- `{own}`:" in text
