@@ -123,7 +123,8 @@ def make_line(root: Path, name: str, series: str = "") -> Path:
     for arch in ("arm64", "x86_64"):
         (folder / f"configs/{arch}.config").write_text("CONFIG_ARCH_FAKE=y\n")
     text = f'[source.debian]\npackage = "linux-source-{name}"\nconfig = "linux-config-{name}"\n'
-    text += 'suites = ["bookworm-security", "trixie", "trixie-security"]\n[fragments]\nall = ["configs/common.config"]\n'
+    text += 'suites = ["bookworm-security", "trixie", "trixie-security"]\n'
+    text += '[fragments]\nall = ["configs/common.config"]\n'
     text += 'arm64 = ["configs/arm64.config"]\nx86_64 = ["configs/x86_64.config"]\n'
     text += f"[series]\n{series}" if series else ""
     (folder / "line.toml").write_text(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import platform
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from quire.fuzz.coverage import blocks, counting
 from quire.fuzz.coverage.blocks import Block
 from quire.fuzz.coverage.counting import Coverage
 from quire.host import process
-from quire.host.errors import GuestLost
+from quire.host.errors import GuestLost, UserError
 from quire.host.process import Finished
 from quire.source import series
 from quire.source.base import Base
@@ -55,7 +56,7 @@ def test_the_series_names_its_functions() -> None:
     names = counting.touched(chosen)
     assert {"try_to_unmap_one", "move_pte_range", "rmap_walk_ksm", "unmap_clear_run"} <= names
     assert {"unmap_hugetlb_pte", "swap_duplicate_nr", "is_page_zero_filled"} <= names
-    # They stand before a hunk, and end before it begins.
+    # These end before the hunk begins, though its header may name them.
     assert not names & {"generic_swapfile_activate", "get_swap_pages", "swapcache_prepare"}
     assert not names & {"if", "return", "for", "while", "switch"}
 
@@ -86,6 +87,15 @@ def test_blocks_begin_at_branches_and_targets(
     assert rows[-1] == f"{start + 0x20:x} -"
 
 
+def test_an_architecture_without_known_branches_is_named(tmp_path: Path) -> None:
+    arch = replace(ARM64, name="riscv")
+    (tmp_path / "System.map").write_text("1000 T walk\n1020 t next\n")
+    with pytest.raises(UserError, match="the branches of riscv") as caught:
+        counting.prepare(kernel(arch, tmp_path), ["walk"], [], tmp_path / "work")
+    assert "arm64" in caught.value.where
+    assert "--no-coverage" in caught.value.remedy
+
+
 def test_what_was_reached_and_what_is_new(tmp_path: Path) -> None:
     made = [Block(0x1000 + offset, "walk", offset, "walk") for offset in (0, 8, 16)]
     made.append(Block(0x2000, "never.isra.0", 0, "never"))
@@ -108,8 +118,8 @@ def test_unreached_lines_of_the_series_come_first(tmp_path: Path) -> None:
     (new / "mm/foo.h").write_text("n\n")
     lines = counting.added(old, new, ["mm/foo.c", "mm/foo.h"])
     assert lines == {"mm/foo.c:2", "mm/foo.c:3", "mm/foo.c:5", "mm/foo.h:1"}
-    places = ["mm/foo.c:10", "mm/foo.c:5", "mm/foo.c:4", "", "mm/foo.c:2"]
-    made = [Block(0x1000 + n, "walk", n, "walk", line) for n, line in enumerate(places)]
+    found_at = ["mm/foo.c:10", "mm/foo.c:5", "mm/foo.c:4", "", "mm/foo.c:2"]
+    made = [Block(0x1000 + n, "walk", n, "walk", line) for n, line in enumerate(found_at)]
     made.append(Block(0x2000, "never", 0, "never"))
     found = Coverage(kernel(ARM64, tmp_path), made, {"walk+0x4": 1}, lines)
     ours, others = counting.missed(found)

@@ -1,33 +1,76 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which seeded bugs the fuzzer's self-test looks for."""
+"""Looking for seeded bugs: which are found, missed and left out, and what is kept."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from fuzz_records import applying, fake_run, side
+from known import ARM64
 
-from quire.fuzz import detection
-from quire.test import seeded
+from quire.fuzz import detection, report, runner
+from quire.fuzz.detection import Search
+from quire.fuzz.language.program import Program
+from quire.fuzz.language.record import Record
+from quire.fuzz.runner import Target, Watch
+from quire.host.cache import Cache
+from quire.host.progress import Progress
+from quire.test.seeded import Bug
 
-TABLES = sorted((Path(__file__).parent.parent / "lines").glob("*/seeded/bugs"))
-
-
-@pytest.mark.parametrize("table", TABLES, ids=lambda path: path.parent.name)
-def test_chosen_bugs_are_there_and_within_reach(table: Path) -> None:
-    known = seeded.read(table)
-    names = {bug.name for bug in known}
-    assert set(detection.CHOSEN) | set(detection.OUT_OF_REACH) <= names
-    assert not set(detection.CHOSEN) & set(detection.OUT_OF_REACH)
-    assert {bug.name for bug in detection.choose(known, [])} == set(detection.CHOSEN)
-    assert detection.choose(known, [detection.EVERY]) == known
-    assert [bug.name for bug in detection.choose(known, ["no-flush"])] == ["no-flush"]
+LOSE, HIDE, ODD = (Bug(name, "", "", ("arm64",), ("a.b",)) for name in ("lose", "hide", "odd"))
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda path: path.parent.name)
-def test_some_of_each_series_are_chosen_on_each_architecture(table: Path) -> None:
-    chosen = detection.choose(seeded.read(table), [])
-    for arch in ("arm64", "x86_64"):
-        seen = [bug for bug in chosen if bug.seen_on(arch, ())]
-        series = {case.partition(".")[0] for bug in seen for case in bug.cases}
-        assert series >= {"mremap", "ksm", "lazyfree", "swapout"}
+def search(directory: Path, limit: int) -> Search:
+    a, control = (side(directory, has_series=has) for has in (False, True))
+    return Search(Cache(directory / "build"), a, control, 1, limit, excuses=applying())
+
+
+def test_bugs_are_found_missed_or_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(runner, "run", fake_run)
+    results = detection.look_for_all(
+        search(tmp_path, 300),
+        side(tmp_path, has_series=True),
+        [LOSE, HIDE, ODD],
+        {"odd": "as before"},
+        tmp_path / "out",
+        Progress(),
+    )
+    lose, hide, odd = results
+    assert lose.finding
+    assert [op.verb for op in lose.finding.program] == ["move"]
+    assert lose.finding.sides == ("stock", "patched quire_bug=lose")
+    assert lose.programs == lose.finding.number + 1
+    assert (tmp_path / f"out/lose/finding-{lose.finding.number}/b.log").exists()
+    assert (hide.programs, hide.missed, odd.missed) == (300, True, False)
+    said = capsys.readouterr().err
+    assert "hide: missed in 300 programs" in said
+    assert "odd: not looked for: as before" in said
+    report.show_bugs(ARM64, results, as_json=True)
+    rows = json.loads(capsys.readouterr().out)["bugs"]
+    assert [row["operations"] for row in rows] == [1, None, None]
+    report.show_bugs(ARM64, results, as_json=False)
+    assert "as before" in capsys.readouterr().out
+
+
+def test_records_without_a_bug_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[str] = []
+
+    def counted(
+        target: Target,
+        programs: Mapping[int, Program],
+        losses: int | None = None,
+        watch: Watch | None = None,
+    ) -> dict[int, Record]:
+        runs.append(target.label)
+        return fake_run(target, programs, losses, watch)
+
+    monkeypatch.setattr(runner, "run", counted)
+    for _ in range(3):
+        detection.look_for(search(tmp_path, 20), side(tmp_path, has_series=True), HIDE)
+    assert runs.count("stock") == runs.count("patched") == 1
+    assert runs.count("patched quire_bug=hide") == 3

@@ -34,7 +34,7 @@ def test_a_difference_is_shrunk_written_and_replayed(quire: Quire, tree: Path) -
     assert op.range
     assert op.range.count == 1
     assert str(path) in done.stderr
-    for name in ("stock.log", "patched.log", "differences", "original.fuzz"):
+    for name in ("a.log", "b.log", "differences", "original.fuzz"):
         assert (path.parent / name).read_text()
     again = quire("fuzz", "ARCH=arm64", "--source", str(tree), "--replay", str(path),
                   FAKE_QEMU="differ")  # fmt: skip
@@ -57,11 +57,14 @@ def test_seeded_bugs_are_found_or_missed(quire: Quire, tree: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "series").write_text("# versions: 6.12.100-\nbugs.patch\n")
     (folder / "bugs.patch").write_text(line_patch("bugs", 14, "bug 14"))
-    (folder / "bugs").write_text("lose | loses | 1 | arm64 | a.b\nhide | hides | 1 | arm64 | a.b\n")
+    rows = [f"{bug} | {bug}s | 1 | arm64 | a.b\n" for bug in ("lose", "hide", "odd")]
+    (folder / "bugs").write_text("".join(rows))
+    (folder / "fuzz").write_text("odd | not looked for | it does what the other one does\n")
     words = ("fuzz", "ARCH=arm64", "--programs", "40", "--source", str(tree), "--json")
-    done = quire(*words, "--self-test")
+    done = quire(*words, "--seeded")
     assert done.returncode == 1, done.stderr
-    lose, hide = json.loads(done.stdout)["bugs"]
+    lose, hide, odd = json.loads(done.stdout)["bugs"]
+    assert odd["reason"] == "it does what the other one does"
     assert lose["operations"] == 1
     assert 1 <= lose["programs"] <= 40
     assert hide == {
@@ -71,7 +74,7 @@ def test_seeded_bugs_are_found_or_missed(quire: Quire, tree: Path) -> None:
         "difference": None,
         "reason": "",
     }
-    assert quire(*words, "--self-test", "lose").returncode == 0
+    assert quire(*words, "--seeded", "lose").returncode == 0
 
 
 def test_dry_run_prints_the_boots(quire: Quire, tree: Path) -> None:

@@ -41,7 +41,7 @@ def test_a_complaint_ends_the_program_that_runs(tmp_path: Path) -> None:
     first, second = "[    1.0] BUG: Bad page map in process x\n", "[    2.0] WARNING: CPU: 0\n"
     results.write_text("quire 1\np 0\no 0 ok\nq 0\np 1\n")
     console.write_text(first)
-    # The record of a program that has ended says it by itself.
+    # The record of a program that has ended has the complaint.
     tick()
     tick()
     console.write_text(first + second)
@@ -49,7 +49,7 @@ def test_a_complaint_ends_the_program_that_runs(tmp_path: Path) -> None:
         tick()
 
 
-def test_nothing_is_watched_for_nobody(tmp_path: Path) -> None:
+def test_without_a_watch_there_is_no_tick(tmp_path: Path) -> None:
     assert runner._watching(tmp_path, None) is None
 
 

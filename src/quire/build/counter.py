@@ -8,13 +8,12 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.boot import qemu
-from quire.host import process
-from quire.host.cache import (Cache, digest, sha256)
-from quire.host.errors import (BuildFailed, UserError)
-from quire.build.guest import source_files
 from quire.boot.qemu import Qemu
-from quire.build.kernel import (Kernel, explain)
+from quire.build.guest import source_files
+from quire.build.kernel import Kernel, explain
+from quire.host import process
+from quire.host.cache import Cache, digest, sha256
+from quire.host.errors import BuildFailed, UserError
 from quire.measure.workloads import Calls
 
 # nm's letters for code: global, local, weak.

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.host import process
 from quire.arch import Architecture
-from quire.host.cache import (Cache, digest, sha256)
+from quire.build.kernel import Kernel, Toolchain, explain
+from quire.host import process
+from quire.host.cache import Cache, digest, sha256
 from quire.host.errors import BuildFailed
-from quire.build.kernel import (Kernel, Toolchain, explain)
 
 # What the kernel's gen_init_cpio packs: mount points, a console for init, init itself.
 LIST = """\

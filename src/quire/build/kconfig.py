@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quire.arch import Architecture
+from quire.host.errors import BuildFailed, UserError
 from quire.source.line import ALL, FILE, Line
-from quire.host.errors import (BuildFailed, UserError)
 
 _LINE = re.compile(r"^(CONFIG_\w+)=(.*)$|^# (CONFIG_\w+) is not set$", re.M)
 

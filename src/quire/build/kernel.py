@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from quire.arch import Architecture
 from quire.build import kconfig
 from quire.host import process
-from quire.arch import Architecture
-from quire.host.cache import (Cache, digest, sha256)
-from quire.host.errors import (BuildFailed, UserError)
+from quire.host.cache import Cache, digest, sha256
+from quire.host.errors import BuildFailed, UserError
 from quire.source.tree import OBJDIR_PREFIX, Tree, stock
 
 # The same inputs give the same image, byte for byte.

@@ -1,318 +1,118 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Run the same programs of memory operations on stock and patched, and show what differs.
+"""Run the same programs of memory operations on two kernels, and show what differs.
 
-Programs come from a seed. Each runs in fresh processes; after each operation everything that user
-space can see is compared. A difference that repeats is shrunk and written out, ready to replay.
+A seed generates the programs. Each runs in new processes; after each operation all that user space
+can see is compared. A difference that repeats is shrunk and written out, ready to replay.
 
   quire fuzz ARCH=arm64                          1000 programs
   quire fuzz ARCH=arm64 --programs 50000 --seed 7
   quire fuzz --replay build/fuzz/arm64/finding-17/program.fuzz ARCH=arm64
   quire fuzz --corpus                            replay tests/fuzz/
   quire fuzz --faults --config configs/debug.config   with allocations that fail
-  quire fuzz --self-test ARCH=arm64              find some seeded bugs of each series
-  quire fuzz --self-test all ARCH=arm64          find all of them (quire seeded --list)
+  quire fuzz --seeded ARCH=arm64                 look for some seeded bugs of each topic
+  quire fuzz --seeded all ARCH=arm64             look for all of them (quire seeded --list)
 """
 
 import argparse
-import json
-import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from rich import box
-from rich.table import Table
-from rich.text import Text
-
-from quire.arch import Architecture
-from quire.boot import machine
-from quire.fuzz import detection, triage
+from quire.fuzz import campaign, detection, report, selection
+from quire.fuzz.campaign import Campaign, Options
 from quire.fuzz.coverage.guide import Guide
-from quire.fuzz.generate import generator
-from quire.fuzz.language import program
-from quire.fuzz.language.program import Program
-from quire.fuzz.oracle.compare import EXPLANATIONS
-from quire.fuzz.runner import Target
-from quire.fuzz.triage import Finding, Pair, Tally
+from quire.fuzz.detection import Search
+from quire.fuzz.oracle import excuses
+from quire.fuzz.oracle.excuses import Excuses
+from quire.fuzz.triage import Pair
 from quire.host import requirements
-from quire.host.errors import Difference, UserError
-from quire.report.table import console
+from quire.host.errors import Difference
 from quire.session import Session
 from quire.source.side import Sides
-from quire.source.tree import Tree
 from quire.test import seeded
 
 NAME = "fuzz"
-# Programs a boot: enough that booting does not count, few enough that a lost guest costs little.
-BATCH = 500
-PROGRAMS = 1000
-FAULTS = "CONFIG_FAULT_INJECTION"
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Which programs, how many."""
     what = part.add_mutually_exclusive_group()
-    what.add_argument(
-        "--replay", type=Path, action="append", default=[], metavar="FILE", help="run this program"
-    )
-    what.add_argument("--corpus", action="store_true", help="run the programs of tests/fuzz/")
-    what.add_argument(
-        "--self-test",
-        nargs="*",
-        metavar="BUG",
-        help="look for these seeded bugs, or all (default: some), up to --programs for each",
-    )
-    part.add_argument(
-        "--programs",
-        type=int,
-        metavar="N",
-        help=f"how many (default {PROGRAMS}, with --self-test {detection.PROGRAMS})",
-    )
-    part.add_argument(
-        "--seed", type=int, default=1, metavar="N", help="of the first program (default 1)"
-    )
-    part.add_argument(
-        "--findings",
-        type=int,
-        default=5,
-        metavar="N",
-        help="stop after so many (default %(default)s)",
-    )
-    part.add_argument(
-        "--faults",
-        action="store_true",
-        help="let allocations fail (needs --config configs/debug.config)",
-    )
-    part.add_argument(
-        "--no-coverage",
-        action="store_true",
-        help="do not count what the programs reach, nor be guided by it",
-    )
-    part.add_argument(
-        "--output", type=Path, metavar="DIR", help="findings go there (default: build/fuzz/)"
-    )
-    part.add_argument("--json", action="store_true", help="print JSON")
+    add = what.add_argument
+    add("--replay", type=Path, action="append", default=[], metavar="FILE", help="run this program")
+    add("--corpus", action="store_true", help="run the programs of tests/fuzz/")
+    text = "look for these seeded bugs, or all (default: some), up to --programs for each"
+    add("--seeded", nargs="*", metavar="BUG", help=text)
+    add = part.add_argument
+    text = f"how many (default {campaign.PROGRAMS}, with --seeded {detection.PROGRAMS})"
+    add("--programs", type=int, metavar="N", help=text)
+    add("--seed", type=int, default=1, metavar="N", help="of the first program (default 1)")
+    text = "stop after so many (default %(default)s)"
+    add("--findings", type=int, default=5, metavar="N", help=text)
+    text = "let allocations fail (needs --config configs/debug.config)"
+    add("--faults", action="store_true", help=text)
+    text = "do not count coverage, nor choose programs by it"
+    add("--no-coverage", action="store_true", help=text)
+    add("--output", type=Path, metavar="DIR", help="findings go there (default: build/fuzz/)")
+    add("--json", action="store_true", help="print JSON")
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when the kernels differ, or a seeded bug was missed."""
     requirements.require(session.architectures)
     sides = session.sides()
-    if arguments.programs is None:
-        arguments.programs = PROGRAMS if arguments.self_test is None else detection.PROGRAMS
-    if arguments.dry_run:
-        arguments.programs = min(arguments.programs, BATCH)
-    if arguments.self_test is not None:
-        return _self_test(session, arguments, sides)
-    given = _given(session, arguments)
+    output = arguments.output or session.cache.root / "fuzz"
+    excused = excuses.applying(sides.series)
+    if arguments.seeded is not None:
+        return _seeded(session, arguments, sides, excused, output / "seeded")
+    files = campaign.corpus(session.project.root) if arguments.corpus else arguments.replay
+    given = campaign.read(files)
+    limit = campaign.number(arguments.programs, campaign.PROGRAMS)
+    options = Options(limit, arguments.seed, arguments.findings, arguments.faults, given)
+    guided = not given and not arguments.no_coverage and not arguments.dry_run
     problems = []
     for arch in session.architectures:
-        pair = Pair(
-            _target(session, arch, sides.a.tree),
-            _target(session, arch, sides.b.tree),
-            session.jobs,
-        )
-        if arguments.faults and not pair.patched.kernel.enables(FAULTS):
-            raise UserError(
-                "this kernel cannot make allocations fail",
-                f"{pair.patched.kernel.config}: no {FAULTS}",
-                "--config configs/debug.config",
-            )
-        output = (arguments.output or session.cache.root / "fuzz") / arch.name
-        guide = None
-        if not given and not arguments.no_coverage and not arguments.dry_run:
-            guide = Guide(session, pair, sides.series, output)
-        for finding in _fuzz(session, arguments, pair, given, guide, output):
-            path = triage.folder(finding, output) / triage.PROGRAM
-            problems.append(f"{arch.name}: {path}: {finding.title}")
-        if guide:
-            guide.report(quiet=arguments.json)
+        a = campaign.target(session, arch, sides.a.tree)
+        b = campaign.target(session, arch, sides.b.tree)
+        pair = Pair(a, b, session.jobs, excuses=excused)
+        if arguments.faults:
+            campaign.require_faults(pair)
+        guide = Guide(session, pair, sides.series, output / arch.name) if guided else None
+        one = Campaign(pair, output / arch.name, guide)
+        one.run(options, session.progress)
+        report.show(one, as_json=arguments.json)
+        problems += one.problems
     if problems:
         raise Difference(
-            f"{len(problems)} programs tell the kernels apart",
+            f"the kernels differ on {len(problems)} programs",
             "\n".join(problems),
             "replay one: quire fuzz --replay FILE; the records are beside it",
         )
     return 0
 
 
-def _target(session: Session, arch: Architecture, tree: Tree) -> Target:
-    kernel = session.kernel(arch, tree)
-    program_ = session.guest(kernel)
-    name = f"fuzz-{arch.name}-{tree.path.parent.name}"
-    return Target(kernel, program_, machine.workdir(session.cache, name))
-
-
-def _given(session: Session, arguments: argparse.Namespace) -> dict[int, Program]:
-    """Programs from files, if there are to be any."""
-    files = list(arguments.replay)
-    if arguments.corpus:
-        files = sorted((session.project.root / "tests/fuzz").glob("*.fuzz"))
-        if not files:
-            raise UserError("there is no corpus", "tests/fuzz/*.fuzz", "quire fuzz, without it")
-    try:
-        texts = [(path, path.read_text()) for path in files]
-    except OSError as error:
-        raise UserError("a program cannot be read", str(error), "name one that is there") from error
-    return {number: program.parse(text, str(path)) for number, (path, text) in enumerate(texts)}
-
-
-def _fuzz(
+def _seeded(
     session: Session,
     arguments: argparse.Namespace,
-    pair: Pair,
-    given: dict[int, Program],
-    guide: Guide | None,
+    sides: Sides,
+    excused: Excuses,
     output: Path,
-) -> list[Finding]:
-    arch = pair.stock.kernel.arch
-    tally = Tally()
-    findings: list[Finding] = []
-    total = len(given) or arguments.programs
-    started = time.monotonic()
-    with session.progress.stage(f"{arch.name} programs", total):
-        for start in range(0, total, BATCH):
-            numbers = range(start, min(start + BATCH, total))
-            pool = guide.pool if guide else []
-            batch = {n: given[n] if given else _made(arguments, pool, n) for n in numbers}
-            left = arguments.findings - len(findings)
-            for finding in triage.investigate(pair, tally, batch, left):
-                triage.write(finding, output)
-                findings.append(finding)
-            detail = f"{tally.suspects} suspects, {len(findings)} findings"
-            session.progress.at(numbers.stop, f"{detail}{guide.summary if guide else ''}")
-            if len(findings) >= arguments.findings:
-                break
-    seconds = time.monotonic() - started
-    triage.write_odd(tally, output)
-    if arguments.json:
-        print(json.dumps(_as_json(arch, pair, tally, findings, seconds), indent=1))
-    else:
-        _show(arch, pair, tally, findings, seconds)
-    return findings
-
-
-def _made(arguments: argparse.Namespace, pool: Sequence[Program], number: int) -> Program:
-    ops = generator.following(arguments.seed + number, pool)
-    return generator.with_faults(arguments.seed + number, ops) if arguments.faults else ops
-
-
-def _show(
-    arch: Architecture, pair: Pair, tally: Tally, findings: list[Finding], seconds: float
-) -> None:
-    out = console()
-    spent = pair.stock.seconds + pair.patched.seconds
-    rate = tally.programs * 2 * 60 / spent if spent else 0
-    text = (
-        f"{arch.name}: {tally.programs} programs in {seconds:.0f} s, {rate:.0f} a minute and boot; "
-        f"{tally.suspects} differed, {len(tally.unstable)} of them not twice the same on stock, "
-        f"{len(tally.troubled)} in trouble on stock; "
-    )
-    out.print(Text.assemble(text, (f"{len(findings)} findings", "bold")))
-    for name, count in tally.excused.most_common():
-        out.print(f"  excused in {count} programs: {name} ({EXPLANATIONS[name]})")
-    for finding in findings:
-        out.print(Text.assemble((f"finding {finding.number}", "red"), f" {finding.title}"))
-        out.print("\n".join(f"  {op.text()}" for op in finding.program))
-
-
-def _as_json(
-    arch: Architecture, pair: Pair, tally: Tally, findings: list[Finding], seconds: float
-) -> dict[str, Any]:
-    return {
-        "architecture": arch.name,
-        "programs": tally.programs,
-        "seconds": seconds,
-        "boots": pair.stock.boots + pair.patched.boots,
-        "suspects": tally.suspects,
-        "unstable": len(tally.unstable),
-        "troubled": len(tally.troubled),
-        "excused": dict(tally.excused),
-        "findings": [
-            {
-                "number": finding.number,
-                "program": [op.text() for op in finding.program],
-                "differences": finding.differences,
-            }
-            for finding in findings
-        ],
-    }
-
-
-def _self_test(session: Session, arguments: argparse.Namespace, sides: Sides) -> int:
+) -> int:
     where = seeded.folder(sides)
-    known = seeded.read(where / "bugs")
-    bugs = detection.choose(known, arguments.self_test)
-    tree = seeded.tree_with_bugs(session.cache, sides, where)
+    chosen = selection.read(where)
+    bugs = chosen.bugs(seeded.read(where / "bugs"), arguments.seeded)
+    trees = sides.a.tree, sides.b.tree, seeded.tree_with_bugs(session.cache, sides, where)
+    limit = campaign.number(arguments.programs, detection.PROGRAMS)
     missed = []
     for arch in session.architectures:
-        chosen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
-        course = detection.Course(
-            session.cache,
-            _target(session, arch, sides.a.tree),
-            _target(session, arch, sides.b.tree),
-            arguments.seed,
-            arguments.programs,
-            session.jobs,
-        )
-        sick = _target(session, arch, tree)
-        output = (arguments.output or session.cache.root / "fuzz") / "self-test" / arch.name
-        results = []
-        with session.progress.stage(f"{arch.name} seeded bugs", len(chosen)):
-            for number, bug in enumerate(chosen, 1):
-                results.append(detection.hunt_bug(course, sick, bug))
-                session.progress.at(number, bug.name)
-                _keep(session, results[-1], output)
-        _show_self_test(arch, results, as_json=arguments.json)
-        missed += [f"{arch.name}: {r.bug.name}" for r in results if r.missed]
+        a, control, b = (campaign.target(session, arch, tree) for tree in trees)
+        search = Search(session.cache, a, control, arguments.seed, limit, session.jobs, excused)
+        seen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
+        out = output / arch.name
+        results = detection.look_for_all(search, b, seen, chosen.left_out, out, session.progress)
+        report.show_bugs(arch, results, as_json=arguments.json)
+        missed += [f"{arch.name}: {result.bug.name}" for result in results if result.missed]
     if missed:
         raise Difference(
             f"{len(missed)} seeded bugs were not found",
             "\n".join(missed),
-            "more --programs, or a recipe in src/quire/fuzz/generate/recipes.py",
+            "more --programs, or a recipe in src/quire/fuzz/generate/",
         )
     return 0
-
-
-def _keep(session: Session, result: detection.Result, output: Path) -> None:
-    """Each bug is told, and its finding written, at once: a whole run takes hours."""
-    session.progress.say(f"{result.bug.name}: {_found(result)}")
-    if result.finding:
-        triage.write(result.finding, output / result.bug.name)
-
-
-def _found(result: detection.Result) -> str:
-    if result.reason:
-        return f"not looked for: {result.reason}"
-    if not result.finding:
-        return f"missed in {result.programs} programs"
-    return f"{result.programs} programs, {len(result.finding.program)} operations"
-
-
-def _show_self_test(arch: Architecture, results: list[detection.Result], *, as_json: bool) -> None:
-    if as_json:
-        rows = [
-            {
-                "bug": result.bug.name,
-                "programs": result.programs,
-                "operations": len(result.finding.program) if result.finding else None,
-                "difference": result.finding.title if result.finding else None,
-                "reason": result.reason,
-            }
-            for result in results
-        ]
-        print(json.dumps({"architecture": arch.name, "bugs": rows}, indent=1))
-        return
-    table = Table(title=f"{arch.name} · seeded bugs", title_justify="left", box=box.SIMPLE_HEAD)
-    table.add_column("bug", no_wrap=True)
-    table.add_column("programs", justify="right")
-    table.add_column("operations", justify="right")
-    table.add_column("the first difference, or why it is not looked for")
-    for result in results:
-        size = str(len(result.finding.program)) if result.finding else "missed"
-        title = result.finding.title if result.finding else ""
-        if result.reason:
-            table.add_row(result.bug.name, "–", "–", result.reason)
-        else:
-            table.add_row(result.bug.name, str(result.programs), size, title[:90])
-    console().print(table)

@@ -1,130 +1,110 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The fuzzer against seeded bugs: after how many programs each is found, and how small it gets."""
+"""Looking for seeded bugs: after how many programs each is found, and how far it shrinks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
-from quire.fuzz import runner, triage
+from quire.fuzz import findings, runner, triage
 from quire.fuzz.generate import generator
 from quire.fuzz.language import program, record
 from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
 from quire.fuzz.oracle.compare import comparable, compare
+from quire.fuzz.oracle.excuses import NONE, Excuses
 from quire.fuzz.runner import Records, Target
 from quire.fuzz.triage import Finding, Pair, Tally
 from quire.host import parallel
 from quire.host.cache import Cache, digest
 from quire.host.process import dry_run
-from quire.test import seeded
+from quire.host.progress import Progress
 from quire.test.seeded import PARAMETER, Bug
 
-# Within so many programs a bug counts as found.
+# A bug counts as missed after so many programs.
 PROGRAMS = 2000
-# Programs a boot. It ends with the first that tells.
-HELPING = 250
-# A bug that takes the guest along is found by the first time.
+# Programs a boot. The boot ends with the first program that shows the bug.
+BATCH = 250
+# The first time that a bug loses the guest is enough to find it.
 LOSSES = 1
-
-
-EVERY = "all"
-# What is looked for when no bug is named.
-CHOSEN = (
-    *("folio-batch-ignores-uffd", "keep-uffd-wp-swap", "marker-kept", "no-soft-dirty-swap"),
-    *("no-flush", "lost-dirty", "swap-run-bits"),
-    *("address-key", "index-off-by-one", "stale-index", "only-first-item"),
-    *("ignore-uffd-wp", "ignore-soft-dirty", "restore-first-only", "stop-after-partial-run"),
-    *("dirty-not-marked", "refs-ignored", "held-droppable", "pmd-redirtied-dropped"),
-    *("swap-bits-of-first", "swap-exclusive-of-first", "swap-ignore-uffd-wp"),
-    *("swap-restore-first", "swap-ref-once", "marker-in-first"),
-)
-# Bugs that no program can show, and why.
-_MEMORY_FAILURE = "needs memory to fail, which it then does for all later programs of the boot"
-_AS_STOCK = "is what stock does"
-OUT_OF_REACH = {
-    **dict.fromkeys(
-        (
-            "memory-failure-address-key",
-            "memory-failure-all-vmas",
-            "memory-failure-old-address",
-            "memory-failure-first-item",
-            "memory-failure-own-mm",
-        ),
-        _MEMORY_FAILURE,
-    ),
-    **dict.fromkeys(("always-swapbacked", "pmd-goes-on", "wrong-address"), _AS_STOCK),
-}
 
 
 @dataclass(frozen=True)
 class Result:
-    """One bug: the number of programs it took, and the shrunk finding; neither if it was missed."""
+    """One bug: the number of programs that ran, and the shrunk finding if one showed it."""
 
     bug: Bug
     programs: int
     finding: Finding | None = None
-    # Why it was not looked for.
+    # Why no program looked for it.
     reason: str = ""
 
     @property
     def missed(self) -> bool:
-        """Looked for in vain."""
+        """Whether programs looked for it and did not find it."""
         return not self.finding and not self.reason
 
-
-def choose(known: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
-    """The bugs of those names; of none, some of each series, if they are known; of `all`, all."""
-    if names and list(names) != [EVERY]:
-        return seeded.select(known, names)
-    some = [bug for bug in known if bug.name in CHOSEN]
-    return list(known) if names or not some else some
+    @property
+    def outcome(self) -> str:
+        """What came of the search, in a few words."""
+        if self.reason:
+            return f"not looked for: {self.reason}"
+        if not self.finding:
+            return f"missed in {self.programs} programs"
+        return f"{self.programs} programs, {len(self.finding.program)} operations"
 
 
 @dataclass(frozen=True)
-class Helping:
-    """Some programs, and what the kernels without a bug make of them."""
+class Batch:
+    """Some programs, and their records on the two kernels without a bug."""
 
     programs: Mapping[int, Program]
-    stock: Records
-    healthy: Records
+    a: Records
+    control: Records
+    excuses: Excuses = NONE
 
-    def tells(self, number: int, found: Record) -> bool:
-        """Whether that record of a program differs from stock's, where the healthy one does not."""
-        ops, stock = self.programs[number], self.stock[number]
-        if not comparable(stock, found) or not compare(ops, stock, found).differences:
+    def shows(self, number: int, found: Record) -> bool:
+        """Whether a program's record differs from side a's, where the control's does not."""
+        ops, a = self.programs[number], self.a[number]
+        if not comparable(a, found) or not compare(ops, a, found, self.excuses).differences:
             return False
-        return not compare(ops, stock, self.healthy[number]).differences
+        return not compare(ops, a, self.control[number], self.excuses).differences
 
 
 @dataclass
-class Course:
-    """The programs of a self-test. Their records on kernels without a bug are kept in the cache."""
+class Search:
+    """The programs that look for bugs, the same for each bug.
+
+    The cache keeps their records on side a and on the control, which is side b without a bug.
+    """
 
     cache: Cache
-    stock: Target
-    # The series without a bug.
-    healthy: Target
+    a: Target
+    control: Target
     seed: int
     limit: int
     machines: int = 1
-    _known: dict[int, Helping] = field(default_factory=dict)
+    excuses: Excuses = NONE
+    _known: dict[int, Batch] = field(default_factory=dict)
 
-    def helpings(self) -> Iterator[Helping]:
-        """One after the other."""
-        for start in range(0, self.limit, HELPING):
+    def batches(self) -> Iterator[Batch]:
+        """The programs in order, a boot's worth at a time."""
+        for start in range(0, self.limit, BATCH):
             if start not in self._known:
-                numbers = range(start, min(start + HELPING, self.limit))
-                programs = {n: generator.generate(self.seed + n) for n in numbers}
-                stock, healthy = parallel.each(
-                    [self.stock, self.healthy],
-                    partial(kept, self.cache, programs),
-                    lambda *_: None,
-                    min(self.machines, parallel.AT_ONCE),
-                )
-                self._known[start] = Helping(programs, stock, healthy)
+                self._known[start] = self._batch(range(start, min(start + BATCH, self.limit)))
             yield self._known[start]
+
+    def _batch(self, numbers: range) -> Batch:
+        programs = {n: generator.generate(self.seed + n) for n in numbers}
+        a, control = parallel.each(
+            [self.a, self.control],
+            partial(kept, self.cache, programs),
+            lambda *_: None,
+            min(self.machines, parallel.AT_ONCE),
+        )
+        return Batch(programs, a, control, self.excuses)
 
 
 def kept(cache: Cache, programs: Mapping[int, Program], target: Target) -> Records:
@@ -140,28 +120,47 @@ def kept(cache: Cache, programs: Mapping[int, Program], target: Target) -> Recor
     return record.read((directory / "records").read_text().splitlines())
 
 
-def hunt_bug(
-    course: Course, target: Target, bug: Bug, tick: Callable[[int], None] | None = None
-) -> Result:
-    """Look for one bug, on a kernel with all of them."""
-    if bug.name in OUT_OF_REACH:
-        return Result(bug, 0, reason=OUT_OF_REACH[bug.name])
-    sick = replace(target, parameters=(f"{PARAMETER}={bug.name}",))
-    pair = Pair(course.stock, sick, course.machines, course.healthy)
+def look_for_all(
+    search: Search,
+    seeded: Target,
+    bugs: Sequence[Bug],
+    left_out: Mapping[str, str],
+    output: Path,
+    progress: Progress,
+) -> list[Result]:
+    """Look for the bugs in turn, but for those left out; `seeded` has all of them.
+
+    Each result is reported, and its finding written, at once: all bugs together take hours.
+    """
+    results = []
+    with progress.stage(f"{seeded.kernel.arch.name} seeded bugs", len(bugs)):
+        for number, bug in enumerate(bugs, 1):
+            reason = left_out.get(bug.name, "")
+            result = Result(bug, 0, reason=reason) if reason else look_for(search, seeded, bug)
+            results.append(result)
+            progress.at(number, bug.name)
+            progress.say(f"{bug.name}: {result.outcome}")
+            if result.finding:
+                findings.write(result.finding, output / bug.name)
+    return results
+
+
+def look_for(search: Search, seeded: Target, bug: Bug) -> Result:
+    """Look for one bug, on a kernel that has all of them."""
+    b = replace(seeded, parameters=(f"{PARAMETER}={bug.name}",))
+    pair = Pair(search.a, b, search.machines, search.control, search.excuses)
     done = 0
-    for helping in course.helpings():
-        left = dict(helping.programs)
+    for batch in search.batches():
+        left = dict(batch.programs)
         while left:
-            records = runner.run(sick, left, LOSSES, helping.tells)
-            telling = [number for number in records if helping.tells(number, records[number])]
-            if not telling:
+            records = runner.run(b, left, LOSSES, batch.shows)
+            showing = [number for number in records if batch.shows(number, records[number])]
+            if not showing:
                 break
-            first = telling[0]
+            first = showing[0]
             suspect = {first: left[first]}
-            for finding in triage.follow_up(pair, Tally(), suspect, helping.stock, 1, pages=False):
+            for finding in triage.follow_up(pair, Tally(), suspect, batch.a, 1, pages=False):
                 return Result(bug, first + 1, finding)
             left = {number: ops for number, ops in left.items() if number > first}
-        done += len(helping.programs)
-        if tick:
-            tick(done)
+        done += len(batch.programs)
     return Result(bug, done)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Delta debugging: the fewest items of a sequence with which something still happens.
 
-The question is asked for many candidates at once: here an answer costs two boots, whatever the
-number of candidates.
+The oracle gets many candidates at once: here an answer costs two boots, for any number of them.
 """
 
 from __future__ import annotations
@@ -13,23 +12,23 @@ from typing import TypeVar
 
 T = TypeVar("T")
 Items = tuple[T, ...]
-# Places that are left out together.
+# Positions that are left out together.
 Chunks = tuple[range, ...]
-# For each candidate: does it still happen? One that was not tried does not, for now.
+# For each candidate, whether it still happens. False for one that was not tried yet.
 Oracle = Callable[[Sequence[Items[T]]], Sequence[bool]]
-# Of so many items, when none can go alone, two are tried.
+# With so many items left, pairs are tried when no item can go alone.
 PAIRS_OF = range(6, 17)
-# Of more items than this, what comes behind the last that counts goes first.
+# With more items than this, the tail is cut off first.
 LONG = 16
 PREFIXES = 8
 
 
 def minimise(items: Items[T], happens: Oracle[T]) -> Items[T]:
-    """A part of `items` with which it happens, of which no single item can be left out.
+    """A part of `items` with which it happens, where each single item is needed.
 
-    Each round asks for what is left without each half, quarter and so on down to single items,
-    and then for what is left without several of those that can go. When nothing can, two items
-    may still be able to go together: one that undoes what the other does.
+    Each round tries to leave out each half, each quarter and so on down to single items, and then
+    several of those that can go at once. When none can go, it tries pairs: of two items, one may
+    undo what the other does.
     """
     if len(items) > LONG:
         items = _shortest_prefix(items, happens)
@@ -49,7 +48,7 @@ def minimise(items: Items[T], happens: Oracle[T]) -> Items[T]:
 def replace_each(
     items: Items[T], simpler: Callable[[T], Sequence[T]], happens: Oracle[T]
 ) -> Items[T]:
-    """Each item by the first of its simpler forms with which it still happens, while any does."""
+    """Replace items by their first simpler form with which it still happens, while any does."""
     changed = True
     while changed:
         trials = [(at, form) for at, item in enumerate(items) for form in simpler(item)]
@@ -64,7 +63,7 @@ def replace_each(
         if best:
             steps = [dict(list(best.items())[: n + 1]) for n in reversed(range(len(best)))]
             together = happens([_put(items, step) for step in steps])
-            # The last, which is the first form alone, is known to do.
+            # The last step replaces one item only, and is known to do.
             items = _put(
                 items, next((s for s, yes in zip(steps, together, strict=True) if yes), steps[-1])
             )
@@ -79,15 +78,15 @@ def _shortest_prefix(items: Items[T], happens: Oracle[T]) -> Items[T]:
 
 
 def _pairs(length: int) -> list[Chunks]:
-    """All pairs of single places of 0 to `length`, if they are neither too few nor too many."""
+    """All pairs of single positions below `length`, if their number is in PAIRS_OF."""
     if length not in PAIRS_OF:
         return []
-    places = [range(at, at + 1) for at in range(length)]
-    return list(itertools.combinations(places, 2))
+    single = [range(at, at + 1) for at in range(length)]
+    return list(itertools.combinations(single, 2))
 
 
 def _all_chunks(length: int) -> list[Chunks]:
-    """Halves, quarters, ... and single places of 0 to `length`, the longest first."""
+    """Halves, quarters, ... and single positions below `length`, the longest first."""
     found: dict[range, None] = {}
     pieces = 2
     while True:
@@ -104,9 +103,9 @@ def _without(items: Items[T], *chunks: range) -> Items[T]:
 
 
 def _drop_most(items: Items[T], gone: list[Chunks], happens: Oracle[T]) -> Items[T]:
-    """Leave out as many of the chunks as can be at once; each alone can be.
+    """Leave out as many of the chunks at once as possible; each alone can go.
 
-    The most is asked for first: not every oracle answers what comes after a yes.
+    The trial that leaves out most comes first: an oracle may not answer those behind a yes.
     """
     trials = [_without(items, *itertools.chain(*gone[: n + 1])) for n in range(len(gone))]
     best, trials = trials[0], [trial for trial in reversed(trials[1:]) if trial]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Programs on a kernel: many per boot, in the guest's executor, until each has its record."""
+"""Runs programs on a kernel, many per boot, in the guest's executor, until each has its record."""
 
 from __future__ import annotations
 
@@ -20,58 +20,63 @@ from quire.fuzz.language.record import Record
 from quire.host.errors import GuestLost
 from quire.host.process import dry_run
 
-# Where the executor looks for them.
+# The file in the initramfs that the executor reads.
 PROGRAMS = "programs"
-# Programs need little, and the host has to clear all that is touched.
+# Programs need little memory, and the host clears what they touch.
 MEMORY = "512M"
-# Wall-clock seconds: a boot on a busy host, and what a program may take on top on average.
+# Wall-clock seconds: for a boot on a busy host, and on average for each program.
 BOOT_SECONDS, PROGRAM_SECONDS = 400.0, 4.0
 
-# A guest that says nothing for so long hangs; a program takes a tenth of a second.
+# A guest without output for so many seconds hangs; a program takes a tenth of a second.
 SILENT_SECONDS = 150.0
 
-# An endless loop in the kernel is a panic after that many virtual seconds, the least there is.
+# An endless loop in the kernel becomes a panic after 3 virtual seconds, the least possible.
 STALLS = ("rcupdate.rcu_cpu_stall_timeout=3", "sysctl.kernel.panic_on_rcu_stall=1")
 
 Records = dict[int, Record]
-# Looks at a program's record as soon as there is one: is that enough?
+# Gets each record as soon as it is complete; True ends the boot.
 Watch = Callable[[int, Record], bool]
 
 
 @dataclass
 class Target:
-    """A kernel to run programs on, and where its boots leave their logs.
+    """A kernel to run programs on, its guest, and the directory where its boots leave their logs.
 
-    `parameters` go to the kernel. `boots` and `seconds` add up what was spent.
+    `parameters` go to the kernel. `boots` and `seconds` are totals.
     """
 
     kernel: Kernel
     guest: Guest
     directory: Path
     parameters: tuple[str, ...] = ()
-    # With a plugin, each program is a region that it counts, by the symbols of that file; what
-    # takes the counts gets the file and the programs in the regions' order.
+    # With a plugin, each program is a region, counted by the symbols of that file. `take_counts`
+    # gets the file of counts, and the programs in the order of the regions.
     plugin: Plugin | None = None
     symbols: Path | None = None
     take_counts: Callable[[Path, Sequence[Program]], None] = field(default=lambda *_: None)
     boots: int = 0
     seconds: float = 0.0
 
+    @property
+    def label(self) -> str:
+        """The name of the side in reports and logs: the tree, and further kernel parameters."""
+        return " ".join((self.kernel.tree.label, *self.parameters))
+
 
 class Enough(Exception):
-    """Whoever watches has seen what it waited for."""
+    """The watch has seen what it waited for."""
 
 
 class Over(Exception):
-    """The program that runs need not come to an end: the kernel complains, or nothing moves."""
+    """The boot ends before its programs do: the kernel complains, or the guest is silent."""
 
 
 class Splat(Over):
-    """The kernel complains, while somebody watches."""
+    """The kernel complains, during a boot with a watch."""
 
 
 class Silent(Over):
-    """Neither console nor results have grown for long."""
+    """Neither the console nor the results have grown for SILENT_SECONDS."""
 
 
 def run(
@@ -82,8 +87,9 @@ def run(
 ) -> Records:
     """A record for each program.
 
-    One with which the guest is lost (panic, hang) says so in its record; those behind it run in
-    another boot, unless that many were lost already. Where `watch` says so, nothing further runs.
+    If a program loses the guest (panic, hang), its record says so, and the programs behind it run
+    in another boot, up to `losses` times. When `watch` returns True, nothing further runs.
+    GuestLost if a boot begins no program, or if the executor gives up.
     """
     records: Records = {}
     left = dict(programs)
@@ -108,9 +114,9 @@ def run(
 def _boot(
     target: Target, programs: Mapping[int, Program], watch: Watch | None
 ) -> tuple[Records, bool]:
-    """One boot: the records it brought, and whether those were enough.
+    """One boot: its records, and whether the watch ended it.
 
-    The last may tell of the guest's loss.
+    The last record says so if the guest was lost.
     """
     started = time.monotonic()
     lost, enough = _attend(_machine(target, programs), target.directory, watch)
@@ -130,7 +136,7 @@ def _boot(
 
 
 def _attend(boot: Machine, directory: Path, watch: Watch | None) -> tuple[str, bool]:
-    """Run the machine: why the guest was lost, if it was, and whether it was stopped on purpose."""
+    """Run the machine: why the guest was lost, or empty, and whether the watch ended the boot."""
     try:
         outcome = machine.boot(
             boot, directory, _until_silent(directory, _watching(directory, watch))
@@ -140,7 +146,7 @@ def _attend(boot: Machine, directory: Path, watch: Watch | None) -> tuple[str, b
     except Over as error:
         return str(error), False
     except GuestLost as error:
-        # A splat without further consequences is in the record of its program.
+        # A splat that does not end the guest is in the record of its program.
         return error.what, False
     if outcome.exit:
         raise GuestLost("the executor gave up", "\n".join(outcome.notes), f"logs: {directory}")
@@ -148,13 +154,13 @@ def _attend(boot: Machine, directory: Path, watch: Watch | None) -> tuple[str, b
 
 
 def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
-    """The boot, with the programs behind the guest in its initramfs."""
+    """The machine, with the programs appended to the guest's initramfs."""
     initrd = target.directory / "initrd"
     text = "".join(f"program {number}\n{language.text(ops)}" for number, ops in programs.items())
     if not dry_run():
         target.directory.mkdir(parents=True, exist_ok=True)
         for name in (machine.RESULTS, machine.CONSOLE):
-            # Nobody is to take those of the boot before for this one's.
+            # The files of the boot before must not pass for this one's.
             (target.directory / name).unlink(missing_ok=True)
         initrd.write_bytes(target.guest.initrd.read_bytes() + cpio({PROGRAMS: text.encode()}))
     return Machine(
@@ -172,7 +178,10 @@ def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
 
 
 def _watching(directory: Path, watch: Watch | None) -> Callable[[], None] | None:
-    """Shows `watch` what has come since it was called last."""
+    """A callback that shows the records since its last call to `watch`.
+
+    It raises Enough when `watch` returns True, and Splat when the kernel complains.
+    """
     if not watch:
         return None
     seen = said = 0
@@ -187,7 +196,7 @@ def _watching(directory: Path, watch: Watch | None) -> Callable[[], None] | None
         if any(watch(number, found) for number, found in fresh.items()):
             raise Enough
         if fresh:
-            # What it said about these is in their records.
+            # The records contain what the kernel said about these programs.
             said = len(console)
         complaint = splat.find(console[said:])
         if complaint and "\np " in text[max(seen - 1, 0) :]:
@@ -197,7 +206,7 @@ def _watching(directory: Path, watch: Watch | None) -> Callable[[], None] | None
 
 
 def _until_silent(directory: Path, tick: Callable[[], None] | None) -> Callable[[], None]:
-    """The same, and an end to it when the guest has said nothing for long."""
+    """A callback that calls `tick`, and raises Silent when the guest is silent for too long."""
     files = [directory / name for name in (machine.RESULTS, machine.CONSOLE)]
     said, since = [0, 0], time.monotonic()
 

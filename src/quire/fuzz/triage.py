@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""From programs to findings: run on both kernels, repeat what differs, shrink what repeats."""
+"""Triage: run programs on both sides, repeat those that differ, shrink those that differ again."""
 
 from __future__ import annotations
 
@@ -7,57 +7,68 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from quire.fuzz import runner
-from quire.fuzz.language import program as language
 from quire.fuzz.language.program import Op, Program
 from quire.fuzz.language.record import Record
 from quire.fuzz.minimise import minimise, replace_each
-from quire.fuzz.oracle.compare import Verdict, comparable, compare
+from quire.fuzz.oracle import compare as oracle
+from quire.fuzz.oracle.compare import Verdict
+from quire.fuzz.oracle.excuses import NONE, Excuses
 from quire.fuzz.runner import Records, Target
 from quire.host import parallel
-
-# In a finding's folder: the shrunk program.
-PROGRAM = "program.fuzz"
 
 
 @dataclass
 class Pair:
-    """The two kernels. `machines`: boots at once.
+    """The two sides: b has what is tried, a is what it must agree with but for the excuses.
 
-    With a `control`, a kernel that should agree with stock, only differences count that it does
-    not have.
+    `machines` is the number of boots at once. With a `control`, a kernel that should agree with
+    side a, only differences count that the control does not have.
     """
 
-    stock: Target
-    patched: Target
+    a: Target
+    b: Target
     machines: int = 1
     control: Target | None = None
+    excuses: Excuses = NONE
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """The sides as reports and logs name them."""
+        return self.a.label, self.b.label
 
     def run(
         self, programs: Mapping[int, Program], losses: int | None = None
     ) -> tuple[Records, Records]:
-        """The records of both; the patched kernel may be lost `losses` times."""
-        stock, patched = parallel.each(
-            [(self.stock, None), (self.patched, losses)],
+        """The records of both sides. Side b stops after `losses` lost guests."""
+        a, b = parallel.each(
+            [(self.a, None), (self.b, losses)],
             lambda one: runner.run(one[0], programs, one[1]),
             lambda *_: None,
             min(self.machines, parallel.AT_ONCE),
         )
-        return stock, patched
+        return a, b
+
+    def compare(self, program: Program, a: Record, b: Record) -> Verdict:
+        """What differs between two records of a program, less what is excused."""
+        return oracle.compare(program, a, b, self.excuses)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A program with which the kernels differ, before and after it was shrunk."""
+    """A program on which the sides differ, before and after shrinking, and its records.
+
+    `sides` are the labels of a and b.
+    """
 
     number: int
     original: Program
     program: Program
     differences: tuple[str, ...]
-    stock: Record
-    patched: Record
+    a: Record
+    b: Record
+    sides: tuple[str, str]
 
     @property
     def title(self) -> str:
@@ -67,68 +78,68 @@ class Finding:
 
 @dataclass
 class Tally:
-    """What a hunt has seen so far."""
+    """What triage has seen so far."""
 
     programs: int = 0
     suspects: int = 0
-    # Programs whose record on stock does not repeat, or has a splat, leak or hang.
+    # Programs whose record on side a does not repeat, or has a splat, leak or hang.
     unstable: dict[int, Program] = field(default_factory=dict)
     troubled: dict[int, Program] = field(default_factory=dict)
-    # For each excuse, the programs that needed it.
+    # For each rule, how many programs it excused something in.
     excused: Counter[str] = field(default_factory=Counter)
 
 
 def suspects(
-    tally: Tally, programs: Mapping[int, Program], stock: Records, patched: Records
+    pair: Pair, tally: Tally, programs: Mapping[int, Program], a: Records, b: Records
 ) -> dict[int, Program]:
     """The programs whose records differ without an excuse, where they can be compared."""
     found = {}
     for number, ops in programs.items():
-        if number not in stock or number not in patched:
+        if number not in a or number not in b:
             continue
-        verdict = compare(ops, stock[number], patched[number])
+        verdict = pair.compare(ops, a[number], b[number])
         tally.programs += 1
         tally.excused.update(verdict.excused.keys())
-        if stock[number].trouble:
+        if a[number].trouble:
             tally.troubled[number] = ops
-        if verdict.differences and comparable(stock[number], patched[number]):
+        if verdict.differences and oracle.comparable(a[number], b[number]):
             found[number] = ops
     tally.suspects += len(found)
     return found
 
 
 def confirm(
-    pair: Pair, tally: Tally, programs: Mapping[int, Program], stock: Records
+    pair: Pair, tally: Tally, programs: Mapping[int, Program], a: Records
 ) -> dict[int, tuple[Verdict, Record, Record]]:
-    """Those that differ again, in another order, and are on stock what they were before."""
+    """The programs that differ again, in another order, and whose record on side a repeats."""
     if not programs:
         return {}
-    again_stock, again = pair.run(dict(reversed(list(programs.items()))))
+    again_a, again_b = pair.run(dict(reversed(list(programs.items()))))
     kept = {}
     for number, ops in programs.items():
-        before, left, right = stock[number], again_stock[number], again[number]
+        before, left, right = a[number], again_a[number], again_b[number]
         if not _alike(left, before):
             before, left, right = (_without_age(found) for found in (before, left, right))
         if not _alike(left, before):
             tally.unstable[number] = ops
             continue
-        verdict = compare(ops, left, right)
+        verdict = pair.compare(ops, left, right)
         if verdict.differences:
             kept[number] = (verdict, left, right)
     return kept
 
 
-def without_control(pair: Pair, found: dict[int, Program], stock: Records) -> dict[int, Program]:
-    """Those that do not differ on the control."""
+def without_control(pair: Pair, found: dict[int, Program], a: Records) -> dict[int, Program]:
+    """The programs that do not differ on the control."""
     if not pair.control or not found:
         return found
     records = runner.run(pair.control, found)
-    bad = suspects(Tally(), found, stock, records)
+    bad = suspects(pair, Tally(), found, a, records)
     return {number: ops for number, ops in found.items() if number not in bad}
 
 
 def _without_age(found: Record) -> Record:
-    """Without the sums of accessed pages: which page reclaim comes to first may change those."""
+    """The record without the sums of accessed pages, which depend on the order of reclaim."""
     return replace(found, lines=[re.sub(r",Referenced=\d+", "", line) for line in found.lines])
 
 
@@ -137,16 +148,16 @@ def _alike(one: Record, other: Record) -> bool:
 
 
 def shrink(pair: Pair, program: Program, *, pages: bool = True) -> Program:
-    """The smallest program that still makes a difference, in operations, then in pages.
+    """The smallest program that still differs, in operations, then in pages.
 
-    A candidate with which the guest is lost is good enough: those behind it are asked for again
-    in the next round, if they are still wanted. The control is not asked each time.
+    A candidate that loses the guest counts as differing. The candidates behind it have no record;
+    the next round asks for them again if it still needs them. The control does not run each time.
     """
 
     def happens(candidates: Sequence[Program]) -> list[bool]:
         programs = runner.numbered(list(dict.fromkeys(candidates)))
-        stock, patched = pair.run(programs, losses=1)
-        differing = set(suspects(Tally(), programs, stock, patched).values())
+        a, b = pair.run(programs, losses=1)
+        differing = set(suspects(pair, Tally(), programs, a, b).values())
         return [ops in differing for ops in candidates]
 
     small = minimise(program, happens)
@@ -164,54 +175,36 @@ def simpler(op: Op) -> list[Op]:
 def investigate(
     pair: Pair, tally: Tally, programs: Mapping[int, Program], most: int
 ) -> list[Finding]:
-    """Run the programs; at most that many of the differences are shrunk and returned."""
-    stock, patched = pair.run(programs)
-    return follow_up(pair, tally, suspects(tally, programs, stock, patched), stock, most)
+    """Run the programs; shrink and return at most `most` of those that differ."""
+    a, b = pair.run(programs)
+    return follow_up(pair, tally, suspects(pair, tally, programs, a, b), a, most)
 
 
 def follow_up(
     pair: Pair,
     tally: Tally,
     found: Mapping[int, Program],
-    stock: Records,
+    a: Records,
     most: int,
     *,
     pages: bool = True,
 ) -> list[Finding]:
-    """Repeat and shrink what differed."""
+    """Repeat and shrink the programs that differed."""
     findings = []
-    for number in list(confirm(pair, tally, found, stock))[:most]:
+    for number in list(confirm(pair, tally, found, a))[:most]:
         small = shrink(pair, found[number], pages=pages)
         left, right = pair.run({number: small})
-        verdict = compare(small, left[number], right[number])
+        verdict = pair.compare(small, left[number], right[number])
         if verdict.differences and without_control(pair, {number: small}, left):
-            differences = tuple(verdict.differences)
             findings.append(
-                Finding(number, found[number], small, differences, left[number], right[number])
+                Finding(
+                    number,
+                    found[number],
+                    small,
+                    tuple(verdict.differences),
+                    left[number],
+                    right[number],
+                    pair.labels,
+                )
             )
     return findings
-
-
-def folder(finding: Finding, directory: Path) -> Path:
-    """Where a finding is written."""
-    return directory / f"finding-{finding.number}"
-
-
-def write_odd(tally: Tally, directory: Path) -> None:
-    """Programs that say nothing about the patches, for whoever wants to know why."""
-    for name, programs in (("unstable", tally.unstable), ("troubled", tally.troubled)):
-        for number, ops in programs.items():
-            path = directory / name / f"{number}.fuzz"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(language.text(ops))
-
-
-def write(finding: Finding, directory: Path) -> None:
-    """The finding's folder: the program to replay, both records, and what differs."""
-    where = folder(finding, directory)
-    where.mkdir(parents=True, exist_ok=True)
-    (where / PROGRAM).write_text(language.text(finding.program, finding.differences[:3]))
-    (where / "original.fuzz").write_text(language.text(finding.original))
-    (where / "stock.log").write_text("\n".join(finding.stock.lines) + "\n")
-    (where / "patched.log").write_text("\n".join(finding.patched.lines) + "\n")
-    (where / "differences").write_text("\n".join(finding.differences) + "\n")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the programs reached in the kernel's functions that the series touch.
+"""Coverage of the functions that the series touches.
 
-The counting plugin counts per symbol. Here it is given basic blocks for symbols.
+The counting plugin counts per symbol. For coverage it gets a file with basic blocks as symbols.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from quire.fuzz.coverage.blocks import Block
 from quire.host.errors import BuildFailed, GuestLost
 from quire.source.series import Series
 
-# Of everything else in the kernel; the plugin puts a symbol's end where the next one begins.
+# The symbol of everything else: for the plugin, a symbol ends where the next one begins.
 REST = "-"
 _HUNK = re.compile(r"@@ [^@]+@@(?: .*?(\w+)\()?")
 _DEFINED = re.compile(r"(?!return|else|if|switch|while|for)(?:[a-z][\w \t*]*[ \t*])?(\w+)\([^;]*$")
@@ -26,16 +26,19 @@ _DEFINED = re.compile(r"(?!return|else|if|switch|while|for)(?:[a-z][\w \t*]*[ \t
 
 @dataclass
 class Coverage:
-    """The blocks there are, and how often each was reached."""
+    """All blocks, and how often each was reached."""
 
     kernel: Kernel
     blocks: list[Block]
     reached: dict[str, int] = field(default_factory=dict)
-    # Lines that the series put there, as file:line of the patched tree.
+    # Lines that the series adds, as file:line of its tree.
     added: frozenset[str] = frozenset()
 
     def add(self, counts: Path) -> dict[int, set[str]]:
-        """Take in a boot's counts; for each region, the blocks that none before it had reached."""
+        """Add a boot's counts. For each region, the blocks that it was the first to reach.
+
+        GuestLost if the counts are cut short.
+        """
         news: dict[int, set[str]] = {}
         for region, name, number in _reached(counts):
             if name not in self.reached:
@@ -44,7 +47,7 @@ class Coverage:
         return news
 
     def functions(self) -> list[tuple[str, int, int, int]]:
-        """Each function: runs of its most frequent block, blocks reached, blocks there are."""
+        """Each function: executions of its most frequent block, blocks reached, blocks in all."""
         by_name: dict[str, list[Block]] = {}
         for block in self.blocks:
             by_name.setdefault(block.function, []).append(block)
@@ -59,35 +62,35 @@ class Coverage:
         ]
 
     def unreached(self) -> list[Block]:
-        """Blocks that no program came to, of functions that some did."""
+        """Blocks that no program reached, in functions that some program reached."""
         called = {name for name, _, reached, _ in self.functions() if reached}
         return [b for b in self.blocks if b.function in called and b.name not in self.reached]
 
 
 def missed(coverage: Coverage) -> tuple[list[str], list[str]]:
-    """What no program came to: in lines that the series add, and elsewhere.
+    """What no program reached: in lines that the series adds, and elsewhere.
 
-    Source lines in their order; places in functions where no line is known; functions.
+    Each is a source line, an offset in a function whose line is not known, or a function.
     """
     ours: dict[str, None] = {}
     others = {f"{name}, never called": None for name, _, hit, _ in coverage.functions() if not hit}
-    for block in sorted(coverage.unreached(), key=_place):
+    for block in sorted(coverage.unreached(), key=_where):
         found = ours if block.line in coverage.added else others
         found[f"{block.line or block.name} ({block.function})"] = None
     return list(ours), list(others)
 
 
-def _place(block: Block) -> tuple[str, int, int]:
+def _where(block: Block) -> tuple[str, int, int]:
     file, _, line = block.line.rpartition(":")
     return file, int(line or 0), block.address
 
 
-def added(stock: Path, patched: Path, files: Iterable[str]) -> frozenset[str]:
-    """The lines of those files that only the patched tree has, as file:line."""
+def added(a: Path, b: Path, files: Iterable[str]) -> frozenset[str]:
+    """The lines of those files that only tree b has, as file:line."""
     found = set()
     for file in files:
-        old = (stock / file).read_text().splitlines() if (stock / file).exists() else []
-        new = (patched / file).read_text().splitlines()
+        old = (a / file).read_text().splitlines() if (a / file).exists() else []
+        new = (b / file).read_text().splitlines()
         for tag, _, _, first, end in SequenceMatcher(None, old, new).get_opcodes():
             if tag in ("insert", "replace"):
                 found |= {f"{file}:{line}" for line in range(first + 1, end + 1)}
@@ -95,7 +98,7 @@ def added(stock: Path, patched: Path, files: Iterable[str]) -> frozenset[str]:
 
 
 def touched(series: Series) -> set[str]:
-    """Functions of the C code in which the series change a line."""
+    """Functions of the C code in which the series changes a line."""
     names: set[str] = set()
     for patch in series.patches:
         for part in re.split(r"^diff --git ", patch.path.read_text(), flags=re.M)[1:]:
@@ -106,7 +109,7 @@ def touched(series: Series) -> set[str]:
 
 
 def _changed(lines: Iterable[str]) -> Iterable[str]:
-    """Functions in which a diff changes a line. A hunk's header may name one that ended before."""
+    """Functions in which a diff changes a line; a hunk's header may name one that has ended."""
     current = ""
     for line in lines:
         if hunk := _HUNK.match(line):
@@ -126,11 +129,15 @@ def _changed(lines: Iterable[str]) -> Iterable[str]:
 def prepare(
     kernel: Kernel, names: Iterable[str], sources: Iterable[str], directory: Path
 ) -> tuple[Coverage, Path]:
-    """The blocks of those functions that the kernel has, and a file of symbols for the plugin."""
+    """The blocks of those functions, and a file that names them for the plugin.
+
+    BuildFailed if the kernel has none of the functions, UserError if it has an architecture whose
+    branches are not known.
+    """
     found = blocks.find(kernel, set(names), sources, directory / "objects")
     if not found:
         raise BuildFailed(
-            "the kernel has none of the functions that the series touch",
+            "the kernel has none of the functions that the series touches",
             str(kernel.system_map),
             "run it with --no-coverage",
         )
@@ -146,7 +153,7 @@ def prepare(
 
 
 def _reached(counts: Path) -> Iterable[tuple[int, str, int]]:
-    """The region, block and executions of every block that has any. GuestLost when cut short."""
+    """The region, block and executions of every block that ran. GuestLost if cut short."""
     last = ""
     for line in counts.read_text().splitlines() if counts.exists() else ():
         last = line

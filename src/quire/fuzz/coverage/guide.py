@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Coverage as a guide: programs that reach new code are kept, and lend themselves to new ones."""
+"""Coverage as a guide: programs that reach new code go to a pool, from which mutants are made."""
 
 from __future__ import annotations
 
@@ -16,17 +16,20 @@ from quire.report.table import console
 from quire.session import Session
 from quire.source.series import Series
 
-# Unreached lines on the terminal; all of them are in the file.
+# Unreached lines on the terminal; the file has all.
 SHOWN = 12
 
 
 class Guide:
-    """Counts what programs reach on patched. `pool` are those that reached new code."""
+    """Counts what programs reach on side b. `pool` has those that reached new code.
+
+    Raises what counting.prepare() raises, and BuildFailed if the plugin does not build.
+    """
 
     def __init__(self, session: Session, pair: Pair, series: Series, output: Path) -> None:
         self.pool: list[Program] = []
         self.output = output
-        target, trees = pair.patched, (pair.stock.kernel.tree.path, pair.patched.kernel.tree.path)
+        target, trees = pair.b, (pair.a.kernel.tree.path, pair.b.kernel.tree.path)
         files = sorted({file for patch in series.patches for file in patch.files()})
         sources = [file for file in files if file.endswith(".c")]
         names = counting.touched(series)
@@ -47,12 +50,12 @@ class Guide:
         return f", {reached} of {len(self.coverage.blocks)} blocks"
 
     def report(self, *, quiet: bool) -> None:
-        """The table and the list of what was not reached, to a file; the gist to the terminal."""
+        """Write the table, and what was not reached, to a file; print the totals unless `quiet`."""
         rows = self.coverage.functions()
         table = [f"{'function':<40} {'times':>10} {'blocks':>7} {'of':>5}"]
         table += [f"{name:<40} {times:>10} {hit:>7} {of:>5}" for name, times, hit, of in rows]
         ours, others = counting.missed(self.coverage)
-        table += ["", "not reached, in lines that the series add:", *ours]
+        table += ["", "not reached, in lines that the series adds:", *ours]
         table += ["", "not reached, elsewhere in these functions:", *others]
         path = self.output / "coverage"
         path.write_text("\n".join(table) + "\n")
@@ -64,8 +67,10 @@ class Guide:
             return
         out = console()
         called = sum(1 for _, _, hit, _ in rows if hit)
-        out.print(f"reached {called} of {len(rows)} functions that the series touch{self.summary}")
+        out.print(
+            f"reached {called} of {len(rows)} functions that the series touches{self.summary}"
+        )
         for line in ours[:SHOWN]:
             out.print(f"  not reached: {line}")
         more = len(ours[SHOWN:])
-        out.print(f"  … {more} more, and {len(others)} that the series did not add, in {path}")
+        out.print(f"  … {more} more, and {len(others)} outside the series' lines, in {path}")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Source lines of kernel addresses, without debug information in the kernel.
 
-An object file is compiled once more, by the command kbuild has kept, with -g added. That does not
-change the code, so a place in a function is the same in both.
+An object file is compiled again, by the command that kbuild has kept, with -g added. That does not
+change the code, so an offset in a function is the same in both.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from quire.host.process import Command
 _COMMAND = re.compile(r"^savedcmd_\S+ := (.*?)(?: ; |$)", re.M)
 # objdump's symbol table: address, flags, section, size, name.
 _FUNCTION = re.compile(r"^([0-9a-f]+) .{5}.F \.text\t([0-9a-f]+) (?:\.hidden )?(\S+)$", re.M)
-# The functions at a place, the innermost first: what was inlined into what, and the lines.
+# The functions at an address, the innermost first, with the line in each.
 Chain = list[tuple[str, str]]
 
 
 def compiled(kernel: Kernel, source: str, work: Path) -> Path | None:
-    """The object with debug information, if the kernel has that object and its code agrees."""
+    """The object with debug information. None if the kernel lacks it, or if the code differs."""
     built = kernel.objdir / Path(source).with_suffix(".o")
     saved = built.with_name(f".{built.name}.cmd")
     found = _COMMAND.search(saved.read_text()) if saved.exists() else None
@@ -41,19 +41,19 @@ def compiled(kernel: Kernel, source: str, work: Path) -> Path | None:
 
 
 def functions(kernel: Kernel, path: Path) -> dict[str, tuple[int, int]]:
-    """Where each function of an object's code is, and its size."""
+    """The offset and the size of each function in an object's code."""
     listing = process.query(f"{kernel.toolchain.cross_compile}objdump", "-t", str(path)).output
     return {name: (int(at, 16), int(size, 16)) for at, size, name in _FUNCTION.findall(listing)}
 
 
-def chains(kernel: Kernel, made: Path, places: Sequence[int]) -> dict[int, Chain]:
-    """What is at places of an object's code."""
-    if not places:
+def chains(kernel: Kernel, made: Path, offsets: Sequence[int]) -> dict[int, Chain]:
+    """The functions and lines at these offsets of an object's code."""
+    if not offsets:
         return {}
     tool = f"{kernel.toolchain.cross_compile}addr2line"
-    asked = [f"{place:#x}" for place in places]
+    asked = [f"{offset:#x}" for offset in offsets]
     found: dict[int, Chain] = {}
-    # As many as a command line takes.
+    # No more than a command line takes.
     for start in range(0, len(asked), 2000):
         some = asked[start : start + 2000]
         answer = process.query(tool, "-a", "-f", "-i", "-j", ".text", "-e", str(made), *some).output
@@ -67,11 +67,11 @@ def chains(kernel: Kernel, made: Path, places: Sequence[int]) -> dict[int, Chain
 
 
 def _line(kernel: Kernel, text: str) -> str:
-    """As in the source tree, without the compiler's notes; empty if it is not known."""
+    """A line as file:line of the source tree; empty if it is not known."""
     text = text.partition(" ")[0]
     if "?" in text:
         return ""
-    # Relative to where the compiler ran, or absolute by way of it.
+    # The path is relative to the compiler's directory, or absolute and through it.
     path = os.path.normpath(kernel.objdir / text)
     for above in (kernel.objdir, kernel.tree.path):
         path = path.removeprefix(f"{os.path.normpath(above)}/")

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Making programs from a seed: single operations, recipes, whole programs."""
+"""Generating programs from a seed: single operations, recipes, whole programs."""

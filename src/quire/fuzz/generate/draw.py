@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A program in the making: its processes, what they have mapped, and operations on that."""
+"""A program under construction: its processes, their mappings, and operations on those."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ FOLIO_WEIGHTS = {4: 1, 16: 3, 32: 2, 64: 8, 128: 2, 256: 1, 512: 0.5, 1024: 0.3,
 MAPPING_WEIGHTS = {
     "anon": 20, "file": 1.5, "shared": 1.5, "shfile": 1.5, "far": 0.5, "droppable": 1,
 }  # fmt: skip
-# Of ksmd: a page that was written to since it was merged needs up to four to be merged again.
+# Passes of ksmd: a merged page that was written to needs up to four to be merged again.
 PASSES = (2, 4, 4, 5, 8)
-# A few sharers, more than a byte of the swap map counts, and as many as it just does not.
+# Sharers: a few, many more than a byte of the swap map counts, and around that limit.
 CROWDS = (2, 60, 61, 61, 62, 100)
-# Around groups of words that are looked at together, and anywhere.
+# Words at the edges of the groups that the zero check reads together, and others.
 WORDS = (0, 1, 8, 31, 32, 64, 255, 256, 448, 480, 510, 511)
 
 
@@ -34,7 +34,7 @@ class Area:
 
 @dataclass
 class Draw:
-    """A program in the making."""
+    """A program under construction."""
 
     rng: random.Random
     theme: str = "mixed"
@@ -45,12 +45,12 @@ class Draw:
 
     @property
     def folio_pages(self) -> int:
-        """Of the wanted folios."""
+        """The pages of a folio of the wanted size."""
         return max(self.folio // 4, 1)
 
     @property
     def unborn(self) -> list[int]:
-        """Numbers that no process has."""
+        """Numbers that no process has yet."""
         return [n for n in range(ACTORS) if n not in self.areas]
 
     def add(self, verb: str, actor: int | None = None, **rest: object) -> None:
@@ -58,7 +58,7 @@ class Draw:
         self.ops.append(check(Op(verb, actor, **rest)))  # type: ignore[arg-type]
 
     def someone(self) -> int:
-        """A process that lives, most often the first."""
+        """A live process, most often the first."""
         alive = sorted(self.areas)
         return 0 if 0 in alive and self.rng.random() < 0.55 else self.rng.choice(alive)
 
@@ -83,7 +83,7 @@ class Draw:
         return replace(where, page=where.page + first, count=rng.randint(1, longest))
 
     def piece(self, where: Range) -> Range:
-        """Some pages of one folio of an area, mostly from its start or up to its end."""
+        """Some pages of one folio of an area, mostly at its start or its end."""
         rng, size = self.rng, min(self.folio_pages, where.count)
         if size < 2 or rng.random() < 0.15:
             return self.part(where)
@@ -114,7 +114,7 @@ class Draw:
         return area
 
     def fresh(self, actor: int, sizes: Sequence[int] = (16, 32, 64, 64, 64, 128)) -> Area:
-        """One or two whole folios in a mapping of their own, all written to."""
+        """One or two whole folios in a new mapping, all written to."""
         folio = self.rng.choice(sizes)
         if self.folio != folio:
             self.set_folio(folio)
@@ -131,21 +131,21 @@ class Draw:
         return area
 
     def set_folio(self, kib: int) -> None:
-        """Folios of that size are wanted from now on."""
+        """Ask for folios of that size from now on."""
         self.folio = kib
         self.add("folio", number=kib)
 
     def first_half(self, where: Range) -> Range:
-        """Of the first folio there."""
+        """The first half of the first folio of a range."""
         return replace(where, count=max(1, min(where.count, self.folio_pages) // 2))
 
     def second_half(self, where: Range) -> Range:
-        """Of the first folio there."""
+        """The second half of the first folio of a range."""
         first = self.first_half(where)
         return replace(first, page=first.end)
 
     def fork(self, actor: int) -> int | None:
-        """The child, if there can be one more process."""
+        """The number of a new child, or None if there are enough processes."""
         if not self.unborn:
             return None
         child = self.unborn[0]
@@ -154,13 +154,13 @@ class Draw:
         return child
 
     def exit(self, actor: int) -> None:
-        """The process ends, unless it is the last."""
+        """End the process, unless it is the last."""
         if len(self.areas) > 1:
             self.add("exit", actor)
             del self.areas[actor]
 
     def move(self, actor: int, area: Area, what: Range) -> None:
-        """Somewhere else; of the whole area, nothing is left behind then, as far as we know."""
+        """Move pages of an area; if all of them move, the area is gone."""
         to = self.target(what)
         keep = area.kind == "anon" and self.rng.random() < 0.12
         self.add("move", actor, range=what, to=to, word="keep" if keep else "move")
@@ -169,17 +169,17 @@ class Draw:
         self.areas[actor].append(Area(replace(what, slot=to.slot, page=to.page), area.kind))
 
     def target(self, what: Range) -> Range:
-        """A place with the same offset in a folio, or another."""
+        """An address for a move, with the same offset in a folio or another."""
         rng = self.rng
         shift = rng.choice([0, 0, 0, 16, 1, -1, 3, 512, rng.randint(-64, 64)])
         return Range(rng.choice(SLOTS), max(0, min(SLOT_PAGES - what.count, what.page + shift)))
 
     def word(self, actor: int, where: Range) -> None:
-        """Write one word of each page, often at the edge of a group that is looked at together."""
+        """Write one word of each page, often at the edge of a group that is read together."""
         number = self.rng.choice([self.rng.choice(WORDS), self.rng.randrange(PAGE_WORDS)])
         self.add("word", actor, range=where, number=number)
 
 
 def pick(rng: random.Random, weights: Mapping[T, float]) -> T:
-    """A key, as often as its weight says."""
+    """A random key, by its weight."""
     return rng.choices(list(weights), list(weights.values()))[0]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Programs from a seed: large folios that meet what the series change.
+"""Programs from a seed: large folios on the paths that the series changes.
 
-A program has a theme (mremap, lazyfree, swap-out, KSM), which says how often each operation comes.
+A program has a theme (mremap, lazyfree, swap-out, KSM), which weights the operations.
 """
 
 from __future__ import annotations
@@ -10,17 +10,19 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from quire.fuzz.generate import ksm
 from quire.fuzz.generate.draw import CROWDS, FOLIO_WEIGHTS, PASSES, Draw, pick
-from quire.fuzz.generate.recipes import merged, recipe
+from quire.fuzz.generate.recipes import recipe
 from quire.fuzz.language.program import ACTORS, MAX_OPS, SLOT_PAGES, Op, Program, check
 
+# Share of programs that are mutants of the pool's.
 SHARE_OF_POOL = 0.4
-# Of operations that are to meet a fault, and at which of their allocations.
+# Share of operations with a fault, and the number of the allocation that fails.
 SHARE_FAULTY = 0.15
 NTH = (1, 1, 1, 2, 2, 3, 4, 5, 6, 8, 10, 15, 20, 40)
 MIN_OPS, LONGEST = 3, 14
 
-# How often an operation comes: everywhere, and by theme in place of that.
+# The weight of each operation, and the weights by which a theme replaces some.
 COMMON = {
     "write": 8.0, "read": 2.0, "fork": 3.0, "exit": 1.0, "protect": 2.5, "unmap": 1.5, "map": 1.0,
     "move": 2.5, "resize": 0.3, "clear-refs": 1.5, "wp": 1.5, "unwp": 0.7, "watch": 0.2,
@@ -51,14 +53,14 @@ def generate(seed: int) -> Program:
     draw.set_folio(pick(rng, FOLIO_WEIGHTS))
     draw.map(0, None if rng.random() < 0.25 else "anon")
     if theme == "ksm":
-        merged(draw, 0, draw.area(0).where)
+        ksm.merge_some(draw, 0, draw.area(0).where)
     for _ in range(rng.randint(MIN_OPS, LONGEST)):
         step(draw)
     return tuple(draw.ops[:MAX_OPS])
 
 
 def following(seed: int, pool: Sequence[Program]) -> Program:
-    """The program of a seed, or, where some have reached new code, often one near those."""
+    """The program of a seed, or often a mutant of the pool: programs that reached new code."""
     rng = random.Random(f"{seed} from the pool")
     if pool and rng.random() < SHARE_OF_POOL:
         return mutate(rng, rng.choice(pool), rng.choice(pool))
@@ -66,7 +68,7 @@ def following(seed: int, pool: Sequence[Program]) -> Program:
 
 
 def with_faults(seed: int, program: Program) -> Program:
-    """The same with allocations that fail, in some of its operations."""
+    """The same program, with an allocation that fails in some of its operations."""
     rng = random.Random(f"{seed} faults")
     ops: list[Op] = []
     for op in program:
@@ -89,7 +91,7 @@ def step(draw: Draw) -> None:
 
 
 def mutate(rng: random.Random, program: Program, other: Program) -> Program:
-    """A program near this one; `other` lends its operations."""
+    """A mutant of this program, maybe with operations of `other`."""
     ops = list(program)
     for _ in range(rng.randint(1, 3)):
         kind = rng.random()
@@ -108,7 +110,7 @@ def mutate(rng: random.Random, program: Program, other: Program) -> Program:
 
 
 def _vary(rng: random.Random, op: Op) -> Op:
-    """The same operation on other pages, or by another process."""
+    """The operation on other pages, or by another process."""
     if op.actor is not None and rng.random() < 0.3:
         return replace(op, actor=rng.randrange(ACTORS))
     if not op.range:
@@ -123,7 +125,7 @@ def _vary(rng: random.Random, op: Op) -> Op:
         return op
 
 
-# Operations that take a range and nothing else.
+# Operations that take only a range.
 RANGED = frozenset("write read unmap wp unwp unwatch lock unlock split idle look".split())
 
 
@@ -188,7 +190,7 @@ STEPS: dict[str, Callable[[Draw, int], object]] = {
     "clear-refs": _clear_refs,
     "swap": _switch("swap"),
     "smart": _switch("smart"),
-    "merge": lambda draw, actor: merged(draw, actor, draw.area(actor).where),
+    "merge": lambda draw, actor: ksm.merge_some(draw, actor, draw.area(actor).where),
     "drop": lambda draw, actor: draw.add("drop", actor),
     "warm": lambda draw, actor: draw.add("warm", actor),
     "watch": lambda draw, actor: draw.add("watch", actor),

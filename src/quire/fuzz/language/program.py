@@ -7,8 +7,8 @@
     0 fork 1                  process 1 is born
     1 move A 0 16 B 3 move
 
-docs/fuzz.md describes every operation. A number at the beginning is the process; operations on the
-system as a whole have none. `#` starts a comment.
+docs/fuzz.md describes every operation. The number at the beginning is the process;
+operations on the whole system have none. `#` starts a comment.
 """
 
 from __future__ import annotations
@@ -95,28 +95,28 @@ class Range:
 
     @property
     def end(self) -> int:
-        """The page behind the last."""
+        """The page after the last."""
         return self.page + self.count
 
     @property
     def address(self) -> Range:
-        """Where they begin."""
+        """The first page, as an address."""
         return replace(self, count=0)
 
     @property
     def pages(self) -> range:
-        """Their numbers."""
+        """The page numbers."""
         return range(self.page, self.end)
 
     def text(self) -> str:
-        """As in a program."""
+        """The range as a program has it."""
         words = [self.slot, str(self.page)] + ([str(self.count)] if self.count else [])
         return " ".join(words)
 
 
 @dataclass(frozen=True)
 class Op:
-    """One operation. What its verb does not take stays at the default."""
+    """One operation. Fields that its verb does not take keep their defaults."""
 
     verb: str
     actor: int | None = None
@@ -126,7 +126,7 @@ class Op:
     word: str = ""
 
     def text(self) -> str:
-        """The line."""
+        """The line of a program."""
         words = [] if self.actor is None else [str(self.actor)]
         words.append(self.verb)
         for kind in VERBS[self.verb].takes:
@@ -143,13 +143,13 @@ Program = tuple[Op, ...]
 
 
 def text(program: Program, comments: Iterable[str] = ()) -> str:
-    """A program's file."""
+    """The text of a program's file, comments first."""
     lines = [f"# {comment}".rstrip() for comment in comments]
     return "\n".join([*lines, *(op.text() for op in program)]) + "\n"
 
 
 def parse(source: str, name: str = "program") -> Program:
-    """Read a program. UserError names the line that is none."""
+    """Parse a program. UserError names the line that is wrong, or a wrong number of lines."""
     ops = []
     for number, line in enumerate(source.splitlines(), 1):
         words = line.partition("#")[0].split()
@@ -207,7 +207,7 @@ def _range(slot: str, page: int, count: int | None) -> Range:
 
 
 def check(op: Op) -> Op:
-    """The operation, if its words and numbers are among those allowed. ValueError if not."""
+    """Return the operation. ValueError if a word or a number is not allowed."""
     words = VERBS[op.verb].words
     if words and op.word not in words:
         raise ValueError(f"{op.word!r} is not one of: {', '.join(words)}")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Records: what the guest saw while it ran a program, line by line.
 
-A line of the kinds v (mappings), m (pages) and u (counters) stands only where it differs from the
-one before of the same process and slot.
+A line of the kinds v (mappings), m (pages) and u (counters) appears only where it differs from the
+previous one of the same process and slot.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from quire.boot import splat
 from quire.fuzz.language.program import Range
 
-# Lines that tell a state, and how many words name whose.
+# Kinds of lines that hold a state, and how many words name the process and slot.
 STATES = {"v": 3, "m": 3, "u": 2}
 _RUN = re.compile(r"(\d+)\*([a-zA-Z-]+)(?::(\S+))?")
 _TAGGED = re.compile(r"(t\d+(?:\.\d+)?@[A-Z])(\d+)")
@@ -23,18 +23,18 @@ _TAGGED = re.compile(r"(t\d+(?:\.\d+)?@[A-Z])(\d+)")
 
 @dataclass(frozen=True)
 class Page:
-    """One page as a process sees it: letters for its state, and what it holds."""
+    """One page as a process sees it: letters for its state, and its content."""
 
     state: str
     content: str
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is there, or nothing but zeroes."""
+        """Whether there is no page, or a page of zeroes."""
         return self.state[0] == "-" or self.content == "0"
 
     def without(self, letters: str) -> Page:
-        """The same, less what these letters say."""
+        """The page without these letters of its state."""
         return Page("".join(letter for letter in self.state if letter not in letters), self.content)
 
     def differs_in(self, other: Page) -> set[str]:
@@ -44,14 +44,14 @@ class Page:
 
 @dataclass
 class Record:
-    """One program's run on one kernel. `lost` says why it has no end, if it has none."""
+    """One program's run on one kernel. `lost` says why the guest was lost, if it was."""
 
     lines: list[str] = field(default_factory=list)
     lost: str = ""
 
     @property
     def plain(self) -> list[str]:
-        """The lines without the kernel's messages: splats among them are told otherwise."""
+        """The lines without the kernel's messages; `splat` has the splats among those."""
         return [line for line in self.lines if not line.startswith("k ")]
 
     @property
@@ -63,7 +63,7 @@ class Record:
 
     @property
     def trouble(self) -> str:
-        """What no kernel may do, whatever another one does: splats, hangs, leaks."""
+        """What no kernel may do, whatever the other one does: splats, hangs, leaks."""
         if self.lost:
             return self.lost
         if self.splat:
@@ -78,7 +78,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Step:
-    """An operation's outcome and the states that are told after it, by their key."""
+    """An operation's outcome, and the states after it by kind, process and slot."""
 
     name: str
     outcome: str
@@ -107,7 +107,7 @@ def steps(record: Record) -> Iterator[Step]:
 
 
 def pages(line: str, slot: str) -> dict[Range, Page]:
-    """The pages of an m line's state: "first run run ..."."""
+    """The pages in the state of an m line: "first run run ..."."""
     first, *runs = line.split(" ")
     at = int(first)
     found: dict[Range, Page] = {}
@@ -122,7 +122,7 @@ def pages(line: str, slot: str) -> dict[Range, Page]:
 
 
 def read(lines: Iterable[str]) -> dict[int, Record]:
-    """The records of a boot, by the programs' numbers. The last may be without its end."""
+    """The records of a boot, by the programs' numbers. The last may lack its end."""
     records: dict[int, Record] = {}
     current: Record | None = None
     for line in lines:
@@ -138,7 +138,7 @@ def read(lines: Iterable[str]) -> dict[int, Record]:
 
 
 def write(path: Path, records: Mapping[int, Record]) -> None:
-    """A file that read() can read. Lost programs have no end, as in a guest's results."""
+    """Write a file that read() can read. Lost programs have no end, as in a guest's results."""
     lines: list[str] = []
     for number, found in records.items():
         lines += [f"p {number}", *found.lines, *([] if found.lost else [f"q {number}"])]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Comparing two records of one program: what differs, and which differences are excused."""
+"""The oracle: compares two records of one program and excuses what a series changes on purpose."""

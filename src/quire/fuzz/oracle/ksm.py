@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What KSM may merge otherwise on the series: what is followed of it, and what that excuses.
+"""The excuses of KSM: what ksmd may merge differently on side b, which has the KSM series.
 
-An item that leaves the stable tree starts anew with the series. So a page that was merged and
-written to since is merged again a pass later, or earlier with smart scan, than on stock.
+With the series, an item that leaves the stable tree starts anew, without its old checksum and age.
+So a page that was merged and then written to is merged again a pass later than on side a, or
+earlier with smart scan.
 """
 
 from __future__ import annotations
@@ -13,75 +14,77 @@ from dataclasses import dataclass, field
 from quire.fuzz.language.program import Op
 from quire.fuzz.language.record import Page
 from quire.fuzz.oracle import tracking
-from quire.fuzz.oracle.tracking import Place
+from quire.fuzz.oracle.excuses import Excuses, Rule
+from quire.fuzz.oracle.tracking import TrackedPage
 
-# What writes to pages, and so takes merged ones apart: mlock() does where writing is allowed.
+# These write to pages, and so unmerge them; mlock() writes where writing is allowed.
 WRITING = {"write", "same", "word", "lock", "resize"}
 WRITING_ADVICE = {"populate-write", "unmergeable"}
-# So many places one page can have (max_page_sharing, which ksmd starts with).
+# How many mappings share one KSM page at most (ksmd's initial max_page_sharing).
 MAX_SHARING = 256
-# Passes after which ksmd has merged again what it can.
+# Passes after which ksmd has merged again all that it can.
 SETTLED = 6
 # Letters of a page's state that merging takes away: mapped once, of a large folio.
 _MERGING = "xL"
-# What depends on which of equal pages is shared: soft-dirty and uffd-wp, which the others lose (on
-# stock, too), and whether it is lazyfree, which they become.
+# Letters that depend on which of equal pages is shared: the others lose soft-dirty and uffd-wp (on
+# both sides), and become lazyfree if the shared one is.
 _LOST = "dwz"
 
 
 @dataclass
-class Merging:
-    """What ksmd may have made of pages on one kernel alone."""
+class KsmExcuses:
+    """Tracks the pages that ksmd may have treated differently on the two sides."""
 
-    # Pages that have differed in what depends on which one is shared.
-    apart: set[Place] = field(default_factory=set)
-    # Pages that are merged on one kernel and not yet on the other.
-    late: set[Place] = field(default_factory=set)
-    # Those that were so one operation ago.
-    before: set[Place] = field(default_factory=set)
-    # Pages that are merged on one kernel and were not, and so could be swapped, on the other.
-    away: set[Place] = field(default_factory=set)
-    # Pages that are soft-dirty on one kernel alone, since another of their content is shared.
-    soft: set[Place] = field(default_factory=set)
-    # Pages of mergeable mappings; whether some were taken out of them.
-    mergeable: set[Place] = field(default_factory=set)
+    excuses: Excuses
+    # Pages that have differed because another one of their content is shared.
+    apart: set[TrackedPage] = field(default_factory=set)
+    # Pages that one side has merged and the other has not merged yet.
+    late: set[TrackedPage] = field(default_factory=set)
+    # The pages that were late one operation ago.
+    before: set[TrackedPage] = field(default_factory=set)
+    # Pages that one side has merged; the other side had not, and so could swap them.
+    away: set[TrackedPage] = field(default_factory=set)
+    # Pages that are soft-dirty on one side only, because another one of their content is shared.
+    soft: set[TrackedPage] = field(default_factory=set)
+    # Pages of mergeable mappings, and whether MADV_UNMERGEABLE took some out.
+    mergeable: set[TrackedPage] = field(default_factory=set)
     taken_out: bool = False
-    # Some have ever been merged on one kernel alone.
+    # One side alone has merged some page at some time.
     ever: bool = False
-    # ksmd has passed; something was written since; how often it has passed after that.
+    # ksmd has passed; something was written after that; passes since the last write.
     passed: bool = False
     unmerged: bool = False
     since: int = 0
     smart: bool = False
     # A mapping moved.
     moved: bool = False
-    # A reference was taken to some page.
+    # The program took a reference to some page.
     held: bool = False
-    # More places were merged than one page can have.
+    # More mappings were merged than one KSM page can have.
     crowded: bool = False
 
     @property
     def ages(self) -> bool:
-        """Whether smart scan may take a page for an old one on stock alone.
+        """Whether smart scan may take a page for an old one, and skip it, on side a only.
 
-        Which page is merged, and with whom reclaim finds it, may differ then for all of its
-        content, in whatever process.
+        Then the sides may differ, for all pages of that content in any process, in which page is
+        merged and with which others reclaim finds it.
         """
         return self.smart and self.unmerged
 
     @property
     def settled(self) -> bool:
-        """Whether ksmd has merged all that it can, and the same on both kernels.
+        """Whether ksmd has merged all that it can, and the same on both sides.
 
-        A page that is held cannot be merged. If ksmd meets it first, it spoils that for all of
-        its content, in each pass, unless others were merged before. A page that has as many
-        places as it can have takes no more, and who comes a pass later may come too late.
+        A held page cannot be merged. If ksmd meets it first, it blocks all pages of its content in
+        each pass, unless others were merged before. A KSM page that has as many mappings as
+        allowed takes no more, so a page that comes a pass later may come too late.
         """
         return self.since >= SETTLED and not self.held and not self.crowded
 
     @property
-    def unlike(self) -> set[Place]:
-        """Pages that are not the same on both kernels."""
+    def unlike(self) -> set[TrackedPage]:
+        """Pages that differ between the sides."""
         return self.apart | self.late | self.away
 
     def apply(self, op: Op, outcome: str) -> None:
@@ -105,89 +108,96 @@ class Merging:
             for known in (self.apart, self.soft, self.away):
                 known.difference_update(where)
         elif op.verb == "clear-refs" and op.number == 4:
-            self.soft -= {place for place in self.soft if place[0] == op.actor}
+            self.soft -= {page for page in self.soft if page[0] == op.actor}
         tracking.follow((self.apart, self.soft, self.away, self.mergeable), op, outcome)
 
-    def look(self) -> None:
-        """What is late now is to be seen anew."""
+    def start_step(self) -> None:
+        """Start a new step: forget which pages are late, but for one operation."""
         self.before, self.late = self.late, set()
 
-    def later(self, place: Place, stock: Page, patched: Page) -> bool:
-        """Whether one kernel has merged the page and the other one need not yet."""
-        if not self._later(place, stock, patched):
-            return False
-        self.ever = True
-        self.late.add(place)
-        return True
+    def excuse(self, page: TrackedPage, a: Page, b: Page) -> Rule | None:
+        """The rule of KSM that covers a page's difference, if one does and it applies."""
+        if Rule.MERGED_LATER in self.excuses and self._later(page, a, b):
+            self.ever = True
+            self.late.add(page)
+            return Rule.MERGED_LATER
+        rule = self._reclaimed(page, a, b)
+        if rule in self.excuses:
+            self.away.add(page)
+            return rule
+        if self.away and _mergeable(a) and _as_merged(a) == _as_merged(b):
+            return Rule.FOLLOWS  # one side shares it, the other read it from swap for each mapping
+        return None
 
-    def _later(self, place: Place, stock: Page, patched: Page) -> bool:
-        if place in self.soft:
-            stock, patched = stock.without("d"), patched.without("d")
-        if stock == patched:
+    def counts_differ(self, a: str, b: str) -> bool:
+        """Whether a pass of ksmd may count pages differently.
+
+        KSM pages without mappings, or that are held, go later. With more mappings than a KSM page
+        can have, there may be one page more, with the same sum.
+        """
+        same = merged(a) == merged(b) != 0
+        may = self.ever or (self.unmerged and (same or self.held))
+        return may and Rule.MERGED_LATER in self.excuses
+
+    def _later(self, page: TrackedPage, a: Page, b: Page) -> bool:
+        """Whether one side has merged the page, and the other need not have yet."""
+        if page in self.soft:
+            a, b = a.without("d"), b.without("d")
+        if a == b:
             return True
-        if _merged_and_swapped(stock, patched):
-            if self.ages or place in self.before | self.away:
-                self.away.add(place)
+        if _merged_and_swapped(a, b):
+            if self.ages or page in self.before | self.away:
+                self.away.add(page)
                 return True
             return False
-        if not self._otherwise(stock, patched):
+        if not self._differ_in_merging(a, b):
             return False
-        differ = stock.differs_in(patched)
+        differ = a.differs_in(b)
         if differ & {"w", "z"} or differ == {"L"}:
-            self.apart.add(place)
+            self.apart.add(page)
         elif "d" in differ:
-            self.soft.add(place)
+            self.soft.add(page)
         return True
 
-    def _otherwise(self, stock: Page, patched: Page) -> bool:
-        """Whether the pages differ in being merged, or in which one is shared, and may."""
-        if not self.unmerged or not stock.content or _as_merged(stock) != _as_merged(patched):
+    def _differ_in_merging(self, a: Page, b: Page) -> bool:
+        """Whether only one is merged, or another page is the shared one, where that is excused."""
+        if not self.unmerged or not a.content or _as_merged(a) != _as_merged(b):
             return False
-        alone = ["x" in page.state for page in (stock, patched)]
-        if stock.without("L") == patched.without("L"):
-            return True  # one was split to be merged, with a page that the other did not meet
-        lost = stock.differs_in(patched) & {*_LOST}
-        if stock.without(_LOST) == patched.without(_LOST) or (lost and all(alone)):
+        alone = ["x" in page.state for page in (a, b)]
+        if a.without("L") == b.without("L"):
+            return True  # one side split a folio to merge a page that the other side did not meet
+        lost = a.differs_in(b) & {*_LOST}
+        if a.without(_LOST) == b.without(_LOST) or (lost and all(alone)):
             return not any(alone)
         return not self.settled or (self.ages and alone == [True, False])
 
-    def reclaimed(self, place: Place, stock: Page, patched: Page) -> str:
-        """The name of what explains that one kernel alone found a merged page; empty if nothing."""
-        if self.passed and self.moved and _merged_and_swapped(stock, patched):
-            there = stock.state[0] == "p"
-            if there or (self.taken_out and place not in self.mergeable):
-                self.away.add(place)
-                return "found" if there else "lost"
-        if self.away and _mergeable(stock) and _as_merged(stock) == _as_merged(patched):
-            return "follows"  # shared on one kernel, read from swap by each on the other
-        return ""
-
-    def counts_differ(self, stock: str, patched: str) -> bool:
-        """Whether ksmd may count pages otherwise: those without places, or that somebody holds, go
-        later; one more is needed for more places than a page can have, with the same sum then.
-        """
-        same = merged(stock) == merged(patched) != 0
-        return self.ever or (self.unmerged and (same or self.held))
+    def _reclaimed(self, page: TrackedPage, a: Page, b: Page) -> Rule | None:
+        """The rule by which reclaim on one side alone may find a merged page, if one matches."""
+        if not self.passed or not self.moved or not _merged_and_swapped(a, b):
+            return None
+        if a.state[0] == "p":
+            return Rule.FOUND
+        return Rule.LOST if self.taken_out and page not in self.mergeable else None
 
 
 def merged(outcome: str) -> int:
-    """Of passes of ksmd: how many places are merged, whatever the number of pages for them."""
+    """Of passes of ksmd: how many mappings share KSM pages, whatever the number of pages."""
     counts = re.fullmatch(r"shared=(\d+) sharing=(\d+)", outcome)
     return sum(map(int, counts.groups())) if counts else 0
 
 
 def _as_merged(page: Page) -> Page:
-    """What does not depend on whether it is merged, for pages that can be."""
+    """The page without what merging changes, if KSM can merge it."""
     return page.without(_MERGING + _LOST) if _mergeable(page) else page
 
 
 def _mergeable(page: Page) -> bool:
-    """Whether others can have its content: written to be the same, or all zero."""
+    """Whether other pages can have its content: written by `same`, or all zero."""
     return page.content.startswith("k") or page.content == "0"
 
 
 def _merged_and_swapped(one: Page, other: Page) -> bool:
-    """Whether one kernel has a page for KSM in memory and the other in swap, where none is read."""
+    """Whether one side has a page for KSM in memory, and the other has it in swap, unread."""
     there, away = (one, other) if "s" in other.state else (other, one)
     same = _mergeable(there) and not away.content
     bits = there.without(_MERGING).state.replace("p", "s")

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a program did, as far as it explains that a page is not the same on both kernels."""
+"""What a program did, as far as it explains why a page differs between the sides.
+
+Side b has the series and side a does not: the rules know the direction.
+"""
 
 from __future__ import annotations
 
@@ -9,43 +12,48 @@ from dataclasses import dataclass, field
 from quire.fuzz.language.program import Op, Range
 from quire.fuzz.language.record import Page, Step, pages
 from quire.fuzz.oracle import tracking
-from quire.fuzz.oracle.ksm import Merging
-from quire.fuzz.oracle.tracking import Place
+from quire.fuzz.oracle.excuses import Excuses, Rule
+from quire.fuzz.oracle.ksm import KsmExcuses
+from quire.fuzz.oracle.tracking import TrackedPage
 
 
 @dataclass
 class Model:
-    """Pages given up by MADV_FREE, and what follows from them; `merging` has KSM's part."""
+    """Pages given up by MADV_FREE, and pages that differ with an excuse; `ksm` has KSM's part."""
 
-    merging: Merging = field(default_factory=Merging)
-    lazy: set[Place] = field(default_factory=set)
-    # Pages of droppable mappings, of which stock and the series make the same.
-    droppable: set[Place] = field(default_factory=set)
+    excuses: Excuses
+    ksm: KsmExcuses = field(init=False)
+    lazy: set[TrackedPage] = field(default_factory=set)
+    # Pages of droppable mappings, which both sides treat alike.
+    droppable: set[TrackedPage] = field(default_factory=set)
     # Pages that have differed, with an excuse.
-    apart: set[Place] = field(default_factory=set)
-    # What was seen of both kernels after each operation so far.
+    apart: set[TrackedPage] = field(default_factory=set)
+    # What was seen on both sides after each operation so far.
     seen: list[tuple[Step, Step]] = field(default_factory=list)
-    # A reference was given back that was taken to a page.
+    # The program dropped a reference that it had taken to a page.
     let_go: bool = False
-    # Pages were given up; something was written, or reclaimed, since.
+    # Pages were given up; something was written, or reclaimed, after that.
     freed: bool = False
     written: bool = False
     reclaimed: bool = False
 
-    @property
-    def held(self) -> bool:
-        """Whether a reference was taken to some page."""
-        return self.merging.held
+    def __post_init__(self) -> None:
+        self.ksm = KsmExcuses(self.excuses)
 
     @property
-    def unlike(self) -> set[Place]:
-        """Pages that are not the same on both kernels, for whatever reason."""
-        return self.apart | self.merging.unlike
+    def held(self) -> bool:
+        """Whether the program took a reference to some page."""
+        return self.ksm.held
+
+    @property
+    def unlike(self) -> set[TrackedPage]:
+        """Pages that differ between the sides, with an excuse."""
+        return self.apart | self.ksm.unlike
 
     def apply(self, op: Op, outcome: str) -> None:
         """Follow one operation."""
         outcome = outcome.partition(" before=")[0]
-        self.merging.apply(op, outcome)
+        self.ksm.apply(op, outcome)
         where = tracking.within(op.actor, op.range)
         self.let_go |= self.held and op.verb in ("drop", "exit")
         self.freed |= op.word in ("free", "droppable")
@@ -66,76 +74,76 @@ class Model:
             self.reclaimed |= self.freed
 
     def written_in_the_end(self, actor: int) -> None:
-        """The last of a program's operations: a process has written to all of its pages."""
-        self.lazy = {place for place in self.lazy if place[0] != actor}
+        """Follow the end of a program, where a process writes to all of its pages."""
+        self.lazy = {page for page in self.lazy if page[0] != actor}
 
-    def excuse(self, place: Place, stock: Page, patched: Page) -> str:
-        """The name of the explanation that covers a page's difference; empty if none does."""
-        if place in self.apart or place in self.merging.apart:
-            return "follows"
-        if self._given_up(place, stock, patched):
-            return "held" if self.held else "dropped in part"
-        if self.merging.later(place, stock, patched):
-            return "merged later"
-        reclaimed = self.merging.reclaimed(place, stock, patched)
-        if reclaimed:
-            return reclaimed
-        if self._back_from_swap(place, stock, patched):
-            return "slots"
-        near = any((who, slot) == place[:2] for who, slot, _ in self.unlike)
-        alike = stock.empty == patched.empty and _same_bits(stock, patched)
-        return "follows" if near and alike and _same_content(stock, patched) else ""
+    def excuse(self, page: TrackedPage, a: Page, b: Page) -> Rule | None:
+        """The rule that covers a page's difference, if one does and it applies."""
+        if page in self.apart or page in self.ksm.apart:
+            return Rule.FOLLOWS
+        rule = self._given_up(page, a, b) or self.ksm.excuse(page, a, b)
+        if rule:
+            return rule
+        if self._back_from_swap(page, a, b):
+            return Rule.SLOTS
+        near = any((actor, slot) == page[:2] for actor, slot, _ in self.unlike)
+        alike = a.empty == b.empty and _same_bits(a, b) and _same_content(a, b)
+        return Rule.FOLLOWS if near and alike else None
 
-    def _given_up(self, place: Place, stock: Page, patched: Page) -> bool:
-        """Whether the page is lazyfree, and may be there on one kernel alone, or still lazyfree.
+    def _given_up(self, page: TrackedPage, a: Page, b: Page) -> Rule | None:
+        """The rule by which a lazyfree page may be there on one side only, or still be lazyfree.
 
-        It is by what the program did or by what the kernel says: a process can give up a page that
-        another one maps, too. While somebody holds it, it stays.
+        The program or the kernel says which pages are lazyfree: a process can give up a page that
+        another process maps, too. A held page stays.
         """
-        lazy = place in self.lazy or "z" in stock.state or "z" in patched.state
-        if not lazy or place in self.droppable:
-            return False
-        if stock.empty or patched.empty:
-            return self.written or (self.held and self.let_go)
-        kept = self.held or self.written
-        return kept and _same_bits(stock, patched) and _same_content(stock, patched)
+        lazy = page in self.lazy or "z" in a.state or "z" in b.state
+        if not lazy or page in self.droppable:
+            return None
+        gone = a.empty or b.empty
+        if not gone and not (_same_bits(a, b) and _same_content(a, b)):
+            return None
+        causes = {
+            Rule.HELD: self.held and (self.let_go or not gone),
+            Rule.DROPPED_IN_PART: self.written,
+        }
+        return next((rule for rule, yes in causes.items() if yes and rule in self.excuses), None)
 
-    def _back_from_swap(self, place: Place, stock: Page, patched: Page) -> bool:
-        """Whether the page was in swap, where it went alone, and is of a large folio now on one
-        kernel only.
+    def _back_from_swap(self, page: TrackedPage, a: Page, b: Page) -> bool:
+        """Whether the page left for swap as a small folio, and one side alone brought it back as
+        part of a large one.
         """
-        if stock.without("L") != patched.without("L"):
+        if a.without("L") != b.without("L"):
             return False
-        return all(_swapped_alone(seen, place) for seen in zip(*self.seen, strict=True))
+        return all(_swapped_alone(seen, page) for seen in zip(*self.seen, strict=True))
 
     def touches(self, op: Op) -> bool:
-        """Whether an operation's outcome can depend on pages that are not the same."""
+        """Whether an operation's outcome can depend on pages that differ."""
         return bool(tracking.touched(op) & self.unlike if op.range else self.unlike)
 
     def apart_in(self, actor: int, slot: str = "") -> bool:
-        """Whether a process has pages that are not the same, in that slot or any."""
+        """Whether a process has pages that differ, in that slot or in any."""
         return any(who == actor and slot in ("", where) for who, where, _ in self.unlike)
 
 
-def _swapped_alone(steps: Sequence[Step], place: Place) -> bool:
-    """Whether a page was in swap after the last of these, and not of a large folio before."""
-    actor, slot, page = place
-    key, at = f"m {actor} {slot}", Range(slot, page)
+def _swapped_alone(steps: Sequence[Step], page: TrackedPage) -> bool:
+    """Whether a page was in swap after the last of these steps, and in a small folio before."""
+    actor, slot, number = page
+    key, at = f"m {actor} {slot}", Range(slot, number)
     known = None
     for step in reversed(steps):
         before = pages(step.states[key], slot).get(at) if key in step.states else None
         if not before or "s" not in before.state:
-            # If it is not known from where it came, it has moved while in swap.
+            # A page without an earlier state has moved while it was in swap.
             return bool(known) and not (before and "L" in before.state)
         known = before
     return bool(known)
 
 
 def _same_bits(one: Page, other: Page) -> bool:
-    """Whether they are both soft-dirty or not, and write-protected by userfaultfd or not."""
+    """Whether soft-dirty and uffd-wp agree."""
     return not one.differs_in(other) & {*"dw"}
 
 
 def _same_content(one: Page, other: Page) -> bool:
-    """Whether they do, as far as it was read: what is not there was not."""
+    """Whether the contents agree, where both were read: only present pages are."""
     return one.content == other.content or not (one.content and other.content)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Places of pages, and how what is known of them follows the program."""
+"""Tracking of pages: what is known of a page moves with it and is inherited by children."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Iterable
 
 from quire.fuzz.language.program import Op, Range
 
-# Process, slot, page: ranges are few pages.
-Place = tuple[int, str, int]
+# Process, slot, page number. A program's ranges have few pages.
+TrackedPage = tuple[int, str, int]
 
 
-def within(actor: int | None, where: Range | None) -> set[Place]:
-    """The places of a range."""
+def within(actor: int | None, where: Range | None) -> set[TrackedPage]:
+    """The pages of a range."""
     if not where:
         return set()
     return {(-1 if actor is None else actor, where.slot, page) for page in where.pages}
 
 
-def touched(op: Op) -> set[Place]:
-    """The places that an operation can meet; pages that moved are at their new ones by now."""
+def touched(op: Op) -> set[TrackedPage]:
+    """The pages that an operation can meet; pages that moved have their new address by now."""
     found = within(op.actor, op.range)
     if op.range and op.to:
         found |= within(op.actor, Range(op.to.slot, op.to.page, op.range.count))
@@ -27,29 +27,29 @@ def touched(op: Op) -> set[Place]:
 
 
 def remaps(op: Op) -> bool:
-    """Whether the operation puts another mapping, or none, in the place of what was there."""
+    """Whether the operation replaces or removes the mapping of its range."""
     return op.verb in ("map", "unmap")
 
 
 def empties(op: Op) -> bool:
-    """Whether the pages that were there are gone."""
+    """Whether the operation drops the pages of its range."""
     return remaps(op) or op.word in ("dontneed", "remove")
 
 
-def follow(known: Iterable[set[Place]], op: Op, outcome: str) -> None:
-    """Of pages that moved, or that a child has as well: what is known of them goes along."""
+def follow(known: Iterable[set[TrackedPage]], op: Op, outcome: str) -> None:
+    """Carry what is known of pages along when they move, and copy it to a child."""
     if outcome != "ok":
         return
-    for places in known:
+    for pages in known:
         if op.verb == "move" and op.range and op.to:
-            _move(places, op, op.range, op.to)
+            _move(pages, op, op.range, op.to)
         elif op.verb == "fork":
-            places |= {(op.number, slot, page) for who, slot, page in places if who == op.actor}
+            pages |= {(op.number, slot, page) for who, slot, page in pages if who == op.actor}
 
 
-def _move(places: set[Place], op: Op, what: Range, to: Range) -> None:
-    source = within(op.actor, what) & places
-    places -= within(op.actor, Range(to.slot, to.page, what.count))
+def _move(pages: set[TrackedPage], op: Op, what: Range, to: Range) -> None:
+    source = within(op.actor, what) & pages
+    pages -= within(op.actor, Range(to.slot, to.page, what.count))
     if op.word != "keep":
-        places -= source
-    places |= {(who, to.slot, page - what.page + to.page) for who, _, page in source}
+        pages -= source
+    pages |= {(who, to.slot, page - what.page + to.page) for who, _, page in source}

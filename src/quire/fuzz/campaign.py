@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A campaign: many programs on both sides of an architecture, in batches, and their triage."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from quire.arch import Architecture
+from quire.boot import machine
+from quire.fuzz import findings, triage
+from quire.fuzz.coverage.guide import Guide
+from quire.fuzz.generate import generator
+from quire.fuzz.language import program
+from quire.fuzz.language.program import Program
+from quire.fuzz.runner import Target
+from quire.fuzz.triage import Finding, Pair, Tally
+from quire.host.errors import UserError
+from quire.host.process import dry_run
+from quire.host.progress import Progress
+from quire.session import Session
+from quire.source.tree import Tree
+
+# Programs a boot: enough to make the time of booting small, and few to lose with a guest.
+BATCH = 500
+PROGRAMS = 1000
+FAULTS = "CONFIG_FAULT_INJECTION"
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which programs run: how many, from which seed, and when to stop.
+
+    `faults` lets allocations fail. `given` are programs from files, which run in place of
+    generated ones.
+    """
+
+    programs: int = PROGRAMS
+    seed: int = 1
+    findings: int = 5
+    faults: bool = False
+    given: Mapping[int, Program] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """The number of programs."""
+        return len(self.given) or self.programs
+
+    def program(self, number: int, pool: Sequence[Program]) -> Program:
+        """The program of a number; the pool lends its programs to generated ones."""
+        if self.given:
+            return self.given[number]
+        seed = self.seed + number
+        ops = generator.following(seed, pool)
+        return generator.with_faults(seed, ops) if self.faults else ops
+
+
+@dataclass
+class Campaign:
+    """The programs of one architecture on a pair of sides, and what came of them so far.
+
+    Findings go to folders in `output`. With a guide, coverage leads to further programs.
+    """
+
+    pair: Pair
+    output: Path
+    guide: Guide | None = None
+    tally: Tally = field(default_factory=Tally)
+    findings: list[Finding] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def arch(self) -> Architecture:
+        """The architecture of both sides."""
+        return self.pair.b.kernel.arch
+
+    def run(self, options: Options, progress: Progress) -> None:
+        """Run all programs, or stop after enough findings. GuestLost if no program begins."""
+        started = time.monotonic()
+        with progress.stage(f"{self.arch.name} programs", options.total):
+            for start in range(0, options.total, BATCH):
+                numbers = range(start, min(start + BATCH, options.total))
+                self._investigate(options, numbers)
+                progress.at(numbers.stop, self.summary)
+                if len(self.findings) >= options.findings:
+                    break
+        self.seconds = time.monotonic() - started
+        findings.write_odd(self.tally, self.output)
+
+    @property
+    def summary(self) -> str:
+        """For the progress line."""
+        guide = self.guide.summary if self.guide else ""
+        return f"{self.tally.suspects} suspects, {len(self.findings)} findings{guide}"
+
+    @property
+    def problems(self) -> list[str]:
+        """A line per finding: where its program is, and the first difference."""
+        paths = [findings.folder(finding, self.output) for finding in self.findings]
+        return [
+            f"{self.arch.name}: {path / findings.PROGRAM}: {finding.title}"
+            for path, finding in zip(paths, self.findings, strict=True)
+        ]
+
+    def _investigate(self, options: Options, numbers: range) -> None:
+        pool = self.guide.pool if self.guide else []
+        batch = {number: options.program(number, pool) for number in numbers}
+        left = options.findings - len(self.findings)
+        for finding in triage.investigate(self.pair, self.tally, batch, left):
+            findings.write(finding, self.output)
+            self.findings.append(finding)
+
+
+def target(session: Session, arch: Architecture, tree: Tree) -> Target:
+    """A side: the kernel of a tree with our guest, both built, and where its boots log."""
+    kernel = session.kernel(arch, tree)
+    built = session.guest(kernel)
+    name = f"fuzz-{arch.name}-{tree.path.parent.name}"
+    return Target(kernel, built, machine.workdir(session.cache, name))
+
+
+def number(wanted: int | None, default: int) -> int:
+    """How many programs run; a dry run prints one boot's."""
+    count = default if wanted is None else wanted
+    return min(count, BATCH) if dry_run() else count
+
+
+def require_faults(pair: Pair) -> None:
+    """UserError if side b's kernel cannot make allocations fail."""
+    if not pair.b.kernel.enables(FAULTS):
+        raise UserError(
+            "this kernel cannot make allocations fail",
+            f"{pair.b.kernel.config}: no {FAULTS}",
+            "--config configs/debug.config",
+        )
+
+
+def corpus(root: Path) -> list[Path]:
+    """The files of the corpus. UserError if there are none."""
+    files = sorted((root / "tests/fuzz").glob("*.fuzz"))
+    if not files:
+        raise UserError("there is no corpus", "tests/fuzz/*.fuzz", "quire fuzz, without it")
+    return files
+
+
+def read(files: Sequence[Path]) -> dict[int, Program]:
+    """Programs from files, numbered. UserError for a file or a line that cannot be read."""
+    try:
+        texts = [(path, path.read_text()) for path in files]
+    except OSError as error:
+        raise UserError(
+            "a program cannot be read", str(error), "name a file that is there"
+        ) from error
+    return {number: program.parse(text, str(path)) for number, (path, text) in enumerate(texts)}

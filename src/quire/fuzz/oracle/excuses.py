@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Excuses: which differences between two sides are meant, and why.
+
+The oracle implements rules, each with a name. A series says in `excuses.toml`, beside its series
+file, which rules it needs:
+
+    [[excuse]]
+    name = "held"
+    topic = "lazyfree"
+    reason = "a clean lazyfree folio with an extra reference stays lazyfree"
+
+A rule applies when the series in use has that topic. Without the file, and without a series, only
+the rules in OWN apply: they hold for any two kernels.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from quire.host.errors import UserError
+from quire.source.series import Series
+
+# Beside the series file.
+FILE = "excuses.toml"
+# The name of an entry: [[excuse]].
+ENTRY = "excuse"
+FIELDS = ("name", "topic", "reason")
+
+
+class Rule(StrEnum):
+    """The rules of the oracle, by the names that excuses.toml and reports use."""
+
+    # model.py and sums.py: pages given up by MADV_FREE.
+    DROPPED_IN_PART = "dropped in part"
+    HELD = "held"
+    BITS_OF_A_RUN = "bits of a run"
+    # ksm.py: pages that KSM merges.
+    MERGED_LATER = "merged later"
+    FOUND = "found"
+    LOST = "lost"
+    # The oracle's own.
+    SLOTS = "slots"
+    A_FAULT = "a fault"
+    FOLLOWS = "follows"
+
+
+# Rules that hold for any two kernels, and why.
+OWN: Mapping[str, str] = MappingProxyType(
+    {
+        Rule.SLOTS: "small folios come back from swap as a large folio if their swap slots are "
+        "consecutive and aligned; that depends on how many pages took slots before, those of the "
+        "executor included",
+        Rule.A_FAULT: "an allocation was made to fail, and the two kernels count their allocations "
+        "differently: from then on only complaints, hangs and leaks count",
+        Rule.FOLLOWS: "the page is next to excused pages, or the sum includes excused pages",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Excuse:
+    """One entry of excuses.toml: a rule, the topic that needs it, and the reason in a sentence."""
+
+    rule: Rule
+    topic: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Excuses:
+    """The rules that apply to one comparison, each with its reason."""
+
+    reasons: Mapping[str, str] = field(default_factory=lambda: OWN)
+
+    def __contains__(self, rule: object) -> bool:
+        return rule in self.reasons
+
+
+# For kernels whose series is not known.
+NONE = Excuses()
+
+
+def applying(series: Series | None) -> Excuses:
+    """The excuses for side b, whose tree has this series, against side a, which does not.
+
+    UserError if the series has an excuses.toml that cannot be read.
+    """
+    file = series.file.with_name(FILE) if series else None
+    if not series or not file or not file.is_file():
+        return NONE
+    topics = series.topics
+    reasons: dict[str, str] = {}
+    for excuse in read(file):
+        if excuse.topic in topics:
+            reasons.setdefault(excuse.rule, excuse.reason)
+    return Excuses({**reasons, **OWN})
+
+
+def read(file: Path) -> list[Excuse]:
+    """Parse an excuses.toml. UserError names the entry with an unknown rule or without a field."""
+    try:
+        content = tomllib.loads(file.read_text())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError("excuses are not valid TOML", f"{file}: {error}", _format()) from error
+    entries = content.pop(ENTRY, [])
+    if content or not isinstance(entries, list):
+        raise UserError(
+            f"excuses stand under [[{ENTRY}]] and nowhere else",
+            f"{file}: {', '.join(content) or ENTRY}",
+            _format(),
+        )
+    return [_excuse(entry, f"{file}: excuse {at}") for at, entry in enumerate(entries, 1)]
+
+
+def _excuse(entry: Any, where: str) -> Excuse:
+    if not isinstance(entry, dict):
+        raise UserError("an excuse is not a table", where, _format())
+    if entry.get("name"):
+        where = f"{where} ({entry['name']})"
+    for name in FIELDS:
+        if not isinstance(entry.get(name), str) or not entry[name].strip():
+            raise UserError(f"an excuse lacks its {name}", where, _format())
+    further = [name for name in entry if name not in FIELDS]
+    if further:
+        raise UserError(f"an excuse has no field {', '.join(further)}", where, _format())
+    rules = [str(rule) for rule in Rule if rule not in OWN]
+    if entry["name"] not in rules:
+        raise UserError(
+            f"no rule of the oracle is called {entry['name']!r}",
+            where,
+            f"use one of these: {', '.join(rules)}\n"
+            "a new rule needs code in src/quire/fuzz/oracle/",
+        )
+    return Excuse(Rule(entry["name"]), entry["topic"], " ".join(entry["reason"].split()))
+
+
+def _format() -> str:
+    return f"give each [[{ENTRY}]] the fields {', '.join(FIELDS)}, each a string"

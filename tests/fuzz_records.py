@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Records for tests of the fuzzer: short programs, what a kernel may have seen, and fake sides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from conftest import ROOT
+from known import ARM64
+
+from quire.build.guest import Guest
+from quire.build.kernel import Kernel, Toolchain
+from quire.fuzz.language import program, record
+from quire.fuzz.language.program import Program
+from quire.fuzz.language.record import Record
+from quire.fuzz.oracle import compare as oracle
+from quire.fuzz.oracle import excuses
+from quire.fuzz.oracle.compare import Verdict
+from quire.fuzz.oracle.excuses import Excuses
+from quire.fuzz.runner import Target, Watch
+from quire.source import series
+from quire.source.base import Base
+from quire.source.series import Series
+from quire.source.tree import Tree
+from quire.source.version import parse
+
+REDIRTIED = program.parse(
+    "folio 64\n0 map A 0 16 anon\n0 write A 0 16\n0 advise A 0 16 free\n0 write A 5 1\n"
+    "0 advise A 0 16 pageout\n"
+)
+MERGED = program.parse(
+    "0 map A 0 2 anon\n0 same A 0 2 1\n0 advise A 0 2 mergeable\nksm 4\n0 same A 0 2 1\n"
+    "ksm 2\nksm 5\n"
+)
+
+
+@cache
+def whole() -> Series:
+    """Our series for the newest base."""
+    return series.select(ROOT / "patches", parse("6.12.117"))
+
+
+@cache
+def applying(*topics: str) -> Excuses:
+    """The excuses of our series, narrowed to these topics if any are named."""
+    return excuses.applying(whole().only(topics) if topics else whole())
+
+
+def compare(ops: Program, a: Record, b: Record) -> Verdict:
+    """The verdict with the excuses of our whole series."""
+    return oracle.compare(ops, a, b, applying())
+
+
+def read(text: str) -> Record:
+    """A record of these lines."""
+    (found,) = record.read(["p 0", *text.strip().splitlines(), "q 0"]).values()
+    return found
+
+
+def run(last: str) -> Record:
+    """REDIRTIED, with the state of the pages after its last operation."""
+    return read(
+        "o 0 ok\no 1 ok\no 2 ok=16 segv=0 bus=0\nm 0 A 0 16*px:t2@A0\no 3 ok\n"
+        f"m 0 A 0 16*pxz:t2@A0\no 4 ok=1 segv=0 bus=0\no 5 ok\n{last}"
+    )
+
+
+def differ(a: str, b: str) -> Verdict:
+    """The verdict on REDIRTIED that ends in these states."""
+    return compare(REDIRTIED, run(a), run(b))
+
+
+def done(count: int) -> str:
+    """The lines of `count` operations that succeed."""
+    return "".join(f"o {n} ok\n" for n in range(count))
+
+
+def merged(*last: str) -> Record:
+    """MERGED, with the state of both pages after the last operations."""
+    head = (
+        "o 0 ok\no 1 ok\nm 0 A 0 2*px:k1\no 2 ok\no 3 ok\nm 0 A 0 2*p:k1\no 4 ok\nm 0 A 0 2*px:k1\n"
+    )
+    return read(head + "".join(f"o {5 + n} ok\n{state}\n" for n, state in enumerate(last)))
+
+
+def side(directory: Path, *, has_series: bool) -> Target:
+    """A kernel that is not there: stock, or with our series."""
+    base = Base("test", parse("6.12.117"), "test", "0", directory)
+    tree = Tree("test", base, whole() if has_series else None, directory)
+    kernel = Kernel(ARM64, tree, "", Toolchain("", ""), directory, str(has_series))
+    return Target(kernel, Guest(ARM64, directory / "initrd", "guest"), directory)
+
+
+def fake_run(
+    target: Target,
+    programs: Mapping[int, Program],
+    losses: int | None = None,
+    watch: Watch | None = None,
+) -> dict[int, Record]:
+    """In place of runner.run(): every write is fine; with the bug `lose`, a move loses the page."""
+    records: dict[int, Record] = {}
+    loses = any(word.endswith("=lose") for word in target.parameters)
+    for number, ops in programs.items():
+        lines = []
+        for at, op in enumerate(ops):
+            gone = loses and op.verb == "move"
+            lines += [f"o {at} ok", f"m 0 A 0 {'1*-' if gone else f'1*px:t{at}@A0'}"]
+        records[number] = Record(lines)
+        if watch and watch(number, records[number]):
+            break
+    return records

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Excuses: read from the series, and applied where the series in use has their topic."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from fuzz_records import MERGED, REDIRTIED, applying, done, merged, read, run, whole
+
+from quire.fuzz.language import program
+from quire.fuzz.language.program import Program
+from quire.fuzz.language.record import Record
+from quire.fuzz.oracle import excuses
+from quire.fuzz.oracle.compare import compare
+from quire.fuzz.oracle.excuses import NONE, OWN, Rule
+from quire.host.errors import UserError
+
+OURS = excuses.read(whole().file.with_name(excuses.FILE))
+TOPICS = {excuse.rule: excuse.topic for excuse in OURS}
+Case = tuple[Program, Record, Record]
+
+
+def ending(text: str, a: str, b: str) -> Case:
+    """A program, and two records that differ after its last operation only."""
+    ops = program.parse(text)
+    return ops, read(done(len(ops)) + a), read(done(len(ops)) + b)
+
+
+def swapped(before: str, after: str) -> Record:
+    """Pages in swap, in another slot after a move, and back: the state after each."""
+    return read(
+        "o 0 ok\no 1 ok=16\nm 0 A 0 16*px:t1@A0\no 2 ok\nm 0 A 0 16*s\n"
+        f"o 3 ok\nm 0 A 0 16*{before}\no 4 ok\nm 0 A 0 16*-\nm 0 B 0 16*{after}"
+    )
+
+
+# For each rule, two records that differ only in what it excuses.
+CASES: dict[Rule, Case] = {
+    Rule.DROPPED_IN_PART: (
+        REDIRTIED,
+        run("m 0 A 0 5*- 11*px:t2@A5"),
+        run("m 0 A 0 16*px:t2@A0"),
+    ),
+    Rule.HELD: ending(
+        "0 map A 0 16 anon\n0 write A 0 16\n0 advise A 0 16 free\n0 hold A 3\nreclaim",
+        "m 0 A 0 16*px:t1@A0",
+        "m 0 A 0 16*pxz:t1@A0",
+    ),
+    Rule.BITS_OF_A_RUN: ending(
+        "0 map A 0 16 anon\n0 write A 0 16\n0 advise A 0 16 free\n0 write A 0 1\nreclaim",
+        "v 0 A: 0+16:rw-p:0,Size=64,Rss=64,Private_Clean=60,Private_Dirty=4",
+        "v 0 A: 0+16:rw-p:0,Size=64,Rss=64,Private_Dirty=64",
+    ),
+    Rule.MERGED_LATER: (
+        MERGED,
+        merged("m 0 A 0 2*p:k1", "m 0 A 0 2*p:k1"),
+        merged("m 0 A 0 2*px:k1", "m 0 A 0 2*p:k1"),
+    ),
+    Rule.FOUND: ending(
+        "0 map A 0 2 anon\n0 same A 0 2 1\n0 advise A 0 2 mergeable\n0 move A 0 2 B 0 move\n"
+        "ksm 4\nreclaim",
+        "m 0 B 0 2*p:k1",
+        "m 0 B 0 2*s",
+    ),
+    Rule.LOST: ending(
+        "0 map A 0 4 anon\n0 same A 0 4 1\n0 advise A 0 4 mergeable\nksm 4\n"
+        "0 advise A 2 1 unmergeable\n0 fork 1\n1 move A 2 1 A 0 move\nreclaim",
+        "m 1 A 0 1*s 3*s",
+        "m 1 A 0 1*p:k1 3*s",
+    ),
+}
+SLOTS = (
+    program.parse(
+        "0 map A 0 16 anon\n0 write A 0 16\nreclaim\n0 read A 0 16\n0 move A 0 16 B 0 move"
+    ),
+    swapped("px:t1@A0", "px:t1@A0"),
+    swapped("pxL:t1@A0", "pxL:t1@A0"),
+)
+A_FAULT = (
+    program.parse("0 map A 0 1 anon\n0 fail 1\n0 write A 0 1"),
+    read("o 0 ok\no 1 ok\no 2 ok\nm 0 A 0 1*px:t2@A0"),
+    read("o 0 ok\no 1 ok\no 2 ok\nm 0 A 0 1*-"),
+)
+
+
+@pytest.mark.parametrize("rule", CASES, ids=str)
+def test_a_rule_excuses_where_the_series_has_its_topic(rule: Rule) -> None:
+    for applied in (applying(TOPICS[rule]), applying()):
+        verdict = compare(*CASES[rule], applied)
+        assert verdict.differences == []
+        assert set(verdict.excused) == {rule}
+
+
+@pytest.mark.parametrize("rule", CASES, ids=str)
+def test_a_rule_excuses_nothing_where_its_topic_is_left_out(rule: Rule) -> None:
+    others = [name for name in whole().topics if TOPICS[rule] not in whole().only([name]).topics]
+    assert "mremap" in others
+    for applied in (applying("mremap"), applying(*others), NONE):
+        assert compare(*CASES[rule], applied).differences
+
+
+@pytest.mark.parametrize("rule", CASES, ids=str)
+def test_a_rule_by_itself_excuses_its_case(rule: Rule) -> None:
+    (reason,) = (excuse.reason for excuse in OURS if excuse.rule is rule)
+    alone = excuses.Excuses({rule: reason, **OWN})
+    assert compare(*CASES[rule], alone).differences == []
+    further = excuses.Excuses(
+        {name: why for name, why in applying().reasons.items() if name != rule}
+    )
+    assert compare(*CASES[rule], further).differences
+
+
+def test_a_topic_brings_the_excuses_of_those_it_needs() -> None:
+    assert applying("swapout").reasons == applying("lazyfree", "swapout").reasons
+    assert Rule.DROPPED_IN_PART in applying("swapout")
+
+
+def test_the_own_rules_hold_for_any_two_kernels() -> None:
+    for applied in (NONE, applying("mremap"), applying()):
+        slots = compare(*SLOTS, applied)
+        assert slots.differences == []
+        assert slots.excused == {Rule.SLOTS: 16, Rule.FOLLOWS: 16}
+        assert compare(*A_FAULT, applied).excused == {Rule.A_FAULT: 1}
+
+
+def test_nothing_follows_from_a_difference_without_an_excuse() -> None:
+    ops = (*REDIRTIED, *program.parse("0 move A 0 16 B 3 move"))
+    a = run("m 0 A 0 5*- 11*px:t2@A5\no 6 ok\nm 0 A 0 16*-\nm 0 B 3 5*- 11*px:t2@A5")
+    b = run("m 0 A 0 16*px:t2@A0\no 6 ok\nm 0 A 0 16*-\nm 0 B 3 16*px:t2@A0")
+    assert compare(ops, a, b, applying("lazyfree")).excused[Rule.FOLLOWS] == 5
+    unknown = compare(ops, a, b, NONE)
+    assert unknown.excused == {}
+    assert len(unknown.differences) == 10
+
+
+def test_every_rule_has_a_reason_and_belongs_to_the_oracle_or_to_a_topic() -> None:
+    assert set(CASES) == set(TOPICS) == set(Rule) - set(OWN)
+    assert set(TOPICS.values()) <= set(whole().topics)
+    assert all(len(reason) > 20 for reason in applying().reasons.values())
+
+
+def test_a_series_without_the_file_has_only_the_own_excuses(tmp_path: Path) -> None:
+    assert excuses.applying(replace(whole(), file=tmp_path / "series")) == NONE
+    assert excuses.applying(None) == NONE
+    assert set(NONE.reasons) == set(OWN)
+
+
+GOOD = """
+[[excuse]]
+name = "held"
+topic = "lazyfree"
+reason = '''a folio
+stays'''
+"""
+
+
+def test_entries_are_read(tmp_path: Path) -> None:
+    file = tmp_path / excuses.FILE
+    file.write_text(GOOD)
+    assert excuses.read(file) == [excuses.Excuse(Rule.HELD, "lazyfree", "a folio stays")]
+    file.write_text("# none\n")
+    assert excuses.read(file) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ('topic = "lazyfree"', "", "lacks its topic"),
+        ('topic = "lazyfree"', 'topic = ""', "lacks its topic"),
+        ('topic = "lazyfree"', "topic = 3", "lacks its topic"),
+        ('name = "held"', "", "lacks its name"),
+        ("reason", "because", "lacks its reason"),
+        ("topic", "why = 'x'\ntopic", "has no field why"),
+        ('"held"', '"hold"', "no rule of the oracle is called 'hold'"),
+        ('"held"', '"slots"', "no rule of the oracle is called 'slots'"),
+        ("[[excuse]]", "[[excuses]]", "under [[excuse]]"),
+        ("[[excuse]]", "[excuse]", "under [[excuse]]"),
+        ('"held"', "held", "not valid TOML"),
+    ],
+)
+def test_an_entry_that_is_wrong_is_named(tmp_path: Path, old: str, new: str, what: str) -> None:
+    file = tmp_path / excuses.FILE
+    file.write_text(GOOD.replace(old, new))
+    with pytest.raises(UserError) as caught:
+        excuses.read(file)
+    assert what in caught.value.what
+    assert str(file) in caught.value.where
+    assert caught.value.remedy
+
+
+def test_an_entry_that_is_no_table(tmp_path: Path) -> None:
+    (tmp_path / excuses.FILE).write_text("excuse = [1]")
+    with pytest.raises(UserError, match="is not a table"):
+        excuses.read(tmp_path / excuses.FILE)
+
+
+def test_an_unknown_rule_names_the_entry_and_the_rules(tmp_path: Path) -> None:
+    file = tmp_path / excuses.FILE
+    file.write_text(GOOD + GOOD.replace("held", "hold"))
+    with pytest.raises(UserError) as caught:
+        excuses.read(file)
+    assert caught.value.where == f"{file}: excuse 2 (hold)"
+    assert "held" in caught.value.remedy
+    assert "slots" not in caught.value.remedy
+
+
+def test_the_documentation_has_every_rule() -> None:
+    text = (ROOT / "docs/fuzz.md").read_text()
+    for rule, topic in TOPICS.items():
+        assert f"| `{rule}` | {topic} |" in text
+    for own in OWN:
+        assert f"- `{own}`:" in text
