@@ -39,7 +39,7 @@ MERGED = program.parse(
 @cache
 def whole() -> Series:
     """Our series for the newest base."""
-    return series.select(ROOT / "patches", parse("6.12.117"))
+    return series.select(ROOT / "patches/linux-6.12.y", parse("6.12.117"))
 
 
 @cache

@@ -73,7 +73,7 @@ def require(kernel: Kernel, calls: Calls) -> None:
     names = (line.split()[1] for line in symbols(kernel).read_text().splitlines())
     if not any(calls.is_of(name) for name in names):
         raise UserError(
-            f"this kernel has no function {' or '.join(calls.symbols)}, whose calls are to be counted",
+            f"this kernel has no function {' or '.join(calls.symbols)} to count calls of",
             f"{kernel.arch.name} {kernel.tree.label}: {kernel.system_map}",
-            f"it was renamed, or is inlined: name another one for {calls.what!r} in guest/workloads/",
+            f"it was renamed, or is inlined: add its name to {calls.what!r} of the workload",
         )
