@@ -5,7 +5,7 @@ import itertools
 from pathlib import Path
 
 import pytest
-from conftest import snapshot
+from conftest import line_patch, patch_text, snapshot
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +23,26 @@ def test_twice_is_harmless(project: Path, tree: Path) -> None:
     assert first.already == ()
     assert second.written == ()
     assert len(second.already) == 3
+    assert snapshot(tree) == after
+
+
+def test_twice_is_harmless_where_a_variant_shares_patches(project: Path, tree: Path) -> None:
+    """The variant's own patch lies between two that it shares."""
+    folder = project / "patches/linux-6.12.y"
+    context = ["line 7", "run 8", "line 9", "line 11", "line 12", "line 13"]
+    mails = {
+        "shared/0001-a.patch": line_patch("mm: a", 30, "run 30"),
+        "shared@old/0002-b.patch": line_patch("mm: b", 8, "run 8"),
+        "shared/0003-c.patch": patch_text("mm: c", "line 10", "run 10", 10, context),
+    }
+    for name, mail in mails.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(mail)
+    (folder / "series.old").write_text("\n".join(mails) + "\n")
+    chosen = series.read(folder / "series.old")
+    apply_series(tree, chosen)
+    after = snapshot(tree)
+    assert len(apply_series(tree, chosen).already) == 3
     assert snapshot(tree) == after
 
 

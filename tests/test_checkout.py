@@ -98,6 +98,23 @@ def test_a_trailer_names_the_topic(quire: Quire, work: Path) -> None:
     assert "Because." in text
 
 
+def test_a_variants_patch_keeps_its_number(quire: Quire, tree: Path, tmp_path: Path) -> None:
+    """Its folder holds only some of the capability's patches."""
+    folder = patches(quire)
+    (folder / "mremap@new").mkdir()
+    (folder / "mremap/0002-mm-move-more.patch").rename(
+        folder / "mremap@new/0002-mm-move-more.patch"
+    )
+    text = (folder / "series").read_text()
+    (folder / "series").write_text(text.replace("mremap/0002", "mremap@new/0002"))
+    directory = tmp_path / "work"
+    assert quire("tree", "6.12", str(directory), "--source", str(tree)).returncode == 0
+    done = quire("export", str(directory))
+    assert done.returncode == 0, done.stderr
+    assert [p.name for p in (folder / "mremap@new").iterdir()] == ["0002-mm-move-more.patch"]
+    assert "[PATCH 2/2]" in (folder / "mremap@new/0002-mm-move-more.patch").read_text()
+
+
 def test_a_dropped_patch_goes(quire: Quire, work: Path) -> None:
     git(work, "rebase", "-q", "--onto", "HEAD~2", "HEAD~1")
     assert quire("export", str(work)).returncode == 0

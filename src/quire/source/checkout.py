@@ -42,6 +42,11 @@ class Commit:
     folder: str
     slug: str
 
+    @property
+    def capability(self) -> str:
+        """What patches are numbered by; a variant's folder holds only some of a capability."""
+        return self.folder.partition("@")[0]
+
 
 def checkout(base: Base, series: Series, directory: Path) -> str:
     """Make the checkout; the base's commit. UserError if a patch does not apply as mail."""
@@ -131,13 +136,13 @@ def normalise(mail: str) -> str:
 
 def _contents(directory: Path, series: Series, commits: Sequence[Commit]) -> Contents:
     """Every file of the series: patches by name, the series file, None for those that go."""
-    totals = Counter(commit.folder for commit in commits)
+    totals = Counter(commit.capability for commit in commits)
     numbers: Counter[str] = Counter()
     names: list[str] = []
     contents: Contents = {}
     for commit in commits:
-        numbers[commit.folder] += 1
-        number, total = numbers[commit.folder], totals[commit.folder]
+        numbers[commit.capability] += 1
+        number, total = numbers[commit.capability], totals[commit.capability]
         file = f"{number:04d}-{commit.slug[:SLUG_LENGTH]}.patch"
         name = f"{commit.folder}/{file}" if commit.folder else file
         names.append(name)
