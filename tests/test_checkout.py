@@ -99,7 +99,7 @@ def test_a_trailer_names_the_topic(quire: Quire, work: Path) -> None:
 
 
 def test_a_variants_patch_keeps_its_number(quire: Quire, tree: Path, tmp_path: Path) -> None:
-    """Its folder holds only some of the capability's patches."""
+    """Its folder holds only some of the topic's patches."""
     folder = patches(quire)
     (folder / "mremap@new").mkdir()
     (folder / "mremap/0002-mm-move-more.patch").rename(

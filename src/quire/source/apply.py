@@ -132,8 +132,8 @@ class _Uninterrupted:
 def _peel(scratch: Path, series: Series) -> list[str]:
     """Take topics that are wholly there out of the scratch copy, last one first."""
     already: list[str] = []
-    for capability in reversed(series.capabilities):
-        patches = [patch for patch in series.patches if patch.capability == capability]
+    for topic in reversed(series.topics):
+        patches = [patch for patch in series.patches if patch.topic == topic]
         with tempfile.TemporaryDirectory(prefix="quire-peel-") as directory:
             trial = Path(directory) / "tree"
             shutil.copytree(scratch, trial)

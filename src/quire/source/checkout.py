@@ -43,8 +43,8 @@ class Commit:
     slug: str
 
     @property
-    def capability(self) -> str:
-        """What patches are numbered by; a variant's folder holds only some of a capability."""
+    def topic(self) -> str:
+        """What patches are numbered by; a variant's folder holds only some of a topic."""
         return self.folder.partition("@")[0]
 
 
@@ -136,13 +136,13 @@ def normalise(mail: str) -> str:
 
 def _contents(directory: Path, series: Series, commits: Sequence[Commit]) -> Contents:
     """Every file of the series: patches by name, the series file, None for those that go."""
-    totals = Counter(commit.capability for commit in commits)
+    totals = Counter(commit.topic for commit in commits)
     numbers: Counter[str] = Counter()
     names: list[str] = []
     contents: Contents = {}
     for commit in commits:
-        numbers[commit.capability] += 1
-        number, total = numbers[commit.capability], totals[commit.capability]
+        numbers[commit.topic] += 1
+        number, total = numbers[commit.topic], totals[commit.topic]
         file = f"{number:04d}-{commit.slug[:SLUG_LENGTH]}.patch"
         name = f"{commit.folder}/{file}" if commit.folder else file
         names.append(name)
