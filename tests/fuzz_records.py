@@ -88,7 +88,8 @@ def merged(*last: str) -> Record:
 def side(directory: Path, *, has_series: bool) -> Target:
     """A kernel that is not there: stock, or with our series."""
     base = Base("test", parse("6.12.117"), "test", "0", directory)
-    tree = Tree("test", base, whole() if has_series else None, directory)
+    label = "patched" if has_series else "stock"
+    tree = Tree("test", base, whole() if has_series else None, directory, label)
     kernel = Kernel(ARM64, tree, "", Toolchain("", ""), directory, str(has_series))
     return Target(kernel, Guest(ARM64, directory / "initrd", "guest"), directory)
 
