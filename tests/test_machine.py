@@ -145,7 +145,7 @@ def test_two_boots_count_the_same(session: Session, built: Kernel) -> None:
     from quire.measure.bench import Options, measure  # noqa: PLC0415
 
     rig = lab.rig(session, built)
-    (cell,) = session.workloads.cells(["mremap"], [64])
+    (cell,) = lab.workloads(session).cells(["mremap"], [64])
     samples = measure(session.cache, [rig], [cell], session.progress, Options(2, fresh=True))
     totals = [sample.counts.total for sample in samples[built.image_sha256, cell]]
     assert len(totals) >= 2

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from conftest import Quire
 
-from quire.arch import ARCHITECTURES
+from quire.arch import ARCHITECTURES, requirements
 from quire.boot import qemu
-from quire.host import requirements
 from quire.host.errors import UserError
 
 

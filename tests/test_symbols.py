@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from known import ARM64
 
-from quire.build import counter
+from quire.boot import counter
 from quire.build.kernel import Kernel, Toolchain
 from quire.host.errors import BuildFailed
 from quire.source.base import Base

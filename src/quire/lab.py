@@ -7,16 +7,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from quire.arch import Architecture, Cpu
-from quire.boot import qemu
-from quire.build import counter
+from quire.boot import counter, qemu
 from quire.build.kernel import Kernel
 from quire.measure import bench, comparison, posted
 from quire.measure.bench import Options, Rig, Samples
 from quire.measure.comparison import Comparison
-from quire.measure.workloads import Cell
+from quire.measure.workloads import Catalogue, Cell
 from quire.report.data import Provenance
 from quire.session import Session
 from quire.source.side import Sides
+
+
+def workloads(session: Session) -> Catalogue:
+    """The guest's workloads."""
+    return Catalogue.read(session.project.guest / "workloads")
 
 
 def rig(session: Session, kernel: Kernel) -> Rig:

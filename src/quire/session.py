@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 
 from quire.arch import ARCHITECTURES, Architecture, architecture
@@ -17,7 +16,6 @@ from quire.host import project
 from quire.host.cache import Cache
 from quire.host.errors import UserError
 from quire.host.progress import Progress
-from quire.measure.workloads import Catalogue
 from quire.source import side
 from quire.source.base import Base
 from quire.source.line import Line
@@ -83,11 +81,6 @@ class Session:
         plain = guest.build(self.cache, self.project.guest, for_kernel, self.jobs)
         include = self.project.guest / "include"
         return program.added(self.cache, plain, for_kernel.toolchain, include, self.programs)
-
-    @cached_property
-    def workloads(self) -> Catalogue:
-        """The guest's workloads."""
-        return Catalogue.read(self.project.guest / "workloads")
 
 
 def architectures(names: Sequence[str], cross_compile: str | None) -> tuple[Architecture, ...]:

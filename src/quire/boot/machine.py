@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quire.boot import results, splat
+from quire.boot.counter import Plugin, symbols
 from quire.boot.results import Results
-from quire.build.counter import Plugin, symbols
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
 from quire.host import process

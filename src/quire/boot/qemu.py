@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quire.arch import Architecture
+from quire.arch.requirements import lacks, machine_need
 from quire.host import process
 from quire.host.errors import UserError
-from quire.host.requirements import lacks, machine_need
 
 OLDEST_QEMU = (7, 0)
 

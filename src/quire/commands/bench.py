@@ -22,8 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from quire import arch, lab
-from quire.arch import Architecture, Cpu
-from quire.host import requirements
+from quire.arch import Architecture, Cpu, requirements
 from quire.host.errors import UserError
 from quire.measure import comparison, workloads
 from quire.measure.bench import Options
@@ -81,7 +80,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Measure and report. Difference if a row has calls that it must not have."""
     if arguments.list:
-        for cell in session.workloads.cells():
+        for cell in lab.workloads(session).cells():
             print(f"{cell.label}{f' {cell.size} KiB' if cell.size else ''}")
         return 0
     session = replace(session, programs=tuple(arguments.programs))
@@ -132,11 +131,11 @@ def _cells(
     """What is named; for a CPU that nothing is named for, its rows."""
     cpu = plan[0][1]
     if cpu and not arguments.workload and not arguments.size:
-        return session.workloads.rows(cpu.rows)
+        return lab.workloads(session).rows(cpu.rows)
     if arguments.programs:
         own = Catalogue(tuple(workloads.of_program(source) for source in arguments.programs))
         return own.cells(arguments.workload, arguments.size)
-    return session.workloads.cells(arguments.workload, arguments.size)
+    return lab.workloads(session).cells(arguments.workload, arguments.size)
 
 
 def write(

@@ -21,14 +21,14 @@ from dataclasses import asdict
 
 from rich.text import Text
 
+from quire.arch import requirements
 from quire.check import distribution, series_check
 from quire.check.architectures import check as compiling
 from quire.check.architectures import configuration
 from quire.check.series_check import Result
-from quire.host import requirements
+from quire.host.console import console
 from quire.host.errors import Difference
 from quire.report import cells
-from quire.report.table import console
 from quire.session import Session
 from quire.source import base
 

@@ -10,8 +10,9 @@ import argparse
 import json
 import sys
 
+from quire import demo
 from quire.commands import bench
-from quire.measure import comparison, demo
+from quire.measure import comparison
 from quire.measure.comparison import Comparison
 from quire.report import data, table
 from quire.session import Session

@@ -11,10 +11,9 @@ import json
 import shutil
 from pathlib import Path
 
-from quire.arch import Architecture
+from quire.arch import Architecture, requirements
 from quire.boot import qemu
 from quire.build import kernel
-from quire.host import requirements
 from quire.host.errors import QuireError, UserError
 from quire.session import Session
 from quire.source import line

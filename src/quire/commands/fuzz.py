@@ -16,6 +16,7 @@ can see is compared. A difference that repeats is shrunk and written out, ready 
 import argparse
 from pathlib import Path
 
+from quire.arch import requirements
 from quire.fuzz import campaign, detection, report, selection
 from quire.fuzz.campaign import Campaign, Options
 from quire.fuzz.coverage.guide import Guide
@@ -23,7 +24,6 @@ from quire.fuzz.detection import Search
 from quire.fuzz.oracle import excuses
 from quire.fuzz.oracle.excuses import Excuses
 from quire.fuzz.triage import Pair
-from quire.host import requirements
 from quire.host.errors import Difference
 from quire.session import Session
 from quire.source.side import Sides

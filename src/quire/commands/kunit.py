@@ -15,9 +15,9 @@ import json
 
 from rich.text import Text
 
-from quire.host import requirements
+from quire.arch import requirements
+from quire.host.console import console
 from quire.host.errors import Difference
-from quire.report.table import console
 from quire.session import Session
 from quire.test import kunit, seeded
 from quire.test.kunit import Verdict

@@ -19,11 +19,12 @@ from rich import box
 from rich.table import Table
 
 from quire import lab
-from quire.host import requirements
+from quire.arch import requirements
+from quire.host.console import console
 from quire.measure import profile
 from quire.measure.bench import Options, Sample
 from quire.measure.workloads import Cell
-from quire.report.table import console, number
+from quire.report.table import number
 from quire.session import Session
 
 NAME = "profile"
@@ -53,7 +54,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Measure what is not known yet, and show it."""
     requirements.require(session.architectures)
-    cells = session.workloads.cells([arguments.workload], arguments.size or [64])
+    cells = lab.workloads(session).cells([arguments.workload], arguments.size or [64])
     sides = session.sides()
     labels = (sides.a.label, sides.b.label)
     document = []

@@ -18,10 +18,11 @@ from dataclasses import asdict, replace
 
 from rich.text import Text
 
+from quire.arch import requirements
 from quire.build.kernel import Kernel
-from quire.host import parallel, requirements
+from quire.host import parallel
+from quire.host.console import console
 from quire.host.errors import Difference
-from quire.report.table import console
 from quire.session import Session
 from quire.test import seeded, suite
 from quire.test.seeded import Bug, Finding

@@ -22,14 +22,13 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from quire.arch import Architecture
-from quire.host import requirements
+from quire.arch import Architecture, requirements
+from quire.host.console import console
 from quire.host.errors import Difference, GuestLost, QuireError
 from quire.kselftest import boot as selftests
 from quire.kselftest import changes, runs
 from quire.kselftest.boot import Selftests
 from quire.kselftest.changes import Case
-from quire.report.table import console
 from quire.session import Session
 from quire.source.side import Sides
 from quire.source.tree import Tree

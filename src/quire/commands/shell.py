@@ -10,9 +10,9 @@ once. It runs on two CPUs without -icount unless told otherwise.
 
 import argparse
 
+from quire.arch import requirements
 from quire.boot import machine, qemu
 from quire.boot.machine import CHATTY, Machine
-from quire.host import requirements
 from quire.host.errors import UserError
 from quire.session import Session
 

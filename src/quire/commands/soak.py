@@ -22,10 +22,10 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from quire.arch import requirements
 from quire.build.kernel import Kernel
-from quire.host import requirements
+from quire.host.console import console
 from quire.host.errors import Difference, QuireError
-from quire.report.table import console
 from quire.session import Session
 from quire.source.side import Sides
 from quire.test import seeded, soak

@@ -24,8 +24,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from quire.host import requirements
-from quire.report.table import console
+from quire.arch import requirements
+from quire.host.console import console
 from quire.session import Session
 from quire.source.side import Sides
 from quire.source.tree import Tree

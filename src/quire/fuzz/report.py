@@ -14,7 +14,7 @@ from rich.text import Text
 from quire.arch import Architecture
 from quire.fuzz.campaign import Campaign
 from quire.fuzz.detection import Result
-from quire.report.table import console
+from quire.host.console import console
 
 # Characters of a difference in the table of bugs.
 WIDTH = 90

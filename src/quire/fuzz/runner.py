@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from quire.boot import machine, splat
+from quire.boot.counter import Plugin
 from quire.boot.machine import CHATTY, Machine
-from quire.build.counter import Plugin
 from quire.build.guest import Guest, cpio
 from quire.build.kernel import Kernel
 from quire.fuzz.language import program as language

@@ -8,20 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.boot import counts, machine, results
+from quire.boot import counter, counts, machine, results
+from quire.boot.counter import Plugin
 from quire.boot.counts import RegionCounts
 from quire.boot.machine import Machine
 from quire.boot.qemu import Qemu
 from quire.boot.results import Results
-from quire.build import counter
-from quire.build.counter import Plugin
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
 from quire.host import parallel, process
 from quire.host.cache import Cache, digest
-from quire.host.errors import Difference, GuestLost
+from quire.host.errors import Difference, GuestLost, UserError
 from quire.host.progress import Progress
-from quire.measure.workloads import Cell
+from quire.measure.workloads import Calls, Cell
 
 # The region that bench programs mark.
 REGION = 0
@@ -150,7 +149,7 @@ def _make(cache: Cache, order: Order) -> None:
 
     def build(directory: Path) -> None:
         for calls in order.cell.workload.calls:
-            counter.require(order.rig.kernel, calls)
+            _require_function(order.rig.kernel, calls)
         # Two boots of one name may run at once: further runs, other configurations.
         work = machine.workdir(cache, f"{order.name}-{key}-{order.number}")
         results = machine.boot(order.rig.machine(order.cell), work)
@@ -200,3 +199,16 @@ def _load(directory: Path, cell: Cell) -> Sample:
             "the workload must report `pages` or `ops`",
         )
     return sample
+
+
+def _require_function(kernel: Kernel, calls: Calls) -> None:
+    """UserError unless the kernel has the function: calls of none would be counted as zero."""
+    if process.dry_run():
+        return
+    names = (line.split()[1] for line in counter.symbols(kernel).read_text().splitlines())
+    if not any(calls.is_of(name) for name in names):
+        raise UserError(
+            f"this kernel has no function {' or '.join(calls.symbols)} to count calls of",
+            f"{kernel.arch.name} {kernel.tree.label}: {kernel.system_map}",
+            f"it was renamed, or is inlined: add its name to {calls.what!r} of the workload",
+        )

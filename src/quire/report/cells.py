@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from quire.check.architectures.check import FAILED, NO_COMPILER, OK, Cell
-from quire.report.table import console
+from quire.host.console import console
 
 STYLES = {OK: "green", FAILED: "red", NO_COMPILER: "yellow"}
 

@@ -3,35 +3,15 @@
 
 from __future__ import annotations
 
-import sys
-
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from quire.host.console import console
 from quire.measure.comparison import Comparison, Row
 
-# Wide enough for every column when stdout is no terminal.
-PLAIN_WIDTH = 136
-# Below this, figures would be cut.
-LEAST_WIDTH = 120
 # A ratio within this share of 1 is no change worth a colour.
 NOTABLE = 0.01
-
-
-def console() -> Console:
-    """Results go here: colour only on a terminal, and only where a Text says so.
-
-    What is printed comes from kernels and files, and is no markup.
-    """
-    out = Console(highlight=False, markup=False)
-    if not sys.stdout.isatty():
-        out.width = PLAIN_WIDTH
-    elif out.width < LEAST_WIDTH:
-        # A long line that the terminal breaks can be read; a figure cut short deceives.
-        out.width = LEAST_WIDTH
-    return out
 
 
 def show(comparison: Comparison, base: str) -> None:

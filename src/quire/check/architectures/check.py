@@ -10,14 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
+from quire.arch import requirements
+from quire.arch.requirements import Need
 from quire.check.architectures import complaints
 from quire.check.architectures.configuration import Configuration
 from quire.check.architectures.place import WIDE, Place
 from quire.check.architectures.stepping import Stepping, prepare
-from quire.host import parallel, process, requirements
+from quire.host import parallel, process
 from quire.host.cache import Cache, digest
 from quire.host.progress import Progress
-from quire.host.requirements import Need
 from quire.source.base import Base
 from quire.source.series import Series
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from quire.arch.requirements import Need
 from quire.host import process
 from quire.host.cache import digest
 from quire.host.errors import UserError
-from quire.host.requirements import Need
 
 TABLE = "table.toml"
 

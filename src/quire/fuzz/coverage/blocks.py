@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.build.counter import TEXT_TYPES
+from quire.boot.counter import TEXT_TYPES
 from quire.build.kernel import Kernel
 from quire.fuzz.coverage import lines
 from quire.host import process

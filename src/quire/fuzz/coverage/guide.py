@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from quire.boot import qemu
-from quire.build import counter
+from quire.boot import counter, qemu
 from quire.fuzz.coverage import counting
 from quire.fuzz.language import program
 from quire.fuzz.language.program import Program
 from quire.fuzz.triage import Pair
-from quire.report.table import console
+from quire.host.console import console
 from quire.session import Session
 from quire.source.series import Series
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from quire import lab
-from quire.host import requirements
+from quire.arch import requirements
 from quire.host.progress import Step
 from quire.measure.bench import Options
 from quire.measure.comparison import Comparison
@@ -39,11 +39,14 @@ def run(session: Session, show: Callable[[Comparison, Sides], None]) -> tuple[Si
     requirements.install(session.architectures)
     session.progress.plan.extend(plan(session))
     sides = session.sides()
+    catalogue = lab.workloads(session)
     parts: list[Part] = []
     for arch in session.architectures:
         both = lab.rigs(session, arch, sides)
-        jobs = [(both, session.workloads.cells())]
-        jobs += [(lab.on(both, cpu), session.workloads.rows(cpu.rows)) for cpu in arch.further_cpus]
+        jobs = [(both, lab.workloads(session).cells())]
+        jobs += [
+            (lab.on(both, cpu), lab.workloads(session).rows(cpu.rows)) for cpu in arch.further_cpus
+        ]
         for rigs, cells in jobs:
             rows, made, _ = lab.compare(session, sides, rigs, cells, Options(machines=session.jobs))
             if rows.rows:

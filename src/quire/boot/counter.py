@@ -13,8 +13,7 @@ from quire.build.guest import source_files
 from quire.build.kernel import Kernel, explain
 from quire.host import process
 from quire.host.cache import Cache, digest, sha256
-from quire.host.errors import BuildFailed, UserError
-from quire.measure.workloads import Calls
+from quire.host.errors import BuildFailed
 
 # nm's letters for code: global, local, weak.
 TEXT_TYPES = "TtWw"
@@ -64,16 +63,3 @@ def symbols(kernel: Kernel) -> Path:
         file.writelines(f"{address:x} {name}\n" for address, name in rows)
     Path(file.name).replace(path)
     return path
-
-
-def require(kernel: Kernel, calls: Calls) -> None:
-    """UserError unless the kernel has the function: calls of none would be counted as zero."""
-    if process.dry_run():
-        return
-    names = (line.split()[1] for line in symbols(kernel).read_text().splitlines())
-    if not any(calls.is_of(name) for name in names):
-        raise UserError(
-            f"this kernel has no function {' or '.join(calls.symbols)} to count calls of",
-            f"{kernel.arch.name} {kernel.tree.label}: {kernel.system_map}",
-            f"it was renamed, or is inlined: add its name to {calls.what!r} of the workload",
-        )
