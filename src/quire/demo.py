@@ -43,10 +43,8 @@ def run(session: Session, show: Callable[[Comparison, Sides], None]) -> tuple[Si
     parts: list[Part] = []
     for arch in session.architectures:
         both = lab.rigs(session, arch, sides)
-        jobs = [(both, lab.workloads(session).cells())]
-        jobs += [
-            (lab.on(both, cpu), lab.workloads(session).rows(cpu.rows)) for cpu in arch.further_cpus
-        ]
+        jobs = [(both, catalogue.cells())]
+        jobs += [(lab.on(both, cpu), catalogue.rows(cpu.rows)) for cpu in arch.further_cpus]
         for rigs, cells in jobs:
             rows, made, _ = lab.compare(session, sides, rigs, cells, Options(machines=session.jobs))
             if rows.rows:
