@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
 
-#include "bench.h"
 #include "command.h"
 #include "fuzz/main.h"
-#include "ktap.h"
+#include "run/bench.h"
+#include "run/ktap.h"
 #include "selftests/main.h"
 #include "shell.h"
 #include "soak/main.h"

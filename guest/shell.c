@@ -7,10 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "command.h"
-#include "results.h"
+#include "process/child.h"
+#include "report/die.h"
+#include "report/results.h"
 #include "shell.h"
-#include "util.h"
 
 #define MAX_WORDS 32
 

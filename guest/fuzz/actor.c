@@ -16,9 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/file.h"
 #include "fuzz.h"
+#include "memory/probe.h"
 #include "ops.h"
-#include "probe.h"
+#include "report/die.h"
 
 #define GONE_MS		2000u
 

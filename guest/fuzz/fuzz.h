@@ -15,9 +15,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-#include "hold.h"
-#include "util.h"
+#include "base/units.h"
+#include "memory/hold.h"
 
 #define MAX_OPS		96u
 #define MAX_ACTORS	4u

@@ -11,11 +11,15 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "env.h"
-#include "folio.h"
+#include "base/clock.h"
+#include "base/file.h"
 #include "fuzz.h"
-#include "proc.h"
-#include "swap.h"
+#include "kernel/env.h"
+#include "kernel/swap.h"
+#include "memory/folio.h"
+#include "proc/knob.h"
+#include "proc/proc.h"
+#include "report/die.h"
 
 #define CGROUP_ROOT	"/sys/fs/cgroup"
 #define CGROUP		CGROUP_ROOT "/quire-fuzz"

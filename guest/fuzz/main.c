@@ -26,9 +26,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "fuzz.h"
 #include "main.h"
-#include "results.h"
+#include "process/map.h"
+#include "report/die.h"
+#include "report/results.h"
 
 #define PROGRAMS	"/programs"
 #define RECORD_SIZE	(4 * MIB)

@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "pagemap.h"
+#include "proc/pagemap.h"
+#include "report/die.h"
 
 /* They are read after each operation: opening each time costs as much again. */
 static int proc_fd[NR_PROC_FILES] = { -1, -1, -1 };

@@ -14,12 +14,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "env.h"
+#include "base/file.h"
 #include "fuzz.h"
-#include "idle.h"
+#include "kernel/env.h"
+#include "memory/probe.h"
 #include "ops.h"
-#include "pagemap.h"
-#include "probe.h"
+#include "proc/idle.h"
+#include "proc/pagemap.h"
+#include "report/die.h"
 
 #ifndef MAP_DROPPABLE
 #define MAP_DROPPABLE 0x08

@@ -12,10 +12,11 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "kernel/swap.h"
+#include "kernel/uffd.h"
 #include "ops.h"
-#include "probe.h"
-#include "swap.h"
-#include "uffd.h"
+#include "process/map.h"
+#include "report/die.h"
 
 #define DEVICE_PAGES	2u
 #define WAIT_MS		500

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "report/die.h"
 
 struct outcome_text outcome_ok(void)
 {

@@ -4,7 +4,7 @@
  * of the instruction: there is one for each, with a return behind it, in a table.
  */
 #include "main.h"
-#include "marker.h"
+#include "run/marker.h"
 
 #define REGIONS 2048u	/* more programs than that are counted by the last */
 

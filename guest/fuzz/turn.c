@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "report/die.h"
 
 /* Virtual time; an actor that waits for nothing costs none of the host's. */
 #define PATIENCE_MS	1000

@@ -8,11 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pagemap.h"
-#include "proc.h"
-#include "results.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "kernel/swap.h"
+#include "proc/knob.h"
+#include "proc/pagemap.h"
+#include "proc/proc.h"
+#include "report/results.h"
 #include "soak.h"
-#include "swap.h"
 
 #define WAIT_MS		5u
 #define PATIENCE_MS	300000u

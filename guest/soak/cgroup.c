@@ -7,6 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/file.h"
+#include "proc/knob.h"
+#include "report/die.h"
 #include "soak.h"
 
 #define ROOT	"/sys/fs/cgroup"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "ops.h"
+#include "report/die.h"
 
 #define MAX_DEPTH	2u
 #define MAX_LIVE	2u	/* children of one process */

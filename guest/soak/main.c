@@ -19,11 +19,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "env.h"
+#include "base/clock.h"
+#include "kernel/env.h"
+#include "kernel/swap.h"
 #include "main.h"
-#include "results.h"
+#include "process/child.h"
+#include "process/map.h"
+#include "report/die.h"
+#include "report/results.h"
 #include "soak.h"
-#include "swap.h"
 
 #define SWAP_MIB	256
 #define TICK_MS		20u

@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <sys/mman.h>
 
+#include "memory/probe.h"
 #include "ops.h"
-#include "probe.h"
 
 #define WARM	4u
 

@@ -7,10 +7,9 @@
 #include <linux/userfaultfd.h>
 #include <sys/mman.h>
 
+#include "kernel/uffd.h"
 #include "ops.h"
-#include "pagemap.h"
-#include "uffd.h"
-#include "uffd.h"
+#include "proc/pagemap.h"
 
 #ifndef UFFD_FEATURE_WP_ASYNC
 #define UFFD_FEATURE_WP_ASYNC	(1 << 15)

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pagemap.h"
+#include "proc/pagemap.h"
+#include "report/die.h"
 #include "soak.h"
 
 #define MAX_REPORTS	4u

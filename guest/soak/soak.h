@@ -35,8 +35,7 @@
 #include <sys/types.h>
 
 #include "content.h"
-#include "hold.h"
-#include "util.h"
+#include "memory/hold.h"
 
 #define MAX_PROCESSES	4u
 #define MAX_THREADS	8u

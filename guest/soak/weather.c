@@ -6,8 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "folio.h"
-#include "proc.h"
+#include "memory/folio.h"
+#include "proc/knob.h"
+#include "report/die.h"
 #include "soak.h"
 
 #define KSM	"/sys/kernel/mm/ksm"

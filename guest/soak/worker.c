@@ -4,9 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "kernel/uffd.h"
+#include "memory/probe.h"
 #include "ops.h"
-#include "probe.h"
-#include "uffd.h"
+#include "report/die.h"
 
 #ifndef UFFD_FEATURE_WP_ASYNC
 #define UFFD_FEATURE_WP_ASYNC	(1 << 15)

@@ -7,12 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "env.h"
-#include "folio.h"
-#include "pagemap.h"
-#include "pattern.h"
-#include "swap.h"
+#include "base/units.h"
+#include "kernel/env.h"
+#include "kernel/swap.h"
+#include "memory/folio.h"
+#include "memory/pattern.h"
+#include "proc/pagemap.h"
+#include "report/die.h"
+#include "run/bench.h"
 
 #define SEED 0xf5u
 

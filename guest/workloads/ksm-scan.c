@@ -17,13 +17,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "env.h"
-#include "folio.h"
-#include "ksm.h"
-#include "pagemap.h"
-#include "pattern.h"
-#include "proc.h"
+#include "base/clock.h"
+#include "base/units.h"
+#include "kernel/env.h"
+#include "kernel/ksm.h"
+#include "memory/folio.h"
+#include "memory/pattern.h"
+#include "proc/knob.h"
+#include "proc/proc.h"
+#include "process/map.h"
+#include "report/die.h"
+#include "run/bench.h"
 
 #define KNOBS		"/sys/kernel/mm/ksm"
 #define AREA		((char *)(4 * GIB))

@@ -16,14 +16,19 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "env.h"
-#include "folio.h"
-#include "idle.h"
-#include "ksm.h"
-#include "pagemap.h"
-#include "pattern.h"
-#include "proc.h"
+#include "base/units.h"
+#include "kernel/env.h"
+#include "kernel/ksm.h"
+#include "memory/folio.h"
+#include "memory/pattern.h"
+#include "proc/idle.h"
+#include "proc/knob.h"
+#include "proc/pagemap.h"
+#include "proc/proc.h"
+#include "process/child.h"
+#include "process/map.h"
+#include "report/die.h"
+#include "run/bench.h"
 
 /* Far apart: neighbouring VMAs could come to share an anon_vma. */
 #define OTHER_ADDR	((char *)(1 * GIB))

@@ -5,8 +5,10 @@
  */
 #include <sys/mman.h>
 
-#include "bench.h"
 #include "mib.h"
+#include "process/map.h"
+#include "report/die.h"
+#include "run/bench.h"
 
 static inline __attribute__((always_inline)) int protect(bool counted)
 {

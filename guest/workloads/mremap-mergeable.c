@@ -10,13 +10,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "bench.h"
-#include "env.h"
-#include "folio.h"
-#include "ksm.h"
-#include "pagemap.h"
-#include "pattern.h"
-#include "proc.h"
+#include "base/units.h"
+#include "kernel/env.h"
+#include "kernel/ksm.h"
+#include "memory/folio.h"
+#include "memory/pattern.h"
+#include "proc/pagemap.h"
+#include "proc/proc.h"
+#include "process/map.h"
+#include "report/die.h"
+#include "run/bench.h"
 
 #define FIRST		((char *)GIB)	/* of five: n, page, n, hole, n */
 #define HERE		(FIRST + 1 * PAGE_SIZE)

@@ -2,8 +2,10 @@
 /* Move one MiB from 1 GiB to 1 GiB + 1 MiB; the counted call is mremap(). */
 #include <sys/mman.h>
 
-#include "bench.h"
 #include "mib.h"
+#include "process/map.h"
+#include "report/die.h"
+#include "run/bench.h"
 
 static inline __attribute__((always_inline)) void *move(bool counted)
 {

@@ -2,9 +2,10 @@
 /* A control: munmap() of one MiB; no series is meant to change it. */
 #include <sys/mman.h>
 
-#include "bench.h"
 #include "mib.h"
-#include "pagemap.h"
+#include "proc/pagemap.h"
+#include "report/die.h"
+#include "run/bench.h"
 
 static inline __attribute__((always_inline)) int drop(bool counted)
 {

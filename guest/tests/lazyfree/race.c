@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A thread that uses lazily freed pages while reclaim is at work on them. */
+#include <sys/mman.h>
+
+#include "kernel/memcg.h"
+#include "kernel/racer.h"
+#include "kernel/swap.h"
+#include "lazyfree.h"
+
+static void round_of_writes(struct racer *racer, unsigned int round,
+			    unsigned long kib, enum how how)
+{
+	size_t n;
+
+	racer->old = 0x01d0000000000000ull + round;
+	/* Folios anew: what was dropped, or came back from swap, is small. */
+	racer_refill(racer, kib, SEED);
+	for (n = 0; n < racer->pages; n++) {
+		*racer_word(racer, n) = racer->old;
+		racer->page[n].state = OLD_OR_ZERO;
+	}
+	if (madvise(racer->addr, racer->pages * PAGE_SIZE, MADV_FREE))
+		die_errno("MADV_FREE");
+	racer_reclaim(racer, round, how);
+	for (n = 0; n < racer->pages; n++)
+		racer_expect(racer, n, *racer_word(racer, n));
+}
+
+static void race_writes(unsigned long kib, enum how how)
+{
+	size_t pages = range_pages(kib);
+	struct racer *racer;
+	unsigned int round;
+	char *at;
+
+	memcg_enter();
+	at = range_filled(SRC_BASE, pages, kib);
+	racer = racer_start(at, pages, racer_write);
+	racer->may_drop = true;
+	for (round = 1; round <= RACER_ROUNDS; round++)
+		round_of_writes(racer, round, kib, how);
+	racer_end(racer);
+	range_drop(at, pages);
+}
+
+QUIRE_CASE_SIZES(lazyfree, race_writer, ALL_SIZES)
+{
+	race_writes(kib, BY_PAGEOUT);
+}
+
+QUIRE_CASE_SIZES(lazyfree, race_writer_memcg, ALL_SIZES)
+{
+	race_writes(kib, BY_MEMCG);
+}
+
+QUIRE_CASE_SIZES(lazyfree, race_writer_swap, ALL_SIZES)
+{
+	swap_on(SWAP_MIB);
+	race_writes(kib, BY_PAGEOUT);
+}
+
+QUIRE_CASE_SIZES(lazyfree, race_hold, ALL_SIZES)
+{
+	size_t pages = range_pages(kib);
+	struct racer *racer;
+	unsigned int round;
+	char *at;
+
+	memcg_enter();
+	at = range_filled(SRC_BASE, pages, kib);
+	racer = racer_start(at, pages, racer_hold);
+	racer->may_drop = true;
+	for (round = 1; round <= RACER_ROUNDS; round++) {
+		racer->old = SEED + round;
+		range_fill(at, pages, kib, racer->old);
+		if (madvise(at, pages * PAGE_SIZE, MADV_FREE))
+			die_errno("MADV_FREE");
+		racer_reclaim(racer, round, BY_PAGEOUT);
+	}
+	racer_end(racer);
+	range_drop(at, pages);
+}
