@@ -49,7 +49,7 @@ static int run_soak(size_t nr, char *const *words)
 static int run_shell(size_t nr __attribute__((unused)),
 		     char *const *words __attribute__((unused)))
 {
-	return shell_main();
+	return shell_main(command_run);
 }
 
 static const struct {

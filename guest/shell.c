@@ -8,13 +8,14 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "command.h"
 #include "process/child.h"
 #include "report/die.h"
 #include "report/results.h"
 #include "shell.h"
 
 #define MAX_WORDS 32
+
+typedef int run_fn(size_t nr, char *const *words);
 
 static void cat(const char *path)
 {
@@ -60,13 +61,13 @@ static void help(void)
 }
 
 /* A bench or a test may die; the shell must not. */
-static void run_forked(size_t nr, char *const *words)
+static void run_forked(run_fn *run, size_t nr, char *const *words)
 {
 	pid_t pid = fork_child();
 	int status;
 
 	if (!pid)
-		exit(command_run(nr, words));
+		exit(run(nr, words));
 	waitpid(pid, &status, 0);
 	if (WIFSIGNALED(status))
 		printf("killed by signal %d\n", WTERMSIG(status));
@@ -74,7 +75,7 @@ static void run_forked(size_t nr, char *const *words)
 		printf("status %d\n", WEXITSTATUS(status));
 }
 
-static void run_line(size_t nr, char *const *words)
+static void run_line(run_fn *run, size_t nr, char *const *words)
 {
 	size_t i;
 
@@ -90,7 +91,7 @@ static void run_line(size_t nr, char *const *words)
 			perror(words[1]);
 	} else if (!strcmp(words[0], "bench") || !strcmp(words[0], "test") ||
 		   !strcmp(words[0], "list")) {
-		run_forked(nr, words);
+		run_forked(run, nr, words);
 	} else {
 		printf("unknown: %s; \"help\" lists the commands\n", words[0]);
 	}
@@ -107,7 +108,7 @@ static size_t split(char *line, char **words)
 	return nr;
 }
 
-int shell_main(void)
+int shell_main(run_fn *run)
 {
 	char line[1024], *words[MAX_WORDS];
 	size_t nr;
@@ -125,7 +126,7 @@ int shell_main(void)
 			continue;
 		if (!strcmp(words[0], "poweroff"))
 			break;
-		run_line(nr, words);
+		run_line(run, nr, words);
 		fflush(stdout);
 	}
 	return STATUS_OK;

@@ -40,9 +40,6 @@
 /* Kernel messages of this level and worse: warnings. */
 #define KMSG_LEVEL	4
 
-struct arena *arena;
-int program_file = -1;
-
 static char *record;
 static size_t record_len;
 static int kmsg = -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A page that is pinned as direct I/O pins it (lib/pin.h): a thread writes it
+ * A page that is pinned as direct I/O pins it (kernel/pin.h): a thread writes it
  * to a device, and behind it a page that nobody provides until the pin ends.
  */
 #include <errno.h>
@@ -55,8 +55,8 @@ static bool start_writer(void)
 	return false;
 }
 
-struct outcome_text do_pin(struct actor *self __attribute__((unused)),
-			   const struct op *op)
+struct outcome_text verb_pin(struct actor *self __attribute__((unused)),
+			     const struct op *op)
 {
 	if (pin.on)
 		return outcome_fmt("EBUSY");

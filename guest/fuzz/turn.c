@@ -102,12 +102,13 @@ static unsigned int next_turn(const struct program *program, unsigned int self)
 	return turn->actor;
 }
 
-void turns_take(const struct program *program, unsigned int self)
+void turns_take(const struct program *program, unsigned int self,
+		void (*step)(void))
 {
 	while (wait_for_turn(self)) {
 		unsigned int next;
 
-		actor_step();
+		step();
 		arena->done = arena->len;
 		arena->steps++;
 		next = next_turn(program, self);

@@ -12,6 +12,7 @@
 #include "proc/knob.h"
 #include "report/die.h"
 #include "soak.h"
+#include "system.h"
 
 #define ROOT	"/sys/fs/cgroup"
 

@@ -4,6 +4,7 @@
 #include "report/die.h"
 #include "report/results.h"
 #include "soak.h"
+#include "system.h"
 
 /* Counters of /proc/vmstat, and the least they must grow in a million operations. */
 static const struct {

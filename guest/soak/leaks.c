@@ -14,6 +14,7 @@
 #include "report/die.h"
 #include "report/results.h"
 #include "soak.h"
+#include "system.h"
 
 #define ZRAM	"/sys/block/zram0/mm_stat"
 

@@ -7,6 +7,7 @@
 
 #include "memory/probe.h"
 #include "ops.h"
+#include "page.h"
 
 #define WARM	4u
 

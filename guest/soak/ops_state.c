@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "ops.h"
+#include "page.h"
 #include "proc/pagemap.h"
 
 /* All of it to this protection, wherever its parts are now. */

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "memory/probe.h"
+#include "page.h"
+#include "range.h"
 #include "soak.h"
 
 bool page_take(struct range *range, size_t page)

@@ -10,6 +10,7 @@
 #include "proc/knob.h"
 #include "report/die.h"
 #include "soak.h"
+#include "system.h"
 
 #define KSM	"/sys/kernel/mm/ksm"
 /* Kernel messages of this level and worse: warnings. */

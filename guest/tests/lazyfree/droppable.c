@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/uapi.h"
 #include "kernel/env.h"
 #include "kernel/memcg.h"
 #include "kernel/swap.h"
@@ -14,11 +15,6 @@
 #include "memory/pattern.h"
 #include "proc/proc.h"
 #include "process/map.h"
-
-/* Newer than Debian 12's headers: include/uapi/linux/mman.h. */
-#ifndef MAP_DROPPABLE
-#define MAP_DROPPABLE	0x08
-#endif
 
 static char *droppable_range(unsigned long kib, bool by_pte, bool clean)
 {

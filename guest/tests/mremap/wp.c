@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/uapi.h"
 #include "kernel/swap.h"
 #include "kernel/uffd.h"
 #include "kernel/uffd_watch.h"
@@ -15,11 +16,6 @@
 #include "mremap.h"
 #include "proc/proc.h"
 #include "process/peer.h"
-
-/* Newer than Debian 12's headers: include/uapi/linux/userfaultfd.h. */
-#ifndef UFFD_FEATURE_WP_UNPOPULATED
-#define UFFD_FEATURE_WP_UNPOPULATED	(1 << 13)
-#endif
 
 #define SWAP_MIB	64
 #define DST		page_at(DST_BASE, BLOCK)
