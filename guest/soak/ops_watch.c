@@ -7,7 +7,6 @@
 #include <linux/userfaultfd.h>
 #include <sys/mman.h>
 
-#include "base/uapi.h"
 #include "kernel/uffd.h"
 #include "ops.h"
 #include "page.h"

@@ -80,7 +80,7 @@ void racer_hold(struct racer *racer, size_t page)
 	       "what refers to page %zu reads something else", page);
 }
 
-static void *race(void *arg)
+static void *racing(void *arg)
 {
 	struct racer *racer = arg;
 	unsigned int round;
@@ -99,19 +99,19 @@ static void *race(void *arg)
 	return NULL;
 }
 
-struct racer *racer_start(char *addr, size_t pages,
-			  void (*step)(struct racer *, size_t))
+static struct racer *start(const struct race *race, char *addr, size_t pages)
 {
 	struct racer *racer;
 
 	racer = calloc(1, sizeof(*racer) + pages * sizeof(racer->page[0]));
 	if (!racer)
 		die("no memory for a race");
-	racer->step = step;
+	racer->step = race->step;
+	racer->may_drop = race->may_drop;
 	racer->addr = addr;
 	racer->pages = pages;
 	racer->next = 1;
-	if (pthread_create(&racer->thread, NULL, race, racer))
+	if (pthread_create(&racer->thread, NULL, racing, racer))
 		die("cannot start a thread");
 	return racer;
 }
@@ -124,7 +124,8 @@ static void racer_round(struct racer *racer, unsigned int round)
 		sched_yield();
 }
 
-void racer_end(struct racer *racer)
+/* It has to have done something. */
+static void end(struct racer *racer)
 {
 	__atomic_store_n(&racer->end, true, __ATOMIC_SEQ_CST);
 	if (pthread_join(racer->thread, NULL))
@@ -153,4 +154,16 @@ void racer_refill(struct racer *racer, unsigned long kib, uint64_t seed)
 	if (madvise(racer->addr, racer->pages * PAGE_SIZE, MADV_DONTNEED))
 		die_errno("MADV_DONTNEED");
 	range_fill(racer->addr, racer->pages, kib, seed);
+}
+
+void race(const struct race *race, char *addr, unsigned long kib, enum how how)
+{
+	size_t pages = range_pages(kib);
+	struct racer *racer = start(race, addr, pages);
+	unsigned int n;
+
+	for (n = 1; n <= RACER_ROUNDS; n++)
+		race->round(racer, n, kib, how == BY_BOTH ? n % NR_HOW : how);
+	end(racer);
+	range_drop(addr, pages);
 }

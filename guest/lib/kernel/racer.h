@@ -37,11 +37,19 @@ struct racer {
 	} page[];
 };
 
-/* Start a thread that takes steps on random pages in each round. */
-struct racer *racer_start(char *addr, size_t pages,
-			  void (*step)(struct racer *, size_t));
-/* End it; it has to have done something. */
-void racer_end(struct racer *racer);
+struct race {
+	/* What the thread does again and again, to random pages. */
+	void (*step)(struct racer *racer, size_t page);
+	/* A round: it fills the pages, reclaims them and looks at them. */
+	void (*round)(struct racer *racer, unsigned int number,
+		      unsigned long kib, enum how how);
+	bool may_drop;
+};
+
+#define BY_BOTH	NR_HOW	/* one round by the one, the next by the other */
+
+/* RACER_ROUNDS on range_pages(kib) at addr, which are dropped then. */
+void race(const struct race *race, char *addr, unsigned long kib, enum how how);
 
 /* A step: read, check, and mostly write; now and then give the page back. */
 void racer_write(struct racer *racer, size_t page);

@@ -8,11 +8,10 @@
 #include "memory/pattern.h"
 #include "memory/range.h"
 
-int wp_protect(char *addr, size_t pages, unsigned long kib,
-	       const struct mask *mask)
+int wp_protect_with(uint64_t features, char *addr, size_t pages,
+		    unsigned long kib, const struct mask *mask)
 {
-	int uffd = uffd_open(UFFD_FEATURE_PAGEFAULT_FLAG_WP |
-			     UFFD_FEATURE_WP_HUGETLBFS_SHMEM);
+	int uffd = uffd_open(features);
 	struct snapshot *now;
 	size_t n;
 
@@ -29,10 +28,15 @@ int wp_protect(char *addr, size_t pages, unsigned long kib,
 	return uffd;
 }
 
-void expect_wp_stopped(int uffd, char *addr, size_t pages, unsigned long kib,
-		       const struct mask *mask)
+int wp_protect(char *addr, size_t pages, unsigned long kib,
+	       const struct mask *mask)
 {
-	struct uffd_watch *watch = uffd_watch_start(uffd, addr, pages);
+	return wp_protect_with(WP_FEATURES, addr, pages, kib, mask);
+}
+
+void expect_watch_stopped(struct uffd_watch *watch, char *addr, size_t pages,
+			  unsigned long kib, const struct mask *mask)
+{
 	size_t n;
 
 	for (n = 0; n < pages; n++)
@@ -42,5 +46,13 @@ void expect_wp_stopped(int uffd, char *addr, size_t pages, unsigned long kib,
 		       "page %zu (protected: %s): a write was %sstopped", n,
 		       mask->name, uffd_watch_stopped(watch, n) ? "" : "not ");
 	expect_content(addr, pages, SEED_NEW, 0);
+}
+
+void expect_wp_stopped(int uffd, char *addr, size_t pages, unsigned long kib,
+		       const struct mask *mask)
+{
+	struct uffd_watch *watch = uffd_watch_start(uffd, addr, pages);
+
+	expect_watch_stopped(watch, addr, pages, kib, mask);
 	uffd_watch_end(watch);
 }

@@ -53,6 +53,14 @@ static bool is_any(size_t page __attribute__((unused)),
 	return true;
 }
 
+static bool is_none(size_t page __attribute__((unused)),
+		    size_t nr __attribute__((unused)))
+{
+	return false;
+}
+
+const struct mask mask_none = { "none", is_none };
+
 const struct mask masks[] = {
 	{ "first", is_first },
 	{ "last", is_last },

@@ -21,6 +21,16 @@ extern const struct mask masks[];
 #define MASK_LOW_HALF	(&masks[7])
 #define MASK_HIGH_HALF	(&masks[8])
 #define MASK_ALL	(&masks[NR_MASKS - 1])
+extern const struct mask mask_none;
+
+#define for_each_mask(this)						\
+	for (const struct mask *this = masks; this < masks + NR_MASKS; this++)
+
+/* Another of the masks for each, for two things that differ from each other. */
+static inline const struct mask *mask_opposite(const struct mask *mask)
+{
+	return &masks[NR_MASKS - 1 - (mask - masks)];
+}
 
 /* Page n counts from the start of a range of whole folios. */
 bool masked(const struct mask *mask, size_t page, unsigned long kib);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "base/spread.h"
 #include "base/units.h"
 #include "memory/pattern.h"
 
@@ -8,16 +9,6 @@ struct weyl {
 	uint64_t value;
 	uint64_t step;
 };
-
-/* Spread the bits of x over the whole word, one to one. */
-static uint64_t spread(uint64_t x)
-{
-	x ^= x >> 31;
-	x *= 0x9e3779b97f4a7c15ull;
-	x ^= x >> 29;
-	x *= 0xbf58476d1ce4e5b9ull;
-	return x ^ (x >> 32);
-}
 
 static struct weyl page_sequence(uint64_t seed, size_t number)
 {

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "memory/mask.h"
 #include "process/peer.h"
@@ -15,6 +16,22 @@
  */
 bool fork_without(struct peer *peer, char *addr, size_t pages,
 		  unsigned long kib, const struct mask *mask);
+
+/* The pages that the child has, too: all but those in the mask. */
+void write_shared(char *addr, size_t pages, unsigned long kib,
+		  const struct mask *alone, uint64_t seed);
+void expect_shared(char *addr, size_t pages, unsigned long kib,
+		   const struct mask *alone, uint64_t seed);
+
+/*
+ * What such a child does, in turns: it looks, once, whether it still has SEED;
+ * then it looks again and writes SEED_CHILD, and looks whether that stays.
+ */
+void sharer_looks(struct peer *peer, char *addr, size_t pages,
+		  unsigned long kib, const struct mask *alone);
+void sharer_writes(struct peer *peer, char *addr, size_t pages,
+		   unsigned long kib, const struct mask *alone)
+	__attribute__((noreturn));
 
 /*
  * Fork a child that ends at once: afterwards all entries are read-only, so that

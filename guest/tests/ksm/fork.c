@@ -15,24 +15,11 @@ KSM_CASES(child_before_merge)
 	expect_found(&all);
 }
 
-/*
- * ksmd never looks at the child, which shares the one of two pages that
- * becomes the merged one: that which is scanned last.
- */
 KSM_CASES(child_before_merge_unscanned)
 {
-	char *page = page_of(range_make(kind), MID);
 	struct places all = { 0 };
-	struct worker *child;
 
-	places_add(&all, NULL, twin_make_at(LOW_TWIN));
-	places_add(&all, NULL, page);
-	child = crew_fork(NULL);
-	ASSERT(!crew_do(child, act_unmergeable, LOW_TWIN, 1) &&
-	       !crew_do(child, act_unmergeable, HOME, RANGE_PAGES),
-	       "the child's memory cannot be made unmergeable");
-	places_merge(&all);
-	places_add(&all, child, page);
+	pair_merged_unscanned(&all, kind, false);
 	expect_found(&all);
 }
 
@@ -90,12 +77,6 @@ KSM_CASES(grandchild_scanned)
 	expect_found(&all);
 }
 
-static long act_range(char *addr __attribute__((unused)), long kind)
-{
-	range_make(kind);
-	return 0;
-}
-
 /* The range belongs to a worker, the twin to us; forks of the worker share it. */
 static struct worker *worker_with_range(struct places *all,
 					enum range_kind kind)
@@ -140,12 +121,6 @@ KSM_CASES(child_ended)
 	expect_found(&all);
 }
 
-static long act_move_away(char *addr, long pages)
-{
-	range_move(addr, pages, AWAY);
-	return 0;
-}
-
 /* The child's copy has another address, and the same index. */
 KSM_CASES(child_moved)
 {
@@ -159,25 +134,12 @@ KSM_CASES(child_moved)
 	expect_found(&all);
 }
 
-/*
- * ksmd never looks at the child that has moved, and shares the page that
- * becomes the merged one. Stock looks for it at the parent's address.
- */
+/* Stock looks for the child's page at the parent's address. */
 static void child_moved_unscanned(enum range_kind kind)
 {
-	char *page = page_of(range_make(kind), MID);
 	struct places all = { 0 };
-	struct worker *child;
 
-	places_add(&all, NULL, twin_make_at(LOW_TWIN));
-	places_add(&all, NULL, page);
-	child = crew_fork(NULL);
-	crew_do(child, act_move_away, HOME, RANGE_PAGES);
-	ASSERT(!crew_do(child, act_unmergeable, LOW_TWIN, 1) &&
-	       !crew_do(child, act_unmergeable, AWAY, RANGE_PAGES),
-	       "the child's memory cannot be made unmergeable");
-	places_merge(&all);
-	places_add(&all, child, page_of(AWAY, MID));
+	pair_merged_unscanned(&all, kind, true);
 	expect_found(&all);
 }
 

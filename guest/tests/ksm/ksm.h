@@ -45,6 +45,8 @@ act act_write;		/* write the pattern with number arg to the page */
 act act_unmergeable;	/* MADV_UNMERGEABLE of arg pages */
 act act_unmap;		/* munmap() of arg pages */
 act act_soft_offline;	/* MADV_SOFT_OFFLINE of the page */
+act act_range;		/* range_make() of kind arg */
+act act_move_away;	/* move arg pages to AWAY */
 
 /*
  * Where the pages of a range get their index from: the address, as in a fresh
@@ -114,6 +116,13 @@ long place_do(const struct place *place, act *what, long arg);
 struct places pair_make(enum range_kind kind);
 /* And merged. */
 struct places pair_merged(enum range_kind kind);
+/*
+ * The same with a child that ksmd never looks at, which shares the page that
+ * becomes the merged one (that which is scanned last); moved: it has its page at
+ * AWAY, which stock does not find. Returns the child; its place is the last.
+ */
+struct worker *pair_merged_unscanned(struct places *all, enum range_kind kind,
+				     bool moved);
 
 /*
  * The pfn of the one page that all places map, or 0. In 6.12, /proc/kpageflags

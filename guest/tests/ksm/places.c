@@ -69,6 +69,27 @@ struct places pair_merged(enum range_kind kind)
 	return all;
 }
 
+struct worker *pair_merged_unscanned(struct places *all, enum range_kind kind,
+				     bool moved)
+{
+	char *range = range_make(kind);
+	struct worker *child;
+
+	places_add(all, NULL, twin_make_at(LOW_TWIN));
+	places_add(all, NULL, page_of(range, MID));
+	child = crew_fork(NULL);
+	if (moved) {
+		crew_do(child, act_move_away, range, RANGE_PAGES);
+		range = AWAY;
+	}
+	ASSERT(!crew_do(child, act_unmergeable, LOW_TWIN, 1) &&
+	       !crew_do(child, act_unmergeable, range, RANGE_PAGES),
+	       "the child's memory cannot be made unmergeable");
+	places_merge(all);
+	places_add(all, child, page_of(range, MID));
+	return child;
+}
+
 uint64_t places_merged(const struct places *all)
 {
 	struct page_state first = place_state(&all->at[0]), state;

@@ -5,12 +5,6 @@
  */
 #include "bus.h"
 
-static long act_range(char *addr __attribute__((unused)), long kind)
-{
-	range_make(kind);
-	return 0;
-}
-
 /* A worker with the range, its child, and us with the twin: merged. */
 struct scene {
 	struct places all;
@@ -35,12 +29,14 @@ static struct scene scene_merged(enum range_kind kind, bool early)
 	return scene;
 }
 
-KSM_CASES(poison_told)
+static void check_told(enum range_kind kind, unsigned int passes)
 {
 	struct scene scene = scene_merged(kind, true);
 	uint64_t pfn;
 
 	places_add(&scene.all, scene.child, scene.page);
+	if (passes)
+		ksm_pass(passes);
 	pfn = poison(&scene.all);
 	expect_told(NULL, scene.all.at[0].addr);
 	expect_told(scene.parent, scene.page);
@@ -48,19 +44,8 @@ KSM_CASES(poison_told)
 	expect_out_of_reach(&scene.all, pfn);
 }
 
-KSM_CASES(poison_told_scanned)
-{
-	struct scene scene = scene_merged(kind, true);
-	uint64_t pfn;
-
-	places_add(&scene.all, scene.child, scene.page);
-	ksm_pass(2);
-	pfn = poison(&scene.all);
-	expect_told(NULL, scene.all.at[0].addr);
-	expect_told(scene.parent, scene.page);
-	expect_told(scene.child, scene.page);
-	expect_out_of_reach(&scene.all, pfn);
-}
+KSM_CASES(poison_told) { check_told(kind, 0); }
+KSM_CASES(poison_told_scanned) { check_told(kind, 2); }
 
 /* Who has not asked is told when it reads, and not before. */
 KSM_CASES(poison_late)
@@ -132,12 +117,6 @@ QUIRE_CASE(ksm, stock_fails_poison_spares_unmapped_file)
 	spares_without_mapping(FILE_PAGES);
 }
 
-static long act_move_away(char *addr, long pages)
-{
-	range_move(addr, pages, AWAY);
-	return 0;
-}
-
 /* A child that has moved its range is told its own address. */
 KSM_CASES(poison_told_moved_child)
 {
@@ -161,10 +140,7 @@ KSM_CASES(poison_told_moved_child)
 	expect_out_of_reach(&all, pfn);
 }
 
-/*
- * The same with a child ksmd has not scanned, which shares the page that became
- * the merged one. Stock tells it the parent's address, and leaves it mapped.
- */
+/* Stock tells the child its parent's address, and leaves the page mapped. */
 static void told_moved_unscanned(enum range_kind kind)
 {
 	struct places all = { 0 };
@@ -173,15 +149,7 @@ static void told_moved_unscanned(enum range_kind kind)
 
 	ksm_begin();
 	act_watch(NULL, true);
-	places_add(&all, NULL, twin_make_at(LOW_TWIN));
-	places_add(&all, NULL, page_of(range_make(kind), MID));
-	child = crew_fork(NULL);
-	crew_do(child, act_move_away, HOME, RANGE_PAGES);
-	ASSERT(!crew_do(child, act_unmergeable, LOW_TWIN, 1) &&
-	       !crew_do(child, act_unmergeable, AWAY, RANGE_PAGES),
-	       "the child's memory cannot be made unmergeable");
-	places_merge(&all);
-	places_add(&all, child, page_of(AWAY, MID));
+	child = pair_merged_unscanned(&all, kind, true);
 	pfn = poison(&all);
 	expect_told_once(NULL);	/* of either place */
 	expect_told(child, page_of(AWAY, MID));

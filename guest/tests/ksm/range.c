@@ -145,3 +145,15 @@ long act_soft_offline(char *addr, long arg __attribute__((unused)))
 {
 	return madvise(addr, PAGE_SIZE, MADV_SOFT_OFFLINE) ? errno : 0;
 }
+
+long act_range(char *addr __attribute__((unused)), long kind)
+{
+	range_make(kind);
+	return 0;
+}
+
+long act_move_away(char *addr, long pages)
+{
+	range_move(addr, pages, AWAY);
+	return 0;
+}

@@ -72,6 +72,19 @@ QUIRE_CASE(ksm, stock_fails_moved_in_swap_cache_file)
 	expect_found(&all);
 }
 
+/* Merge with a second page of the range; hold what goes to the swap cache. */
+static int swap_out_with(struct places *all, char *second)
+{
+	int held;
+
+	act_write(second, SAME);
+	places_add(all, NULL, second);
+	places_merge(all);
+	held = page_hold(all->at[1].addr);
+	places_swap_out(all);
+	return held;
+}
+
 /*
  * Two pages of one range are merged. While they are in the swap cache, the one
  * moves onto the other's place: the same merged page at the same address as
@@ -81,13 +94,8 @@ KSM_CASES(moved_onto_sharer)
 {
 	struct places all = pair_make(kind);
 	char *first = all.at[0].addr, *second = page_of(HOME, MID + 4);
-	int held;
+	int held = swap_out_with(&all, second);
 
-	act_write(second, SAME);
-	places_add(&all, NULL, second);
-	places_merge(&all);
-	held = page_hold(all.at[1].addr);
-	places_swap_out(&all);
 	range_move(second, 1, first);
 	places_remove(&all, NULL, second);
 	expect_same(&all);
@@ -114,14 +122,9 @@ KSM_CASES(moved_onto_sharer_by_child)
 {
 	struct places all = pair_make(kind);
 	char *second = page_of(HOME, MID + 4);
+	int held = swap_out_with(&all, second);
 	struct worker *child;
-	int held;
 
-	act_write(second, SAME);
-	places_add(&all, NULL, second);
-	places_merge(&all);
-	held = page_hold(all.at[1].addr);
-	places_swap_out(&all);
 	ASSERT(!act_unmergeable(second, 1), "MADV_UNMERGEABLE failed");
 	child = crew_fork(NULL);
 	unmap(second, PAGE_SIZE);

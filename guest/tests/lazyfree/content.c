@@ -63,35 +63,27 @@ static void check_redirtied(unsigned long kib, bool by_pte, enum how how,
 
 QUIRE_CASE_SIZES(lazyfree, redirtied_kept, ALL_SIZES)
 {
-	size_t i;
-
-	for (i = 0; i < NR_MASKS; i++) {
+	for_each_mask(mask) {
 		for_each_mapping(by_pte, kib)
-			check_redirtied(kib, by_pte, BY_PAGEOUT,
-					&masks[i]);
+			check_redirtied(kib, by_pte, BY_PAGEOUT, mask);
 	}
 }
 
 QUIRE_CASE_SIZES(lazyfree, redirtied_kept_memcg, ALL_SIZES)
 {
-	size_t i;
-
-	for (i = 0; i < NR_MASKS; i++) {
+	for_each_mask(mask) {
 		for_each_mapping(by_pte, kib)
-			check_redirtied(kib, by_pte, BY_MEMCG, &masks[i]);
+			check_redirtied(kib, by_pte, BY_MEMCG, mask);
 	}
 }
 
 /* With swap, what was written may leave memory, and comes back. */
 QUIRE_CASE_SIZES(lazyfree, redirtied_swapped, ALL_SIZES)
 {
-	size_t i;
-
 	swap_on(SWAP_MIB);
-	for (i = 0; i < NR_MASKS; i++) {
+	for_each_mask(mask) {
 		for_each_mapping(by_pte, kib)
-			check_redirtied(kib, by_pte, BY_PAGEOUT,
-					&masks[i]);
+			check_redirtied(kib, by_pte, BY_PAGEOUT, mask);
 	}
 	/* Up to 64 free slots of swap, twice, are kept per CPU. */
 	EXPECT(swap_used_kib() <= 512, "%lu KiB of swap are still in use",
@@ -144,10 +136,8 @@ static void check_bytes(unsigned long kib, const struct mask *mask)
 
 QUIRE_CASE_SIZES(lazyfree, one_byte_kept, ALL_SIZES)
 {
-	size_t i;
-
-	for (i = 0; i < NR_MASKS; i++)
-		check_bytes(kib, &masks[i]);
+	for_each_mask(mask)
+		check_bytes(kib, mask);
 }
 
 /* MADV_FREE of what was redirtied and made swap-backed again. */

@@ -139,13 +139,13 @@ QUIRE_CASE_SIZES(lazyfree, patched_not_split_deferred, LARGE_SIZES)
 /* Nor is a folio that stays whole, whatever it is that keeps it. */
 QUIRE_CASE_SIZES(lazyfree, patched_kept_not_split_deferred, LARGE_SIZES)
 {
-	size_t i, pages = range_pages(kib);
+	size_t pages = range_pages(kib);
 
-	for (i = 0; i < NR_MASKS; i++) {
+	for_each_mask(mask) {
 		char *at = lazy_range(kib, true);
 		unsigned long queued = mthp_stat(kib, "split_deferred");
 
-		lazy_rewrite(at, pages, kib, &masks[i]);
+		lazy_rewrite(at, pages, kib, mask);
 		reclaim(at, pages, BY_PAGEOUT);
 		EXPECT_EQ(mthp_stat(kib, "split_deferred") - queued, 0);
 		EXPECT_EQ(pagemap_present(at, pages), pages);

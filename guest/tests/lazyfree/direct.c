@@ -50,16 +50,16 @@ static void read_masked(int fd, char *addr, size_t pages, unsigned long kib,
 
 QUIRE_CASE_SIZES(lazyfree, direct_io_kept, ALL_SIZES)
 {
-	size_t i, pages = range_pages(kib);
+	size_t pages = range_pages(kib);
 	int fd = device(pages);
 
-	for (i = 0; i < NR_MASKS; i++) {
+	for_each_mask(mask) {
 		for_each_mapping(by_pte, kib) {
 			char *at = lazy_range(kib, by_pte);
 
-			read_masked(fd, at, pages, kib, &masks[i]);
+			read_masked(fd, at, pages, kib, mask);
 			reclaim(at, pages, BY_PAGEOUT);
-			expect_survivors(at, pages, kib, &masks[i]);
+			expect_survivors(at, pages, kib, mask);
 			range_drop(at, pages);
 		}
 	}

@@ -116,12 +116,9 @@ static void check_after(unsigned long kib, bool by_pte,
 
 QUIRE_CASE_SIZES(lazyfree, free_then_fork, ALL_SIZES)
 {
-	size_t i;
-
-	for (i = 0; i < NR_MASKS; i++) {
+	for_each_mask(mask) {
 		for_each_mapping(by_pte, kib)
-			check_after(kib, by_pte, &masks[i],
-				    &masks[NR_MASKS - 1 - i]);
+			check_after(kib, by_pte, mask, mask_opposite(mask));
 	}
 }
 

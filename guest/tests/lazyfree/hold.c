@@ -147,30 +147,28 @@ static void check_held_redirtied(unsigned long kib, bool by_pte,
 
 QUIRE_CASE_SIZES(lazyfree, held_redirtied, ALL_SIZES)
 {
-	size_t i;
-
 	swap_on(SWAP_MIB);
-	for (i = 0; i < NR_MASKS; i++) {
+	for_each_mask(mask) {
 		for_each_mapping(by_pte, kib)
-			check_held_redirtied(kib, by_pte, &masks[i]);
+			check_held_redirtied(kib, by_pte, mask);
 	}
 }
 
 /* Redirtied while held, after a first failure. */
 QUIRE_CASE_SIZES(lazyfree, held_then_redirtied, ALL_SIZES)
 {
-	size_t i, pages = range_pages(kib);
+	size_t pages = range_pages(kib);
 
-	for (i = 0; i < NR_MASKS; i++) {
+	for_each_mask(mask) {
 		char *at = lazy_range(kib, false);
 		struct hold hold = hold_folios(at, pages, kib, 0);
 		size_t kept = hold.held * folio_pages(kib);
 
 		reclaim(at, pages, BY_PAGEOUT);
-		lazy_rewrite(at, kept, kib, &masks[i]);
+		lazy_rewrite(at, kept, kib, mask);
 		hold_end(&hold);
 		reclaim(at, pages, BY_PAGEOUT);
-		expect_survivors(at, kept, kib, &masks[i]);
+		expect_survivors(at, kept, kib, mask);
 		range_drop(at, pages);
 	}
 }

@@ -12,34 +12,6 @@
 #include "memory/share.h"
 #include "process/peer.h"
 
-static void expect_shared(char *addr, size_t pages, unsigned long kib,
-			  const struct mask *alone, uint64_t seed)
-{
-	size_t n;
-
-	for (n = 0; n < pages; n++) {
-		if (!masked(alone, n, kib))
-			expect_content(page_at(addr, n), 1, seed, n);
-	}
-}
-
-/* The child looks, writes, and looks again. */
-static void child_at(struct peer *peer, char *addr, size_t pages,
-		     unsigned long kib, const struct mask *alone)
-{
-	size_t n;
-
-	peer_wait(peer);
-	expect_shared(addr, pages, kib, alone, SEED);
-	for (n = 0; n < pages; n++) {
-		if (!masked(alone, n, kib))
-			pattern_write_page(page_at(addr, n), SEED_CHILD, n);
-	}
-	peer_turn(peer);
-	expect_shared(addr, pages, kib, alone, SEED_CHILD);
-	peer_end(peer);
-}
-
 /*
  * Where a page that parent and child share became writable by mistake, what
  * the one writes shows in the other.
@@ -54,7 +26,7 @@ static void check_writable(unsigned long kib, const struct mask *alone,
 	struct peer peer;
 
 	if (!fork_without(&peer, at, pages, kib, alone))
-		child_at(&peer, at, pages, kib, alone);
+		sharer_writes(&peer, at, pages, kib, alone);
 	for (n = 0; n < pages && redirty; n++) {
 		if (masked(alone, n, kib))
 			pattern_write_page(page_at(at, n), SEED, n);
@@ -75,18 +47,14 @@ static void check_writable(unsigned long kib, const struct mask *alone,
 
 QUIRE_CASE_SIZES(lazyfree, writable_not_gained, LARGE_SIZES)
 {
-	size_t i;
-
-	for (i = 0; i < NR_MASKS; i++)
-		check_writable(kib, &masks[i], false);
+	for_each_mask(mask)
+		check_writable(kib, mask, false);
 }
 
 QUIRE_CASE_SIZES(lazyfree, writable_not_gained_dirty, LARGE_SIZES)
 {
-	size_t i;
-
-	for (i = 0; i < NR_MASKS; i++)
-		check_writable(kib, &masks[i], true);
+	for_each_mask(mask)
+		check_writable(kib, mask, true);
 }
 
 /*
@@ -95,13 +63,13 @@ QUIRE_CASE_SIZES(lazyfree, writable_not_gained_dirty, LARGE_SIZES)
  */
 QUIRE_CASE_SIZES(lazyfree, mixed_writable_dropped, ALL_SIZES)
 {
-	size_t i, pages = range_pages(kib);
+	size_t pages = range_pages(kib);
 
-	for (i = 0; i < NR_MASKS; i++) {
+	for_each_mask(mask) {
 		char *at = lazy_range(kib, true);
 		struct peer peer;
 
-		if (!fork_without(&peer, at, pages, kib, &masks[i]))
+		if (!fork_without(&peer, at, pages, kib, mask))
 			exit(STATUS_OK);
 		peer_join(&peer, "a child that only ends");
 		reclaim(at, pages, BY_PAGEOUT);
@@ -181,23 +149,22 @@ static void check_soft_dirty(unsigned long kib, const struct mask *mask,
 QUIRE_CASE_SIZES(lazyfree, soft_dirty_same, ALL_SIZES)
 {
 	enum soft_dirty what;
-	size_t i;
 
 	needs_soft_dirty();
 	for (what = 0; what < NR_SOFT_DIRTY; what++) {
-		for (i = 0; i < NR_MASKS; i++)
-			check_soft_dirty(kib, &masks[i], what, true);
+		for_each_mask(mask)
+			check_soft_dirty(kib, mask, what, true);
 	}
 }
 
 /* All pages are read-only, so that they differ in their soft-dirty bit alone. */
 QUIRE_CASE_SIZES(lazyfree, soft_dirty_same_read_only, ALL_SIZES)
 {
-	size_t i, pages = range_pages(kib);
+	size_t pages = range_pages(kib);
 
 	needs_soft_dirty();
-	for (i = 0; i < NR_MASKS; i++) {
-		char *at = range_soft_dirty(kib, &masks[i], FREED_AFTER);
+	for_each_mask(mask) {
+		char *at = range_soft_dirty(kib, mask, FREED_AFTER);
 
 		fork_and_forget();
 		check_held(at, pages, kib, BY_MEMCG);
@@ -208,23 +175,21 @@ QUIRE_CASE_SIZES(lazyfree, soft_dirty_same_read_only, ALL_SIZES)
 /* Without a hold: it is the dirty page that makes reclaim fail. */
 QUIRE_CASE_SIZES(lazyfree, soft_dirty_same_redirtied, ALL_SIZES)
 {
-	size_t i;
-
 	needs_soft_dirty();
-	for (i = 0; i < NR_MASKS; i++) {
-		check_soft_dirty(kib, &masks[i], WRITTEN, false);
-		check_soft_dirty(kib, &masks[i], WRITTEN_BEFORE, false);
+	for_each_mask(mask) {
+		check_soft_dirty(kib, mask, WRITTEN, false);
+		check_soft_dirty(kib, mask, WRITTEN_BEFORE, false);
 	}
 }
 
 /* Pages that differ in soft-dirty only, all clean: dropped in one pass. */
 QUIRE_CASE_SIZES(lazyfree, mixed_soft_dirty_dropped, ALL_SIZES)
 {
-	size_t i, pages = range_pages(kib);
+	size_t pages = range_pages(kib);
 
 	needs_soft_dirty();
-	for (i = 0; i < NR_MASKS; i++) {
-		char *at = range_soft_dirty(kib, &masks[i], FREED_AFTER);
+	for_each_mask(mask) {
+		char *at = range_soft_dirty(kib, mask, FREED_AFTER);
 
 		reclaim(at, pages, BY_PAGEOUT);
 		expect_dropped(at, pages);

@@ -36,9 +36,7 @@ static void check_locked(unsigned long kib, bool by_pte,
 
 QUIRE_CASE_SIZES(lazyfree, mlocked_kept, ALL_SIZES)
 {
-	size_t i;
-
-	for (i = 0; i < NR_MASKS; i++)
-		check_locked(kib, true, &masks[i]);
+	for_each_mask(mask)
+		check_locked(kib, true, mask);
 	check_locked(kib, false, MASK_ALL);
 }

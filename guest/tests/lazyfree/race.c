@@ -26,57 +26,43 @@ static void round_of_writes(struct racer *racer, unsigned int round,
 		racer_expect(racer, n, *racer_word(racer, n));
 }
 
-static void race_writes(unsigned long kib, enum how how)
+static void race_of(const struct race *what, unsigned long kib, enum how how)
 {
-	size_t pages = range_pages(kib);
-	struct racer *racer;
-	unsigned int round;
-	char *at;
-
 	memcg_enter();
-	at = range_filled(SRC_BASE, pages, kib);
-	racer = racer_start(at, pages, racer_write);
-	racer->may_drop = true;
-	for (round = 1; round <= RACER_ROUNDS; round++)
-		round_of_writes(racer, round, kib, how);
-	racer_end(racer);
-	range_drop(at, pages);
+	race(what, range_filled(SRC_BASE, range_pages(kib), kib), kib, how);
 }
+
+static const struct race writes = { racer_write, round_of_writes, true };
 
 QUIRE_CASE_SIZES(lazyfree, race_writer, ALL_SIZES)
 {
-	race_writes(kib, BY_PAGEOUT);
+	race_of(&writes, kib, BY_PAGEOUT);
 }
 
 QUIRE_CASE_SIZES(lazyfree, race_writer_memcg, ALL_SIZES)
 {
-	race_writes(kib, BY_MEMCG);
+	race_of(&writes, kib, BY_MEMCG);
 }
 
 QUIRE_CASE_SIZES(lazyfree, race_writer_swap, ALL_SIZES)
 {
 	swap_on(SWAP_MIB);
-	race_writes(kib, BY_PAGEOUT);
+	race_of(&writes, kib, BY_PAGEOUT);
+}
+
+static void round_of_holds(struct racer *racer, unsigned int round,
+			   unsigned long kib, enum how how)
+{
+	racer->old = SEED + round;
+	range_fill(racer->addr, racer->pages, kib, racer->old);
+	if (madvise(racer->addr, racer->pages * PAGE_SIZE, MADV_FREE))
+		die_errno("MADV_FREE");
+	racer_reclaim(racer, round, how);
 }
 
 QUIRE_CASE_SIZES(lazyfree, race_hold, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
-	struct racer *racer;
-	unsigned int round;
-	char *at;
+	const struct race holds = { racer_hold, round_of_holds, true };
 
-	memcg_enter();
-	at = range_filled(SRC_BASE, pages, kib);
-	racer = racer_start(at, pages, racer_hold);
-	racer->may_drop = true;
-	for (round = 1; round <= RACER_ROUNDS; round++) {
-		racer->old = SEED + round;
-		range_fill(at, pages, kib, racer->old);
-		if (madvise(at, pages * PAGE_SIZE, MADV_FREE))
-			die_errno("MADV_FREE");
-		racer_reclaim(racer, round, BY_PAGEOUT);
-	}
-	racer_end(racer);
-	range_drop(at, pages);
+	race_of(&holds, kib, BY_PAGEOUT);
 }

@@ -37,33 +37,29 @@ static void check_held(unsigned long kib, const struct mask *mask, bool alike)
 
 QUIRE_CASE_SIZES(lazyfree, wp_same, ALL_SIZES)
 {
-	size_t i;
-
-	for (i = 0; i < NR_MASKS; i++)
-		check_held(kib, &masks[i], false);
+	for_each_mask(mask)
+		check_held(kib, mask, false);
 }
 
 QUIRE_CASE_SIZES(lazyfree, wp_same_read_only, ALL_SIZES)
 {
-	size_t i;
-
-	for (i = 0; i < NR_MASKS; i++)
-		check_held(kib, &masks[i], true);
+	for_each_mask(mask)
+		check_held(kib, mask, true);
 }
 
 /* Redirtied before some pages, or the others, were protected. */
 QUIRE_CASE_SIZES(lazyfree, wp_redirtied, ALL_SIZES)
 {
-	size_t i, pages = range_pages(kib);
+	size_t pages = range_pages(kib);
 
-	for (i = 0; i < NR_MASKS; i++) {
-		const struct mask *written = &masks[NR_MASKS - 1 - i];
+	for_each_mask(mask) {
+		const struct mask *written = mask_opposite(mask);
 		char *at = lazy_range(kib, true);
 		struct snapshot *before;
 		int uffd;
 
 		lazy_rewrite(at, pages, kib, written);
-		uffd = wp_protect(at, pages, kib, &masks[i]);
+		uffd = wp_protect(at, pages, kib, mask);
 		before = snapshot(at, pages);
 		reclaim(at, pages, BY_MEMCG);
 		expect_entries_or_dropped(before, at, kib, written);
@@ -77,11 +73,11 @@ QUIRE_CASE_SIZES(lazyfree, wp_redirtied, ALL_SIZES)
 /* Clean and protected pages are dropped as any others, in several runs. */
 QUIRE_CASE_SIZES(lazyfree, wp_dropped, ALL_SIZES)
 {
-	size_t i, pages = range_pages(kib);
+	size_t pages = range_pages(kib);
 
-	for (i = 0; i < NR_MASKS; i++) {
+	for_each_mask(mask) {
 		char *at = lazy_range(kib, true);
-		int uffd = wp_protect(at, pages, kib, &masks[i]);
+		int uffd = wp_protect(at, pages, kib, mask);
 
 		reclaim(at, pages, BY_MEMCG);
 		EXPECT_EQ(pagemap_present(at, pages), 0);

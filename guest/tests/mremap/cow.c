@@ -7,7 +7,8 @@
 #include <sys/mman.h>
 
 #include "kernel/swap.h"
-#include "memory/pattern.h"
+#include "memory/mask.h"
+#include "memory/share.h"
 #include "mremap.h"
 #include "process/peer.h"
 
@@ -15,140 +16,69 @@
 #define DST		page_at(DST_BASE, BLOCK)
 
 /*
- * Which pages of each block the child does not get (MADV_DONTFORK): 'w', they
- * stay writable and exclusive in the parent. 's' is shared, so write-protected.
+ * Fork a child that gets all pages but those in the mask: these stay writable and
+ * exclusive here. It looks, writes and looks again, when the parent lets it.
  */
-static const char *const shares[] = {
-	"ssssssssssssssss",
-	"wwwwwwwwssssssss",
-	"sssssssswwwwwwww",
-	"wswswswswswswsws",
-	"ssssswssssssssss",
-	"wwwwwwwwwwwswwww",
-};
-
-static bool is_shared(const char *share, size_t page)
+static void fork_sharer(struct peer *peer, char *addr, size_t pages,
+			const struct mask *alone)
 {
-	return share[page % BLOCK] == 's';
+	if (fork_without(peer, addr, pages, BLOCK_KIB, alone))
+		return;
+	sharer_looks(peer, addr, pages, BLOCK_KIB, alone);
+	sharer_writes(peer, addr, pages, BLOCK_KIB, alone);
 }
 
-static void keep_from_fork(char *addr, size_t pages, const char *share)
-{
-	size_t n, run;
+enum first { PARENT_WRITES, CHILD_WRITES, PARENT_WRITES_SWAPPED };
 
-	for (n = 0; n < pages; n += run + 1) {
-		for (run = 0; n + run < pages && !is_shared(share, n + run);
-		     run++)
-			;
-		if (run && madvise(page_at(addr, n), run * PAGE_SIZE,
-				   MADV_DONTFORK))
-			die_errno("MADV_DONTFORK of page %zu", n);
-	}
-}
-
-/* Fork with these pages kept back; then the range is one mapping again. */
-static bool fork_sharing(struct peer *peer, char *addr, size_t pages,
-			 const char *share)
-{
-	keep_from_fork(addr, pages, share);
-	if (!peer_fork(peer))
-		return false;
-	if (madvise(addr, pages * PAGE_SIZE, MADV_DOFORK))
-		die_errno("MADV_DOFORK");
-	return true;
-}
-
-static void expect_shared_content(char *addr, size_t pages, const char *share,
-				  uint64_t seed)
-{
-	size_t n;
-
-	for (n = 0; n < pages; n++) {
-		if (is_shared(share, n))
-			expect_content(page_at(addr, n), 1, seed, n);
-	}
-}
-
-static void write_shared(char *addr, size_t pages, const char *share,
-			 uint64_t seed)
-{
-	size_t n;
-
-	for (n = 0; n < pages; n++) {
-		if (is_shared(share, n))
-			pattern_write_page(page_at(addr, n), seed, n);
-	}
-	expect_shared_content(addr, pages, share, seed);
-}
-
-/* The child looks, writes and looks again, whenever the parent lets it. */
-static void child_at(struct peer *peer, char *addr, size_t pages,
-		     const char *share)
-{
-	peer_wait(peer);
-	expect_shared_content(addr, pages, share, SEED);
-	peer_turn(peer);
-	write_shared(addr, pages, share, SEED_CHILD);
-	peer_turn(peer);
-	expect_shared_content(addr, pages, share, SEED_CHILD);
-	peer_end(peer);
-}
-
-static void parent_writes(unsigned long kib, const char *share)
+static void check_move(unsigned long kib, const struct mask *alone,
+		       enum first first, char *to)
 {
 	size_t pages = range_pages(kib);
 	char *from = range_filled(SRC_BASE, pages, kib);
-	char *to = range_hole(DST, pages);
 	struct peer peer;
 
-	if (!fork_sharing(&peer, from, pages, share))
-		child_at(&peer, from, pages, share);
+	range_hole(to, pages);
+	/* Of swap entries, those that the child does not get are exclusive. */
+	if (first == PARENT_WRITES_SWAPPED)
+		swap_out(from, pages);
+	fork_sharer(&peer, from, pages, alone);
 	move_and_check(from, pages, to);
-	expect_content(to, pages, SEED, 0);
-	expect_writable(to, pages);
+	if (first == PARENT_WRITES)
+		expect_content(to, pages, SEED, 0);
+	if (first != CHILD_WRITES)
+		expect_writable(to, pages);
 	peer_turn(&peer);	/* the child still sees what it had */
 	peer_turn(&peer);	/* the child writes */
-	expect_content(to, pages, SEED_NEW, 0);
-	peer_turn(&peer);
-	peer_join(&peer, "the child that looks on");
+	expect_content(to, pages, first == CHILD_WRITES ? SEED : SEED_NEW, 0);
+	if (first == CHILD_WRITES)
+		expect_writable(to, pages);
+	peer_turn(&peer);	/* the child still sees what it wrote */
+	peer_join(&peer, "the child that shares some pages");
 	range_drop(from, pages);
 	range_drop(to, pages);
+}
+
+static void check_masks(unsigned long kib, enum first first, char *to)
+{
+	check_move(kib, &mask_none, first, to);
+	for_each_mask(alone)
+		check_move(kib, alone, first, to);
 }
 
 QUIRE_CASE_SIZES(mremap, cow_parent_writes, ALL_SIZES)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(shares); i++)
-		parent_writes(kib, shares[i]);
-}
-
-static void child_writes(unsigned long kib, const char *share)
-{
-	size_t pages = range_pages(kib);
-	char *from = range_filled(SRC_BASE, pages, kib);
-	char *to = range_hole(page_at(DST_BASE, 3), pages);
-	struct peer peer;
-
-	if (!fork_sharing(&peer, from, pages, share))
-		child_at(&peer, from, pages, share);
-	move_and_check(from, pages, to);
-	peer_turn(&peer);	/* the child looks */
-	peer_turn(&peer);	/* the child writes */
-	expect_content(to, pages, SEED, 0);
-	expect_writable(to, pages);
-	peer_turn(&peer);	/* the child still sees what it wrote */
-	peer_join(&peer, "the child that writes");
-	range_drop(from, pages);
-	range_drop(to, pages);
+	check_masks(kib, PARENT_WRITES, DST);
 }
 
 QUIRE_CASE_SIZES(mremap, cow_child_writes, ALL_SIZES)
 {
-	size_t i;
+	check_masks(kib, CHILD_WRITES, page_at(DST_BASE, 3));
+}
 
-	for (i = 0; i < ARRAY_SIZE(shares); i++)
-		child_writes(kib, shares[i]);
+QUIRE_CASE_SIZES(mremap, cow_swapped, ALL_SIZES)
+{
+	swap_on(SWAP_MIB);
+	check_masks(kib, PARENT_WRITES_SWAPPED, DST);
 }
 
 /* Both have moved their range, to the same address, before either writes. */
@@ -162,7 +92,8 @@ QUIRE_CASE_SIZES(mremap, cow_both_move, ALL_SIZES)
 	if (!peer_fork(&peer)) {
 		move_and_check(from, pages, to);
 		peer_go(&peer);
-		child_at(&peer, to, pages, shares[0]);
+		sharer_looks(&peer, to, pages, BLOCK_KIB, &mask_none);
+		sharer_writes(&peer, to, pages, BLOCK_KIB, &mask_none);
 	}
 	peer_wait(&peer);
 	move_and_check(from, pages, to);
@@ -174,37 +105,6 @@ QUIRE_CASE_SIZES(mremap, cow_both_move, ALL_SIZES)
 	peer_join(&peer, "the child that moves, too");
 }
 
-/* Swap entries, of which only those the child did not get are exclusive. */
-static void swapped(unsigned long kib, const char *share)
-{
-	size_t pages = range_pages(kib);
-	char *from = range_filled(SRC_BASE, pages, kib);
-	char *to = range_hole(DST, pages);
-	struct peer peer;
-
-	swap_out(from, pages);
-	if (!fork_sharing(&peer, from, pages, share))
-		child_at(&peer, from, pages, share);
-	move_and_check(from, pages, to);
-	expect_writable(to, pages);
-	peer_turn(&peer);
-	peer_turn(&peer);
-	expect_content(to, pages, SEED_NEW, 0);
-	peer_turn(&peer);
-	peer_join(&peer, "the child that shares swap");
-	range_drop(from, pages);
-	range_drop(to, pages);
-}
-
-QUIRE_CASE_SIZES(mremap, cow_swapped, ALL_SIZES)
-{
-	size_t i;
-
-	swap_on(SWAP_MIB);
-	for (i = 0; i < ARRAY_SIZE(shares); i++)
-		swapped(kib, shares[i]);
-}
-
 QUIRE_CASE_SIZES(mremap, cow_dontunmap, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);
@@ -213,8 +113,7 @@ QUIRE_CASE_SIZES(mremap, cow_dontunmap, ALL_SIZES)
 	struct snapshot *before;
 	struct peer peer;
 
-	if (!fork_sharing(&peer, from, pages, shares[1]))
-		child_at(&peer, from, pages, shares[1]);
+	fork_sharer(&peer, from, pages, MASK_LOW_HALF);
 	before = snapshot(from, pages);
 	move_full(from, pages, pages, MREMAP_DONTUNMAP, to);
 	expect_moved(before, to, WP_KEPT);
@@ -240,8 +139,7 @@ QUIRE_CASE_SIZES(mremap, cow_fork_after_move, ALL_SIZES)
 	struct peer peer;
 
 	move_and_check(from, pages, to);
-	if (!fork_sharing(&peer, to, pages, shares[2]))
-		child_at(&peer, to, pages, shares[2]);
+	fork_sharer(&peer, to, pages, MASK_HIGH_HALF);
 	move_and_check(to, pages, again);
 	expect_writable(again, pages);
 	peer_turn(&peer);
@@ -259,7 +157,7 @@ QUIRE_CASE_SIZES(mremap, cow_child_gone, ALL_SIZES)
 	char *to = range_hole(DST, pages);
 	struct peer peer;
 
-	if (!fork_sharing(&peer, from, pages, shares[3])) {
+	if (!fork_without(&peer, from, pages, BLOCK_KIB, MASK_EVEN)) {
 		peer_wait(&peer);
 		peer_end(&peer);
 	}

@@ -13,6 +13,9 @@
 #include "proc/pagemap.h"
 #include "run/ktap.h"
 
+/* For masks of pages that are the same in each block, whatever the folios are. */
+#define BLOCK_KIB	(BLOCK * PAGE_SIZE / KIB)
+
 /* What a move does to uffd-wp bits and markers. */
 enum wp_rule {
 	WP_KEPT,	/* a uffd with UFFD_FEATURE_EVENT_REMAP, or none at all */

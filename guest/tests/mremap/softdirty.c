@@ -6,31 +6,15 @@
 #include <stdlib.h>
 
 #include "kernel/swap.h"
+#include "memory/mask.h"
 #include "memory/pattern.h"
 #include "mremap.h"
 
 #define SWAP_MIB	64
 #define DST		page_at(DST_BASE, BLOCK)
 
-/* Pages of each block written after soft-dirty was cleared: 'd'. */
-static const char *const masks[] = {
-	"................",
-	"d...............",
-	"...............d",
-	".....d..........",
-	"dddddddd........",
-	"........dddddddd",
-	"d.d.d.d.d.d.d.d.",
-	".ddddddddddddddd",
-};
-
-static bool is_dirty(const char *mask, size_t page)
-{
-	return mask[page % BLOCK] == 'd';
-}
-
 /* Clear all, write some: these must show, and no others. */
-static void dirty_some(char *addr, size_t pages, const char *mask)
+static void dirty_some(char *addr, size_t pages, const struct mask *mask)
 {
 	struct snapshot *now;
 	size_t n;
@@ -38,15 +22,17 @@ static void dirty_some(char *addr, size_t pages, const char *mask)
 	range_split_pmds(addr, pages);
 	pagemap_clear_soft_dirty();
 	for (n = 0; n < pages; n++) {
-		if (is_dirty(mask, n))
+		if (masked(mask, n, BLOCK_KIB))
 			pattern_write_page(page_at(addr, n), SEED, n);
 	}
 	now = snapshot(addr, pages);
 	for (n = 0; n < pages; n++) {
-		if (now->page[n].present || now->page[n].swapped)
-			EXPECT(now->page[n].soft_dirty == is_dirty(mask, n),
-			       "page %zu, mask %s: soft-dirty %d", n, mask,
-			       now->page[n].soft_dirty);
+		const struct page_state *page = &now->page[n];
+
+		if (page->present || page->swapped)
+			EXPECT(page->soft_dirty == masked(mask, n, BLOCK_KIB),
+			       "page %zu (written: %s): soft-dirty %d", n,
+			       mask->name, page->soft_dirty);
 	}
 	free(now);
 }
@@ -64,26 +50,30 @@ static void expect_all_soft_dirty(const char *addr, size_t pages)
 	free(now);
 }
 
+static void check_move(unsigned long kib, const struct mask *mask)
+{
+	size_t pages = range_pages(kib);
+	char *from = range_filled(SRC_BASE, pages, kib);
+	char *to = range_hole(DST, pages);
+
+	dirty_some(from, pages, mask);
+	move_and_check(from, pages, to);
+	expect_all_soft_dirty(to, pages);
+	expect_content(to, pages, SEED, 0);
+	/* Tracking goes on at the new place. */
+	dirty_some(to, pages, mask);
+	expect_content(to, pages, SEED, 0);
+	expect_writable(to, pages);
+	range_drop(from, pages);
+	range_drop(to, pages);
+}
+
 QUIRE_CASE_SIZES(mremap, soft_dirty, ALL_SIZES)
 {
-	size_t i, pages = range_pages(kib);
-
 	needs_soft_dirty();
-	for (i = 0; i < ARRAY_SIZE(masks); i++) {
-		char *from = range_filled(SRC_BASE, pages, kib);
-		char *to = range_hole(DST, pages);
-
-		dirty_some(from, pages, masks[i]);
-		move_and_check(from, pages, to);
-		expect_all_soft_dirty(to, pages);
-		expect_content(to, pages, SEED, 0);
-		/* Tracking goes on at the new place. */
-		dirty_some(to, pages, masks[i]);
-		expect_content(to, pages, SEED, 0);
-		expect_writable(to, pages);
-		range_drop(from, pages);
-		range_drop(to, pages);
-	}
+	check_move(kib, &mask_none);
+	for_each_mask(mask)
+		check_move(kib, mask);
 }
 
 QUIRE_CASE_SIZES(mremap, soft_dirty_mixed_states, ALL_SIZES)
@@ -95,7 +85,7 @@ QUIRE_CASE_SIZES(mremap, soft_dirty_mixed_states, ALL_SIZES)
 	needs_soft_dirty();
 	swap_on(SWAP_MIB);
 	mix_states(from, pages);
-	dirty_some(from, pages, masks[0]);
+	dirty_some(from, pages, &mask_none);
 	move_and_check(from, pages, to);
 	expect_all_soft_dirty(to, pages);
 	expect_mixed_content(to, pages);
@@ -111,7 +101,7 @@ QUIRE_CASE_SIZES(mremap, soft_dirty_part, ALL_SIZES)
 	struct snapshot *head, *tail;
 
 	needs_soft_dirty();
-	dirty_some(from, pages, masks[6]);
+	dirty_some(from, pages, MASK_EVEN);
 	head = snapshot(from, first);
 	tail = snapshot(page_at(from, first + nr), pages - first - nr);
 	move(page_at(from, first), nr, to);

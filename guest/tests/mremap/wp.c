@@ -10,72 +10,30 @@
 
 #include "base/uapi.h"
 #include "kernel/swap.h"
-#include "kernel/uffd.h"
 #include "kernel/uffd_watch.h"
-#include "memory/pattern.h"
+#include "kernel/wp.h"
 #include "mremap.h"
 #include "proc/proc.h"
 #include "process/peer.h"
 
 #define SWAP_MIB	64
 #define DST		page_at(DST_BASE, BLOCK)
-#define FEATURES	(UFFD_FEATURE_PAGEFAULT_FLAG_WP |		\
-			 UFFD_FEATURE_WP_UNPOPULATED |			\
-			 UFFD_FEATURE_WP_HUGETLBFS_SHMEM)
+#define FEATURES	(WP_FEATURES | UFFD_FEATURE_WP_UNPOPULATED)
 
-/* Pages of each block that are protected: 'w'. */
-static const char *const masks[] = {
-	"wwwwwwwwwwwwwwww",
-	"wwwwwwww........",
-	"........wwwwwwww",
-	"w.w.w.w.w.w.w.w.",
-	".wwwwwwwwwwwwwww",
-	"wwwwwwwwwwwwwww.",
-	"......w.........",
-};
-
-static bool is_protected(const char *mask, size_t page)
-{
-	return mask[page % BLOCK] == 'w';
-}
-
-/* Returns a userfaultfd that protects some pages of the range. */
 static int protect(char *addr, size_t pages, uint64_t features,
-		   const char *mask)
+		   const struct mask *mask)
 {
-	int uffd = uffd_open(features);
-	struct snapshot *now;
-	size_t n;
-
-	uffd_register_wp(uffd, addr, pages * PAGE_SIZE);
-	for (n = 0; n < pages; n++) {
-		if (is_protected(mask, n))
-			uffd_writeprotect(uffd, page_at(addr, n), PAGE_SIZE,
-					  true);
-	}
-	now = snapshot(addr, pages);
-	for (n = 0; n < pages; n++)
-		EXPECT_EQ(now->page[n].uffd_wp, is_protected(mask, n));
-	free(now);
-	return uffd;
+	return wp_protect_with(features, addr, pages, BLOCK_KIB, mask);
 }
 
-/* Writes to protected pages are stopped, and only those. */
 static void expect_stopped(struct uffd_watch *watch, char *addr, size_t pages,
-			   const char *mask)
+			   const struct mask *mask)
 {
-	size_t n;
-
-	for (n = 0; n < pages; n++)
-		pattern_write_page(page_at(addr, n), SEED_NEW, n);
-	for (n = 0; n < pages; n++)
-		EXPECT(uffd_watch_stopped(watch, n) == is_protected(mask, n),
-		       "page %zu, mask %s: a write was %sstopped", n, mask,
-		       uffd_watch_stopped(watch, n) ? "" : "not ");
-	expect_content(addr, pages, SEED_NEW, 0);
+	expect_watch_stopped(watch, addr, pages, BLOCK_KIB, mask);
 }
 
-static void move_watched(char *from, size_t pages, char *to, const char *mask)
+static void move_watched(char *from, size_t pages, char *to,
+			 const struct mask *mask)
 {
 	int uffd = protect(from, pages, FEATURES | UFFD_FEATURE_EVENT_REMAP,
 			   mask);
@@ -97,7 +55,8 @@ static void move_watched(char *from, size_t pages, char *to, const char *mask)
 }
 
 /* The mapping at the new place is an ordinary one: nothing there stops writes. */
-static void move_unwatched(char *from, size_t pages, char *to, const char *mask)
+static void move_unwatched(char *from, size_t pages, char *to,
+			   const struct mask *mask)
 {
 	int uffd = protect(from, pages, FEATURES, mask);
 	struct snapshot *before = snapshot(from, pages);
@@ -110,18 +69,42 @@ static void move_unwatched(char *from, size_t pages, char *to, const char *mask)
 	free(before);
 }
 
-QUIRE_CASE_SIZES(mremap, wp_kept, ALL_SIZES)
+typedef void check_fn(char *from, size_t pages, char *to,
+		      const struct mask *mask);
+
+/* shifted: to places that are aligned differently for each mask. */
+static void each_mask(unsigned long kib, size_t pages, bool shifted,
+		      check_fn *check)
 {
-	size_t i, pages = range_pages(kib);
-
-	for (i = 0; i < ARRAY_SIZE(masks); i++) {
+	for_each_mask(mask) {
+		size_t shift = shifted ? mask - masks : 0;
 		char *from = range_filled(SRC_BASE, pages, kib);
-		char *to = range_hole(page_at(DST, i), pages);
+		char *to = range_hole(page_at(DST, shift), pages);
 
-		move_watched(from, pages, to, masks[i]);
+		check(from, pages, to, mask);
 		range_drop(from, pages);
 		range_drop(to, pages);
 	}
+}
+
+QUIRE_CASE_SIZES(mremap, wp_kept, ALL_SIZES)
+{
+	each_mask(kib, range_pages(kib), true, move_watched);
+}
+
+static void move_watched_shared(char *from, size_t pages, char *to,
+				const struct mask *mask)
+{
+	struct peer peer;
+
+	if (!peer_fork(&peer)) {
+		peer_wait(&peer);
+		expect_content(from, pages, SEED, 0);
+		peer_end(&peer);
+	}
+	move_watched(from, pages, to, mask);
+	peer_turn(&peer);
+	peer_join(&peer, "the child of a protected range");
 }
 
 /*
@@ -130,75 +113,49 @@ QUIRE_CASE_SIZES(mremap, wp_kept, ALL_SIZES)
  */
 QUIRE_CASE_SIZES(mremap, wp_kept_after_fork, ALL_SIZES)
 {
-	size_t i, pages = range_pages(kib);
+	each_mask(kib, range_pages(kib), true, move_watched_shared);
+}
 
-	for (i = 0; i < ARRAY_SIZE(masks); i++) {
-		char *from = range_filled(SRC_BASE, pages, kib);
-		char *to = range_hole(page_at(DST, i), pages);
-		struct peer peer;
-
-		if (!peer_fork(&peer)) {
-			peer_wait(&peer);
-			expect_content(from, pages, SEED, 0);
-			peer_end(&peer);
-		}
-		move_watched(from, pages, to, masks[i]);
-		peer_turn(&peer);
-		peer_join(&peer, "the child of a protected range");
-		range_drop(from, pages);
-		range_drop(to, pages);
-	}
+static void drop_protection(char *from, size_t pages, char *to,
+			    const struct mask *mask)
+{
+	move_unwatched(from, pages, to, mask);
+	expect_content(to, pages, SEED, 0);
+	expect_writable(to, pages);
 }
 
 QUIRE_CASE_SIZES(mremap, wp_dropped, ALL_SIZES)
 {
-	size_t i, pages = range_pages(kib);
+	each_mask(kib, range_pages(kib), true, drop_protection);
+}
 
-	for (i = 0; i < ARRAY_SIZE(masks); i++) {
-		char *from = range_filled(SRC_BASE, pages, kib);
-		char *to = range_hole(page_at(DST, i), pages);
-
-		move_unwatched(from, pages, to, masks[i]);
-		expect_content(to, pages, SEED, 0);
-		expect_writable(to, pages);
-		range_drop(from, pages);
-		range_drop(to, pages);
-	}
+static void move_mixed_watched(char *from, size_t pages, char *to,
+			       const struct mask *mask)
+{
+	mix_states(from, pages);
+	move_watched(from, pages, to, mask);
 }
 
 /* Swap entries and markers of absent pages carry the protection, too. */
 QUIRE_CASE_SIZES(mremap, wp_kept_mixed_states, ALL_SIZES)
 {
-	size_t i, pages = mixed_pages(kib);
-
 	swap_on(SWAP_MIB);
-	for (i = 0; i < ARRAY_SIZE(masks); i++) {
-		char *from = range_filled(SRC_BASE, pages, kib);
-		char *to = range_hole(DST, pages);
+	each_mask(kib, mixed_pages(kib), false, move_mixed_watched);
+}
 
-		mix_states(from, pages);
-		move_watched(from, pages, to, masks[i]);
-		range_drop(from, pages);
-		range_drop(to, pages);
-	}
+static void drop_mixed_protection(char *from, size_t pages, char *to,
+				  const struct mask *mask)
+{
+	mix_states(from, pages);
+	move_unwatched(from, pages, to, mask);
+	expect_mixed_content(to, pages);
+	expect_writable(to, pages);
 }
 
 QUIRE_CASE_SIZES(mremap, wp_dropped_mixed_states, ALL_SIZES)
 {
-	size_t i, pages = mixed_pages(kib);
-
 	swap_on(SWAP_MIB);
-	for (i = 0; i < ARRAY_SIZE(masks); i++) {
-		char *from = range_filled(SRC_BASE, pages, kib);
-		char *to = range_hole(DST, pages);
-
-		mix_states(from, pages);
-		move_unwatched(from, pages, to, masks[i]);
-		expect_mixed_content(to, pages);
-		expect_writable(to, pages);
-		range_drop(from, pages);
-		range_drop(to, pages);
-	}
+	each_mask(kib, mixed_pages(kib), false, drop_mixed_protection);
 }
 
 /* Whole page tables: these cannot move as they are when bits must be dropped. */
@@ -208,9 +165,7 @@ QUIRE_CASE_SIZES(mremap, wp_dropped_whole_tables, ALL_SIZES)
 	char *from = range_filled(SRC_BASE, pages, kib);
 	char *to = range_hole(DST_BASE, pages);
 
-	move_unwatched(from, pages, to, masks[3]);
-	expect_content(to, pages, SEED, 0);
-	expect_writable(to, pages);
+	drop_protection(from, pages, to, MASK_EVEN);
 }
 
 /* Protected shared pages that are zapped leave markers in their place. */
@@ -229,7 +184,7 @@ QUIRE_CASE_SIZES(mremap, wp_markers_dropped, ALL_SIZES)
 	size_t pages = range_pages(kib);
 	char *from = range_shared(SRC_BASE, pages, kib);
 	char *to = range_hole(DST, pages);
-	int uffd = protect(from, pages, FEATURES, masks[0]);
+	int uffd = protect(from, pages, FEATURES, MASK_ALL);
 	struct snapshot *before;
 
 	zap_every_third(from, pages);
@@ -251,7 +206,7 @@ QUIRE_CASE_SIZES(mremap, wp_markers_kept, ALL_SIZES)
 	char *from = range_shared(SRC_BASE, pages, kib);
 	char *to = range_hole(DST, pages);
 	int uffd = protect(from, pages, FEATURES | UFFD_FEATURE_EVENT_REMAP,
-			   masks[0]);
+			   MASK_ALL);
 	struct uffd_watch *watch = uffd_watch_start(uffd, to, pages);
 	struct snapshot *before;
 
@@ -260,7 +215,7 @@ QUIRE_CASE_SIZES(mremap, wp_markers_kept, ALL_SIZES)
 	move(from, pages, to);
 	expect_moved(before, to, WP_KEPT);
 	expect_content(to, pages, SEED, 0);
-	expect_stopped(watch, to, pages, masks[0]);
+	expect_stopped(watch, to, pages, MASK_ALL);
 	uffd_watch_end(watch);
 	close(uffd);
 	free(before);

@@ -53,16 +53,14 @@ static void check_out_and_in(unsigned long kib, bool by_pte, enum how how,
 	free(before);
 }
 
-QUIRE_CASE_SIZES(swapout, distinct, ALL_SIZES)
+SWAPOUT_CASE(distinct, ALL_SIZES)
 {
 	enum how how;
 
-	swapout_start(SWAP_MIB);
 	for (how = 0; how < NR_HOW; how++) {
 		for_each_mapping(by_pte, kib)
 			check_out_and_in(kib, by_pte, how, MASK_ALL);
 	}
-	swapout_end();
 }
 
 static bool is_none(size_t page __attribute__((unused)),
@@ -73,26 +71,20 @@ static bool is_none(size_t page __attribute__((unused)),
 
 static const struct mask none = { "none", is_none };
 
-QUIRE_CASE_SIZES(swapout, zero, ALL_SIZES)
+SWAPOUT_CASE(zero, ALL_SIZES)
 {
 	enum how how;
 
-	swapout_start(SWAP_MIB);
 	for (how = 0; how < NR_HOW; how++) {
 		for_each_mapping(by_pte, kib)
 			check_out_and_in(kib, by_pte, how, &none);
 	}
-	swapout_end();
 }
 
-QUIRE_CASE_SIZES(swapout, zero_and_distinct, ALL_SIZES)
+SWAPOUT_CASE(zero_and_distinct, ALL_SIZES)
 {
-	size_t i;
-
-	swapout_start(SWAP_MIB);
-	for (i = 0; i < NR_MASKS; i++)
-		check_out_and_in(kib, true, i % NR_HOW, &masks[i]);
-	swapout_end();
+	for_each_mask(mask)
+		check_out_and_in(kib, true, (mask - masks) % NR_HOW, mask);
 }
 
 /* Where the only word of a folio stands that is not zero. */
@@ -131,16 +123,14 @@ static void check_only_word(unsigned long kib, size_t round,
 	range_drop(at, pages);
 }
 
-QUIRE_CASE_SIZES(swapout, only_word, 4, 16, 64, 256)
+SWAPOUT_CASE(only_word, 4, 16, 64, 256)
 {
 	size_t i, folios = range_pages(kib) / folio_pages(kib), round;
 
-	swapout_start(SWAP_MIB);
 	for (i = 0; i < 3; i++) {
 		for (round = 0; round < ARRAY_SIZE(words); round += folios)
 			check_only_word(kib, round, &masks[i]);
 	}
-	swapout_end();
 }
 
 /* What was written and swapped before is not what comes back after. */
@@ -164,12 +154,11 @@ QUIRE_CASE_SIZES(swapout, again_and_again, ALL_SIZES)
 }
 
 /* Pages come back one by one, in another order than they went, by writes. */
-QUIRE_CASE_SIZES(swapout, back_by_writes, ALL_SIZES)
+SWAPOUT_CASE(back_by_writes, ALL_SIZES)
 {
 	size_t n, pages = range_pages(kib);
 	enum how how;
 
-	swapout_start(SWAP_MIB);
 	for (how = 0; how < NR_HOW; how++) {
 		char *at = swapout_range(kib, true);
 
@@ -181,7 +170,6 @@ QUIRE_CASE_SIZES(swapout, back_by_writes, ALL_SIZES)
 		expect_content(at, pages, SEED, 0);
 		range_drop(at, pages);
 	}
-	swapout_end();
 }
 
 /*

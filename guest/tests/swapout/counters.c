@@ -96,12 +96,11 @@ QUIRE_CASE_SIZES(swapout, not_split, LARGE_SIZES)
  * A folio that is unmapped as a whole was never mapped in part: it has no
  * business on the list of folios to split.
  */
-QUIRE_CASE_SIZES(swapout, not_split_deferred, LARGE_SIZES)
+SWAPOUT_CASE(not_split_deferred, LARGE_SIZES)
 {
 	size_t pages = range_pages(kib);
 	enum how how;
 
-	swapout_start(SWAP_MIB);
 	for (how = 0; how < NR_HOW; how++) {
 		for_each_mapping(by_pte, kib) {
 			char *at = swapout_range(kib, by_pte);
@@ -113,7 +112,6 @@ QUIRE_CASE_SIZES(swapout, not_split_deferred, LARGE_SIZES)
 			range_drop(at, pages);
 		}
 	}
-	swapout_end();
 }
 
 /*
@@ -143,15 +141,14 @@ static void child(unsigned long kib, const struct mask *mask, enum how how)
 QUIRE_CASE_SIZES(swapout, counters_at_exit, ALL_SIZES)
 {
 	struct usage first;
-	size_t i;
 
 	swapout_start(64);
 	first = usage_now();
-	for (i = 0; i < NR_MASKS; i++) {
+	for_each_mask(mask) {
 		pid_t pid = fork_child();
 
 		if (!pid)
-			child(kib, &masks[i], i % NR_HOW);
+			child(kib, mask, (mask - masks) % NR_HOW);
 		wait_child(pid, "the child that ends with its memory");
 	}
 	expect_usage(&first, 0, 0);

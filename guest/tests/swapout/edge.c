@@ -30,15 +30,13 @@ static void check_across(unsigned long kib, size_t before)
 	free(was);
 }
 
-QUIRE_CASE_SIZES(swapout, across_pmd, LARGE_SIZES)
+SWAPOUT_CASE(across_pmd, LARGE_SIZES)
 {
 	size_t nr = folio_pages(kib);
 
-	swapout_start(SWAP_MIB);
 	check_across(kib, 1);
 	check_across(kib, nr / 2);
 	check_across(kib, nr - 1);
-	swapout_end();
 }
 
 static void check_part(unsigned long kib, const struct mask *mask,
@@ -55,11 +53,9 @@ static void check_part(unsigned long kib, const struct mask *mask,
 	range_drop(at, pages);
 }
 
-QUIRE_CASE_SIZES(swapout, part, LARGE_SIZES)
+SWAPOUT_CASE(part, LARGE_SIZES)
 {
-	swapout_start(SWAP_MIB);
 	for_each_part(kib, check_part);
-	swapout_end();
 }
 
 static void unlock(char *addr, size_t pages)

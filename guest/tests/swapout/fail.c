@@ -8,12 +8,10 @@
 #include <sys/mman.h>
 
 #include "kernel/pin.h"
-#include "kernel/swap.h"
 #include "kernel/wp.h"
 #include "memory/pattern.h"
 #include "memory/poison.h"
 #include "memory/share.h"
-#include "proc/proc.h"
 #include "swapout.h"
 
 static const size_t *positions(unsigned long kib)
@@ -47,37 +45,14 @@ static void check_pinned(unsigned long kib, enum how how, size_t index)
 	free(before);
 }
 
-QUIRE_CASE_SIZES(swapout, pinned, ALL_SIZES)
+SWAPOUT_CASE(pinned, ALL_SIZES)
 {
 	size_t i;
 
-	swapout_start(SWAP_MIB);
 	for (i = 0; i < 3; i++) {
 		check_pinned(kib, BY_PAGEOUT, positions(kib)[i]);
 		check_pinned(kib, BY_MEMCG, positions(kib)[i]);
 	}
-	swapout_end();
-}
-
-/* The child, which shares all but some pages with its parent. */
-static void child(struct peer *peer, char *at, size_t pages, unsigned long kib,
-		  const struct mask *alone)
-{
-	size_t n;
-
-	peer_wait(peer);
-	for (n = 0; n < pages; n++) {
-		if (masked(alone, n, kib))
-			continue;
-		expect_content(page_at(at, n), 1, SEED, n);
-		pattern_write_page(page_at(at, n), SEED_CHILD, n);
-	}
-	peer_turn(peer);
-	for (n = 0; n < pages; n++) {
-		if (!masked(alone, n, kib))
-			expect_content(page_at(at, n), 1, SEED_CHILD, n);
-	}
-	peer_end(peer);
 }
 
 static const struct mask *from_mask;
@@ -110,7 +85,7 @@ static void check_pinned_cached(unsigned long kib, const struct mask *alone,
 	from_kib = kib;
 	reclaim_to_swap_cache(at, pages, kib);
 	if (!fork_without(&peer, at, pages, kib, alone))
-		child(&peer, at, pages, kib, alone);
+		sharer_writes(&peer, at, pages, kib, alone);
 	if (protected)
 		wp_protect(at, pages, kib, protected);
 	pin = pin_folios(at, pages, kib, mask_first(alone, kib));
@@ -133,25 +108,17 @@ static void check_pinned_cached(unsigned long kib, const struct mask *alone,
 	free(before);
 }
 
-QUIRE_CASE_SIZES(swapout, pinned_in_swap_cache, LARGE_SIZES)
+SWAPOUT_CASE(pinned_in_swap_cache, LARGE_SIZES)
 {
-	size_t i;
-
-	swapout_start(SWAP_MIB);
-	for (i = 0; i < NR_MASKS; i++)
-		check_pinned_cached(kib, &masks[i], NULL);
-	swapout_end();
+	for_each_mask(mask)
+		check_pinned_cached(kib, mask, NULL);
 }
 
 /* And with more sub-runs, of pages that differ in being protected. */
-QUIRE_CASE_SIZES(swapout, pinned_and_protected, LARGE_SIZES)
+SWAPOUT_CASE(pinned_and_protected, LARGE_SIZES)
 {
-	size_t i;
-
-	swapout_start(SWAP_MIB);
-	for (i = 0; i < NR_MASKS; i++)
-		check_pinned_cached(kib, &masks[i], &masks[NR_MASKS - 1 - i]);
-	swapout_end();
+	for_each_mask(mask)
+		check_pinned_cached(kib, mask, mask_opposite(mask));
 }
 
 /* Referred to, but not in the swap cache yet: large folios stay as they are. */
@@ -178,50 +145,14 @@ static void check_held(unsigned long kib, enum how how, size_t index)
 	free(before);
 }
 
-QUIRE_CASE_SIZES(swapout, held, ALL_SIZES)
+SWAPOUT_CASE(held, ALL_SIZES)
 {
 	size_t i;
 
-	swapout_start(SWAP_MIB);
 	for (i = 0; i < 3; i++) {
 		check_held(kib, BY_PAGEOUT, positions(kib)[i]);
 		check_held(kib, BY_MEMCG, positions(kib)[i]);
 	}
-	swapout_end();
-}
-
-/* Room for half of the pages only: the others stay, and nothing is lost. */
-#define SMALL_SWAP_MIB	3
-#define FULL_PAGES	(2 * SMALL_SWAP_MIB * MIB / PAGE_SIZE)
-
-static void check_full(unsigned long kib, enum how how)
-{
-	char *at = range_filled(SRC_BASE, FULL_PAGES, kib);
-	size_t out, round;
-
-	if (munlock(at, FULL_PAGES * PAGE_SIZE))
-		die_errno("munlock of the range");
-	for (round = 0; round < 3; round++) {
-		pattern_write(at, FULL_PAGES * PAGE_SIZE, SEED + round);
-		reclaim(at, FULL_PAGES, how);
-		out = pagemap_swapped(at, FULL_PAGES);
-		EXPECT(out && out < FULL_PAGES / 2, "%zu pages are in swap",
-		       out);
-		EXPECT_EQ(pagemap_present(at, FULL_PAGES), FULL_PAGES - out);
-		EXPECT_EQ(smaps_kib(at, "Swap"), out * PAGE_SIZE / KIB);
-		expect_content(at, FULL_PAGES, SEED + round, 0);
-	}
-	range_drop(at, FULL_PAGES);
-}
-
-QUIRE_CASE_SIZES(swapout, swap_full, ALL_SIZES)
-{
-	enum how how;
-
-	swapout_start(SMALL_SWAP_MIB);
-	for (how = 0; how < NR_HOW; how++)
-		check_full(kib, how);
-	swapout_end();
 }
 
 static void check_locked(unsigned long kib, const struct mask *mask)
@@ -251,14 +182,10 @@ static void check_locked(unsigned long kib, const struct mask *mask)
 	free(before);
 }
 
-QUIRE_CASE_SIZES(swapout, mlocked, ALL_SIZES)
+SWAPOUT_CASE(mlocked, ALL_SIZES)
 {
-	size_t i;
-
-	swapout_start(SWAP_MIB);
-	for (i = 0; i < NR_MASKS; i++)
-		check_locked(kib, &masks[i]);
-	swapout_end();
+	for_each_mask(mask)
+		check_locked(kib, mask);
 }
 
 /*
@@ -290,52 +217,8 @@ static void check_poisoned(unsigned long kib, bool held)
 	range_drop(at, pages);
 }
 
-QUIRE_CASE_SIZES(swapout, poisoned, 4, 16, 64)
+SWAPOUT_CASE(poisoned, 4, 16, 64)
 {
-	swapout_start(SWAP_MIB);
 	check_poisoned(kib, false);
 	check_poisoned(kib, true);
-	swapout_end();
-}
-
-/* swapoff brings all back that some pages, or all, of the folios have there. */
-static void check_swapoff(unsigned long kib, const struct mask *alone,
-			  const struct mask *back)
-{
-	size_t n, pages = range_pages(kib);
-	char *at = swapout_range(kib, true);
-	struct snapshot *before;
-	struct peer peer;
-
-	if (!fork_without(&peer, at, pages, kib, alone))
-		child(&peer, at, pages, kib, alone);
-	before = snapshot(at, pages);
-	reclaim_shared(peer.pid);
-	for (n = 0; n < pages; n++) {
-		if (masked(back, n, kib))
-			expect_content(page_at(at, n), 1, SEED, n);
-	}
-	swap_off();
-	EXPECT_EQ(pagemap_present(at, pages), pages);
-	EXPECT_EQ(smaps_kib(at, "Swap"), 0);
-	expect_back(before, at);
-	expect_content(at, pages, SEED, 0);
-	expect_writable(at, pages);
-	peer_turn(&peer);
-	expect_content(at, pages, SEED_NEW, 0);
-	peer_turn(&peer);
-	peer_join(&peer, "the child of what swapoff brought back");
-	range_drop(at, pages);
-	swap_on(SWAP_MIB);
-	free(before);
-}
-
-QUIRE_CASE_SIZES(swapout, swapoff, ALL_SIZES)
-{
-	size_t i;
-
-	swapout_start(SWAP_MIB);
-	for (i = 0; i < NR_MASKS; i++)
-		check_swapoff(kib, &masks[i], &masks[NR_MASKS - 1 - i]);
-	swapout_end();
 }

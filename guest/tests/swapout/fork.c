@@ -6,45 +6,15 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "memory/pattern.h"
 #include "memory/share.h"
 #include "swapout.h"
-
-/* Pages that the child has, too. */
-static void write_shared(char *at, size_t pages, unsigned long kib,
-			 const struct mask *alone, uint64_t seed)
-{
-	size_t n;
-
-	for (n = 0; n < pages; n++) {
-		if (!masked(alone, n, kib))
-			pattern_write_page(page_at(at, n), seed, n);
-	}
-}
-
-static void expect_shared(char *at, size_t pages, unsigned long kib,
-			  const struct mask *alone, uint64_t seed)
-{
-	size_t n;
-
-	for (n = 0; n < pages; n++) {
-		if (!masked(alone, n, kib))
-			expect_content(page_at(at, n), 1, seed, n);
-	}
-}
 
 /* Three turns: look, look again and write, look whether that stayed. */
 static void child(struct peer *peer, char *at, size_t pages, unsigned long kib,
 		  const struct mask *alone)
 {
-	peer_wait(peer);
-	expect_shared(at, pages, kib, alone, SEED);
-	peer_turn(peer);
-	expect_shared(at, pages, kib, alone, SEED);
-	write_shared(at, pages, kib, alone, SEED_CHILD);
-	peer_turn(peer);
-	expect_shared(at, pages, kib, alone, SEED_CHILD);
-	peer_end(peer);
+	sharer_looks(peer, at, pages, kib, alone);
+	sharer_writes(peer, at, pages, kib, alone);
 }
 
 /*
@@ -80,50 +50,37 @@ static void check_shared(unsigned long kib, const struct mask *alone,
 	range_drop(at, pages);
 }
 
-QUIRE_CASE_SIZES(swapout, shared_parent_first, ALL_SIZES)
+SWAPOUT_CASE(shared_parent_first, ALL_SIZES)
 {
-	size_t i;
-
-	swapout_start(SWAP_MIB);
-	for (i = 0; i < NR_MASKS; i++)
-		check_shared(kib, &masks[i], true, false);
-	swapout_end();
+	for_each_mask(mask)
+		check_shared(kib, mask, true, false);
 }
 
-QUIRE_CASE_SIZES(swapout, shared_child_first, ALL_SIZES)
+SWAPOUT_CASE(shared_child_first, ALL_SIZES)
 {
-	size_t i;
-
-	swapout_start(SWAP_MIB);
-	for (i = 0; i < NR_MASKS; i++)
-		check_shared(kib, &masks[i], false, false);
-	swapout_end();
+	for_each_mask(mask)
+		check_shared(kib, mask, false, false);
 }
 
 /* As above, but no page is writable when it goes to swap. */
-QUIRE_CASE_SIZES(swapout, shared_read_only, ALL_SIZES)
+SWAPOUT_CASE(shared_read_only, ALL_SIZES)
 {
-	size_t i;
-
-	swapout_start(SWAP_MIB);
-	for (i = 0; i < NR_MASKS; i++)
-		check_shared(kib, &masks[i], true, true);
-	swapout_end();
+	for_each_mask(mask)
+		check_shared(kib, mask, true, true);
 }
 
 /* Forked while in swap; pages in the mask are the parent's alone. */
-QUIRE_CASE_SIZES(swapout, forked_in_swap, ALL_SIZES)
+SWAPOUT_CASE(forked_in_swap, ALL_SIZES)
 {
-	size_t i, pages = range_pages(kib);
+	size_t pages = range_pages(kib);
 
-	swapout_start(SWAP_MIB);
-	for (i = 0; i < NR_MASKS; i++) {
+	for_each_mask(mask) {
 		char *at = swapout_range(kib, true);
 		struct peer peer;
 
 		reclaim(at, pages, BY_PAGEOUT);
-		if (!fork_without(&peer, at, pages, kib, &masks[i]))
-			child(&peer, at, pages, kib, &masks[i]);
+		if (!fork_without(&peer, at, pages, kib, mask))
+			child(&peer, at, pages, kib, mask);
 		expect_content(at, pages, SEED, 0);
 		peer_turn(&peer);
 		expect_writable(at, pages);
@@ -133,21 +90,19 @@ QUIRE_CASE_SIZES(swapout, forked_in_swap, ALL_SIZES)
 		expect_content(at, pages, SEED_NEW, 0);
 		range_drop(at, pages);
 	}
-	swapout_end();
 }
 
 /* The child is gone: pages differ in being exclusive, but nobody shares them. */
-QUIRE_CASE_SIZES(swapout, child_gone, ALL_SIZES)
+SWAPOUT_CASE(child_gone, ALL_SIZES)
 {
-	size_t i, pages = range_pages(kib);
+	size_t pages = range_pages(kib);
 
-	swapout_start(SWAP_MIB);
-	for (i = 0; i < NR_MASKS; i++) {
+	for_each_mask(mask) {
 		char *at = swapout_range(kib, true);
 		struct snapshot *before;
 		struct peer peer;
 
-		if (!fork_without(&peer, at, pages, kib, &masks[i]))
+		if (!fork_without(&peer, at, pages, kib, mask))
 			exit(STATUS_OK);
 		peer_join(&peer, "a child that only ends");
 		before = snapshot(at, pages);
@@ -158,7 +113,6 @@ QUIRE_CASE_SIZES(swapout, child_gone, ALL_SIZES)
 		range_drop(at, pages);
 		free(before);
 	}
-	swapout_end();
 }
 
 /*
@@ -190,12 +144,8 @@ static void check_forked_in_cache(unsigned long kib, const struct mask *alone)
 	range_drop(at, pages);
 }
 
-QUIRE_CASE_SIZES(swapout, forked_in_swap_cache, LARGE_SIZES)
+SWAPOUT_CASE(forked_in_swap_cache, LARGE_SIZES)
 {
-	size_t i;
-
-	swapout_start(SWAP_MIB);
-	for (i = 0; i < NR_MASKS; i++)
-		check_forked_in_cache(kib, &masks[i]);
-	swapout_end();
+	for_each_mask(mask)
+		check_forked_in_cache(kib, mask);
 }

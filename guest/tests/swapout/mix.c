@@ -36,44 +36,34 @@ static void check_wp(unsigned long kib, const struct mask *mask, bool alike)
 	free(before);
 }
 
-QUIRE_CASE_SIZES(swapout, wp_kept, ALL_SIZES)
+SWAPOUT_CASE(wp_kept, ALL_SIZES)
 {
-	size_t i;
-
-	swapout_start(SWAP_MIB);
-	for (i = 0; i < NR_MASKS; i++)
-		check_wp(kib, &masks[i], false);
-	swapout_end();
+	for_each_mask(mask)
+		check_wp(kib, mask, false);
 }
 
 /* All entries read-only: nothing but the protection tells them apart. */
-QUIRE_CASE_SIZES(swapout, wp_kept_read_only, ALL_SIZES)
+SWAPOUT_CASE(wp_kept_read_only, ALL_SIZES)
 {
-	size_t i;
-
-	swapout_start(SWAP_MIB);
-	for (i = 0; i < NR_MASKS; i++)
-		check_wp(kib, &masks[i], true);
-	swapout_end();
+	for_each_mask(mask)
+		check_wp(kib, mask, true);
 }
 
 /* A write to a page in swap is stopped as one to a mapped page is. */
-QUIRE_CASE_SIZES(swapout, wp_stops_in_swap, ALL_SIZES)
+SWAPOUT_CASE(wp_stops_in_swap, ALL_SIZES)
 {
-	size_t i, pages = range_pages(kib);
+	size_t pages = range_pages(kib);
 
-	swapout_start(SWAP_MIB);
-	for (i = 0; i < NR_MASKS; i++) {
+	for_each_mask(mask) {
 		char *at = swapout_range(kib, true);
-		int uffd = wp_protect(at, pages, kib, &masks[i]);
+		int uffd = wp_protect(at, pages, kib, mask);
 
 		reclaim(at, pages, BY_MEMCG);
 		EXPECT_EQ(pagemap_swapped(at, pages), pages);
-		expect_wp_stopped(uffd, at, pages, kib, &masks[i]);
+		expect_wp_stopped(uffd, at, pages, kib, mask);
 		close(uffd);
 		range_drop(at, pages);
 	}
-	swapout_end();
 }
 
 /* Soft-dirty are the pages in the mask; dirty are all or (clean) only these. */
@@ -105,13 +95,11 @@ static void check_soft_dirty(unsigned long kib, const struct mask *mask,
 
 QUIRE_CASE_SIZES(swapout, soft_dirty_kept, ALL_SIZES)
 {
-	size_t i;
-
 	needs_soft_dirty();
 	swapout_start(SWAP_MIB);
-	for (i = 0; i < NR_MASKS; i++) {
-		check_soft_dirty(kib, &masks[i], false);
-		check_soft_dirty(kib, &masks[i], true);
+	for_each_mask(mask) {
+		check_soft_dirty(kib, mask, false);
+		check_soft_dirty(kib, mask, true);
 	}
 	swapout_end();
 }
@@ -170,23 +158,15 @@ static void check_exclusive(unsigned long kib, const struct mask *alone,
 	free(before);
 }
 
-QUIRE_CASE_SIZES(swapout, exclusive_kept, LARGE_SIZES)
+SWAPOUT_CASE(exclusive_kept, LARGE_SIZES)
 {
-	size_t i;
-
-	swapout_start(SWAP_MIB);
-	for (i = 0; i < NR_MASKS; i++)
-		check_exclusive(kib, &masks[i], false);
-	swapout_end();
+	for_each_mask(mask)
+		check_exclusive(kib, mask, false);
 }
 
 /* Where no page is writable, nothing else tells exclusive pages from others. */
-QUIRE_CASE_SIZES(swapout, exclusive_kept_read_only, LARGE_SIZES)
+SWAPOUT_CASE(exclusive_kept_read_only, LARGE_SIZES)
 {
-	size_t i;
-
-	swapout_start(SWAP_MIB);
-	for (i = 0; i < NR_MASKS; i++)
-		check_exclusive(kib, &masks[i], true);
-	swapout_end();
+	for_each_mask(mask)
+		check_exclusive(kib, mask, true);
 }

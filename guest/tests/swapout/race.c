@@ -31,78 +31,53 @@ static void round_of_writes(struct racer *racer, unsigned int round,
 		racer_expect(racer, n, *racer_word(racer, n));
 }
 
-static void race_writes(unsigned long kib, enum how how)
-{
-	size_t pages = range_pages(kib);
-	struct racer *racer;
-	unsigned int round;
-	char *at;
+static const struct race writes = { racer_write, round_of_writes, false };
 
-	swapout_start(SWAP_MIB);
-	at = swapout_range(kib, true);
-	racer = racer_start(at, pages, racer_write);
-	for (round = 1; round <= RACER_ROUNDS; round++)
-		round_of_writes(racer, round, kib, how);
-	racer_end(racer);
-	range_drop(at, pages);
-	swapout_end();
+SWAPOUT_CASE(race_writer, ALL_SIZES)
+{
+	race(&writes, swapout_range(kib, true), kib, BY_PAGEOUT);
 }
 
-QUIRE_CASE_SIZES(swapout, race_writer, ALL_SIZES)
+SWAPOUT_CASE(race_writer_memcg, ALL_SIZES)
 {
-	race_writes(kib, BY_PAGEOUT);
+	race(&writes, swapout_range(kib, true), kib, BY_MEMCG);
 }
 
-QUIRE_CASE_SIZES(swapout, race_writer_memcg, ALL_SIZES)
+static void round_of_forks(struct racer *racer, unsigned int round,
+			   unsigned long kib, enum how how)
 {
-	race_writes(kib, BY_MEMCG);
+	pid_t pid = fork_child();
+
+	if (!pid) {
+		sleep_ms(2);
+		exit(STATUS_OK);
+	}
+	round_of_writes(racer, round, kib, how);
+	wait_child(pid, "a child that only waits");
 }
 
 /* A writer, and children forked while reclaim is at work. */
-QUIRE_CASE_SIZES(swapout, race_forks, ALL_SIZES)
+SWAPOUT_CASE(race_forks, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
-	struct racer *racer;
-	unsigned int round;
-	char *at;
+	const struct race forks = { racer_write, round_of_forks, false };
 
-	swapout_start(SWAP_MIB);
-	at = swapout_range(kib, true);
-	racer = racer_start(at, pages, racer_write);
-	for (round = 1; round <= RACER_ROUNDS; round++) {
-		pid_t pid = fork_child();
-
-		if (!pid) {
-			sleep_ms(2);
-			exit(STATUS_OK);
-		}
-		round_of_writes(racer, round, kib, round % NR_HOW);
-		wait_child(pid, "a child that only waits");
-	}
-	racer_end(racer);
-	range_drop(at, pages);
-	swapout_end();
+	race(&forks, swapout_range(kib, true), kib, BY_BOTH);
 }
 
-QUIRE_CASE_SIZES(swapout, race_hold, ALL_SIZES)
+static void round_of_holds(struct racer *racer, unsigned int round,
+			   unsigned long kib, enum how how)
 {
-	size_t pages = range_pages(kib);
-	struct racer *racer;
-	unsigned int round;
-	char *at;
+	racer->old = SEED + round;
+	racer_refill(racer, kib, racer->old);
+	racer_reclaim(racer, round, how);
+	expect_content(racer->addr, racer->pages, racer->old, 0);
+}
 
-	swapout_start(SWAP_MIB);
-	at = swapout_range(kib, true);
-	racer = racer_start(at, pages, racer_hold);
-	for (round = 1; round <= RACER_ROUNDS; round++) {
-		racer->old = SEED + round;
-		racer_refill(racer, kib, racer->old);
-		racer_reclaim(racer, round, round % NR_HOW);
-		expect_content(at, pages, racer->old, 0);
-	}
-	racer_end(racer);
-	range_drop(at, pages);
-	swapout_end();
+SWAPOUT_CASE(race_hold, ALL_SIZES)
+{
+	const struct race holds = { racer_hold, round_of_holds, false };
+
+	race(&holds, swapout_range(kib, true), kib, BY_BOTH);
 }
 
 /* A device in memory, block n of which holds page n of SEED_NEW. */
@@ -137,23 +112,18 @@ static void read_direct(struct racer *racer, size_t page)
 	       "what was read into page %zu is not there", page);
 }
 
-QUIRE_CASE_SIZES(swapout, race_pins, ALL_SIZES)
+static void round_of_pins(struct racer *racer, unsigned int round,
+			  unsigned long kib, enum how how)
 {
-	size_t pages = range_pages(kib);
-	struct racer *racer;
-	unsigned int round;
-	char *at;
+	racer_refill(racer, kib, SEED);
+	racer_reclaim(racer, round, how);
+}
 
-	swapout_start(SWAP_MIB);
+SWAPOUT_CASE(race_pins, ALL_SIZES)
+{
+	const struct race pins = { read_direct, round_of_pins, false };
+
 	device_open();
-	at = swapout_range(kib, true);
-	racer = racer_start(at, pages, read_direct);
-	for (round = 1; round <= RACER_ROUNDS; round++) {
-		racer_refill(racer, kib, SEED);
-		racer_reclaim(racer, round, round % NR_HOW);
-	}
-	racer_end(racer);
+	race(&pins, swapout_range(kib, true), kib, BY_BOTH);
 	close(device);
-	range_drop(at, pages);
-	swapout_end();
 }

@@ -43,17 +43,17 @@ static void expect_markers(char *at, size_t pages, unsigned long kib,
 
 QUIRE_CASE_SIZES(swapout, shmem_zapped, ALL_SIZES)
 {
-	size_t i, pages = range_pages(kib);
+	size_t pages = range_pages(kib);
 
-	for (i = 0; i < NR_MASKS; i++) {
+	for_each_mask(mask) {
 		char *at = shared(kib);
-		int uffd = wp_protect(at, pages, kib, &masks[i]);
+		int uffd = wp_protect(at, pages, kib, mask);
 
 		if (madvise(at, pages * PAGE_SIZE, MADV_DONTNEED))
 			die_errno("MADV_DONTNEED of shared memory");
-		expect_markers(at, pages, kib, &masks[i]);
+		expect_markers(at, pages, kib, mask);
 		expect_content(at, pages, SEED, 0);
-		expect_wp_stopped(uffd, at, pages, kib, &masks[i]);
+		expect_wp_stopped(uffd, at, pages, kib, mask);
 		close(uffd);
 		range_drop(at, pages);
 	}
@@ -62,12 +62,12 @@ QUIRE_CASE_SIZES(swapout, shmem_zapped, ALL_SIZES)
 /* Zapped in part: what stays mapped keeps its protection, too. */
 QUIRE_CASE_SIZES(swapout, shmem_zapped_part, ALL_SIZES)
 {
-	size_t i, n, pages = range_pages(kib);
+	size_t n, pages = range_pages(kib);
 
-	for (i = 0; i < NR_MASKS; i++) {
-		const struct mask *gone = &masks[NR_MASKS - 1 - i];
+	for_each_mask(mask) {
+		const struct mask *gone = mask_opposite(mask);
 		char *at = shared(kib);
-		int uffd = wp_protect(at, pages, kib, &masks[i]);
+		int uffd = wp_protect(at, pages, kib, mask);
 		struct snapshot *now;
 		size_t run;
 
@@ -79,9 +79,9 @@ QUIRE_CASE_SIZES(swapout, shmem_zapped_part, ALL_SIZES)
 		now = snapshot(at, pages);
 		for (n = 0; n < pages; n++)
 			EXPECT_EQ(now->page[n].uffd_wp,
-				  masked(&masks[i], n, kib));
+				  masked(mask, n, kib));
 		expect_content(at, pages, SEED, 0);
-		expect_wp_stopped(uffd, at, pages, kib, &masks[i]);
+		expect_wp_stopped(uffd, at, pages, kib, mask);
 		close(uffd);
 		range_drop(at, pages);
 		free(now);
@@ -103,25 +103,20 @@ static void check_reclaimed(unsigned long kib, const struct mask *mask,
 	range_drop(at, pages);
 }
 
-QUIRE_CASE_SIZES(swapout, shmem_reclaimed, ALL_SIZES)
+SWAPOUT_CASE(shmem_reclaimed, ALL_SIZES)
 {
-	size_t i;
-
-	swapout_start(SWAP_MIB);
-	for (i = 0; i < NR_MASKS; i++) {
-		check_reclaimed(kib, &masks[i], BY_PAGEOUT);
-		check_reclaimed(kib, &masks[i], BY_MEMCG);
+	for_each_mask(mask) {
+		check_reclaimed(kib, mask, BY_PAGEOUT);
+		check_reclaimed(kib, mask, BY_MEMCG);
 	}
-	swapout_end();
 }
 
 /* Counted once a page, whatever is unmapped in one go. */
-QUIRE_CASE_SIZES(swapout, shmem_unprotected, ALL_SIZES)
+SWAPOUT_CASE(shmem_unprotected, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);
 	enum how how;
 
-	swapout_start(SWAP_MIB);
 	for (how = 0; how < NR_HOW; how++) {
 		char *at = shared(kib);
 
@@ -131,5 +126,4 @@ QUIRE_CASE_SIZES(swapout, shmem_unprotected, ALL_SIZES)
 		expect_writable(at, pages);
 		range_drop(at, pages);
 	}
-	swapout_end();
 }

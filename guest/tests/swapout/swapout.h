@@ -28,6 +28,17 @@ void swapout_start(unsigned long mib);
 /* Once all memory is given back: no slot is in use, and swapoff ends. */
 void swapout_end(void);
 
+/* A case for these folio sizes that does all between the two. */
+#define SWAPOUT_CASE(name, ...)						\
+	static void name##_swapping(unsigned long kib);			\
+	QUIRE_CASE_SIZES(swapout, name, __VA_ARGS__)			\
+	{								\
+		swapout_start(SWAP_MIB);				\
+		name##_swapping(kib);					\
+		swapout_end();						\
+	}								\
+	static void name##_swapping(unsigned long kib)
+
 /* range_charged() that reclaim can reach. */
 char *swapout_range(unsigned long kib, bool by_pte);
 
