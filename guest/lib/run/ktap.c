@@ -55,6 +55,16 @@ static bool left_out(const struct run *run)
 	return false;
 }
 
+static bool matches(const struct ktap_case *test, const char *name,
+		    const char *pattern)
+{
+	if (test->hidden)
+		return !strcmp(pattern, name);
+	if (*pattern == '@')
+		return test->tag && !strcmp(pattern + 1, test->tag);
+	return !fnmatch(pattern, name, 0);
+}
+
 static bool selected(const struct run *run, char *const *patterns, size_t nr)
 {
 	char name[NAME_LEN], full[2 * NAME_LEN];
@@ -63,8 +73,7 @@ static bool selected(const struct run *run, char *const *patterns, size_t nr)
 	run_name(run, name);
 	snprintf(full, sizeof(full), "%s.%s", run->test->suite, name);
 	for (i = 0; i < nr; i++) {
-		if (run->test->hidden ? !strcmp(patterns[i], full) :
-					!fnmatch(patterns[i], full, 0))
+		if (matches(run->test, full, patterns[i]))
 			return true;
 	}
 	return false;
@@ -199,7 +208,10 @@ void ktap_list(void)
 
 	collect(&list, patterns, 1);
 	for (i = 0; i < list.nr; i++) {
+		const struct ktap_case *test = list.run[i].test;
+
 		run_name(&list.run[i], name);
-		results_line("test %s.%s", list.run[i].test->suite, name);
+		results_line("test %s.%s%s%s", test->suite, name,
+			     test->tag ? " @" : "", test->tag ? test->tag : "");
 	}
 }

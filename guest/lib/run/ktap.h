@@ -37,6 +37,7 @@ struct ktap_case {
 	size_t nr_sizes;
 	unsigned int timeout_ms;
 	unsigned long taints;	/* bits of "tainted" the case may set */
+	const char *tag;	/* or NULL */
 	bool hidden;	/* run only when named in full (the self-test's) */
 };
 
@@ -52,8 +53,15 @@ struct ktap_case {
 		      .timeout_ms = timeout_, __VA_ARGS__);		\
 	static void suite_##__##name_(unsigned long kib __attribute__((unused)))
 
+#define KTAP_SIZES(...)							\
+	.sizes = (const unsigned long[]){ __VA_ARGS__ },		\
+	.nr_sizes = ARRAY_SIZE(((const unsigned long[]){ __VA_ARGS__ }))
+
 #define QUIRE_CASE(suite_, name_)					\
 	QUIRE_CASE_FULL(suite_, name_, KTAP_TIMEOUT_MS)
+#define QUIRE_CASE_SIZES(suite_, name_, ...)				\
+	QUIRE_CASE_FULL(suite_, name_, KTAP_TIMEOUT_MS,			\
+			KTAP_SIZES(__VA_ARGS__))
 #define QUIRE_CASE_TIMEOUT(suite_, name_, seconds_)			\
 	QUIRE_CASE_FULL(suite_, name_, (seconds_) * 1000u)
 #define QUIRE_CASE_TAINTS(suite_, name_, taints_)			\
@@ -61,24 +69,23 @@ struct ktap_case {
 #define QUIRE_CASE_HIDDEN(suite_, name_, ms_)				\
 	QUIRE_CASE_FULL(suite_, name_, ms_, .hidden = true)
 
-#define QUIRE_CASE_SIZES(suite_, name_, ...)				\
-	static void suite_##__##name_(unsigned long kib);		\
-	static const unsigned long suite_##__##name_##_sizes[] =	\
-		{ __VA_ARGS__ };					\
-	KTAP_REGISTER(suite_##__##name_, .suite = #suite_,		\
-		      .name = #name_, .run = suite_##__##name_,		\
-		      .sizes = suite_##__##name_##_sizes,		\
-		      .nr_sizes = ARRAY_SIZE(suite_##__##name_##_sizes), \
-		      .timeout_ms = KTAP_TIMEOUT_MS);			\
-	static void suite_##__##name_(unsigned long kib __attribute__((unused)))
+/* What a case says of a kernel without the series: the pattern @mends, @series. */
+#define MENDS	"mends"		/* stock gets it wrong, the series mend it */
+#define SERIES	"series"	/* only the series do it, stock need not */
+
+#define QUIRE_CASE_TAGGED(suite_, name_, tag_)				\
+	QUIRE_CASE_FULL(suite_, name_, KTAP_TIMEOUT_MS, .tag = tag_)
+#define QUIRE_CASE_SIZES_TAGGED(suite_, name_, tag_, ...)		\
+	QUIRE_CASE_FULL(suite_, name_, KTAP_TIMEOUT_MS, .tag = tag_,	\
+			KTAP_SIZES(__VA_ARGS__))
 
 /*
- * Run every case whose "suite.case" matches one of the patterns (fnmatch), in
- * the order of their names' registration. Returns the status of the run:
- * STATUS_USAGE when nothing matches.
+ * Run every case whose "suite.case" matches one of the patterns (fnmatch), or
+ * whose tag is a pattern "@tag", in the order of the link. Returns the status of
+ * the run: STATUS_USAGE when nothing matches.
  */
 int ktap_run(char *const *patterns, size_t nr);
-/* One "test suite.case" line each. */
+/* One line each: "test suite.case", or "test suite.case @tag". */
 void ktap_list(void);
 
 #endif

@@ -217,6 +217,32 @@ QUIRE_CASE(selftest, refuses_a_pattern_that_matches_nothing)
 	EXPECT(strstr(text, "no test case matches"), "silent: %s", text);
 }
 
+/* Nothing else has this tag, which says nothing of the series. */
+QUIRE_CASE_TAGGED(selftest, tagged, "selftest")
+{
+}
+
+QUIRE_CASE(selftest, selects_by_tag)
+{
+	char text[REPORT_MAX];
+
+	expect_report("@selftest", STATUS_OK, "\n  1..1\n  ok 1 tagged\n", "");
+	EXPECT_EQ(run_hidden("@no-such-tag", text), STATUS_USAGE);
+}
+
+QUIRE_CASE(selftest, lists_tags)
+{
+	static char text[256 * KIB];
+	struct capture capture = capture_begin();
+
+	ktap_list();
+	capture_end(&capture, text, sizeof(text));
+	EXPECT(strstr(text, "\ntest selftest.tagged @selftest\n"),
+	       "the tag is not listed");
+	EXPECT(strstr(text, "\ntest selftest.lists_tags\n"),
+	       "a case without a tag is not listed as one");
+}
+
 QUIRE_CASE(selftest, pattern_finds_every_wrong_byte)
 {
 	char *page = map_anon(NULL, 2 * PAGE_SIZE);

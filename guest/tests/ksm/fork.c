@@ -143,13 +143,13 @@ static void child_moved_unscanned(enum range_kind kind)
 	expect_found(&all);
 }
 
-QUIRE_CASE(ksm, stock_fails_child_moved_unscanned)
+QUIRE_CASE_TAGGED(ksm, child_moved_unscanned, MENDS)
 {
 	ksm_begin();
 	child_moved_unscanned(PLAIN);
 }
 
-QUIRE_CASE(ksm, stock_fails_child_moved_unscanned_file)
+QUIRE_CASE_TAGGED(ksm, child_moved_unscanned_file, MENDS)
 {
 	ksm_begin();
 	child_moved_unscanned(FILE_PAGES);

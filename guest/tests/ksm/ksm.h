@@ -3,8 +3,6 @@
  * What the ksm cases share: ksmd driven pass by pass, processes that do as they
  * are told, ranges whose page indexes differ from their addresses, and the
  * proof that every mapping of a merged page is found.
- *
- * A case that starts with "stock_fails_" asks for more than stock 6.12 does.
  */
 #ifndef QUIRE_TESTS_KSM_H
 #define QUIRE_TESTS_KSM_H

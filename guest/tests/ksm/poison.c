@@ -102,17 +102,17 @@ static void spares_without_mapping(enum range_kind kind)
 	expect_out_of_reach(&scene.all, pfn);
 }
 
-QUIRE_CASE(ksm, stock_fails_poison_spares_unmapped)
+QUIRE_CASE_TAGGED(ksm, poison_spares_unmapped, MENDS)
 {
 	spares_without_mapping(PLAIN);
 }
 
-QUIRE_CASE(ksm, stock_fails_poison_spares_unmapped_moved)
+QUIRE_CASE_TAGGED(ksm, poison_spares_unmapped_moved, MENDS)
 {
 	spares_without_mapping(MOVED);
 }
 
-QUIRE_CASE(ksm, stock_fails_poison_spares_unmapped_file)
+QUIRE_CASE_TAGGED(ksm, poison_spares_unmapped_file, MENDS)
 {
 	spares_without_mapping(FILE_PAGES);
 }
@@ -156,12 +156,12 @@ static void told_moved_unscanned(enum range_kind kind)
 	expect_out_of_reach(&all, pfn);
 }
 
-QUIRE_CASE(ksm, stock_fails_poison_told_moved_unscanned)
+QUIRE_CASE_TAGGED(ksm, poison_told_moved_unscanned, MENDS)
 {
 	told_moved_unscanned(PLAIN);
 }
 
-QUIRE_CASE(ksm, stock_fails_poison_told_moved_unscanned_file)
+QUIRE_CASE_TAGGED(ksm, poison_told_moved_unscanned_file, MENDS)
 {
 	told_moved_unscanned(FILE_PAGES);
 }

@@ -54,7 +54,7 @@ KSM_CASES(moved_in_swap_cache_scanned)
 }
 
 /* Stock looks for the page only where ksmd has seen it. */
-QUIRE_CASE(ksm, stock_fails_moved_in_swap_cache)
+QUIRE_CASE_TAGGED(ksm, moved_in_swap_cache_unscanned, MENDS)
 {
 	struct places all;
 
@@ -63,7 +63,7 @@ QUIRE_CASE(ksm, stock_fails_moved_in_swap_cache)
 	expect_found(&all);
 }
 
-QUIRE_CASE(ksm, stock_fails_moved_in_swap_cache_file)
+QUIRE_CASE_TAGGED(ksm, moved_in_swap_cache_unscanned_file, MENDS)
 {
 	struct places all;
 

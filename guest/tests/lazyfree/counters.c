@@ -118,7 +118,7 @@ QUIRE_CASE_SIZES(lazyfree, counters_at_exit, ALL_SIZES)
  * A folio that is dropped as a whole was never mapped in part: it has no
  * business on the list of folios to split. Stock 6.12 puts each one there.
  */
-QUIRE_CASE_SIZES(lazyfree, patched_not_split_deferred, LARGE_SIZES)
+QUIRE_CASE_SIZES_TAGGED(lazyfree, not_split_deferred, SERIES, LARGE_SIZES)
 {
 	size_t pages = range_pages(kib);
 	enum how how;
@@ -137,7 +137,7 @@ QUIRE_CASE_SIZES(lazyfree, patched_not_split_deferred, LARGE_SIZES)
 }
 
 /* Nor is a folio that stays whole, whatever it is that keeps it. */
-QUIRE_CASE_SIZES(lazyfree, patched_kept_not_split_deferred, LARGE_SIZES)
+QUIRE_CASE_SIZES_TAGGED(lazyfree, kept_not_split_deferred, SERIES, LARGE_SIZES)
 {
 	size_t pages = range_pages(kib);
 

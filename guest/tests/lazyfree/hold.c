@@ -84,7 +84,7 @@ static void check_stays_lazyfree(unsigned long kib, bool by_pte, enum how how)
 	range_drop(at, pages);
 }
 
-QUIRE_CASE_SIZES(lazyfree, patched_held_stays_lazyfree, ALL_SIZES)
+QUIRE_CASE_SIZES_TAGGED(lazyfree, held_stays_lazyfree, SERIES, ALL_SIZES)
 {
 	swap_on(SWAP_MIB);
 	for_each_mapping(by_pte, kib) {

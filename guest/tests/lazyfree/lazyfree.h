@@ -2,9 +2,6 @@
 /*
  * What the lazyfree cases share. Page n of a fresh range holds page n of the
  * pattern SEED, and what is written after MADV_FREE is SEED_NEW.
- *
- * Cases named patched_... hold what stock Linux 6.12 is known not to do. All
- * others hold on stock, too.
  */
 #ifndef QUIRE_TESTS_LAZYFREE_H
 #define QUIRE_TESTS_LAZYFREE_H

@@ -50,7 +50,7 @@ QUIRE_CASE(lazyfree, pmd_one_byte_kept)
  * Redirtied, and kept without splitting the PMD: no byte is lost, and nothing
  * of the mapping changed. Stock 6.12 splits it before it looks.
  */
-QUIRE_CASE(lazyfree, patched_pmd_redirtied_not_split)
+QUIRE_CASE_TAGGED(lazyfree, pmd_redirtied_not_split, SERIES)
 {
 	size_t pages = range_pages(KIB_PMD);
 	enum how how;
