@@ -51,12 +51,12 @@ static void run(void)
 
 	require_swapped("before fork()");
 	env_after_tick();
-	quire_start(REGION);
+	quire_start();
 	pid = fork();
 	if (!pid)
 		_exit(STATUS_OK);
 	ended = waitpid(pid, &status, 0);
-	quire_stop(REGION);
+	quire_stop();
 	if (pid < 0)
 		die_errno("fork");
 	if (ended != pid || status)

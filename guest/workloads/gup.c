@@ -68,9 +68,9 @@ static void run(void)
 		ssize_t got;
 
 		env_after_tick();
-		quire_start(REGION);
+		quire_start();
 		got = pread(device, area + at, MIB, at);
-		quire_stop(REGION);
+		quire_stop();
 		if (got != (ssize_t)MIB)
 			die_errno("direct read of 1 MiB gave %zd", got);
 	}

@@ -110,9 +110,9 @@ static void run(void)
 
 	for (i = 0; i < nr; i++) {
 		env_after_tick();
-		quire_start(REGION);
+		quire_start();
 		pass();
-		quire_stop(REGION);
+		quire_stop();
 		sleep_ms(2 * PAUSE_MS);
 	}
 	passes = ksm_sysfs("full_scans") - passes;

@@ -145,9 +145,9 @@ static void run(void)
 {
 	touch(page);
 	env_after_tick();
-	quire_start(REGION);
+	quire_start();
 	idle_set(&idle);
-	quire_stop(REGION);
+	quire_stop();
 }
 
 /* Does a look-up of the page's mappings come by the one at p? */

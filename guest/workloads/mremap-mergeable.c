@@ -67,11 +67,11 @@ static inline __attribute__((always_inline)) void move(char *from, char *to,
 	void *p;
 
 	if (counted)
-		quire_start(REGION);
+		quire_start();
 	p = mremap(from, PAGE_SIZE, PAGE_SIZE, MREMAP_MAYMOVE | MREMAP_FIXED,
 		   to);
 	if (counted)
-		quire_stop(REGION);
+		quire_stop();
 	if (p != to)
 		die_errno("mremap of one page from %p to %p", from, to);
 }

@@ -12,10 +12,10 @@ static inline __attribute__((always_inline)) void *move(bool counted)
 	void *p;
 
 	if (counted)
-		quire_start(REGION);
+		quire_start();
 	p = mremap(MIB_ADDR, MIB, MIB, MREMAP_MAYMOVE | MREMAP_FIXED, MIB_DEST);
 	if (counted)
-		quire_stop(REGION);
+		quire_stop();
 	return p;
 }
 

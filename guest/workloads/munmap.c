@@ -12,10 +12,10 @@ static inline __attribute__((always_inline)) int drop(bool counted)
 	int err;
 
 	if (counted)
-		quire_start(REGION);
+		quire_start();
 	err = munmap(MIB_ADDR, MIB);
 	if (counted)
-		quire_stop(REGION);
+		quire_stop();
 	return err;
 }
 

@@ -124,9 +124,9 @@ static void run(void)
 	int err;
 
 	env_after_tick();
-	quire_start(REGION);
+	quire_start();
 	err = madvise(area, area_pages * PAGE_SIZE, MADV_PAGEOUT);
-	quire_stop(REGION);
+	quire_stop();
 	if (err)
 		die_errno("MADV_PAGEOUT");
 }

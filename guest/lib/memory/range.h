@@ -11,16 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/arch.h"
 #include "base/units.h"
 
 #define ALL_SIZES	4, 16, 64, 256, 1024, 2048
 #define LARGE_SIZES	16, 64, 256, 1024, 2048
 
-/*
- * Pages of the smallest unit the cases mix states in: one arm64 contpte block
- * (16 entries with 4 KiB pages); elsewhere just a number.
- */
-#define BLOCK		16ul
+/* Pages of the smallest unit the cases mix states in. */
+#define BLOCK		ARCH_BLOCK
 #define PMD_PAGES	(PMD_SIZE / PAGE_SIZE)
 
 #define SEED		0x5eedul	/* what ranges are filled with first */

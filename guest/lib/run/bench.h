@@ -12,9 +12,6 @@
 
 #include "run/marker.h"
 
-/* The region every workload measures; the marker needs a constant. */
-#define REGION 0u
-
 struct bench_param {
 	const char *name;
 	const char *value;	/* the default */
@@ -28,7 +25,7 @@ struct workload {
 	const char *vmstat[6];		/* /proc/vmstat counters to report */
 	const char *mthp[6];		/* counters of the folio size, if large */
 	void (*setup)(void);	/* optional, as is verify */
-	void (*run)(void);	/* holds quire_start(REGION)/quire_stop(REGION) */
+	void (*run)(void);	/* holds quire_start() and quire_stop() */
 	void (*verify)(void);	/* calls bench_fail() when a byte is wrong; a
 				 * run() that repeats verifies by itself */
 };
