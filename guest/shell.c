@@ -53,6 +53,8 @@ static void help(void)
 {
 	printf("bench WORKLOAD [key=value ...]  run a workload\n"
 	       "test PATTERN ...                run test cases\n"
+	       "program bench PATH [key=value]  run a workload of your own\n"
+	       "program test PATH [argument]    run a test of your own\n"
 	       "list                            workloads and test cases\n"
 	       "cat FILE ...                    show files\n"
 	       "ls [DIR]                        show a directory\n"
@@ -90,7 +92,7 @@ static void run_line(run_fn *run, size_t nr, char *const *words)
 		if (!try_write_file(words[1], words[2]))
 			perror(words[1]);
 	} else if (!strcmp(words[0], "bench") || !strcmp(words[0], "test") ||
-		   !strcmp(words[0], "list")) {
+		   !strcmp(words[0], "program") || !strcmp(words[0], "list")) {
 		run_forked(run, nr, words);
 	} else {
 		printf("unknown: %s; \"help\" lists the commands\n", words[0]);

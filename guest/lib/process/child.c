@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "process/child.h"
 #include "report/die.h"
 
@@ -32,4 +35,27 @@ void wait_child(pid_t pid, const char *what)
 		    strsignal(WTERMSIG(status)));
 	if (WEXITSTATUS(status))
 		die("%s ended with status %d", what, WEXITSTATUS(status));
+}
+
+bool wait_within(pid_t pid, int *status, unsigned int ms)
+{
+	long left, end = now_ms() + ms;
+	sigset_t chld, before;
+	bool ended;
+
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &chld, &before);
+	while (!(ended = waitpid(pid, status, WNOHANG) == pid)) {
+		struct timespec wait;
+
+		left = end - now_ms();
+		if (left <= 0)
+			break;
+		wait.tv_sec = left / 1000;
+		wait.tv_nsec = left % 1000 * 1000000;
+		sigtimedwait(&chld, NULL, &wait);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return ended;
 }

@@ -18,15 +18,17 @@
 /* Its end is noticed that late if a child of it keeps the pipe open. */
 #define LOOK_MS		100
 
-/* The last line, as far as it has come. */
 struct output {
-	char line[LINE_LEN];
+	watch_line *line;
+	void *to;
+	char text[LINE_LEN + 1];	/* the last line, as far as it has come */
 	size_t len;
 };
 
 static void put_line(struct output *output)
 {
-	results_line("# %.*s", (int)output->len, output->line);
+	output->text[output->len] = '\0';
+	output->line(output->to, output->text);
 	output->len = 0;
 }
 
@@ -38,8 +40,8 @@ static void take(struct output *output, const char *text, size_t len)
 			put_line(output);
 		else if (*text == '\r')
 			output->len = 0;
-		else if (output->len < sizeof(output->line))
-			output->line[output->len++] = *text;
+		else if (output->len < LINE_LEN)
+			output->text[output->len++] = *text;
 	}
 }
 
@@ -90,9 +92,10 @@ static int judge(int status)
 	return STATUS_FAILED;
 }
 
-int watch(void (*run)(const void *arg), const void *arg, unsigned int ms)
+int watch_lines(void (*run)(const void *arg), const void *arg, unsigned int ms,
+		watch_line *line, void *to)
 {
-	struct output output = { .len = 0 };
+	struct output output = { .line = line, .to = to };
 	int fds[2], status;
 	bool ended;
 	pid_t pid;
@@ -115,4 +118,14 @@ int watch(void (*run)(const void *arg), const void *arg, unsigned int ms)
 		return judge(status);
 	diag("not done in %u ms", ms);
 	return STATUS_FAILED;
+}
+
+static void put_diagnostic(void *to __attribute__((unused)), const char *text)
+{
+	results_line("# %s", text);
+}
+
+int watch(void (*run)(const void *arg), const void *arg, unsigned int ms)
+{
+	return watch_lines(run, arg, ms, put_diagnostic, NULL);
 }

@@ -11,4 +11,9 @@
  */
 int watch(void (*run)(const void *arg), const void *arg, unsigned int ms);
 
+/* The same, with each line of its output handed to line(), without its end. */
+typedef void watch_line(void *to, const char *text);
+int watch_lines(void (*run)(const void *arg), const void *arg, unsigned int ms,
+		watch_line *line, void *to);
+
 #endif

@@ -38,6 +38,9 @@ bool ktap_expect(bool ok, const char *file, int line, const char *fmt, ...)
 void ktap_skip(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 
+/* Count a failure that has been reported in other words. */
+void ktap_count_failure(void);
+
 #define TALLY_PRINTED	16u
 
 /* Of one case, in memory that all its processes share with the harness. */

@@ -190,6 +190,13 @@ static void report_counters(const struct workload *w,
 		result_counter(w->mthp[i], before->mthp[i], after->mthp[i]);
 }
 
+void bench_arm(void)
+{
+	sleep_ms(SETTLE_MS);
+	quire_arm();
+	sleep_ms(SETTLE_MS);	/* the plugin may need a moment to take it up */
+}
+
 static int measure(const struct workload *w)
 {
 	struct counters before = {}, after = {};
@@ -199,9 +206,7 @@ static int measure(const struct workload *w)
 	result_region(REGION, w->name);
 	if (w->setup)
 		w->setup();
-	sleep_ms(SETTLE_MS);
-	quire_arm();
-	sleep_ms(SETTLE_MS);	/* the plugin may need a moment to take it up */
+	bench_arm();
 	read_counters(w, &before);
 	w->run();
 	read_counters(w, &after);

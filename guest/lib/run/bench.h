@@ -53,6 +53,9 @@ void bench_counter(const char *name, unsigned long before, unsigned long after);
 void bench_fail(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 
+/* All is set up: let the system settle, then let the plugin begin to look. */
+void bench_arm(void);
+
 /* `bench <name> [key=value ...]`; runs in the calling process, returns status. */
 int bench_main(size_t nr_words, char *const *words);
 /* One "bench name ..." line each. */

@@ -3,10 +3,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "kernel/env.h"
 #include "memory/folio.h"
 #include "process/child.h"
@@ -16,36 +14,13 @@
 #define REAP_MS		5000u	/* what SIGKILL has not ended by then is stuck */
 
 /* The case's own process: a new process group, so that nothing survives it. */
-static void case_process(const struct ktap_case *test, unsigned long kib,
-			 const sigset_t *mask)
+static void case_process(const struct ktap_case *test, unsigned long kib)
 {
 	setpgid(0, 0);
-	sigprocmask(SIG_SETMASK, mask, NULL);
 	diag_prefix("  # ");
 	folio_want(kib);
 	test->run(kib);
 	exit(STATUS_OK);
-}
-
-/* Wait for pid at most that long; SIGCHLD is blocked. False: still running. */
-static bool reap(pid_t pid, int *status, unsigned int ms)
-{
-	long left, end = now_ms() + ms;
-	sigset_t chld;
-
-	sigemptyset(&chld);
-	sigaddset(&chld, SIGCHLD);
-	while (waitpid(pid, status, WNOHANG) != pid) {
-		struct timespec wait;
-
-		left = end - now_ms();
-		if (left <= 0)
-			return false;
-		wait.tv_sec = left / 1000;
-		wait.tv_nsec = left % 1000 * 1000000;
-		sigtimedwait(&chld, NULL, &wait);
-	}
-	return true;
 }
 
 static enum verdict judge(int status, const struct tally *tally)
@@ -85,11 +60,11 @@ static enum verdict attend(pid_t pid, unsigned int timeout_ms,
 	enum verdict verdict = TIMEOUT;
 	int status;
 
-	if (reap(pid, &status, timeout_ms))
+	if (wait_within(pid, &status, timeout_ms))
 		verdict = judge(status, tally);
 	/* The group may be gone, or hold children the case left behind. */
 	kill(-pid, SIGKILL);
-	if (verdict == TIMEOUT && !reap(pid, &status, REAP_MS))
+	if (verdict == TIMEOUT && !wait_within(pid, &status, REAP_MS))
 		diag("process %d cannot be killed", (int)pid);
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;
@@ -99,20 +74,12 @@ static enum verdict attend(pid_t pid, unsigned int timeout_ms,
 static enum verdict run_forked(const struct ktap_case *test, unsigned long kib,
 			       const struct tally *tally)
 {
-	enum verdict verdict;
-	sigset_t chld, mask;
-	pid_t pid;
+	pid_t pid = fork_child();
 
-	sigemptyset(&chld);
-	sigaddset(&chld, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &chld, &mask);
-	pid = fork_child();
 	if (!pid)
-		case_process(test, kib, &mask);
+		case_process(test, kib);
 	setpgid(pid, pid);	/* whichever of the two comes first */
-	verdict = attend(pid, patience(test->timeout_ms), tally);
-	sigprocmask(SIG_SETMASK, &mask, NULL);
-	return verdict;
+	return attend(pid, patience(test->timeout_ms), tally);
 }
 
 struct outcome supervise(const struct ktap_case *test, unsigned long kib)
