@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
 
-#include "bench.h"
 #include "command.h"
 #include "fuzz/main.h"
-#include "ktap.h"
+#include "program/main.h"
+#include "run/bench.h"
+#include "run/ktap.h"
 #include "selftests/main.h"
 #include "shell.h"
 #include "soak/main.h"
@@ -46,10 +47,15 @@ static int run_soak(size_t nr, char *const *words)
 	return soak_main(nr, words);
 }
 
+static int run_program(size_t nr, char *const *words)
+{
+	return program_main(nr, words);
+}
+
 static int run_shell(size_t nr __attribute__((unused)),
 		     char *const *words __attribute__((unused)))
 {
-	return shell_main();
+	return shell_main(command_run);
 }
 
 static const struct {
@@ -61,6 +67,7 @@ static const struct {
 	{ "fuzz", run_fuzz },
 	{ "selftests", run_selftests },
 	{ "soak", run_soak },
+	{ "program", run_program },
 	{ "list", run_list },
 	{ "shell", run_shell },
 };

@@ -7,7 +7,9 @@
 
 #define COMMAND_WORDS "bench WORKLOAD [key=value ...] | test PATTERN ... | " \
 		      "fuzz [cover] | soak [key=value ...] | " \
-		      "selftests PATTERN ... | list | shell"
+		      "selftests PATTERN ... | list | shell | " \
+		      "program bench PATH [key=value ...] | " \
+		      "program test PATH [argument ...]"
 
 /* Run one command in this process; returns or exits with its status. */
 int command_run(size_t nr, char *const *words);

@@ -16,10 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
+#include "base/units.h"
 #include "command.h"
-#include "env.h"
-#include "results.h"
-#include "util.h"
+#include "kernel/env.h"
+#include "process/child.h"
+#include "report/die.h"
+#include "report/results.h"
 
 #define MAX_WORDS 64
 

@@ -7,12 +7,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "command.h"
-#include "results.h"
+#include "base/file.h"
+#include "process/child.h"
+#include "report/die.h"
+#include "report/results.h"
 #include "shell.h"
-#include "util.h"
 
 #define MAX_WORDS 32
+
+typedef int run_fn(size_t nr, char *const *words);
 
 static void cat(const char *path)
 {
@@ -50,6 +53,8 @@ static void help(void)
 {
 	printf("bench WORKLOAD [key=value ...]  run a workload\n"
 	       "test PATTERN ...                run test cases\n"
+	       "program bench PATH [key=value]  run a workload of your own\n"
+	       "program test PATH [argument]    run a test of your own\n"
 	       "list                            workloads and test cases\n"
 	       "cat FILE ...                    show files\n"
 	       "ls [DIR]                        show a directory\n"
@@ -58,13 +63,13 @@ static void help(void)
 }
 
 /* A bench or a test may die; the shell must not. */
-static void run_forked(size_t nr, char *const *words)
+static void run_forked(run_fn *run, size_t nr, char *const *words)
 {
 	pid_t pid = fork_child();
 	int status;
 
 	if (!pid)
-		exit(command_run(nr, words));
+		exit(run(nr, words));
 	waitpid(pid, &status, 0);
 	if (WIFSIGNALED(status))
 		printf("killed by signal %d\n", WTERMSIG(status));
@@ -72,7 +77,7 @@ static void run_forked(size_t nr, char *const *words)
 		printf("status %d\n", WEXITSTATUS(status));
 }
 
-static void run_line(size_t nr, char *const *words)
+static void run_line(run_fn *run, size_t nr, char *const *words)
 {
 	size_t i;
 
@@ -87,8 +92,8 @@ static void run_line(size_t nr, char *const *words)
 		if (!try_write_file(words[1], words[2]))
 			perror(words[1]);
 	} else if (!strcmp(words[0], "bench") || !strcmp(words[0], "test") ||
-		   !strcmp(words[0], "list")) {
-		run_forked(nr, words);
+		   !strcmp(words[0], "program") || !strcmp(words[0], "list")) {
+		run_forked(run, nr, words);
 	} else {
 		printf("unknown: %s; \"help\" lists the commands\n", words[0]);
 	}
@@ -105,7 +110,7 @@ static size_t split(char *line, char **words)
 	return nr;
 }
 
-int shell_main(void)
+int shell_main(run_fn *run)
 {
 	char line[1024], *words[MAX_WORDS];
 	size_t nr;
@@ -123,7 +128,7 @@ int shell_main(void)
 			continue;
 		if (!strcmp(words[0], "poweroff"))
 			break;
-		run_line(nr, words);
+		run_line(run, nr, words);
 		fflush(stdout);
 	}
 	return STATUS_OK;

@@ -3,7 +3,12 @@
 #ifndef QUIRE_SHELL_H
 #define QUIRE_SHELL_H
 
-/* Until "poweroff" or the end of input; returns the status of the session. */
-int shell_main(void);
+#include <stddef.h>
+
+/*
+ * Until "poweroff" or the end of input; returns the status of the session. run()
+ * is for the words that init understands, too.
+ */
+int shell_main(int (*run)(size_t nr, char *const *words));
 
 #endif

@@ -21,7 +21,7 @@ from quire.test import expected, matrix
 from quire.test.matrix import Column, Configuration
 from quire.test.suite import Verdict
 
-LINES = "stock | arm64 x86_64 | ksm.stock_fails_* | stock looks at the old address\n"
+LINES = "stock | arm64 x86_64 | ksm.moved* | stock looks at the old address\n"
 
 
 def kernel(arch: Architecture = ARM64) -> Kernel:
@@ -45,8 +45,8 @@ def known(tmp_path: Path) -> list[expected.Expected]:
 
 
 def test_an_expected_failure_is_one_by_name(known: list[expected.Expected], tmp_path: Path) -> None:
-    one = column(tmp_path, stock_fails_moved="fail", pair="pass")
-    assert one.statuses(known) == {"ksm.stock_fails_moved": "expected", "ksm.pair": "pass"}
+    one = column(tmp_path, moved="fail", pair="pass")
+    assert one.statuses(known) == {"ksm.moved": "expected", "ksm.pair": "pass"}
     assert matrix.verdict([one], known) is None
     assert isinstance(matrix.verdict([one], []), Difference)
 
@@ -55,12 +55,12 @@ def test_only_what_is_not_pass_everywhere_is_shown(
     known: list[expected.Expected], tmp_path: Path
 ) -> None:
     columns = [
-        column(tmp_path, pair="pass", smart="pass", stock_fails_x="fail"),
-        column(tmp_path, "debug", pair="pass", smart="fail", stock_fails_x="pass"),
+        column(tmp_path, pair="pass", smart="pass", moved="fail"),
+        column(tmp_path, "debug", pair="pass", smart="fail", moved="pass"),
     ]
     assert matrix.rows(columns, known) == {
         "ksm.smart": ["pass", "fail"],
-        "ksm.stock_fails_x": ["expected", "pass"],
+        "ksm.moved": ["expected", "pass"],
     }
     error = matrix.verdict(columns, known)
     assert error is not None
@@ -82,7 +82,7 @@ def test_the_table_has_a_letter_a_kernel(
 ) -> None:
     """Whatever a kernel has of a case, and whatever is in its name."""
     columns = [
-        column(tmp_path, smart="pass", stock_fails_x="fail", other="skip:SKIP no ksmd"),
+        column(tmp_path, smart="pass", moved="fail", other="skip:SKIP no ksmd"),
         column(tmp_path, "debug", smart="fail", other="skip:SKIP left out: its size"),
         column(tmp_path, "kasan", smart="missing", **{"other[/]": "fail"}),
     ]
@@ -90,7 +90,7 @@ def test_the_table_has_a_letter_a_kernel(
     rows = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines()[3:7]}
     assert rows == {
         "ksm.smart": [".", "F", "F"],
-        "ksm.stock_fails_x": ["x"],
+        "ksm.moved": ["x"],
         "ksm.other": ["s", "-"],
         "ksm.other[/]": ["F"],
     }

@@ -16,9 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/file.h"
 #include "fuzz.h"
+#include "memory/probe.h"
 #include "ops.h"
-#include "probe.h"
+#include "report/die.h"
 
 #define GONE_MS		2000u
 
@@ -120,7 +123,8 @@ static struct outcome_text write_all(void)
 	return outcome_fmt("ok=%u segv=%u bus=%u", ok, segv, bus);
 }
 
-void actor_step(void)
+/* What an actor does when it is its turn. */
+static void take_step(void)
 {
 	const struct turn *turn = &arena->turn;
 
@@ -168,13 +172,13 @@ void actors_begin(const struct program *next)
 		if (mlockall(MCL_CURRENT | MCL_ONFAULT))
 			die_errno("mlockall");
 		me = (struct actor){ .id = 0, .uffd = -1 };
-		turns_take(program, me.id);
+		turns_take(program, me.id, take_step);
 	}
 	setpgid(pid, pid);
 	arena->pid[0] = pid;
 }
 
-struct outcome_text do_fork(struct actor *self, const struct op *op)
+struct outcome_text verb_fork(struct actor *self, const struct op *op)
 {
 	pid_t pid = fork();
 
@@ -187,15 +191,10 @@ struct outcome_text do_fork(struct actor *self, const struct op *op)
 		forget_crowd();
 		proc_forget();
 		*self = (struct actor){ .id = op->number, .uffd = -1 };
-		turns_take(program, me.id);
+		turns_take(program, me.id, take_step);
 	}
 	arena->pid[op->number] = pid;
 	return outcome_ok();
-}
-
-bool actor_alive(unsigned int id)
-{
-	return arena->pid[id];
 }
 
 /* Until its memory is gone. Parents among actors do not wait for children. */

@@ -10,7 +10,7 @@
 #include <sys/epoll.h>
 
 #include "fuzz.h"
-#include "probe.h"
+#include "memory/probe.h"
 
 #define WORDS		8u
 #define STRIDE		(PAGE_SIZE / WORDS)

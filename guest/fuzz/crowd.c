@@ -38,8 +38,8 @@ static void stand_by(pid_t parent)
 	_exit(0);
 }
 
-struct outcome_text do_crowd(struct actor *self __attribute__((unused)),
-			     const struct op *op)
+struct outcome_text verb_crowd(struct actor *self __attribute__((unused)),
+			       const struct op *op)
 {
 	pid_t parent = getpid();
 

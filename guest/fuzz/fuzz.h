@@ -15,9 +15,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-#include "hold.h"
-#include "util.h"
+#include "base/units.h"
+#include "memory/hold.h"
 
 #define MAX_OPS		96u
 #define MAX_ACTORS	4u
@@ -129,6 +130,12 @@ struct arena {
 };
 
 extern struct arena *arena;
+
+static inline bool actor_alive(unsigned int id)
+{
+	return arena->pid[id];
+}
+
 /*
  * A memfd of the program's own, for mappings of a file: from its start, and
  * from where a page's index is more than 32 bits.
@@ -150,6 +157,7 @@ bool program_next(char **text, struct program *program);
 extern const struct verb actor_verbs[];
 extern const struct verb global_verbs[];
 
+/* outcome.c */
 struct outcome_text outcome_ok(void);
 struct outcome_text outcome_of(bool ok);	/* if not: by errno */
 struct outcome_text outcome_fmt(const char *fmt, ...)
@@ -168,13 +176,10 @@ void pins_open(void);
 /* actor.c: the processes. */
 void actors_open(void);
 void actors_begin(const struct program *program);
-bool actor_alive(unsigned int id);
 /* The step is that actor's end; returns when its memory is gone. */
 bool actor_exit(unsigned int id);
 /* No process of the program is left when this returns. */
 void actors_end(void);
-/* What an actor does when it is its turn. */
-void actor_step(void);
 
 /* turn.c: who comes next. */
 void turns_open(void);
@@ -188,15 +193,16 @@ bool turns_go_on(const struct program *program);
 bool turn_wake(unsigned int who);
 /* Whether all look at their memory after a step. */
 bool step_shows(const struct program *program, unsigned int step);
-/* In an actor. */
-void turns_take(const struct program *program, unsigned int self)
-	__attribute__((noreturn));
+/* In an actor: step() is what it does whenever it is its turn. */
+void turns_take(const struct program *program, unsigned int self,
+		void (*step)(void)) __attribute__((noreturn));
 /* After a turn that was lost. */
 void turns_drain(void);
 
 /* observe.c: what an actor sees, said in that actor. */
 void observe(const struct actor *self, const struct program *program);
-/* Files of /proc/self stay open; a child has to forget its parent's. */
+
+/* proc.c: files of /proc/self stay open; a child has to forget its parent's. */
 enum proc_file { PROC_SMAPS, PROC_STATUS, PROC_PAGEMAP, NR_PROC_FILES };
 int proc_open(enum proc_file file);
 void proc_forget(void);

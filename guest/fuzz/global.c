@@ -11,11 +11,15 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "env.h"
-#include "folio.h"
+#include "base/clock.h"
+#include "base/file.h"
 #include "fuzz.h"
-#include "proc.h"
-#include "swap.h"
+#include "kernel/env.h"
+#include "kernel/swap.h"
+#include "memory/folio.h"
+#include "proc/knob.h"
+#include "proc/proc.h"
+#include "report/die.h"
 
 #define CGROUP_ROOT	"/sys/fs/cgroup"
 #define CGROUP		CGROUP_ROOT "/quire-fuzz"
@@ -158,7 +162,7 @@ static bool stop_swapping(void)
 	return ok;
 }
 
-static struct outcome_text do_folio(const struct op *op)
+static struct outcome_text verb_folio(const struct op *op)
 {
 	if (!folio_size_valid(op->number))
 		return outcome_fmt("EINVAL");
@@ -166,7 +170,7 @@ static struct outcome_text do_folio(const struct op *op)
 	return outcome_ok();
 }
 
-static struct outcome_text do_swap(const struct op *op)
+static struct outcome_text verb_swap(const struct op *op)
 {
 	bool on = !strcmp(op->word, "on");
 
@@ -179,14 +183,14 @@ static struct outcome_text do_swap(const struct op *op)
 	return outcome_ok();
 }
 
-static struct outcome_text do_smart(const struct op *op)
+static struct outcome_text verb_smart(const struct op *op)
 {
 	set_smart(!strcmp(op->word, "on"));
 	return outcome_ok();
 }
 
 /* Passes over all memory that is mergeable, each from its start to its end. */
-static struct outcome_text do_ksm(const struct op *op)
+static struct outcome_text verb_ksm(const struct op *op)
 {
 	unsigned long first = ksm_sysfs("full_scans"), waited;
 
@@ -202,8 +206,8 @@ static struct outcome_text do_ksm(const struct op *op)
 			   ksm_sysfs("pages_sharing"));
 }
 
-static struct outcome_text do_reclaim(const struct op *op
-						__attribute__((unused)))
+static struct outcome_text verb_reclaim(const struct op *op
+					__attribute__((unused)))
 {
 	int fd = open(CGROUP "/memory.reclaim", O_WRONLY | O_CLOEXEC);
 
@@ -218,11 +222,11 @@ static struct outcome_text do_reclaim(const struct op *op
 }
 
 const struct verb global_verbs[] = {
-	{ "folio", "n", .global = do_folio, .setting = true },
-	{ "swap", "w", .global = do_swap },
-	{ "smart", "w", .global = do_smart, .setting = true },
-	{ "ksm", "n", .global = do_ksm },
-	{ "reclaim", "", .global = do_reclaim },
+	{ "folio", "n", .global = verb_folio, .setting = true },
+	{ "swap", "w", .global = verb_swap },
+	{ "smart", "w", .global = verb_smart, .setting = true },
+	{ "ksm", "n", .global = verb_ksm },
+	{ "reclaim", "", .global = verb_reclaim },
 	{ .name = NULL },
 };
 

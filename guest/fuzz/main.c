@@ -14,7 +14,6 @@
  *	q <program>		it is over
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,23 +25,22 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "fuzz.h"
 #include "main.h"
-#include "results.h"
+#include "proc/kmsg.h"
+#include "process/map.h"
+#include "report/die.h"
+#include "report/results.h"
 
 #define PROGRAMS	"/programs"
 #define RECORD_SIZE	(4 * MIB)
 /* Of virtual time; a program takes a tenth of one. */
 #define PROGRAM_LIMIT_S	10u
-/* Kernel messages of this level and worse: warnings. */
-#define KMSG_LEVEL	4
-
-struct arena *arena;
-int program_file = -1;
 
 static char *record;
 static size_t record_len;
-static int kmsg = -1;
+static struct kmsg kmsg;
 
 static void append(const char *text, size_t len)
 {
@@ -92,25 +90,12 @@ static void take_lines(void)
 	arena->len = 0;
 }
 
-/* The message is "level,sequence,time,flags;text", and lines of attributes. */
 static void take_messages(void)
 {
-	char text[2048];
-	ssize_t len;
+	const char *text;
 
-	for (;;) {
-		len = read(kmsg, text, sizeof(text) - 1);
-		if (len < 0 && errno == EPIPE)
-			continue;	/* older ones were overwritten */
-		if (len <= 0)
-			return;
-		text[len] = '\0';
-		text[strcspn(text, "\n")] = '\0';
-		if ((strtoul(text, NULL, 10) & 7) <= KMSG_LEVEL &&
-		    strchr(text, ';'))
-			add_line("k %lu %.400s\n", strtoul(text, NULL, 10) & 7,
-				 strchr(text, ';') + 1);
-	}
+	while ((text = kmsg_warning(&kmsg)))
+		add_line("k %u %.400s\n", kmsg.level, text);
 }
 
 /* An operation that no actor can do. */
@@ -233,13 +218,11 @@ int fuzz_main(bool cover)
 	arena = map_or_die(NULL, sizeof(*arena), PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	record = malloc(RECORD_SIZE);
-	kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (!record || kmsg < 0)
-		die_errno("cannot open /dev/kmsg");
+	if (!record)
+		die("no memory for a record");
 	system_open();
 	actors_open();
-	take_messages();
-	record_len = 0;
+	kmsg_open(&kmsg);
 	if (cover)
 		regions_arm();
 	run_programs(text, cover);

@@ -3,21 +3,45 @@
 #ifndef QUIRE_FUZZ_OPS_H
 #define QUIRE_FUZZ_OPS_H
 
+#include "base/units.h"
 #include "fuzz.h"
 
+typedef struct outcome_text operation(struct actor *self, const struct op *op);
+
+/* ops_map.c: mappings */
+operation verb_map, verb_unmap, verb_protect, verb_move, verb_resize, verb_advise;
+operation verb_lock, verb_unlock, verb_split;
+/* ops_access.c: pages */
+operation verb_write, verb_same, verb_word, verb_read, verb_idle, verb_look, verb_clear_refs;
+/* ops_uffd.c */
+operation verb_watch, verb_wp, verb_unwp, verb_unwatch;
+
 /* actor.c: a new actor, as a child of this one. */
-struct outcome_text do_fork(struct actor *self, const struct op *op);
+operation verb_fork;
+/* holds.c */
+operation verb_hold, verb_drop;
 /* Let go of the pages that this actor holds. */
 void drop_holds(struct actor *self);
 
 /* pinned.c: one page at a time is pinned. */
-struct outcome_text do_pin(struct actor *self, const struct op *op);
+operation verb_pin;
 void drop_pin(void);
 void forget_pin(void);
 
 /* crowd.c */
-struct outcome_text do_crowd(struct actor *self, const struct op *op);
+operation verb_crowd;
 void end_crowd(void);
 void forget_crowd(void);
+
+/* The pages that the operation names. */
+static inline char *op_range(const struct op *op)
+{
+	return page_addr(op->slot, op->page);
+}
+
+static inline size_t op_length(const struct op *op)
+{
+	return op->count * PAGE_SIZE;
+}
 
 #endif

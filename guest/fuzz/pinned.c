@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A page that is pinned as direct I/O pins it (lib/pin.h): a thread writes it
+ * A page that is pinned as direct I/O pins it (kernel/pin.h): a thread writes it
  * to a device, and behind it a page that nobody provides until the pin ends.
  */
 #include <errno.h>
@@ -12,10 +12,11 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "kernel/swap.h"
+#include "kernel/uffd.h"
 #include "ops.h"
-#include "probe.h"
-#include "swap.h"
-#include "uffd.h"
+#include "process/map.h"
+#include "report/die.h"
 
 #define DEVICE_PAGES	2u
 #define WAIT_MS		500
@@ -54,8 +55,8 @@ static bool start_writer(void)
 	return false;
 }
 
-struct outcome_text do_pin(struct actor *self __attribute__((unused)),
-			   const struct op *op)
+struct outcome_text verb_pin(struct actor *self __attribute__((unused)),
+			     const struct op *op)
 {
 	if (pin.on)
 		return outcome_fmt("EBUSY");

@@ -3,28 +3,12 @@
  * Programs as text: "program NUMBER", then an operation a line. The lab has
  * checked them; what it cannot have meant ends the run.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fuzz.h"
-
-struct outcome_text outcome_ok(void)
-{
-	return (struct outcome_text){ "ok" };
-}
-
-struct outcome_text outcome_fmt(const char *fmt, ...)
-{
-	struct outcome_text outcome;
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(outcome.text, sizeof(outcome.text), fmt, ap);
-	va_end(ap);
-	return outcome;
-}
+#include "report/die.h"
 
 static const struct verb *find(const struct verb *verb, const char *name)
 {

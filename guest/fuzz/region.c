@@ -3,33 +3,33 @@
  * A region of the counting plugin for each program. A marker's region is part
  * of the instruction: there is one for each, with a return behind it, in a table.
  */
+#include "arch/arch.h"
 #include "main.h"
-#include "marker.h"
+#include "run/marker.h"
 
-#define REGIONS 2048u	/* more programs than that are counted by the last */
+#define REGIONS	2048	/* more programs than that are counted by the last */
 
-#if defined(__aarch64__)
-#define MARK(op)	".inst 0xd2e0001f | ((" #op " << 12 | number) << 5)\n\tret"
-#else
-#define MARK(op)	".byte 0x0f, 0x1f, 0x80\n\t" \
-			".long 0x51550000 | (" #op " << 12 | number)\n\tret"
-#endif
+#define TEXT(number)	#number
+#define NUMBER(number)	TEXT(number)
 
-#define TABLE(name, op)						\
-	asm(".pushsection .text\n"				\
-	    "\t.balign 8\n" #name ":\n"				\
-	    "\t.set number, 0\n"				\
-	    "\t.rept 2048\n"					\
-	    "\t" MARK(op) "\n"					\
-	    "\t.set number, number + 1\n"			\
-	    "\t.endr\n"						\
-	    "\t.popsection");					\
-	extern const char name[][8]
+#define TABLE(name, op)							\
+	asm(".pushsection .text\n"					\
+	    "\t.balign " NUMBER(ARCH_MARKER_AND_RETURN) "\n"		\
+	    #name ":\n"							\
+	    "\t.set number, 0\n"					\
+	    "\t.rept " NUMBER(REGIONS) "\n"				\
+	    "\t" QUIRE_MARKER(NUMBER(op) " << 12 | number") "\n"	\
+	    "\t" ARCH_RETURN "\n"					\
+	    "\t.set number, number + 1\n"				\
+	    "\t.endr\n"							\
+	    "\t.popsection");						\
+	extern const char name[][ARCH_MARKER_AND_RETURN]
 
-TABLE(region_starts, 1);
-TABLE(region_stops, 2);
+TABLE(region_starts, QUIRE_OP_START);
+TABLE(region_stops, QUIRE_OP_STOP);
 
-static void call(const char (*table)[8], unsigned int number)
+static void call(const char (*table)[ARCH_MARKER_AND_RETURN],
+		 unsigned int number)
 {
 	((void (*)(void))table[number < REGIONS ? number : REGIONS - 1])();
 }

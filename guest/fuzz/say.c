@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "report/die.h"
 
 void say_bytes(const char *text, size_t len)
 {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "report/die.h"
 
 /*
  * Less than what smaps says of one mapping (some 800 bytes): the kernel walks

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "report/die.h"
 
 /* Virtual time; an actor that waits for nothing costs none of the host's. */
 #define PATIENCE_MS	1000
@@ -101,12 +102,13 @@ static unsigned int next_turn(const struct program *program, unsigned int self)
 	return turn->actor;
 }
 
-void turns_take(const struct program *program, unsigned int self)
+void turns_take(const struct program *program, unsigned int self,
+		void (*step)(void))
 {
 	while (wait_for_turn(self)) {
 		unsigned int next;
 
-		actor_step();
+		step();
 		arena->done = arena->len;
 		arena->steps++;
 		next = next_turn(program, self);

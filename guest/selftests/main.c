@@ -15,11 +15,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/file.h"
 #include "main.h"
-#include "results.h"
-#include "supervise.h"
+#include "process/watch.h"
+#include "report/results.h"
+#include "run/supervise.h"
 #include "system.h"
-#include "watch.h"
 
 #define PLAN		DIRECTORY "/plan"
 #define MAX_RUNS	128

@@ -6,9 +6,12 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-#include "swap.h"
+#include "base/file.h"
+#include "base/units.h"
+#include "kernel/swap.h"
+#include "proc/knob.h"
+#include "report/die.h"
 #include "system.h"
-#include "util.h"
 
 #define THP_DIR		"/sys/kernel/mm/transparent_hugepage"
 #define KSM_DIR		"/sys/kernel/mm/ksm"

@@ -8,11 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pagemap.h"
-#include "proc.h"
-#include "results.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "kernel/swap.h"
+#include "page.h"
+#include "proc/knob.h"
+#include "proc/pagemap.h"
+#include "proc/proc.h"
+#include "range.h"
+#include "report/results.h"
 #include "soak.h"
-#include "swap.h"
+#include "system.h"
 
 #define WAIT_MS		5u
 #define PATIENCE_MS	300000u
@@ -22,14 +28,6 @@
 /* What counters with per-CPU parts lag behind, and what is not in ranges. */
 #define SLACK_KIB	2048ul
 
-/* Has it an entry of its own, present or in swap? */
-static bool populated(const struct range *range, size_t page)
-{
-	const struct page *is = &range->model->page[page];
-
-	return is->key && !is->lazy;
-}
-
 static void count_page(struct census *count, struct range *range, size_t page)
 {
 	struct page_state is;
@@ -38,7 +36,7 @@ static void count_page(struct census *count, struct range *range, size_t page)
 		return;
 	is = pagemap_page(place(range, where(range, page), page));
 	count->swapped += is.swapped;
-	if (!populated(range, page))
+	if (!page_populated(range, page))
 		return;
 	count->populated++;
 	count->resident += is.present;

@@ -7,7 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/file.h"
+#include "proc/knob.h"
+#include "report/die.h"
 #include "soak.h"
+#include "system.h"
 
 #define ROOT	"/sys/fs/cgroup"
 

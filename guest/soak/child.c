@@ -6,27 +6,24 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "ops.h"
+#include "page.h"
+#include "report/die.h"
+#include "scene.h"
 
 #define MAX_DEPTH	2u
 #define MAX_LIVE	2u	/* children of one process */
 #define LIFE_LEAST	5u	/* operations */
 #define LIFE_MORE	40u
-/* About as much as the cgroup has: others bring back what they use. */
-#define MOST		"8M"
 
 /* What a child needs to know of its birth. */
 struct birth {
 	unsigned int slot;
-	struct range *scene_of;	/* where the parent has something in store */
-	struct run scene;
-	struct run part;	/* of the scene: not inherited */
-	struct hold hold;	/* of one page of it, or of none */
-	bool holding;
+	struct scene scene;
 };
 
 static struct model *model_of(unsigned int slot, const struct range *range)
@@ -109,7 +106,7 @@ static void adopt(struct range *range, struct model *model)
 	range->model = model;
 }
 
-static void become_child(const struct birth *birth)
+static void become_child(struct birth *birth)
 {
 	size_t i;
 
@@ -126,9 +123,7 @@ static void become_child(const struct birth *birth)
 		where_change(range, 0, range->pages, 0, LOCKED);
 		range->nr_locked = 0;
 	}
-	if (birth->part.count)
-		where_change(birth->scene_of, birth->part.first,
-			     birth->part.count, ABSENT, 0);
+	scene_inherited(&birth->scene);
 }
 
 static void verify_all(struct range *range)
@@ -144,25 +139,25 @@ static void verify_all(struct range *range)
 }
 
 static void __attribute__((noreturn))
-live(struct birth *birth, uint64_t random)
+live(struct birth *birth, uint64_t random,
+     void (*act)(struct actor *self))
 {
 	struct actor self = {
 		.random = random,
+		.act = act,
 		.seat = MAX_PROCESSES * MAX_THREADS + birth->slot,
 	};
 	struct range *favourite;
 	size_t left;
 
 	become_child(birth);
-	if (birth->holding)
-		hold_end(&birth->hold);
 	common->doing[self.seat].owner = us.owner;
-	favourite = birth->scene_of ? birth->scene_of :
-				      &us.range[below(&self, NR_RANGES)];
+	favourite = birth->scene.range ? birth->scene.range :
+					 &us.range[below(&self, NR_RANGES)];
 	verify_all(favourite);
 	left = LIFE_LEAST + below(&self, LIFE_MORE);
 	while ((left || playing(birth->slot)) && !stopped() && !pausing()) {
-		act(&self);
+		self.act(&self);
 		left -= !!left;
 	}
 	verify_all(favourite);
@@ -173,117 +168,28 @@ live(struct birth *birth, uint64_t random)
 	_exit(stopped() ? STATUS_FAILED : STATUS_OK);
 }
 
-/* A folio that something refers to stays in the swap cache. */
-static void hold_scene(struct actor *self, struct birth *birth)
-{
-	const struct run *scene = &birth->scene;
-
-	birth->hold = hold_start();
-	birth->holding = true;
-	hold_page(&birth->hold, scene->addr +
-		  below(self, scene->count) * PAGE_SIZE);
-	run_page_out(birth->scene_of, scene->first, scene->count);
-}
-
-/*
- * A folio which the child gets only in part, so that its entries differ: all of
- * the run are fresh, or given up, or as they are. Needs the range's mutex.
- */
-static void set_scene(struct actor *self, struct birth *birth)
-{
-	struct range *range = &us.range[below(self, NR_RANGES)];
-	size_t size = one_in(self, 3) ? 16 : common->folio_pages;
-	struct run run = run_at(range, below(self, range->pages) / size * size,
-				size);
-	size_t taken;
-
-	if (range->type != ANON || run.state & SPECIAL)
-		return;
-	taken = pages_take(range, run.first, run.count);
-	if (taken == run.count && !one_in(self, 3)) {
-		run_refill(range, &run);
-		if (one_in(self, 2))
-			run_free(self, range, &run);
-	}
-	pages_release(range, run.first, taken);
-	birth->scene_of = range;
-	birth->scene = run;
-	if (one_in(self, 4))
-		hold_scene(self, birth);
-}
-
-/*
- * What the parent does to it now; the child looks what becomes of its own. Only
- * reclaim of nearly everything comes by folios that both have.
- */
-static void play_scene(struct actor *self, struct birth *birth)
-{
-	struct range *range = birth->scene_of;
-	const struct run *scene = &birth->scene;
-	bool sealed = one_in(self, 2) &&
-		      run_seal(range, scene->first, scene->count);
-	unsigned int n;
-
-	if (one_in(self, sealed ? 2 : 4))
-		cgroup_reclaim(MOST);
-	else
-		run_follow_up(self, range, scene->first, scene->count);
-	if (sealed)
-		run_unseal(range, scene->first, scene->count);
-	for (n = 0; n < 4; n++)
-		run_write_some(self, range, scene->first, scene->count);
-	if (birth->holding)
-		hold_end(&birth->hold);
-}
-
-/* The first pages of the scene, the last ones, or some in the middle. */
-static void keep_part(struct actor *self, struct birth *birth)
-{
-	struct run *scene = &birth->scene, *part = &birth->part;
-
-	if (!birth->scene_of || scene->count == 1)
-		return;
-	*part = *scene;
-	if (one_in(self, 2))
-		part->first += below(self, scene->count);
-	part->count = 1 + below(self, scene->first + scene->count -
-				      part->first);
-	part->addr = place(birth->scene_of, scene->state, part->first);
-	if (madvise(part->addr, run_bytes(part), MADV_DONTFORK))
-		refused(birth->scene_of, part->first, "MADV_DONTFORK");
-}
-
-static void keep_no_more(const struct birth *birth)
-{
-	const struct run *part = &birth->part;
-
-	if (part->count && madvise(part->addr, run_bytes(part), MADV_DOFORK))
-		refused(birth->scene_of, part->first, "MADV_DOFORK");
-}
-
 /* Needs the mutexes of all ranges. Returns as fork(), in the parent only. */
 static pid_t give_birth(struct actor *self, struct birth *birth)
 {
 	uint64_t random = chance(self);
 	pid_t pid;
 
-	set_scene(self, birth);
-	keep_part(self, birth);
+	scene_set(self, &birth->scene);
 	copy_models(birth);
 	__atomic_add_fetch(&us.children, 1, __ATOMIC_SEQ_CST);
 	set_playing(birth->slot, true);
 	pid = fork();
 	if (!pid)
-		live(birth, random);
+		live(birth, random, self->act);
 	if (pid < 0)
 		__atomic_sub_fetch(&us.children, 1, __ATOMIC_SEQ_CST);
-	keep_no_more(birth);
+	scene_forked(&birth->scene);
 	return pid;
 }
 
 bool child_fork(struct actor *self, struct range *range)
 {
-	struct birth birth = { .scene_of = NULL };
+	struct birth birth = { .slot = 0 };
 	pid_t pid;
 
 	if (us.depth == MAX_DEPTH || us.children >= MAX_LIVE || pausing())
@@ -298,12 +204,12 @@ bool child_fork(struct actor *self, struct range *range)
 		release_slot(birth.slot);
 		return false;	/* short of memory */
 	}
-	if (birth.scene_of) {
-		range = birth.scene_of;
-		play_scene(self, &birth);
+	if (birth.scene.range) {
+		range = birth.scene.range;
+		scene_play(self, &birth.scene);
 	}
 	set_playing(birth.slot, false);
-	note(self, range, birth.scene.first, birth.scene.count, pid);
+	note(self, range, birth.scene.run.first, birth.scene.run.count, pid);
 	return true;
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/spread.h"
 #include "content.h"
 
 /* The fields of a key. */
@@ -34,16 +35,6 @@ uint64_t key_make(uint32_t owner, unsigned int range, size_t page,
 uint64_t key_same(unsigned int number)
 {
 	return key_make(OWNER_ALL, 0, number, 1);
-}
-
-/* Spread the bits of x over the whole word, one to one. */
-static uint64_t spread(uint64_t x)
-{
-	x ^= x >> 31;
-	x *= 0x9e3779b97f4a7c15ull;
-	x ^= x >> 29;
-	x *= 0xbf58476d1ce4e5b9ull;
-	return x ^ (x >> 32);
 }
 
 static struct filling filling_of(uint64_t key)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util.h"
+#include "base/units.h"
 
 #define PAGE_WORDS	(PAGE_SIZE / sizeof(uint64_t))
 /* The owner of what pages of any range hold in common, for KSM. */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the kernel did meanwhile, and whether it was enough to mean something. */
-#include "proc.h"
-#include "results.h"
+#include "proc/proc.h"
+#include "report/die.h"
+#include "report/results.h"
 #include "soak.h"
+#include "system.h"
 
 /* Counters of /proc/vmstat, and the least they must grow in a million operations. */
 static const struct {

@@ -6,11 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "env.h"
-#include "proc.h"
-#include "results.h"
+#include "base/file.h"
+#include "kernel/env.h"
+#include "kernel/swap.h"
+#include "proc/knob.h"
+#include "proc/proc.h"
+#include "report/die.h"
+#include "report/results.h"
 #include "soak.h"
-#include "swap.h"
+#include "system.h"
 
 #define ZRAM	"/sys/block/zram0/mm_stat"
 

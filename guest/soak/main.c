@@ -9,21 +9,22 @@
  *	event N NAME		how often the kernel did that
  *	free KIB KIB		free memory before and after
  */
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "env.h"
+#include "base/clock.h"
+#include "kernel/env.h"
+#include "kernel/swap.h"
 #include "main.h"
-#include "results.h"
+#include "process/map.h"
+#include "range.h"
+#include "report/die.h"
+#include "report/results.h"
 #include "soak.h"
-#include "swap.h"
+#include "system.h"
+#include "worker.h"
 
 #define SWAP_MIB	256
 #define TICK_MS		20u
@@ -32,10 +33,6 @@
 #define SHORT		45ul
 /* Beside the ranges: page tables, stacks, copies of children. */
 #define OVERHEAD_KIB	3072ul
-/* Seconds without any operation: somebody hangs. */
-#define HUNG_S		300
-
-struct common *common;
 
 static struct options {
 	unsigned long operations, seconds, seed, processes, threads, census;
@@ -91,36 +88,9 @@ static unsigned long limit_kib(void)
 	return pages * PAGE_SIZE / KIB * SHORT / 100 + OVERHEAD_KIB;
 }
 
-/* A file of zeroes, as large as the largest range. */
-static int make_file(const char *name)
-{
-	int fd = memfd_create(name, MFD_CLOEXEC);
-
-	if (fd < 0 || ftruncate(fd, MAX_PAGES * PAGE_SIZE))
-		die_errno("cannot make a file");
-	return fd;
-}
-
-static void start_workers(pid_t *workers)
-{
-	int file = make_file("private"), shared = make_file("shared");
-	unsigned int i;
-
-	for (i = 0; i < options.processes; i++) {
-		workers[i] = fork_child();
-		if (!workers[i])
-			worker(i, file, shared);
-	}
-	close(file);
-	close(shared);
-}
-
 static long now_s(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec;
+	return now_ms() / 1000;
 }
 
 /* When the host was told last, when operations were seen to go on, and how far. */
@@ -153,37 +123,6 @@ static void progress(long began)
 		     (unsigned long long)operations(), now - began);
 }
 
-/* A worker ends when it is told to; any other end is wrong. */
-static void judge(pid_t *workers)
-{
-	unsigned int i;
-	int status;
-
-	for (i = 0; i < options.processes; i++) {
-		if (!workers[i] || waitpid(workers[i], &status, WNOHANG) <= 0)
-			continue;
-		workers[i] = 0;
-		if (WIFSIGNALED(status))
-			violation(NULL, -1, "worker %u was killed by signal %d "
-				  "(%s)", i, WTERMSIG(status),
-				  strsignal(WTERMSIG(status)));
-		else if (WEXITSTATUS(status) || !common->end)
-			violation(NULL, -1, "worker %u ended with status %d", i,
-				  WEXITSTATUS(status));
-	}
-}
-
-static bool any(const pid_t *workers)
-{
-	unsigned int i;
-
-	for (i = 0; i < options.processes; i++) {
-		if (workers[i])
-			return true;
-	}
-	return false;
-}
-
 static void run(pid_t *workers, long began)
 {
 	struct actor self = { .random = options.seed };
@@ -194,7 +133,7 @@ static void run(pid_t *workers, long began)
 		sleep_ms(TICK_MS);
 		weather_pass(&self);
 		progress(began);
-		judge(workers);
+		workers_judge(workers);
 		if (options.seconds &&
 		    now_s() - began >= (long)options.seconds)
 			__atomic_store_n(&common->target, operations(),
@@ -209,27 +148,6 @@ static void run(pid_t *workers, long began)
 		census(workers);
 	watch.told = 0;
 	progress(began);
-}
-
-/* They know that it is over; but who hangs hangs. */
-static void end_workers(pid_t *workers)
-{
-	long began = now_s();
-	unsigned int i;
-
-	__atomic_store_n(&common->end, 1, __ATOMIC_SEQ_CST);
-	while (any(workers) && now_s() - began < HUNG_S) {
-		sleep_ms(TICK_MS);
-		judge(workers);
-	}
-	if (!any(workers))
-		return;
-	report_doing();
-	violation(NULL, -1, "workers do not end");
-	for (i = 0; i < options.processes; i++) {
-		if (workers[i])
-			kill(workers[i], SIGKILL);
-	}
 }
 
 static void prepare(void)
@@ -294,11 +212,11 @@ int soak_main(size_t nr, char *const *words)
 	leaks_before();
 	events_before();
 	weather_begin();
-	start_workers(workers);
+	workers_start(workers);
 	run(workers, now_s());
-	end_workers(workers);
+	workers_end(workers);
 	weather_end();
-	if (!any(workers))
+	if (!workers_left(workers))
 		cgroup_remove();
 	return verdict() ? STATUS_OK : STATUS_FAILED;
 }

@@ -6,6 +6,7 @@
  */
 #include <time.h>
 
+#include "child.h"
 #include "ops.h"
 
 const struct kind kinds[] = {
@@ -36,7 +37,7 @@ const unsigned int nr_kinds = ARRAY_SIZE(kinds);
 
 _Static_assert(ARRAY_SIZE(kinds) <= MAX_KINDS, "raise MAX_KINDS");
 
-static unsigned int choose(struct actor *self)
+static const struct kind *choose(struct actor *self)
 {
 	unsigned int i, sum = 0;
 	size_t at;
@@ -46,14 +47,14 @@ static unsigned int choose(struct actor *self)
 	at = below(self, sum);
 	for (i = 0; at >= kinds[i].weight; i++)
 		at -= kinds[i].weight;
-	return i;
+	return &kinds[i];
 }
 
 static void begin(struct actor *self, const struct range *range)
 {
 	struct doing *doing = &common->doing[self->seat];
 
-	doing->kind = self->kind;
+	doing->what = self->kind->name;
 	doing->range = range->number;
 	doing->page = 0;
 	doing->since = operations();
@@ -77,15 +78,13 @@ static void count(struct tally *tally, uint64_t ns)
 void act(struct actor *self)
 {
 	struct range *range = &us.range[below(self, NR_RANGES)];
-	const struct kind *kind;
 	uint64_t began;
 
 	self->kind = choose(self);
-	kind = &kinds[self->kind];
-	if (!(kind->ranges & 1u << range->type))
+	if (!(self->kind->ranges & 1u << range->type))
 		return;
 	begin(self, range);
 	began = now_ns();
-	if (kind->run(self, range))
-		count(&common->tally[self->kind], now_ns() - began);
+	if (self->kind->run(self, range))
+		count(&common->tally[self->kind - kinds], now_ns() - began);
 }

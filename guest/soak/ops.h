@@ -3,6 +3,7 @@
 #ifndef QUIRE_SOAK_OPS_H
 #define QUIRE_SOAK_OPS_H
 
+#include "range.h"
 #include "soak.h"
 
 typedef bool operation(struct actor *self, struct range *range);
@@ -15,6 +16,8 @@ operation do_fill, do_drop, do_lazyfree, do_page_out, do_reclaim, do_map_again;
 operation do_renew;
 /* ops_state.c */
 operation do_protect, do_lock, do_mergeable;
+/* Nothing of the range is locked any more. */
+void range_unlock_pages(struct range *range);
 /* ops_watch.c */
 operation do_watch;
 /* ops_move.c */

@@ -5,8 +5,9 @@
 #include <signal.h>
 #include <sys/mman.h>
 
+#include "memory/probe.h"
 #include "ops.h"
-#include "probe.h"
+#include "page.h"
 
 #define WARM	4u
 

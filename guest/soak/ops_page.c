@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Operations on single pages, which race with everything else. */
 #include "ops.h"
+#include "page.h"
 
 /* So many contents are common to pages of all ranges and processes. */
 #define COMMON	6u

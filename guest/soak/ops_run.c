@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 
 #include "ops.h"
+#include "page.h"
+#include "system.h"
 
 /* Where pages are given up for nothing, few, lest most of them be empty. */
 #define FEW	32u

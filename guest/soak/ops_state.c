@@ -2,8 +2,10 @@
 /* Operations on what may be done to the pages of a part of a range. */
 #include <sys/mman.h>
 
+#include "base/clock.h"
 #include "ops.h"
-#include "pagemap.h"
+#include "page.h"
+#include "proc/pagemap.h"
 
 /* All of it to this protection, wherever its parts are now. */
 static void protect(struct range *range, size_t first, size_t count, int prot)

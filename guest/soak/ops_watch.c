@@ -7,24 +7,12 @@
 #include <linux/userfaultfd.h>
 #include <sys/mman.h>
 
+#include "kernel/uffd.h"
 #include "ops.h"
-#include "pagemap.h"
-#include "uffd.h"
-#include "uffd.h"
-
-#ifndef UFFD_FEATURE_WP_ASYNC
-#define UFFD_FEATURE_WP_ASYNC	(1 << 15)
-#endif
+#include "page.h"
+#include "proc/pagemap.h"
 
 #define MOST	64u	/* pages */
-
-/* That page has an entry, whatever happens to it. */
-static bool populated(const struct range *range, size_t page)
-{
-	const struct page *is = &range->model->page[page];
-
-	return is->key && !is->lazy;
-}
 
 static void expect_watched(struct range *range, const struct run *run,
 			   const bool *written)
@@ -34,7 +22,7 @@ static void expect_watched(struct range *range, const struct run *run,
 
 	pagemap_read(run->addr, run->count, state);
 	for (n = 0; n < run->count; n++) {
-		if (!populated(range, run->first + n) ||
+		if (!page_populated(range, run->first + n) ||
 		    state[n].uffd_wp == !written[n])
 			continue;
 		violation(range, run->first + n, "%s write-protected by "
@@ -71,7 +59,7 @@ static void watch(struct actor *self, struct range *range,
 	expect_watched(range, run, written);
 	for (n = below(self, 4); n; n--) {
 		page = below(self, run->count);
-		if (!populated(range, run->first + page))
+		if (!page_populated(range, run->first + page))
 			continue;
 		page_write(range, run->first + page,
 			   page_new_key(range, run->first + page));

@@ -4,7 +4,9 @@
 #include <signal.h>
 #include <string.h>
 
-#include "probe.h"
+#include "memory/probe.h"
+#include "page.h"
+#include "range.h"
 #include "soak.h"
 
 bool page_take(struct range *range, size_t page)

@@ -2,6 +2,7 @@
 /* Ranges: where their pages are in this process. */
 #include <sys/mman.h>
 
+#include "range.h"
 #include "soak.h"
 
 /*

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pagemap.h"
+#include "proc/pagemap.h"
+#include "report/die.h"
 #include "soak.h"
 
 #define MAX_REPORTS	4u
@@ -21,7 +22,7 @@ void note(struct actor *self, struct range *range, size_t first, size_t count,
 	model->note[n % NR_NOTES] = (struct note){
 		.when = operations(),
 		.owner = us.owner,
-		.kind = self->kind,
+		.what = self->kind->name,
 		.first = first,
 		.count = count,
 		.result = result,
@@ -60,7 +61,7 @@ static void show_page(const struct range *range, size_t page)
 static void show_note(const struct note *note)
 {
 	diag("at %" PRIu64 ": %s of %u pages from %u on by %u: %d", note->when,
-	     kinds[note->kind].name, note->count, note->first, note->owner,
+	     note->what, note->count, note->first, note->owner,
 	     note->result);
 }
 
@@ -125,7 +126,7 @@ void report_doing(void)
 		if (is->owner)
 			diag("process %u is at %s of range %u, page %u, for %"
 			     PRIu64 " operations", is->owner,
-			     kinds[is->kind].name, is->range, is->page,
+			     is->what ? is->what : "nothing", is->range, is->page,
 			     now - is->since);
 	}
 }

@@ -34,9 +34,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/units.h"
 #include "content.h"
-#include "hold.h"
-#include "util.h"
+#include "memory/hold.h"
 
 #define MAX_PROCESSES	4u
 #define MAX_THREADS	8u
@@ -60,7 +60,8 @@ struct page {
 /* What somebody did to a range. */
 struct note {
 	uint64_t when;		/* how many operations were done before */
-	uint16_t owner, kind;
+	const char *what;	/* the same address in all processes */
+	uint16_t owner;
 	uint16_t first, count;
 	int32_t result;
 };
@@ -109,14 +110,27 @@ struct process {
 	struct range range[NR_RANGES];
 };
 
-/* The process we are in. */
+static inline uint32_t where(const struct range *range, size_t page)
+{
+	return __atomic_load_n(&range->where[page], __ATOMIC_SEQ_CST);
+}
+
+static inline char *place(const struct range *range, uint32_t at, size_t page)
+{
+	return range->home[at & AWAY] + page * PAGE_SIZE;
+}
+
+/* The process we are in, and a number for another one. */
 extern struct process us;
+uint32_t new_owner(void);
 
 /* A thread, and its notion of chance. */
 struct actor {
 	uint64_t random;
 	unsigned int seat;	/* in common->doing */
-	unsigned int kind;	/* of the operation it is at */
+	const struct kind *kind;	/* of the operation it is at */
+	/* Choose an operation, do it and count it: act() of ops.c. */
+	void (*act)(struct actor *self);
 	struct range *held;	/* has a page that `hold` refers to, or NULL */
 	size_t held_page;
 	struct hold hold;
@@ -124,7 +138,8 @@ struct actor {
 
 /* What an actor is at, for a report of one that does not get on. */
 struct doing {
-	uint32_t owner, kind, range, page;
+	const char *what;	/* the kind of operation, or NULL */
+	uint32_t owner, range, page;
 	uint64_t since;		/* how many operations were done then */
 };
 
@@ -179,14 +194,13 @@ struct kind {
 #define ON_SHMEM	(1u << SHMEM)
 #define ON_ALL		(ON_PRIVATE | ON_SHMEM)
 
+/* ops.c */
 extern const struct kind kinds[];
 extern const unsigned int nr_kinds;
+void act(struct actor *self);
 
 /* ops_page.c: refer to no page any more. */
 void hold_drop(struct actor *self);
-
-/* ops.c: choose an operation, do it and count it. */
-void act(struct actor *self);
 
 static inline bool stopped(void)
 {
@@ -225,116 +239,5 @@ void refused(const struct range *range, long page, const char *what);
 void note(struct actor *self, struct range *range, size_t first, size_t count,
 	  int result);
 void report_doing(void);
-
-/* range.c */
-size_t range_pages_planned(unsigned int number);
-enum range_type range_type_planned(unsigned int number);
-void range_create(struct range *range, unsigned int number, struct model *model,
-		int fd);
-void ranges_lock(void);
-void ranges_unlock(void);
-
-static inline uint32_t where(const struct range *range, size_t page)
-{
-	return __atomic_load_n(&range->where[page], __ATOMIC_SEQ_CST);
-}
-
-/* Set and clear bits of some pages; needs the range's mutex. */
-void where_change(struct range *range, size_t first, size_t count,
-		  uint32_t set, uint32_t clear);
-
-static inline char *place(const struct range *range, uint32_t at, size_t page)
-{
-	return range->home[at & AWAY] + page * PAGE_SIZE;
-}
-
-/* A run of pages of which all have the same state. */
-struct run {
-	size_t first, count;
-	uint32_t state;
-	char *addr;
-};
-
-/* From page `first` on, at most `most` pages; needs the range's mutex. */
-struct run run_at(const struct range *range, size_t first, size_t most);
-/*
- * The same somewhere, with a length that is common for folios, or where whole
- * folios were made last.
- */
-struct run run_somewhere(struct actor *self, const struct range *range);
-void range_is_fresh(struct range *range, size_t first, size_t count);
-/* Map a run of pages anew where it belongs. */
-void range_map(struct range *range, const struct run *run);
-
-/* page.c: needs the lock of the page, except where it takes it. */
-bool page_take(struct range *range, size_t page);
-void page_release(struct range *range, size_t page);
-/* As many from `first` on as can be had. */
-size_t pages_take(struct range *range, size_t first, size_t count);
-void pages_release(struct range *range, size_t first, size_t count);
-
-/* Around a change of what pages hold. */
-void pages_change(struct range *range, size_t first, size_t count);
-void pages_changed(struct range *range, size_t first, size_t count);
-
-/* It holds what it must. */
-void page_verify(struct range *range, size_t page);
-/* Make it hold that key's content; false: it was read-only and stays so. */
-bool page_write(struct range *range, size_t page, uint64_t key);
-/* What nobody has written before. */
-uint64_t page_new_key(const struct range *range, size_t page);
-/* A write to a page that is SEALED must fault. */
-void page_poke(struct range *range, size_t page);
-/* It can be read at neither of its homes. */
-void page_expect_absent(struct range *range, size_t page);
-/* Nothing is mapped where it is not. */
-void page_expect_nowhere_else(struct range *range, size_t page);
-/* After a run was given up: every page is zero, or so it may be. */
-void pages_zero(struct range *range, size_t first, size_t count);
-void pages_lazy(struct range *range, size_t first, size_t count);
-
-/* ops_state.c: nothing of the range is locked any more. */
-void range_unlock_pages(struct range *range);
-
-/* worker.c */
-void worker(unsigned int number, int file, int shared)
-	__attribute__((noreturn));
-uint32_t new_owner(void);
-
-/* child.c: fork one that lives for some operations. */
-bool child_fork(struct actor *self, struct range *range);
-/* Wait for children: those that have ended, or all. */
-void children_reap(bool all);
-
-/* census.c: by each worker, at rest. */
-void census_take(void);
-/* By main: all rest, all is swapped out, counted, verified, brought back. */
-void census(const pid_t *workers);
-
-/* weather.c: what the system does meanwhile. */
-void weather_begin(void);
-void weather_pass(struct actor *self);
-void weather_ksm(bool run);
-void weather_end(void);
-
-/* cgroup.c */
-#define CGROUP	"/sys/fs/cgroup/quire-soak"
-
-void cgroup_make(unsigned long limit_kib);
-void cgroup_enter(void);
-void cgroup_reclaim(const char *amount);
-unsigned long cgroup_number(const char *file);
-/* A field of a file of lines "name number". */
-unsigned long cgroup_field(const char *file, const char *field);
-void cgroup_remove(void);
-
-/* leaks.c: what the system counts when none of us is there. */
-void leaks_before(void);
-/* Says what there is more of than before. */
-bool leaks_none(void);
-
-/* events.c: what the kernel did meanwhile; enough to mean something? */
-void events_before(void);
-bool events_enough(void);
 
 #endif

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the system does to all memory, whoever's: KSM, compaction, folio sizes. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "folio.h"
-#include "proc.h"
+#include "memory/folio.h"
+#include "proc/kmsg.h"
+#include "proc/knob.h"
 #include "soak.h"
+#include "system.h"
 
 #define KSM	"/sys/kernel/mm/ksm"
-/* Kernel messages of this level and worse: warnings. */
-#define KMSG_LEVEL	4
 
-static int kmsg = -1;
+static struct kmsg kmsg;
 
 void weather_ksm(bool run)
 {
@@ -24,9 +20,7 @@ void weather_ksm(bool run)
 /* Without a break. */
 void weather_begin(void)
 {
-	kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (kmsg < 0 || lseek(kmsg, 0, SEEK_END) < 0)
-		die_errno("cannot read /dev/kmsg");
+	kmsg_open(&kmsg);
 	write_file(KSM "/sleep_millisecs", "0");
 	write_file(KSM "/pages_to_scan", "2000");
 	weather_ksm(true);
@@ -47,25 +41,13 @@ static bool about_time(const char *text)
 	return false;
 }
 
-/* A message is "level,sequence,time,flags;text", and lines of attributes. */
 static void read_messages(void)
 {
-	char text[2048], *message;
-	ssize_t len;
+	const char *text;
 
-	for (;;) {
-		len = read(kmsg, text, sizeof(text) - 1);
-		if (len < 0 && errno == EPIPE)
-			continue;	/* older ones were overwritten */
-		if (len <= 0)
-			return;
-		text[len] = '\0';
-		text[strcspn(text, "\n")] = '\0';
-		message = strchr(text, ';');
-		if ((strtoul(text, NULL, 10) & 7) <= KMSG_LEVEL && message &&
-		    !about_time(message + 1))
-			violation(NULL, -1, "the kernel says: %.200s",
-				  message + 1);
+	while ((text = kmsg_warning(&kmsg))) {
+		if (!about_time(text))
+			violation(NULL, -1, "the kernel says: %.200s", text);
 	}
 }
 
@@ -111,5 +93,5 @@ void weather_end(void)
 	write_file(KSM "/run", "2");
 	write_file(KSM "/run", "0");
 	read_messages();
-	close(kmsg);
+	kmsg_close(&kmsg);
 }

@@ -4,25 +4,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/uapi.h"
+#include "child.h"
+#include "kernel/uffd.h"
+#include "memory/probe.h"
 #include "ops.h"
-#include "probe.h"
-#include "uffd.h"
-
-#ifndef UFFD_FEATURE_WP_ASYNC
-#define UFFD_FEATURE_WP_ASYNC	(1 << 15)
-#endif
+#include "report/die.h"
+#include "system.h"
+#include "worker.h"
 
 #define REAP_EVERY	16u	/* operations */
 #define REST_MS		2u
-
-struct process us;
-
-/* 0 is nobody. Children come and go: numbers come again, long after. */
-uint32_t new_owner(void)
-{
-	return __atomic_fetch_add(&common->owners, 1, __ATOMIC_RELAXED) %
-	       (OWNER_ALL - 1) + 1;
-}
 
 static void obey(enum order order)
 {
@@ -65,7 +58,7 @@ static void *thread(void *arg)
 	while (!stopped() && !__atomic_load_n(&common->end, __ATOMIC_SEQ_CST)) {
 		if (pausing())
 			rest(self);
-		act(self);
+		self->act(self);
 		if (us.children && one_in(self, REAP_EVERY))
 			children_reap(false);
 	}
@@ -96,6 +89,7 @@ static void run_threads(void)
 
 	for (i = 0; i < common->threads; i++) {
 		actors[i].seat = us.number * MAX_THREADS + i;
+		actors[i].act = act;
 		actors[i].random = common->seed * NR_SEATS + actors[i].seat;
 		common->doing[actors[i].seat].owner = us.owner;
 		if (pthread_create(&threads[i], NULL, thread, &actors[i]))

@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ktap.h"
-#include "util.h"
+#include "base/file.h"
+#include "proc/knob.h"
+#include "run/ktap.h"
 
 #define KUNIT		"/sys/kernel/debug/kunit"
 #define TIMEOUT_S	120

@@ -7,12 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "env.h"
-#include "folio.h"
-#include "pagemap.h"
-#include "pattern.h"
-#include "swap.h"
+#include "base/units.h"
+#include "kernel/env.h"
+#include "kernel/swap.h"
+#include "memory/folio.h"
+#include "memory/pattern.h"
+#include "proc/pagemap.h"
+#include "report/die.h"
+#include "run/bench.h"
 
 #define SEED 0xf5u
 
@@ -49,12 +51,12 @@ static void run(void)
 
 	require_swapped("before fork()");
 	env_after_tick();
-	quire_start(REGION);
+	quire_start();
 	pid = fork();
 	if (!pid)
 		_exit(STATUS_OK);
 	ended = waitpid(pid, &status, 0);
-	quire_stop(REGION);
+	quire_stop();
 	if (pid < 0)
 		die_errno("fork");
 	if (ended != pid || status)

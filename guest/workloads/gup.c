@@ -13,11 +13,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "env.h"
-#include "folio.h"
-#include "pattern.h"
-#include "swap.h"
+#include "base/units.h"
+#include "kernel/env.h"
+#include "kernel/swap.h"
+#include "memory/folio.h"
+#include "memory/pattern.h"
+#include "process/map.h"
+#include "report/die.h"
+#include "run/bench.h"
 
 #define SEED_FREED	0x9a1u
 #define SEED_KEPT	0x9a2u
@@ -65,9 +68,9 @@ static void run(void)
 		ssize_t got;
 
 		env_after_tick();
-		quire_start(REGION);
+		quire_start();
 		got = pread(device, area + at, MIB, at);
-		quire_stop(REGION);
+		quire_stop();
 		if (got != (ssize_t)MIB)
 			die_errno("direct read of 1 MiB gave %zd", got);
 	}

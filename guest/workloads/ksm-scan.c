@@ -17,13 +17,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "env.h"
-#include "folio.h"
-#include "ksm.h"
-#include "pagemap.h"
-#include "pattern.h"
-#include "proc.h"
+#include "base/clock.h"
+#include "base/units.h"
+#include "kernel/env.h"
+#include "kernel/ksm.h"
+#include "memory/folio.h"
+#include "memory/pattern.h"
+#include "proc/knob.h"
+#include "proc/proc.h"
+#include "process/map.h"
+#include "report/die.h"
+#include "run/bench.h"
 
 #define KNOBS		"/sys/kernel/mm/ksm"
 #define AREA		((char *)(4 * GIB))
@@ -106,9 +110,9 @@ static void run(void)
 
 	for (i = 0; i < nr; i++) {
 		env_after_tick();
-		quire_start(REGION);
+		quire_start();
 		pass();
-		quire_stop(REGION);
+		quire_stop();
 		sleep_ms(2 * PAUSE_MS);
 	}
 	passes = ksm_sysfs("full_scans") - passes;

@@ -16,14 +16,19 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "env.h"
-#include "folio.h"
-#include "idle.h"
-#include "ksm.h"
-#include "pagemap.h"
-#include "pattern.h"
-#include "proc.h"
+#include "base/units.h"
+#include "kernel/env.h"
+#include "kernel/ksm.h"
+#include "memory/folio.h"
+#include "memory/pattern.h"
+#include "proc/idle.h"
+#include "proc/knob.h"
+#include "proc/pagemap.h"
+#include "proc/proc.h"
+#include "process/child.h"
+#include "process/map.h"
+#include "report/die.h"
+#include "run/bench.h"
 
 /* Far apart: neighbouring VMAs could come to share an anon_vma. */
 #define OTHER_ADDR	((char *)(1 * GIB))
@@ -140,9 +145,9 @@ static void run(void)
 {
 	touch(page);
 	env_after_tick();
-	quire_start(REGION);
+	quire_start();
 	idle_set(&idle);
-	quire_stop(REGION);
+	quire_stop();
 }
 
 /* Does a look-up of the page's mappings come by the one at p? */

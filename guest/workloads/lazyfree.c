@@ -5,11 +5,13 @@
  */
 #include <sys/mman.h>
 
-#include "bench.h"
-#include "env.h"
-#include "folio.h"
-#include "pagemap.h"
-#include "pattern.h"
+#include "base/units.h"
+#include "kernel/env.h"
+#include "memory/folio.h"
+#include "memory/pattern.h"
+#include "proc/pagemap.h"
+#include "report/die.h"
+#include "run/bench.h"
 
 #define SEED_FREED	0x1afu
 #define SEED_KEPT	0x2bfu
@@ -48,9 +50,9 @@ static void run(void)
 	int err;
 
 	env_after_tick();
-	quire_start(REGION);
+	quire_start();
 	err = madvise(area, area_len, MADV_PAGEOUT);
-	quire_stop(REGION);
+	quire_stop();
 	if (err)
 		die_errno("MADV_PAGEOUT");
 }

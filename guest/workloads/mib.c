@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "bench.h"
-#include "env.h"
-#include "folio.h"
+#include "kernel/env.h"
+#include "memory/folio.h"
+#include "memory/pattern.h"
 #include "mib.h"
-#include "pattern.h"
+#include "process/map.h"
+#include "run/bench.h"
 
 static void map_mib(unsigned long kib)
 {

@@ -10,7 +10,10 @@
 #ifndef QUIRE_MIB_H
 #define QUIRE_MIB_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+#include "base/units.h"
 
 #define MIB_ADDR	((char *)GIB)
 #define MIB_DEST	((char *)(GIB + MIB))	/* in the same page table */

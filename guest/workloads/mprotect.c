@@ -5,18 +5,20 @@
  */
 #include <sys/mman.h>
 
-#include "bench.h"
 #include "mib.h"
+#include "process/map.h"
+#include "report/die.h"
+#include "run/bench.h"
 
 static inline __attribute__((always_inline)) int protect(bool counted)
 {
 	int err;
 
 	if (counted)
-		quire_start(REGION);
+		quire_start();
 	err = mprotect(MIB_ADDR, MIB, PROT_READ);
 	if (counted)
-		quire_stop(REGION);
+		quire_stop();
 	return err;
 }
 

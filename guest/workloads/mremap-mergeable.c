@@ -10,13 +10,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "bench.h"
-#include "env.h"
-#include "folio.h"
-#include "ksm.h"
-#include "pagemap.h"
-#include "pattern.h"
-#include "proc.h"
+#include "base/units.h"
+#include "kernel/env.h"
+#include "kernel/ksm.h"
+#include "memory/folio.h"
+#include "memory/pattern.h"
+#include "proc/pagemap.h"
+#include "proc/proc.h"
+#include "process/map.h"
+#include "report/die.h"
+#include "run/bench.h"
 
 #define FIRST		((char *)GIB)	/* of five: n, page, n, hole, n */
 #define HERE		(FIRST + 1 * PAGE_SIZE)
@@ -64,11 +67,11 @@ static inline __attribute__((always_inline)) void move(char *from, char *to,
 	void *p;
 
 	if (counted)
-		quire_start(REGION);
+		quire_start();
 	p = mremap(from, PAGE_SIZE, PAGE_SIZE, MREMAP_MAYMOVE | MREMAP_FIXED,
 		   to);
 	if (counted)
-		quire_stop(REGION);
+		quire_stop();
 	if (p != to)
 		die_errno("mremap of one page from %p to %p", from, to);
 }

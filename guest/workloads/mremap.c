@@ -2,18 +2,20 @@
 /* Move one MiB from 1 GiB to 1 GiB + 1 MiB; the counted call is mremap(). */
 #include <sys/mman.h>
 
-#include "bench.h"
 #include "mib.h"
+#include "process/map.h"
+#include "report/die.h"
+#include "run/bench.h"
 
 static inline __attribute__((always_inline)) void *move(bool counted)
 {
 	void *p;
 
 	if (counted)
-		quire_start(REGION);
+		quire_start();
 	p = mremap(MIB_ADDR, MIB, MIB, MREMAP_MAYMOVE | MREMAP_FIXED, MIB_DEST);
 	if (counted)
-		quire_stop(REGION);
+		quire_stop();
 	return p;
 }
 

@@ -2,19 +2,20 @@
 /* A control: munmap() of one MiB; no series is meant to change it. */
 #include <sys/mman.h>
 
-#include "bench.h"
 #include "mib.h"
-#include "pagemap.h"
+#include "proc/pagemap.h"
+#include "report/die.h"
+#include "run/bench.h"
 
 static inline __attribute__((always_inline)) int drop(bool counted)
 {
 	int err;
 
 	if (counted)
-		quire_start(REGION);
+		quire_start();
 	err = munmap(MIB_ADDR, MIB);
 	if (counted)
-		quire_stop(REGION);
+		quire_stop();
 	return err;
 }
 

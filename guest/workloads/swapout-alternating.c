@@ -18,14 +18,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "env.h"
-#include "folio.h"
-#include "pagemap.h"
-#include "pattern.h"
-#include "peer.h"
-#include "proc.h"
-#include "swap.h"
+#include "base/units.h"
+#include "kernel/env.h"
+#include "kernel/swap.h"
+#include "memory/folio.h"
+#include "memory/pattern.h"
+#include "proc/pagemap.h"
+#include "proc/proc.h"
+#include "process/peer.h"
+#include "report/die.h"
+#include "run/bench.h"
 
 #define SEED	0xa17u
 #define BLOCK	16u	/* pages of a contpte block */
@@ -122,9 +124,9 @@ static void run(void)
 	int err;
 
 	env_after_tick();
-	quire_start(REGION);
+	quire_start();
 	err = madvise(area, area_pages * PAGE_SIZE, MADV_PAGEOUT);
-	quire_stop(REGION);
+	quire_stop();
 	if (err)
 		die_errno("MADV_PAGEOUT");
 }

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * All that differs between architectures, in a file for each. The marker
+ * instruction alone is in include/quire.h, which has to stand by itself.
+ */
+#ifndef QUIRE_ARCH_H
+#define QUIRE_ARCH_H
+
+#if defined(__aarch64__)
+#include "arch/arm64.h"
+#elif defined(__x86_64__)
+#include "arch/x86_64.h"
+#else
+#error "there is no file in guest/arch for this architecture"
+#endif
+
+#endif

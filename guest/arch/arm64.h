@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef QUIRE_ARCH_ARM64_H
+#define QUIRE_ARCH_ARM64_H
+
+#ifndef __aarch64__
+#error "this compiler does not compile for arm64"
+#endif
+
+#define ARCH_NAME	"arm64"
+/* e_machine of its programs: EM_AARCH64. */
+#define ARCH_ELF	183
+
+/* Entries of one contpte block, with 4 KiB pages. */
+#define ARCH_BLOCK	16ul
+
+/* The return from a function, and the bytes that this and a marker take. */
+#define ARCH_RETURN	"ret"
+#define ARCH_MARKER_AND_RETURN	8
+
+#endif

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Moves that are watched, and write protection, both by userfaultfd. */
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/uapi.h"
+#include "ops.h"
+
+/*
+ * Faults of write protection come as SIGBUS, without anybody to answer them.
+ * Where moves are watched, a thread lets each pass.
+ */
+static int open_uffd(uint64_t more)
+{
+	struct uffdio_api api = {
+		.api = UFFD_API,
+		.features = UFFD_FEATURE_SIGBUS | UFFD_FEATURE_WP_UNPOPULATED |
+			    UFFD_FEATURE_WP_HUGETLBFS_SHMEM |
+			    UFFD_FEATURE_PAGEFAULT_FLAG_WP | more,
+	};
+	int uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+
+	if (uffd >= 0 && ioctl(uffd, UFFDIO_API, &api)) {
+		close(uffd);
+		return -1;
+	}
+	return uffd;
+}
+
+static void *pass_events(void *arg)
+{
+	struct pollfd poll_fd = { .fd = *(int *)arg, .events = POLLIN };
+	struct uffd_msg msg;
+
+	while (poll(&poll_fd, 1, -1) >= 0)
+		while (read(poll_fd.fd, &msg, sizeof(msg)) == sizeof(msg))
+			;
+	return NULL;
+}
+
+struct outcome_text verb_watch(struct actor *self,
+			       const struct op *op __attribute__((unused)))
+{
+	pthread_t thread;
+
+	if (self->uffd >= 0)
+		return outcome_fmt("EEXIST");
+	self->uffd = open_uffd(UFFD_FEATURE_EVENT_REMAP);
+	if (self->uffd < 0)
+		return outcome_of(false);
+	if (pthread_create(&thread, NULL, pass_events, &self->uffd))
+		return outcome_fmt("no-thread");
+	pthread_detach(thread);
+	return outcome_ok();
+}
+
+static struct uffdio_range range_of(const struct op *op)
+{
+	return (struct uffdio_range){
+		.start = (uintptr_t)op_range(op), .len = op_length(op),
+	};
+}
+
+struct outcome_text verb_wp(struct actor *self, const struct op *op)
+{
+	struct uffdio_register reg = {
+		.range = range_of(op),
+		.mode = UFFDIO_REGISTER_MODE_WP,
+	};
+	struct uffdio_writeprotect wp = {
+		.range = reg.range,
+		.mode = UFFDIO_WRITEPROTECT_MODE_WP,
+	};
+
+	if (self->uffd < 0)
+		self->uffd = open_uffd(0);
+	if (ioctl(self->uffd, UFFDIO_REGISTER, &reg))
+		return outcome_of(false);
+	return outcome_of(!ioctl(self->uffd, UFFDIO_WRITEPROTECT, &wp));
+}
+
+struct outcome_text verb_unwp(struct actor *self, const struct op *op)
+{
+	struct uffdio_writeprotect wp = {
+		.range = range_of(op),
+	};
+
+	return outcome_of(!ioctl(self->uffd, UFFDIO_WRITEPROTECT, &wp));
+}
+
+struct outcome_text verb_unwatch(struct actor *self, const struct op *op)
+{
+	struct uffdio_range where = range_of(op);
+
+	return outcome_of(!ioctl(self->uffd, UFFDIO_UNREGISTER, &where));
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "report/die.h"
+
+/* They are read after each operation: opening each time costs as much again. */
+static int proc_fd[NR_PROC_FILES] = { -1, -1, -1 };
+
+int proc_open(enum proc_file file)
+{
+	static const char *const paths[] = {
+		[PROC_SMAPS] = "/proc/self/smaps",
+		[PROC_STATUS] = "/proc/self/status",
+		[PROC_PAGEMAP] = "/proc/self/pagemap",
+	};
+	int *fd = &proc_fd[file];
+
+	if (*fd < 0)
+		*fd = open(paths[file], O_RDONLY | O_CLOEXEC);
+	else
+		lseek(*fd, 0, SEEK_SET);
+	if (*fd < 0)
+		die_errno("cannot read %s", paths[file]);
+	return *fd;
+}
+
+void proc_forget(void)
+{
+	unsigned int file;
+
+	for (file = 0; file < NR_PROC_FILES; file++) {
+		if (proc_fd[file] >= 0)
+			close(proc_fd[file]);
+		proc_fd[file] = -1;
+	}
+}

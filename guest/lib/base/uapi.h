@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Constants of the kernel's interface that Debian 12's headers do not have. */
+#ifndef QUIRE_UAPI_H
+#define QUIRE_UAPI_H
+
+#include <linux/userfaultfd.h>
+#include <sys/mman.h>
+
+#ifndef MAP_DROPPABLE
+#define MAP_DROPPABLE	0x08
+#endif
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE	25
+#endif
+#ifndef UFFD_FEATURE_WP_UNPOPULATED
+#define UFFD_FEATURE_WP_UNPOPULATED	(1 << 13)
+#endif
+#ifndef UFFD_FEATURE_WP_ASYNC
+#define UFFD_FEATURE_WP_ASYNC	(1 << 15)
+#endif
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "kernel/env.h"
+#include "kernel/swap.h"
+#include "memory/folio.h"
+#include "proc/knob.h"
+#include "proc/proc.h"
+#include "process/map.h"
+#include "report/die.h"
+
+#define KHUGEPAGED	"/sys/kernel/mm/transparent_hugepage/khugepaged"
+#define NEVER_MS	"3600000"
+#define SETTLE_MS	500u
+
+#define TICK_MARGIN_NS	300000l	/* the tick itself and the wake-up are over */
+#define NS_PER_S	1000000000l
+
+void env_quiesce(void)
+{
+	/* khugepaged must neither collapse what a bench laid out nor wake up. */
+	write_file(KHUGEPAGED "/scan_sleep_millisecs", NEVER_MS);
+	write_file(KHUGEPAGED "/alloc_sleep_millisecs", NEVER_MS);
+	write_file(KHUGEPAGED "/pages_to_scan", "1");
+	write_file(KHUGEPAGED "/max_ptes_none", "0");
+	write_file("/proc/sys/vm/stat_interval", "3600");
+	write_file("/sys/kernel/mm/ksm/run", "0");
+	folio_want(4);
+	folio_want_shmem(4);
+	sleep_ms(SETTLE_MS);
+}
+
+void env_reset(void)
+{
+	swap_reset();
+	folio_want(4);
+	folio_want_shmem(4);
+	if (ksm_sysfs("pages_shared"))
+		write_file("/sys/kernel/mm/ksm/run", "2");
+	write_file("/sys/kernel/mm/ksm/run", "0");
+}
+
+static long clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	if (clock_gettime(clock, &ts))
+		die_errno("cannot read clock %d", (int)clock);
+	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+/*
+ * The coarse clock advances at each tick, by a whole number of periods: its
+ * readings are the times of ticks.
+ */
+void env_after_tick(void)
+{
+	struct timespec res, until;
+	long now, tick;
+
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &res))
+		die_errno("cannot read the tick period");
+	tick = clock_ns(CLOCK_MONOTONIC_COARSE);
+	now = clock_ns(CLOCK_MONOTONIC);
+	while (tick <= now)
+		tick += res.tv_nsec;
+	tick += TICK_MARGIN_NS;
+	until.tv_sec = tick / NS_PER_S;
+	until.tv_nsec = tick % NS_PER_S;
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==
+	       EINTR)
+		;
+}
+
+/* munmap() drains the batches before it frees pages. */
+void env_drain_lru(void)
+{
+	char *page = map_anon(NULL, PAGE_SIZE);
+
+	*(volatile char *)page = 1;
+	unmap(page, PAGE_SIZE);
+}
+
+unsigned long env_taint(void)
+{
+	return read_number("/proc/sys/kernel/tainted");
+}

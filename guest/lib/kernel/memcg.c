@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/units.h"
+#include "kernel/memcg.h"
+#include "proc/knob.h"
+#include "report/die.h"
+
+#define ROOT	"/sys/fs/cgroup"
+#define PREFIX	"quire-"
+/* More than any test has; memory.reclaim gives up when it finds no more. */
+#define ALL	"16G"
+
+static char group[sizeof(ROOT "/" PREFIX) + 12];
+static pid_t owner;
+
+/* What a process that was killed could not remove. */
+static void remove_stale(void)
+{
+	DIR *dir = opendir(ROOT);
+	struct dirent *entry;
+	char path[400];
+
+	if (!dir)
+		die_errno("cannot open " ROOT);
+	while ((entry = readdir(dir))) {
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)))
+			continue;
+		snprintf(path, sizeof(path), ROOT "/%s", entry->d_name);
+		rmdir(path);
+	}
+	closedir(dir);
+}
+
+static const char *file_of(const char *name)
+{
+	static char path[sizeof(group) + 32];
+
+	if (!owner)
+		die("%s: memcg_enter() was not called", name);
+	snprintf(path, sizeof(path), "%s/%s", group, name);
+	return path;
+}
+
+/* exit() of a forked child comes by here, too. */
+static void leave(void)
+{
+	if (getpid() != owner)
+		return;
+	if (try_write_file(ROOT "/cgroup.procs", "0"))
+		rmdir(group);
+}
+
+void memcg_enter(void)
+{
+	if (owner)
+		return;
+	remove_stale();
+	write_file(ROOT "/cgroup.subtree_control", "+memory");
+	snprintf(group, sizeof(group), ROOT "/" PREFIX "%d", (int)getpid());
+	if (mkdir(group, 0755))
+		die_errno("cannot make the cgroup %s", group);
+	owner = getpid();
+	atexit(leave);
+	write_file(file_of("cgroup.procs"), "0");
+}
+
+/* How it ends: 0, or an errno. */
+static int ask(const char *amount)
+{
+	const char *path = file_of("memory.reclaim");
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		die_errno("cannot open %s", path);
+	err = write(fd, amount, strlen(amount)) < 0 ? errno : 0;
+	close(fd);
+	return err;
+}
+
+void memcg_reclaim(void)
+{
+	/* It ends with EAGAIN: as much as we ask for is never there. */
+	errno = ask(ALL);
+	if (errno != EAGAIN)
+		die_errno("memory.reclaim did not end as it should");
+}
+
+void memcg_reclaim_kib(unsigned long kib)
+{
+	char amount[32];
+
+	snprintf(amount, sizeof(amount), "%luK", kib);
+	errno = ask(amount);
+	if (errno && errno != EAGAIN)
+		die_errno("memory.reclaim of %s", amount);
+}
+
+unsigned long memcg_current_kib(void)
+{
+	return read_number(file_of("memory.current")) / KIB;
+}
+
+unsigned long memcg_swap_kib(void)
+{
+	return read_number(file_of("memory.swap.current")) / KIB;
+}
+
+unsigned long memcg_stat(const char *field)
+{
+	FILE *f = fopen(file_of("memory.stat"), "re");
+	unsigned long value, found = 0;
+	bool any = false;
+	char name[64];
+
+	if (!f)
+		die_errno("cannot open %s", file_of("memory.stat"));
+	while (fscanf(f, "%63s %lu", name, &value) == 2) {
+		if (strcmp(name, field))
+			continue;
+		found = value;
+		any = true;
+	}
+	fclose(f);
+	if (!any)
+		die("%s has no field \"%s\"", file_of("memory.stat"), field);
+	return found;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "kernel/pin.h"
+#include "kernel/swap.h"
+#include "kernel/uffd.h"
+#include "memory/range.h"
+#include "process/map.h"
+#include "report/die.h"
+#include "report/expectation.h"
+
+#define WAIT_MS 2000
+
+struct pin {
+	int device, uffd;
+	char *missing;
+	pthread_t writer;
+	ssize_t wrote;
+	unsigned int pages;
+	struct iovec iov[PIN_MAX + 1];
+};
+
+static void *write_pinned(void *arg)
+{
+	struct pin *pin = arg;
+
+	pin->wrote = pwritev(pin->device, pin->iov, pin->pages + 1, 0);
+	if (pin->wrote < 0)
+		pin->wrote = -errno;
+	return NULL;
+}
+
+static void start(struct pin *pin)
+{
+	struct uffd_msg msg;
+
+	pin->device = open(swap_spare_device(PIN_MAX + 1),
+			   O_RDWR | O_DIRECT | O_CLOEXEC);
+	if (pin->device < 0)
+		die_errno("cannot open the spare device for direct I/O");
+	pin->missing = map_anon(NULL, PAGE_SIZE);
+	pin->uffd = uffd_open(0);
+	uffd_register(pin->uffd, pin->missing, PAGE_SIZE,
+		      UFFDIO_REGISTER_MODE_MISSING);
+	pin->iov[pin->pages].iov_base = pin->missing;
+	pin->iov[pin->pages].iov_len = PAGE_SIZE;
+	if (pthread_create(&pin->writer, NULL, write_pinned, pin))
+		die("cannot start a thread");
+	/* The pages are pinned in order: all are, once the last is asked for. */
+	if (!uffd_event(pin->uffd, &msg, WAIT_MS) ||
+	    msg.event != UFFD_EVENT_PAGEFAULT)
+		die("the write of pinned pages does not wait for its last page");
+}
+
+struct pin *pin_folios(char *addr, size_t pages, unsigned long kib,
+		       size_t index)
+{
+	struct pin *pin = calloc(1, sizeof(*pin));
+	size_t n;
+
+	if (!pin)
+		die("no memory for a pin");
+	for (n = 0; n < pages && pin->pages < PIN_MAX; n += folio_pages(kib)) {
+		pin->iov[pin->pages].iov_base = page_at(addr, n + index);
+		pin->iov[pin->pages++].iov_len = PAGE_SIZE;
+	}
+	start(pin);
+	return pin;
+}
+
+unsigned int pin_count(const struct pin *pin)
+{
+	return pin->pages;
+}
+
+static void expect_written(struct pin *pin)
+{
+	static char copy[PAGE_SIZE] __attribute__((aligned(PAGE_SIZE)));
+	unsigned int i;
+
+	EXPECT_EQ(pin->wrote, (pin->pages + 1) * PAGE_SIZE);
+	for (i = 0; i < pin->pages; i++) {
+		if (pread(pin->device, copy, PAGE_SIZE, i * PAGE_SIZE) !=
+		    (ssize_t)PAGE_SIZE)
+			die_errno("cannot read back what was written");
+		EXPECT(!memcmp(copy, pin->iov[i].iov_base, PAGE_SIZE),
+		       "the page at %p is no longer the one that was pinned",
+		       pin->iov[i].iov_base);
+	}
+}
+
+void pin_end(struct pin *pin)
+{
+	struct uffdio_zeropage zero = {
+		.range = { (uintptr_t)pin->missing, PAGE_SIZE },
+	};
+
+	if (ioctl(pin->uffd, UFFDIO_ZEROPAGE, &zero))
+		die_errno("cannot give the page that the write waits for");
+	if (pthread_join(pin->writer, NULL))
+		die("cannot join a thread");
+	expect_written(pin);
+	close(pin->uffd);
+	close(pin->device);
+	unmap(pin->missing, PAGE_SIZE);
+	free(pin);
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/clock.h"
+#include "kernel/memcg.h"
+#include "kernel/racer.h"
+#include "kernel/swap.h"
+#include "memory/hold.h"
+#include "memory/pattern.h"
+#include "memory/range.h"
+#include "process/cpu.h"
+#include "report/die.h"
+#include "report/expectation.h"
+
+#define WARM_UP_MS	1u
+
+static uint32_t next_random(struct racer *racer)
+{
+	racer->random = racer->random * 1664525 + 1013904223;
+	return racer->random >> 8;
+}
+
+/* One word a page, at another place in each. */
+volatile uint64_t *racer_word(struct racer *racer, size_t page)
+{
+	return (uint64_t *)page_at(racer->addr, page) + page % 512;
+}
+
+void racer_expect(struct racer *racer, size_t page, uint64_t is)
+{
+	enum racer_state state = racer->page[page].state;
+
+	if (state == WRITTEN)
+		EXPECT(is == racer->page[page].value,
+		       "page %zu holds %#llx, but %#llx was written", page,
+		       (unsigned long long)is,
+		       (unsigned long long)racer->page[page].value);
+	else
+		EXPECT(!is || (state == OLD_OR_ZERO && is == racer->old),
+		       "page %zu holds %#llx, expected 0 or old data", page,
+		       (unsigned long long)is);
+}
+
+/* Read, check, and mostly write; now and then give the page back. */
+void racer_write(struct racer *racer, size_t page)
+{
+	volatile uint64_t *word = racer_word(racer, page);
+	uint64_t is = *word;
+
+	racer_expect(racer, page, is);
+	if (!is)
+		racer->page[page].state = ZERO;	/* once dropped, for good */
+	if (next_random(racer) % 32 == 0) {
+		if (madvise(page_at(racer->addr, page), PAGE_SIZE,
+			    MADV_DONTNEED))
+			die_errno("MADV_DONTNEED");
+		racer->page[page].state = ZERO;
+	} else if (next_random(racer) % 4) {
+		racer->page[page].value = racer->next++;
+		racer->page[page].state = WRITTEN;
+		*word = racer->page[page].value;
+	}
+}
+
+/* Refer to a page from a pipe, and read it there. */
+void racer_hold(struct racer *racer, size_t page)
+{
+	static char copy[PAGE_SIZE] __attribute__((aligned(8)));
+	struct hold hold = hold_start();
+
+	hold_page(&hold, page_at(racer->addr, page));
+	sched_yield();
+	hold_read(&hold, copy);
+	hold_end(&hold);
+	EXPECT(pattern_verify_page(copy, racer->old, page) < 0 ||
+	       (racer->may_drop && pattern_verify_zero(copy, PAGE_SIZE) < 0),
+	       "what refers to page %zu reads something else", page);
+}
+
+static void *racing(void *arg)
+{
+	struct racer *racer = arg;
+	unsigned int round;
+
+	stay_on_cpu(cpu_count() - 1);
+	while (!__atomic_load_n(&racer->end, __ATOMIC_SEQ_CST)) {
+		round = __atomic_load_n(&racer->round, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&racer->acted, round, __ATOMIC_SEQ_CST);
+		if (!round) {
+			sched_yield();
+			continue;
+		}
+		racer->step(racer, next_random(racer) % racer->pages);
+		racer->steps++;
+	}
+	return NULL;
+}
+
+static struct racer *start(const struct race *race, char *addr, size_t pages)
+{
+	struct racer *racer;
+
+	racer = calloc(1, sizeof(*racer) + pages * sizeof(racer->page[0]));
+	if (!racer)
+		die("no memory for a race");
+	racer->step = race->step;
+	racer->may_drop = race->may_drop;
+	racer->addr = addr;
+	racer->pages = pages;
+	racer->next = 1;
+	if (pthread_create(&racer->thread, NULL, racing, racer))
+		die("cannot start a thread");
+	return racer;
+}
+
+/* Let the thread on the pages, or (0) off them, and wait until it is. */
+static void racer_round(struct racer *racer, unsigned int round)
+{
+	__atomic_store_n(&racer->round, round, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&racer->acted, __ATOMIC_SEQ_CST) != round)
+		sched_yield();
+}
+
+/* It has to have done something. */
+static void end(struct racer *racer)
+{
+	__atomic_store_n(&racer->end, true, __ATOMIC_SEQ_CST);
+	if (pthread_join(racer->thread, NULL))
+		die("cannot join a thread");
+	EXPECT(racer->steps > RACER_ROUNDS, "the thread did only %lu steps",
+	       racer->steps);
+	free(racer);
+}
+
+/* Reclaim once or twice while the thread is on the pages. */
+void racer_reclaim(struct racer *racer, unsigned int round, enum how how)
+{
+	racer_round(racer, round);
+	sleep_ms(WARM_UP_MS);
+	if (how == BY_MEMCG) {
+		memcg_reclaim_kib(2 * racer->pages * PAGE_SIZE / KIB);
+	} else {
+		page_out(racer->addr, racer->pages * PAGE_SIZE);
+		page_out(racer->addr, racer->pages * PAGE_SIZE);
+	}
+	racer_round(racer, 0);
+}
+
+void racer_refill(struct racer *racer, unsigned long kib, uint64_t seed)
+{
+	if (madvise(racer->addr, racer->pages * PAGE_SIZE, MADV_DONTNEED))
+		die_errno("MADV_DONTNEED");
+	range_fill(racer->addr, racer->pages, kib, seed);
+}
+
+void race(const struct race *race, char *addr, unsigned long kib, enum how how)
+{
+	size_t pages = range_pages(kib);
+	struct racer *racer = start(race, addr, pages);
+	unsigned int n;
+
+	for (n = 1; n <= RACER_ROUNDS; n++)
+		race->round(racer, n, kib, how == BY_BOTH ? n % NR_HOW : how);
+	end(racer);
+	range_drop(addr, pages);
+}

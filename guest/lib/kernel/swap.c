@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/swap.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/units.h"
+#include "kernel/swap.h"
+#include "proc/knob.h"
+#include "proc/pagemap.h"
+#include "proc/proc.h"
+#include "report/die.h"
+
+#define ZRAM_SYSFS	"/sys/block/zram0"
+#define ZRAM_DEVICE	"/dev/zram0"
+#define SPARE_SYSFS	"/sys/block/zram1"
+#define OFF_MS		5000u	/* far more than it takes */
+
+/*
+ * The first page of a swap area, version 1: after 1024 bytes for a boot block,
+ * version, last page and number of bad pages; at its end the signature
+ * (union swap_header in include/linux/swap.h).
+ */
+struct swap_header {
+	char boot[1024];
+	uint32_t version;
+	uint32_t last_page;
+	uint32_t nr_badpages;
+	char rest[PAGE_SIZE - 1024 - 3 * sizeof(uint32_t) - 10];
+	char magic[10];
+} __attribute__((packed));
+
+_Static_assert(sizeof(struct swap_header) == PAGE_SIZE, "one page");
+
+static void format_swap(const char *device, unsigned long pages)
+{
+	static struct swap_header header;
+	int fd = open(device, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		die_errno("cannot open %s", device);
+	header.version = 1;
+	header.last_page = pages - 1;
+	memcpy(header.magic, "SWAPSPACE2", sizeof(header.magic));
+	if (write(fd, &header, sizeof(header)) != (ssize_t)sizeof(header))
+		die_errno("cannot write the swap header of %s", device);
+	if (fsync(fd) || close(fd))
+		die_errno("cannot flush %s", device);
+}
+
+void swap_on(unsigned long mib)
+{
+	write_file(ZRAM_SYSFS "/disksize", "%luM", mib);
+	format_swap(ZRAM_DEVICE, mib * MIB / PAGE_SIZE);
+	if (swapon(ZRAM_DEVICE, 0))
+		die_errno("cannot swap on " ZRAM_DEVICE);
+}
+
+static void on_alarm(int sig __attribute__((unused)))
+{
+}
+
+/*
+ * The kernel looks for the users of each slot again and again: where a
+ * reference to one is lost, it never finds the last. A signal ends that.
+ */
+static bool off_within(unsigned int ms)
+{
+	const struct itimerval end = {
+		.it_value = { ms / 1000, ms % 1000 * 1000 + 1 },
+		.it_interval = { 0, 100000 },
+	};
+	const struct itimerval none = { .it_value = { 0, 0 } };
+	struct sigaction action = { .sa_handler = on_alarm }, old;
+	int err;
+
+	sigaction(SIGALRM, &action, &old);
+	setitimer(ITIMER_REAL, &end, NULL);
+	err = swapoff(ZRAM_DEVICE) ? errno : 0;
+	setitimer(ITIMER_REAL, &none, NULL);
+	sigaction(SIGALRM, &old, NULL);
+	errno = err;
+	return !err;
+}
+
+void swap_off(void)
+{
+	if (!off_within(OFF_MS))
+		die_errno("cannot stop swapping on " ZRAM_DEVICE);
+	write_file(ZRAM_SYSFS "/reset", "1");
+}
+
+void swap_reset(void)
+{
+	if (!off_within(OFF_MS) && errno == EINTR)
+		diag("swapoff does not end: slots are in use that nobody has");
+	try_write_file(ZRAM_SYSFS "/reset", "1");
+}
+
+const char *swap_spare_device(unsigned long pages)
+{
+	if (access(SPARE_SYSFS, F_OK))
+		read_number("/sys/class/zram-control/hot_add");
+	write_file(SPARE_SYSFS "/reset", "1");
+	write_file(SPARE_SYSFS "/disksize", "%lu", pages * PAGE_SIZE);
+	return "/dev/zram1";
+}
+
+/* swapoff() of any device takes back what the CPUs keep of all. */
+void swap_settle(void)
+{
+	const char *device = swap_spare_device(16);
+
+	format_swap(device, 16);
+	if (swapon(device, 0) || swapoff(device))
+		die_errno("cannot start and stop swapping on %s", device);
+}
+
+unsigned long swap_used_kib(void)
+{
+	return meminfo_kib("SwapTotal") - meminfo_kib("SwapFree");
+}
+
+void page_out(void *addr, size_t len)
+{
+	if (madvise(addr, len, MADV_PAGEOUT))
+		die_errno("MADV_PAGEOUT of %zu KiB at %p", len / KIB, addr);
+}
+
+void swap_out(char *addr, size_t pages)
+{
+	page_out(addr, pages * PAGE_SIZE);
+	if (pagemap_swapped(addr, pages) != pages)
+		die("only %zu of %zu pages at %p went to swap",
+		    pagemap_swapped(addr, pages), pages, addr);
+}

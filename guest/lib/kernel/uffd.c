@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "kernel/uffd.h"
+#include "report/die.h"
+
+static struct uffdio_range range_of(const void *addr, size_t len)
+{
+	return (struct uffdio_range){ .start = (uintptr_t)addr, .len = len };
+}
+
+int uffd_open(uint64_t features)
+{
+	struct uffdio_api api = { .api = UFFD_API, .features = features };
+	int uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+
+	if (uffd < 0)
+		die_errno("cannot open a userfaultfd");
+	if (ioctl(uffd, UFFDIO_API, &api))
+		die_errno("userfaultfd refuses features %#llx",
+			  (unsigned long long)features);
+	return uffd;
+}
+
+void uffd_register(int uffd, void *addr, size_t len, uint64_t mode)
+{
+	struct uffdio_register reg = {
+		.range = range_of(addr, len),
+		.mode = mode,
+	};
+
+	if (ioctl(uffd, UFFDIO_REGISTER, &reg))
+		die_errno("cannot register %zu KiB at %p for userfaultfd",
+			  len / KIB, addr);
+}
+
+void uffd_register_wp(int uffd, void *addr, size_t len)
+{
+	uffd_register(uffd, addr, len, UFFDIO_REGISTER_MODE_WP);
+}
+
+void uffd_unregister(int uffd, void *addr, size_t len)
+{
+	struct uffdio_range range = range_of(addr, len);
+
+	if (ioctl(uffd, UFFDIO_UNREGISTER, &range))
+		die_errno("cannot unregister %zu KiB at %p from userfaultfd",
+			  len / KIB, addr);
+}
+
+void uffd_writeprotect(int uffd, void *addr, size_t len, bool protect)
+{
+	struct uffdio_writeprotect wp = {
+		.range = range_of(addr, len),
+		.mode = protect ? UFFDIO_WRITEPROTECT_MODE_WP : 0,
+	};
+
+	if (ioctl(uffd, UFFDIO_WRITEPROTECT, &wp))
+		die_errno("cannot change write protection of %zu KiB at %p",
+			  len / KIB, addr);
+}
+
+bool uffd_event(int uffd, struct uffd_msg *msg, int timeout_ms)
+{
+	struct pollfd pfd = { .fd = uffd, .events = POLLIN };
+
+	if (poll(&pfd, 1, timeout_ms) < 0)
+		die_errno("cannot poll a userfaultfd");
+	return read(uffd, msg, sizeof(*msg)) == (ssize_t)sizeof(*msg);
+}

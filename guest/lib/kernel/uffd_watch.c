@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "kernel/uffd.h"
+#include "kernel/uffd_watch.h"
+#include "report/die.h"
+
+#define LOOK_MS 20	/* how often the thread looks whether it should end */
+
+struct uffd_watch {
+	int uffd;
+	char *addr;
+	size_t pages;
+	pthread_t thread;
+	bool end;		/* these are shared with the thread */
+	size_t moves;
+	uint64_t from, to, len;
+	bool stopped[];
+};
+
+static void on_write(struct uffd_watch *watch, uint64_t at)
+{
+	size_t page = (at - (uintptr_t)watch->addr) / PAGE_SIZE;
+
+	if (page >= watch->pages)
+		die("userfault at %#llx, outside of what is watched",
+		    (unsigned long long)at);
+	__atomic_store_n(&watch->stopped[page], true, __ATOMIC_SEQ_CST);
+	uffd_writeprotect(watch->uffd, watch->addr + page * PAGE_SIZE,
+			  PAGE_SIZE, false);
+}
+
+static void on_event(struct uffd_watch *watch, const struct uffd_msg *msg)
+{
+	switch (msg->event) {
+	case UFFD_EVENT_PAGEFAULT:
+		if (!(msg->arg.pagefault.flags & UFFD_PAGEFAULT_FLAG_WP))
+			die("a userfault that is not for write protection");
+		on_write(watch, msg->arg.pagefault.address);
+		break;
+	case UFFD_EVENT_REMAP:
+		watch->from = msg->arg.remap.from;
+		watch->to = msg->arg.remap.to;
+		watch->len = msg->arg.remap.len;
+		__atomic_add_fetch(&watch->moves, 1, __ATOMIC_SEQ_CST);
+		break;
+	default:
+		die("userfaultfd event %#x was not asked for", msg->event);
+	}
+}
+
+static void *watch_thread(void *arg)
+{
+	struct uffd_watch *watch = arg;
+	struct uffd_msg msg;
+
+	while (!__atomic_load_n(&watch->end, __ATOMIC_SEQ_CST)) {
+		if (uffd_event(watch->uffd, &msg, LOOK_MS))
+			on_event(watch, &msg);
+	}
+	return NULL;
+}
+
+struct uffd_watch *uffd_watch_start(int uffd, char *addr, size_t pages)
+{
+	struct uffd_watch *watch = calloc(1, sizeof(*watch) + pages);
+
+	if (!watch)
+		die("no memory to watch %zu pages", pages);
+	watch->uffd = uffd;
+	watch->addr = addr;
+	watch->pages = pages;
+	if (pthread_create(&watch->thread, NULL, watch_thread, watch))
+		die("cannot start a thread");
+	return watch;
+}
+
+bool uffd_watch_stopped(const struct uffd_watch *watch, size_t page)
+{
+	return __atomic_load_n(&watch->stopped[page], __ATOMIC_SEQ_CST);
+}
+
+/*
+ * The mover is held up until the event has been read, not until it has been
+ * dealt with: let the thread take note of it first.
+ */
+size_t uffd_watch_moves(const struct uffd_watch *watch)
+{
+	unsigned int tries = 50;
+
+	while (!__atomic_load_n(&watch->moves, __ATOMIC_SEQ_CST) && tries--)
+		sleep_ms(1);
+	return __atomic_load_n(&watch->moves, __ATOMIC_SEQ_CST);
+}
+
+uint64_t uffd_watch_from(const struct uffd_watch *watch)
+{
+	return watch->from;
+}
+
+uint64_t uffd_watch_to(const struct uffd_watch *watch)
+{
+	return watch->to;
+}
+
+uint64_t uffd_watch_len(const struct uffd_watch *watch)
+{
+	return watch->len;
+}
+
+void uffd_watch_end(struct uffd_watch *watch)
+{
+	__atomic_store_n(&watch->end, true, __ATOMIC_SEQ_CST);
+	if (pthread_join(watch->thread, NULL))
+		die("cannot join a thread");
+	free(watch);
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <dirent.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/file.h"
+#include "base/units.h"
+#include "memory/folio.h"
+#include "memory/pattern.h"
+#include "proc/pagemap.h"
+#include "proc/proc.h"
+#include "process/map.h"
+#include "report/die.h"
+
+#define THP_DIR		"/sys/kernel/mm/transparent_hugepage"
+#define MAX_PAGES	(PMD_SIZE / PAGE_SIZE)
+
+bool folio_size_valid(unsigned long kib)
+{
+	return kib == 4 || (kib >= 16 && kib <= 2048 && !(kib & (kib - 1)));
+}
+
+/* Set one policy file of every size: "always" for kib, "never" for the rest. */
+static void want(unsigned long kib, const char *file)
+{
+	DIR *dir = opendir(THP_DIR);
+	struct dirent *entry;
+	bool found = kib == 4;
+
+	if (!folio_size_valid(kib))
+		die("%lu KiB is no folio size: 4, 16, 32, ... 2048", kib);
+	if (!dir)
+		die_errno("cannot open " THP_DIR);
+	while ((entry = readdir(dir))) {
+		unsigned long size;
+		char path[400];
+
+		if (sscanf(entry->d_name, "hugepages-%lukB", &size) != 1)
+			continue;
+		snprintf(path, sizeof(path), THP_DIR "/%s/%s", entry->d_name,
+			 file);
+		if (!try_write_file(path, size == kib ? "always" : "never") &&
+		    (size == kib || errno != ENOENT))
+			die_errno("cannot write %s", path);
+		found |= size == kib;
+	}
+	closedir(dir);
+	if (!found)
+		die("this kernel has no %lu KiB folios in " THP_DIR, kib);
+}
+
+void folio_want(unsigned long kib)
+{
+	want(kib, "enabled");
+}
+
+void folio_want_shmem(unsigned long kib)
+{
+	want(kib, "shmem_enabled");
+}
+
+/* An address aligned to PMD_SIZE with len bytes free behind it. */
+static void *aligned_hole(size_t len)
+{
+	size_t span = ALIGN_UP(len, PMD_SIZE) + PMD_SIZE;
+	char *p = map_or_die(NULL, span, PROT_NONE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	unmap(p, span);
+	return (char *)ALIGN_UP((uintptr_t)p, PMD_SIZE);
+}
+
+char *folio_map(void *at, size_t len, unsigned long kib)
+{
+	folio_want(kib);
+	return map_anon(at ? at : aligned_hole(len), len);
+}
+
+char *folio_map_filled(void *at, size_t len, unsigned long kib,
+		       unsigned long seed)
+{
+	char *p = folio_map(at, len, kib);
+	size_t ok, total;
+
+	pattern_write(p, len, seed);
+	ok = folio_count(p, len, kib, &total);
+	if (ok != total)
+		die("only %zu of %zu blocks at %p are folios of %lu KiB", ok,
+		    total, p, kib);
+	return p;
+}
+
+/* Is pfn the head of a folio of exactly nr pages? nr 1: not a large folio. */
+static bool pfn_starts_folio(uint64_t pfn, size_t nr)
+{
+	const uint64_t compound = KPF_COMPOUND_HEAD | KPF_COMPOUND_TAIL;
+	uint64_t flags[MAX_PAGES];
+	size_t i;
+
+	if (nr == 1)
+		return !(kpage_flags(pfn) & compound);
+	if (pfn % nr)
+		return false;
+	kpage_flags_range(pfn, nr, flags);
+	if ((flags[0] & compound) != KPF_COMPOUND_HEAD)
+		return false;
+	for (i = 1; i < nr; i++) {
+		if ((flags[i] & compound) != KPF_COMPOUND_TAIL)
+			return false;
+	}
+	/* No longer than that: a naturally aligned folio ends at its size. */
+	return pfn / nr % 2 || !(kpage_flags(pfn + nr) & KPF_COMPOUND_TAIL);
+}
+
+/* The states are those of a block's pages. */
+static bool states_are_folio(const struct page_state *state, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (!state[i].present || state[i].pfn != state[0].pfn + i)
+			return false;
+	}
+	return pfn_starts_folio(state[0].pfn, nr);
+}
+
+bool folio_is_size(const void *addr, unsigned long kib)
+{
+	size_t total;
+
+	return (uintptr_t)addr % (kib * KIB) == 0 &&
+	       folio_count(addr, kib * KIB, kib, &total) == 1;
+}
+
+size_t folio_count(const void *addr, size_t len, unsigned long kib,
+		   size_t *total)
+{
+	size_t pages = len / PAGE_SIZE, nr = kib * KIB / PAGE_SIZE, ok = 0;
+	struct page_state state[MAX_PAGES];
+	size_t done, chunk, i;
+
+	*total = pages / nr;
+	pages = *total * nr;
+	for (done = 0; done < pages; done += chunk) {
+		chunk = pages - done < MAX_PAGES ? pages - done : MAX_PAGES;
+		pagemap_read((const char *)addr + done * PAGE_SIZE, chunk,
+			     state);
+		for (i = 0; i < chunk; i += nr)
+			ok += states_are_folio(state + i, nr);
+	}
+	return ok;
+}
+
+unsigned long folio_pmd_mapped_kib(const void *addr)
+{
+	return smaps_kib(addr, "AnonHugePages");
+}

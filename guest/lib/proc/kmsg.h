@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the kernel has to say: its warnings, and what is worse. */
+#ifndef QUIRE_KMSG_H
+#define QUIRE_KMSG_H
+
+struct kmsg {
+	int fd;
+	unsigned int level;	/* of the last warning */
+	char text[2048];
+};
+
+/* Messages from now on. */
+void kmsg_open(struct kmsg *kmsg);
+/* The next warning; NULL when there is none yet. Valid until the next call. */
+const char *kmsg_warning(struct kmsg *kmsg);
+void kmsg_close(struct kmsg *kmsg);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Saying what went wrong, and ending the process for it. */
+#ifndef QUIRE_DIE_H
+#define QUIRE_DIE_H
+
+/* Exit statuses of a process of this guest. */
+enum {
+	STATUS_OK = 0,
+	STATUS_FAILED = 1,	/* a test or a verification failed, or die() */
+	STATUS_USAGE = 2,	/* unknown word, bad parameter */
+	STATUS_SKIP = 4,	/* a test case that does not apply here */
+};
+
+/*
+ * Say what failed and end this process with STATUS_FAILED. die_errno() adds
+ * the text of errno, die_usage() exits with STATUS_USAGE. The message becomes
+ * a "# " diagnostic in a test and a "note" line in a bench.
+ */
+void die(const char *fmt, ...)
+	__attribute__((noreturn, format(printf, 1, 2)));
+void die_errno(const char *fmt, ...)
+	__attribute__((noreturn, format(printf, 1, 2)));
+void die_usage(const char *fmt, ...)
+	__attribute__((noreturn, format(printf, 1, 2)));
+
+/* How die() and diag() prefix their lines: "note " (default) or "# ". */
+void diag_prefix(const char *prefix);
+void diag(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Selection and report of test cases. Two levels of KTAP: one result line per
+ * suite, and inside it, indented by two spaces, one per case.
+ */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/results.h"
+#include "run/ktap.h"
+#include "run/supervise.h"
+
+#define MAX_RUNS	4096
+#define NAME_LEN	96
+
+/* Set by the linker around the section KTAP_REGISTER() fills. */
+extern const struct ktap_case *const __start_quire_cases[];
+extern const struct ktap_case *const __stop_quire_cases[];
+
+/* A case with one of its folio sizes. */
+struct run {
+	const struct ktap_case *test;
+	unsigned long kib;
+	bool done;
+};
+
+struct run_list {
+	struct run run[MAX_RUNS];
+	size_t nr;
+};
+
+static void run_name(const struct run *run, char *name)
+{
+	if (run->test->nr_sizes)
+		snprintf(name, NAME_LEN, "%s-%luk", run->test->name, run->kib);
+	else
+		snprintf(name, NAME_LEN, "%s", run->test->name);
+}
+
+/* quire_without_sizes=KIB,KIB on the command line, for kernels that are slow. */
+static bool left_out(const struct run *run)
+{
+	const char *sizes = getenv("quire_without_sizes");
+	char *end;
+
+	if (!run->test->nr_sizes)
+		return false;
+	while (sizes && *sizes) {
+		if (strtoul(sizes, &end, 10) == run->kib)
+			return true;
+		sizes = *end ? end + 1 : end;
+	}
+	return false;
+}
+
+static bool matches(const struct ktap_case *test, const char *name,
+		    const char *pattern)
+{
+	if (test->hidden)
+		return !strcmp(pattern, name);
+	if (*pattern == '@')
+		return test->tag && !strcmp(pattern + 1, test->tag);
+	return !fnmatch(pattern, name, 0);
+}
+
+static bool selected(const struct run *run, char *const *patterns, size_t nr)
+{
+	char name[NAME_LEN], full[2 * NAME_LEN];
+	size_t i;
+
+	run_name(run, name);
+	snprintf(full, sizeof(full), "%s.%s", run->test->suite, name);
+	for (i = 0; i < nr; i++) {
+		if (matches(run->test, full, patterns[i]))
+			return true;
+	}
+	return false;
+}
+
+static void add_case(struct run_list *list, const struct ktap_case *test,
+		     char *const *patterns, size_t nr)
+{
+	size_t i, sizes = test->nr_sizes ? test->nr_sizes : 1;
+
+	for (i = 0; i < sizes; i++) {
+		struct run run = { test, test->nr_sizes ? test->sizes[i] : 4,
+				   false };
+
+		if (!selected(&run, patterns, nr))
+			continue;
+		if (list->nr == MAX_RUNS)
+			die("more than %d test cases: raise MAX_RUNS", MAX_RUNS);
+		list->run[list->nr++] = run;
+	}
+}
+
+/* Every case and size that matches, in the order of the link. */
+static void collect(struct run_list *list, char *const *patterns, size_t nr)
+{
+	const struct ktap_case *const *entry;
+
+	list->nr = 0;
+	for (entry = __start_quire_cases; entry < __stop_quire_cases; entry++)
+		add_case(list, *entry, patterns, nr);
+}
+
+/* The suite's first case is at index first. */
+static bool same_suite(const struct run_list *list, size_t first, size_t i)
+{
+	return !strcmp(list->run[first].test->suite, list->run[i].test->suite);
+}
+
+static size_t count_suites(const struct run_list *list)
+{
+	size_t i, first, nr = 0;
+
+	for (i = 0; i < list->nr; i++) {
+		for (first = 0; !same_suite(list, first, i); first++)
+			;
+		nr += first == i;
+	}
+	return nr;
+}
+
+/* Returns whether the case counts as passed. */
+static bool run_case(const struct run *run, size_t number)
+{
+	struct outcome outcome;
+	char name[NAME_LEN];
+
+	run_name(run, name);
+	if (left_out(run)) {
+		results_line("  ok %zu %s # SKIP left out: its size", number,
+			     name);
+		return true;
+	}
+	outcome = supervise(run->test, run->kib);
+	switch (outcome.verdict) {
+	case PASS:
+		results_line("  ok %zu %s", number, name);
+		return true;
+	case SKIPPED:
+		results_line("  ok %zu %s # SKIP %s", number, name,
+			     outcome.skip_reason);
+		return true;
+	case TIMEOUT:
+		results_line("  not ok %zu %s # TIMEOUT %u ms", number,
+			     name, run->test->timeout_ms);
+		return false;
+	case FAIL:
+		break;
+	}
+	results_line("  not ok %zu %s", number, name);
+	return false;
+}
+
+/* Run all cases of the suite whose first case is at index first. */
+static bool run_suite(struct run_list *list, size_t first, size_t number)
+{
+	size_t i, plan = 0, done = 0;
+	bool ok = true;
+
+	for (i = first; i < list->nr; i++)
+		plan += same_suite(list, first, i);
+	results_line("  KTAP version 1");
+	results_line("  1..%zu", plan);
+	for (i = first; i < list->nr; i++) {
+		if (!same_suite(list, first, i))
+			continue;
+		ok &= run_case(&list->run[i], ++done);
+		list->run[i].done = true;
+	}
+	results_line("%s %zu %s", ok ? "ok" : "not ok", number,
+		     list->run[first].test->suite);
+	return ok;
+}
+
+int ktap_run(char *const *patterns, size_t nr)
+{
+	static struct run_list list;
+	size_t i, suites = 0;
+	bool ok = true;
+
+	collect(&list, patterns, nr);
+	if (!list.nr) {
+		result_note("no test case matches \"%s\"; `list` shows them all",
+			    nr ? patterns[0] : "");
+		return STATUS_USAGE;
+	}
+	results_line("KTAP version 1");
+	results_line("1..%zu", count_suites(&list));
+	for (i = 0; i < list.nr; i++) {
+		if (!list.run[i].done)
+			ok &= run_suite(&list, i, ++suites);
+	}
+	return ok ? STATUS_OK : STATUS_FAILED;
+}
+
+void ktap_list(void)
+{
+	static char all[] = "*";
+	char *patterns[] = { all };
+	static struct run_list list;
+	char name[NAME_LEN];
+	size_t i;
+
+	collect(&list, patterns, 1);
+	for (i = 0; i < list.nr; i++) {
+		const struct ktap_case *test = list.run[i].test;
+
+		run_name(&list.run[i], name);
+		results_line("test %s.%s%s%s", test->suite, name,
+			     test->tag ? " @" : "", test->tag ? test->tag : "");
+	}
+}

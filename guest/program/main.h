@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Programs of a user's own, static ones, that the initramfs has been given. */
+#ifndef QUIRE_PROGRAM_MAIN_H
+#define QUIRE_PROGRAM_MAIN_H
+
+#include <stddef.h>
+
+/* `program bench PATH [key=value ...]`, `program test PATH [argument ...]`. */
+int program_main(size_t nr, char *const *words);
+
+#endif

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Does the harness report what it must? Each case here runs a hidden case
+ * through the harness and reads the report: one that fails, crashes or hangs
+ * must come out as "not ok", or all other tests are worth nothing.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "kernel/env.h"
+#include "memory/pattern.h"
+#include "proc/knob.h"
+#include "process/child.h"
+#include "process/map.h"
+#include "report/capture.h"
+#include "run/ktap.h"
+
+#define REPORT_MAX 8192
+#define AUX_TAINT (1ul << 16)	/* for distributions: no kernel check sets it */
+
+/* Run one hidden case; its report goes to text. Returns the run's status. */
+static int run_hidden(const char *name, char *text)
+{
+	char *patterns[] = { (char *)name };
+	struct capture capture = capture_begin();
+	int status;
+
+	unsetenv("quire_timeout");	/* no patience with what must time out */
+	status = ktap_run(patterns, 1);
+	capture_end(&capture, text, REPORT_MAX);
+	return status;
+}
+
+static void expect_report(const char *name, int status, const char *line,
+			  const char *diagnostic)
+{
+	char text[REPORT_MAX];
+
+	EXPECT_EQ(run_hidden(name, text), status);
+	EXPECT(strstr(text, line), "no \"%s\" in the report of %s: %s", line,
+	       name, text);
+	EXPECT(strstr(text, diagnostic), "no \"%s\" in the report of %s: %s",
+	       diagnostic, name, text);
+}
+
+QUIRE_CASE_HIDDEN(selftest, passes, 2000)
+{
+	EXPECT_EQ(1 + 1, 2);
+}
+
+QUIRE_CASE_HIDDEN(selftest, fails, 2000)
+{
+	EXPECT(false, "this is expected to fail");
+}
+
+QUIRE_CASE_HIDDEN(selftest, fails_in_child, 2000)
+{
+	pid_t pid = fork_child();
+
+	if (!pid) {
+		EXPECT_EQ(1, 2);
+		_exit(STATUS_OK);	/* the tally must notice all the same */
+	}
+	wait_child(pid, "the child");
+}
+
+QUIRE_CASE_HIDDEN(selftest, fails_often, 2000)
+{
+	int i;
+
+	for (i = 0; i < 20; i++)
+		EXPECT(false, "failure number %d", i);
+}
+
+QUIRE_CASE_HIDDEN(selftest, dies, 2000)
+{
+	die("gone");
+}
+
+QUIRE_CASE_HIDDEN(selftest, crashes, 2000)
+{
+	*(volatile char *)map_or_die(NULL, PAGE_SIZE, PROT_NONE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) = 1;
+}
+
+QUIRE_CASE_HIDDEN(selftest, sleeps, 50)
+{
+	sleep_ms(60000);
+}
+
+QUIRE_CASE_HIDDEN(selftest, spins, 50)
+{
+	signal(SIGTERM, SIG_IGN);
+	for (;;)
+		*(volatile int *)&(int){ 0 } = 1;
+}
+
+QUIRE_CASE_HIDDEN(selftest, leaves_a_child, 2000)
+{
+	pid_t pid = fork_child();
+
+	if (!pid)
+		sleep_ms(60000);
+	diag("left %d", (int)pid);
+}
+
+QUIRE_CASE_HIDDEN(selftest, skips, 2000)
+{
+	SKIP("no such thing here");
+}
+
+QUIRE_CASE_HIDDEN(selftest, taints, 2000)
+{
+	write_file("/proc/sys/kernel/tainted", "%lu", AUX_TAINT);
+}
+
+QUIRE_CASE(selftest, reports_a_pass)
+{
+	expect_report("selftest.passes", STATUS_OK, "\n  ok 1 passes\n",
+		      "KTAP version 1\n1..1\n  KTAP version 1\n  1..1\n");
+}
+
+QUIRE_CASE(selftest, reports_a_failed_expectation)
+{
+	expect_report("selftest.fails", STATUS_FAILED, "\n  not ok 1 fails\n",
+		      "this is expected to fail");
+	expect_report("selftest.fails", STATUS_FAILED, "\nnot ok 1 selftest\n",
+		      "  # ");
+}
+
+QUIRE_CASE(selftest, reports_a_failure_in_a_child)
+{
+	expect_report("selftest.fails_in_child", STATUS_FAILED,
+		      "\n  not ok 1 fails_in_child\n", "1 is 1");
+}
+
+QUIRE_CASE(selftest, counts_failures_it_does_not_print)
+{
+	expect_report("selftest.fails_often", STATUS_FAILED,
+		      "\n  not ok 1 fails_often\n", "4 more failures");
+}
+
+QUIRE_CASE(selftest, reports_a_case_that_dies)
+{
+	expect_report("selftest.dies", STATUS_FAILED, "\n  not ok 1 dies\n",
+		      "# gone");
+}
+
+QUIRE_CASE(selftest, reports_a_crash)
+{
+	expect_report("selftest.crashes", STATUS_FAILED,
+		      "\n  not ok 1 crashes\n", "killed by signal 11");
+}
+
+QUIRE_CASE(selftest, ends_a_case_that_sleeps)
+{
+	expect_report("selftest.sleeps", STATUS_FAILED,
+		      "\n  not ok 1 sleeps # TIMEOUT 50 ms\n", "");
+}
+
+QUIRE_CASE(selftest, ends_a_case_that_spins)
+{
+	expect_report("selftest.spins", STATUS_FAILED,
+		      "\n  not ok 1 spins # TIMEOUT 50 ms\n", "");
+}
+
+QUIRE_CASE(selftest, kills_what_a_case_left_behind)
+{
+	char text[REPORT_MAX], *left;
+	int pid = 0;
+
+	EXPECT_EQ(run_hidden("selftest.leaves_a_child", text), STATUS_OK);
+	left = strstr(text, "# left ");
+	ASSERT(left && sscanf(left, "# left %d", &pid) == 1 && pid > 1,
+	       "no process in the report: %s", text);
+	sleep_ms(100);	/* for init to collect the orphan */
+	EXPECT(kill(pid, 0) && errno == ESRCH, "process %d is still there", pid);
+}
+
+QUIRE_CASE(selftest, reports_a_skip_with_its_reason)
+{
+	expect_report("selftest.skips", STATUS_OK,
+		      "\n  ok 1 skips # SKIP no such thing here\n", "");
+}
+
+QUIRE_CASE(selftest, leaves_sizes_out)
+{
+	setenv("quire_without_sizes", "6,64", 1);
+	expect_report("mremap.whole_folios-64k", STATUS_OK,
+		      "\n  ok 1 whole_folios-64k # SKIP left out: its size\n",
+		      "");
+	expect_report("mremap.whole_folios-16k", STATUS_OK,
+		      "\n  ok 1 whole_folios-16k\n", "");
+	expect_report("selftest.skips", STATUS_OK, "SKIP no such thing", "");
+	unsetenv("quire_without_sizes");
+}
+
+QUIRE_CASE_TAINTS(selftest, reports_a_tainted_kernel, AUX_TAINT)
+{
+	if (env_taint() & AUX_TAINT)
+		SKIP("the kernel is tainted already");
+	expect_report("selftest.taints", STATUS_FAILED,
+		      "\n  not ok 1 taints\n", "tainted the kernel: 0x10000");
+}
+
+QUIRE_CASE(selftest, refuses_a_pattern_that_matches_nothing)
+{
+	char text[REPORT_MAX];
+
+	EXPECT_EQ(run_hidden("selftest.no_such_case", text), STATUS_USAGE);
+	EXPECT(strstr(text, "no test case matches"), "silent: %s", text);
+}
+
+/* Nothing else has this tag, which says nothing of the series. */
+QUIRE_CASE_TAGGED(selftest, tagged, "selftest")
+{
+}
+
+QUIRE_CASE(selftest, selects_by_tag)
+{
+	char text[REPORT_MAX];
+
+	expect_report("@selftest", STATUS_OK, "\n  1..1\n  ok 1 tagged\n", "");
+	EXPECT_EQ(run_hidden("@no-such-tag", text), STATUS_USAGE);
+}
+
+QUIRE_CASE(selftest, lists_tags)
+{
+	static char text[256 * KIB];
+	struct capture capture = capture_begin();
+
+	ktap_list();
+	capture_end(&capture, text, sizeof(text));
+	EXPECT(strstr(text, "\ntest selftest.tagged @selftest\n"),
+	       "the tag is not listed");
+	EXPECT(strstr(text, "\ntest selftest.lists_tags\n"),
+	       "a case without a tag is not listed as one");
+}
+
+QUIRE_CASE(selftest, pattern_finds_every_wrong_byte)
+{
+	char *page = map_anon(NULL, 2 * PAGE_SIZE);
+	size_t i;
+
+	pattern_write(page, 2 * PAGE_SIZE, 7);
+	EXPECT_EQ(pattern_verify(page, 2 * PAGE_SIZE, 7), -1);
+	EXPECT_EQ(pattern_verify(page, 2 * PAGE_SIZE, 8), 0);
+	for (i = 0; i < PAGE_SIZE; i += 7) {
+		page[PAGE_SIZE + i] ^= 0x10;
+		EXPECT_EQ(pattern_verify(page, 2 * PAGE_SIZE, 7), 1);
+		EXPECT_EQ(pattern_verify_page(page + PAGE_SIZE, 7, 1), i);
+		page[PAGE_SIZE + i] ^= 0x10;
+	}
+	memcpy(page + PAGE_SIZE, page, PAGE_SIZE);
+	EXPECT_EQ(pattern_verify(page, 2 * PAGE_SIZE, 7), 1);
+}

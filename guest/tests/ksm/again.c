@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Pages that leave a merge and come back to it: written to, unmerged, unmapped. */
+#include "ksm.h"
+#include "proc/proc.h"
+#include "process/map.h"
+
+KSM_CASES(written_and_merged_again)
+{
+	struct places all = pair_merged(kind), rest;
+	char *page = all.at[0].addr;
+
+	places_add_fork(&all, NULL, crew_fork(NULL));
+	ksm_pass(1);
+	rest = all;
+	places_remove(&rest, NULL, page);
+	act_write(page, OTHER);
+	expect_reached(&rest);	/* ksmd does not know yet */
+	ksm_pass(2);
+	expect_reached(&rest);
+	expect_migrated(&rest);
+	EXPECT(!act_verify(page, OTHER), "what was written is lost");
+	act_write(page, SAME);
+	places_merge(&all);
+	expect_found(&all);
+}
+
+/*
+ * The parent writes to its copy and ksmd takes note of that, at the age at
+ * which smart scan would interfere; the child's is found as before.
+ */
+KSM_CASES(written_by_parent)
+{
+	struct places all = pair_merged(kind);
+	char *page = all.at[0].addr;
+	unsigned int n;
+
+	ksm_pass(4);
+	places_add_fork(&all, NULL, crew_fork(NULL));
+	places_remove(&all, NULL, page);
+	act_write(page, OTHER);
+	for (n = 0; n < 4; n++) {
+		expect_reached(&all);
+		ksm_pass(1);
+	}
+	expect_found(&all);
+	EXPECT(!act_verify(page, OTHER), "what was written is lost");
+}
+
+/* Every place has a page to itself. */
+static void expect_apart(const struct places *all)
+{
+	struct page_state state;
+	size_t i;
+
+	for (i = 0; i < all->nr; i++) {
+		state = place_state(&all->at[i]);
+		EXPECT(state.present && kpage_count(state.pfn) == 1,
+		       "process %d, %p: %#llx is still shared",
+		       (int)crew_pid(all->at[i].who), all->at[i].addr,
+		       (unsigned long long)state.raw);
+	}
+	expect_same(all);
+}
+
+KSM_CASES(all_unmerged)
+{
+	struct places all = pair_make(kind);
+
+	places_add_fork(&all, NULL, crew_fork(NULL));
+	places_merge(&all);
+	ksm_set("run", 2);
+	expect_apart(&all);
+	EXPECT_EQ(ksm_sysfs("pages_shared"), 0);
+	EXPECT_EQ(ksm_sysfs("pages_sharing"), 0);
+	places_merge(&all);
+	expect_found(&all);
+}
+
+/* One process wants out; it gets a page of its own, nobody else does. */
+KSM_CASES(made_unmergeable)
+{
+	struct places all = pair_merged(kind), rest, out = { 0 };
+	struct worker *child = crew_fork(NULL);
+
+	places_add_fork(&all, NULL, child);
+	ksm_pass(1);
+	rest = all;
+	places_remove(&rest, NULL, page_of(HOME, MID));
+	ASSERT(!act_unmergeable(HOME, RANGE_PAGES), "MADV_UNMERGEABLE failed");
+	places_add(&out, NULL, page_of(HOME, MID));
+	expect_apart(&out);
+	expect_reached(&rest);
+	ksm_pass(2);
+	expect_found(&rest);
+	expect_same(&all);
+}
+
+/*
+ * A sharer unmaps its page, and something else takes the place, before ksmd
+ * hears of it: that must not be mistaken for the merged page.
+ */
+KSM_CASES(place_reused)
+{
+	struct places all = pair_merged(kind), out = { 0 };
+	struct page_state before, now;
+	char *page = all.at[0].addr;
+
+	places_add_fork(&all, NULL, crew_fork(NULL));
+	places_remove(&all, NULL, page);
+	unmap(page, PAGE_SIZE);
+	map_anon(page, PAGE_SIZE);
+	act_write(page, OTHER);
+	places_add(&out, NULL, page);
+	before = place_state(&out.at[0]);
+	expect_reached(&all);
+	expect_migrated(&all);
+	now = place_state(&out.at[0]);
+	EXPECT_EQ(now.pfn, before.pfn);
+	EXPECT(!act_verify(page, OTHER), "what was written is lost");
+	ksm_pass(2);
+	expect_found(&all);
+	EXPECT(!act_verify(page, OTHER), "what was written is lost");
+}
+
+/*
+ * Two equal pages, of which the second to be merged is held: ksmd must give up
+ * half-way, and succeed later.
+ */
+static void half_merged(enum range_kind kind)
+{
+	struct places all = { 0 };
+	unsigned int n;
+	int held;
+
+	ksm_begin();
+	/* The one at the lower address waits in the unstable tree. */
+	places_add(&all, NULL, twin_make_at(LOW_TWIN));
+	places_add(&all, NULL, page_of(range_make(kind), MID));
+	held = page_hold(LOW_TWIN);
+	for (n = 0; n < 4; n++) {
+		ksm_pass(1);
+		EXPECT(!places_merged(&all), "a page held was merged");
+		expect_apart(&all);
+	}
+	page_let_go(held);
+	places_merge(&all);
+	expect_found(&all);
+}
+
+QUIRE_CASE(ksm, half_merged) { half_merged(PLAIN); }
+QUIRE_CASE(ksm, half_merged_moved) { half_merged(MOVED); }
+QUIRE_CASE(ksm, half_merged_far) { half_merged(FAR); }

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Processes that carry out orders. All pipes exist before the first fork, so
+ * the case can talk to a worker that another worker has forked.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "crew.h"
+#include "process/child.h"
+
+#define MAX_WORKERS	10
+#define ANSWER_MS	4000
+
+struct order {
+	act *what;	/* NULL: end */
+	char *addr;
+	long arg;
+};
+
+struct worker {
+	pid_t pid;
+	int orders[2];
+	int answers[2];
+};
+
+static struct worker crew[MAX_WORKERS];
+static unsigned int hired;
+
+void crew_open(void)
+{
+	size_t i;
+
+	for (i = 0; i < MAX_WORKERS; i++) {
+		if (pipe2(crew[i].orders, O_CLOEXEC) ||
+		    pipe2(crew[i].answers, O_CLOEXEC))
+			die_errno("cannot make pipes for the crew");
+	}
+}
+
+static bool get(int fd, void *data, size_t len)
+{
+	ssize_t got;
+
+	do {
+		got = read(fd, data, len);
+	} while (got < 0 && errno == EINTR);
+	return got == (ssize_t)len;
+}
+
+static void put(int fd, const void *data, size_t len)
+{
+	if (write(fd, data, len) != (ssize_t)len)
+		die_errno("cannot write to a crew pipe");
+}
+
+static void __attribute__((noreturn)) serve(struct worker *self)
+{
+	struct order order;
+	long result;
+
+	while (get(self->orders[0], &order, sizeof(order)) && order.what) {
+		result = order.what(order.addr, order.arg);
+		put(self->answers[1], &result, sizeof(result));
+	}
+	exit(STATUS_OK);
+}
+
+/* An order itself, so that a worker can be the parent. */
+static long fork_worker(char *addr __attribute__((unused)), long nr)
+{
+	pid_t pid = fork_child();
+
+	if (!pid)
+		serve(&crew[nr]);
+	return pid;
+}
+
+struct worker *crew_fork(struct worker *parent)
+{
+	struct worker *who = &crew[hired];
+
+	if (hired == MAX_WORKERS)
+		die("more than %d workers: raise MAX_WORKERS", MAX_WORKERS);
+	who->pid = crew_do(parent, fork_worker, NULL, hired++);
+	return who;
+}
+
+pid_t crew_pid(const struct worker *who)
+{
+	return who ? who->pid : 0;
+}
+
+long crew_do(struct worker *who, act *what, char *addr, long arg)
+{
+	struct order order = { what, addr, arg };
+	struct pollfd answer;
+	long result;
+
+	if (!who)
+		return what(addr, arg);
+	put(who->orders[1], &order, sizeof(order));
+	answer = (struct pollfd){ .fd = who->answers[0], .events = POLLIN };
+	while (poll(&answer, 1, ANSWER_MS) < 0 && errno == EINTR)
+		;
+	if (!(answer.revents & POLLIN))
+		die("process %d does not answer", (int)who->pid);
+	if (!get(who->answers[0], &result, sizeof(result)))
+		die_errno("cannot read the answer of process %d",
+			  (int)who->pid);
+	return result;
+}
+
+/* Is the process gone, or a zombie, which has no memory any more? */
+static bool is_gone(pid_t pid)
+{
+	char path[64], stat[256], *state;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (read_file(path, stat, sizeof(stat)) <= 0)
+		return true;
+	state = strrchr(stat, ')');
+	return state && state[1] && state[2] == 'Z';
+}
+
+void crew_end(struct worker *who)
+{
+	struct order end = { NULL, NULL, 0 };
+	unsigned int waited;
+
+	put(who->orders[1], &end, sizeof(end));
+	for (waited = 0; !is_gone(who->pid); waited += 2) {
+		if (waited > ANSWER_MS)
+			die("process %d does not end", (int)who->pid);
+		sleep_ms(2);
+	}
+	waitpid(who->pid, NULL, WNOHANG);	/* if it is our own child */
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Children: forked before and after the merge, moved, cut, gone. */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "ksm.h"
+
+/* ksmd has seen parent and child, each in its own place. */
+KSM_CASES(child_before_merge)
+{
+	struct places all = pair_make(kind);
+
+	places_add_fork(&all, NULL, crew_fork(NULL));
+	places_merge(&all);
+	expect_found(&all);
+}
+
+KSM_CASES(child_before_merge_unscanned)
+{
+	struct places all = { 0 };
+
+	pair_merged_unscanned(&all, kind, false);
+	expect_found(&all);
+}
+
+/* Found through what ksmd remembers of the parent only. */
+KSM_CASES(child_after_merge)
+{
+	struct places all = pair_merged(kind);
+
+	places_add_fork(&all, NULL, crew_fork(NULL));
+	expect_found(&all);
+}
+
+/* Several mappings of one index, and one item to find them all by. */
+KSM_CASES(three_children_after_merge)
+{
+	struct places all = pair_merged(kind);
+	unsigned int n;
+
+	for (n = 0; n < 3; n++)
+		places_add_fork(&all, NULL, crew_fork(NULL));
+	expect_found(&all);
+}
+
+KSM_CASES(child_after_merge_scanned)
+{
+	struct places all = pair_merged(kind);
+
+	places_add_fork(&all, NULL, crew_fork(NULL));
+	ksm_pass(2);
+	expect_found(&all);
+}
+
+KSM_CASES(grandchild)
+{
+	struct places all = pair_make(kind);
+	struct worker *child, *grandchild;
+
+	child = crew_fork(NULL);
+	places_add_fork(&all, NULL, child);
+	places_merge(&all);
+	grandchild = crew_fork(child);
+	places_add_fork(&all, child, grandchild);
+	expect_found(&all);
+}
+
+KSM_CASES(grandchild_scanned)
+{
+	struct places all = pair_merged(kind);
+	struct worker *child = crew_fork(NULL), *grandchild;
+
+	places_add_fork(&all, NULL, child);
+	grandchild = crew_fork(child);
+	places_add_fork(&all, child, grandchild);
+	ksm_pass(2);
+	expect_found(&all);
+}
+
+/* The range belongs to a worker, the twin to us; forks of the worker share it. */
+static struct worker *worker_with_range(struct places *all,
+					enum range_kind kind)
+{
+	struct worker *who = crew_fork(NULL);
+
+	crew_do(who, act_range, NULL, kind);
+	places_add(all, who, page_of(HOME, MID));
+	places_add(all, NULL, twin_make(0));
+	places_merge(all);
+	return who;
+}
+
+/* The process that ksmd knew has ended; its child maps the page. */
+static void orphan(enum range_kind kind, unsigned int passes)
+{
+	struct places all = { 0 };
+	struct worker *parent = worker_with_range(&all, kind), *child;
+	char *page = page_of(HOME, MID);
+
+	child = crew_fork(parent);
+	places_add(&all, child, page);
+	crew_end(parent);
+	places_remove(&all, parent, page);
+	if (passes)
+		ksm_pass(passes);
+	expect_found(&all);
+}
+
+KSM_CASES(orphan_unscanned) { orphan(kind, 0); }
+KSM_CASES(orphan_scanned) { orphan(kind, 2); }
+
+/* The child has ended; nothing of it is left to find or to stumble over. */
+KSM_CASES(child_ended)
+{
+	struct places all = { 0 };
+	struct worker *parent = worker_with_range(&all, kind), *child;
+
+	child = crew_fork(parent);
+	ksm_pass(2);
+	crew_end(child);
+	expect_found(&all);
+}
+
+/* The child's copy has another address, and the same index. */
+KSM_CASES(child_moved)
+{
+	struct places all = pair_make(kind);
+	struct worker *child = crew_fork(NULL);
+
+	crew_do(child, act_move_away, HOME, RANGE_PAGES);
+	places_add(&all, child, page_of(AWAY, MID));
+	places_add(&all, child, all.at[1].addr);
+	places_merge(&all);
+	expect_found(&all);
+}
+
+/* Stock looks for the child's page at the parent's address. */
+static void child_moved_unscanned(enum range_kind kind)
+{
+	struct places all = { 0 };
+
+	pair_merged_unscanned(&all, kind, true);
+	expect_found(&all);
+}
+
+QUIRE_CASE_TAGGED(ksm, child_moved_unscanned, MENDS)
+{
+	ksm_begin();
+	child_moved_unscanned(PLAIN);
+}
+
+QUIRE_CASE_TAGGED(ksm, child_moved_unscanned_file, MENDS)
+{
+	ksm_begin();
+	child_moved_unscanned(FILE_PAGES);
+}
+
+static long act_cut(char *addr, long pages)
+{
+	long n;
+
+	for (n = 0; n < pages; n += 2) {
+		if (mprotect(page_of(addr, n), PAGE_SIZE, PROT_READ))
+			return errno;
+	}
+	return 0;
+}
+
+/* Every page of the child's range is a mapping of its own. */
+KSM_CASES(child_cut)
+{
+	struct places all = pair_merged(kind);
+	struct worker *child = crew_fork(NULL);
+
+	places_add_fork(&all, NULL, child);
+	ASSERT(!crew_do(child, act_cut, HOME, RANGE_PAGES),
+	       "cannot cut the child's range");
+	expect_reached(&all);
+	ksm_pass(2);
+	expect_found(&all);
+}
+
+/* Eight processes, each forked from the one before. */
+QUIRE_CASE(ksm, eight_generations)
+{
+	struct places all;
+	struct worker *last = NULL, *next;
+	unsigned int n;
+
+	ksm_begin();
+	all = pair_merged(MOVED);
+	for (n = 0; n < 8; n++, last = next) {
+		next = crew_fork(last);
+		places_add_fork(&all, last, next);
+	}
+	expect_reached(&all);
+	ksm_pass(2);
+	expect_found(&all);
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The proof that the kernel finds every mapping of a merged page: it must take
+ * note of an access through each, and be able to replace each.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "crew.h"
+#include "kernel/env.h"
+#include "kernel/swap.h"
+#include "proc/idle.h"
+#include "proc/proc.h"
+
+#define SWAP_MIB	32
+#define RECLAIMS	60u	/* aging takes a few, some of them come back */
+#define HWPOISON	"/sys/kernel/debug/hwpoison"
+
+void expect_same(const struct places *all)
+{
+	size_t i;
+
+	for (i = 0; i < all->nr; i++)
+		EXPECT(!place_do(&all->at[i], act_verify, SAME),
+		       "process %d has wrong data at %p",
+		       (int)crew_pid(all->at[i].who), all->at[i].addr);
+}
+
+/* One page, and no mapping of it that the case does not know of. */
+static bool expect_merged(const struct places *all)
+{
+	uint64_t pfn = places_merged(all);
+	bool ok;
+	size_t i;
+
+	ok = EXPECT(pfn, "not all %zu places map one merged page", all->nr);
+	for (i = 0; !ok && i < all->nr; i++)
+		diag("process %d, %p: %#" PRIx64, (int)crew_pid(all->at[i].who),
+		     all->at[i].addr, place_state(&all->at[i]).raw);
+	return ok && EXPECT(kpage_count(pfn) == all->nr,
+			    "the page is mapped %" PRIu64 " times, not %zu",
+			    kpage_count(pfn), all->nr);
+}
+
+void expect_reached(const struct places *all)
+{
+	struct idle_bit idle;
+	size_t i;
+
+	if (!expect_merged(all))
+		return;
+	env_drain_lru();	/* only pages on an LRU list can be idle */
+	idle = idle_open(places_merged(all));
+	idle_set(&idle);
+	EXPECT(idle_get(&idle), "an access was seen where there was none");
+	for (i = 0; i < all->nr; i++) {
+		idle_set(&idle);
+		place_do(&all->at[i], act_touch, 0);
+		EXPECT(!idle_get(&idle),
+		       "an access of process %d through %p was not seen",
+		       (int)crew_pid(all->at[i].who), all->at[i].addr);
+	}
+	close(idle.fd);
+}
+
+void unpoison(uint64_t pfn)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64, pfn);
+	if (!try_write_file(HWPOISON "/unpoison-pfn", text))
+		diag("page %#" PRIx64 " stays out of use", pfn);
+}
+
+void expect_migrated(const struct places *all)
+{
+	uint64_t pfn = places_merged(all);
+	struct page_state state;
+	long error;
+	size_t i;
+
+	if (!expect_merged(all))
+		return;
+	error = place_do(&all->at[0], act_soft_offline, 0);
+	EXPECT(!error, "the merged page cannot be moved: %s", strerror(error));
+	for (i = 0; i < all->nr; i++) {
+		state = place_state(&all->at[i]);
+		EXPECT(state.present && state.pfn != pfn,
+		       "process %d, %p: %#" PRIx64 " after page %#" PRIx64
+		       " was moved", (int)crew_pid(all->at[i].who),
+		       all->at[i].addr, state.raw, pfn);
+	}
+	expect_merged(all);
+	expect_same(all);
+	if (!error)
+		unpoison(pfn);
+}
+
+static bool all_swapped(const struct places *all)
+{
+	size_t i;
+
+	for (i = 0; i < all->nr; i++) {
+		if (!place_state(&all->at[i]).swapped)
+			return false;
+	}
+	return true;
+}
+
+/* MADV_PAGEOUT leaves pages alone that are mapped more than once. */
+void places_swap_out(const struct places *all)
+{
+	struct page_state first, state;
+	unsigned int tries;
+	size_t i;
+
+	if (!meminfo_kib("SwapTotal"))
+		swap_on(SWAP_MIB);
+	for (tries = 0; tries < RECLAIMS && !all_swapped(all); tries++)
+		try_write_file(KSM_CGROUP "/memory.reclaim",
+			       "256K swappiness=200");
+	first = place_state(&all->at[0]);
+	for (i = 0; i < all->nr; i++) {
+		state = place_state(&all->at[i]);
+		EXPECT(state.swapped && state.swap_offset == first.swap_offset,
+		       "process %d, %p: %#" PRIx64 " after swapping out",
+		       (int)crew_pid(all->at[i].who), all->at[i].addr,
+		       state.raw);
+	}
+}
+
+void expect_swapped(const struct places *all)
+{
+	if (!expect_merged(all))
+		return;
+	places_swap_out(all);
+	expect_same(all);
+}
+
+void expect_found(const struct places *all)
+{
+	expect_same(all);
+	expect_reached(all);
+	expect_migrated(all);
+	expect_reached(all);	/* nothing has changed in where it is found */
+	expect_swapped(all);
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where the index of a merged page comes from, and that it stays what it was:
+ * mappings moved before the merge, private file mappings, large indexes, one
+ * index in two places, an address that gets a new index.
+ */
+#include <sys/mman.h>
+
+#include "ksm.h"
+#include "proc/proc.h"
+#include "process/map.h"
+
+#define RESCANS	6u
+
+static void pair_found(enum range_kind kind)
+{
+	struct places all;
+
+	ksm_begin();
+	all = pair_merged(kind);
+	expect_found(&all);
+}
+
+QUIRE_CASE(ksm, pair) { pair_found(PLAIN); }
+QUIRE_CASE(ksm, pair_moved) { pair_found(MOVED); }
+QUIRE_CASE(ksm, pair_file) { pair_found(FILE_PAGES); }
+QUIRE_CASE(ksm, pair_file_moved) { pair_found(FILE_MOVED); }
+QUIRE_CASE(ksm, pair_high_address) { pair_found(HIGH); }
+QUIRE_CASE(ksm, pair_far_offset) { pair_found(FAR); }
+
+/* ksmd comes by again, smart scan on: what it remembers must not change. */
+static void rescanned_found(enum range_kind kind)
+{
+	struct places all;
+	unsigned int n;
+
+	ksm_begin();
+	all = pair_merged(kind);
+	for (n = 0; n < RESCANS; n++) {
+		ksm_pass(1);
+		expect_reached(&all);
+	}
+	expect_found(&all);
+}
+
+QUIRE_CASE(ksm, rescanned) { rescanned_found(PLAIN); }
+QUIRE_CASE(ksm, rescanned_moved) { rescanned_found(MOVED); }
+QUIRE_CASE(ksm, rescanned_file) { rescanned_found(FILE_PAGES); }
+QUIRE_CASE(ksm, rescanned_high_address) { rescanned_found(HIGH); }
+QUIRE_CASE(ksm, rescanned_far_offset) { rescanned_found(FAR); }
+
+/* Part of a mapping moves, twice: both parts have one anon_vma. */
+QUIRE_CASE(ksm, part_moved_twice)
+{
+	struct places all = { 0 };
+	char *range;
+
+	ksm_begin();
+	range = range_make(PLAIN);
+	range_move(page_of(range, MID - 1), 3, AWAY);
+	range_move(page_of(AWAY, 1), 1, page_of(AWAY, 64));
+	places_add(&all, NULL, page_of(AWAY, 64));
+	places_add(&all, NULL, twin_make(0));
+	places_merge(&all);
+	expect_found(&all);
+}
+
+/*
+ * The page moves away and its place is filled again: the new page has the same
+ * index in the same anon_vma as the old one, at another address.
+ */
+QUIRE_CASE(ksm, same_index_twice)
+{
+	struct places all = { 0 };
+	unsigned long vmas;
+	char *range;
+
+	ksm_begin();
+	range = range_make(PLAIN);
+	vmas = vma_count() + 1;	/* with the page that moved away */
+	range_move(page_of(range, MID), 1, AWAY);
+	places_add(&all, NULL, twin_make_at(page_of(range, MID)));
+	EXPECT_EQ(vma_count(), vmas);	/* it is part of the range again */
+	places_add(&all, NULL, AWAY);
+	places_merge(&all);
+	expect_found(&all);
+}
+
+/* The same by MREMAP_DONTUNMAP, which leaves an empty mapping behind. */
+QUIRE_CASE(ksm, left_behind)
+{
+	size_t len = RANGE_PAGES * PAGE_SIZE;
+	struct places all = { 0 };
+	char *range;
+
+	ksm_begin();
+	range = range_make(PLAIN);
+	if (mremap(range, len, len,
+		   MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
+		   AWAY) != AWAY)
+		die_errno("cannot move and leave the mapping");
+	act_write(page_of(range, MID), SAME);
+	places_add(&all, NULL, page_of(range, MID));
+	places_add(&all, NULL, page_of(AWAY, MID));
+	places_merge(&all);
+	expect_found(&all);
+}
+
+/* One page of a file, twice: the same index, two anon_vmas. */
+QUIRE_CASE(ksm, file_mapped_twice)
+{
+	struct places all = { 0 };
+
+	ksm_begin();
+	places_add(&all, NULL, page_of(range_make_at(FILE_PAGES, HOME), MID));
+	places_add(&all, NULL, page_of(range_make_at(FILE_PAGES, AWAY), MID));
+	places_merge(&all);
+	expect_found(&all);
+}
+
+/*
+ * Merged, and then another mapping takes the place, whose page at this address
+ * has another index: that is the one to remember after the next merge.
+ */
+static void replaced(enum range_kind first, enum range_kind then)
+{
+	struct places all;
+
+	ksm_begin();
+	all = pair_merged(first);
+	if (then == MOVED) {
+		range_make_at(PLAIN, ORIGIN);
+		range_move(ORIGIN, RANGE_PAGES, HOME);
+	} else {
+		unmap(HOME, RANGE_PAGES * PAGE_SIZE);
+		range_make_at(then, HOME);
+	}
+	places_merge(&all);
+	expect_found(&all);
+}
+
+QUIRE_CASE(ksm, replaced_by_moved) { replaced(PLAIN, MOVED); }
+QUIRE_CASE(ksm, replaced_by_file) { replaced(PLAIN, FILE_PAGES); }
+QUIRE_CASE(ksm, moved_replaced_by_plain) { replaced(MOVED, PLAIN); }
+QUIRE_CASE(ksm, file_replaced_by_far) { replaced(FILE_PAGES, FAR); }

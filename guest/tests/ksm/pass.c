@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/* ksmd, one pass at a time, and the state a ksm case starts from. */
+#include <sched.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "crew.h"
+#include "proc/knob.h"
+#include "proc/proc.h"
+
+#define KNOBS		"/sys/kernel/mm/ksm"
+#define CGROUP_ROOT	"/sys/fs/cgroup"
+
+/* ksmd sleeps this long after a pass, and we look more often. */
+#define PAUSE_MS	20u
+#define LOOK_MS		4u
+#define LIMIT_MS	4000u
+
+void ksm_set(const char *knob, unsigned long value)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), KNOBS "/%s", knob);
+	write_file(path, "%lu", value);
+}
+
+/* Only what this case has can be reclaimed then. */
+static void join_cgroup(void)
+{
+	write_file(CGROUP_ROOT "/cgroup.subtree_control", "+memory");
+	mkdir(KSM_CGROUP, 0755);
+	write_file(KSM_CGROUP "/cgroup.procs", "0");
+}
+
+/* Pages in the LRU batches of another CPU would be out of sight. */
+static void stay_here(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die_errno("cannot stay on CPU 0");
+}
+
+void ksm_begin(void)
+{
+	stay_here();
+	join_cgroup();
+	crew_open();
+	ksm_set("smart_scan", 1);
+	ksm_set("use_zero_pages", 0);
+	ksm_set("sleep_millisecs", PAUSE_MS);
+	ksm_set("pages_to_scan", 1000000);	/* a batch is a whole pass */
+	if (ksm_sysfs("max_page_sharing") != 256)
+		ksm_set("max_page_sharing", 256);
+}
+
+unsigned int ksm_pass(unsigned int passes)
+{
+	unsigned long first = ksm_sysfs("full_scans");
+	unsigned long waited, limit = LIMIT_MS + passes * 2 * PAUSE_MS;
+
+	ksm_set("run", 1);
+	for (waited = 0; ksm_sysfs("full_scans") - first < passes;
+	     waited += LOOK_MS) {
+		if (waited > limit)
+			die("ksmd does not finish %u passes in %lu ms", passes,
+			    limit);
+		sleep_ms(LOOK_MS);
+	}
+	ksm_set("run", 0);
+	return ksm_sysfs("full_scans") - first;
+}

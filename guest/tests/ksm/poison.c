@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory failure on a merged page: it is unmapped everywhere, and the processes
+ * that asked for it (PR_MCE_KILL_EARLY) are told the address where they had it.
+ */
+#include "bus.h"
+
+/* A worker with the range, its child, and us with the twin: merged. */
+struct scene {
+	struct places all;
+	struct worker *parent;
+	struct worker *child;
+	char *page;
+};
+
+static struct scene scene_merged(enum range_kind kind, bool early)
+{
+	struct scene scene = {
+		.parent = crew_fork(NULL), .page = page_of(HOME, MID),
+	};
+
+	act_watch(NULL, early);
+	crew_do(scene.parent, act_watch, NULL, early);
+	crew_do(scene.parent, act_range, NULL, kind);
+	places_add(&scene.all, NULL, twin_make(0));
+	places_add(&scene.all, scene.parent, scene.page);
+	places_merge(&scene.all);
+	scene.child = crew_fork(scene.parent);
+	return scene;
+}
+
+static void check_told(enum range_kind kind, unsigned int passes)
+{
+	struct scene scene = scene_merged(kind, true);
+	uint64_t pfn;
+
+	places_add(&scene.all, scene.child, scene.page);
+	if (passes)
+		ksm_pass(passes);
+	pfn = poison(&scene.all);
+	expect_told(NULL, scene.all.at[0].addr);
+	expect_told(scene.parent, scene.page);
+	expect_told(scene.child, scene.page);
+	expect_out_of_reach(&scene.all, pfn);
+}
+
+KSM_CASES(poison_told) { check_told(kind, 0); }
+KSM_CASES(poison_told_scanned) { check_told(kind, 2); }
+
+/* Who has not asked is told when it reads, and not before. */
+KSM_CASES(poison_late)
+{
+	struct scene scene = scene_merged(kind, false);
+	uint64_t pfn;
+
+	places_add(&scene.all, scene.child, scene.page);
+	pfn = poison(&scene.all);
+	expect_not_told(NULL);
+	expect_not_told(scene.parent);
+	expect_not_told(scene.child);
+	expect_out_of_reach(&scene.all, pfn);
+}
+
+/* Equal content is no reason, only the page itself is. */
+KSM_CASES(poison_spares_strangers)
+{
+	struct worker *stranger = crew_fork(NULL);
+	struct scene scene;
+	uint64_t pfn;
+
+	crew_do(stranger, act_watch, NULL, true);
+	crew_do(stranger, act_range, NULL, kind);
+	crew_do(stranger, act_unmergeable, HOME, RANGE_PAGES);
+	scene = scene_merged(kind, true);
+	crew_do(scene.child, act_unmap, HOME, RANGE_PAGES);
+	pfn = poison(&scene.all);
+	expect_told(NULL, scene.all.at[0].addr);
+	expect_told(scene.parent, scene.page);
+	expect_not_told(stranger);
+	expect_not_told(scene.child);
+	expect_out_of_reach(&scene.all, pfn);
+	EXPECT(!crew_do(stranger, act_verify, scene.page, SAME),
+	       "the stranger's page is damaged");
+}
+
+/*
+ * The child has mappings in the same anon_vma, and none over the page. Stock
+ * tells it of a page it does not have.
+ */
+static void spares_without_mapping(enum range_kind kind)
+{
+	struct scene scene;
+	uint64_t pfn;
+
+	ksm_begin();
+	scene = scene_merged(kind, true);
+	crew_do(scene.child, act_unmap, scene.page, 1);
+	pfn = poison(&scene.all);
+	expect_told(NULL, scene.all.at[0].addr);
+	expect_told(scene.parent, scene.page);
+	expect_not_told(scene.child);
+	expect_out_of_reach(&scene.all, pfn);
+}
+
+QUIRE_CASE_TAGGED(ksm, poison_spares_unmapped, MENDS)
+{
+	spares_without_mapping(PLAIN);
+}
+
+QUIRE_CASE_TAGGED(ksm, poison_spares_unmapped_moved, MENDS)
+{
+	spares_without_mapping(MOVED);
+}
+
+QUIRE_CASE_TAGGED(ksm, poison_spares_unmapped_file, MENDS)
+{
+	spares_without_mapping(FILE_PAGES);
+}
+
+/* A child that has moved its range is told its own address. */
+KSM_CASES(poison_told_moved_child)
+{
+	struct places all = { 0 };
+	struct worker *parent = crew_fork(NULL), *child;
+	uint64_t pfn;
+
+	act_watch(NULL, true);
+	crew_do(parent, act_watch, NULL, true);
+	crew_do(parent, act_range, NULL, kind);
+	child = crew_fork(parent);
+	crew_do(child, act_move_away, HOME, RANGE_PAGES);
+	places_add(&all, NULL, twin_make(0));
+	places_add(&all, parent, page_of(HOME, MID));
+	places_add(&all, child, page_of(AWAY, MID));
+	places_merge(&all);
+	pfn = poison(&all);
+	expect_told(NULL, all.at[0].addr);
+	expect_told(parent, page_of(HOME, MID));
+	expect_told(child, page_of(AWAY, MID));
+	expect_out_of_reach(&all, pfn);
+}
+
+/* Stock tells the child its parent's address, and leaves the page mapped. */
+static void told_moved_unscanned(enum range_kind kind)
+{
+	struct places all = { 0 };
+	struct worker *child;
+	uint64_t pfn;
+
+	ksm_begin();
+	act_watch(NULL, true);
+	child = pair_merged_unscanned(&all, kind, true);
+	pfn = poison(&all);
+	expect_told_once(NULL);	/* of either place */
+	expect_told(child, page_of(AWAY, MID));
+	expect_out_of_reach(&all, pfn);
+}
+
+QUIRE_CASE_TAGGED(ksm, poison_told_moved_unscanned, MENDS)
+{
+	told_moved_unscanned(PLAIN);
+}
+
+QUIRE_CASE_TAGGED(ksm, poison_told_moved_unscanned_file, MENDS)
+{
+	told_moved_unscanned(FILE_PAGES);
+}
+
+/* A copy made before stays as it is, and its owner, who asked for nothing. */
+KSM_CASES(poison_leaves_copies)
+{
+	struct scene scene = scene_merged(kind, true);
+	uint64_t pfn;
+
+	crew_do(scene.child, act_watch, NULL, false);
+	crew_do(scene.child, act_write, scene.page, OTHER);
+	pfn = poison(&scene.all);
+	expect_told(NULL, scene.all.at[0].addr);
+	expect_told(scene.parent, scene.page);
+	expect_not_told(scene.child);
+	expect_out_of_reach(&scene.all, pfn);
+	EXPECT(!crew_do(scene.child, act_verify, scene.page, OTHER),
+	       "the child's own copy is damaged");
+}

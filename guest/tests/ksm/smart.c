@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Smart scan: what it skips, and that a merged page's past does not count. */
+#include "ksm.h"
+#include "proc/proc.h"
+
+#define AGE_MAX	255u
+
+/*
+ * How often a page that never merges is skipped in so many passes: after three
+ * looks it is skipped once, later twice, four and eight times between looks
+ * (skip_age() and should_skip_rmap_item() of mm/ksm.c).
+ */
+static unsigned int skips(unsigned int passes)
+{
+	unsigned int age, next = 0, left = 0, skipped = 0;
+
+	for (; passes; passes--) {
+		age = next;
+		next += next < AGE_MAX;
+		if (age < 3)
+			continue;
+		if (left) {
+			left--;
+			skipped++;
+		} else {
+			left = age <= 3 ? 1 : age <= 5 ? 2 : age <= 8 ? 4 : 8;
+		}
+	}
+	return skipped;
+}
+
+static unsigned long skipped_in(unsigned int passes, unsigned int *done)
+{
+	unsigned long before = ksm_sysfs("pages_skipped");
+
+	*done = ksm_pass(passes);
+	return ksm_sysfs("pages_skipped") - before;
+}
+
+/* No page of the range has an equal: each is skipped on schedule. */
+static void unique_skipped(enum range_kind kind)
+{
+	unsigned int done;
+	unsigned long skipped;
+
+	ksm_begin();
+	range_make(kind);
+	skipped = skipped_in(30, &done);
+	EXPECT_EQ(skipped, RANGE_PAGES * skips(done));
+}
+
+QUIRE_CASE(ksm, unique_pages_skipped) { unique_skipped(PLAIN); }
+QUIRE_CASE(ksm, unique_pages_skipped_far) { unique_skipped(FAR); }
+
+/*
+ * Only the two pages that were merged and then written to are mergeable: in two
+ * passes they are too young to be skipped, in twenty they are skipped often.
+ */
+static void written_scanned(enum range_kind kind)
+{
+	unsigned long skipped;
+	struct places all;
+	unsigned int done;
+
+	ksm_begin();
+	all = pair_make(kind);
+	act_unmergeable(all.at[0].addr - MID * PAGE_SIZE, MID);
+	act_unmergeable(all.at[0].addr + PAGE_SIZE, RANGE_PAGES - MID - 1);
+	places_merge(&all);
+	ksm_pass(5);
+	act_write(all.at[0].addr, OTHER);
+	act_write(all.at[1].addr, OTHER + 1);
+	skipped = skipped_in(2, &done);
+	EXPECT_EQ(done, 2);
+	EXPECT_EQ(skipped, 0);
+	skipped = skipped_in(20, &done);
+	EXPECT(skipped > 2 * 8 && skipped < 2 * 20,
+	       "two unique pages were skipped %lu times in %u passes", skipped,
+	       done);
+	act_write(all.at[0].addr, SAME);
+	act_write(all.at[1].addr, SAME);
+	places_merge(&all);
+	expect_found(&all);
+}
+
+QUIRE_CASE(ksm, written_pages_scanned) { written_scanned(PLAIN); }
+QUIRE_CASE(ksm, written_pages_scanned_moved) { written_scanned(MOVED); }
+QUIRE_CASE(ksm, written_pages_scanned_high) { written_scanned(HIGH); }
+QUIRE_CASE(ksm, written_pages_scanned_far) { written_scanned(FAR); }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Everything at once: ksmd merges without pause while processes write, move,
+ * cut, fork and swap, and merged pages are moved elsewhere. No byte is lost.
+ */
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "crew.h"
+#include "kernel/swap.h"
+#include "memory/pattern.h"
+#include "proc/proc.h"
+#include "process/child.h"
+#include "process/map.h"
+
+#define ACTORS		4u
+#define ROUNDS		60u
+#define STORM_PAGES	32ul
+#define CONTENTS	5u	/* few, so that most pages find an equal */
+#define SWAP_MIB	32
+
+/* What page n holds in round r of an actor: its own notion of chance. */
+static unsigned int content(unsigned int actor, unsigned int round, size_t n)
+{
+	return (actor * 7 + round / 4 * 3 + n * 5 + n / 3) % CONTENTS;
+}
+
+static void write_some(char *range, unsigned int actor, unsigned int round)
+{
+	size_t n;
+
+	/* In round 4k pages get contents 4k; between, only look at them. */
+	for (n = 0; round % 4 == 0 && n < STORM_PAGES; n++)
+		pattern_write_page(page_of(range, n), SEED,
+				   content(actor, round, n));
+}
+
+static void verify(const char *range, unsigned int actor, unsigned int round)
+{
+	long byte;
+	size_t n;
+
+	for (n = 0; n < STORM_PAGES; n++) {
+		byte = pattern_verify_page(range + n * PAGE_SIZE, SEED,
+					   content(actor, round, n));
+		EXPECT(byte < 0, "actor %u, round %u: page %zu, byte %ld",
+		       actor, round, n, byte);
+	}
+}
+
+static void child_looks(const char *range, unsigned int actor,
+			unsigned int round)
+{
+	pid_t pid = fork_child();
+
+	if (!pid) {
+		sleep_ms(10 + round % 7);
+		verify(range, actor, round);
+		_exit(STATUS_OK);
+	}
+}
+
+static void cut(char *range, unsigned int round)
+{
+	char *page = page_of(range, round % (STORM_PAGES - 3));
+
+	if (mprotect(page, 3 * PAGE_SIZE, PROT_READ))
+		die_errno("cannot protect a part of the range");
+	sleep_ms(1);
+	if (mprotect(page, 3 * PAGE_SIZE, PROT_READ | PROT_WRITE))
+		die_errno("cannot lift the protection");
+}
+
+static void __attribute__((noreturn)) actor(unsigned int nr)
+{
+	char *here = HOME + nr * GIB, *there = AWAY + nr * GIB, *swap;
+	unsigned int round;
+
+	map_anon(here, STORM_PAGES * PAGE_SIZE);
+	if (madvise(here, STORM_PAGES * PAGE_SIZE, MADV_MERGEABLE))
+		die_errno("MADV_MERGEABLE");
+	for (round = 0; round < ROUNDS; round++) {
+		write_some(here, nr, round);
+		sleep_ms(7 + nr);
+		if (round % 3 == nr % 3) {
+			range_move(here, STORM_PAGES, there);
+			swap = here;
+			here = there;
+			there = swap;
+		}
+		if (round % 5 == 1)
+			child_looks(here, nr, round);
+		if (round % 2)
+			cut(here, round);
+		if (round % 7 == 3)	/* may be refused: somebody holds it */
+			act_soft_offline(page_of(here, round % STORM_PAGES), 0);
+		verify(here, nr, round);
+	}
+	while (wait(NULL) > 0)
+		;
+	exit(STATUS_OK);
+}
+
+QUIRE_CASE_TIMEOUT(ksm, storm, 60)
+{
+	pid_t pids[ACTORS];
+	unsigned int nr, round;
+	unsigned long merged = 0;
+
+	ksm_begin();
+	swap_on(SWAP_MIB);
+	ksm_set("sleep_millisecs", 2);
+	ksm_set("run", 1);
+	for (nr = 0; nr < ACTORS; nr++) {
+		pids[nr] = fork_child();
+		if (!pids[nr])
+			actor(nr);
+	}
+	for (round = 0; round < ROUNDS; round++) {
+		sleep_ms(8);
+		if (ksm_sysfs("pages_sharing") > merged)
+			merged = ksm_sysfs("pages_sharing");
+		if (round % 4 == 2)
+			try_write_file(KSM_CGROUP "/memory.reclaim", "256K");
+		if (round % 16 == 9)
+			try_write_file("/proc/sys/vm/compact_memory", "1");
+		if (round % 20 == 19)
+			ksm_set("run", 2);
+		ksm_set("run", 1);
+	}
+	for (nr = 0; nr < ACTORS; nr++)
+		wait_child(pids[nr], "an actor");
+	ksm_set("run", 0);
+	EXPECT(merged > STORM_PAGES, "only %lu pages were ever merged", merged);
+}

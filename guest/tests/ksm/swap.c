@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Merged pages in swap, and mappings that move meanwhile. */
+#include "ksm.h"
+#include "process/map.h"
+
+KSM_CASES(swapped_and_merged_again)
+{
+	struct places all = pair_merged(kind);
+
+	places_add_fork(&all, NULL, crew_fork(NULL));
+	expect_swapped(&all);
+	places_merge(&all);
+	expect_found(&all);
+}
+
+/* The page is gone when the mapping moves; what comes back is a new one. */
+KSM_CASES(moved_while_swapped)
+{
+	struct places all = pair_merged(kind);
+
+	places_swap_out(&all);
+	range_move(HOME, RANGE_PAGES, AWAY);
+	all.at[0].addr = page_of(AWAY, MID);
+	expect_same(&all);
+	places_merge(&all);
+	expect_found(&all);
+}
+
+/*
+ * The page is still in the swap cache when the mapping moves: what is mapped
+ * then at the new place is the merged page, and ksmd has not merged it there.
+ */
+static struct places moved_in_swap_cache(enum range_kind kind)
+{
+	struct places all = pair_merged(kind);
+	uint64_t pfn = places_merged(&all);
+	int held = page_hold(all.at[1].addr);
+
+	places_swap_out(&all);
+	range_move(HOME, RANGE_PAGES, AWAY);
+	all.at[0].addr = page_of(AWAY, MID);
+	expect_same(&all);
+	page_let_go(held);
+	EXPECT_EQ(places_merged(&all), pfn);
+	return all;
+}
+
+KSM_CASES(moved_in_swap_cache_scanned)
+{
+	struct places all = moved_in_swap_cache(kind);
+
+	ksm_pass(2);
+	expect_found(&all);
+}
+
+/* Stock looks for the page only where ksmd has seen it. */
+QUIRE_CASE_TAGGED(ksm, moved_in_swap_cache_unscanned, MENDS)
+{
+	struct places all;
+
+	ksm_begin();
+	all = moved_in_swap_cache(PLAIN);
+	expect_found(&all);
+}
+
+QUIRE_CASE_TAGGED(ksm, moved_in_swap_cache_unscanned_file, MENDS)
+{
+	struct places all;
+
+	ksm_begin();
+	all = moved_in_swap_cache(FILE_PAGES);
+	expect_found(&all);
+}
+
+/* Merge with a second page of the range; hold what goes to the swap cache. */
+static int swap_out_with(struct places *all, char *second)
+{
+	int held;
+
+	act_write(second, SAME);
+	places_add(all, NULL, second);
+	places_merge(all);
+	held = page_hold(all->at[1].addr);
+	places_swap_out(all);
+	return held;
+}
+
+/*
+ * Two pages of one range are merged. While they are in the swap cache, the one
+ * moves onto the other's place: the same merged page at the same address as
+ * before, with another index.
+ */
+KSM_CASES(moved_onto_sharer)
+{
+	struct places all = pair_make(kind);
+	char *first = all.at[0].addr, *second = page_of(HOME, MID + 4);
+	int held = swap_out_with(&all, second);
+
+	range_move(second, 1, first);
+	places_remove(&all, NULL, second);
+	expect_same(&all);
+	page_let_go(held);
+	ksm_pass(2);
+	expect_found(&all);
+}
+
+static long onto_sharer(char *second, long held)
+{
+	char *first = page_of(HOME, MID);
+
+	page_let_go(held);	/* what was inherited */
+	range_move(second, 1, first);
+	range_mergeable(first, 1);
+	return 0;
+}
+
+/*
+ * The same in a child that has moved nothing so far, with a mapping that was no
+ * longer mergeable when the child was born.
+ */
+KSM_CASES(moved_onto_sharer_by_child)
+{
+	struct places all = pair_make(kind);
+	char *second = page_of(HOME, MID + 4);
+	int held = swap_out_with(&all, second);
+	struct worker *child;
+
+	ASSERT(!act_unmergeable(second, 1), "MADV_UNMERGEABLE failed");
+	child = crew_fork(NULL);
+	unmap(second, PAGE_SIZE);
+	places_remove(&all, NULL, second);
+	places_add_fork(&all, NULL, child);
+	expect_same(&all);
+	ksm_pass(2);	/* all but the child's second page */
+	places_swap_out(&all);
+	crew_do(child, onto_sharer, second, held);
+	expect_same(&all);
+	page_let_go(held);
+	ksm_pass(2);
+	expect_found(&all);
+}

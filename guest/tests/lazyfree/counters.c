@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the kernel counts must be what there is, while and after. */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "kernel/memcg.h"
+#include "kernel/swap.h"
+#include "kernel/usage.h"
+#include "lazyfree.h"
+#include "proc/proc.h"
+#include "process/child.h"
+
+#define MIB_EACH	16ul
+static void expect_counts(const char *at, unsigned long kib,
+			  unsigned long lazy_kib)
+{
+	EXPECT_EQ(smaps_kib(at, "Rss"), kib);
+	EXPECT_EQ(smaps_kib(at, "Anonymous"), kib);
+	EXPECT_EQ(smaps_kib(at, "LazyFree"), lazy_kib);
+	EXPECT_EQ(smaps_kib(at, "Swap"), 0);
+	EXPECT_EQ(status_kib("VmSwap"), 0);
+}
+
+static char *big_range(unsigned long kib)
+{
+	size_t pages = MIB_EACH * MIB / PAGE_SIZE;
+	char *at = range_filled(SRC_BASE, pages, kib);
+
+	lazy_free(at, pages);
+	return at;
+}
+
+static void check_counts(unsigned long kib, enum how how)
+{
+	size_t n, nr = folio_pages(kib), pages = MIB_EACH * MIB / PAGE_SIZE;
+	unsigned long all = MIB_EACH * 1024;
+	struct usage first = usage_now();
+	char *at = big_range(kib);
+
+	expect_usage(&first, all, 0);
+	expect_counts(at, all, all);
+	for (n = 0; n < pages; n += 4 * nr)
+		lazy_rewrite(page_at(at, n), nr, kib, MASK_ALL);
+	reclaim(at, pages, how);
+	/* One folio of four is left, rewritten. */
+	expect_usage(&first, all / 4, 0);
+	expect_counts(at, all / 4, 0);
+	range_drop(at, pages);
+	expect_usage(&first, 0, 0);
+}
+
+QUIRE_CASE_SIZES(lazyfree, counters, ALL_SIZES)
+{
+	enum how how;
+
+	memcg_enter();
+	for (how = 0; how < NR_HOW; how++)
+		check_counts(kib, how);
+}
+
+/* Dropped, filled and given up again and again: nothing is left behind. */
+QUIRE_CASE_SIZES(lazyfree, nothing_leaks, ALL_SIZES)
+{
+	size_t pages = MIB_EACH * MIB / PAGE_SIZE, round;
+	struct usage first;
+	char *at;
+
+	memcg_enter();
+	first = usage_now();
+	at = big_range(kib);
+	for (round = 0; round < 4; round++) {
+		reclaim(at, pages, BY_PAGEOUT);
+		EXPECT_EQ(pagemap_present(at, pages), 0);
+		expect_usage(&first, 0, 0);
+		range_fill(at, pages, kib, SEED);
+		lazy_free(at, pages);
+	}
+	range_drop(at, pages);
+	expect_usage(&first, 0, 0);
+}
+
+/*
+ * The child ends with a mapping that has seen drops, failures and swap; the
+ * kernel then checks the child's counters itself ("Bad rss-counter").
+ */
+QUIRE_CASE_SIZES(lazyfree, counters_at_exit, ALL_SIZES)
+{
+	size_t pages = range_pages(kib);
+	struct usage first;
+	enum how how;
+	pid_t pid;
+
+	memcg_enter();
+	swap_on(SWAP_MIB);
+	first = usage_now();
+	for (how = 0; how < NR_HOW; how++) {
+		pid = fork_child();
+		if (!pid) {
+			char *at = lazy_range(kib, false);
+			struct hold hold;
+
+			reclaim(at, pages, how);
+			range_fill(at, pages, kib, SEED);
+			lazy_free(at, pages);
+			hold = hold_folios(at, pages / 2, kib, 0);
+			lazy_rewrite(at, pages / 4, kib, &masks[3]);
+			reclaim(at, pages, how);
+			hold_end(&hold);
+			reclaim(at, pages, how);
+			exit(STATUS_OK);
+		}
+		wait_child(pid, "the child that ends with its memory");
+	}
+	expect_usage(&first, 0, 0);
+}
+
+/*
+ * A folio that is dropped as a whole was never mapped in part: it has no
+ * business on the list of folios to split. Stock 6.12 puts each one there.
+ */
+QUIRE_CASE_SIZES_TAGGED(lazyfree, not_split_deferred, SERIES, LARGE_SIZES)
+{
+	size_t pages = range_pages(kib);
+	enum how how;
+
+	for (how = 0; how < NR_HOW; how++) {
+		for_each_mapping(by_pte, kib) {
+			char *at = lazy_range(kib, by_pte);
+			unsigned long queued = mthp_stat(kib, "split_deferred");
+
+			reclaim(at, pages, how);
+			expect_dropped(at, pages);
+			EXPECT_EQ(mthp_stat(kib, "split_deferred") - queued, 0);
+			range_drop(at, pages);
+		}
+	}
+}
+
+/* Nor is a folio that stays whole, whatever it is that keeps it. */
+QUIRE_CASE_SIZES_TAGGED(lazyfree, kept_not_split_deferred, SERIES, LARGE_SIZES)
+{
+	size_t pages = range_pages(kib);
+
+	for_each_mask(mask) {
+		char *at = lazy_range(kib, true);
+		unsigned long queued = mthp_stat(kib, "split_deferred");
+
+		lazy_rewrite(at, pages, kib, mask);
+		reclaim(at, pages, BY_PAGEOUT);
+		EXPECT_EQ(mthp_stat(kib, "split_deferred") - queued, 0);
+		EXPECT_EQ(pagemap_present(at, pages), pages);
+		range_drop(at, pages);
+	}
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lazily freed pages that the kernel writes to, not the program: direct I/O
+ * reads into them through the pages themselves. Their entries stay clean; only
+ * the folio is marked dirty.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "lazyfree.h"
+#include "memory/pattern.h"
+#include "proc/knob.h"
+#include "process/map.h"
+
+/* A block device in memory; nothing else uses it without swap. */
+#define SYSFS	"/sys/block/zram0"
+#define DEVICE	"/dev/zram0"
+
+/* A device with page n of SEED_NEW at block n; open for direct I/O. */
+static int device(size_t pages)
+{
+	size_t len = pages * PAGE_SIZE;
+	char *buffer = map_anon(NULL, len);
+	int fd;
+
+	write_file(SYSFS "/disksize", "%zu", len);
+	fd = open(DEVICE, O_RDWR | O_DIRECT | O_CLOEXEC);
+	if (fd < 0)
+		die_errno("cannot open " DEVICE " for direct I/O");
+	pattern_write(buffer, len, SEED_NEW);
+	if (pwrite(fd, buffer, len, 0) != (ssize_t)len)
+		die_errno("cannot fill " DEVICE);
+	unmap(buffer, len);
+	return fd;
+}
+
+static void read_masked(int fd, char *addr, size_t pages, unsigned long kib,
+			const struct mask *mask)
+{
+	size_t n;
+
+	for (n = 0; n < pages; n++) {
+		if (masked(mask, n, kib) &&
+		    pread(fd, page_at(addr, n), PAGE_SIZE, n * PAGE_SIZE) !=
+		    (ssize_t)PAGE_SIZE)
+			die_errno("direct read of block %zu", n);
+	}
+}
+
+QUIRE_CASE_SIZES(lazyfree, direct_io_kept, ALL_SIZES)
+{
+	size_t pages = range_pages(kib);
+	int fd = device(pages);
+
+	for_each_mask(mask) {
+		for_each_mapping(by_pte, kib) {
+			char *at = lazy_range(kib, by_pte);
+
+			read_masked(fd, at, pages, kib, mask);
+			reclaim(at, pages, BY_PAGEOUT);
+			expect_survivors(at, pages, kib, mask);
+			range_drop(at, pages);
+		}
+	}
+	close(fd);
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reclaim that fails because something else refers to the folio: nothing at
+ * all may change, and the next try, without that reference, succeeds.
+ */
+#include <stdlib.h>
+
+#include "kernel/pin.h"
+#include "kernel/swap.h"
+#include "lazyfree.h"
+#include "proc/proc.h"
+
+/* Pages of a folio whose reference is held: only it matters that one is. */
+static const struct mask *const positions[] = {
+	&masks[0], &masks[1], &masks[2],
+};
+
+static size_t position(const struct mask *mask, unsigned long kib)
+{
+	size_t page = 0;
+
+	while (!mask->has(page, folio_pages(kib)))
+		page++;
+	return page;
+}
+
+static void check_held(unsigned long kib, bool by_pte, enum how how,
+		       const struct mask *where)
+{
+	size_t kept, pages = range_pages(kib);
+	char *at = lazy_range(kib, by_pte);
+	struct hold hold = hold_folios(at, pages, kib, position(where, kib));
+	struct snapshot *before;
+
+	kept = hold.held * folio_pages(kib);
+	before = snapshot(at, kept);
+	reclaim(at, pages, how);
+	expect_entries(before, at);
+	expect_content(at, kept, SEED, 0);
+	/* Where a pipe cannot hold all folios, the rest is not held. */
+	expect_dropped(page_at(at, kept), pages - kept);
+	hold_end(&hold);
+	expect_entries(before, at);
+	reclaim(at, pages, how);
+	expect_old_or_zero(at, kept, 0);
+	expect_writable(at, pages);
+	range_drop(at, pages);
+	free(before);
+}
+
+QUIRE_CASE_SIZES(lazyfree, held_unchanged, ALL_SIZES)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(positions); i++) {
+		for_each_mapping(by_pte, kib) {
+			check_held(kib, by_pte, BY_PAGEOUT, positions[i]);
+			check_held(kib, by_pte, BY_MEMCG, positions[i]);
+		}
+	}
+}
+
+/*
+ * A folio that was held is still lazyfree, and its pages are still clean: it
+ * needs no swap to be dropped later. Stock 6.12 makes it swap-backed.
+ */
+static void check_stays_lazyfree(unsigned long kib, bool by_pte, enum how how)
+{
+	size_t kept, pages = range_pages(kib);
+	char *at = lazy_range(kib, by_pte);
+	struct hold hold = hold_folios(at, pages, kib, 0);
+	unsigned long out = vmstat("pswpout");
+
+	kept = hold.held * folio_pages(kib);
+	reclaim(at, pages, how);
+	EXPECT_EQ(lazy_swapbacked(at, kept), 0);
+	EXPECT_EQ(smaps_kib(at, "LazyFree"), kept * PAGE_SIZE / KIB);
+	hold_end(&hold);
+	reclaim(at, pages, how);
+	/* Reclaim of the cgroup may swap other memory of this process out. */
+	if (how == BY_PAGEOUT)
+		EXPECT_EQ(vmstat("pswpout") - out, 0);
+	expect_dropped(at, pages);
+	range_drop(at, pages);
+}
+
+QUIRE_CASE_SIZES_TAGGED(lazyfree, held_stays_lazyfree, SERIES, ALL_SIZES)
+{
+	swap_on(SWAP_MIB);
+	for_each_mapping(by_pte, kib) {
+		check_stays_lazyfree(kib, by_pte, BY_PAGEOUT);
+		check_stays_lazyfree(kib, by_pte, BY_MEMCG);
+	}
+}
+
+/*
+ * The owner of a pin may write to the pages and never dirty them, so a pinned
+ * folio is made swap-backed: its content counts again.
+ */
+static void check_pinned(unsigned long kib, bool by_pte, enum how how)
+{
+	size_t pages = range_pages(kib);
+	char *at = lazy_range(kib, by_pte);
+	struct pin *pin = pin_folios(at, pages, kib, folio_pages(kib) / 2);
+	size_t kept = pin_count(pin) * folio_pages(kib);
+
+	reclaim(at, pages, how);
+	EXPECT_EQ(lazy_swapbacked(at, kept), kept);
+	pin_end(pin);
+	reclaim(at, pages, how);
+	expect_content(at, kept, SEED, 0);
+	range_drop(at, pages);
+}
+
+QUIRE_CASE_SIZES(lazyfree, pinned_becomes_swapbacked, ALL_SIZES)
+{
+	swap_on(SWAP_MIB);
+	for_each_mapping(by_pte, kib) {
+		check_pinned(kib, by_pte, BY_PAGEOUT);
+		check_pinned(kib, by_pte, BY_MEMCG);
+	}
+}
+
+/* Held and redirtied: kept, and swap-backed for good. */
+static void check_held_redirtied(unsigned long kib, bool by_pte,
+				 const struct mask *mask)
+{
+	size_t kept, pages = range_pages(kib);
+	char *at = lazy_range(kib, by_pte);
+	struct snapshot *before;
+	struct hold hold;
+
+	lazy_rewrite(at, pages, kib, mask);
+	hold = hold_folios(at, pages, kib, folio_pages(kib) - 1);
+	kept = hold.held * folio_pages(kib);
+	before = snapshot(at, kept);
+	reclaim(at, pages, BY_PAGEOUT);
+	expect_entries(before, at);
+	EXPECT_EQ(lazy_swapbacked(at, kept), kept);
+	hold_end(&hold);
+	expect_survivors(at, pages, kib, mask);
+	reclaim(at, pages, BY_PAGEOUT);
+	expect_survivors(at, pages, kib, mask);
+	range_drop(at, pages);
+	free(before);
+}
+
+QUIRE_CASE_SIZES(lazyfree, held_redirtied, ALL_SIZES)
+{
+	swap_on(SWAP_MIB);
+	for_each_mask(mask) {
+		for_each_mapping(by_pte, kib)
+			check_held_redirtied(kib, by_pte, mask);
+	}
+}
+
+/* Redirtied while held, after a first failure. */
+QUIRE_CASE_SIZES(lazyfree, held_then_redirtied, ALL_SIZES)
+{
+	size_t pages = range_pages(kib);
+
+	for_each_mask(mask) {
+		char *at = lazy_range(kib, false);
+		struct hold hold = hold_folios(at, pages, kib, 0);
+		size_t kept = hold.held * folio_pages(kib);
+
+		reclaim(at, pages, BY_PAGEOUT);
+		lazy_rewrite(at, kept, kib, mask);
+		hold_end(&hold);
+		reclaim(at, pages, BY_PAGEOUT);
+		expect_survivors(at, kept, kib, mask);
+		range_drop(at, pages);
+	}
+}
+
+/* What is held keeps its content, whatever becomes of the mapping. */
+QUIRE_CASE_SIZES(lazyfree, held_content, ALL_SIZES)
+{
+	static char page[PAGE_SIZE];
+	size_t n, nr = folio_pages(kib), pages = range_pages(kib);
+
+	for_each_mapping(by_pte, kib) {
+		char *at = lazy_range(kib, by_pte);
+		struct hold hold = hold_folios(at, pages, kib, nr / 2);
+		unsigned int held = hold.held;
+
+		reclaim(at, pages, BY_MEMCG);
+		range_drop(at, pages);
+		for (n = 0; n < held; n++) {
+			hold_read(&hold, page);
+			expect_content(page, 1, SEED, n * nr + nr / 2);
+		}
+		hold_end(&hold);
+	}
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Folios whose pages differ in what their entries allow or remember, and a
+ * reclaim that fails: each page has back what it had, and not what the first
+ * page of the folio had.
+ */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "lazyfree.h"
+#include "memory/pattern.h"
+#include "memory/share.h"
+#include "process/peer.h"
+
+/*
+ * Where a page that parent and child share became writable by mistake, what
+ * the one writes shows in the other.
+ */
+static void check_writable(unsigned long kib, const struct mask *alone,
+			   bool redirty)
+{
+	size_t n, pages = range_pages(kib);
+	char *at = lazy_range(kib, true);
+	struct snapshot *before;
+	struct hold hold;
+	struct peer peer;
+
+	if (!fork_without(&peer, at, pages, kib, alone))
+		sharer_writes(&peer, at, pages, kib, alone);
+	for (n = 0; n < pages && redirty; n++) {
+		if (masked(alone, n, kib))
+			pattern_write_page(page_at(at, n), SEED, n);
+	}
+	hold = hold_folios(at, pages, kib, 0);
+	before = snapshot(at, pages);
+	reclaim_shared(peer.pid);
+	expect_entries(before, at);
+	expect_writable(at, pages);
+	hold_end(&hold);
+	peer_turn(&peer);	/* the child sees nothing of that, and writes */
+	expect_content(at, pages, SEED_NEW, 0);
+	peer_turn(&peer);
+	peer_join(&peer, "the child of a range that stays");
+	range_drop(at, pages);
+	free(before);
+}
+
+QUIRE_CASE_SIZES(lazyfree, writable_not_gained, LARGE_SIZES)
+{
+	for_each_mask(mask)
+		check_writable(kib, mask, false);
+}
+
+QUIRE_CASE_SIZES(lazyfree, writable_not_gained_dirty, LARGE_SIZES)
+{
+	for_each_mask(mask)
+		check_writable(kib, mask, true);
+}
+
+/*
+ * The child is gone: pages differ in being writable, but nobody shares them.
+ * One pass has to drop all, though it takes several runs of entries.
+ */
+QUIRE_CASE_SIZES(lazyfree, mixed_writable_dropped, ALL_SIZES)
+{
+	size_t pages = range_pages(kib);
+
+	for_each_mask(mask) {
+		char *at = lazy_range(kib, true);
+		struct peer peer;
+
+		if (!fork_without(&peer, at, pages, kib, mask))
+			exit(STATUS_OK);
+		peer_join(&peer, "a child that only ends");
+		reclaim(at, pages, BY_PAGEOUT);
+		expect_dropped(at, pages);
+		range_drop(at, pages);
+	}
+}
+
+enum soft_dirty {
+	WRITTEN,	/* pages in the mask dirty and soft-dirty */
+	WRITTEN_BEFORE,	/* pages in the mask dirty; none soft-dirty */
+	FREED_AFTER,	/* pages in the mask soft-dirty; none dirty */
+	NR_SOFT_DIRTY,
+};
+
+static char *range_soft_dirty(unsigned long kib, const struct mask *mask,
+			      enum soft_dirty what)
+{
+	size_t n, pages = range_pages(kib);
+	char *at = range_charged(kib, true);
+	struct snapshot *now;
+
+	if (what != FREED_AFTER)
+		lazy_free(at, pages);
+	pagemap_clear_soft_dirty();
+	for (n = 0; n < pages; n++) {
+		if (masked(mask, n, kib))
+			pattern_write_page(page_at(at, n), SEED, n);
+	}
+	if (what == WRITTEN_BEFORE)
+		pagemap_clear_soft_dirty();
+	if (what == FREED_AFTER)
+		lazy_free(at, pages);
+	now = snapshot(at, pages);
+	for (n = 0; n < pages; n++)
+		EXPECT(now->page[n].soft_dirty ==
+		       (what != WRITTEN_BEFORE && masked(mask, n, kib)),
+		       "page %zu (%s) is not as the case needs it", n,
+		       mask->name);
+	free(now);
+	return at;
+}
+
+/* What a reference keeps is as it was. */
+static void check_held(char *at, size_t pages, unsigned long kib, enum how how)
+{
+	struct hold hold = hold_folios(at, pages, kib, 0);
+	size_t kept = hold.held * folio_pages(kib);
+	struct snapshot *before = snapshot(at, kept);
+
+	reclaim(at, pages, how);
+	expect_entries(before, at);
+	expect_content(at, kept, SEED, 0);
+	hold_end(&hold);
+	free(before);
+}
+
+static void check_soft_dirty(unsigned long kib, const struct mask *mask,
+			     enum soft_dirty what, bool held)
+{
+	size_t pages = range_pages(kib);
+	char *at = range_soft_dirty(kib, mask, what);
+	struct snapshot *before;
+
+	if (held) {
+		check_held(at, pages, kib, BY_PAGEOUT);
+	} else {
+		before = snapshot(at, pages);
+		reclaim(at, pages, BY_PAGEOUT);
+		expect_entries_or_dropped(before, at, kib, mask);
+		expect_old_or_zero(at, pages, 0);
+		free(before);
+	}
+	range_drop(at, pages);
+}
+
+QUIRE_CASE_SIZES(lazyfree, soft_dirty_same, ALL_SIZES)
+{
+	enum soft_dirty what;
+
+	needs_soft_dirty();
+	for (what = 0; what < NR_SOFT_DIRTY; what++) {
+		for_each_mask(mask)
+			check_soft_dirty(kib, mask, what, true);
+	}
+}
+
+/* All pages are read-only, so that they differ in their soft-dirty bit alone. */
+QUIRE_CASE_SIZES(lazyfree, soft_dirty_same_read_only, ALL_SIZES)
+{
+	size_t pages = range_pages(kib);
+
+	needs_soft_dirty();
+	for_each_mask(mask) {
+		char *at = range_soft_dirty(kib, mask, FREED_AFTER);
+
+		fork_and_forget();
+		check_held(at, pages, kib, BY_MEMCG);
+		range_drop(at, pages);
+	}
+}
+
+/* Without a hold: it is the dirty page that makes reclaim fail. */
+QUIRE_CASE_SIZES(lazyfree, soft_dirty_same_redirtied, ALL_SIZES)
+{
+	needs_soft_dirty();
+	for_each_mask(mask) {
+		check_soft_dirty(kib, mask, WRITTEN, false);
+		check_soft_dirty(kib, mask, WRITTEN_BEFORE, false);
+	}
+}
+
+/* Pages that differ in soft-dirty only, all clean: dropped in one pass. */
+QUIRE_CASE_SIZES(lazyfree, mixed_soft_dirty_dropped, ALL_SIZES)
+{
+	size_t pages = range_pages(kib);
+
+	needs_soft_dirty();
+	for_each_mask(mask) {
+		char *at = range_soft_dirty(kib, mask, FREED_AFTER);
+
+		reclaim(at, pages, BY_PAGEOUT);
+		expect_dropped(at, pages);
+		range_drop(at, pages);
+	}
+}

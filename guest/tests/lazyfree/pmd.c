@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Folios of 2 MiB that are mapped by PMD. */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "kernel/swap.h"
+#include "lazyfree.h"
+#include "memory/folio.h"
+#include "proc/proc.h"
+#include "process/peer.h"
+
+#define KIB_PMD		(PMD_SIZE / KIB)
+
+static char *pmd_range(size_t pages)
+{
+	char *at = lazy_range(KIB_PMD, false);
+
+	ASSERT(folio_pmd_mapped_kib(at) == pages * PAGE_SIZE / KIB,
+	       "only %lu KiB are mapped by PMD", folio_pmd_mapped_kib(at));
+	return at;
+}
+
+/* A single byte makes all of it count again. */
+static void check_byte(size_t offset, enum how how)
+{
+	size_t pages = range_pages(KIB_PMD);
+	char *at = pmd_range(pages);
+
+	at[offset] ^= 0x55;
+	reclaim(at, pages, how);
+	at[offset] ^= 0x55;
+	expect_content(page_at(at, offset / PAGE_SIZE), 1, SEED,
+		       offset / PAGE_SIZE);
+	expect_old_or_zero(at, pages, 0);
+	range_drop(at, pages);
+}
+
+QUIRE_CASE(lazyfree, pmd_one_byte_kept)
+{
+	enum how how;
+
+	for (how = 0; how < NR_HOW; how++) {
+		check_byte(0, how);
+		check_byte(PMD_SIZE - 1, how);
+		check_byte(PMD_SIZE + PMD_SIZE / 2, how);
+	}
+}
+
+/*
+ * Redirtied, and kept without splitting the PMD: no byte is lost, and nothing
+ * of the mapping changed. Stock 6.12 splits it before it looks.
+ */
+QUIRE_CASE_TAGGED(lazyfree, pmd_redirtied_not_split, SERIES)
+{
+	size_t pages = range_pages(KIB_PMD);
+	enum how how;
+
+	for (how = 0; how < NR_HOW; how++) {
+		char *at = pmd_range(pages);
+		unsigned long split = vmstat("thp_split_pmd");
+		struct snapshot *before;
+
+		lazy_rewrite(at, pages, KIB_PMD, &masks[1]);
+		before = snapshot(at, pages);
+		reclaim(at, pages, how);
+		EXPECT_EQ(vmstat("thp_split_pmd") - split, 0);
+		EXPECT_EQ(folio_pmd_mapped_kib(at), pages * PAGE_SIZE / KIB);
+		expect_entries(before, at);
+		EXPECT_EQ(lazy_swapbacked(at, pages), pages);
+		lazy_rewrite(at, pages, KIB_PMD, MASK_ALL);
+		expect_content(at, pages, SEED_NEW, 0);
+		range_drop(at, pages);
+		free(before);
+	}
+}
+
+/* What was kept is an ordinary folio: it goes to swap and comes back. */
+QUIRE_CASE(lazyfree, pmd_redirtied_to_swap)
+{
+	size_t pages = range_pages(KIB_PMD);
+	char *at = pmd_range(pages);
+
+	swap_on(SWAP_MIB);
+	lazy_rewrite(at, pages, KIB_PMD, MASK_ALL);
+	reclaim(at, pages, BY_PAGEOUT);
+	EXPECT_EQ(lazy_swapbacked(at, pages), pages);
+	expect_content(at, pages, SEED_NEW, 0);
+	swap_out(at, pages);
+	expect_content(at, pages, SEED_NEW, 0);
+	range_drop(at, pages);
+}
+
+/* And can be given up once more. */
+QUIRE_CASE(lazyfree, pmd_redirtied_freed_again)
+{
+	size_t pages = range_pages(KIB_PMD);
+	char *at = pmd_range(pages);
+
+	lazy_rewrite(at, pages, KIB_PMD, MASK_ALL);
+	reclaim(at, pages, BY_PAGEOUT);
+	lazy_free(at, pages);
+	reclaim(at, pages, BY_PAGEOUT);
+	expect_dropped(at, pages);
+	range_drop(at, pages);
+}
+
+/*
+ * Mapped by PMD in the parent, by PTEs in the child, and redirtied in the one,
+ * the other, or none. The child makes its first and last page its own.
+ */
+static void check_two_ways(bool parent_writes, bool child_writes)
+{
+	size_t pages = range_pages(KIB_PMD);
+	char *at = pmd_range(pages);
+	struct peer peer;
+
+	if (!peer_fork(&peer)) {
+		const struct mask *mask = &masks[0];
+
+		range_split_pmds(at, pages);
+		if (child_writes)
+			lazy_rewrite(at, pages, KIB_PMD, mask);
+		peer_turn(&peer);
+		if (child_writes)
+			expect_survivors(at, pages, KIB_PMD, mask);
+		else
+			expect_old_or_zero(at, pages, 0);
+		peer_end(&peer);
+	}
+	peer_wait(&peer);
+	if (parent_writes)
+		lazy_rewrite(at, pages, KIB_PMD, &masks[1]);
+	reclaim_shared(peer.pid);
+	if (parent_writes)
+		expect_survivors(at, pages, KIB_PMD, &masks[1]);
+	else
+		expect_old_or_zero(at, pages, 0);
+	peer_turn(&peer);
+	peer_join(&peer, "the child that maps by PTEs");
+	expect_writable(at, pages);
+	range_drop(at, pages);
+}
+
+QUIRE_CASE(lazyfree, pmd_and_ptes)
+{
+	check_two_ways(false, false);
+	check_two_ways(true, false);
+	check_two_ways(false, true);
+	check_two_ways(true, true);
+}
+
+/* The child's PMD is dirty still: written before the parent gave it up. */
+QUIRE_CASE(lazyfree, pmd_child_dirty)
+{
+	size_t pages = range_pages(KIB_PMD);
+	char *at = range_charged(KIB_PMD, false);
+	struct peer peer;
+
+	if (!peer_fork(&peer)) {
+		peer_wait(&peer);
+		expect_content(at, pages, SEED, 0);
+		peer_end(&peer);
+	}
+	/* By PTEs, because MADV_FREE leaves a shared PMD alone. */
+	range_split_pmds(at, pages);
+	if (madvise(at, pages * PAGE_SIZE, MADV_FREE))
+		die_errno("MADV_FREE of shared pages");
+	reclaim_shared(peer.pid);
+	expect_old_or_zero(at, pages, 0);
+	peer_turn(&peer);
+	peer_join(&peer, "the child that gave up nothing");
+	range_drop(at, pages);
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * After reclaim, no CPU may still reach a page that was dropped: neither the
+ * CPU that reclaimed nor another one that used the page all the time.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+
+#include "kernel/swap.h"
+#include "lazyfree.h"
+#include "process/cpu.h"
+
+/* Touch each page, so that this CPU's TLB holds its entry. Returns the sum. */
+static uint64_t touch(const char *addr, size_t pages)
+{
+	uint64_t sum = 0;
+	size_t n;
+
+	for (n = 0; n < pages; n++)
+		sum += *(volatile uint64_t *)(addr + n * PAGE_SIZE);
+	return sum;
+}
+
+/* The range starts lazyfree and in the TLB; in the end no page reads as old. */
+QUIRE_CASE_SIZES(lazyfree, tlb_flushed, ALL_SIZES)
+{
+	size_t pages = range_pages(kib);
+	uint64_t sum;
+
+	for_each_mapping(by_pte, kib) {
+		char *at = lazy_range(kib, by_pte);
+
+		touch(at, pages);
+		page_out(at, pages * PAGE_SIZE);
+		sum = touch(at, pages);
+		EXPECT(!sum, "pages that were dropped read as before");
+		expect_zero(at, pages);
+		expect_writable(at, pages);
+		range_drop(at, pages);
+	}
+}
+
+struct watcher {
+	const char *addr;
+	size_t pages;
+	bool reached, look;
+	uint64_t sum;
+};
+
+static void *watch(void *arg)
+{
+	struct watcher *watcher = arg;
+
+	stay_on_cpu(cpu_count() - 1);
+	touch(watcher->addr, watcher->pages);
+	__atomic_store_n(&watcher->reached, true, __ATOMIC_SEQ_CST);
+	/* No system call while it waits: the TLB stays as it is. */
+	while (!__atomic_load_n(&watcher->look, __ATOMIC_SEQ_CST))
+		;
+	watcher->sum = touch(watcher->addr, watcher->pages);
+	return NULL;
+}
+
+QUIRE_CASE_SIZES(lazyfree, tlb_flushed_elsewhere, ALL_SIZES)
+{
+	size_t pages = range_pages(kib);
+
+	for_each_mapping(by_pte, kib) {
+		char *at = lazy_range(kib, by_pte);
+		struct watcher watcher = { .addr = at, .pages = pages };
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, watch, &watcher))
+			die("cannot start a thread");
+		while (!__atomic_load_n(&watcher.reached, __ATOMIC_SEQ_CST))
+			sched_yield();
+		page_out(at, pages * PAGE_SIZE);
+		EXPECT_EQ(pagemap_present(at, pages), 0);
+		__atomic_store_n(&watcher.look, true, __ATOMIC_SEQ_CST);
+		if (pthread_join(thread, NULL))
+			die("cannot join a thread");
+		EXPECT(!watcher.sum,
+		       "pages that were dropped read as before on another CPU");
+		expect_zero(at, pages);
+		range_drop(at, pages);
+	}
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Dirty and accessed bits travel with the entries. Losing the one loses data at
+ * the next reclaim; losing the other sends pages in use to swap.
+ *
+ * An implementation may set a bit for all pages of a folio, or of a block, of
+ * which one had it: the hardware keeps one bit for a contpte block, too.
+ */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "kernel/swap.h"
+#include "memory/folio.h"
+#include "memory/pattern.h"
+#include "mremap.h"
+#include "proc/knob.h"
+#include "proc/proc.h"
+#include "process/map.h"
+
+#define SWAP_MIB	64
+#define DST		page_at(DST_BASE, BLOCK)
+
+/* Pages on their way to another list, in this CPU's batches, arrive there. */
+static void drain_batches(void)
+{
+	char *page = map_anon(NULL, PAGE_SIZE);
+
+	if (madvise(page, PAGE_SIZE, MADV_COLD))
+		die_errno("MADV_COLD");
+	unmap(page, PAGE_SIZE);
+}
+
+static void lazyfree(char *addr, size_t pages)
+{
+	range_split_pmds(addr, pages);
+	if (madvise(addr, pages * PAGE_SIZE, MADV_FREE))
+		die_errno("MADV_FREE of %zu pages", pages);
+	drain_batches();
+	EXPECT_EQ(smaps_kib(addr, "LazyFree"), pages * PAGE_SIZE / KIB);
+}
+
+static bool is_zero(const char *page)
+{
+	return pattern_verify_zero(page, PAGE_SIZE) < 0;
+}
+
+/* Freed lazily, then one page of each second folio or block written again. */
+static void lazyfree_written(unsigned long kib, size_t written)
+{
+	size_t n, pages = range_pages(kib);
+	size_t folio = kib < 64 ? BLOCK : kib * KIB / PAGE_SIZE;
+	char *from = range_filled(SRC_BASE, pages, kib);
+	char *to = range_hole(DST, pages);
+	unsigned long clean;
+
+	lazyfree(from, pages);
+	for (n = written; n < pages; n += 2 * folio)
+		pattern_write_page(page_at(from, n), SEED_NEW, n);
+	clean = smaps_kib(from, "LazyFree");
+	move_and_check(from, pages, to);
+	EXPECT(smaps_kib(to, "LazyFree") <= clean,
+	       "%lu KiB are clean after the move, %lu KiB were before",
+	       smaps_kib(to, "LazyFree"), clean);
+	page_out(to, pages * PAGE_SIZE);
+	for (n = 0; n < pages; n++) {
+		if (n % (2 * folio) == written)
+			expect_content(page_at(to, n), 1, SEED_NEW, n);
+		else if (!is_zero(page_at(to, n)))
+			expect_content(page_at(to, n), 1, SEED, n);
+	}
+	expect_writable(to, pages);
+	range_drop(from, pages);
+	range_drop(to, pages);
+}
+
+QUIRE_CASE_SIZES(mremap, lazyfree_written_again, ALL_SIZES)
+{
+	swap_on(SWAP_MIB);
+	lazyfree_written(kib, 0);
+	lazyfree_written(kib, 5);
+	lazyfree_written(kib, BLOCK - 1);
+}
+
+/* What nobody wrote stays clean, and reclaim can drop it. */
+QUIRE_CASE_SIZES(mremap, lazyfree_clean, ALL_SIZES)
+{
+	size_t n, pages = range_pages(kib);
+	char *from = range_filled(SRC_BASE, pages, kib);
+	char *to = range_hole(DST, pages);
+
+	swap_on(SWAP_MIB);
+	lazyfree(from, pages);
+	move_and_check(from, pages, to);
+	EXPECT_EQ(smaps_kib(to, "LazyFree"), pages * PAGE_SIZE / KIB);
+	page_out(to, pages * PAGE_SIZE);
+	EXPECT_EQ(pagemap_swapped(to, pages), 0);
+	for (n = 0; n < pages; n++) {
+		if (!is_zero(page_at(to, n)))
+			expect_content(page_at(to, n), 1, SEED, n);
+	}
+	expect_writable(to, pages);
+}
+
+/* Clean when it moved, written at its new place, some pages of each block. */
+QUIRE_CASE_SIZES(mremap, lazyfree_written_after, ALL_SIZES)
+{
+	size_t n, pages = range_pages(kib);
+	char *from = range_filled(SRC_BASE, pages, kib);
+	char *to = range_hole(page_at(DST_BASE, 5), pages);
+
+	swap_on(SWAP_MIB);
+	lazyfree(from, pages);
+	move_and_check(from, pages, to);
+	for (n = 0; n < pages; n += 7)
+		pattern_write_page(page_at(to, n), SEED_NEW, n);
+	page_out(to, pages * PAGE_SIZE);
+	move_and_check(to, pages, from);
+	for (n = 0; n < pages; n++) {
+		if (n % 7 == 0)
+			expect_content(page_at(from, n), 1, SEED_NEW, n);
+		else if (!is_zero(page_at(from, n)))
+			expect_content(page_at(from, n), 1, SEED, n);
+	}
+	expect_writable(from, pages);
+}
+
+/* Anonymous data reclaimed after a move comes back from swap. */
+QUIRE_CASE_SIZES(mremap, reclaimed_after_move, ALL_SIZES)
+{
+	size_t pages = range_pages(kib);
+	char *from = range_filled(SRC_BASE, pages, kib);
+	char *to = range_hole(page_at(DST_BASE, 3), pages);
+
+	swap_on(SWAP_MIB);
+	move_and_check(from, pages, to);
+	swap_out(to, pages);
+	expect_content(to, pages, SEED, 0);
+	swap_out(to, pages);
+	move_and_check(to, pages, from);
+	expect_content(from, pages, SEED, 0);
+	expect_writable(from, pages);
+}
+
+/*
+ * Pages of a hole that were only read are clean, and writable without a fault;
+ * then some are written: only the bit in their entries tells.
+ */
+static void clean_then_written(unsigned long kib, size_t written)
+{
+	size_t n, pages = range_pages(kib);
+	char *from = range_hole(SRC_BASE, pages);
+	char *to = range_hole(DST, pages);
+	unsigned long clean;
+
+	folio_want_shmem(kib == 2048 ? 1024 : kib);
+	map_or_die(from, pages * PAGE_SIZE, PROT_READ | PROT_WRITE,
+		   MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	expect_zero(from, pages);
+	clean = smaps_kib(from, "Private_Clean");
+	EXPECT_EQ(clean, pages * PAGE_SIZE / KIB);
+	move_and_check(from, pages, to);
+	EXPECT_EQ(smaps_kib(to, "Private_Clean"), clean);
+	EXPECT_EQ(smaps_kib(to, "Private_Dirty"), 0);
+	for (n = written; n < pages; n += BLOCK)
+		pattern_write_page(page_at(to, n), SEED, n);
+	clean = smaps_kib(to, "Private_Clean");
+	move_and_check(to, pages, from);
+	EXPECT(smaps_kib(from, "Private_Clean") <= clean,
+	       "%lu KiB are clean after the move, %lu KiB were before",
+	       smaps_kib(from, "Private_Clean"), clean);
+	page_out(from, pages * PAGE_SIZE);
+	for (n = 0; n < pages; n++) {
+		if (n % BLOCK == written)
+			expect_content(page_at(from, n), 1, SEED, n);
+		else
+			expect_zero(page_at(from, n), 1);
+	}
+	range_drop(from, pages);
+	range_drop(to, pages);
+}
+
+QUIRE_CASE_SIZES(mremap, file_clean_then_written, ALL_SIZES)
+{
+	swap_on(SWAP_MIB);
+	clean_then_written(kib, 0);
+	clean_then_written(kib, 7);
+	clean_then_written(kib, BLOCK - 1);
+}
+
+/*
+ * Clear all accessed bits, move (which also empties the TLB of the range: a
+ * cached translation sets no bit), read one page, move again.
+ */
+static void accessed(unsigned long kib, size_t read)
+{
+	size_t pages = range_pages(kib);
+	size_t folio = kib < 64 ? BLOCK : kib * KIB / PAGE_SIZE;
+	char *from = range_filled(SRC_BASE, pages, kib);
+	char *mid = range_hole(DST2_BASE, pages);
+	char *to = range_hole(DST, pages);
+	unsigned long before, after;
+	uint64_t word;
+
+	range_split_pmds(from, pages);
+	write_file("/proc/self/clear_refs", "1");
+	move(from, pages, mid);
+	EXPECT_EQ(smaps_kib(mid, "Referenced"), 0);
+	EXPECT(!probe_read(page_at(mid, read), &word), "cannot read page");
+	before = smaps_kib(mid, "Referenced");
+	EXPECT(before, "a read set no accessed bit");
+	move(mid, pages, to);
+	after = smaps_kib(to, "Referenced");
+	EXPECT(after >= before && after <= folio * PAGE_SIZE / KIB,
+	       "%lu KiB are accessed after the move, %lu KiB were before",
+	       after, before);
+	range_drop(from, pages);
+	range_drop(mid, pages);
+	range_drop(to, pages);
+}
+
+QUIRE_CASE_SIZES(mremap, accessed, ALL_SIZES)
+{
+	accessed(kib, 0);
+	accessed(kib, 6);
+	accessed(kib, BLOCK - 1);
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Ranges whose pages are in different states. */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "kernel/swap.h"
+#include "memory/pattern.h"
+#include "mremap.h"
+
+/*
+ * One character a page: P part of the folio as it was filled, '.' absent,
+ * S in swap, s a small page of its own. A large folio that has lost some pages
+ * keeps the others; the small pages and swap entries between them are new. A
+ * whole block comes before each kind of first page: what held for the block
+ * must not be taken for what follows it.
+ */
+static const char *const kinds[] = {
+	"PPPPPPPPPPPPPPPP",
+	"SPPPPPPPPPPPPPPP",
+	"PPP.PSsPPPPSPPP.",
+	"PPPPPPPPPPPPPPPP",
+	".PPPPPPPPPPPPPPP",
+	"PPPPPPPPPPPPPPPS",
+	"PPPPPPPPPPPPPPPP",
+	"SSSSSSSSSSSSSSSS",
+	"sPSP.PsPSP.PsPSP",
+	"PPPPPPPPPPPPPPPP",
+	"................",
+	"sPPPPPPPPPPPPPPP",
+};
+
+size_t mixed_pages(unsigned long kib)
+{
+	size_t pages = ARRAY_SIZE(kinds) * BLOCK;
+
+	return range_pages(kib) > pages ? range_pages(kib) : pages;
+}
+
+static char kind_of(size_t page)
+{
+	return kinds[page / BLOCK % ARRAY_SIZE(kinds)][page % BLOCK];
+}
+
+void mix_states(char *addr, size_t pages)
+{
+	size_t n, run;
+
+	for (n = 0; n < pages; n++) {
+		if (kind_of(n) != 'P' &&
+		    madvise(page_at(addr, n), PAGE_SIZE, MADV_DONTNEED))
+			die_errno("MADV_DONTNEED of page %zu", n);
+	}
+	for (n = 0; n < pages; n++) {
+		if (kind_of(n) == 'S' || kind_of(n) == 's')
+			pattern_write_page(page_at(addr, n), SEED, n);
+	}
+	for (n = 0; n < pages; n += run + 1) {
+		/* In one call: a part of a folio would be split off. */
+		for (run = 0; n + run < pages && kind_of(n + run) == 'S'; run++)
+			;
+		if (run)
+			swap_out(page_at(addr, n), run);
+	}
+}
+
+void expect_mixed_content(const char *addr, size_t pages)
+{
+	size_t n;
+
+	for (n = 0; n < pages; n++) {
+		if (kind_of(n) == '.')
+			expect_zero(addr + n * PAGE_SIZE, 1);
+		else
+			expect_content(addr + n * PAGE_SIZE, 1, SEED, n);
+	}
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A range that moves back and forth while others use it. Needs two CPUs to
+ * show races between them; one CPU switches between the threads at any place.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "kernel/swap.h"
+#include "memory/pattern.h"
+#include "mremap.h"
+#include "proc/knob.h"
+#include "process/cpu.h"
+
+#define SWAP_MIB	64
+#define MOVES		150
+#define CGROUP		"/sys/fs/cgroup"
+#define OURS		CGROUP "/quire-mremap"
+
+struct race {
+	char *place[2];		/* the range is at one of them */
+	size_t pages;
+	uint64_t *value;	/* what the writer wrote to each page last */
+	unsigned long rounds;
+	bool end;
+};
+
+static bool ended(struct race *race)
+{
+	return __atomic_load_n(&race->end, __ATOMIC_SEQ_CST);
+}
+
+/* The word at the end of each page is the writer's; wherever the page is. */
+static char *word_at(struct race *race, int place, size_t page)
+{
+	return page_at(race->place[place], page + 1) - sizeof(uint64_t);
+}
+
+static void write_somewhere(struct race *race, size_t page, uint64_t value)
+{
+	int place = 0;
+
+	while (probe_write(word_at(race, place, page), value))
+		place = !place;
+}
+
+static uint64_t read_somewhere(struct race *race, size_t page)
+{
+	uint64_t value;
+	int place = 1;
+
+	while (probe_read(word_at(race, place, page), &value))
+		place = !place;
+	return value;
+}
+
+static void *writer(void *arg)
+{
+	struct race *race = arg;
+	uint64_t value = 0;
+	size_t n;
+
+	stay_on_cpu(cpu_count() - 1);
+	while (!ended(race)) {
+		for (n = 0; n < race->pages && !ended(race); n++) {
+			EXPECT(read_somewhere(race, n) == race->value[n],
+			       "page %zu lost a write", n);
+			write_somewhere(race, n, ++value);
+			race->value[n] = value;
+		}
+		__atomic_add_fetch(&race->rounds, 1, __ATOMIC_SEQ_CST);
+	}
+	return NULL;
+}
+
+static void start(struct race *race, pthread_t *thread, void *(*run)(void *))
+{
+	size_t n;
+
+	race->value = calloc(race->pages, sizeof(*race->value));
+	if (!race->value)
+		die("no memory for the state of %zu pages", race->pages);
+	for (n = 0; n < race->pages; n++)
+		write_somewhere(race, n, 0);
+	if (pthread_create(thread, NULL, run, race))
+		die("cannot start a thread");
+}
+
+static void finish(struct race *race, pthread_t thread)
+{
+	size_t n;
+
+	__atomic_store_n(&race->end, true, __ATOMIC_SEQ_CST);
+	if (pthread_join(thread, NULL))
+		die("cannot join a thread");
+	for (n = 0; n < race->pages; n++)
+		EXPECT(read_somewhere(race, n) == race->value[n],
+		       "page %zu lost its last write", n);
+	free(race->value);
+}
+
+/* Every word of the page but the writer's is that of the pattern. */
+static void expect_others(struct race *race, char *at)
+{
+	static char want[PAGE_SIZE];
+	size_t n;
+
+	for (n = 0; n < race->pages; n++) {
+		pattern_write_page(want, SEED, n);
+		EXPECT(!memcmp(page_at(at, n), want,
+			       PAGE_SIZE - sizeof(uint64_t)),
+		       "page %zu has not its content", n);
+	}
+}
+
+static void move_about(struct race *race, unsigned int moves)
+{
+	unsigned int i;
+
+	for (i = 0; i < moves; i++) {
+		move(race->place[0], race->pages, race->place[1]);
+		move(race->place[1], race->pages, race->place[0]);
+	}
+}
+
+static void race_with_writer(unsigned long kib, size_t shift)
+{
+	size_t pages = range_pages(kib);
+	struct race race = {
+		.place = { range_filled(SRC_BASE, pages, kib),
+			   range_hole(page_at(DST_BASE, shift), pages) },
+		.pages = pages,
+	};
+	pthread_t thread;
+
+	start(&race, &thread, writer);
+	move_about(&race, MOVES * 64 / pages + 5);
+	finish(&race, thread);
+	expect_others(&race, race.place[0]);
+	expect_gone(race.place[1], pages);
+	range_drop(race.place[0], pages);
+	range_drop(race.place[1], pages);
+}
+
+QUIRE_CASE_SIZES(mremap, race_writer, ALL_SIZES)
+{
+	race_with_writer(kib, BLOCK);
+}
+
+QUIRE_CASE_SIZES(mremap, race_writer_unaligned, ALL_SIZES)
+{
+	race_with_writer(kib, 5);
+}
+
+/* This process alone in a memory cgroup, which can be told to reclaim. */
+static void enter_cgroup(void)
+{
+	write_file(CGROUP "/cgroup.subtree_control", "+memory");
+	if (mkdir(OURS, 0755) && access(OURS "/memory.reclaim", W_OK))
+		die_errno("cannot make " OURS);
+	write_file(OURS "/cgroup.procs", "0");
+}
+
+static void leave_cgroup(void)
+{
+	write_file(CGROUP "/cgroup.procs", "0");
+	if (rmdir(OURS))
+		die_errno("cannot remove " OURS);
+}
+
+/* Reclaim finds pages by their rmap, without the lock a move holds. */
+static void *reclaimer(void *arg)
+{
+	struct race *race = arg;
+
+	stay_on_cpu(cpu_count() - 1);
+	while (!ended(race)) {
+		/* EAGAIN when it got less than that; here that is no error. */
+		try_write_file(OURS "/memory.reclaim", "256K");
+		__atomic_add_fetch(&race->rounds, 1, __ATOMIC_SEQ_CST);
+	}
+	return NULL;
+}
+
+QUIRE_CASE_SIZES(mremap, race_reclaim, ALL_SIZES)
+{
+	size_t pages = range_pages(kib);
+	struct race race = { .pages = pages };
+	pthread_t thread;
+
+	swap_on(SWAP_MIB);
+	enter_cgroup();
+	race.place[0] = range_filled(SRC_BASE, pages, kib);
+	race.place[1] = range_hole(page_at(DST_BASE, BLOCK), pages);
+	start(&race, &thread, reclaimer);
+	while (__atomic_load_n(&race.rounds, __ATOMIC_SEQ_CST) < 8) {
+		move_about(&race, 4);
+		expect_others(&race, race.place[0]);
+	}
+	finish(&race, thread);
+	expect_others(&race, race.place[0]);
+	expect_writable(race.place[0], pages);
+	expect_guards();
+	leave_cgroup();
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Every byte comes back from swap, whatever the pages hold. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "kernel/swap.h"
+#include "memory/pattern.h"
+#include "swapout.h"
+
+#define PAGE_WORDS (PAGE_SIZE / sizeof(uint64_t))
+
+/* Pages in the mask hold the pattern, all others zeros. */
+static void fill_masked(char *at, size_t pages, unsigned long kib,
+			const struct mask *mask)
+{
+	size_t n;
+
+	for (n = 0; n < pages; n++) {
+		if (!masked(mask, n, kib))
+			memset(page_at(at, n), 0, PAGE_SIZE);
+	}
+}
+
+static void expect_masked(char *at, size_t pages, unsigned long kib,
+			  const struct mask *mask)
+{
+	size_t n;
+
+	for (n = 0; n < pages; n++) {
+		if (masked(mask, n, kib))
+			expect_content(page_at(at, n), 1, SEED, n);
+		else
+			expect_zero(page_at(at, n), 1);
+	}
+}
+
+static void check_out_and_in(unsigned long kib, bool by_pte, enum how how,
+			     const struct mask *mask)
+{
+	size_t pages = range_pages(kib);
+	char *at = swapout_range(kib, by_pte);
+	struct snapshot *before;
+
+	fill_masked(at, pages, kib, mask);
+	before = snapshot(at, pages);
+	reclaim(at, pages, how);
+	expect_in_swap(before, at, kib);
+	expect_masked(at, pages, kib, mask);
+	expect_back(before, at);
+	expect_writable(at, pages);
+	range_drop(at, pages);
+	free(before);
+}
+
+SWAPOUT_CASE(distinct, ALL_SIZES)
+{
+	enum how how;
+
+	for (how = 0; how < NR_HOW; how++) {
+		for_each_mapping(by_pte, kib)
+			check_out_and_in(kib, by_pte, how, MASK_ALL);
+	}
+}
+
+static bool is_none(size_t page __attribute__((unused)),
+		    size_t nr __attribute__((unused)))
+{
+	return false;
+}
+
+static const struct mask none = { "none", is_none };
+
+SWAPOUT_CASE(zero, ALL_SIZES)
+{
+	enum how how;
+
+	for (how = 0; how < NR_HOW; how++) {
+		for_each_mapping(by_pte, kib)
+			check_out_and_in(kib, by_pte, how, &none);
+	}
+}
+
+SWAPOUT_CASE(zero_and_distinct, ALL_SIZES)
+{
+	for_each_mask(mask)
+		check_out_and_in(kib, true, (mask - masks) % NR_HOW, mask);
+}
+
+/* Where the only word of a folio stands that is not zero. */
+static const size_t words[] = {
+	0, 1, 2, 30, 31, 32, 33, 62, 63, 64, 127, 128, 254, 255, 256, 257, 383,
+	384, 478, 479, 480, 481, 508, 509, 510, PAGE_WORDS - 1,
+};
+
+static uint64_t *only_word(char *at, size_t folio, unsigned long kib, size_t i,
+			   const struct mask *mask)
+{
+	size_t n = folio * folio_pages(kib) + mask_first(mask, kib);
+
+	return (uint64_t *)page_at(at, n) + words[i % ARRAY_SIZE(words)];
+}
+
+/* One word a folio, and that a single byte: the folio is not zero. */
+static void check_only_word(unsigned long kib, size_t round,
+			    const struct mask *mask)
+{
+	size_t f, pages = range_pages(kib), folios = pages / folio_pages(kib);
+	char *at = swapout_range(kib, true);
+
+	memset(at, 0, pages * PAGE_SIZE);
+	for (f = 0; f < folios; f++)
+		((char *)only_word(at, f, kib, round + f, mask))[f % 8] = 1;
+	swap_out(at, pages);
+	for (f = 0; f < folios; f++) {
+		char *byte = (char *)only_word(at, f, kib, round + f, mask);
+
+		EXPECT(byte[f % 8] == 1, "word %zu of the %s page is lost",
+		       words[(round + f) % ARRAY_SIZE(words)], mask->name);
+		byte[f % 8] = 0;
+	}
+	expect_zero(at, pages);
+	range_drop(at, pages);
+}
+
+SWAPOUT_CASE(only_word, 4, 16, 64, 256)
+{
+	size_t i, folios = range_pages(kib) / folio_pages(kib), round;
+
+	for (i = 0; i < 3; i++) {
+		for (round = 0; round < ARRAY_SIZE(words); round += folios)
+			check_only_word(kib, round, &masks[i]);
+	}
+}
+
+/* What was written and swapped before is not what comes back after. */
+QUIRE_CASE_SIZES(swapout, again_and_again, ALL_SIZES)
+{
+	size_t round, pages = range_pages(kib);
+
+	/* Little swap, so that slots and their cache are used again. */
+	swapout_start(12);
+	for (round = 0; round < 6; round++) {
+		char *at = swapout_range(round % 2 ? 4 : kib, true);
+		size_t nr = round % 2 ? range_pages(4) : pages;
+
+		pattern_write(at, nr * PAGE_SIZE, SEED + round);
+		swap_out(at, nr);
+		/* Half of it comes back, the rest is given up there. */
+		expect_content(at, nr / 2, SEED + round, 0);
+		range_drop(at, nr);
+	}
+	swapout_end();
+}
+
+/* Pages come back one by one, in another order than they went, by writes. */
+SWAPOUT_CASE(back_by_writes, ALL_SIZES)
+{
+	size_t n, pages = range_pages(kib);
+	enum how how;
+
+	for (how = 0; how < NR_HOW; how++) {
+		char *at = swapout_range(kib, true);
+
+		reclaim(at, pages, how);
+		for (n = pages; n--; )
+			page_at(at, n)[n * 37 % PAGE_SIZE] ^= 0x55;
+		for (n = 0; n < pages; n++)
+			page_at(at, n)[n * 37 % PAGE_SIZE] ^= 0x55;
+		expect_content(at, pages, SEED, 0);
+		range_drop(at, pages);
+	}
+}
+
+/*
+ * Every other folio stays in the swap cache, held there; those between leave it,
+ * and then swap, whose slots are in the same nodes of the cache's tree.
+ */
+QUIRE_CASE_SIZES(swapout, cache_neighbours, LARGE_SIZES)
+{
+	size_t n, nr = folio_pages(kib), pages = range_pages(kib);
+	struct snapshot *before;
+	struct hold hold;
+	char *at;
+
+	swapout_start(SWAP_MIB);
+	at = swapout_range(kib, true);
+	reclaim_to_swap_cache(at, pages, kib);
+	hold = hold_folios(at, pages, 2 * kib, 0);
+	before = snapshot(at, pages);
+	reclaim(at, pages, BY_MEMCG);
+	EXPECT_EQ(pagemap_swapped(at, pages), pages);
+	for (n = nr; n < pages; n += 2 * nr) {
+		if (madvise(page_at(at, n), nr * PAGE_SIZE, MADV_DONTNEED))
+			die_errno("MADV_DONTNEED of what is in swap");
+	}
+	swap_settle();
+	expect_back(before, at);
+	for (n = 0; n < pages; n++) {
+		if (n / nr % 2)
+			expect_zero(page_at(at, n), 1);
+		else
+			expect_content(page_at(at, n), 1, SEED, n);
+	}
+	for (n = 0; n < pages; n += 2 * nr)
+		EXPECT_EQ(pagemap_page(page_at(at, n + nr - 1)).pfn,
+			  before->page[n + nr - 1].pfn);
+	expect_writable(at, pages);
+	hold_end(&hold);
+	range_drop(at, pages);
+	swapout_end();
+	free(before);
+}

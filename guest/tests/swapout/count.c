@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Swap entries that many processes refer to. An entry counts up to 62 of them
+ * by itself; beyond that it needs a continuation page, which is allocated while
+ * a run is being unmapped, and may not be had.
+ *
+ * To fail a certain step of a batch needs no hook in the code under test: of a
+ * folio that 63 processes map, the first pages get fewer references than the
+ * rest, so that the run of the last process first needs the page in its middle;
+ * and fail_page_alloc, where the kernel has it, refuses it. That works on stock,
+ * too, and takes the real paths. Where it does not fail, what was counted for
+ * the run so far must still be given back before its pages are counted singly.
+ */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "kernel/fail.h"
+#include "kernel/wp.h"
+#include "memory/pattern.h"
+#include "process/peer.h"
+#include "swapout.h"
+
+#define COUNT_MAX	62u	/* SWAP_MAP_MAX */
+#define CREW_MAX	90u
+
+/* Children that all have the range; each waits for its turn. */
+struct crew {
+	struct peer peer[CREW_MAX];
+	size_t nr;
+};
+
+static void crew_turn(struct crew *crew)
+{
+	size_t i;
+
+	for (i = 0; i < crew->nr; i++)
+		peer_turn(&crew->peer[i]);
+}
+
+static void crew_join(struct crew *crew)
+{
+	while (crew->nr)
+		peer_join(&crew->peer[--crew->nr], "one of many children");
+}
+
+/* Look at all; write a page, which one depends on who it is, and look again. */
+static void member(struct peer *peer, char *at, size_t pages, size_t number)
+{
+	size_t mine = number % pages;
+
+	peer_wait(peer);
+	expect_content(at, pages, SEED, 0);
+	pattern_write_page(page_at(at, mine), SEED_CHILD + number, mine);
+	peer_turn(peer);
+	expect_content(page_at(at, mine), 1, SEED_CHILD + number, mine);
+	expect_content(at, mine, SEED, 0);
+	peer_end(peer);
+}
+
+static void check_many(unsigned long kib, size_t sharers, bool failing)
+{
+	size_t pages = range_pages(kib);
+	char *at = swapout_range(kib, true);
+	struct crew crew = { .nr = 0 };
+	struct snapshot *before;
+
+	if (failing)
+		reclaim_to_swap_cache(at, pages, kib);
+	for (; crew.nr < sharers; crew.nr++) {
+		if (!peer_fork(&crew.peer[crew.nr]))
+			member(&crew.peer[crew.nr], at, pages, crew.nr);
+	}
+	before = snapshot(at, pages);
+	if (failing) {
+		fail_pages_start();
+		reclaim(at, pages, BY_MEMCG);
+		fail_pages_end();
+	}
+	reclaim(at, pages, BY_MEMCG);
+	expect_in_swap(before, at, kib);
+	crew_turn(&crew);
+	expect_content(at, pages, SEED, 0);
+	expect_writable(at, pages);
+	crew_turn(&crew);
+	crew_join(&crew);
+	expect_content(at, pages, SEED_NEW, 0);
+	range_drop(at, pages);
+	free(before);
+}
+
+QUIRE_CASE_SIZES(swapout, many_sharers, 4, 16, 64)
+{
+	const size_t sharers[] = { COUNT_MAX - 1, COUNT_MAX, 72 };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(sharers); i++) {
+		swapout_start(SWAP_MIB);
+		check_many(kib, sharers[i], false);
+		swapout_end();
+	}
+}
+
+/* The first try gets no page for the counts. */
+QUIRE_CASE_SIZES(swapout, many_sharers_cannot_grow, 16, 64)
+{
+	needs_failing_pages();
+	swapout_start(SWAP_MIB);
+	check_many(kib, 72, true);
+	swapout_end();
+}
+
+/* A folio's pages from `few` on are referred to more often than the others. */
+static void drop_few(char *at, size_t pages, unsigned long kib, size_t few)
+{
+	size_t n;
+
+	for (n = 0; few && n < pages; n += folio_pages(kib)) {
+		if (madvise(page_at(at, n), few * PAGE_SIZE, MADV_DONTNEED))
+			die_errno("MADV_DONTNEED of %zu pages", few);
+	}
+}
+
+static void expect_many(char *at, size_t pages, unsigned long kib, size_t few)
+{
+	size_t n;
+
+	for (n = 0; n < pages; n++) {
+		if (n % folio_pages(kib) < few)
+			expect_zero(page_at(at, n), 1);
+		else
+			expect_content(page_at(at, n), 1, SEED, n);
+	}
+}
+
+/* The crew drops the first pages, looks, writes, and looks again. */
+static void dropper(struct peer *peer, char *at, size_t pages,
+		    unsigned long kib, size_t few)
+{
+	drop_few(at, pages, kib, few);
+	peer_go(peer);
+	peer_wait(peer);
+	expect_many(at, pages, kib, few);
+	pattern_write_page(at, SEED_CHILD, 0);
+	peer_end(peer);
+}
+
+/*
+ * The last child, which reclaim comes to last, has all pages; it says of each
+ * try to reclaim how its entries must look.
+ */
+static void last(struct peer *peer, char *at, size_t pages, unsigned long kib,
+		 const struct mask *protected, const struct mask *kept)
+{
+	int uffd = protected ? wp_protect(at, pages, kib, protected) : -1;
+	struct snapshot *before = snapshot(at, pages);
+
+	peer_turn(peer);
+	if (kept) {
+		/* The first try failed. */
+		expect_kept(before, at, kib, kept);
+		expect_content(at, pages, SEED, 0);
+		peer_turn(peer);
+	}
+	expect_in_swap(before, at, kib);
+	expect_content(at, pages, SEED, 0);
+	if (uffd >= 0)
+		expect_wp_stopped(uffd, at, pages, kib, protected);
+	else
+		expect_writable(at, pages);
+	peer_end(peer);
+}
+
+static size_t kept_from;
+
+static bool is_kept(size_t page, size_t nr __attribute__((unused)))
+{
+	return page >= kept_from;
+}
+
+static const struct mask kept = { "from the failing entry on", is_kept };
+
+static void gather(struct crew *crew, char *at, size_t pages,
+		   unsigned long kib, size_t few)
+{
+	/* With the parent's, one reference less than the most. */
+	for (crew->nr = 0; crew->nr < COUNT_MAX - 1; crew->nr++) {
+		struct peer *peer = &crew->peer[crew->nr];
+
+		if (!peer_fork(peer))
+			dropper(peer, at, pages, kib, few);
+		peer_wait(peer);
+	}
+}
+
+static void check_overflow(unsigned long kib, size_t few,
+			   const struct mask *protected, bool failing)
+{
+	size_t pages = range_pages(kib);
+	struct crew crew;
+	struct peer peer;
+	char *at;
+
+	/* Anew each time: continuation pages stay as long as the swap area. */
+	swapout_start(SWAP_MIB);
+	at = swapout_range(kib, true);
+	if (kib > 4)
+		reclaim_to_swap_cache(at, pages, kib);
+	gather(&crew, at, pages, kib, few);
+	kept_from = few;
+	if (!peer_fork(&peer))
+		last(&peer, at, pages, kib, protected, failing ? &kept : NULL);
+	peer_wait(&peer);
+	if (failing) {
+		fail_pages_start();
+		reclaim_shared(peer.pid);
+		fail_pages_end();
+		EXPECT_EQ(pagemap_swapped(at, pages), pages);
+		peer_turn(&peer);
+	}
+	reclaim_shared(peer.pid);
+	EXPECT_EQ(pagemap_swapped(at, pages), pages);
+	peer_turn(&peer);
+	peer_join(&peer, "the last child");
+	crew_turn(&crew);
+	crew_join(&crew);
+	expect_content(at, pages, SEED, 0);
+	expect_writable(at, pages);
+	range_drop(at, pages);
+	swapout_end();
+}
+
+/* The entry that needs the page is the first, second, middle or last. */
+static void check_places(unsigned long kib, bool failing)
+{
+	size_t i, nr = folio_pages(kib);
+	const size_t few[] = { 0, 1, nr / 2, nr - 1 };
+
+	for (i = 0; i < ARRAY_SIZE(few); i++)
+		check_overflow(kib, few[i], NULL, failing);
+}
+
+QUIRE_CASE_SIZES(swapout, count_overflows, 16, 64)
+{
+	check_places(kib, false);
+}
+
+QUIRE_CASE_SIZES(swapout, count_cannot_grow, 16, 64)
+{
+	needs_failing_pages();
+	check_places(kib, true);
+}
+
+/* The same in the first, a middle and the last sub-run of entries. */
+static void check_sub_runs(unsigned long kib, bool failing)
+{
+	size_t i, nr = folio_pages(kib);
+	const size_t few[] = { 0, nr / 2, nr / 2 + 1, nr - 1 };
+
+	for (i = 0; i < ARRAY_SIZE(few); i++) {
+		check_overflow(kib, few[i], MASK_MIDDLE, failing);
+		check_overflow(kib, few[i], MASK_HIGH_HALF, failing);
+	}
+}
+
+QUIRE_CASE_SIZES(swapout, count_overflows_sub_run, 16, 64)
+{
+	check_sub_runs(kib, false);
+}
+
+QUIRE_CASE_SIZES(swapout, count_cannot_grow_sub_run, 16, 64)
+{
+	needs_failing_pages();
+	check_sub_runs(kib, true);
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the kernel counts must be what there is, while and after. */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "kernel/memcg.h"
+#include "kernel/usage.h"
+#include "memory/share.h"
+#include "proc/proc.h"
+#include "process/child.h"
+#include "swapout.h"
+
+#define MIB_EACH	16ul
+#define PAGES		(MIB_EACH * MIB / PAGE_SIZE)
+
+static char *big_range(unsigned long kib)
+{
+	char *at = range_filled(SRC_BASE, PAGES, kib);
+
+	if (munlock(at, PAGES * PAGE_SIZE))
+		die_errno("munlock of the range");
+	return at;
+}
+
+/* Exact: smaps walks the entries, and slots are counted one by one. */
+static void expect_counts(const char *at, unsigned long swapped_kib)
+{
+	unsigned long all = MIB_EACH * 1024;
+
+	EXPECT_EQ(smaps_kib(at, "Rss"), all - swapped_kib);
+	EXPECT_EQ(smaps_kib(at, "Anonymous"), all - swapped_kib);
+	EXPECT_EQ(smaps_kib(at, "Swap"), swapped_kib);
+	EXPECT_EQ(smaps_kib(at, "SwapPss"), swapped_kib);
+}
+
+static void check_counts(unsigned long kib, enum how how)
+{
+	unsigned long out = vmstat("pswpout"), all = MIB_EACH * 1024;
+	struct usage first = usage_now();
+	char *at = big_range(kib);
+
+	expect_usage(&first, all, 0);
+	reclaim(at, PAGES, how);
+	expect_usage(&first, 0, all);
+	expect_counts(at, all);
+	EXPECT_EQ(usage_now().swap, all);
+	EXPECT_EQ(memcg_swap_kib(), all);
+	EXPECT_EQ(vmstat("pswpout") - out, PAGES);
+	/* Back comes one half; the other is given up in swap. */
+	expect_content(at, PAGES / 2, SEED, 0);
+	expect_writable(at, PAGES / 2);
+	if (madvise(page_at(at, PAGES / 2), PAGES / 2 * PAGE_SIZE,
+		    MADV_DONTNEED))
+		die_errno("MADV_DONTNEED of what is in swap");
+	expect_usage(&first, all / 2, 0);
+	EXPECT_EQ(usage_now().swap, 0);
+	EXPECT_EQ(smaps_kib(at, "Swap"), 0);
+	range_drop(at, PAGES);
+	expect_usage(&first, 0, 0);
+}
+
+QUIRE_CASE_SIZES(swapout, counters, ALL_SIZES)
+{
+	enum how how;
+
+	swapout_start(64);
+	for (how = 0; how < NR_HOW; how++)
+		check_counts(kib, how);
+	swapout_end();
+}
+
+/* As a whole: not split, and counted as one of its size. */
+QUIRE_CASE_SIZES(swapout, not_split, LARGE_SIZES)
+{
+	size_t folios = PAGES / folio_pages(kib);
+	enum how how;
+
+	swapout_start(64);
+	for (how = 0; how < NR_HOW; how++) {
+		unsigned long out = mthp_stat(kib, "swpout");
+		unsigned long split = mthp_stat(kib, "split");
+		char *at = big_range(kib);
+		struct snapshot *before = snapshot(at, PAGES);
+
+		reclaim(at, PAGES, how);
+		expect_in_swap(before, at, kib);
+		EXPECT_EQ(mthp_stat(kib, "swpout") - out, folios);
+		EXPECT_EQ(mthp_stat(kib, "split") - split, 0);
+		range_drop(at, PAGES);
+		free(before);
+	}
+	swapout_end();
+}
+
+/*
+ * A folio that is unmapped as a whole was never mapped in part: it has no
+ * business on the list of folios to split.
+ */
+SWAPOUT_CASE(not_split_deferred, LARGE_SIZES)
+{
+	size_t pages = range_pages(kib);
+	enum how how;
+
+	for (how = 0; how < NR_HOW; how++) {
+		for_each_mapping(by_pte, kib) {
+			char *at = swapout_range(kib, by_pte);
+			unsigned long queued = mthp_stat(kib, "split_deferred");
+
+			reclaim(at, pages, how);
+			EXPECT_EQ(pagemap_swapped(at, pages), pages);
+			EXPECT_EQ(mthp_stat(kib, "split_deferred") - queued, 0);
+			range_drop(at, pages);
+		}
+	}
+}
+
+/*
+ * The child ends with a mapping in part in swap, in part back, in part shared;
+ * the kernel then checks the child's counters itself ("Bad rss-counter").
+ */
+static void child(unsigned long kib, const struct mask *mask, enum how how)
+{
+	size_t pages = range_pages(kib), n;
+	char *at = range_charged(kib, true);
+	struct peer peer;
+
+	if (!fork_without(&peer, at, pages, kib, mask)) {
+		peer_wait(&peer);
+		peer_end(&peer);
+	}
+	reclaim(at, pages, how);
+	for (n = 0; n < pages; n++) {
+		if (masked(mask, n, kib))
+			expect_content(page_at(at, n), 1, SEED, n);
+	}
+	peer_turn(&peer);
+	peer_join(&peer, "the grandchild");
+	exit(STATUS_OK);
+}
+
+QUIRE_CASE_SIZES(swapout, counters_at_exit, ALL_SIZES)
+{
+	struct usage first;
+
+	swapout_start(64);
+	first = usage_now();
+	for_each_mask(mask) {
+		pid_t pid = fork_child();
+
+		if (!pid)
+			child(kib, mask, (mask - masks) % NR_HOW);
+		wait_child(pid, "the child that ends with its memory");
+	}
+	expect_usage(&first, 0, 0);
+	swapout_end();
+}

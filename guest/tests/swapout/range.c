@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Ranges of folios for swap, and what must hold of them there and later. */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/file.h"
+#include "kernel/memcg.h"
+#include "kernel/swap.h"
+#include "proc/proc.h"
+#include "swapout.h"
+
+void swapout_start(unsigned long mib)
+{
+	memcg_enter();
+	reclaim_nothing_else();
+	swap_on(mib);
+}
+
+void swapout_end(void)
+{
+	/* A folio that was busy when it was given up is in the swap cache yet. */
+	memcg_reclaim();
+	swap_settle();
+	EXPECT_EQ(swap_used_kib(), 0);
+	EXPECT_EQ(memcg_swap_kib(), 0);
+	EXPECT(try_write_file("/proc/sys/vm/stat_refresh", "1"),
+	       "a counter of /proc/vmstat is negative");
+	EXPECT_EQ(meminfo_kib("SwapCached"), 0);
+	swap_off();
+}
+
+char *swapout_range(unsigned long kib, bool by_pte)
+{
+	char *at = range_charged(kib, by_pte);
+
+	if (munlock(at, range_pages(kib) * PAGE_SIZE))
+		die_errno("munlock of the range");
+	return at;
+}
+
+/* The bits that an entry carries through swap. */
+static bool same_bits(const struct page_state *a, const struct page_state *b)
+{
+	return a->soft_dirty == b->soft_dirty && a->uffd_wp == b->uffd_wp &&
+	       a->file == b->file;
+}
+
+static void expect_bits(const struct page_state *before,
+			const struct page_state *now, size_t n)
+{
+	EXPECT(same_bits(before, now),
+	       "page %zu: soft-dirty %d uffd-wp %d, before %d %d", n,
+	       now->soft_dirty, now->uffd_wp, before->soft_dirty,
+	       before->uffd_wp);
+}
+
+void expect_in_swap(const struct snapshot *before, const char *addr,
+		    unsigned long kib)
+{
+	struct snapshot *now = snapshot(addr, before->pages);
+	size_t n, nr = folio_pages(kib);
+
+	for (n = 0; n < before->pages; n++) {
+		const struct page_state *page = &now->page[n];
+		uint64_t first = now->page[n - n % nr].swap_offset;
+
+		EXPECT(page->swapped && !page->present,
+		       "page %zu is not in swap: %#llx", n,
+		       (unsigned long long)page->raw);
+		EXPECT(!page->swap_type && first % nr == 0 &&
+		       page->swap_offset == first + n % nr,
+		       "page %zu is in slot %llu:%llu, expected %llu", n,
+		       (unsigned long long)page->swap_type,
+		       (unsigned long long)page->swap_offset,
+		       (unsigned long long)first + n % nr);
+		expect_bits(&before->page[n], page, n);
+	}
+	free(now);
+}
+
+#define ALONE	(1ull << 56)	/* pagemap: mapped nowhere else */
+
+void expect_kept(const struct snapshot *before, const char *addr,
+		 unsigned long kib, const struct mask *kept)
+{
+	struct snapshot *now = snapshot(addr, before->pages);
+	size_t n;
+
+	for (n = 0; n < before->pages; n++) {
+		const struct page_state *page = &now->page[n];
+
+		if (!masked(kept, n, kib) && page->swapped && !page->swap_type)
+			expect_bits(&before->page[n], page, n);
+		else
+			/* Alone, perhaps, since others have it in swap. */
+			EXPECT(!((page->raw ^ before->page[n].raw) & ~ALONE),
+			       "page %zu: pagemap has %#llx, before %#llx", n,
+			       (unsigned long long)page->raw,
+			       (unsigned long long)before->page[n].raw);
+	}
+	free(now);
+}
+
+/* The last one first: of a folio, a fault on its first page maps all. */
+static void read_all(const char *addr, size_t pages)
+{
+	size_t n;
+
+	for (n = pages; n--; )
+		(void)*(const volatile char *)(addr + n * PAGE_SIZE);
+}
+
+void expect_back(const struct snapshot *before, const char *addr)
+{
+	struct snapshot *now;
+	size_t n;
+
+	read_all(addr, before->pages);
+	now = snapshot(addr, before->pages);
+	for (n = 0; n < before->pages; n++) {
+		EXPECT(now->page[n].present, "page %zu did not come back: %#llx",
+		       n, (unsigned long long)now->page[n].raw);
+		expect_bits(&before->page[n], &now->page[n], n);
+	}
+	free(now);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Swap space that is too small for all, or is taken away. */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "kernel/swap.h"
+#include "memory/pattern.h"
+#include "memory/share.h"
+#include "proc/proc.h"
+#include "swapout.h"
+
+/* Room for half of the pages only: the others stay, and nothing is lost. */
+#define SMALL_SWAP_MIB	3
+#define FULL_PAGES	(2 * SMALL_SWAP_MIB * MIB / PAGE_SIZE)
+
+static void check_full(unsigned long kib, enum how how)
+{
+	char *at = range_filled(SRC_BASE, FULL_PAGES, kib);
+	size_t out, round;
+
+	if (munlock(at, FULL_PAGES * PAGE_SIZE))
+		die_errno("munlock of the range");
+	for (round = 0; round < 3; round++) {
+		pattern_write(at, FULL_PAGES * PAGE_SIZE, SEED + round);
+		reclaim(at, FULL_PAGES, how);
+		out = pagemap_swapped(at, FULL_PAGES);
+		EXPECT(out && out < FULL_PAGES / 2, "%zu pages are in swap",
+		       out);
+		EXPECT_EQ(pagemap_present(at, FULL_PAGES), FULL_PAGES - out);
+		EXPECT_EQ(smaps_kib(at, "Swap"), out * PAGE_SIZE / KIB);
+		expect_content(at, FULL_PAGES, SEED + round, 0);
+	}
+	range_drop(at, FULL_PAGES);
+}
+
+QUIRE_CASE_SIZES(swapout, swap_full, ALL_SIZES)
+{
+	enum how how;
+
+	swapout_start(SMALL_SWAP_MIB);
+	for (how = 0; how < NR_HOW; how++)
+		check_full(kib, how);
+	swapout_end();
+}
+
+/* swapoff brings all back that some pages, or all, of the folios have there. */
+static void check_swapoff(unsigned long kib, const struct mask *alone,
+			  const struct mask *back)
+{
+	size_t n, pages = range_pages(kib);
+	char *at = swapout_range(kib, true);
+	struct snapshot *before;
+	struct peer peer;
+
+	if (!fork_without(&peer, at, pages, kib, alone))
+		sharer_writes(&peer, at, pages, kib, alone);
+	before = snapshot(at, pages);
+	reclaim_shared(peer.pid);
+	for (n = 0; n < pages; n++) {
+		if (masked(back, n, kib))
+			expect_content(page_at(at, n), 1, SEED, n);
+	}
+	swap_off();
+	EXPECT_EQ(pagemap_present(at, pages), pages);
+	EXPECT_EQ(smaps_kib(at, "Swap"), 0);
+	expect_back(before, at);
+	expect_content(at, pages, SEED, 0);
+	expect_writable(at, pages);
+	peer_turn(&peer);
+	expect_content(at, pages, SEED_NEW, 0);
+	peer_turn(&peer);
+	peer_join(&peer, "the child of what swapoff brought back");
+	range_drop(at, pages);
+	swap_on(SWAP_MIB);
+	free(before);
+}
+
+SWAPOUT_CASE(swapoff, ALL_SIZES)
+{
+	for_each_mask(mask)
+		check_swapoff(kib, mask, mask_opposite(mask));
+}
