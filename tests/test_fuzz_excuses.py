@@ -17,6 +17,7 @@ from quire.fuzz.oracle import excuses
 from quire.fuzz.oracle.compare import compare
 from quire.fuzz.oracle.excuses import NONE, OWN, Rule
 from quire.host.errors import UserError
+from quire.source import series
 
 OURS = excuses.read(whole().file.with_name(excuses.FILE))
 TOPICS = {excuse.rule: excuse.topic for excuse in OURS}
@@ -140,6 +141,13 @@ def test_every_rule_has_a_reason_and_belongs_to_the_oracle_or_to_a_topic() -> No
     assert set(CASES) == set(TOPICS) == set(Rule) - set(OWN)
     assert set(TOPICS.values()) <= set(whole().topics)
     assert all(len(reason) > 20 for reason in applying().reasons.values())
+
+
+def test_every_variant_of_the_series_has_the_same_excuses() -> None:
+    variants = series.variants(ROOT / "patches", "6.12")
+    assert len(variants) > 1
+    for variant in variants:
+        assert excuses.applying(variant) == applying()
 
 
 def test_a_series_without_the_file_has_only_the_own_excuses(tmp_path: Path) -> None:

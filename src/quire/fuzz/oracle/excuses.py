@@ -91,12 +91,11 @@ def applying(series: Series | None) -> Excuses:
 
     UserError if the series has an excuses.toml that cannot be read.
     """
-    file = series.file.with_name(FILE) if series else None
-    if not series or not file or not file.is_file():
+    if not series or not series.file.with_name(FILE).is_file():
         return NONE
     topics = series.topics
     reasons: dict[str, str] = {}
-    for excuse in read(file):
+    for excuse in read(series.file.with_name(FILE)):
         if excuse.topic in topics:
             reasons.setdefault(excuse.rule, excuse.reason)
     return Excuses({**reasons, **OWN})
