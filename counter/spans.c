@@ -22,13 +22,11 @@ static bool split(char *text, struct span *span)
 	return !text && span->end && *span->name && *span->begin && *span->end;
 }
 
-bool span_add(const char *text)
+/* The words of `copy` become a span; it has to stay. */
+static bool add(const char *text, char *copy)
 {
 	struct span span;
-	char *copy = strdup(text);
 
-	if (!copy)
-		die("no memory for the spans");
 	/* Blanks separate the words of an output line. */
 	if (strpbrk(text, " \t\r\n") || !split(copy, &span)) {
 		complain("span=%s is not span=NAME:BEGIN:END", text);
@@ -48,6 +46,19 @@ bool span_add(const char *text)
 	}
 	spans[n_spans++] = span;
 	return true;
+}
+
+bool span_add(const char *text)
+{
+	char *copy = strdup(text);
+	bool added;
+
+	if (!copy)
+		die("no memory for the spans");
+	added = add(text, copy);
+	if (!added)
+		free(copy);
+	return added;
 }
 
 static bool complain_unknown(const struct span *span, const char *symbol)

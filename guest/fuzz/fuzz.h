@@ -175,7 +175,7 @@ void pins_open(void);
 
 /* actor.c: the processes. */
 void actors_open(void);
-void actors_begin(const struct program *program);
+void actors_begin(const struct program *next);
 /* The step is that actor's end; returns when its memory is gone. */
 bool actor_exit(unsigned int id);
 /* No process of the program is left when this returns. */

@@ -22,11 +22,13 @@
 	    "\t" ARCH_RETURN "\n"					\
 	    "\t.set number, number + 1\n"				\
 	    "\t.endr\n"							\
-	    "\t.popsection");						\
-	extern const char name[][ARCH_MARKER_AND_RETURN]
+	    "\t.popsection")
 
 TABLE(region_starts, QUIRE_OP_START);
 TABLE(region_stops, QUIRE_OP_STOP);
+
+extern const char region_starts[][ARCH_MARKER_AND_RETURN];
+extern const char region_stops[][ARCH_MARKER_AND_RETURN];
 
 static void call(const char (*table)[ARCH_MARKER_AND_RETURN],
 		 unsigned int number)

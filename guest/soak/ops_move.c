@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Moves of parts of ranges from one home to the other. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>

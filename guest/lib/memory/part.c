@@ -67,7 +67,7 @@ void part_give(char *addr, size_t pages, unsigned long kib,
 		give(page_at(addr, n), run, part);
 }
 
-void expect_part(char *at, size_t pages, unsigned long kib,
+void expect_part(char *addr, size_t pages, unsigned long kib,
 		 const struct mask *mask, const struct part *part)
 {
 	uint64_t word;
@@ -78,15 +78,15 @@ void expect_part(char *at, size_t pages, unsigned long kib,
 
 		if (in && part->gone)
 			continue;
-		EXPECT(!!probe_read(page_at(at, n), &word) ==
+		EXPECT(!!probe_read(page_at(addr, n), &word) ==
 		       (in && part->prot == PROT_NONE),
 		       "page %zu, %s of %s pages: reading is wrong", n,
 		       part->name, mask->name);
-		EXPECT(!!probe_write(page_at(at, n), word) ==
+		EXPECT(!!probe_write(page_at(addr, n), word) ==
 		       (in && part->prot >= 0),
 		       "page %zu, %s of %s pages: writing is wrong", n,
 		       part->name, mask->name);
 		if (!in || part->prot != PROT_NONE)
-			expect_content(page_at(at, n), 1, SEED, n);
+			expect_content(page_at(addr, n), 1, SEED, n);
 	}
 }

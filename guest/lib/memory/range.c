@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Ranges of folios between guards, and how to change their state. */
-#define _GNU_SOURCE
 #include <sys/mman.h>
 
 #include "memory/folio.h"

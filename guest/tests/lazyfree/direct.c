@@ -4,7 +4,6 @@
  * reads into them through the pages themselves. Their entries stay clean; only
  * the folio is marked dirty.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <unistd.h>
 

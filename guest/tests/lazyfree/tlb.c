@@ -3,7 +3,6 @@
  * After reclaim, no CPU may still reach a page that was dropped: neither the
  * CPU that reclaimed nor another one that used the page all the time.
  */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
 

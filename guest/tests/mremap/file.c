@@ -3,7 +3,6 @@
  * Moves of shared memory and of files. A second mapping of the same file, the
  * view, shows what has reached it and what has not.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A thread that uses pages while they are being swapped out. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
