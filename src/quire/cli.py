@@ -41,17 +41,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         process.configure(process.Settings(arguments.dry_run, arguments.verbose))
         return int(arguments.run(make_session(arguments, variables), arguments))
     except process.NothingMore:
-        print("# what comes next is known once the base is there")
+        print("# the next commands depend on the base")
         return 0
     except QuireError as error:
         print(error.text(), file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         process.kill_all()
-        print("quire: interrupted; nothing half-made was kept", file=sys.stderr)
+        print("quire: interrupted; incomplete results were removed", file=sys.stderr)
         return 128 + signal.SIGINT
     except BrokenPipeError:
-        # The reader of our results went away, as `| head` does.
+        # The reader of stdout has exited, as `head` does.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except OSError as error:
@@ -69,8 +69,8 @@ def parser() -> argparse.ArgumentParser:
     _add_common(common)
     top = argparse.ArgumentParser(
         prog="quire",
-        description="Builds stock and patched kernels, counts what large folios cost them, "
-        "tests them, and keeps the series.",
+        description="Builds stock and patched kernels, counts what large folios cost, "
+        "tests the kernels, and maintains the series.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -98,7 +98,7 @@ def _add_common(part: argparse.ArgumentParser) -> None:
         type=_positive,
         default=session.cpus(),
         metavar="N",
-        help="processes at once, as make's -j (default: all CPUs, %(default)s)",
+        help="parallel processes, as make's -j (default: all CPUs, %(default)s)",
     )
     group.add_argument(
         "-n", "--dry-run", action="store_true", help="print the exact commands and run none"
@@ -146,21 +146,25 @@ def _add_sides(group: argparse._ArgumentGroup) -> None:
         metavar="PATH",
         help="side B is side A with this: a mailbox, a quilt series, a directory of patches",
     )
-    group.add_argument("--a", default="", metavar="SIDE", help="a kernel tree, or a revision")
-    group.add_argument("--b", default="", metavar="SIDE", help="the other one")
     group.add_argument(
-        "--git", type=Path, metavar="DIR", help="the repository of which --a and --b are revisions"
+        "--a", default="", metavar="SIDE", help="side A: a kernel tree, or a revision"
+    )
+    group.add_argument(
+        "--b", default="", metavar="SIDE", help="side B: a kernel tree, or a revision"
+    )
+    group.add_argument(
+        "--git", type=Path, metavar="DIR", help="the repository that has the revisions --a and --b"
     )
     group.add_argument(
         "--line",
         default="",
         metavar="NAME",
-        help="take the configuration of this line (default: by the trees' version)",
+        help="use this line's configuration (default: by the version of the trees)",
     )
 
 
 def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> session.Session:
-    """What the options and kbuild words ask for. UserError for a build directory unfit for it."""
+    """The parsed options and kbuild words. UserError for an unsuitable build directory."""
     root = project.find()
     build = Path(variables["O"]) if variables.get("O") else root.root / "build"
     cross = variables.get("CROSS_COMPILE")
@@ -184,7 +188,7 @@ def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> se
 
 
 def kbuild_words(argv: list[str]) -> tuple[list[str], dict[str, str]]:
-    """NAME=value words taken out of the arguments; the environment gives those not named."""
+    """Remove NAME=value words from the arguments; the environment supplies the others."""
     variables = {name: os.environ[name] for name in ("ARCH", "CROSS_COMPILE") if name in os.environ}
     words = []
     for word in argv:
@@ -216,7 +220,7 @@ def _no_space(error: OSError) -> BuildFailed:
     return BuildFailed(
         "no space left on the device",
         f"{error.filename or ''} ({free} MiB free)",
-        "free some space (a demo takes 4 GB), or put the build elsewhere with O=DIR",
+        "free some space (a demo needs 4 GB), or name another build directory with O=DIR",
     )
 
 

@@ -26,16 +26,16 @@ from quire.session import Session
 
 
 class Command(Protocol):
-    """What a module in here offers."""
+    """The interface of a command module."""
 
     __doc__: str | None
     NAME: str
 
     def add_arguments(self, part: argparse.ArgumentParser, /) -> None:
-        """Its own options."""
+        """Add the command's own options."""
 
     def run(self, session: Session, arguments: argparse.Namespace, /) -> int:
-        """Do it; the exit status."""
+        """Run the command; return the exit status."""
 
 
 # In the order of the top-level --help.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Apply the series to a kernel tree of your own.
 
-The tree's version decides which series. All of it applies without fuzz or nothing is changed;
-the patch and hunk that do not fit are named. A second time changes nothing.
+The tree's version selects the series. Either all patches apply without fuzz or the tree stays
+unchanged; the error names the patch and hunk that do not apply. A second run changes nothing.
 
   quire apply ~/linux-6.12.117
   quire apply --only mremap ~/linux-6.12.117
@@ -27,7 +27,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Apply and say what was done."""
+    """Apply the series and report what changed."""
     found = version.of_tree(arguments.tree)
     chosen = _series(session, found)
     if arguments.dry_run:
@@ -39,7 +39,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         print(f"Linux {found} in {arguments.tree}: {len(chosen.patches)} patches, already applied")
         return 0
     for patch in chosen.patches:
-        print(f"{patch.name}{' (was there)' if patch.name in done.already else ''}")
+        print(f"{patch.name}{' (already applied)' if patch.name in done.already else ''}")
     print(f"Linux {found} in {arguments.tree}: changed {', '.join(done.written)}")
     return 0
 

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Count what workloads cost on the stock and the patched kernel, and compare.
+"""Count the cost of workloads on the stock and the patched kernel, and compare.
 
 Each workload, variant and folio size is one boot of each kernel under QEMU, with one virtual
-CPU; the plugin counts every instruction and TLB invalidation between two markers. Counts of a
-build are kept, and the next run only makes what is missing.
+CPU; the plugin counts every instruction and TLB invalidation between two markers. The counts of
+a build are cached, and the next run measures only what is missing.
 
   quire bench                                  everything, both architectures
   quire bench mremap ARCH=arm64 --size 64      one row
   quire bench swapout,data=zero --repeat 3     three boots each, with their spread
-  quire bench mremap --fresh                   once more, even if the counts are known
+  quire bench mremap --fresh                   boot again, ignoring cached counts
   quire bench mremap --output DIR              table, and DIR/bench.json, .svg, .png
   quire bench --workload ./mine.c              your own (guest/README.md)
-  quire bench mremap --cpu neoverse-n1         on another CPU; without a workload: its usual rows
+  quire bench mremap --cpu neoverse-n1         on another CPU; without a workload, its default rows
 """
 
 import argparse
@@ -35,7 +35,7 @@ NAME = "bench"
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Which cells, how often."""
+    """Add the options that select cells and repetitions."""
     part.add_argument(
         "workload",
         nargs="*",
@@ -54,12 +54,12 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         type=int,
         default=1,
         metavar="N",
-        help="at least N boots of each; the table shows their spread",
+        help="at least N boots of each cell; the table shows their spread",
     )
     part.add_argument(
         "--cpu",
         metavar="NAME",
-        help="emulate another CPU than the architecture's usual one: "
+        help="emulate a CPU other than the architecture's default: "
         + ", ".join(cpu.name for one in arch.ARCHITECTURES.values() for cpu in one.further_cpus),
     )
     part.add_argument(
@@ -72,13 +72,15 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         help="a workload of your own: a C file or a static binary, with FILE.toml beside it",
     )
     part.add_argument("--list", action="store_true", help="list the workloads")
-    part.add_argument("--fresh", action="store_true", help="boot again, N times, whatever is known")
+    part.add_argument(
+        "--fresh", action="store_true", help="boot N times again, ignoring cached counts"
+    )
     part.add_argument("--json", action="store_true", help="print JSON in place of the tables")
     part.add_argument("--output", type=Path, metavar="DIR", help="write JSON, SVG and PNG there")
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Measure and report. Difference if a row has calls that it must not have."""
+    """Measure and report. Difference if a row has calls that are not allowed."""
     if arguments.list:
         for cell in lab.workloads(session).cells():
             print(f"{cell.label}{f' {cell.size} KiB' if cell.size else ''}")
@@ -128,7 +130,7 @@ def _plan(session: Session, arguments: argparse.Namespace) -> list[tuple[Archite
 def _cells(
     session: Session, arguments: argparse.Namespace, plan: Sequence[tuple[Architecture, Cpu | None]]
 ) -> list[Cell]:
-    """What is named; for a CPU that nothing is named for, its rows."""
+    """The named cells; for a CPU without named cells, its default rows."""
     cpu = plan[0][1]
     if cpu and not arguments.workload and not arguments.size:
         return lab.workloads(session).rows(cpu.rows)
@@ -141,8 +143,8 @@ def _cells(
 def write(
     directory: Path, stem: str, report: object, comparisons: list[Comparison], title: str
 ) -> list[Path]:
-    """JSON and pictures; their paths, also said on stderr."""
-    # A further CPU has few rows: next to a whole architecture's it would be empty panels.
+    """Write JSON and plots; return their paths and print them on stderr."""
+    # A further CPU has few rows; beside a whole architecture it would leave empty panels.
     usual = [one for one in comparisons if one.arch.cpu is None] or comparisons
     directory.mkdir(parents=True, exist_ok=True)
     document = directory / f"{stem}.json"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Build the stock and the patched kernel of each architecture.
 
-Prints where each lies: an ordinary O= directory, which vng, QEMU or `make O=` can use.
+Prints the path of each: an ordinary O= directory, usable with vng, QEMU or `make O=`.
 
   quire build                               all four kernels
   quire build --stock ARCH=arm64            one
@@ -16,10 +16,12 @@ NAME = "build"
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Which of the two trees."""
+    """Add the options that select one of the two trees."""
     which = part.add_mutually_exclusive_group()
-    which.add_argument("--stock", action="store_true", help="only the base as it is")
-    which.add_argument("--patched", action="store_true", help="only the base with the series")
+    which.add_argument("--stock", action="store_true", help="only the unpatched base")
+    which.add_argument(
+        "--patched", action="store_true", help="only the base with the series applied"
+    )
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:

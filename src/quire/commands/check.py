@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """Check the series: style, application without fuzz, every step builds, every base.
 
-checkpatch --strict is the base's own. Each patch is applied on what comes before it, each
-topic also by itself; after each patch the objects it touches are built for every
-architecture, and at the end the whole kernels.
+checkpatch --strict comes from the base. Each patch is applied on top of the preceding ones, and
+each topic also alone. After each patch the objects it touches are built for every architecture,
+and at the end the complete kernels.
 
-  quire check                on the base at hand
+  quire check                on the current base
   quire check --quick        without building
-  quire check --all-bases    and on every 6.12.y that Debian 12 and 13 ship
-  quire check --debian-config   and compare our configurations with Debian's
-  quire check --architectures              in place of these, compile what the patches touch for
-                                           other architectures and configurations
+  quire check --all-bases    also on every 6.12.y that Debian 12 and 13 ship
+  quire check --debian-config   also compare our configurations with Debian's
+  quire check --architectures              instead of these checks, compile what the patches touch
+                                           for other architectures and configurations
   quire check --architectures arm s390x    for some of configs/architectures/table.toml
 """
 
@@ -36,7 +36,7 @@ NAME = "check"
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """How much."""
+    """Add the options that select the checks."""
     part.add_argument("--quick", action="store_true", help="build nothing")
     part.add_argument(
         "--all-bases",
@@ -58,7 +58,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Exit status 1 when something is not clean."""
+    """Exit status 1 when a check fails."""
     if arguments.architectures is not None:
         return _elsewhere(session, arguments)
     results = []
@@ -74,7 +74,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         raise Difference(
             f"the series is not clean: {len(troubled)} of {len(results)} checks",
             "\n".join(f"{result.check}: {result.subject}" for result in troubled),
-            "mend the patches: quire tree, quire export"
+            "fix the patches: quire tree, quire export"
             + ("; the configuration: lines/" if arguments.debian_config else ""),
         )
     return 0
@@ -130,7 +130,7 @@ def _elsewhere(session: Session, arguments: argparse.Namespace) -> int:
         raise Difference(
             f"the series does not compile everywhere: {len(failed)} of {len(found)} failed",
             "\n".join(f"{cell.configuration}: {cell.topic}" for cell in failed),
-            "mend the patches: quire tree, quire export",
+            "fix the patches: quire tree, quire export",
         )
     return 0
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Everything, from nothing to the tables: what `make demo` runs.
+"""Build, boot and measure everything and print the tables: what `make demo` runs.
 
-Installs missing Debian packages (as root; else says which), fetches the base, builds all
+Installs missing Debian packages (as root; otherwise lists them), fetches the base, builds all
 kernels, boots them, prints a table for each architecture (a short one for each further CPU) and
-writes build/demo/quire.json, quire.svg and quire.png. What is built already is used again.
+writes build/demo/quire.json, quire.svg and quire.png. Existing builds are reused.
 """
 
 import argparse
@@ -22,12 +22,12 @@ NAME = "demo"
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Only the form of the result."""
+    """Add the option for the output format."""
     part.add_argument("--json", action="store_true", help="print JSON in place of the tables")
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Run the demo and write its report. Difference if a row has calls that it must not have."""
+    """Run the demo and write its report. Difference if a row has calls that are not allowed."""
 
     def show(rows: Comparison, sides: Sides) -> None:
         if not arguments.json:

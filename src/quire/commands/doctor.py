@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Say what this host has, what it lacks, and the line that mends it.
+"""List what this host has, what it lacks, and the command that installs it.
 
 quire doctor               both architectures
-quire doctor ARCH=arm64    what one needs
+quire doctor ARCH=arm64    the requirements of one
 quire doctor --install     install what is missing (root, Debian)
 """
 
@@ -23,7 +23,7 @@ NAME = "doctor"
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """What to do about it."""
+    """Add the option to install."""
     part.add_argument("--install", action="store_true", help="install what is missing")
     part.add_argument("--json", action="store_true", help="print JSON")
 
@@ -73,7 +73,7 @@ def _disk(root: Path) -> str:
         raise UserError(
             f"only {free:.1f} GiB are free, a demo takes {requirements.DISK_GIB}",
             str(place),
-            "free some, or name another place with O=DIR",
+            "free some, or name another build directory with O=DIR",
         )
     return f"{free:.0f} GiB free in {place}"
 

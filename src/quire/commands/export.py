@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Write a checkout made by quire tree back as the series.
 
-Patches are normalised, so that one that did not change does not change here either: no commit
-hash, no git version, no blob hashes, numbered within each topic. Cover letters stay.
+Patches are normalised, so that the file of an unchanged patch does not change: no commit hash, no
+git version, no blob hashes, numbered within each topic. Cover letters are kept.
 
   quire export linux-6.12.117
 """
@@ -17,7 +17,7 @@ NAME = "export"
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """The checkout."""
+    """Add the checkout's path."""
     part.add_argument("directory", type=Path, metavar="DIR", help="a checkout made by quire tree")
 
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Prove the series' helpers with KUnit, also where page tables have two levels.
+"""Prove the series' helpers with KUnit, including configurations with two-level page tables.
 
-Small kernels without user space run the suites of lines/6.12/seeded/kunit.patch: contpte
-blocks against a plain loop (stock, too), runs against a definition page by page. i386 and arm64
-with 64 KiB pages fold the PMD.
+Small kernels without user space run the suites of lines/6.12/seeded/kunit.patch. These compare
+contpte blocks with a plain loop (on stock, too), and runs with a definition page by page. i386 and
+arm64 with 64 KiB pages fold the PMD.
 
   quire kunit                  all of them
   quire kunit i386 arm64-64k   two
-  quire kunit --list           what there is
+  quire kunit --list           list the kernels
 """
 
 import argparse
@@ -26,8 +26,8 @@ NAME = "kunit"
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Which kernels."""
-    part.add_argument("kernel", nargs="*", help="its name (default: all)")
+    """Add the options that select kernels."""
+    part.add_argument("kernel", nargs="*", help="name of a kernel (default: all)")
     part.add_argument("--list", action="store_true", help="list the kernels and their suites")
     part.add_argument("--json", action="store_true", help="print JSON")
 
@@ -57,9 +57,9 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     failed = [verdict for verdict in verdicts if verdict.trouble]
     if failed:
         raise Difference(
-            f"{len(failed)} of {len(verdicts)} kernels did not prove it",
+            f"{len(failed)} of {len(verdicts)} kernels failed",
             "\n".join(f"{v.proof.name}: {v.trouble}\nwhole log: {v.log}" for v in failed),
-            "mend the series, or the definition in the suite",
+            "fix the series, or the definition in the suite",
         )
     return 0
 

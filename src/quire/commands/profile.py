@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Show where a workload's instructions go, per kernel symbol, both sides next to each other.
+"""Show a workload's instructions per kernel symbol, for both sides.
 
-The biggest changes come first. Counts say in which function an instruction stands, not who
-called it; inlined functions count where they were inlined.
+The largest changes come first. Counts are per function and do not include the caller; an inlined
+function counts as part of the function that inlines it.
 
   quire profile mremap --size 64 ARCH=arm64
   quire profile swapout,data=distinct --size 64 --lines 40
@@ -31,8 +31,8 @@ NAME = "profile"
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Which cells, how much of each."""
-    part.add_argument("workload", help="a workload as bench takes it")
+    """Add the options that select cells and the extent of the output."""
+    part.add_argument("workload", help="a workload, as for bench")
     part.add_argument(
         "--size",
         type=int,
@@ -46,13 +46,13 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         "--collapsed",
         type=Path,
         metavar="DIR",
-        help="write collapsed stacks there, one frame deep: workload;symbol count",
+        help="write collapsed stacks to DIR, one frame deep: workload;symbol count",
     )
     part.add_argument("--json", action="store_true", help="print JSON, all symbols")
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Measure what is not known yet, and show it."""
+    """Measure what is not cached, and show the profile."""
     requirements.require(session.architectures)
     cells = lab.workloads(session).cells([arguments.workload], arguments.size or [64])
     sides = session.sides()

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Prove the tests: boot the series with seeded bugs and see each of them caught.
+"""Prove the tests: boot the series with seeded bugs and verify that each is caught.
 
-All bugs are in one kernel per architecture; a boot argument selects one. First, with none
-selected, all cases of all bugs must pass.
+One kernel per architecture contains all bugs; a boot argument selects one. First, with no bug
+selected, the cases of all bugs must pass.
 
   quire seeded                         every bug, both architectures
   quire seeded ARCH=arm64 lost-dirty   one
-  quire seeded lost-dirty --cases 'mremap.*'   who else would see it
-  quire seeded --list                what there is
-  quire seeded --config configs/debug.config   also those that only allocations show which fail
+  quire seeded lost-dirty --cases 'mremap.*'   which other cases catch it
+  quire seeded --list                list the bugs
+  quire seeded --config configs/debug.config   also bugs that need failing allocations
 """
 
 import argparse
@@ -28,27 +28,29 @@ from quire.test import seeded, suite
 from quire.test.seeded import Bug, Finding
 
 NAME = "seeded"
-# A kernel takes 32 arguments for init; some are ours.
+# A kernel passes at most 32 arguments to init; some are ours.
 AT_ONCE = 20
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Which bugs."""
-    part.add_argument("bug", nargs="*", help="its name (default: all)")
+    """Add the options that select bugs."""
+    part.add_argument("bug", nargs="*", help="name of a bug (default: all)")
     part.add_argument(
         "--cases",
         action="append",
         default=[],
         metavar="PATTERN",
-        help="run these cases instead of the ones that the bug names; may be repeated",
+        help="run these cases instead of those listed for the bug; may be repeated",
     )
-    part.add_argument("--few", action="store_true", help="those that the line lists as a sample")
-    part.add_argument("--list", action="store_true", help="list the bugs and what must see them")
+    part.add_argument("--few", action="store_true", help="only the line's sample of bugs")
+    part.add_argument(
+        "--list", action="store_true", help="list the bugs and the cases that must catch them"
+    )
     part.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Exit status 1 when a bug was missed, or a case fails without one."""
+    """Exit status 1 when a bug is missed, or a case fails with no bug selected."""
     sides = session.sides()
     where = seeded.folder(sides)
     names = [*arguments.bug, *(seeded.few(where) if arguments.few else [])]
@@ -73,7 +75,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         raise Difference(
             f"{len(missed)} of {len(findings)} seeded bugs were not caught",
             "\n".join(f"{finding.arch}: {finding.bug.name}" for finding in missed),
-            "make a case that fails with the bug: quire_bug=NAME on the kernel command line",
+            "write a case that fails with the bug: quire_bug=NAME on the kernel command line",
         )
     return 0
 
@@ -101,7 +103,7 @@ def _hunt(session: Session, kernel: Kernel, bugs: list[Bug], *, quiet: bool) -> 
 
 
 def batched(patterns: Sequence[str], size: int) -> list[Sequence[str]]:
-    """In order, at most `size` at a time."""
+    """Consecutive chunks of at most `size`."""
     return [patterns[at : at + size] for at in range(0, len(patterns), size)]
 
 

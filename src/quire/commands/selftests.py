@@ -2,14 +2,14 @@
 """Run the kernel's own selftests of mm on stock and patched, and compare case by case.
 
 The programs come from the base's tools/testing/selftests/mm; guest/selftests/runs lists them with
-their arguments. What differs is run once more on both. docs/selftests.md says more.
+their arguments. Runs that differ are repeated once on both kernels. See docs/selftests.md.
 
   quire selftests                        all, both architectures
   quire selftests 'ksm*' ARCH=arm64      some
-  quire selftests --smp 3                with races, and page migration (which wants three CPUs)
+  quire selftests --smp 3                with races, and page migration (which needs three CPUs)
   quire selftests --config configs/debug.config   also what needs CONFIG_GUP_TEST
-  quire selftests --bug skip-writable cow         do they see a seeded bug?
-  quire selftests --list                 what there is
+  quire selftests --bug skip-writable cow         is this seeded bug detected?
+  quire selftests --list                 list the runs
 """
 
 import argparse
@@ -37,25 +37,25 @@ from quire.test.suite import Options, Order, Verdict
 
 NAME = "selftests"
 STYLE = {"pass": "green", "fail": "red", "missing": "red", "skip": "yellow", "xfail": "cyan"}
-# More patterns than this do not fit on the kernel's command line.
+# The kernel's command line has no room for more patterns.
 AT_ONCE = 20
-# Nobody reads it; the second boots have their logs beside those of the first.
+# Only a name: the logs of the second boots are stored beside those of the first.
 AGAIN = "quire_again=1"
 
 
 @dataclass(frozen=True)
 class Result:
-    """What one architecture's two kernels made of the selftests."""
+    """The selftests' results on one architecture's two kernels."""
 
     arch: Architecture
     programs: Selftests
     cases: list[Case]
-    # Stock's and patched's, of the first run.
+    # The first run's: stock, patched.
     verdicts: tuple[Verdict, Verdict]
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Which programs, on what."""
+    """Add the options that select runs and the machine."""
     part.add_argument(
         "pattern", nargs="*", help="name of a run, with * and ? (see --list; default: all)"
     )
@@ -65,10 +65,10 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         type=float,
         default=suite.TIMEOUT,
         metavar="SECONDS",
-        help="take the guest for hung after this long (default %(default).0f)",
+        help="treat the guest as hung after this time (default %(default).0f)",
     )
     part.add_argument(
-        "--bug", metavar="NAME", help="in place of patched, the kernel with this seeded bug"
+        "--bug", metavar="NAME", help="replace patched with the kernel that has this seeded bug"
     )
     part.add_argument("--list", action="store_true", help="list the runs, and what is left out")
     part.add_argument("--json", action="store_true", help="print JSON")
@@ -107,7 +107,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 
 
 def _other(session: Session, sides: Sides, bug: str | None) -> tuple[Tree, tuple[str, ...]]:
-    """The tree to hold against stock, and the parameter that selects a seeded bug in it."""
+    """The tree to compare with stock, and the parameter that selects a seeded bug in it."""
     if not bug:
         return sides.b.tree, ()
     where = seeded.folder(sides)
@@ -118,8 +118,8 @@ def _other(session: Session, sides: Sides, bug: str | None) -> tuple[Tree, tuple
 def _boot(
     session: Session, programs: Selftests, orders: Sequence[Order], patterns: Sequence[str]
 ) -> tuple[Verdict, Verdict]:
-    """The same runs on both. A lost guest ends it."""
-    # Once, not by both boots at the same time.
+    """Run the same programs on both kernels. A lost guest ends the comparison."""
+    # Build once, not in both boots in parallel.
     programs.guest(session, orders[0].kernel)
     verdicts = []
     for result in suite.several(session, orders, patterns, programs):
@@ -174,7 +174,7 @@ def _show(result: Result) -> None:
     idle = changes.idle(result.cases)
     if idle:
         out.print(
-            f"{result.arch.name}: nothing passes on stock, so nothing was compared: "
+            f"{result.arch.name}: no case passes on stock, so nothing was compared: "
             f"{', '.join(idle)}"
         )
 
@@ -207,14 +207,14 @@ def _as_json(result: Result) -> dict[str, Any]:
 
 
 def _failure(results: Sequence[Result]) -> QuireError | None:
-    """What patched does not pass and stock does; or that stock passes nothing at all."""
+    """The cases that stock passes and patched does not, or the fact that stock passes no case."""
     lines = []
     for result in results:
         worse = [case for case in result.cases if case.regressed]
         name = result.arch.name
         lines += [f"{name}: {case.name}: {case.patched}: {case.told}" for case in worse]
         if not any(case.stock == "pass" for case in result.cases):
-            lines.append(f"{name}: nothing passes on stock, so nothing was compared")
+            lines.append(f"{name}: no case passes on stock, so nothing was compared")
         if lines:
             lines += [f"whole log: {verdict.logs}" for verdict in result.verdicts]
     if not lines:

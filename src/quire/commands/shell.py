@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Boot a built kernel and look around in it, on this terminal.
+"""Boot a built kernel with an interactive shell on this terminal.
 
-The guest's own small shell knows: bench, test, list, cat FILE, poweroff. Ctrl-A X ends QEMU at
-once. It runs on two CPUs without -icount unless told otherwise.
+The guest's shell has the commands bench, test, list, cat FILE and poweroff. Ctrl-A X ends QEMU at
+once. By default the machine has two CPUs and runs without -icount.
 
   quire shell ARCH=arm64              the patched kernel
   quire shell ARCH=x86_64 --stock     the base
@@ -20,7 +20,7 @@ NAME = "shell"
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Which kernel, which machine."""
+    """Add the options that select the kernel and the machine."""
     part.add_argument("--stock", action="store_true", help="boot the base, without the series")
     part.add_argument("--smp", type=int, default=2, metavar="N", help="virtual CPUs (default 2)")
     part.add_argument("--memory", default="2G", metavar="SIZE", help="as QEMU's -m (default 2G)")
@@ -30,7 +30,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     """Boot with the console on this terminal until the guest powers off."""
     if len(session.architectures) != 1:
         names = " or ".join(f"ARCH={arch.name}" for arch in session.architectures)
-        raise UserError("a shell runs on one architecture", remedy=f"say which: {names}")
+        raise UserError("a shell runs on one architecture", remedy=f"select one: {names}")
     (arch,) = session.architectures
     requirements.require([arch])
     qemu.of(arch)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The long haul: swap, lazyfree, mremap, fork, KSM and mprotect over the same memory at once.
+"""Soak test: swap, lazyfree, mremap, fork, KSM and mprotect on the same memory at once.
 
-Processes with several threads each do everything to the same ranges, short of memory, and verify
-what every page holds. Exit status 0: a million operations without a difference, a splat or a leak.
-On two virtual CPUs a seed gives the same operations, but not in the same order.
+Several processes with several threads apply all operations to the same ranges under memory
+pressure, and verify the contents of every page. Exit status 0 means a million operations without a
+difference, a splat or a leak. On two virtual CPUs a seed repeats the operations, but not their
+order.
 
   quire soak ARCH=arm64                          a million operations, patched
   quire soak ARCH=arm64 --operations 100000 --seed 7
@@ -36,15 +37,15 @@ NAME = "soak"
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """How long, on what."""
+    """Add the options that select the duration and the machine."""
     part.add_argument(
         "--operations",
         type=_positive,
         metavar="N",
-        help=f"stop after so many (default {soak.OPERATIONS})",
+        help=f"stop after N operations (default {soak.OPERATIONS})",
     )
     part.add_argument(
-        "--seconds", type=_positive, default=0, metavar="N", help="stop after so long"
+        "--seconds", type=_positive, default=0, metavar="N", help="stop after N seconds"
     )
     part.add_argument("--seed", type=_positive, default=1, metavar="N", help="default 1")
     part.add_argument(
@@ -57,20 +58,20 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="the series with this seeded bug, which must be seen; may be repeated",
+        help="the series with this seeded bug, which must be detected; may be repeated",
     )
     part.add_argument(
         "--timeout",
         type=float,
         default=0.0,
         metavar="SECONDS",
-        help="take the guest for hung after this long (default: by its operations)",
+        help="treat the guest as hung after this time (default: by the number of operations)",
     )
     part.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Exit status 1 when something was wrong (with --bug: was not), 4 when a guest was lost."""
+    """Exit status 1 for a violation (with --bug: for none), 4 when a guest was lost."""
     requirements.require(session.architectures)
     sides = session.sides()
     if arguments.bug:
@@ -131,9 +132,9 @@ def _bugs(session: Session, arguments: argparse.Namespace, sides: Sides) -> int:
         print(json.dumps(rows, indent=1))
     if missed and not arguments.dry_run:
         raise Difference(
-            f"{len(missed)} of {len(rows)} seeded bugs were not seen",
+            f"{len(missed)} of {len(rows)} seeded bugs were not detected",
             "\n".join(missed),
-            "docs/soak.md names those that cannot be; else more --operations, or another --seed",
+            "use more --operations, or another --seed; docs/soak.md lists what is left out",
         )
     return 0
 
@@ -180,9 +181,7 @@ def _error(reports: list[Report]) -> QuireError | None:
         kernel = report.kernel
         lines += [f"{kernel.arch.name} {kernel.tree.label}:", *report.trouble()]
         lines.append(f"whole log: {report.logs}")
-    return Difference(
-        "the long haul ended early", "\n".join(lines), "read the log; the seed is in it"
-    )
+    return Difference("the soak test failed", "\n".join(lines), "read the log, which has the seed")
 
 
 def _as_json(report: Report) -> dict[str, Any]:

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run the guest's tests on the patched kernels (or the stock ones, or two sides of your own).
 
-A pattern is a shell pattern on suite.case; without one everything runs. One CPU under -icount
-repeats exactly; --smp 2 runs without it, so that races can happen.
+A pattern is a shell pattern on suite.case; without one all cases run. One CPU under -icount
+repeats exactly; --smp 2 runs without -icount, so that races can happen.
 
   quire test                            all cases, both architectures
   quire test 'mremap.*' ARCH=arm64      one suite
   quire test --stock 'mremap.content*'  on the base
   quire test --all                      stock and patched, normal, debug, KASAN, 1 and 2 CPUs
-  quire test --list                     what there is
+  quire test --list                     list the cases
 
-What a kernel is known to fail is listed by name in lines/NAME/expected. Of two sides of your own
-(--series, --a and --b) nothing is expected but that B passes what A passes.
+lines/NAME/expected lists the known failures of each kernel by name. For two sides of your own
+(--series, --a and --b), B must pass what A passes.
 """
 
 import argparse
@@ -37,7 +37,7 @@ from quire.test.suite import Boot
 
 NAME = "test"
 STYLE = {"pass": "green", "fail": "red", "skip": "yellow", "expected": "cyan"}
-# In the table of all kernels, which has a column for each.
+# For the table of all kernels, one column each.
 LETTER = {
     "pass": ".",
     "skip": "s",
@@ -49,13 +49,13 @@ LETTER = {
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Which cases, on what."""
+    """Add the options that select cases, kernels and the machine."""
     part.add_argument("pattern", nargs="*", help="suite.case, with * and ? (default: all)")
-    part.add_argument("--all", action="store_true", help="every kernel, side by side")
+    part.add_argument("--all", action="store_true", help="test all kernels, side by side")
     part.add_argument(
         "--resume",
         action="store_true",
-        help="take over boots that an earlier run of the same kernel and guest has finished",
+        help="reuse the boots that an earlier run of the same kernel and guest completed",
     )
     part.add_argument("--stock", action="store_true", help="test the base, without the series")
     part.add_argument("--smp", type=int, default=1, metavar="N", help="virtual CPUs (default 1)")
@@ -64,14 +64,14 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         type=float,
         default=suite.TIMEOUT,
         metavar="SECONDS",
-        help="take the guest for hung after this long (default %(default).0f)",
+        help="treat the guest as hung after this time (default %(default).0f)",
     )
     part.add_argument(
         "--program",
         type=Path,
         metavar="FILE",
-        help="a test of your own that prints KTAP: a C file or a static binary; PATTERN is then "
-        "its arguments",
+        help="a test of your own that prints KTAP: a C file or a static binary; PATTERN then "
+        "holds its arguments",
     )
     part.add_argument("--list", action="store_true", help="list suites, cases and workloads")
     part.add_argument("--json", action="store_true", help="print JSON")
@@ -118,8 +118,8 @@ def _what(arguments: argparse.Namespace) -> tuple[list[str], Boot | None]:
 
 
 def _trees(sides: Sides, *, stock: bool) -> list[Tree]:
-    """What to boot: B, or A where that is asked for. Of a series that is not ours nothing is
-    expected but that B passes what A passes, so A runs as well."""
+    """The trees to boot: B, or A on request. With a series that is not ours, B must pass what A
+    passes, so A runs as well."""
     if stock or sides.same:
         return [sides.a.tree]
     return [sides.b.tree] if sides.ours else [sides.a.tree, sides.b.tree]

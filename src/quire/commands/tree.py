@@ -2,8 +2,8 @@
 """Make a git checkout of the base with each patch of the series as a commit on top.
 
 Edit, amend and rebase there with ordinary git, then write the series back with quire export.
-A new commit goes to the topic of the commit before it, unless its message has a line
-`Quire-topic: NAME` (which export takes out).
+A new commit belongs to the topic of the preceding commit, unless its message has a line
+`Quire-topic: NAME` (which export removes).
 
   quire tree                     6.12, in ./linux-6.12.<newest>
   quire tree 6.12.94 work        that base, in ./work
@@ -21,15 +21,15 @@ NAME = "tree"
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Which base, where."""
-    part.add_argument("version", nargs="?", help="the base, as --base")
+    """Add the base and the directory."""
+    part.add_argument("version", nargs="?", help="the base, as with --base")
     part.add_argument(
         "directory", nargs="?", type=Path, metavar="DIR", help="where (default: ./linux-VERSION)"
     )
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Make the checkout and say where it is."""
+    """Make the checkout and print its path."""
     if arguments.version:
         session = replace(session, ask=replace(session.ask, base=arguments.version))
     base = session.base()
