@@ -233,7 +233,7 @@ def test_half_a_series_is_completed(quire: Quire, tree: Path, tmp_path: Path) ->
     assert quire("apply", "--only", "mremap", str(tree)).returncode == 0
     done = quire("apply", str(tree))
     assert done.returncode == 0
-    assert "0001-mm-move-runs.patch (was there)" in done.stdout
+    assert "0001-mm-move-runs.patch (already applied)" in done.stdout
     assert quire("apply", str(other)).returncode == 0
     assert snapshot(tree) == snapshot(other)
 
