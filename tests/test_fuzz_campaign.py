@@ -16,7 +16,6 @@ from quire.fuzz.campaign import Campaign, Options
 from quire.fuzz.language import program
 from quire.fuzz.oracle.excuses import Rule
 from quire.fuzz.triage import Pair
-from quire.host import process
 from quire.host.errors import UserError
 from quire.host.progress import Progress
 
@@ -104,14 +103,6 @@ def test_faults_need_a_kernel_that_can_make_them(tmp_path: Path) -> None:
     assert campaign.FAULTS in caught.value.where
     (tmp_path / ".config").write_text(f"{campaign.FAULTS}=y\n")
     campaign.require_faults(pair)
-
-
-def test_a_dry_run_prints_one_boot() -> None:
-    assert campaign.number(None, 1000) == 1000
-    assert campaign.number(50000, 1000) == 50000
-    process.configure(process.Settings(dry_run=True))
-    assert campaign.number(50000, 1000) == campaign.BATCH
-    assert campaign.number(3, 1000) == 3
 
 
 def test_files_of_programs(tmp_path: Path) -> None:

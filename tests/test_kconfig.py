@@ -42,6 +42,15 @@ def test_all_is_well(tmp_path: Path) -> None:
     kconfig.require([tmp_path / "one.config"], tmp_path / ".config")
 
 
+def test_comments_make_no_other_kernel(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.config", tmp_path / "other.config"
+    one.write_text("# why\nCONFIG_A=y\n# CONFIG_B is not set\n")
+    other.write_text("# better said\n\nCONFIG_A=y\n# CONFIG_B is not set\n")
+    assert kconfig.options([one]) == kconfig.options([other])
+    other.write_text("CONFIG_A=m\n# CONFIG_B is not set\n")
+    assert kconfig.options([one]) != kconfig.options([other])
+
+
 def test_a_fragment_that_is_not_there(tmp_path: Path) -> None:
     name = "common.config"
     line = Line("9.9", tmp_path, None, {"all": (tmp_path / name,), "arm64": ()})

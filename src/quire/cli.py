@@ -40,8 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = parser().parse_args(words)
         process.configure(process.Settings(arguments.dry_run, arguments.verbose))
         return int(arguments.run(make_session(arguments, variables), arguments))
-    except process.NothingMore:
-        print("# the next commands depend on the base")
+    except process.NotRun as missing:
+        if str(missing):
+            print(f"# {missing}")
         return 0
     except QuireError as error:
         print(error.text(), file=sys.stderr)

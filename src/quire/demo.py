@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 from quire import lab
-from quire.arch import requirements
+from quire.arch import Architecture, requirements
+from quire.host import parallel
 from quire.host.progress import Step
-from quire.measure.bench import Options
+from quire.measure.bench import Options, Rig
 from quire.measure.comparison import Comparison
+from quire.measure.workloads import Cell
 from quire.report.data import Provenance
 from quire.session import Session
 from quire.source.side import Sides
@@ -40,14 +43,17 @@ def run(session: Session, show: Callable[[Comparison, Sides], None]) -> tuple[Si
     session.progress.plan.extend(plan(session))
     sides = session.sides()
     catalogue = lab.workloads(session)
-    parts: list[Part] = []
-    for arch in session.architectures:
+
+    def measure(step: tuple[tuple[Rig, Rig], list[Cell]]) -> Part:
+        rigs, cells = step
+        rows, made, _ = lab.compare(session, sides, rigs, cells, Options(machines=session.jobs))
+        show(rows, sides)
+        return rows, made
+
+    def of(arch: Architecture) -> list[Part]:
         both = lab.rigs(session, arch, sides)
-        jobs = [(both, catalogue.cells())]
-        jobs += [(lab.on(both, cpu), catalogue.rows(cpu.rows)) for cpu in arch.further_cpus]
-        for rigs, cells in jobs:
-            rows, made, _ = lab.compare(session, sides, rigs, cells, Options(machines=session.jobs))
-            if rows.rows:
-                show(rows, sides)
-            parts.append((rows, made))
-    return sides, parts
+        steps = [(both, catalogue.cells())]
+        steps += [(lab.on(both, cpu), catalogue.rows(cpu.rows)) for cpu in arch.further_cpus]
+        return parallel.in_turn(steps, measure)
+
+    return sides, list(itertools.chain(*parallel.in_turn(session.architectures, of)))

@@ -102,7 +102,8 @@ def bring(wanted: Sequence[Need]) -> None:
     process.run(process.Command(["apt-get", "-q", "update"], env=env))
     command = process.Command(install_command(names), env=env)
     finished = process.run(command)
-    still = [] if process.dry_run() else [need for need in wanted if not need.present()]
+    still: list[Need] = []
+    still = process.value(still, lambda: [need for need in wanted if not need.present()])
     if finished.status or still:
         raise UserError(
             "apt could not install what is missing",

@@ -41,16 +41,18 @@ def build(cache: Cache, sources: Path, qemu: Qemu) -> Plugin:
             raise explain("the plugin did not build", log, command)
 
     path = cache.make("counter", key, make) / "libquire-count.so"
-    return Plugin(path, "" if process.dry_run() else sha256(path))
+    return Plugin(path, process.value("", lambda: sha256(path)))
 
 
 def symbols(kernel: Kernel) -> Path:
     """The kernel's code symbols as the plugin reads them: "address name", by address."""
     path = kernel.objdir / "quire-symbols"
-    if process.dry_run() or (
-        path.exists() and path.stat().st_mtime >= kernel.system_map.stat().st_mtime
-    ):
-        return path
+    if not path.exists() or path.stat().st_mtime < kernel.system_map.stat().st_mtime:
+        process.do(_write_symbols, kernel, path)
+    return path
+
+
+def _write_symbols(kernel: Kernel, path: Path) -> None:
     rows = sorted(
         (int(address, 16), name) for address, name in _SYMBOL.findall(kernel.system_map.read_text())
     )
@@ -62,4 +64,3 @@ def symbols(kernel: Kernel) -> Path:
     with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
         file.writelines(f"{address:x} {name}\n" for address, name in rows)
     Path(file.name).replace(path)
-    return path

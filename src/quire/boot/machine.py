@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,15 +91,13 @@ def boot(machine: Machine, directory: Path, tick: Callable[[], None] | None = No
         log=directory / "qemu.log",
         timeout=machine.timeout,
     )
-    if not process.dry_run():
-        (directory / COMMAND).write_text(command.text() + "\n")
+    process.do((directory / COMMAND).write_text, command.text() + "\n")
     hung, status = False, 0
     try:
         status = process.run(command, tick).status
     except process.TimedOut:
         hung = True
-    if process.dry_run():
-        return Results(exit=0)
+    process.needs_results()
     return judge(machine, directory, hung=hung, status=status)
 
 
@@ -115,9 +112,7 @@ def interact(machine: Machine, directory: Path) -> int:
     for option in ("virtserialport,chardev=q,name=quire", f"file,id=q,path={directory / RESULTS}"):
         at = argv.index(option)
         del argv[at - 1 : at + 1]
-    command = process.Command(process.die_with_us(argv))
-    process.announce(command)
-    return 0 if process.dry_run() else subprocess.call(list(command.argv))
+    return process.interact(process.Command(process.die_with_us(argv)))
 
 
 def judge(machine: Machine, directory: Path, *, hung: bool, status: int) -> Results:
@@ -169,10 +164,8 @@ def decode(kernel: Kernel, text: str) -> str:
 def workdir(cache: Cache, name: str) -> Path:
     """Where a boot of that name runs. What a lost guest left stays there until the next one."""
     directory = cache.root / "boot" / re.sub(r"[^A-Za-z0-9.=_-]+", "-", name)
-    if process.dry_run():
-        return directory
-    shutil.rmtree(directory, ignore_errors=True)
-    directory.mkdir(parents=True)
+    process.do(shutil.rmtree, directory, ignore_errors=True)
+    process.do(directory.mkdir, parents=True)
     return directory
 
 

@@ -52,22 +52,16 @@ def build(
 
     directory = cache.make("guest", key, make)
     initrd = directory / "guest.cpio"
-    return Guest(arch, initrd, "" if process.dry_run() else sha256(initrd))
+    return Guest(arch, initrd, process.value("", lambda: sha256(initrd)))
 
 
 def pack(kernel: Kernel, program: Path, initrd: Path) -> None:
     """An initramfs with `program` as /init, by the kernel's own gen_init_cpio."""
     listing = initrd.with_suffix(".list")
-    command = process.Command([str(kernel.objdir / "usr/gen_init_cpio"), "-t", "0", str(listing)])
-    process.announce(command)
-    if process.dry_run():
-        return
-    listing.write_text(LIST.format(program=program))
-    with initrd.open("wb") as file:
-        child = process.spawn(command, file)
-        status = child.wait()
-        process.forget(child)
-    if status:
+    argv = [str(kernel.objdir / "usr/gen_init_cpio"), "-t", "0", str(listing)]
+    command = process.Command(argv, output=initrd)
+    process.do(listing.write_text, LIST.format(program=program))
+    if process.run(command).status:
         raise BuildFailed(
             "the initramfs could not be packed", command.text(), "run the command by hand"
         )
@@ -78,16 +72,14 @@ def with_files(cache: Cache, guest: Guest, files: Mapping[str, bytes]) -> Guest:
 
     A name that ends with a slash is a directory.
     """
-    if process.dry_run():
-        return guest
     key = f"{guest.arch.name}-{digest(guest.sha256, list(files), *files.values())}"
 
     def make(directory: Path) -> None:
-        archive = guest.initrd.read_bytes() + cpio(files)
-        (directory / guest.initrd.name).write_bytes(archive)
+        archive = process.value(b"", guest.initrd.read_bytes) + cpio(files)
+        process.do((directory / guest.initrd.name).write_bytes, archive)
 
     initrd = cache.make("guest", key, make) / guest.initrd.name
-    return Guest(guest.arch, initrd, sha256(initrd))
+    return Guest(guest.arch, initrd, process.value("", lambda: sha256(initrd)))
 
 
 def cpio(files: Mapping[str, bytes]) -> bytes:

@@ -54,6 +54,11 @@ def parse(text: str) -> dict[str, str]:
     return options
 
 
+def options(fragments: Iterable[Path]) -> list[dict[str, str]]:
+    """What each fragment asks for, for a cache key: a comment makes no other kernel."""
+    return [parse(path.read_text()) for path in fragments]
+
+
 def lost(requested: Iterable[Path], resolved: Mapping[str, str]) -> list[Lost]:
     """The requested options whose resolved value differs; a later fragment overrides."""
     wanted: dict[str, tuple[str, str]] = {}

@@ -88,7 +88,7 @@ class Request:
     @property
     def config_key(self) -> str:
         """Identifies fragments and compiler."""
-        return digest(self.arch.name, self.toolchain.version, *self.fragments)
+        return digest(self.arch.name, self.toolchain.version, kconfig.options(self.fragments))
 
     @property
     def objdir(self) -> Path:
@@ -127,7 +127,7 @@ def build(cache: Cache, request: Request, tick: Callable[[int], None] | None = N
     with cache.lock("kernel", f"{request.tree.key}-{objdir.name}"):
         if not (objdir / BUILT).is_file():
             log = cache.log(f"kernel-{request.arch.name}-{request.tree.label}")
-            _prepare(request)
+            process.do(_prepare, request)
             try:
                 _configure(request, log)
                 _make(request, log, tick)
@@ -138,7 +138,7 @@ def build(cache: Cache, request: Request, tick: Callable[[int], None] | None = N
                 # make was told, and removed what it was making.
                 (objdir / BUILDING).unlink(missing_ok=True)
                 raise
-            _finish(request)
+            process.do(_finish, request)
     return _load(request)
 
 
@@ -146,8 +146,7 @@ def configure(cache: Cache, request: Request) -> Path:
     """The resolved configuration of a stock kernel, without building it. BuildFailed as build()
     raises it."""
     with cache.lock("kernel", f"{request.tree.key}-{request.objdir.name}"):
-        if not process.dry_run():
-            request.objdir.mkdir(exist_ok=True)
+        process.do(request.objdir.mkdir, exist_ok=True)
         _configure(request, cache.log(f"config-{request.arch.name}-{request.tree.label}"))
     return request.objdir / ".config"
 
@@ -172,8 +171,6 @@ def steps(log: Path) -> int:
 def _prepare(request: Request) -> None:
     """An empty O= directory, what an interrupted build left, or a copy of the stock build."""
     objdir = request.objdir
-    if process.dry_run():
-        return
     if (objdir / BUILDING).exists():
         # quire was killed outright, and make with it: some target may be half-written.
         shutil.rmtree(objdir)
@@ -234,8 +231,7 @@ def _configure(request: Request, log: Path) -> None:
     merge += [str(path.resolve()) for path in request.fragments]
     _check(request, process.Command(merge, cwd=request.tree.path, log=log), log)
     _check(request, make_command(request, "olddefconfig", log=log), log)
-    if not process.dry_run():
-        _require(request, objdir / ".config")
+    process.do(_require, request, objdir / ".config")
 
 
 def _require(request: Request, config: Path) -> None:
@@ -290,8 +286,6 @@ def _tidy(request: Request, log: Path) -> None:
 
 
 def _finish(request: Request) -> None:
-    if process.dry_run():
-        return
     image = request.objdir / request.arch.image
     record = {"image_sha256": sha256(image), "compiler": request.toolchain.version}
     temporary = request.objdir / f"{BUILT}.new"

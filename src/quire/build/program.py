@@ -43,8 +43,7 @@ def added(
         if not source.is_file():
             raise UserError("the program is not there", str(source), "name a C file or a binary")
         binary = _compiled(cache, plain.arch, tools, include, source)
-        if not process.dry_run():
-            files[f"{DIRECTORY}/{name(source)}"] = binary.read_bytes()
+        files[f"{DIRECTORY}/{name(source)}"] = process.value(b"", binary.read_bytes)
     return guest.with_files(cache, plain, files)
 
 

@@ -28,9 +28,8 @@ def of(cache: Cache, line: Line, of_base: Base, arch: Architecture) -> dict[str,
     wanted = _wanted(of_base)
 
     def build(directory: Path) -> None:
-        if process.dry_run():
-            raise process.NothingMore
         file, _ = debian.fetch(_find(cache, line, wanted, arch), directory)
+        process.needs_results("the next commands depend on the package")
         name = f"usr/src/{package}/config.{arch.debian}_none_{arch.debian}.xz"
         (directory / "config").write_text(debian.member(file, name))
         file.unlink()

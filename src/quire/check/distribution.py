@@ -90,8 +90,7 @@ def check(cache: Cache, line: Line, base: Base, request: Request) -> Iterator[Re
     options = kconfig_files.options(tree, arch.srcarch, ROOTS, FOLLOWED)
     resolved = kernel.configure(cache, request)
     debians = debian_config.of(cache, line, base, arch)
-    if process.dry_run():
-        return
+    process.needs_results()
     ours = kconfig.parse(resolved.read_text())
     yield from judge(arch, differences(options, ours, debians), lines)
 

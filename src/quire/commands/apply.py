@@ -11,6 +11,7 @@ unchanged; the error names the patch and hunk that do not apply. A second run ch
 import argparse
 from pathlib import Path
 
+from quire.host import process
 from quire.host.errors import UserError
 from quire.session import Session
 from quire.source import line, series, version
@@ -30,10 +31,10 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     """Apply the series and report what changed."""
     found = version.of_tree(arguments.tree)
     chosen = _series(session, found)
-    if arguments.dry_run:
-        for patch in chosen.patches:
-            print(f"git -C {arguments.tree} apply -p1 {patch.path}")
-        return 0
+    for patch in chosen.patches:
+        argv = ["git", "-C", str(arguments.tree), "apply", "-p1", str(patch.path)]
+        process.announce(process.Command(argv))
+    process.needs_results()
     done = apply_series(arguments.tree, chosen)
     if not done.written:
         print(f"Linux {found} in {arguments.tree}: {len(chosen.patches)} patches, already applied")

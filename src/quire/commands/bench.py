@@ -23,12 +23,14 @@ from pathlib import Path
 
 from quire import arch, lab
 from quire.arch import Architecture, Cpu, requirements
+from quire.host import parallel
 from quire.host.errors import UserError
 from quire.measure import comparison, workloads
 from quire.measure.bench import Options
 from quire.measure.comparison import Comparison
 from quire.measure.workloads import Catalogue, Cell
 from quire.report import data, plot, table
+from quire.report.data import Provenance
 from quire.session import Session
 
 NAME = "bench"
@@ -91,17 +93,18 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     cells = _cells(session, arguments, plan)
     options = Options(arguments.repeat, arguments.fresh, session.jobs)
     sides = session.sides()
-    parts = []
-    for architecture, cpu in plan:
+
+    def measure(step: tuple[Architecture, Cpu | None]) -> tuple[Comparison, Provenance]:
+        architecture, cpu = step
         both = lab.rigs(session, architecture, sides)
         if cpu:
             both = lab.on(both, cpu)
         rows, made, _ = lab.compare(session, sides, both, cells, options)
-        parts.append((rows, made))
-        if not arguments.json and rows.rows:
+        if not arguments.json:
             table.show(rows, sides.title)
-    if arguments.dry_run:
-        return 0
+        return rows, made
+
+    parts = parallel.in_turn(plan, measure)
     report = data.report(sys.argv, sides, parts)
     if arguments.json:
         print(json.dumps(report, indent=1))

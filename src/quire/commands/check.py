@@ -64,7 +64,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     results = []
     for result in _results(session, arguments):
         results.append(result)
-        if not arguments.json and not arguments.dry_run:
+        if not arguments.json:
             _show(result)
     if arguments.json:
         rows = [{"check": r.check, "subject": r.subject, "trouble": r.trouble} for r in results]
@@ -119,8 +119,6 @@ def _elsewhere(session: Session, arguments: argparse.Namespace) -> int:
     found = compiling.check(
         session.cache, base, sides.series, chosen, session.jobs, session.progress
     )
-    if arguments.dry_run:
-        return 0
     if arguments.json:
         print(json.dumps([asdict(cell) for cell in found], indent=1))
     else:

@@ -34,8 +34,6 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
             table.show(rows, sides.title)
 
     sides, parts = demo.run(session, show)
-    if arguments.dry_run:
-        return 0
     report = data.report(sys.argv, sides, parts)
     if arguments.json:
         print(json.dumps(report, indent=1))

@@ -14,9 +14,10 @@ can see is compared. A difference that repeats is shrunk and written out, ready 
 """
 
 import argparse
+import itertools
 from pathlib import Path
 
-from quire.arch import requirements
+from quire.arch import Architecture, requirements
 from quire.fuzz import campaign, detection, report, selection
 from quire.fuzz.campaign import Campaign, Options
 from quire.fuzz.coverage.guide import Guide
@@ -24,6 +25,7 @@ from quire.fuzz.detection import Search
 from quire.fuzz.oracle import excuses
 from quire.fuzz.oracle.excuses import Excuses
 from quire.fuzz.triage import Pair
+from quire.host import parallel
 from quire.host.errors import Difference
 from quire.session import Session
 from quire.source.side import Sides
@@ -64,11 +66,11 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         return _seeded(session, arguments, sides, excused, output / "seeded")
     files = campaign.corpus(session.project.root) if arguments.corpus else arguments.replay
     given = campaign.read(files)
-    limit = campaign.number(arguments.programs, campaign.PROGRAMS)
+    limit = campaign.PROGRAMS if arguments.programs is None else arguments.programs
     options = Options(limit, arguments.seed, arguments.findings, arguments.faults, given)
-    guided = not given and not arguments.no_coverage and not arguments.dry_run
-    problems = []
-    for arch in session.architectures:
+    guided = not given and not arguments.no_coverage
+
+    def attend(arch: Architecture) -> list[str]:
         a = campaign.target(session, arch, sides.a.tree)
         b = campaign.target(session, arch, sides.b.tree)
         pair = Pair(a, b, session.jobs, excuses=excused)
@@ -78,7 +80,9 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         one = Campaign(pair, output / arch.name, guide)
         one.run(options, session.progress)
         report.show(one, as_json=arguments.json)
-        problems += one.problems
+        return one.problems
+
+    problems = list(itertools.chain(*parallel.in_turn(session.architectures, attend)))
     if problems:
         raise Difference(
             f"the kernels differ on {len(problems)} programs",
@@ -99,16 +103,18 @@ def _seeded(
     chosen = selection.read(where)
     bugs = chosen.bugs(seeded.read(where / "bugs"), arguments.seeded)
     trees = sides.a.tree, sides.b.tree, seeded.tree_with_bugs(session.cache, sides, where)
-    limit = campaign.number(arguments.programs, detection.PROGRAMS)
-    missed = []
-    for arch in session.architectures:
+    limit = detection.PROGRAMS if arguments.programs is None else arguments.programs
+
+    def attend(arch: Architecture) -> list[str]:
         a, control, b = (campaign.target(session, arch, tree) for tree in trees)
         search = Search(session.cache, a, control, arguments.seed, limit, session.jobs, excused)
         seen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
         out = output / arch.name
         results = detection.look_for_all(search, b, seen, chosen.left_out, out, session.progress)
         report.show_bugs(arch, results, as_json=arguments.json)
-        missed += [f"{arch.name}: {result.bug.name}" for result in results if result.missed]
+        return [f"{arch.name}: {result.bug.name}" for result in results if result.missed]
+
+    missed = list(itertools.chain(*parallel.in_turn(session.architectures, attend)))
     if missed:
         raise Difference(
             f"{len(missed)} seeded bugs were not found",

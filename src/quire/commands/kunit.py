@@ -16,11 +16,12 @@ import json
 from rich.text import Text
 
 from quire.arch import requirements
+from quire.host import parallel
 from quire.host.console import console
 from quire.host.errors import Difference
 from quire.session import Session
 from quire.test import kunit, seeded
-from quire.test.kunit import Verdict
+from quire.test.kunit import Proof, Verdict
 
 NAME = "kunit"
 
@@ -42,16 +43,17 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
             print(f"{proof.name}: {proof.tree}, {' '.join(proof.suites)}")
         return 0
     requirements.require([proof.arch for proof in proofs])
-    verdicts = []
-    for proof in proofs:
+
+    def prove(proof: Proof) -> Verdict:
         tree = kunit.source(session, sides, proof, where)
         kernel = kunit.build(session, tree, proof)
         with session.progress.stage(f"{proof.name} suites"):
-            verdicts.append(kunit.boot(session, kernel, proof))
-        if not arguments.json and not arguments.dry_run:
-            _show(verdicts[-1])
-    if arguments.dry_run:
-        return 0
+            verdict = kunit.boot(session, kernel, proof)
+        if not arguments.json:
+            _show(verdict)
+        return verdict
+
+    verdicts = parallel.in_turn(proofs, prove)
     if arguments.json:
         print(json.dumps([_as_json(verdict) for verdict in verdicts], indent=1))
     failed = [verdict for verdict in verdicts if verdict.trouble]

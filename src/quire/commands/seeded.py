@@ -12,13 +12,14 @@ selected, the cases of all bugs must pass.
 """
 
 import argparse
+import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 from rich.text import Text
 
-from quire.arch import requirements
+from quire.arch import Architecture, requirements
 from quire.build.kernel import Kernel
 from quire.host import parallel
 from quire.host.console import console
@@ -63,11 +64,13 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         return 0
     requirements.require(session.architectures)
     tree = seeded.tree_with_bugs(session.cache, sides, where)
-    findings: list[Finding] = []
-    for arch in session.architectures:
+
+    def look(arch: Architecture) -> list[Finding]:
         kernel = seeded.kernel(session, arch, tree)
         chosen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
-        findings += _hunt(session, kernel, chosen, quiet=arguments.json)
+        return _hunt(session, kernel, chosen, quiet=arguments.json)
+
+    findings = list(itertools.chain(*parallel.in_turn(session.architectures, look)))
     if arguments.json:
         print(json.dumps([asdict(finding) for finding in findings], indent=1))
     missed = [finding for finding in findings if not finding.caught]

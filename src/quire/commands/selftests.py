@@ -23,6 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from quire.arch import Architecture, requirements
+from quire.host import parallel
 from quire.host.console import console
 from quire.host.errors import Difference, GuestLost, QuireError
 from quire.kselftest import boot as selftests
@@ -80,24 +81,25 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     sides = session.sides()
     tree, parameters = _other(session, sides, arguments.bug)
     options = Options(arguments.smp, arguments.timeout)
-    results = []
-    for arch in session.architectures:
+    if arguments.list:
+        for arch in session.architectures:
+            _list(arch, selftests.choose(session, sides.base, arch))
+        return 0
+
+    def compare(arch: Architecture) -> Result:
         programs = selftests.choose(session, sides.base, arch)
-        if arguments.list:
-            _list(arch, programs)
-            continue
         runs.matching(programs.choice.runs, arguments.pattern or ["*"])
         orders = (
             Order(session.kernel(arch, sides.a.tree), options),
             Order(session.kernel(arch, tree), replace(options, parameters=parameters)),
         )
         verdicts = _boot(session, programs, orders, arguments.pattern or ["*"])
-        if arguments.dry_run:
-            continue
         result = Result(arch, programs, _compare(session, programs, orders, verdicts), verdicts)
-        results.append(result)
         if not arguments.json:
             _show(result)
+        return result
+
+    results = parallel.in_turn(session.architectures, compare)
     if arguments.json:
         print(json.dumps([_as_json(result) for result in results], indent=1))
     error = _failure(results)

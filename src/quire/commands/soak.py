@@ -23,8 +23,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from quire.arch import requirements
+from quire.arch import Architecture, requirements
 from quire.build.kernel import Kernel
+from quire.host import parallel
 from quire.host.console import console
 from quire.host.errors import Difference, QuireError
 from quire.session import Session
@@ -77,12 +78,14 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     if arguments.bug:
         return _bugs(session, arguments, sides)
     tree = sides.a.tree if arguments.stock else sides.b.tree
-    reports = []
-    for arch in session.architectures:
+
+    def attend(arch: Architecture) -> Report:
         report = _soak(session, session.kernel(arch, tree), _options(arguments))
-        reports.append(report)
-        if not arguments.json and not arguments.dry_run:
+        if not arguments.json:
             _show(report)
+        return report
+
+    reports = parallel.in_turn(session.architectures, attend)
     if arguments.json:
         print(json.dumps([_as_json(report) for report in reports], indent=1))
     error = _error(reports)
@@ -119,20 +122,32 @@ def _bugs(session: Session, arguments: argparse.Namespace, sides: Sides) -> int:
     where = seeded.folder(sides)
     bugs = seeded.select(seeded.read(where / "bugs"), arguments.bug)
     tree = seeded.tree_with_bugs(session.cache, sides, where)
-    rows, missed = [], []
-    for arch in session.architectures:
-        kernel = session.kernel(arch, tree)
-        for bug in (bug for bug in bugs if bug.seen_on(arch.name, session.configs)):
-            report = _soak(session, kernel, _options(arguments), bug.name)
-            rows.append({"bug": bug.name, **_as_json(report)})
-            missed += [] if report.noticed else [f"{arch.name}: {bug.name}"]
-            if not arguments.json and not arguments.dry_run:
-                _show_bug(bug, report)
+
+    def attend(step: tuple[Kernel, Bug]) -> Report:
+        kernel, bug = step
+        report = _soak(session, kernel, _options(arguments), bug.name)
+        if not arguments.json:
+            _show_bug(bug, report)
+        return report
+
+    kernels = [session.kernel(arch, tree) for arch in session.architectures]
+    plan = [
+        (kernel, bug)
+        for kernel in kernels
+        for bug in bugs
+        if bug.seen_on(kernel.arch.name, session.configs)
+    ]
+    reports = parallel.in_turn(plan, attend)
+    found = [(bug, report) for (_, bug), report in zip(plan, reports, strict=True)]
     if arguments.json:
+        rows = [{"bug": bug.name, **_as_json(report)} for bug, report in found]
         print(json.dumps(rows, indent=1))
-    if missed and not arguments.dry_run:
+    missed = [
+        f"{report.kernel.arch.name}: {bug.name}" for bug, report in found if not report.noticed
+    ]
+    if missed:
         raise Difference(
-            f"{len(missed)} of {len(rows)} seeded bugs were not detected",
+            f"{len(missed)} of {len(found)} seeded bugs were not detected",
             "\n".join(missed),
             "use more --operations, or another --seed; docs/soak.md lists what is left out",
         )

@@ -18,7 +18,6 @@ from quire.fuzz.language.program import Program
 from quire.fuzz.runner import Target
 from quire.fuzz.triage import Finding, Pair, Tally
 from quire.host.errors import UserError
-from quire.host.process import dry_run
 from quire.host.progress import Progress
 from quire.session import Session
 from quire.source.tree import Tree
@@ -119,12 +118,6 @@ def target(session: Session, arch: Architecture, tree: Tree) -> Target:
     built = session.guest(kernel)
     name = f"fuzz-{arch.name}-{tree.path.parent.name}"
     return Target(kernel, built, machine.workdir(session.cache, name))
-
-
-def number(wanted: int | None, default: int) -> int:
-    """How many programs run; a dry run prints one boot's."""
-    count = default if wanted is None else wanted
-    return min(count, BATCH) if dry_run() else count
 
 
 def require_faults(pair: Pair) -> None:

@@ -17,8 +17,8 @@ from quire.fuzz.language import program as language
 from quire.fuzz.language import record
 from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
+from quire.host import process
 from quire.host.errors import GuestLost
-from quire.host.process import dry_run
 
 # The file in the initramfs that the executor reads.
 PROGRAMS = "programs"
@@ -93,9 +93,6 @@ def run(
     """
     records: Records = {}
     left = dict(programs)
-    if dry_run():
-        _boot(target, left, None)
-        return records
     while left and (losses is None or sum(bool(r.lost) for r in records.values()) < losses):
         found, enough = _boot(target, left, watch)
         if not found:
@@ -120,8 +117,6 @@ def _boot(
     """
     started = time.monotonic()
     lost, enough = _attend(_machine(target, programs), target.directory, watch)
-    if dry_run():
-        return {}, True
     target.boots += 1
     target.seconds += time.monotonic() - started
     if target.plugin and not lost and not enough:
@@ -157,12 +152,7 @@ def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
     """The machine, with the programs appended to the guest's initramfs."""
     initrd = target.directory / "initrd"
     text = "".join(f"program {number}\n{language.text(ops)}" for number, ops in programs.items())
-    if not dry_run():
-        target.directory.mkdir(parents=True, exist_ok=True)
-        for name in (machine.RESULTS, machine.CONSOLE):
-            # The files of the boot before must not pass for this one's.
-            (target.directory / name).unlink(missing_ok=True)
-        initrd.write_bytes(target.guest.initrd.read_bytes() + cpio({PROGRAMS: text.encode()}))
+    process.do(_lay_out, target, initrd, text)
     return Machine(
         target.kernel,
         Guest(target.guest.arch, initrd, ""),
@@ -175,6 +165,14 @@ def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
         loglevel=CHATTY,
         parameters=STALLS + target.parameters,
     )
+
+
+def _lay_out(target: Target, initrd: Path, programs: str) -> None:
+    target.directory.mkdir(parents=True, exist_ok=True)
+    for name in (machine.RESULTS, machine.CONSOLE):
+        # The files of the previous boot must not be read as this one's.
+        (target.directory / name).unlink(missing_ok=True)
+    initrd.write_bytes(target.guest.initrd.read_bytes() + cpio({PROGRAMS: programs.encode()}))
 
 
 def _watching(directory: Path, watch: Watch | None) -> Callable[[], None] | None:

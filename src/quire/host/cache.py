@@ -54,10 +54,8 @@ class Cache:
     def log(self, name: str) -> Path:
         """A fresh log file of that name; the previous one is overwritten."""
         path = self.root / "log" / f"{name}.log"
-        if process.dry_run():
-            return path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)
+        process.do(path.parent.mkdir, parents=True, exist_ok=True)
+        process.do(path.unlink, missing_ok=True)
         return path
 
     def make(self, kind: str, key: str, builder: Callable[[Path], None]) -> Path:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TypeVar
 
@@ -16,6 +16,24 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
+def in_turn(items: Iterable[Item], work: Callable[[Item], Result]) -> list[Result]:
+    """`work` for every item, one after the other.
+
+    Under --dry-run a step that was not run does not keep the next ones from being printed; NotRun
+    is raised at the end.
+    """
+    results: list[Result] = []
+    not_run = None
+    for item in items:
+        try:
+            results.append(work(item))
+        except process.NotRun as missing:
+            not_run = missing
+    if not_run:
+        raise not_run
+    return results
+
+
 def each(
     items: Sequence[Item],
     work: Callable[[Item], Result],
@@ -24,8 +42,11 @@ def each(
 ) -> list[Result]:
     """`work` for every item; `done` gets how many are, as they finish, in the calling thread.
 
-    What `work` raises is raised when the other machines have been stopped.
+    What `work` raises is raised when the other machines have been stopped. --dry-run is as for
+    in_turn().
     """
+    if process.dry_run():
+        return in_turn(items, work)
     pool = ThreadPoolExecutor(max_workers=at_once)
     try:
         futures = {pool.submit(work, item): item for item in items}

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, ParamSpec, TypeVar
 
 from quire.host.errors import BuildFailed, UserError
 
@@ -27,6 +27,9 @@ _BUILD_VARIABLES = frozenset(
     "MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKEFILES ARCH SRCARCH CROSS_COMPILE O CC HOSTCC "
     "CFLAGS CPPFLAGS LDFLAGS KCFLAGS KCPPFLAGS KAFLAGS LLVM LLVM_IAS W C V LOCALVERSION".split()
 )
+
+Arguments = ParamSpec("Arguments")
+Value = TypeVar("Value")
 
 _groups: set[int] = set()
 _groups_lock = threading.Lock()
@@ -50,6 +53,8 @@ class Command:
     cwd: Path | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     log: Path | None = None
+    # Gets stdout and stderr in place of a log, without the command itself.
+    output: Path | None = None
     # Seconds after which the group is killed and TimedOut raised; None waits for ever.
     timeout: float | None = None
 
@@ -69,8 +74,8 @@ class Finished:
     seconds: float
 
 
-class NothingMore(Exception):
-    """Under --dry-run: all further commands depend on what this one would have brought."""
+class NotRun(Exception):
+    """Under --dry-run: the next step reads what a printed command would have made."""
 
 
 class TimedOut(Exception):
@@ -90,6 +95,26 @@ def configure(settings: Settings) -> None:
 def dry_run() -> bool:
     """Whether commands are only printed."""
     return _settings.dry_run
+
+
+def needs_results(why: str = "") -> None:
+    """What follows reads what commands have made: raises NotRun under --dry-run.
+
+    `why` is printed after the commands unless it is empty.
+    """
+    if _settings.dry_run:
+        raise NotRun(why)
+
+
+def do(effect: Callable[Arguments, object], *args: Arguments.args, **kw: Arguments.kwargs) -> None:
+    """Call what changes files, or checks what commands have made; not under --dry-run."""
+    if not _settings.dry_run:
+        effect(*args, **kw)
+
+
+def value(unknown: Value, source: Callable[[], Value]) -> Value:
+    """What `source` reads from the result of a command; `unknown` under --dry-run."""
+    return unknown if _settings.dry_run else source()
 
 
 def announce(command: Command) -> None:
@@ -124,6 +149,12 @@ def run(command: Command, tick: Callable[[], None] | None = None) -> Finished:
         finally:
             forget(child)
         return Finished(status, read(), time.monotonic() - started)
+
+
+def interact(command: Command) -> int:
+    """Run on our terminal, in our process group; the exit status."""
+    announce(command)
+    return value(0, lambda: subprocess.call(list(command.argv)))
 
 
 def query(*argv: str, cwd: Path | None = None) -> Finished:
@@ -269,6 +300,10 @@ def _wait(
 
 @contextlib.contextmanager
 def _output(command: Command) -> Iterator[tuple[IO[bytes], Callable[[], str]]]:
+    if command.output:
+        with command.output.open("wb") as file:
+            yield file, lambda: ""
+        return
     if command.log:
         command.log.parent.mkdir(parents=True, exist_ok=True)
         with command.log.open("ab") as log:
@@ -277,10 +312,10 @@ def _output(command: Command) -> Iterator[tuple[IO[bytes], Callable[[], str]]]:
             yield log, lambda: ""
         return
     # A temporary file, not a pipe: nothing to pump while we wait.
-    with tempfile.TemporaryFile() as file:
+    with tempfile.TemporaryFile() as scratch:
 
         def read() -> str:
-            file.seek(0)
-            return file.read().decode(errors="replace")
+            scratch.seek(0)
+            return scratch.read().decode(errors="replace")
 
-        yield file, read
+        yield scratch, read

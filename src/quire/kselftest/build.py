@@ -62,9 +62,8 @@ def build(session: Session, kernel: Kernel, choice: Choice) -> Guest:
     directory = programs(bench, choice)
     plain = guest.build(session.cache, sources, kernel, session.jobs)
     files = {f"{DIRECTORY}/": b""}
-    if not process.dry_run():
-        for name in choice.programs:
-            files[f"{DIRECTORY}/{name}"] = (directory / name).read_bytes()
+    for name in choice.programs:
+        files[f"{DIRECTORY}/{name}"] = process.value(b"", (directory / name).read_bytes)
     plan = "".join(f"{one.plan()}\n" for one in choice.runs)
     files[f"{DIRECTORY}/plan"] = plan.encode()
     return guest.with_files(session.cache, plain, files)
@@ -78,9 +77,8 @@ def programs(bench: Bench, choice: Choice) -> Path:
 
     def make(directory: Path) -> None:
         log = bench.cache.log(f"selftests-{bench.arch.name}")
-        if not process.dry_run():
-            for name, text in LOCAL_CONFIG.items():
-                (directory / name).write_text(text)
+        for name, text in LOCAL_CONFIG.items():
+            process.do((directory / name).write_text, text)
         bench.make(log, "-C", str(bench.standin), f"O={directory}")
         flags = " ".join([f"-I{directory}", f"-I{bench.standin}", *DEFINES])
         words = ["-C", str(bench.base.path / runs.SOURCES), f"-I{directory}"]
@@ -99,10 +97,13 @@ def headers(bench: Bench) -> Path:
     def make(directory: Path) -> None:
         log = bench.cache.log(f"headers-{bench.arch.name}")
         bench.make(log, "-C", str(bench.base.path), f"O={directory}", "headers")
-        if not process.dry_run():
-            for entry in directory.iterdir():
-                # What made them is not needed any more.
-                if entry.is_dir() and entry.name != "usr":
-                    shutil.rmtree(entry)
+        process.do(_tidy, directory)
 
     return bench.cache.make("headers", key, make) / "usr/include"
+
+
+def _tidy(directory: Path) -> None:
+    """Remove what made the headers."""
+    for entry in directory.iterdir():
+        if entry.is_dir() and entry.name != "usr":
+            shutil.rmtree(entry)

@@ -99,12 +99,10 @@ def measure(
     orders = [
         order
         for cell in cells
-        for rig in {rig.kernel.image_sha256: rig for rig in rigs}.values()
+        for rig in {rig.kernel.image_sha256 or str(rig.kernel.image): rig for rig in rigs}.values()
         for order in _orders(cache, rig, cell, options)
     ]
     _carry_out(cache, orders, progress, options.machines)
-    if process.dry_run():
-        return {}
     return {
         (rig.kernel.image_sha256, cell): [_load(path, cell) for path in _known(cache, rig, cell)]
         for rig in rigs
@@ -126,7 +124,7 @@ def _known(cache: Cache, rig: Rig, cell: Cell) -> list[Path]:
 
 
 def _orders(cache: Cache, rig: Rig, cell: Cell, options: Options) -> list[Order]:
-    have = 0 if process.dry_run() else len(_known(cache, rig, cell))
+    have = len(_known(cache, rig, cell))
     upto = have + options.repeat if options.fresh else max(have, options.repeat)
     return [Order(rig, cell, number) for number in range(have + 1, upto + 1)]
 
@@ -149,12 +147,10 @@ def _make(cache: Cache, order: Order) -> None:
 
     def build(directory: Path) -> None:
         for calls in order.cell.workload.calls:
-            _require_function(order.rig.kernel, calls)
+            process.do(_require_function, order.rig.kernel, calls)
         # Two boots of one name may run at once: further runs, other configurations.
         work = machine.workdir(cache, f"{order.name}-{key}-{order.number}")
         results = machine.boot(order.rig.machine(order.cell), work)
-        if process.dry_run():
-            return
         require(order, results, work)
         _load(work, order.cell)
         for name in (machine.CONSOLE, machine.RESULTS, machine.COUNTS, machine.COMMAND):
@@ -203,8 +199,6 @@ def _load(directory: Path, cell: Cell) -> Sample:
 
 def _require_function(kernel: Kernel, calls: Calls) -> None:
     """UserError unless the kernel has the function: calls of none would be counted as zero."""
-    if process.dry_run():
-        return
     names = (line.split()[1] for line in counter.symbols(kernel).read_text().splitlines())
     if not any(calls.is_of(name) for name in names):
         raise UserError(

@@ -94,6 +94,10 @@ def all_offers(cache: Cache, line: Line) -> list[debian.Offer]:
     return sorted(by_kernel.values(), key=lambda offer: version.parse(offer.kernel))
 
 
+# What --dry-run says where the base would be made.
+LATER = "the next commands depend on the base"
+
+
 def from_offer(cache: Cache, offer: debian.Offer) -> Base:
     """Download, verify and unpack one version of Debian's package."""
     origin = f"Debian {offer.package} {offer.version}"
@@ -102,8 +106,7 @@ def from_offer(cache: Cache, offer: debian.Offer) -> Base:
     def build(directory: Path) -> None:
         package, sha = debian.fetch(offer, directory)
         debian.unpack(package, line, directory / "linux")
-        if process.dry_run():
-            raise process.NothingMore
+        process.needs_results(LATER)
         package.unlink()
         record(directory, origin, f"sha256:{sha}")
 
@@ -119,10 +122,9 @@ def from_directory(cache: Cache, source: Path) -> Base:
     key = f"{version.of_tree(source)}-dir-{digest(str(source), listing)}"
 
     def build(directory: Path) -> None:
-        if not process.dry_run():
-            names = "".join(f"{row[0]}\0" for row in listing)
-            (directory / "names").write_text(names)
-            (directory / "linux").mkdir()
+        names = "".join(f"{row[0]}\0" for row in listing)
+        process.do((directory / "names").write_text, names)
+        process.do((directory / "linux").mkdir)
         script = 'tar -C "$1" --format=posix --null -T "$2" -c | tar -x --no-same-owner -C "$3"'
         arguments = [str(source), str(directory / "names"), str(directory / "linux")]
         finished = process.run(
@@ -134,8 +136,7 @@ def from_directory(cache: Cache, source: Path) -> Base:
                 finished.output.strip()[-1000:],
                 "free some space (a tree takes 1.5 GB), or put the build elsewhere with O=DIR",
             )
-        if process.dry_run():
-            raise process.NothingMore
+        process.needs_results(LATER)
         (directory / "names").unlink()
         contents = digest_files(directory / "linux", [row[0] for row in listing])
         record(directory, origin, f"sha256:{contents}")

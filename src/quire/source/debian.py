@@ -132,8 +132,15 @@ def fetch(offer: Offer, directory: Path) -> tuple[Path, str]:
         "apt-get", "download", f"{offer.package}={offer.version}", cwd=directory
     )
     finished = process.run(command)
-    if process.dry_run():
-        return directory / f"{offer.package}_{offer.version}_all.deb", ""
+    planned = directory / f"{offer.package}_{offer.version}_all.deb"
+    return process.value(
+        (planned, ""), lambda: _verified(offer, directory, wanted, command, finished)
+    )
+
+
+def _verified(
+    offer: Offer, directory: Path, wanted: str, command: process.Command, finished: process.Finished
+) -> tuple[Path, str]:
     files = list(directory.glob(f"{offer.package}_*.deb"))
     if finished.status or len(files) != 1:
         raise UserError(
@@ -158,8 +165,7 @@ def unpack(package: Path, line: str, destination: Path, only: Sequence[str] = ()
         'dpkg-deb --fsys-tarfile "$1" | tar -xO "./usr/src/linux-source-$2.tar.xz"'
         ' | xz -dc -T0 | tar -x --no-same-owner --strip-components=1 -C "$3" "${@:4}"'
     )
-    if not process.dry_run():
-        destination.mkdir(parents=True, exist_ok=True)
+    process.do(destination.mkdir, parents=True, exist_ok=True)
     argv = ["bash", "-o", "pipefail", "-c", script, "unpack", str(package), line]
     argv += [str(destination), *(f"linux-source-{line}/{name}" for name in only)]
     finished = process.run(process.Command(argv))

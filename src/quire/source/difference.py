@@ -31,8 +31,7 @@ def between(cache: Cache, one: Base, other: Base) -> Series:
         words = ["diff", "--no-index", "--no-prefix", "--binary", "--no-renames", "--no-color"]
         words += ["--output", FILE, "a", "b"]
         finished = process.run(process.Command(["git", *words], cwd=directory))
-        if process.dry_run():
-            raise process.NothingMore
+        process.needs_results("the next commands depend on the difference")
         # 1: they differ, as diff says it.
         if finished.status not in (0, 1):
             raise BuildFailed(

@@ -68,15 +68,14 @@ def _mails(cache: Cache, mailbox: Path) -> list[Patch]:
             ["git", "mailsplit", "-b", "-d4", f"-o{directory}", "--", str(mailbox)]
         )
         finished = process.run(command)
-        if finished.status and not process.dry_run():
+        if finished.status:
             shutil.rmtree(directory, ignore_errors=True)
             raise UserError(
                 f"{mailbox.name} is no mailbox",
                 f"{mailbox}\n{finished.output.strip()[-500:]}",
                 "write one with git format-patch --stdout or b4 am",
             )
-        if process.dry_run():
-            raise process.NothingMore
+        process.needs_results("the next commands depend on the mailbox")
 
     directory = cache.make("mailbox", digest(mailbox), build)
     mails = sorted(directory.glob("[0-9]*"))

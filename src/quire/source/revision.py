@@ -38,8 +38,7 @@ def from_git(cache: Cache, repository: Path, revision: str) -> Base:
 
     def build(directory: Path) -> None:
         tree = directory / "linux"
-        if not process.dry_run():
-            tree.mkdir()
+        process.do(tree.mkdir)
         script = 'git -C "$1" archive --format=tar "$2" | tar -x --no-same-owner -C "$3"'
         argv = ["bash", "-o", "pipefail", "-c", script, "export"]
         finished = process.run(process.Command([*argv, str(repository), commit, str(tree)]))
@@ -49,8 +48,7 @@ def from_git(cache: Cache, repository: Path, revision: str) -> Base:
                 finished.output.strip()[-1000:],
                 "free some space (a tree takes 1.5 GB), or put the build elsewhere with O=DIR",
             )
-        if process.dry_run():
-            raise process.NothingMore
+        process.needs_results(base.LATER)
         base.record(directory, f"git {repository} {revision}", f"git:{commit}")
 
     return base.load(

@@ -48,11 +48,10 @@ def patched(cache: Cache, base: Base, series: Series, label: str = "patched") ->
 
     def build(directory: Path) -> None:
         copy_links(base.path, directory / "linux")
-        if process.dry_run():
-            for patch in series.patches:
-                print(f"git -C {directory / 'linux'} apply -p1 {patch.path}")
-            return
-        apply_series(directory / "linux", series)
+        for patch in series.patches:
+            argv = ["git", "-C", str(directory / "linux"), "apply", "-p1", str(patch.path)]
+            process.announce(process.Command(argv))
+        process.do(apply_series, directory / "linux", series)
 
     directory = cache.make("tree", key, build)
     return Tree(key, base, series, directory / "linux", label)
@@ -60,8 +59,7 @@ def patched(cache: Cache, base: Base, series: Series, label: str = "patched") ->
 
 def copy_links(source: Path, destination: Path) -> None:
     """Copy a tree without its build directories, files as hard links."""
-    if not process.dry_run():
-        destination.mkdir(parents=True)
+    process.do(destination.mkdir, parents=True)
     entries = [
         str(path) for path in sorted(source.iterdir()) if not path.name.startswith(OBJDIR_PREFIX)
     ]

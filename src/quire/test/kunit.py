@@ -140,10 +140,10 @@ def boot(session: Session, built: Kernel, proof: Proof) -> Verdict:
         process.run(command)
     except process.TimedOut:
         hung = True
+    process.needs_results()
     log = work / CONSOLE
     console = log.read_text(errors="replace") if log.is_file() else ""
-    if not process.dry_run():
-        _complete(proof, console, log, hung=hung)
+    _complete(proof, console, log, hung=hung)
     return judge(proof, console, log)
 
 

@@ -19,7 +19,6 @@ from quire.boot.results import Results
 from quire.build.kernel import Kernel
 from quire.host.cache import digest
 from quire.host.errors import Difference, GuestLost
-from quire.host.process import dry_run
 from quire.session import Session
 
 # Long enough for every kind of operation to meet every other one thousands of times.
@@ -149,8 +148,6 @@ def run(
         outcome = machine.boot(boot, work, tick)
     except GuestLost as lost:
         return Report(kernel, pace(work / machine.RESULTS), str(work), lost=lost)
-    if dry_run():
-        return Report(kernel, Pace(), str(work))
     return read(kernel, outcome, pace(work / machine.RESULTS), str(work))
 
 

@@ -152,9 +152,10 @@ def _compile_all(
         for attempt in attempts:
             if attempt.status or attempt.complaints:
                 failed.append(attempt)
-            elif not process.dry_run():
+            else:
                 note = _clean(this, attempt.place.configuration, selection)
-                note.write_text(f"{attempt.place.configuration.name} {selection.name}\n")
+                name = attempt.place.configuration.name
+                process.do(note.write_text, f"{name} {selection.name}\n")
     return failed
 
 

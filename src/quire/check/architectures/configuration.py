@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from quire.arch.requirements import Need
+from quire.build import kconfig
 from quire.host import process
 from quire.host.cache import digest
 from quire.host.errors import UserError
@@ -68,7 +69,7 @@ class Configuration:
     def key(self) -> str:
         """Changes with everything that objects depend on, but for the sources."""
         version = self.compiler.version()
-        return digest(self.arch, self.base, version, self.targets, *self.fragments)
+        return digest(self.arch, self.base, version, self.targets, kconfig.options(self.fragments))
 
 
 def read(directory: Path) -> tuple[Configuration, ...]:

@@ -51,9 +51,8 @@ class Place:
             return
         # Another configuration, or quire was killed outright and some object is half-written.
         log = self.cache.log(f"architectures-{configuration.name}-config")
-        if not process.dry_run():
-            shutil.rmtree(objdir, ignore_errors=True)
-            objdir.mkdir()
+        process.do(shutil.rmtree, objdir, ignore_errors=True)
+        process.do(objdir.mkdir)
         merge = ["scripts/kconfig/merge_config.sh", "-m", "-O", objdir.name]
         merge += [f"{objdir.name}/.config", *(str(f.resolve()) for f in configuration.fragments)]
         for command in (
@@ -64,9 +63,8 @@ class Place:
             if process.run(command).status:
                 what = f"{configuration.name} cannot be configured"
                 raise kernel.explain(what, log, command)
-        if not process.dry_run():
-            kconfig.require(configuration.fragments, objdir / ".config")
-            note.write_text(key)
+        process.do(kconfig.require, configuration.fragments, objdir / ".config")
+        process.do(note.write_text, key)
 
     def compile(self, targets: Sequence[str], log: Path) -> int:
         """Make `targets`, going on after an error; make's status.
@@ -77,18 +75,16 @@ class Place:
             return 0
         mark, whole = self.objdir / BUILDING, self.objdir / WHOLE
         command = self.make("-k", *targets, log=log)
-        if process.dry_run():
-            return process.run(command).status
-        mark.write_text("")
+        process.do(mark.write_text, "")
         try:
             status = process.run(command).status
         finally:
             # However make ended, it was told, and removed what it was making.
-            mark.unlink(missing_ok=True)
+            process.do(mark.unlink, missing_ok=True)
         if status:
             whole.unlink(missing_ok=True)
         elif any(target.endswith("/") for target in targets):
-            whole.write_text("")
+            process.do(whole.write_text, "")
         if status and "No space left on device" in log.read_text(errors="replace"):
             # A full disk truncates files that make believes it has made.
             shutil.rmtree(self.objdir, ignore_errors=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from quire.host import process
 from quire.host.cache import Cache
 from quire.source.apply import Contents, apply_patch, write
 from quire.source.base import Base
+from quire.source.patch import Patch
 from quire.source.series import Series
 from quire.source.tree import copy_links
 
@@ -39,10 +40,12 @@ class Stepping:
         UserError names the patch and hunk that do not fit; the tree is then as it was.
         """
         patches = series.patches if series else ()
-        if process.dry_run():
-            for patch in patches:
-                print(f"git -C {self.path} apply -p1 {patch.path}")
-            return
+        for patch in patches:
+            argv = ["git", "-C", str(self.path), "apply", "-p1", str(patch.path)]
+            process.announce(process.Command(argv))
+        process.do(self._change, patches)
+
+    def _change(self, patches: Sequence[Patch]) -> None:
         names = self._changed({name for patch in patches for name in patch.files()})
         with tempfile.TemporaryDirectory(prefix="quire-step-") as directory:
             scratch = Path(directory)
@@ -74,8 +77,8 @@ def prepare(cache: Cache, base: Base) -> Stepping:
     entry = cache.make(
         "architectures", base.key, lambda directory: copy_links(base.path, directory / "linux")
     )
-    for name in () if process.dry_run() else NOTES:
-        (entry / name).mkdir(exist_ok=True)
+    for name in NOTES:
+        process.do((entry / name).mkdir, exist_ok=True)
     return Stepping(base.path, entry / "linux")
 
 
