@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
-from conftest import Quire, snapshot
+from conftest import ROOT, Quire, snapshot
 
 
 def test_bench_compares_and_writes(quire: Quire, tree: Path, tmp_path: Path) -> None:
@@ -37,9 +38,21 @@ def test_bench_compares_and_writes(quire: Quire, tree: Path, tmp_path: Path) -> 
     assert (out / "bench.png").read_bytes().startswith(b"\x89PNG")
 
 
+def keep_workloads(project: Path, *names: str) -> None:
+    """Leave only these workloads: a demo of all boots hundreds of guests."""
+    (project / "guest/workloads").unlink()
+    (project / "guest/workloads").mkdir()
+    shutil.copy2(ROOT / "guest/workloads/symbols.toml", project / "guest/workloads")
+    for name in names:
+        text = (ROOT / f"guest/workloads/{name}.toml").read_text()
+        sizes = "" if "sizes =" in text else "sizes = [4, 64, 2048]\n"
+        (project / f"guest/workloads/{name}.toml").write_text(sizes + text)
+
+
 def test_a_path_that_only_patched_takes_fails_the_bench(
     quire: Quire, tree: Path, tmp_path: Path
 ) -> None:
+    keep_workloads(quire.project, "gup", "lazyfree", "mremap", "swapout")
     words = ("bench", "gup", "--source", str(tree), "ARCH=arm64", "--output", str(tmp_path / "out"))
     done = quire(*words, FAKE_QEMU="slow")
     assert done.returncode == 1
@@ -194,6 +207,7 @@ def test_profile_shows_symbols(quire: Quire, tree: Path, tmp_path: Path) -> None
 
 
 def test_a_demo_says_what_is_left(quire: Quire, tree: Path) -> None:
+    keep_workloads(quire.project, "lazyfree", "mremap", "swapout")
     done = quire("demo", "--source", str(tree))
     assert done.returncode == 0, done.stderr
     assert "left: " in done.stderr
