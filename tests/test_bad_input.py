@@ -160,7 +160,7 @@ def test_an_option_that_does_not_survive(quire: Quire, tree: Path) -> None:
     [
         ("panic", 4, ("splat (panic)", "Kernel panic - not syncing", "whole log: ")),
         ("mute", 4, ("without a verdict", "whole log: ")),
-        ("cut", 4, ("cut short",)),
+        ("cut", 4, ("truncated",)),
         ("wrong", 1, ("wrong data: page 7 is wrong", "whole log: ")),
         ("small", 1, ("3 of 16 folios",)),
     ],
