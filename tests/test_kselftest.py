@@ -171,9 +171,9 @@ def test_what_differs_is_run_once_more_and_only_stock_excuses() -> None:
     assert asked == [["cow"]]
     assert cases["cow.1"].again is None
     assert [name for name, case in cases.items() if case.regressed] == ["cow.3", "cow.4"]
-    assert cases["cow.2"].remark == "not the same twice on stock"
-    assert cases["cow.3"].remark == "the same when run again"
-    assert cases["cow.4"].remark == "patched, run again: pass"
+    assert cases["cow.2"].remark == "two runs on stock differ"
+    assert cases["cow.3"].remark == "same result in a second run"
+    assert cases["cow.4"].remark == "patched, second run: pass"
 
 
 def test_nothing_is_run_again_when_nothing_differs() -> None:
@@ -234,7 +234,7 @@ def test_what_is_left_out_is_named_with_the_reason(tmp_path: Path) -> None:
         (sources / f"{run.program}.c").write_text("")
     (sources / "cow.c").unlink()
     chosen = runs.choose(runs.read(TABLE), tmp_path, ARM64)
-    assert chosen.left_out["cow"] == "this base does not have it"
+    assert chosen.left_out["cow"] == "not in this base"
     assert "x86 only" in chosen.left_out["soft-dirty"]
     assert "soft-dirty" in runs.choose(runs.read(TABLE), tmp_path, X86_64).programs
 
