@@ -45,7 +45,7 @@ def test_what_differs() -> None:
 
 def test_a_listed_difference_is_no_trouble() -> None:
     (result,) = distribution.judge(ARM64, DIFFERENCES, LISTED)
-    assert (result.subject, result.trouble) == ("2 options differ, each with its reason", "")
+    assert (result.subject, result.trouble) == ("2 options differ, all with a reason", "")
 
 
 def test_an_unlisted_difference() -> None:
@@ -167,7 +167,7 @@ def test_the_whole_way(quire: Quire, tree: Path, archive: Path) -> None:
     file = quire.project / "lines/6.12/debian-differences"
     assert list(rows(quire, tree)) == ["CONFIG_DAMON"]
     file.write_text("CONFIG_DAMON | arm64 | n | acts only when told\n")
-    assert rows(quire, tree) == {"1 options differ, each with its reason": ""}
+    assert rows(quire, tree) == {"1 options differ, all with a reason": ""}
     asked = (archive / "asked").read_text()
     assert "APT::Architecture=arm64" in asked
     assert asked.count("download") == 1

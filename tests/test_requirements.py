@@ -78,7 +78,7 @@ def test_without_apt_the_names_are_given(without: Callable[..., Quire], tree: Pa
     quire = without("flex", "apt-get")
     done = quire("demo", "--source", str(tree))
     assert done.returncode == 2
-    assert "install what your distribution calls: flex" in done.stderr
+    assert "install your distribution's packages for: flex" in done.stderr
 
 
 def test_others_than_root_are_told(
