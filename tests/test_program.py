@@ -50,10 +50,10 @@ def test_a_static_binary_is_taken_as_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"#!/bin/sh\n" + bytes(64), "is no ELF binary"),
-        (b"\x7fELF", "is no ELF binary"),
+        (b"#!/bin/sh\n" + bytes(64), "is not an ELF binary"),
+        (b"\x7fELF", "is not an ELF binary"),
         (elf(X86_64, 1), "is not for arm64"),
-        (elf(ARM64, 1, 3), "linked dynamically"),
+        (elf(ARM64, 1, 3), "dynamically linked"),
     ],
 )
 def test_what_is_no_program_for_the_guest(tmp_path: Path, data: bytes, said: str) -> None:
@@ -64,7 +64,7 @@ def test_what_is_no_program_for_the_guest(tmp_path: Path, data: bytes, said: str
 def test_a_program_that_is_not_there(quire: Quire, tree: Path) -> None:
     done = quire("bench", "--workload", "nowhere.c", "--source", str(tree), "ARCH=arm64")
     assert done.returncode == 2
-    assert "the program is not there" in done.stderr
+    assert "the program does not exist" in done.stderr
 
 
 def test_without_data_it_has_one_row_and_with_data_its_sizes(tmp_path: Path) -> None:
