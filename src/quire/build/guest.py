@@ -69,7 +69,7 @@ def pack(kernel: Kernel, program: Path, initrd: Path) -> None:
         process.forget(child)
     if status:
         raise BuildFailed(
-            "cannot build the initramfs", command.text(), "run the command by hand"
+            "the initramfs could not be built", command.text(), "run the command by hand"
         )
 
 
