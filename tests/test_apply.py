@@ -101,7 +101,7 @@ def test_all_or_nothing(
         text = (tree / "mm/mremap.c").read_text()
         assert all(new in text for new in ("run 8", "run 20", "ksm 30"))
     else:
-        with pytest.raises(UserError, match="does not fit") as caught:
+        with pytest.raises(UserError, match="does not apply") as caught:
             apply_series(tree, chosen)
         assert "hunk 1" in caught.value.where
         assert snapshot(tree) == before

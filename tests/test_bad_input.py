@@ -56,9 +56,9 @@ def test_a_patch_that_does_not_fit(quire: Quire, tree: Path) -> None:
     said(
         quire("apply", str(tree)),
         2,
-        "mremap/0002-mm-move-more.patch does not fit",
+        "mremap/0002-mm-move-more.patch does not apply",
         "mm/mremap.c, hunk 1 (line 17)",
-        "the tree is as it was",
+        "the tree is unchanged",
     )
     assert snapshot(tree) == before
 
@@ -73,7 +73,7 @@ def test_a_base_that_does_not_fit_leaves_no_tree(quire: Quire, tree: Path) -> No
 def test_a_series_that_names_no_file(quire: Quire, tree: Path) -> None:
     series = quire.project / "patches/linux-6.12.y/series"
     series.write_text("mremap/0009-gone.patch\n")
-    said(quire("apply", str(tree)), 2, "a patch that is not there", "0009-gone.patch")
+    said(quire("apply", str(tree)), 2, "a patch that does not exist", "0009-gone.patch")
 
 
 def test_no_space_left_in_make(quire: Quire, tree: Path) -> None:
@@ -224,7 +224,7 @@ def test_no_apt(without: Callable[..., Quire]) -> None:
 
 def test_a_tree_that_has_been_built_in(quire: Quire, tree: Path) -> None:
     (tree / ".config").write_text("")
-    said(quire("build", "--source", str(tree)), 2, "has been built in", "mrproper")
+    said(quire("build", "--source", str(tree)), 2, "contains build output", "mrproper")
 
 
 def test_half_a_series_is_completed(quire: Quire, tree: Path, tmp_path: Path) -> None:
@@ -243,6 +243,6 @@ def test_fuzz_is_refused(quire: Quire, tree: Path) -> None:
     path = quire.project / "patches/linux-6.12.y/mremap/0001-mm-move-runs.patch"
     path.write_text(line_patch("mm: move runs", 8, "run 8").replace(" line 5\n", " line five\n"))
     before = snapshot(tree)
-    said(quire("apply", str(tree)), 2, "0001-mm-move-runs.patch does not fit")
+    said(quire("apply", str(tree)), 2, "0001-mm-move-runs.patch does not apply")
     assert snapshot(tree) == before
     assert [path.name for path in (tree / "mm").iterdir()] == ["mremap.c"]

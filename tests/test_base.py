@@ -86,7 +86,7 @@ def test_a_download_that_is_not_what_the_index_says(quire: Quire, archive: Path)
     (archive / "package.deb").write_bytes((archive / "package.deb").read_bytes() + b"more")
     done = quire("build", "ARCH=arm64")
     assert done.returncode == 2
-    assert "is not what Debian's signed index describes" in done.stderr
+    assert "does not match Debian's signed index" in done.stderr
     assert "SHA-256 of the file" in done.stderr
     assert not list(quire.build.glob("base/*"))
 

@@ -142,7 +142,7 @@ def test_uncommitted_changes_are_refused(quire: Quire, work: Path) -> None:
     (work / "Kbuild").write_text("changed\n")
     done = quire("export", str(work))
     assert done.returncode == 2
-    assert "not committed" in done.stderr
+    assert "has uncommitted changes" in done.stderr
     assert snapshot(patches(quire)) == before
 
 
@@ -151,7 +151,7 @@ def test_another_repository_is_refused(quire: Quire, tmp_path: Path) -> None:
     git(tmp_path / "other", "init", "-q")
     done = quire("export", str(tmp_path / "other"))
     assert done.returncode == 2
-    assert "not made by quire tree" in done.stderr
+    assert "quire tree did not create" in done.stderr
 
 
 def test_a_directory_in_use_is_refused(quire: Quire, tree: Path, work: Path) -> None:
