@@ -173,7 +173,7 @@ def test_a_revision_without_a_repository(quire: Quire) -> None:
 def test_a_mailbox_that_is_none(quire: Quire, tree: Path, tmp_path: Path) -> None:
     path = tmp_path / "letter.mbox"
     path.write_text("Dear list,\n\nplease find no patch here.\n")
-    assert "there is no patch in this series" in fails(quire, "--source", str(tree), "--series", str(path))
+    assert "there is no patch in" in fails(quire, "--source", str(tree), "--series", str(path))
 
 
 def test_a_series_that_does_not_apply(quire: Quire, tree: Path, tmp_path: Path) -> None:
