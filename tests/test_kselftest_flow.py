@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`quire selftests` on a fake QEMU: two boots, a comparison, and once more what differs."""
+"""`quire selftests` on a fake QEMU: two boots, a comparison, and a second run of differences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ gone | 5 | exit | arm64 |
 
 @pytest.fixture
 def words(quire: Quire, tree: Path) -> tuple[str, ...]:
-    """A tree with two of the programs, and the table that wants three."""
+    """A tree with two of the programs, and a table that lists three."""
     folder = tree / "tools/testing/selftests/mm"
     folder.mkdir(parents=True)
     for name in ("good", "other"):

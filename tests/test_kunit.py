@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""KUnit kernels: their table, what they print, and the flow on fake tools."""
+"""KUnit kernels: their table, their output, and complete runs on fake tools."""
 
 from __future__ import annotations
 

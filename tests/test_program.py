@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A user's own workload and test: what is a program for the guest, and what is not."""
+"""A user's own workload and test: what the guest accepts as a program."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOOLS = Toolchain("", "gcc 12")
 
 
 def elf(arch: Architecture, *kinds: int) -> bytes:
-    """A 64-bit ELF file that has these program headers and nothing else."""
+    """A 64-bit ELF file that contains only these program headers."""
     head = b"\x7fELF\x02\x01\x01" + bytes(9)
     head += struct.pack(
         "<HHIQQQIHHHHHH", 2, arch.elf_machine, 1, 0, 64, 0, 0, 64, 56, len(kinds), 0, 0, 0
@@ -32,7 +32,7 @@ def elf(arch: Architecture, *kinds: int) -> bytes:
 
 
 def add(tmp_path: Path, name: str, data: bytes) -> Guest:
-    """A guest of arm64's with that program in it."""
+    """An arm64 guest with that program."""
     initrd = tmp_path / "guest.cpio"
     initrd.write_bytes(b"")
     source = tmp_path / name

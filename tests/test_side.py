@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Two sides of a user's own: revisions, directories, mailboxes, quilt; and what is no side."""
+"""A user's own two sides: revisions, directories, mailboxes, quilt; and invalid sides."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WHERE = ("ARCH=arm64", "mremap", "--size", "64")
 
 
 def git(directory: Path, *words: str) -> str:
-    """Git as a user without settings would run it."""
+    """Run git as a user without settings."""
     name = ("-c", "user.name=A Developer", "-c", "user.email=dev@example.org")
     done = subprocess.run(
         ["git", *name, *words], cwd=directory, check=True, capture_output=True, text=True
@@ -41,7 +41,7 @@ def clone(tmp_path: Path) -> Path:
 
 
 def report(quire: Quire, *words: str) -> dict[str, object]:
-    """The JSON of a bench that must work."""
+    """The JSON of a bench, which must succeed."""
     done = quire("bench", *WHERE, "--json", *words)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -149,7 +149,7 @@ def test_other_forms_of_a_series(quire: Quire, tree: Path, tmp_path: Path, kind:
 
 
 def fails(quire: Quire, *words: str, status: int = 2) -> str:
-    """What a bench says that must not work."""
+    """The error of a bench, which must fail."""
     done = quire("bench", *WHERE, *words)
     assert done.returncode == status, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
