@@ -184,7 +184,7 @@ def _require_sense(ask: Ask) -> None:
         )
     if ask.a and not (ask.b or ask.series):
         raise UserError(
-            "side A is given, but side B is missing", remedy="add --b, or --series for A with patches"
+            "side A is given, side B is missing", remedy="add --b, or --series for A with patches"
         )
     if ask.only and ask.b:
         raise UserError("--only selects topics of a series", remedy="omit it with --b")
