@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A fake project, kernel tree and tools, so that the whole flow runs in milliseconds."""
+"""A fake project, kernel tree and tools, so that a complete run takes milliseconds."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from hypothesis import settings
 
 from quire.host import process
 
-# The host may be busy; a slow example is no failure.
+# The host may be busy; a slow example is not a failure.
 settings.register_profile("quire", deadline=None)
 settings.load_profile("quire")
 
-# A background job of a shell ignores Ctrl-C, and so would every child that a test interrupts.
+# A shell's background job ignores SIGINT, and its children would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
 FAKES = Path(__file__).parent / "fakes"
 LOGS = Path(__file__).parent / "logs"
 
-# Seconds. Only for what would never end: a busy host may need minutes for a test of seconds.
+# Seconds. Only for a test that would never end: a busy host may need minutes.
 HANGS = 1800.0
 
 SOURCE = "".join(f"line {number}\n" for number in range(1, 41))
@@ -59,7 +59,7 @@ def line_patch(subject: str, at: int, new: str) -> str:
 
 
 def make_tree(directory: Path, version: str = "6.12.117") -> Path:
-    """A tree that looks like a kernel's to everything that only looks."""
+    """A tree that passes for a kernel's as long as nothing compiles it."""
     major, minor, patch = version.split(".")
     for name in ("mm", "arch/arm64", "scripts/kconfig", "include"):
         (directory / name).mkdir(parents=True)
@@ -116,7 +116,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def make_line(root: Path, name: str, series: str = "") -> Path:
-    """A line of kernels as data, with a series if one is named."""
+    """A kernel line as data, with a series if one is named."""
     folder = root / "lines" / name
     (folder / "configs").mkdir(parents=True)
     (folder / "configs/common.config").write_text("CONFIG_FAKE=y\n")
@@ -133,7 +133,7 @@ def make_line(root: Path, name: str, series: str = "") -> Path:
 
 @dataclass(frozen=True)
 class Quire:
-    """Runs `quire` in a process of its own, with our fake tools first in PATH."""
+    """Runs `quire` in a separate process, with our fake tools first in PATH."""
 
     project: Path
     build: Path
@@ -145,7 +145,7 @@ class Quire:
         return [sys.executable, "-m", "quire", *words, f"O={self.build}"]
 
     def env(self, **extra: str) -> dict[str, str]:
-        """The environment: nothing of the host's that could matter."""
+        """The environment, without host variables that affect a test."""
         return {
             "PATH": f"{self.bin}:{os.environ['PATH']}",
             "HOME": str(self.build.parent),
@@ -156,7 +156,7 @@ class Quire:
         }
 
     def __call__(self, *words: str, **extra: str) -> subprocess.CompletedProcess[str]:
-        """Run to the end."""
+        """Run `quire` and wait for it."""
         return subprocess.run(
             self.command(*words),
             env=self.env(**extra),
@@ -214,7 +214,7 @@ def snapshot(directory: Path) -> dict[str, bytes]:
 
 
 def gone(pid: int) -> bool:
-    """Whether the process has ended (a zombie that nobody waits for has, too)."""
+    """Whether the process has ended; a zombie counts as ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:

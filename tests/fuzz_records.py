@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Records for tests of the fuzzer: short programs, what a kernel may have seen, and fake sides."""
+"""Records for tests of the fuzzer: short programs, possible states of a kernel, and fake sides."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ def run(last: str) -> Record:
 
 
 def differ(a: str, b: str) -> Verdict:
-    """The verdict on REDIRTIED that ends in these states."""
+    """The verdict on REDIRTIED with these final states."""
     return compare(REDIRTIED, run(a), run(b))
 
 
 def done(count: int) -> str:
-    """The lines of `count` operations that succeed."""
+    """The lines of `count` successful operations."""
     return "".join(f"o {n} ok\n" for n in range(count))
 
 
@@ -86,7 +86,7 @@ def merged(*last: str) -> Record:
 
 
 def side(directory: Path, *, has_series: bool) -> Target:
-    """A kernel that is not there: stock, or with our series."""
+    """A kernel that does not exist: stock, or with our series."""
     base = Base("test", parse("6.12.117"), "test", "0", directory)
     label = "patched" if has_series else "stock"
     tree = Tree("test", base, whole() if has_series else None, directory, label)
@@ -100,7 +100,7 @@ def fake_run(
     losses: int | None = None,
     watch: Watch | None = None,
 ) -> dict[int, Record]:
-    """In place of runner.run(): every write is fine; with the bug `lose`, a move loses the page."""
+    """Replaces runner.run(): every write succeeds; with the bug `lose`, a move loses the page."""
     records: dict[int, Record] = {}
     loses = any(word.endswith("=lose") for word in target.parameters)
     for number, ops in programs.items():

@@ -27,7 +27,7 @@ def test_twice_is_harmless(project: Path, tree: Path) -> None:
 
 
 def test_twice_is_harmless_where_a_variant_shares_patches(project: Path, tree: Path) -> None:
-    """The variant's own patch lies between two that it shares."""
+    """The variant's own patch is between two shared patches."""
     folder = project / "patches/linux-6.12.y"
     context = ["line 7", "run 8", "line 9", "line 11", "line 12", "line 13"]
     mails = {
@@ -59,7 +59,7 @@ def test_any_order_of_topics_gives_one_tree(
 
 
 def test_a_tree_inside_another_repository(project: Path, tree: Path) -> None:
-    """git would take paths from the outer repository's root, and silently do nothing."""
+    """git would resolve paths from the outer repository's root, and silently do nothing."""
     (tree.parent / ".git").mkdir()
     (tree.parent / ".git/HEAD").write_text("ref: refs/heads/main\n")
     for name in ("objects", "refs"):
@@ -88,7 +88,7 @@ def test_modes_stay(tree: Path) -> None:
 def test_all_or_nothing(
     project: Path, tmp_path_factory: pytest.TempPathFactory, edits: list[int]
 ) -> None:
-    """Whatever lines differ: either everything applied, or the tree is as it was."""
+    """For any differing lines: either all patches apply, or the tree is unchanged."""
     tree = tmp_path_factory.mktemp("any")
     (tree / "mm").mkdir()
     lines = [f"line {n}\n" if n not in edits else f"edited {n}\n" for n in range(1, 41)]
@@ -101,7 +101,7 @@ def test_all_or_nothing(
         text = (tree / "mm/mremap.c").read_text()
         assert all(new in text for new in ("run 8", "run 20", "ksm 30"))
     else:
-        with pytest.raises(UserError, match="does not fit") as caught:
+        with pytest.raises(UserError, match="does not apply") as caught:
             apply_series(tree, chosen)
         assert "hunk 1" in caught.value.where
         assert snapshot(tree) == before

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""docs/architecture.md is true: imports between the folders of src/quire go one way."""
+"""Check docs/architecture.md: imports between the folders of src/quire have no cycle."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SOURCE = ROOT / "src/quire"
 
 
 def part(path: Path) -> str:
-    """The folder a file is in, or the file itself at the top."""
+    """The folder that contains a file, or the file itself at the top level."""
     relative = path.relative_to(SOURCE)
     return relative.parts[0] if len(relative.parts) > 1 else relative.stem
 
@@ -33,7 +33,7 @@ def test_no_folder_is_imported_by_what_it_imports() -> None:
     graph: dict[str, set[str]] = {}
     for path in SOURCE.rglob("*.py"):
         graph.setdefault(part(path), set()).update(imported(path))
-    # CycleError names the circle.
+    # CycleError names the cycle.
     order = list(TopologicalSorter(graph).static_order())
     assert order.index("host") < order.index("source") < order.index("build") < order.index("boot")
 

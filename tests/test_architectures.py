@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is compiled for other architectures, what counts as a failure, what is not done again."""
+"""The compile check for other architectures: its targets, its failures, and what it skips."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_warning_of_one_architecture_fails_those_that_have_the_patch(
     check: Callable[..., subprocess.CompletedProcess[str]],
 ) -> None:
     bad = {("riscv64", "mremap"): "failed", ("riscv64", "all"): "failed"}
-    # The second time make is asked again, and complains again.
+    # The second run calls make again, which complains again.
     for _ in range(2):
         done = check("--json", FAKE_WARN="riscv:run 8")
         assert done.returncode == 1
@@ -119,7 +119,7 @@ def test_what_stock_warns_about_is_no_failure(
     check: Callable[..., subprocess.CompletedProcess[str]],
 ) -> None:
     done = check("--json", FAKE_WARN="riscv:line 3")
-    # ksm/0001 takes line 30 away; what is left, stock has as well.
+    # ksm/0001 removes line 30; stock has the remaining complaints as well.
     assert states(done) == CLEAN
     assert done.returncode == 0, done.stderr
 
@@ -131,7 +131,7 @@ def test_what_was_clean_is_not_compiled_again(
     assert check(FAKE_COMPILED=str(note)).returncode == 0
     first = note.read_text().splitlines()
     assert first.count("o-riscv64 mm/") == 1
-    # With the whole series mm/ is compiled, then only what each topic touches.
+    # With the whole series mm/ is compiled, then only the files that each topic touches.
     assert first.count("o-riscv64 mm/mremap.o") == 2
     note.unlink()
 
@@ -141,7 +141,7 @@ def test_what_was_clean_is_not_compiled_again(
     patch = project / "patches/linux-6.12.y/ksm/0001-ksm-look-less.patch"
     patch.write_text(patch.read_text().replace("+ksm 30", "+ksm thirty"))
     assert check("riscv64", FAKE_COMPILED=str(note)).returncode == 0
-    # All, and ksm alone; mremap is as it was.
+    # The whole series, and ksm alone; mremap is unchanged.
     again = note.read_text().splitlines()
     assert (again.count("o-riscv64 mm/"), again.count("o-riscv64 mm/mremap.o")) == (1, 1)
 
@@ -205,7 +205,7 @@ def test_targets_are_what_the_patches_touch(tmp_path: Path, directory: Path) -> 
     wide = ["mm/", "fs/proc/", "arch/riscv/mm/", "lib/xarray.o"]
     assert place.targets(series) == wide
 
-    # What has no object, when all was compiled, is not part of the configuration.
+    # After a complete compilation, a file without an object is not part of the configuration.
     (place.objdir / "mm").mkdir(parents=True)
     (place.objdir / "mm/rmap.o").touch()
     (place.objdir / WHOLE).touch()
@@ -253,7 +253,7 @@ def test_stepping_writes_only_what_differs(tmp_path: Path, project: Path, tree: 
     stepping.to(series.only(["mremap"]))
     assert (step / "mm/mremap.c").stat() == before
 
-    # Files that only an earlier selection changed are the base's again.
+    # Files that only an earlier selection changed are reset to the base's.
     stepping.to(None)
     assert (step / "mm/mremap.c").read_text() == stock
     assert (step / "mm/mremap.c").stat().st_mtime_ns > before.st_mtime_ns

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Every bad input ends with a cause, a remedy, the right exit code and nothing half-written."""
+"""Every bad input gives a cause, a remedy and the right exit code, and leaves no partial output."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def said(process: subprocess.CompletedProcess[str], status: int, *texts: str) ->
 
 
 def entries(build: Path, kind: str) -> list[str]:
-    """What is in the cache under `kind`, half-made entries included."""
+    """The cache entries of `kind`, including incomplete ones."""
     folder = build / kind
     return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
@@ -56,9 +56,9 @@ def test_a_patch_that_does_not_fit(quire: Quire, tree: Path) -> None:
     said(
         quire("apply", str(tree)),
         2,
-        "mremap/0002-mm-move-more.patch does not fit",
+        "mremap/0002-mm-move-more.patch does not apply",
         "mm/mremap.c, hunk 1 (line 17)",
-        "the tree is as it was",
+        "the tree is unchanged",
     )
     assert snapshot(tree) == before
 
@@ -73,19 +73,19 @@ def test_a_base_that_does_not_fit_leaves_no_tree(quire: Quire, tree: Path) -> No
 def test_a_series_that_names_no_file(quire: Quire, tree: Path) -> None:
     series = quire.project / "patches/linux-6.12.y/series"
     series.write_text("mremap/0009-gone.patch\n")
-    said(quire("apply", str(tree)), 2, "a patch that is not there", "0009-gone.patch")
+    said(quire("apply", str(tree)), 2, "a patch that does not exist", "0009-gone.patch")
 
 
 def test_no_space_left_in_make(quire: Quire, tree: Path) -> None:
     done = quire("build", "--source", str(tree), "ARCH=arm64", FAKE_MAKE="full")
     said(done, 3, "no space left on the device", "whole log: ")
-    # A full disk truncates what make made: nothing of it may be used again.
+    # A full disk truncates make's output: none of it may be reused.
     assert not list(quire.build.glob("base/*/linux/o-*"))
     assert quire("build", "--source", str(tree), "ARCH=arm64").returncode == 0
 
 
 def can_mount() -> bool:
-    """Whether a file system of our own can be mounted, to fill it up."""
+    """Whether we can mount a file system, to fill it up."""
     probe = ["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"]
     return subprocess.run(probe, capture_output=True, check=False).returncode == 0
 
@@ -134,7 +134,7 @@ def test_cross_compile_needs_one_architecture(quire: Quire, tree: Path) -> None:
 def test_an_unfit_qemu(quire: Quire, tree: Path, mode: str, text: str) -> None:
     words = ("bench", "mremap", "--source", str(tree), "ARCH=arm64")
     said(quire(*words, FAKE_QEMU=mode), 2, "qemu-system-aarch64", text, "apt-get install")
-    # Known before the kernels are built.
+    # Reported before the kernels are built.
     assert not list(quire.build.glob("base/*/linux/o-*"))
 
 
@@ -160,7 +160,7 @@ def test_an_option_that_does_not_survive(quire: Quire, tree: Path) -> None:
     [
         ("panic", 4, ("splat (panic)", "Kernel panic - not syncing", "whole log: ")),
         ("mute", 4, ("without a verdict", "whole log: ")),
-        ("cut", 4, ("cut short",)),
+        ("cut", 4, ("truncated",)),
         ("wrong", 1, ("wrong data: page 7 is wrong", "whole log: ")),
         ("small", 1, ("3 of 16 folios",)),
     ],
@@ -224,7 +224,7 @@ def test_no_apt(without: Callable[..., Quire]) -> None:
 
 def test_a_tree_that_has_been_built_in(quire: Quire, tree: Path) -> None:
     (tree / ".config").write_text("")
-    said(quire("build", "--source", str(tree)), 2, "has been built in", "mrproper")
+    said(quire("build", "--source", str(tree)), 2, "contains build output", "mrproper")
 
 
 def test_half_a_series_is_completed(quire: Quire, tree: Path, tmp_path: Path) -> None:
@@ -239,10 +239,10 @@ def test_half_a_series_is_completed(quire: Quire, tree: Path, tmp_path: Path) ->
 
 
 def test_fuzz_is_refused(quire: Quire, tree: Path) -> None:
-    """patch(1) would take this one with fuzz 1: only the outermost context line differs."""
+    """patch(1) would apply this with fuzz 1: only the outermost context line differs."""
     path = quire.project / "patches/linux-6.12.y/mremap/0001-mm-move-runs.patch"
     path.write_text(line_patch("mm: move runs", 8, "run 8").replace(" line 5\n", " line five\n"))
     before = snapshot(tree)
-    said(quire("apply", str(tree)), 2, "0001-mm-move-runs.patch does not fit")
+    said(quire("apply", str(tree)), 2, "0001-mm-move-runs.patch does not apply")
     assert snapshot(tree) == before
     assert [path.name for path in (tree / "mm").iterdir()] == ["mremap.c"]

@@ -18,10 +18,10 @@ VERSION = "6.12.117-1~deb12u1"
 
 @pytest.fixture
 def archive(quire: Quire, tmp_path: Path) -> Path:
-    """A fake mirror: one package, and an apt that serves it, from `suite` as it is told.
+    """A fake mirror: one package, and an apt that offers it from a configurable `suite`.
 
-    `apt-get` and `apt-cache` answer only as far as the options they are given let them: the
-    system's configuration sees what SYSTEM names, an isolated one what ISOLATED names.
+    `apt-get` and `apt-cache` depend on their options: the system's configuration sees the suite
+    named by SYSTEM, an isolated one the suite named by ISOLATED.
     """
     folder = tmp_path / "archive"
     folder.mkdir()
@@ -67,7 +67,7 @@ def test_the_systems_apt_comes_first(quire: Quire, archive: Path) -> None:
         "hash": f"sha256:{(archive / 'sha256').read_text()}",
     }
     assert "sourcelist" not in (archive / "downloads").read_text()
-    # Warm: nothing is asked or downloaded again.
+    # Cached: no query and no download.
     assert quire("build", "ARCH=arm64", "--stock", SYSTEM="", ISOLATED="").returncode == 0
     assert len((archive / "downloads").read_text().splitlines()) == 1
 
@@ -86,7 +86,7 @@ def test_a_download_that_is_not_what_the_index_says(quire: Quire, archive: Path)
     (archive / "package.deb").write_bytes((archive / "package.deb").read_bytes() + b"more")
     done = quire("build", "ARCH=arm64")
     assert done.returncode == 2
-    assert "is not what Debian's signed index describes" in done.stderr
+    assert "does not match Debian's signed index" in done.stderr
     assert "SHA-256 of the file" in done.stderr
     assert not list(quire.build.glob("base/*"))
 

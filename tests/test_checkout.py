@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""tree and export: a series becomes commits and comes back the same."""
+"""tree and export: a series becomes commits, and the export reproduces it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from conftest import Quire, snapshot
 
 
 def git(directory: Path, *words: str) -> str:
-    """As a developer would, with a name of their own."""
+    """Run git as a developer with an identity."""
     names = {
         f"GIT_{role}_{what}": "dev@example.org"
         for role in ("AUTHOR", "COMMITTER")
@@ -31,7 +31,7 @@ def git(directory: Path, *words: str) -> str:
 
 @pytest.fixture
 def work(quire: Quire, tree: Path, tmp_path: Path) -> Path:
-    """A checkout of the fake series, whose patches are in the form export gives them."""
+    """A checkout of the fake series, whose patches have the form that export writes."""
     directory = tmp_path / "work"
     done = quire("tree", "6.12", str(directory), "--source", str(tree))
     assert done.returncode == 0, done.stderr
@@ -99,7 +99,7 @@ def test_a_trailer_names_the_topic(quire: Quire, work: Path) -> None:
 
 
 def test_a_variants_patch_keeps_its_number(quire: Quire, tree: Path, tmp_path: Path) -> None:
-    """Its folder holds only some of the topic's patches."""
+    """The variant's folder has only some of the topic's patches."""
     folder = patches(quire)
     (folder / "mremap@new").mkdir()
     (folder / "mremap/0002-mm-move-more.patch").rename(
@@ -121,7 +121,7 @@ def test_a_dropped_patch_goes(quire: Quire, work: Path) -> None:
     assert [p.name for p in (patches(quire) / "mremap").iterdir()] == ["0001-mm-move-runs.patch"]
     series = (patches(quire) / "series").read_text()
     assert "0002" not in series
-    # Comments stay where they stood.
+    # Comments keep their place.
     assert series.splitlines()[:2] == [
         "# SPDX-License-Identifier: GPL-2.0",
         "# versions: 6.12.100-",
@@ -142,7 +142,7 @@ def test_uncommitted_changes_are_refused(quire: Quire, work: Path) -> None:
     (work / "Kbuild").write_text("changed\n")
     done = quire("export", str(work))
     assert done.returncode == 2
-    assert "not committed" in done.stderr
+    assert "has uncommitted changes" in done.stderr
     assert snapshot(patches(quire)) == before
 
 
@@ -151,7 +151,7 @@ def test_another_repository_is_refused(quire: Quire, tmp_path: Path) -> None:
     git(tmp_path / "other", "init", "-q")
     done = quire("export", str(tmp_path / "other"))
     assert done.returncode == 2
-    assert "not made by quire tree" in done.stderr
+    assert "quire tree did not create" in done.stderr
 
 
 def test_a_directory_in_use_is_refused(quire: Quire, tree: Path, work: Path) -> None:

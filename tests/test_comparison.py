@@ -24,7 +24,7 @@ POSTED = posted.read(ROOT / "lines/6.12/posted.toml")
 
 
 def sample(insns: int, pages: int = 256, **symbols: int) -> Sample:
-    """A boot that took `insns` instructions, some of them in `symbols`."""
+    """A boot with `insns` instructions, some of them in `symbols`."""
     counts = RegionCounts(
         runs=1,
         total=insns,
@@ -84,7 +84,7 @@ def test_a_walk_shows_the_lock_and_the_vmas() -> None:
 
 
 def test_calls_that_stock_does_not_make() -> None:
-    """The instructions may well be fewer: it is the calls that tell."""
+    """The instruction count may be lower: only the calls are compared."""
     one = cell("gup")
     slow = sample(1000, __get_user_pages=9)
     rows = table_of([sample(2000)], [slow], one)
@@ -153,7 +153,7 @@ def test_the_catalogue_has_what_the_mission_names() -> None:
 def test_parameters_after_commas() -> None:
     (one,) = CATALOGUE.cells(["swapout,data=zero,mib=64"], [64])[:1]
     assert one.words() == ("bench", "swapout", "size=64", "data=zero", "mib=64")
-    with pytest.raises(UserError, match="no workload"):
+    with pytest.raises(UserError, match="unknown workload"):
         CATALOGUE.cells(["swapin"])
     with pytest.raises(UserError, match="is not WORKLOAD"):
         CATALOGUE.cells(["swapout,zero"])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The counting plugin against guests whose instructions were counted by hand.
+"""The counting plugin against guests with instructions counted by hand.
 
-The guests are counter/tests/*.S; what they must give stands beside their code.
+The guests are counter/tests/*.S; comments in their code give the expected counts.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ TARGETS = [
 
 
 def call(*argv: str | Path) -> str:
-    """Run a tool that must succeed."""
+    """Run a tool; it must succeed."""
     done = subprocess.run(
         [str(word) for word in argv], text=True, capture_output=True, check=False, timeout=TIMEOUT
     )
@@ -80,7 +80,7 @@ class Bench:
     plugin: Path
 
     def build(self, *defines: str) -> Path:
-        """The guest's ELF file, its symbols beside it."""
+        """Build the guest's ELF file and its symbol list."""
         target, elf = self.target, self.directory / "-".join(["guest", *defines])
         script = COUNTER / "tests" / f"{target.stem}.ld"
         flags = ["-nostdlib", "-static", "-no-pie", "-Wl,--build-id=none", f"-Wl,-T,{script}"]
@@ -92,7 +92,7 @@ class Bench:
         )
         listing = call(f"{target.arch.cross_compile}nm", "-n", elf)
         rows = re.findall(r"^(f[0-9a-f]{15}) \w (\w+)$", listing, re.M)
-        # k_unnamed stands for kernel code that no symbol names.
+        # k_unnamed is kernel code without a symbol.
         named = [
             f"{address} {name.partition('__')[0]}\n"
             for address, name in rows
@@ -102,7 +102,7 @@ class Bench:
         return elf
 
     def qemu(self, elf: Path, arguments: str, *more: str) -> subprocess.CompletedProcess[str]:
-        """Run QEMU with the plugin to its end."""
+        """Run QEMU with the plugin until it exits."""
         target = self.target
         argv = [qemu.of(target.arch).binary, *target.machine, "-m", "64", "-smp", "1"]
         argv += ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
@@ -123,7 +123,7 @@ class Bench:
 
 @pytest.fixture(scope="module", params=TARGETS, ids=lambda target: target.stem)
 def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """A bench for each architecture. host.qemu() says what to install if QEMU is missing."""
+    """A bench for each architecture. host.qemu() names the package if QEMU is missing."""
     target: Target = request.param
     directory = tmp_path_factory.mktemp(target.stem)
     api = qemu.of(target.arch).plugin_api
@@ -138,17 +138,17 @@ def counted(bench: Bench) -> list[str]:
 
 
 def source(target: Target) -> str:
-    """The guest's source, which says what the plugin is told and must find."""
+    """The guest's source, with the plugin's arguments and the expected counts."""
     return (COUNTER / "tests" / f"{target.stem}.S").read_text()
 
 
 def spans(target: Target) -> list[str]:
-    """The span= arguments of the guest's source, in its order."""
+    """The span= arguments in the guest's source, in order."""
     return re.findall(r"^ \* span=(\S+)$", source(target), re.M)
 
 
 def expectations(target: Target) -> dict[int, set[str]]:
-    """What the guest's source says, and zero for the TLB classes and spans it does not mention."""
+    """The expected counts in the guest's source; zero for TLB classes and spans not mentioned."""
     regions: dict[int, set[str]] = {}
     for line in re.findall(r"expect: (.*)", source(target)):
         regions.setdefault(int(line.split()[1]), set()).add(line)
@@ -195,7 +195,7 @@ def test_interrupts_in_a_span_are_part_of_it(bench: Bench, counted: list[str]) -
     handled = re.search(rf"^sym \d+ {bench.target.handler} \d+ (\d+)$", "\n".join(lines), re.M)
     assert total and held and handled, lines
     assert int(handled[1]) >= 100
-    # The call of k_lock, k_unlock and what comes after it.
+    # The call of k_lock, k_unlock and the code after it.
     assert int(total[1]) - int(held[1]) == 2 + 2 + 1
 
 

@@ -42,7 +42,7 @@ class Target(ctypes.Structure):
 
 
 class Decoder:
-    """One target's decoder, and the binutils that know its instructions."""
+    """One target's decoder, and the binutils that support its instructions."""
 
     def __init__(self, library: ctypes.CDLL, name: str, tools: str, machine: str) -> None:
         find: Callable[[bytes], int] = library.target_find
@@ -61,7 +61,7 @@ class Decoder:
         return "none" if index < 0 else self._target.tlb_class[index].decode()
 
     def assemble(self, directory: Path, lines: list[str], *flags: str) -> list[tuple[bytes, str]]:
-        """Each line's code, and the line."""
+        """Each line's machine code, and the line."""
         source = directory / "lines.s"
         source.write_text("".join(f"{line}\n" for line in lines))
         subprocess.run(
@@ -72,7 +72,7 @@ class Decoder:
         return [(code, line) for (code, _), line in zip(listing, lines, strict=True)]
 
     def disassemble(self, directory: Path, code: bytes) -> list[tuple[bytes, str]]:
-        """What objdump makes of `code`: each instruction's bytes and text."""
+        """objdump's output for `code`: each instruction's bytes and text."""
         (directory / "code").write_bytes(code)
         return self._objdump("-D", "-b", "binary", "-m", self._machine, directory / "code")
 
@@ -88,7 +88,7 @@ class Decoder:
 
     @staticmethod
     def _bytes(words: list[str]) -> bytes:
-        # A64 words are shown as numbers, x86 code as bytes.
+        # objdump prints A64 words as numbers, x86 code as bytes.
         return b"".join(bytes.fromhex(word)[::-1] for word in words)
 
 
@@ -147,7 +147,7 @@ def test_every_tlbi_has_its_class(aarch64: Decoder, tmp_path: Path) -> None:
     for code, line in aarch64.assemble(tmp_path, list(expected), "-march=armv8.7-a"):
         assert (line, aarch64.tlb_class(code)) == (line, expected[line])
         if expected[line] != "none":
-            # The nXS form has CRn 9 for 8. binutils 2.40 does not know their names.
+            # The nXS form has CRn 9 instead of 8. binutils 2.40 does not support its names.
             nxs = (int.from_bytes(code, "little") | 1 << 12).to_bytes(4, "little")
             assert (line, aarch64.tlb_class(nxs)) == (line, expected[line])
 
@@ -214,7 +214,7 @@ def test_markers(aarch64: Decoder, x86_64: Decoder, tmp_path: Path) -> None:
     assert infos[0].payload == 0x2ABC
 
 
-# What may not be called plain would be counted before it is known to execute to its end.
+# An instruction wrongly classified as plain would be counted before it completes.
 PLAIN_A64 = re.compile(
     r"(adds?|subs?|adcs?|sbcs?|ngcs?|negs?|cmp|cmn|and|ands|bic|bics|orr|orn|eor|eon|tst|mvn"
     r"|mov|movz|movn|movk|adrp?|[su]?bf\w+|sbfx|ubfx|[su]xt\w|extr|ror|lsl|lsr|asr|cls|clz|rbit"
@@ -252,7 +252,7 @@ def x86_candidates() -> list[bytes]:
 
 
 def test_plain_x86_instructions_cannot_fault(x86_64: Decoder, tmp_path: Path) -> None:
-    """objdump names each candidate; what is called plain is one of those above."""
+    """objdump names each candidate; every plain instruction is in the list above."""
     padded = [code.ljust(32, b"\x90") for code in x86_candidates()]
     found, at, plain = x86_64.disassemble(tmp_path, b"".join(padded)), 0, 0
     for code, text in found:

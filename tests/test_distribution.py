@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Our configurations against Debian's: on dictionaries, and the whole flow on a fake apt."""
+"""Our configurations compared with Debian's: on dictionaries, and complete runs on a fake apt."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LISTED = [
 
 
 def troubles(found: list[Differing], lines: list[Listed]) -> dict[str, str]:
-    """What is wrong on arm64, by option or pattern."""
+    """The troubles on arm64, by option or pattern."""
     results = distribution.judge(ARM64, found, lines)
     return {result.subject: result.trouble for result in results if result.trouble}
 
@@ -39,13 +39,13 @@ def test_what_differs() -> None:
     ours = {**OURS, "CONFIG_ZRAM": "y"}
     options = {*ours, *DEBIANS, "CONFIG_NEITHER"}
     assert distribution.differences(options, ours, DEBIANS) == DIFFERENCES
-    # Options defined elsewhere are not looked at.
+    # Options defined elsewhere are ignored.
     assert distribution.differences({"CONFIG_KSM"}, ours, DEBIANS) == []
 
 
 def test_a_listed_difference_is_no_trouble() -> None:
     (result,) = distribution.judge(ARM64, DIFFERENCES, LISTED)
-    assert (result.subject, result.trouble) == ("2 options differ, each with its reason", "")
+    assert (result.subject, result.trouble) == ("2 options differ, all with a reason", "")
 
 
 def test_an_unlisted_difference() -> None:
@@ -97,7 +97,7 @@ def test_our_file_can_be_read(of: Line) -> None:
 
 
 def kconfig_tree(tree: Path, extra: str = "") -> None:
-    """The Kconfig files that check_config begins with, each with one option; `extra` in mm's."""
+    """The Kconfig files in ROOTS, each with one option; `extra` in mm's."""
     for name in distribution.ROOTS:
         path = tree / name.format(srcarch="arm64")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ def test_options_of_kconfig_files(tree: Path) -> None:
 
 @pytest.fixture
 def archive(quire: Quire, tmp_path: Path) -> Path:
-    """An apt that offers arm64's linux-config, from an isolated configuration only."""
+    """An apt that offers arm64's linux-config, only from an isolated configuration."""
     folder = tmp_path / "archive"
     folder.mkdir()
     text = b"CONFIG_FAKE=y\nCONFIG_DAMON=y\n"
@@ -153,7 +153,7 @@ esac
 
 
 def rows(quire: Quire, tree: Path) -> dict[str, str]:
-    """What `quire check --debian-config` finds, by subject."""
+    """The findings of `quire check --debian-config`, by subject."""
     words = ("check", "--quick", "--debian-config", "--json", "ARCH=arm64", "--source", str(tree))
     done = quire(*words)
     assert done.stdout, done.stderr
@@ -167,7 +167,7 @@ def test_the_whole_way(quire: Quire, tree: Path, archive: Path) -> None:
     file = quire.project / "lines/6.12/debian-differences"
     assert list(rows(quire, tree)) == ["CONFIG_DAMON"]
     file.write_text("CONFIG_DAMON | arm64 | n | acts only when told\n")
-    assert rows(quire, tree) == {"1 options differ, each with its reason": ""}
+    assert rows(quire, tree) == {"1 options differ, all with a reason": ""}
     asked = (archive / "asked").read_text()
     assert "APT::Architecture=arm64" in asked
     assert asked.count("download") == 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The whole flow on fake tools: what is made, what is made again, what is not."""
+"""Complete runs on fake tools: what is built, what is rebuilt, what is reused."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_the_users_tree_is_not_touched(quire: Quire, tree: Path) -> None:
 
 
 def test_patched_files_are_not_the_bases(quire: Quire, tree: Path) -> None:
-    """The patched tree is hard links; the base must not change with it."""
+    """The patched tree consists of hard links; writing to it must not change the base."""
     assert quire("build", "--source", str(tree), "ARCH=arm64").returncode == 0
     (base,) = quire.build.glob("base/*/linux")
     (patched,) = quire.build.glob("tree/*/linux")
@@ -187,7 +187,7 @@ def test_a_dry_run_of_the_tests_prints_both_boots(quire: Quire, tree: Path) -> N
 
 
 def test_an_interrupted_run_is_taken_up(quire: Quire, tree: Path) -> None:
-    """Only boots that came to their end count, and only if asked for."""
+    """Only boots that reached their end count, and only on request."""
     words = ("test", "--source", str(tree), "ARCH=arm64")
     assert quire(*words, FAKE_QEMU="panic").returncode == 4
     assert quire(*words, "--resume", FAKE_QEMU="panic").returncode == 4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Campaigns: from numbers to findings, and what is printed."""
+"""Campaigns: from numbers to findings, and their output."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The comparison of two records: what counts as a difference, and what follows from an excuse."""
+"""The comparison of two records: what counts as a difference, and what an excuse implies."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Coverage: which functions, which blocks, what was reached, and which source lines were not."""
+"""Coverage: functions, basic blocks, reached blocks, and the source lines of the others."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_series_names_its_functions() -> None:
     names = counting.touched(chosen)
     assert {"try_to_unmap_one", "move_pte_range", "rmap_walk_ksm", "unmap_clear_run"} <= names
     assert {"unmap_hugetlb_pte", "swap_duplicate_nr", "is_page_zero_filled"} <= names
-    # These end before the hunk begins, though its header may name them.
+    # These functions end before the hunk begins, though its header may name them.
     assert not names & {"generic_swapfile_activate", "get_swap_pages", "swapcache_prepare"}
     assert not names & {"if", "return", "for", "while", "switch"}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Looking for seeded bugs: which are found, missed and left out, and what is kept."""
+"""Detection of seeded bugs: which are found, missed and left out, and what is recorded."""
 
 from __future__ import annotations
 

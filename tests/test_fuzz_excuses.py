@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Excuses: read from the series, and applied where the series in use has their topic."""
+"""Excuses: read from the series, and applied if the series in use has their topic."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ Case = tuple[Program, Record, Record]
 
 
 def ending(text: str, a: str, b: str) -> Case:
-    """A program, and two records that differ after its last operation only."""
+    """A program, and two records that differ only after its last operation."""
     ops = program.parse(text)
     return ops, read(done(len(ops)) + a), read(done(len(ops)) + b)
 
 
 def swapped(before: str, after: str) -> Record:
-    """Pages in swap, in another slot after a move, and back: the state after each."""
+    """Pages in swap, in another slot after a move, and swapped in: the state after each."""
     return read(
         "o 0 ok\no 1 ok=16\nm 0 A 0 16*px:t1@A0\no 2 ok\nm 0 A 0 16*s\n"
         f"o 3 ok\nm 0 A 0 16*{before}\no 4 ok\nm 0 A 0 16*-\nm 0 B 0 16*{after}"
     )
 
 
-# For each rule, two records that differ only in what it excuses.
+# For each rule, two records that differ only by what it excuses.
 CASES: dict[Rule, Case] = {
     Rule.DROPPED_IN_PART: (
         REDIRTIED,

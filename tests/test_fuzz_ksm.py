@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Excuses of KSM: what ksmd may merge differently, and what it may not."""
+"""Excuses of KSM: which differences in merging are excused, and which are not."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_of_equal_pages_another_may_be_shared_and_stay_soft_dirty() -> None:
 
 
 def test_which_page_is_shared_decides_which_stays_write_protected() -> None:
-    """A page that is merged into another loses its uffd-wp bit, on both sides."""
+    """A page loses its uffd-wp bit when it is merged into another, on both sides."""
     one, other = "m 0 A 0 1*pdw:k1 1*pd:k1", "m 0 A 0 1*pd:k1 1*pdw:k1"
     write = (*MERGED[:6], *program.parse("0 write A 0 2"))
     a = [*merged(one).lines, "o 6 ok=1 segv=0 bus=1", "m 0 A 0 1*pdw:k1 1*pxd:t6@A1"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Excuses of lazyfree: what may become of pages that a program gave up."""
+"""Excuses of lazyfree: the permitted states of pages that a program freed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ HELD = "0 map A 0 16 {}\n0 write A 0 16\n0 advise A 0 16 free\n0 hold A 3\nrecla
 
 
 def held(text: str, *states: str) -> list[str]:
-    """How the pages of the two sides differ, after the program's last operation."""
+    """The differences between the pages of the two sides, after the program's last operation."""
     ops = program.parse(text)
     head = done(len(ops))
     return compare(ops, *(read(f"{head}m 0 A 0 16*{state}") for state in states)).differences

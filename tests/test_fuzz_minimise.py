@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The minimiser by itself, on numbers in place of operations."""
+"""The minimiser alone, on numbers instead of operations."""
 
 from __future__ import annotations
 

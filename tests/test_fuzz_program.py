@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The language of the fuzzer's programs, and what is generated in it."""
+"""The language of the fuzzer's programs, and the programs generated in it."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_a_mutant_is_a_program(ops: Program, other: Program, rng: random.Random)
 
 def test_every_operation_is_generated() -> None:
     seen = {op.verb for seed in range(3000) for op in generator.generate(seed)}
-    # Faults are put in where they are wanted: they need another kernel.
+    # Faults are generated only on request: they need another kernel.
     assert seen == set(VERBS) - {"fail"}
 
 

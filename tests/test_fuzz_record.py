@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Records: how their lines are read."""
+"""Records: how their lines are parsed."""
 
 from __future__ import annotations
 

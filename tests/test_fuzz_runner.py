@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Boots of the executor: results are watched while they come, and kept."""
+"""Boots of the executor: results are read as they arrive, and kept."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_complaint_ends_the_program_that_runs(tmp_path: Path) -> None:
     first, second = "[    1.0] BUG: Bad page map in process x\n", "[    2.0] WARNING: CPU: 0\n"
     results.write_text("quire 1\np 0\no 0 ok\nq 0\np 1\n")
     console.write_text(first)
-    # The record of a program that has ended has the complaint.
+    # The complaint is in the record of a program that has ended.
     tick()
     tick()
     console.write_text(first + second)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which seeded bugs the fuzzer looks for, and which it leaves out."""
+"""The seeded bugs that the fuzzer looks for, and those it leaves out."""
 
 from __future__ import annotations
 

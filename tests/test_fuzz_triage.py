@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Triage: which programs are suspects, which differ again, and what is written of a finding."""
+"""Triage: which programs are suspects, which differ again, and the files of a finding."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Ctrl-C at any moment: no process stays, nothing half-made stays, the next run works."""
+"""Ctrl-C at any time: no process and no incomplete file remains, and the next run works."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATIENCE = 30.0
 
 
 def wait_for(path: Path) -> list[int]:
-    """The process ids that a fake tool writes once it runs."""
+    """The process ids that a fake tool writes when it starts."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if path.exists() and path.read_text():
@@ -69,13 +69,13 @@ def test_while_make_runs(quire: Quire, tree: Path, tmp_path: Path) -> None:
     (objdir,) = quire.build.glob("base/*/linux/o-*")
     assert not (objdir / ".quire-built").exists()
     assert not (objdir / ".quire-building").exists()
-    # make was told, and took its half-made target away.
+    # make received the signal and removed its incomplete target.
     assert not (objdir / "mm/half.o").exists()
     assert quire(*words).returncode == 0
 
 
 def test_killed_outright_while_make_runs(quire: Quire, tree: Path, tmp_path: Path) -> None:
-    """Nobody could tidy up: the next run must not trust what lies there."""
+    """After SIGKILL there is no cleanup: the next run must not trust the leftovers."""
     words = ("build", "--source", str(tree), "ARCH=arm64")
     process = subprocess.Popen(
         quire.command(*words),

@@ -66,7 +66,7 @@ def test_a_line_without_the_architecture(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", known(ROOT), ids=lambda line: line.name)
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_our_fragments_ask_for_what_is_measured(name: str, line: Line) -> None:
-    """Trap 18: what a distribution has on the measured paths, built for speed."""
+    """Trap 18: the measured paths have a distribution's options, built for speed."""
     options: dict[str, str] = {}
     for path in kconfig.fragments(line, ARCHITECTURES[name]):
         options.update(kconfig.parse(path.read_text()))
@@ -75,6 +75,6 @@ def test_our_fragments_ask_for_what_is_measured(name: str, line: Line) -> None:
         "arm64": "ARM64_CONTPTE ARM64_TLB_RANGE ARM64_HW_AFDBM ARM64_USE_LSE_ATOMICS".split(),
         "x86_64": ["MEM_SOFT_DIRTY"],
     }[name]
-    # Options that are gone because what they switched on always is.
+    # Options that were removed because their feature is now unconditional.
     gone = {"7.3": {"ARM64_USE_LSE_ATOMICS"}}.get(line.name, set())
     assert [o for o in wanted if options.get(f"CONFIG_{o}") != "y" and o not in gone] == []

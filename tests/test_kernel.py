@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A patched kernel starts from the stock build, and must not take its objects for its own."""
+"""A patched kernel starts from the stock build, and must not reuse objects of patched files."""
 
 from __future__ import annotations
 

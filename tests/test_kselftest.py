@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The kernel's selftests: what they print becomes cases, and stock's are held against patched's."""
+"""The kernel's selftests: parse their output into cases, and compare stock with patched."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TABLE = ROOT / "guest/selftests/runs"
 
 
 def report(lines: Sequence[str], **dialects: str) -> Verdict:
-    """The verdict on a guest that wrote these lines."""
+    """The verdict on a guest with these lines."""
     names = {name.replace("_", "-"): dialect for name, dialect in dialects.items()}
     tree = output.outer(lines)
     output.expand(tree, lines, names)
@@ -34,7 +34,7 @@ def statuses(verdict: Verdict) -> dict[str, str]:
 
 
 def captured(name: str) -> Verdict:
-    """What a real guest wrote, read as `quire selftests` reads it."""
+    """The output of a real guest, parsed as `quire selftests` does."""
     lines = results.parse((LOGS / name).read_text()).other
     dialects = {run.name: run.output for run in runs.read(TABLE)}
     tree = output.outer(lines)
@@ -43,7 +43,7 @@ def captured(name: str) -> Verdict:
 
 
 def run_of(program: str, printed: str, verdict: str = "ok", remark: str = "") -> list[str]:
-    """The guest's lines about one run."""
+    """The guest's lines for one run."""
     lines = [f"# {line}" for line in printed.splitlines()]
     lines += [f"  # {remark}"] if remark else []
     return ["KTAP version 1", "1..1", *lines, f"{verdict} 1 {program}"]
@@ -75,7 +75,7 @@ def test_a_plan_that_was_not_kept_fails_the_run() -> None:
 
 
 def test_a_number_that_comes_again_is_a_case_of_its_own() -> None:
-    # As of a child whose exec failed and that went on as its parent.
+    # As from a child whose exec failed and that continued as its parent.
     printed = "1..3\nok 1 a\nok 2 c\n# Planned tests != run tests\nnot ok 2 b\nok 3 c"
     verdict = report(run_of("ksm", printed), ksm="tap")
     assert statuses(verdict) == {
@@ -171,9 +171,9 @@ def test_what_differs_is_run_once_more_and_only_stock_excuses() -> None:
     assert asked == [["cow"]]
     assert cases["cow.1"].again is None
     assert [name for name, case in cases.items() if case.regressed] == ["cow.3", "cow.4"]
-    assert cases["cow.2"].remark == "not the same twice on stock"
-    assert cases["cow.3"].remark == "the same when run again"
-    assert cases["cow.4"].remark == "patched, run again: pass"
+    assert cases["cow.2"].remark == "two runs on stock differ"
+    assert cases["cow.3"].remark == "same result in a second run"
+    assert cases["cow.4"].remark == "patched, second run: pass"
 
 
 def test_nothing_is_run_again_when_nothing_differs() -> None:
@@ -234,7 +234,7 @@ def test_what_is_left_out_is_named_with_the_reason(tmp_path: Path) -> None:
         (sources / f"{run.program}.c").write_text("")
     (sources / "cow.c").unlink()
     chosen = runs.choose(runs.read(TABLE), tmp_path, ARM64)
-    assert chosen.left_out["cow"] == "this base does not have it"
+    assert chosen.left_out["cow"] == "not in this base"
     assert "x86 only" in chosen.left_out["soft-dirty"]
     assert "soft-dirty" in runs.choose(runs.read(TABLE), tmp_path, X86_64).programs
 

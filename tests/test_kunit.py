@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""KUnit kernels: their table, what they print, and the flow on fake tools."""
+"""KUnit kernels: their table, their output, and complete runs on fake tools."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ def test_what_has_passed() -> None:
         (BAD, "a run of 16 at 1023, expected 1"),
         (BAD, "suite rmap_runs: fail"),
         (GOOD.replace("\nok 1 rmap_runs", "\nok 1 rmap_runs # SKIP"), "suite rmap_runs: skip"),
-        (GOOD.replace("rmap_runs\nreboot", "other\nreboot"), "suite rmap_runs: not there"),
+        (GOOD.replace("rmap_runs\nreboot", "other\nreboot"), "suite rmap_runs: missing"),
         (GOOD.replace("    ok 2 rmap_runs_anon\n", ""), "suite rmap_runs: fail"),
-        (GOOD.partition("random")[0], "suite rmap_runs: not there"),
+        (GOOD.partition("random")[0], "suite rmap_runs: missing"),
     ],
 )
 def test_what_has_not(console: str, trouble: str) -> None:

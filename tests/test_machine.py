@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Real boots of the kernels that `make test` has built: what a lost guest looks like."""
+"""Real boots of the kernels that `make test` built: how a lost guest is reported."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ int main(int argc, char **argv)
 
 @pytest.fixture(scope="session")
 def session() -> Session:
-    """As the command line makes it; the bases and kernels must be there already."""
+    """A session as from the command line; the bases and kernels must exist."""
     words, variables = cli.kbuild_words([*WORDS, "build", "--quiet"])
     return cli.make_session(cli.parser().parse_args(words), variables)
 
 
 @pytest.fixture(params=ARCHITECTURES)
 def arch(request: pytest.FixtureRequest, session: Session) -> Architecture:
-    """Each architecture that is under test."""
+    """Each architecture under test."""
     found = ARCHITECTURES[request.param]
     if found not in session.architectures:
         pytest.skip("not under test")
@@ -67,7 +67,7 @@ def arch(request: pytest.FixtureRequest, session: Session) -> Architecture:
 
 @pytest.fixture
 def built(session: Session, arch: Architecture) -> Kernel:
-    """The stock kernel; only `make test` builds it, a bare pytest does not wait minutes."""
+    """The stock kernel. Only `make test` builds it: a plain pytest run does not wait minutes."""
     if not list(session.cache.root.glob("base/*/base.json")):
         pytest.skip("no kernel is built: make test, or ./quire build")
     stock = session.sides().a.tree
@@ -78,7 +78,7 @@ def built(session: Session, arch: Architecture) -> Kernel:
 
 @pytest.fixture
 def misbehaving(built: Kernel, tmp_path: Path) -> Guest:
-    """A guest whose init hangs or dies as it is told."""
+    """A guest whose init hangs or dies on request."""
     (tmp_path / "init.c").write_text(INIT)
     program = tmp_path / "init"
     compiler = f"{built.toolchain.cross_compile}gcc"
@@ -109,7 +109,7 @@ def test_a_hang_is_ended(built: Kernel, misbehaving: Guest, tmp_path: Path) -> N
 
 
 def test_ctrl_c_ends_a_real_qemu(built: Kernel, misbehaving: Guest, tmp_path: Path) -> None:
-    """A process of its own boots a guest that hangs; SIGINT must take QEMU along."""
+    """A separate process boots a guest that hangs; SIGINT must also end QEMU."""
     boot = Machine(built, misbehaving, ("hang",), timeout=100)
     script = (
         "import sys; from quire.host.process import Command, run; "
@@ -133,14 +133,14 @@ def test_ctrl_c_ends_a_real_qemu(built: Kernel, misbehaving: Guest, tmp_path: Pa
 
 
 def test_the_guests_own_self_test(session: Session, built: Kernel, tmp_path: Path) -> None:
-    """Cases that fail, crash and hang are reported as such by the guest's harness."""
+    """The guest's harness reports cases that fail, crash and hang as such."""
     program = guest.build(session.cache, session.project.guest, built, session.jobs)
     outcome = machine.boot(Machine(built, program, ("test", "selftest.*"), timeout=300), tmp_path)
     assert outcome.exit == 0, outcome.other
 
 
 def test_two_boots_count_the_same(session: Session, built: Kernel) -> None:
-    """The promise of `quire bench`: 0.1 % on every row; here on the cheapest one."""
+    """The promise of `quire bench`, 0.1 % on every row, on the cheapest row."""
     from quire import lab  # noqa: PLC0415
     from quire.measure.bench import Options, measure  # noqa: PLC0415
 
@@ -153,13 +153,13 @@ def test_two_boots_count_the_same(session: Session, built: Kernel) -> None:
 
 
 def test_the_patched_kernel_rebuilt_little(session: Session, built: Kernel) -> None:
-    """A patched build starts from the stock one: only what the series touches is compiled."""
+    """A patched build starts from the stock build and compiles only what the series affects."""
     sides = session.sides()
     log = session.cache.root / "log" / f"kernel-{built.arch.name}-patched.log"
     if sides.same or not log.exists():
         pytest.skip("no patched kernel was built here")
     compiled = [line for line in log.read_text().splitlines() if line.startswith("  CC ")]
     touched = {name for patch in sides.series.patches for name in patch.files()}
-    # A header is included by many, but never by all.
+    # Many files include a header, but never all.
     headers = any(name.endswith(".h") for name in touched)
     assert len(compiled) < (built.arch.objects if headers else 200)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Kernels side by side: what is known to fail is shown and does not fail the run."""
+"""Kernels in parallel: an expected failure is shown and does not fail the run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LINES = "stock | arm64 x86_64 | ksm.moved* | stock looks at the old address\n"
 
 
 def kernel(arch: Architecture = ARM64) -> Kernel:
-    """A stock kernel that nobody built."""
+    """A stock kernel that is not built."""
     base = Base("key", version.parse("6.12.117"), "a directory", "0", Path("/nowhere"))
     tree = Tree("key", base, None, base.path)
     return Kernel(arch, tree, "config", Toolchain("", "gcc"), base.path, "image")
@@ -80,7 +80,7 @@ def test_what_a_column_leaves_out_is_counted_but_no_row(tmp_path: Path) -> None:
 def test_the_table_has_a_letter_a_kernel(
     known: list[expected.Expected], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Whatever a kernel has of a case, and whatever is in its name."""
+    """For any set of cases on a kernel, and any characters in their names."""
     columns = [
         column(tmp_path, smart="pass", moved="fail", other="skip:SKIP no ksmd"),
         column(tmp_path, "debug", smart="fail", other="skip:SKIP left out: its size"),

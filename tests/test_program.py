@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A user's own workload and test: what is a program for the guest, and what is not."""
+"""A user's own workload and test: what the guest accepts as a program."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOOLS = Toolchain("", "gcc 12")
 
 
 def elf(arch: Architecture, *kinds: int) -> bytes:
-    """A 64-bit ELF file that has these program headers and nothing else."""
+    """A 64-bit ELF file that contains only these program headers."""
     head = b"\x7fELF\x02\x01\x01" + bytes(9)
     head += struct.pack(
         "<HHIQQQIHHHHHH", 2, arch.elf_machine, 1, 0, 64, 0, 0, 64, 56, len(kinds), 0, 0, 0
@@ -32,7 +32,7 @@ def elf(arch: Architecture, *kinds: int) -> bytes:
 
 
 def add(tmp_path: Path, name: str, data: bytes) -> Guest:
-    """A guest of arm64's with that program in it."""
+    """An arm64 guest with that program."""
     initrd = tmp_path / "guest.cpio"
     initrd.write_bytes(b"")
     source = tmp_path / name
@@ -50,10 +50,10 @@ def test_a_static_binary_is_taken_as_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"#!/bin/sh\n" + bytes(64), "is no ELF binary"),
-        (b"\x7fELF", "is no ELF binary"),
+        (b"#!/bin/sh\n" + bytes(64), "is not an ELF binary"),
+        (b"\x7fELF", "is not an ELF binary"),
         (elf(X86_64, 1), "is not for arm64"),
-        (elf(ARM64, 1, 3), "linked dynamically"),
+        (elf(ARM64, 1, 3), "dynamically linked"),
     ],
 )
 def test_what_is_no_program_for_the_guest(tmp_path: Path, data: bytes, said: str) -> None:
@@ -64,7 +64,7 @@ def test_what_is_no_program_for_the_guest(tmp_path: Path, data: bytes, said: str
 def test_a_program_that_is_not_there(quire: Quire, tree: Path) -> None:
     done = quire("bench", "--workload", "nowhere.c", "--source", str(tree), "ARCH=arm64")
     assert done.returncode == 2
-    assert "the program is not there" in done.stderr
+    assert "the program does not exist" in done.stderr
 
 
 def test_without_data_it_has_one_row_and_with_data_its_sizes(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_the_doctor_is_content(quire: Quire) -> None:
 
 
 def fake_apt(directory: Path, provides: str) -> None:
-    """An apt-get that "installs" by making a program, and tells what it was asked."""
+    """An apt-get that "installs" by creating a program, and records its arguments."""
     script = f'#!/bin/sh\necho "$@" >> {directory}/asked\n'
     script += f'case "$*" in *install*) ln -s /bin/true {directory}/{provides};; esac\n'
     for path in (directory / "apt-get", directory / "apt-cache"):
@@ -78,7 +78,7 @@ def test_without_apt_the_names_are_given(without: Callable[..., Quire], tree: Pa
     quire = without("flex", "apt-get")
     done = quire("demo", "--source", str(tree))
     assert done.returncode == 2
-    assert "install what your distribution calls: flex" in done.stderr
+    assert "install your distribution's packages for: flex" in done.stderr
 
 
 def test_others_than_root_are_told(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What guest and plugin write, read back."""
+"""Parse the output of guest and plugin."""
 
 from __future__ import annotations
 

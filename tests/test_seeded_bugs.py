@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The table of seeded bugs: read, chosen from, and complete."""
+"""The table of seeded bugs: parsing, selection, completeness."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_the_kernel_has_the_kunit_suites(quire: Quire, tree: Path) -> None:
     write(folder, "lose | a page is lost | 1 | arm64 | fake.good\n")
     (quire.project / "configs/kunit.config").write_text("CONFIG_KUNIT=y\n")
     done = quire("seeded", "--source", str(tree), "ARCH=arm64")
-    # The fake guest sees no bug.
+    # The fake guest catches no bug.
     assert done.returncode == 1, done.stderr
     assert "MISSED arm64 lose" in done.stdout
     (config,) = quire.build.glob("tree/*/linux/o-arm64-*/.config")

@@ -52,7 +52,7 @@ def test_one_topic_brings_what_it_needs(project: Path) -> None:
 
 
 def test_the_key_follows_the_diff_not_the_message(project: Path) -> None:
-    """A kernel need not be built again because somebody mends a comma."""
+    """A changed comma in a message need not rebuild a kernel."""
     file = project / "patches/linux-6.12.y/series"
     patch = project / "patches/linux-6.12.y/ksm/0001-ksm-look-less.patch"
     before = series.read(file).key()
@@ -94,7 +94,7 @@ def test_new_and_deleted_files_are_seen(tmp_path: Path) -> None:
 
 
 def test_our_own_series_can_be_read() -> None:
-    """Every variant in the project parses, and no two are for one version."""
+    """Every variant in the project parses, and no two apply to the same version."""
     for folder in sorted((ROOT / "patches").glob("linux-*.y")):
         line = folder.name.removeprefix("linux-").removesuffix(".y")
         variants = series.variants(folder)

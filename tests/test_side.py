@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Two sides of a user's own: revisions, directories, mailboxes, quilt; and what is no side."""
+"""A user's own two sides: revisions, directories, mailboxes, quilt; and invalid sides."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WHERE = ("ARCH=arm64", "mremap", "--size", "64")
 
 
 def git(directory: Path, *words: str) -> str:
-    """Git as a user without settings would run it."""
+    """Run git as a user without settings."""
     name = ("-c", "user.name=A Developer", "-c", "user.email=dev@example.org")
     done = subprocess.run(
         ["git", *name, *words], cwd=directory, check=True, capture_output=True, text=True
@@ -41,7 +41,7 @@ def clone(tmp_path: Path) -> Path:
 
 
 def report(quire: Quire, *words: str) -> dict[str, object]:
-    """The JSON of a bench that must work."""
+    """The JSON of a bench, which must succeed."""
     done = quire("bench", *WHERE, "--json", *words)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -75,7 +75,7 @@ def test_two_directories_one_with_changes(quire: Quire, clone: Path, tmp_path: P
     (clone / "mm/untracked.c").write_text("int new;\n")
     sides = report(quire, "--a", str(plain), "--b", str(clone))["sides"]
     assert isinstance(sides, dict)
-    assert "2 files changed and not committed" in sides["b"]["about"]
+    assert "2 uncommitted files" in sides["b"]["about"]
     (tree,) = quire.build.glob("tree/*/linux")
     assert "run 20" in (tree / "mm/mremap.c").read_text()
     assert (tree / "mm/untracked.c").exists()
@@ -149,7 +149,7 @@ def test_other_forms_of_a_series(quire: Quire, tree: Path, tmp_path: Path, kind:
 
 
 def fails(quire: Quire, *words: str, status: int = 2) -> str:
-    """What a bench says that must not work."""
+    """The error of a bench, which must fail."""
     done = quire("bench", *WHERE, *words)
     assert done.returncode == status, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
@@ -163,7 +163,7 @@ def test_a_revision_that_does_not_exist(quire: Quire, clone: Path) -> None:
 
 
 def test_no_repository(quire: Quire, tmp_path: Path) -> None:
-    assert "no git repository" in fails(quire, "--git", str(tmp_path), "--a", "x", "--b", "y")
+    assert "not a git repository" in fails(quire, "--git", str(tmp_path), "--a", "x", "--b", "y")
 
 
 def test_a_revision_without_a_repository(quire: Quire) -> None:
@@ -173,25 +173,25 @@ def test_a_revision_without_a_repository(quire: Quire) -> None:
 def test_a_mailbox_that_is_none(quire: Quire, tree: Path, tmp_path: Path) -> None:
     path = tmp_path / "letter.mbox"
     path.write_text("Dear list,\n\nplease find no patch here.\n")
-    assert "there is no patch in it" in fails(quire, "--source", str(tree), "--series", str(path))
+    assert "there is no patch in" in fails(quire, "--source", str(tree), "--series", str(path))
 
 
 def test_a_series_that_does_not_apply(quire: Quire, tree: Path, tmp_path: Path) -> None:
     path = tmp_path / "bad.patch"
     path.write_text(line_patch("mm: move runs", 8, "run 8").replace(" line 7\n", " line seven\n"))
     said = fails(quire, "--source", str(tree), "--series", str(path))
-    assert "0001 of bad.patch does not fit" in said
+    assert "0001 of bad.patch does not apply" in said
     assert "mm/mremap.c, hunk 1 (line 5)" in said
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--a", "x"), "side B is not"),
-        (("--git", "."), "no revision of it"),
-        (("--b", "x", "--series", "y"), "give one of them"),
-        (("--b", "x", "--only", "mremap"), "leave it out"),
-        (("--series", "nowhere.mbox", "--source", "TREE"), "is not there"),
+        (("--a", "x"), "side B is missing"),
+        (("--git", "."), "there is no revision"),
+        (("--b", "x", "--series", "y"), "give only one of them"),
+        (("--b", "x", "--only", "mremap"), "omit it"),
+        (("--series", "nowhere.mbox", "--source", "TREE"), "the series does not exist"),
     ],
 )
 def test_contradictions(quire: Quire, tree: Path, words: tuple[str, ...], said: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""`quire soak` on a fake QEMU: what is asked of the guest, and what becomes of its report."""
+"""`quire soak` on a fake QEMU: the guest's arguments, and how its report is used."""
 
 from __future__ import annotations
 

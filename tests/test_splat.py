@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Splats in real logs: kernels that were made to print each of them."""
+"""Splats in real logs, from kernels made to print each of them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_every_log_is_used() -> None:
 
 @pytest.mark.parametrize("name", ["clean-arm64", "clean-x86_64"])
 def test_a_clean_boot_is_clean(name: str) -> None:
-    """The x86 one is of a kernel with KASAN, lockdep and DEBUG_VM."""
+    """The x86 log is from a kernel with KASAN, lockdep and DEBUG_VM."""
     console = (LOGS / f"{name}.log").read_text()
     assert splat.find(console) is None
     assert len(splat.excerpt(console, None).splitlines()) == 40

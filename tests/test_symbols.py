@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The list of symbols that the plugin reads, made from System.map."""
+"""The list of symbols for the plugin, made from System.map."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_code_by_address(kernel: Kernel) -> None:
 
 
 def test_machines_that_start_at_once(kernel: Kernel) -> None:
-    """Each finds it whole, and nothing is left beside it."""
+    """Each caller finds the complete file, and no temporary file remains."""
     many = "".join(f"{number:x} T f{number}\n" for number in range(1, 20000))
     kernel.system_map.write_text(many)
     with ThreadPoolExecutor(8) as pool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The demo: everything from an empty build directory to tables and a picture."""
+"""The demo: everything from an empty build directory to tables and a plot."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from quire.report.data import Provenance
 from quire.session import Session
 from quire.source.side import Sides
 
-# Seconds on two cores, to tell what is left.
+# Seconds on two cores, to estimate the remaining time.
 FETCH, STOCK, PATCHED, BOOTS, FURTHER = 40, 200, 40, 280, 40
 
 Part = tuple[Comparison, Provenance]
 
 
 def plan(session: Session) -> list[Step]:
-    """The stages ahead, by the names the flow gives them."""
+    """The stages of the demo, named as in the flow."""
     steps = [Step("base", FETCH), Step("patched tree", 5)]
     for arch in session.architectures:
         steps.append(Step(f"{arch.name} stock kernel", STOCK))
@@ -35,9 +35,9 @@ def plan(session: Session) -> list[Step]:
 
 
 def run(session: Session, show: Callable[[Comparison, Sides], None]) -> tuple[Sides, list[Part]]:
-    """All workloads on all architectures, and some rows on their further CPUs.
+    """Run all workloads on all architectures, and some rows on further CPUs.
 
-    `show` gets each table as soon as it is there.
+    `show` gets each table as soon as it is complete.
     """
     requirements.install(session.architectures)
     session.progress.plan.extend(plan(session))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""From two sides to an architecture's comparison: the flow that bench, demo and profile share."""
+"""From two sides to an architecture's comparison: shared by bench, demo and profile."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def workloads(session: Session) -> Catalogue:
 
 
 def rig(session: Session, kernel: Kernel) -> Rig:
-    """Everything a measurement of `kernel` needs, built."""
+    """Build everything that a measurement of `kernel` needs."""
     found = qemu.of(kernel.arch)
     plugin = counter.build(session.cache, session.project.counter, found)
     return Rig(kernel, session.guest(kernel), plugin, found)
 
 
 def rigs(session: Session, arch: Architecture, sides: Sides) -> tuple[Rig, Rig]:
-    """Side A and side B, built in that order."""
-    # A QEMU that cannot count is better known before the kernels are built.
+    """Build side A, then side B."""
+    # Check for a QEMU that can count before building the kernels.
     qemu.of(arch)
     a = rig(session, session.kernel(arch, sides.a.tree))
     return a, a if sides.same else rig(session, session.kernel(arch, sides.b.tree))

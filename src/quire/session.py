@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What one invocation of quire works with: the project, the build directory, the choices made."""
+"""The state of one invocation of quire: the project, the build directory, the options."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from quire.source.tree import Tree
 
 @dataclass(frozen=True)
 class Session:
-    """Choices common to all commands, as parsed from the command line."""
+    """Options common to all commands, from the command line."""
 
     project: project.Project
     cache: Cache
@@ -35,27 +35,27 @@ class Session:
     ask: Ask = field(default_factory=Ask)
     cross_compile: str | None = None
     configs: tuple[Path, ...] = ()
-    # A user's own workloads or tests, which the guest gets.
+    # A user's own workloads or tests, added to the guest.
     programs: tuple[Path, ...] = ()
 
     def base(self) -> Base:
-        """What side A is made from, fetched, exported or copied if it is not there yet."""
+        """The base of side A; fetched, exported or copied if it is not cached."""
         with self.progress.stage("base"):
             return side.base(self.project.root, self.cache, self.ask)
 
     def sides(self) -> Sides:
         """Both sides, ready to build."""
-        # The base has a stage of its own: it may take minutes.
+        # The base has a separate stage: it may take minutes.
         self.base()
         with self.progress.stage("patched tree"):
             return side.sides(self.project.root, self.cache, self.ask)
 
     def line(self, of: Base) -> Line:
-        """The line whose configuration and data that base takes."""
+        """The line whose configuration and data apply to that base."""
         return side.line_of(self.project.root, self.ask, of)
 
     def request(self, arch: Architecture, of: Tree) -> kernel.Request:
-        """What to build for one architecture and tree."""
+        """The kernel to build for one architecture and tree."""
         line = self.line(of.base)
         return kernel.Request(
             arch,
@@ -67,33 +67,33 @@ class Session:
         )
 
     def fragments(self, arch: Architecture, line: Line) -> tuple[Path, ...]:
-        """The configuration of that architecture: the line's fragments, then --config."""
+        """The configuration for that architecture: the line's fragments, then --config."""
         return kconfig.fragments(line, arch, self.configs)
 
     def kernel(self, arch: Architecture, of: Tree) -> Kernel:
-        """The built kernel."""
+        """Build the kernel."""
         request = self.request(arch, of)
         with self.progress.stage(request.title, arch.objects):
             return kernel.build(self.cache, request, self.progress.at)
 
     def guest(self, for_kernel: Kernel) -> Guest:
-        """Our guest for that kernel, built, with the user's programs."""
+        """Build our guest for that kernel, with the user's programs."""
         plain = guest.build(self.cache, self.project.guest, for_kernel, self.jobs)
         include = self.project.guest / "include"
         return program.added(self.cache, plain, for_kernel.toolchain, include, self.programs)
 
 
 def architectures(names: Sequence[str], cross_compile: str | None) -> tuple[Architecture, ...]:
-    """The chosen architectures, all if none is named."""
+    """The chosen architectures, or all if none is named."""
     chosen = tuple(architecture(name) for name in names) or tuple(ARCHITECTURES.values())
     if cross_compile is not None and len(chosen) != 1:
         raise UserError(
-            "CROSS_COMPILE fits one architecture, but several are to be built",
-            remedy=f"say which: ARCH={chosen[0].name} CROSS_COMPILE={cross_compile}",
+            "CROSS_COMPILE is for one architecture, but several are to be built",
+            remedy=f"choose one: ARCH={chosen[0].name} CROSS_COMPILE={cross_compile}",
         )
     return chosen
 
 
 def cpus() -> int:
-    """How many CPUs this process may use."""
+    """The number of CPUs available to this process."""
     return len(os.sched_getaffinity(0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The architectures, as data: a file each. Nothing else in the lab asks which one it has."""
+"""The architectures as data: one file each. No other module depends on which one it handles."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["ARCHITECTURES", "KNOWN", "Architecture", "Cpu", "architecture", "fur
 
 
 def read(file: Path) -> Architecture:
-    """One file's architecture, named as the file. UserError says what is wrong with it."""
+    """Read one architecture, named after its file. UserError says what is wrong with the file."""
     try:
         data = tomllib.loads(file.read_text())
         cpus = tuple(_cpu(row) for row in data.pop("cpu", ()))
@@ -37,25 +37,25 @@ def _frozen(data: dict[str, Any]) -> dict[str, Any]:
 KNOWN: dict[str, Architecture] = {
     file.stem: read(file) for file in sorted(Path(__file__).parent.glob("*.toml"))
 }
-# Those that every command takes where ARCH= names none.
+# The architectures that commands use when ARCH= names none.
 ARCHITECTURES = {name: arch for name, arch in KNOWN.items() if not arch.proofs_only}
 
 
 def further_cpu(name: str) -> list[tuple[Architecture, Cpu]]:
-    """The architectures that count on a further CPU of that name. UserError if none does."""
+    """The architectures that have a further CPU of that name. UserError if none has."""
     known = [(arch, cpu) for arch in ARCHITECTURES.values() for cpu in arch.further_cpus]
     found = [(arch, cpu) for arch, cpu in known if cpu.name == name]
     if not found:
         raise UserError(
             f"unknown CPU {name!r}",
             remedy=f"use one of: {', '.join(cpu.name for _, cpu in known)}\n"
-            "or leave --cpu out for the usual one",
+            "or omit --cpu for the default CPU",
         )
     return found
 
 
 def architecture(name: str) -> Architecture:
-    """The architecture called `name`, by any of its usual names. UserError if none is."""
+    """The architecture with that name or alias. UserError if there is none."""
     for arch in ARCHITECTURES.values():
         if name in (arch.name, *arch.aliases):
             return arch

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An architecture: everything that differs between two of them."""
+"""An architecture: everything that differs between architectures."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Cpu:
-    """A CPU that some rows are counted on besides the architecture's usual one."""
+    """A CPU on which some rows are counted, in addition to the architecture's default CPU."""
 
-    # QEMU's name for it, and ours; the word after -cpu.
+    # Our name for the CPU, and QEMU's: the word after -cpu.
     name: str
     model: str
-    # What it has not, as in a heading.
+    # The missing feature, as it appears in a heading.
     lacks: str
-    # The rows that differ for it: a workload as `quire bench` takes it, folio sizes in KiB.
+    # The rows to count on this CPU: a workload, as for `quire bench`, and folio sizes in KiB.
     rows: tuple[tuple[str, tuple[int, ...]], ...]
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """One file in this folder, read; arm64.toml explains the fields. Times are in seconds."""
+    """The contents of one file in this folder; arm64.toml explains the fields. Times in seconds."""
 
     name: str
     srcarch: str
@@ -42,20 +42,20 @@ class Architecture:
     lean_args: tuple[str, ...] = ()
     append_icount: str = ""
     aliases: tuple[str, ...] = ()
-    # Left out where ARCH= names none: it boots small kernels without user space only.
+    # Not in the default list of architectures: boots only small kernels without user space.
     proofs_only: bool = False
-    # Further CPUs to count on; `cpu` is the one of them that this is, None for the usual one.
+    # CPUs to count on besides the default; `cpu` is the one selected, None for the default.
     further_cpus: tuple[Cpu, ...] = ()
     cpu: Cpu | None = None
 
     @property
     def label(self) -> str:
-        """For stages and directories: the name, and the CPU if it is not the usual one."""
+        """For stages and directories: the name, and the CPU if it is not the default."""
         return f"{self.name} {self.cpu.name}" if self.cpu else self.name
 
     @property
     def title(self) -> str:
-        """For headings: the label, and what the CPU lacks."""
+        """For headings: the label, and the feature that the CPU lacks."""
         return f"{self.name} · {self.cpu.name} ({self.cpu.lacks})" if self.cpu else self.name
 
     def on(self, cpu: Cpu) -> Architecture:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the host must have, what it lacks, and the line that mends it."""
+"""What the host needs, what is missing, and the command that installs it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from quire.arch import Architecture
 from quire.host import process
 from quire.host.errors import UserError
 
-# A tree with its build directories for both architectures, stock and patched.
+# A tree with build directories for both architectures, stock and patched.
 DISK_GIB = 4
 
 
 @dataclass(frozen=True)
 class Need:
-    """A program (found in PATH) or a file, the Debian packages that bring it, what it is for."""
+    """A program (found in PATH) or a file, the Debian packages that provide it, and its use."""
 
     name: str
     packages: tuple[str, ...]
@@ -36,7 +36,7 @@ class Need:
 
 COMMON = (
     Need("make", ("make",), "every build"),
-    Need("gcc", ("gcc", "libc6-dev"), "host tools of the kernel's build, the plugin"),
+    Need("gcc", ("gcc", "libc6-dev"), "the kernel's host tools, the plugin"),
     Need("/usr/include/stdio.h", ("libc6-dev",), "the same"),
     Need("flex", ("flex",), "the kernel's configuration"),
     Need("bison", ("bison",), "the kernel's configuration"),
@@ -45,13 +45,13 @@ COMMON = (
     Need("xz", ("xz-utils",), "unpacking the kernel source"),
     Need("git", ("git",), "applying and keeping the series"),
     Need("setpriv", ("util-linux",), "QEMU ends when quire is killed"),
-    # objtool, which x86 kernels are built with.
+    # For objtool, which the x86 kernel build uses.
     Need("/usr/include/gelf.h", ("libelf-dev",), "the x86 kernel's build"),
 )
 
 
 def needs(architectures: Iterable[Architecture]) -> list[Need]:
-    """Everything a demo of these architectures uses."""
+    """Everything that a demo of these architectures needs."""
     found = list(COMMON)
     for arch in architectures:
         found.append(machine_need(arch))
@@ -64,22 +64,22 @@ def needs(architectures: Iterable[Architecture]) -> list[Need]:
 
 
 def machine_need(arch: Architecture) -> Need:
-    """The QEMU for an architecture."""
+    """The QEMU binary for an architecture."""
     return Need(arch.qemu, arch.packages, f"{arch.name} machines")
 
 
 def missing(architectures: Iterable[Architecture]) -> list[Need]:
-    """The needs the host does not meet."""
+    """The needs that the host does not meet."""
     return [need for need in needs(architectures) if not need.present()]
 
 
 def packages(lacking: Iterable[Need]) -> list[str]:
-    """The Debian packages that meet them, sorted, each once."""
+    """The Debian packages that provide these needs, sorted, without duplicates."""
     return sorted({name for need in lacking for name in need.packages})
 
 
 def install_command(names: Sequence[str]) -> list[str]:
-    """The command that installs Debian packages, and nothing they only recommend."""
+    """The apt-get command that installs these packages without recommended ones."""
     return ["apt-get", "install", "-y", "--no-install-recommends", *names]
 
 
@@ -89,7 +89,7 @@ def install(architectures: Sequence[Architecture]) -> None:
 
 
 def bring(wanted: Sequence[Need]) -> None:
-    """Install what is missing, saying what; UserError when this user or host cannot."""
+    """Install missing packages and list them; UserError when this user or host cannot."""
     lacking = [need for need in wanted if not need.present()]
     if not lacking:
         return
@@ -98,7 +98,7 @@ def bring(wanted: Sequence[Need]) -> None:
         raise lacks(lacking)
     print(f"quire: installing Debian packages: {' '.join(names)}", file=sys.stderr, flush=True)
     env = {"DEBIAN_FRONTEND": "noninteractive"}
-    # The index may be old or empty; if it cannot be read, the installation says so better.
+    # The index may be old or empty. If this fails, the installation reports a clearer error.
     process.run(process.Command(["apt-get", "-q", "update"], env=env))
     command = process.Command(install_command(names), env=env)
     finished = process.run(command)
@@ -106,33 +106,33 @@ def bring(wanted: Sequence[Need]) -> None:
     still = process.value(still, lambda: [need for need in wanted if not need.present()])
     if finished.status or still:
         raise UserError(
-            "apt could not install what is missing",
+            "apt could not install the missing packages",
             f"{command.text()}\n{finished.output.strip()[-1500:]}\n{_listing(still)}",
-            "mend apt, or install these by hand",
+            "fix apt, or install these packages by hand",
         )
 
 
 def obtainable(package: str) -> bool:
-    """Whether this host's package index has that Debian package."""
+    """Whether this host's package index contains that Debian package."""
     if not shutil.which("apt-cache"):
         return False
     return process.query("apt-cache", "show", package).status == 0
 
 
 def require(architectures: Sequence[Architecture]) -> None:
-    """UserError that lists what is missing and the line that mends it."""
+    """UserError that lists what is missing and the command that installs it."""
     lacking = missing(architectures)
     if lacking:
         raise lacks(lacking)
 
 
 def lacks(lacking: Sequence[Need]) -> UserError:
-    """The error for needs that are not met."""
+    """The error for unmet needs."""
     names = " ".join(packages(lacking))
     remedy = f"as root: apt-get install --no-install-recommends {names}"
     if not shutil.which("apt-get"):
-        remedy = f"install what your distribution calls: {names}   (Debian's names)"
-    return UserError("this host lacks what quire needs", _listing(lacking), remedy)
+        remedy = f"install your distribution's packages for: {names}   (Debian's names)"
+    return UserError("this host lacks prerequisites of quire", _listing(lacking), remedy)
 
 
 def _listing(lacking: Iterable[Need]) -> str:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Booting a kernel with a guest under QEMU, and reading what it reports."""
+"""Boot a kernel with a guest under QEMU and parse what it reports."""

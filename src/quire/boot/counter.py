@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The QEMU plugin that counts: built for the interface of the QEMU at hand."""
+"""The QEMU plugin that counts, built for the plugin interface of the installed QEMU."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _SYMBOL = re.compile(rf"^([0-9a-f]+) [{TEXT_TYPES}] (\S+)$", re.M)
 
 @dataclass(frozen=True)
 class Plugin:
-    """The shared object. `sha256` is what cached counts depend on."""
+    """The shared object. `sha256` is part of the key of cached counts."""
 
     path: Path
     sha256: str
 
 
 def build(cache: Cache, sources: Path, qemu: Qemu) -> Plugin:
-    """Compile it for `qemu`. BuildFailed with the first error line."""
+    """Compile the plugin for `qemu`. BuildFailed with the first error line."""
     compiler = process.query("gcc", "--version").output.partition("\n")[0]
     key = f"api{qemu.plugin_api}-{digest(compiler, *source_files(sources))}"
 
@@ -45,7 +45,7 @@ def build(cache: Cache, sources: Path, qemu: Qemu) -> Plugin:
 
 
 def symbols(kernel: Kernel) -> Path:
-    """The kernel's code symbols as the plugin reads them: "address name", by address."""
+    """The kernel's code symbols in the plugin's format: "address name", by address."""
     path = kernel.objdir / "quire-symbols"
     if not path.exists() or path.stat().st_mtime < kernel.system_map.stat().st_mtime:
         process.do(_write_symbols, kernel, path)
@@ -60,7 +60,7 @@ def _write_symbols(kernel: Kernel, path: Path) -> None:
         raise BuildFailed(
             "the kernel has no symbols to count by", str(kernel.system_map), "enable KALLSYMS"
         )
-    # Two machines may start at once, each of which makes it: no name is shared before it is whole.
+    # Two machines may start at once and both write this file, so write it under a temporary name.
     with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
         file.writelines(f"{address:x} {name}\n" for address, name in rows)
     Path(file.name).replace(path)

@@ -13,7 +13,7 @@ HEADER = "quire-count 1"
 
 @dataclass(frozen=True)
 class SymbolCount:
-    """Instructions executed inside one kernel symbol, and how often it was entered."""
+    """Instructions executed in one kernel symbol, and how often it was entered."""
 
     insns: int
     calls: int
@@ -21,7 +21,7 @@ class SymbolCount:
 
 @dataclass
 class RegionCounts:
-    """One region, all its runs added up. `other` are kernel instructions outside any symbol."""
+    """One region, the sum of its runs. `other`: kernel instructions outside of any symbol."""
 
     runs: int
     total: int
@@ -30,17 +30,17 @@ class RegionCounts:
     other: int
     tlb: dict[str, int] = field(default_factory=dict)
     symbols: dict[str, SymbolCount] = field(default_factory=dict)
-    # By the name of the plugin's span= argument: how many stretches, and their instructions.
+    # By the name in the plugin's span= argument: the number of stretches, and their instructions.
     spans: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def tlb_total(self) -> int:
-        """All TLB-invalidating instructions, whatever the class."""
+        """All TLB-invalidating instructions, of every class."""
         return sum(self.tlb.values())
 
 
 def read(path: Path) -> dict[int, RegionCounts]:
-    """The plugin's output file. GuestLost if it is missing, cut short or not understood."""
+    """Read the plugin's output file. GuestLost if it is missing, truncated or malformed."""
     try:
         text = path.read_text()
     except FileNotFoundError:
@@ -49,7 +49,7 @@ def read(path: Path) -> dict[int, RegionCounts]:
 
 
 def parse(text: str, where: str = "") -> dict[int, RegionCounts]:
-    """The regions by their id."""
+    """The regions by id."""
     lines = text.splitlines()
     if not lines or not lines[0].startswith(HEADER):
         raise GuestLost(
@@ -59,9 +59,9 @@ def parse(text: str, where: str = "") -> dict[int, RegionCounts]:
         raise GuestLost("the plugin could not count", f"{where}: {lines[-1]}", "see counter/README")
     if lines[-1] != "end":
         raise GuestLost(
-            "the plugin's output is cut short",
+            "the plugin's output is truncated",
             f"{where}: last line {lines[-1]!r}",
-            "run it again; QEMU was ended before it wrote its counts",
+            "run it again; QEMU ended before the plugin wrote its counts",
         )
     regions: dict[int, RegionCounts] = {}
     for line in lines[1:-1]:
@@ -69,7 +69,7 @@ def parse(text: str, where: str = "") -> dict[int, RegionCounts]:
             _line(regions, line.split())
         except (ValueError, IndexError, KeyError) as error:
             raise GuestLost(
-                "the plugin wrote a line that cannot be read",
+                "the plugin wrote a malformed line",
                 f"{where}: {line}",
                 "build plugin and lab from one checkout",
             ) from error
@@ -88,7 +88,7 @@ def _line(regions: dict[int, RegionCounts], words: list[str]) -> None:
     elif kind == "span":
         regions[number].spans[words[2]] = (int(words[3]), int(words[4]))
     elif kind == "sym":
-        # Static functions may share a name; their counts belong together in a table.
+        # Static functions may share a name; the table shows their sum.
         old = regions[number].symbols.get(words[2], SymbolCount(0, 0))
         regions[number].symbols[words[2]] = SymbolCount(
             old.insns + int(words[3]), old.calls + int(words[4])

@@ -18,7 +18,7 @@ _BAIL = re.compile(r"^Bail out!(.*)$")
 
 @dataclass
 class Test:
-    """One result. A suite has `subtests`; `problem` says why a result cannot be believed."""
+    """One result. A suite has `subtests`; `problem` says why the result is invalid."""
 
     name: str
     status: str = "missing"  # pass, fail, skip, missing
@@ -29,13 +29,13 @@ class Test:
 
     @property
     def failed(self) -> bool:
-        """A failure of its own or below it; what is missing or inconsistent has failed."""
+        """Whether it or a subtest failed; a missing or inconsistent result is a failure."""
         own = self.status in ("fail", "missing") or bool(self.problem)
         return own or any(test.failed for test in self.subtests)
 
     @property
     def outcome(self) -> str:
-        """`fail` for whatever has failed, else the status."""
+        """`fail` for every failure, else the status."""
         return "fail" if self.failed else self.status
 
     def leaves(self, prefix: str = "") -> Iterator[tuple[str, Test]]:
@@ -49,7 +49,7 @@ class Test:
 
 @dataclass
 class _Level:
-    """A nesting level being read: what it announced, and what is open in it."""
+    """A nesting level while it is parsed: its plan, and its results so far."""
 
     indent: int
     tests: list[Test] = field(default_factory=list)
@@ -57,7 +57,7 @@ class _Level:
     diagnostics: list[str] = field(default_factory=list)
 
     def close(self, owner: Test) -> None:
-        """Hand the level's results to the test they belong to, and check them."""
+        """Assign the level's results to the test they belong to, and check them."""
         owner.subtests = self.tests
         problems = [problem for problem in (self._problem(),) if problem]
         owner.problem = "; ".join([owner.problem, *problems]).strip("; ")
@@ -72,7 +72,7 @@ class _Level:
 
 
 def results(report: Path) -> int:
-    """How many results a report that may still grow has, suites included."""
+    """The number of results, suites included, in a report that may still be incomplete."""
     try:
         return len(_ANY_RESULT.findall(report.read_bytes()))
     except OSError:
@@ -80,7 +80,7 @@ def results(report: Path) -> int:
 
 
 def parse(lines: Iterable[str]) -> Test:
-    """The whole report as one nameless test; `failed` unless all is there and well.
+    """Parse the whole report as one unnamed test; `failed` unless it is complete and consistent.
 
     Lines that are not KTAP are ignored, as the specification asks of parsers.
     """
@@ -100,7 +100,7 @@ def parse(lines: Iterable[str]) -> Test:
             break
         _read(levels, indent, text)
     while len(levels) > 1:
-        # Subtests whose parent's result never came: the run ended among them.
+        # The parent's result is missing: the run ended inside this suite.
         orphan = Test("(no result)", "missing", problem="the run ended inside this suite")
         levels.pop().close(orphan)
         levels[-1].tests.append(orphan)
@@ -121,7 +121,7 @@ def _read(levels: list[_Level], indent: int, text: str) -> None:
 
 
 def _at(levels: list[_Level], indent: int) -> _Level:
-    """The level for a line of that indentation; a plan may open one without a version line."""
+    """The level for this indentation; a plan may open one without a version line."""
     if indent > levels[-1].indent:
         levels.append(_Level(indent))
     return levels[-1]
@@ -142,5 +142,5 @@ def _result(levels: list[_Level], indent: int, found: re.Match[str]) -> None:
     if int(number) != len(level.tests) + 1:
         test.problem = f"numbered {number}, expected {len(level.tests) + 1}"
     if test.status != "fail" and any(sub.failed for sub in test.subtests):
-        test.problem = test.problem or "a subtest failed, yet it says ok"
+        test.problem = test.problem or "a subtest failed, but the result is ok"
     level.tests.append(test)

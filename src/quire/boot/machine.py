@@ -19,14 +19,14 @@ from quire.host.cache import Cache
 from quire.host.errors import GuestLost
 
 CONSOLE, RESULTS, COUNTS, COMMAND = "console.log", "results.txt", "counts.txt", "command"
-# Of all kernel messages these are always wanted: warnings and worse. A stack dump is "warning".
+# Always print warnings and worse messages; a stack dump has level "warning".
 QUIET = 5
 CHATTY = 7
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What to boot and how. With a plugin: one CPU under -icount, so that counts repeat."""
+    """What to boot and how. With a plugin: one CPU under -icount, so that counts are repeatable."""
 
     kernel: Kernel
     guest: Guest
@@ -34,22 +34,22 @@ class Machine:
     plugin: Plugin | None = None
     cpus: int = 1
     memory: str = "2G"
-    # Wall-clock seconds until the guest is taken for hung.
+    # Wall-clock seconds; after these the guest counts as hung.
     timeout: float = 300.0
     loglevel: int = QUIET
-    # One CPU under -icount even without a plugin; races need it off.
+    # One CPU under -icount even without a plugin; a test of races turns it off.
     icount: bool = True
     # Further kernel parameters.
     parameters: tuple[str, ...] = ()
-    # Stretches that the plugin counts apart: name:begin symbol:end symbol.
+    # Stretches that the plugin counts separately: name:begin symbol:end symbol.
     spans: tuple[str, ...] = ()
-    # What the plugin counts by, if not by the kernel's functions.
+    # The symbols to count by, instead of the kernel's functions.
     symbols: Path | None = None
-    # Without what is slow to emulate: its instructions are not those of other runs.
+    # Without features that are slow to emulate: its counts are not comparable with other runs'.
     lean: bool = False
 
     def append(self) -> str:
-        """The kernel's command line. What follows `--` goes to init."""
+        """The kernel's command line. Words after `--` go to init."""
         arch = self.kernel.arch
         words = [f"console={arch.console}", arch.append]
         words += [arch.append_icount] if self.icount else []
@@ -63,7 +63,7 @@ class Machine:
         argv = [arch.qemu, *arch.machine_args, *(arch.lean_args if self.lean else ())]
         argv += ["-m", self.memory, "-smp", str(self.cpus)]
         if self.icount:
-            # One instruction is one nanosecond, and an idle CPU skips to the next timer.
+            # One instruction takes one nanosecond, and an idle CPU skips to the next timer.
             argv += ["-icount", "shift=0,sleep=off", "-rtc", "base=2024-11-17,clock=vm"]
         argv += ["-seed", "1", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
         argv += ["-kernel", str(self.kernel.image), "-initrd", str(self.guest.initrd)]
@@ -80,11 +80,11 @@ class Machine:
 
 
 def boot(machine: Machine, directory: Path, tick: Callable[[], None] | None = None) -> Results:
-    """Run the machine to its end in `directory`, which keeps console, results and counts.
+    """Run the machine to its end in `directory`, which receives console, results and counts.
 
-    `tick` is called now and then while it runs.
-    GuestLost when it panics, hangs, prints a splat or ends without its `exit` line. What the
-    guest itself reports (failed verification, exit status) is for the caller to judge.
+    `tick` is called periodically while it runs.
+    GuestLost when it panics, hangs, prints a splat or ends without its `exit` line. The caller
+    checks what the guest itself reports (failed verification, exit status).
     """
     command = process.Command(
         process.die_with_us(machine.argv(directory)),
@@ -102,13 +102,13 @@ def boot(machine: Machine, directory: Path, tick: Callable[[], None] | None = No
 
 
 def interact(machine: Machine, directory: Path) -> int:
-    """Run the machine with its console on our terminal; QEMU's exit status.
+    """Run the machine with its console on our terminal; return QEMU's exit status.
 
-    The child keeps our process group: it must own the terminal to read from it.
+    The child stays in our process group: only then it can read from the terminal.
     """
     argv = machine.argv(directory)
     argv[argv.index("-serial") + 1] = "mon:stdio"
-    # Without a results port the guest writes its results to the console, where we can read them.
+    # Without a results port the guest writes its results to the console, visible to the user.
     for option in ("virtserialport,chardev=q,name=quire", f"file,id=q,path={directory / RESULTS}"):
         at = argv.index(option)
         del argv[at - 1 : at + 1]
@@ -116,7 +116,7 @@ def interact(machine: Machine, directory: Path) -> int:
 
 
 def judge(machine: Machine, directory: Path, *, hung: bool, status: int) -> Results:
-    """The results, or GuestLost if the boot cannot be trusted."""
+    """The results, or GuestLost if the boot is not trustworthy."""
     console = _read(directory / CONSOLE)
     found = splat.find(console)
     if found:
@@ -131,7 +131,7 @@ def judge(machine: Machine, directory: Path, *, hung: bool, status: int) -> Resu
 
 
 def lost(machine: Machine, directory: Path, what: str, found: splat.Splat | None) -> GuestLost:
-    """The error: last console lines, decoded where possible, and the whole log's path."""
+    """The error: the last console lines, decoded where possible, and the path of the whole log."""
     console = _read(directory / CONSOLE)
     shown = decode(machine.kernel, splat.excerpt(console, found)) or "(the console is empty)"
     qemu = process.tail(directory / "qemu.log", 3) if not console else ""
@@ -146,7 +146,7 @@ def lost(machine: Machine, directory: Path, what: str, found: splat.Splat | None
 
 
 def decode(kernel: Kernel, text: str) -> str:
-    """Stack lines with file and line, by the kernel's own script, if it has debug information."""
+    """Stack lines with file and line from the kernel's own script, if it has debug information."""
     script = kernel.tree.path / "scripts/decode_stacktrace.sh"
     told = kernel.enables("CONFIG_DEBUG_INFO") and script.exists() and shutil.which("awk")
     if not told:
@@ -162,7 +162,7 @@ def decode(kernel: Kernel, text: str) -> str:
 
 
 def workdir(cache: Cache, name: str) -> Path:
-    """Where a boot of that name runs. What a lost guest left stays there until the next one."""
+    """The directory for a boot of that name. It keeps a lost guest's files until the next boot."""
     directory = cache.root / "boot" / re.sub(r"[^A-Za-z0-9.=_-]+", "-", name)
     process.do(shutil.rmtree, directory, ignore_errors=True)
     process.do(directory.mkdir, parents=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The QEMU that is installed, and whether it can count."""
+"""The installed QEMU, and whether it supports counting."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OLDEST_QEMU = (7, 0)
 
 @dataclass(frozen=True)
 class Qemu:
-    """An installed QEMU and the plugin interface to build for."""
+    """An installed QEMU and its plugin interface."""
 
     binary: str
     version: tuple[int, int, int]
@@ -29,7 +29,7 @@ class Qemu:
 
 
 def of(arch: Architecture) -> Qemu:
-    """The QEMU for `arch`; UserError if it is missing, too old or without plugins."""
+    """The QEMU for `arch`; UserError if it is missing, too old or has no plugin support."""
     binary = shutil.which(arch.qemu)
     if binary is None:
         raise lacks([machine_need(arch)])
@@ -53,14 +53,14 @@ def of(arch: Architecture) -> Qemu:
 
 
 def plugin_api(version: Sequence[int]) -> int:
-    """The plugin interface of a QEMU version that counter/ knows. UserError for 9.0's."""
+    """The plugin interface of a QEMU version that counter/ supports. UserError for 9.0's."""
     major_minor = (version[0], version[1])
     if major_minor < (9, 0):
         return 1
     if major_minor == (9, 0):
-        # Between the old inline counters and the call that copies instruction bytes.
+        # 9.0 has neither the old inline counters nor the call that copies instruction bytes.
         raise UserError(
-            "the plugin does not know the interface of QEMU 9.0",
+            "the plugin does not support the interface of QEMU 9.0",
             remedy="use QEMU 7 or 8, or 9.1 and newer",
         )
     return 3 if major_minor < (10, 0) else 4

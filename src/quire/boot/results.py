@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the guest wrote to its results port."""
+"""Parse what the guest wrote to its results port."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PROTOCOL = "quire 1"
 
 @dataclass
 class Region:
-    """A marked region: its name, how many 4 KiB pages and operations it held in total."""
+    """A marked region: its name, and the total of its 4 KiB pages and operations."""
 
     name: str
     pages: int = 0
@@ -22,28 +22,28 @@ class Region:
 
 @dataclass
 class Results:
-    """All lines of one boot, sorted. `exit` is None when the guest never came to its end."""
+    """All lines of one boot, sorted. `exit` is None when the guest did not reach its end."""
 
     regions: dict[int, Region] = field(default_factory=dict)
     # name -> before, after
     counters: dict[str, tuple[int, int]] = field(default_factory=dict)
-    # folios that really had the wanted size, of how many
+    # folios that had the requested size, and the number of folios
     folios: tuple[int, int] | None = None
     verified: bool = False
     failures: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    # everything that is not a line of the bench protocol: KTAP
+    # every line outside the bench protocol: KTAP
     other: list[str] = field(default_factory=list)
     exit: int | None = None
 
 
 def parse(text: str) -> Results:
-    """Read the port's lines. GuestLost when one is not what the contract says."""
+    """Parse the port's lines. GuestLost when a line violates the protocol."""
     results = Results()
     lines = text.replace("\r", "").splitlines()
     if lines and lines[0] != PROTOCOL:
         raise GuestLost(
-            "the guest speaks another protocol",
+            "the guest uses another protocol",
             f"first line {lines[0]!r}, expected {PROTOCOL!r}",
             "build guest and lab from one checkout",
         )
@@ -57,7 +57,7 @@ def parse(text: str) -> Results:
             reader(results, words)
         except (ValueError, IndexError, KeyError) as error:
             raise GuestLost(
-                "the guest wrote a line that cannot be read",
+                "the guest wrote a malformed line",
                 line,
                 "build guest and lab from one checkout",
             ) from error

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a kernel prints when something went wrong, whatever the tests said."""
+"""Recognise kernel messages that report a problem, independently of the test results."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-# printk's prefix: a time, with CONFIG_PRINTK_CALLER a task or CPU.
+# printk's prefix: a time and, with CONFIG_PRINTK_CALLER, a task or CPU.
 _PREFIX = r"^(?:<\d>)?(?:\[ *\d+\.\d+\] ?(?:\[ *[TC]\d+\] ?)?)?"
 
-# Only the beginning of a report; what it is stands in the lines after it.
+# Only the beginning of a report; the lines after it name the problem.
 CUT = "cut here"
 NAMED_WITHIN = 6
 
-# Beginnings of messages. Order matters only for which name a report gets.
+# Beginnings of messages. Their order decides only which name a report gets.
 _BEGINNINGS = (
     ("panic", r"Kernel panic - not syncing"),
     ("KASAN", r"BUG: KASAN:"),
@@ -47,7 +47,7 @@ _PATTERNS = [(name, re.compile(_PREFIX + text)) for name, text in _BEGINNINGS]
 
 @dataclass(frozen=True)
 class Splat:
-    """The first sign of trouble: its kind, the line, and its index in the log."""
+    """The first sign of a problem: its kind, the line, and its index in the log."""
 
     kind: str
     line: str
@@ -55,7 +55,7 @@ class Splat:
 
 
 def find(console: str) -> Splat | None:
-    """The first splat in a console log; None if the kernel was content."""
+    """The first splat in a console log; None if there is none."""
     lines = console.splitlines()
     for index, line in enumerate(lines):
         name = _kind(line)
@@ -68,12 +68,12 @@ def find(console: str) -> Splat | None:
 
 
 def _kind(line: str) -> str:
-    """What a line begins to report; empty for an ordinary one."""
+    """The kind of report that a line begins; empty for an ordinary line."""
     return next((name for name, pattern in _PATTERNS if pattern.match(line)), "")
 
 
 def excerpt(console: str, splat: Splat | None, lines: int = 40) -> str:
-    """The lines worth showing: from the splat on, or the last ones."""
+    """The lines to show: those from the splat on, or the last ones."""
     rows = [row.rstrip() for row in console.splitlines()]
     start = splat.index if splat else max(0, len(rows) - lines)
     return "\n".join(rows[start : start + lines])

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Building: a configuration, a kernel, the guest, the counting plugin."""
+"""Build a configuration, a kernel, the guest, the counting plugin."""

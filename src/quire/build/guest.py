@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The guest: our static program as /init of an initramfs, made without root."""
+"""The guest: our static program as /init of an initramfs, built without root."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quire.host import process
 from quire.host.cache import Cache, digest, sha256
 from quire.host.errors import BuildFailed
 
-# What the kernel's gen_init_cpio packs: mount points, a console for init, init itself.
+# Input for the kernel's gen_init_cpio: mount points, a console for init, init itself.
 LIST = """\
 dir /dev 0755 0 0
 nod /dev/console 0600 0 0 c 5 1
@@ -27,7 +27,7 @@ file /init {program} 0755 0 0
 
 @dataclass(frozen=True)
 class Guest:
-    """An initramfs for one architecture. `sha256` is what cached counts depend on."""
+    """An initramfs for one architecture. `sha256` is part of the key of cached counts."""
 
     arch: Architecture
     initrd: Path
@@ -37,7 +37,7 @@ class Guest:
 def build(
     cache: Cache, sources: Path, kernel: Kernel, jobs: int, toolchain: Toolchain | None = None
 ) -> Guest:
-    """Compile the program and pack it. BuildFailed with the first error line."""
+    """Compile the program and build its initramfs. BuildFailed with the first error line."""
     arch, tools = kernel.arch, toolchain or kernel.toolchain
     key = f"{arch.name}-{digest(LIST, tools.version, *source_files(sources))}"
 
@@ -56,19 +56,19 @@ def build(
 
 
 def pack(kernel: Kernel, program: Path, initrd: Path) -> None:
-    """An initramfs with `program` as /init, by the kernel's own gen_init_cpio."""
+    """Build an initramfs with `program` as /init, with the kernel's gen_init_cpio."""
     listing = initrd.with_suffix(".list")
     argv = [str(kernel.objdir / "usr/gen_init_cpio"), "-t", "0", str(listing)]
     command = process.Command(argv, output=initrd)
     process.do(listing.write_text, LIST.format(program=program))
     if process.run(command).status:
         raise BuildFailed(
-            "the initramfs could not be packed", command.text(), "run the command by hand"
+            "the initramfs could not be built", command.text(), "run the command by hand"
         )
 
 
 def with_files(cache: Cache, guest: Guest, files: Mapping[str, bytes]) -> Guest:
-    """The guest with further files, executable, in directories that are there or among them.
+    """The guest with additional executable files, in existing directories or in `files`' own.
 
     A name that ends with a slash is a directory.
     """
@@ -83,7 +83,7 @@ def with_files(cache: Cache, guest: Guest, files: Mapping[str, bytes]) -> Guest:
 
 
 def cpio(files: Mapping[str, bytes]) -> bytes:
-    """An archive as the kernel unpacks it behind another one: "newc", padded to 512 bytes."""
+    """A further archive in the kernel's format for an initramfs: "newc", padded to 512 bytes."""
     members = [_member(name, data) for name, data in files.items()]
     archive = b"".join([*members, _member("TRAILER!!!", b"", 0)])
     return archive + bytes(-len(archive) % 512)
@@ -99,7 +99,7 @@ def _member(name: str, data: bytes, mode: int | None = None) -> bytes:
 
 
 def source_files(directory: Path) -> list[Path]:
-    """All sources and makefiles below `directory`, in order, without what editors leave."""
+    """All sources and makefiles below `directory`, sorted, without editors' backup files."""
     return sorted(
         path
         for path in directory.rglob("*")

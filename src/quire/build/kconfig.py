@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A kernel configuration: fragments on top of allnoconfig, and the proof that they survived."""
+"""A kernel configuration: fragments on top of allnoconfig; verifies that all options survive."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LINE = re.compile(r"^(CONFIG_\w+)=(.*)$|^# (CONFIG_\w+) is not set$", re.M)
 
 @dataclass(frozen=True)
 class Lost:
-    """An option that was requested and is not what was asked for."""
+    """A requested option whose resolved value differs."""
 
     option: str
     wanted: str
@@ -29,8 +29,8 @@ class Lost:
 
 
 def fragments(line: Line, arch: Architecture, extra: Iterable[Path] = ()) -> tuple[Path, ...]:
-    """The line's for all architectures, for this one, then the extra ones. UserError for one that
-    is not there, or a line that has none for the architecture."""
+    """The line's common fragments, the architecture's, then the extra ones. UserError for a missing
+    fragment, or if the line has none for the architecture."""
     if arch.name not in line.fragments:
         raise UserError(
             f"the line {line.name} has no configuration for {arch.name}",
@@ -41,13 +41,13 @@ def fragments(line: Line, arch: Architecture, extra: Iterable[Path] = ()) -> tup
     for path in found:
         if not path.is_file():
             raise UserError(
-                f"configuration fragment {path.name} is not there", str(path), "check --config"
+                f"configuration fragment {path.name} is missing", str(path), "check --config"
             )
     return found
 
 
 def parse(text: str) -> dict[str, str]:
-    """Options and their values; "n" for one that is not set."""
+    """Options and their values; "n" for an option that is not set."""
     options = {}
     for name, value, unset in _LINE.findall(text):
         options[name or unset] = value if name else "n"
@@ -60,7 +60,7 @@ def options(fragments: Iterable[Path]) -> list[dict[str, str]]:
 
 
 def lost(requested: Iterable[Path], resolved: Mapping[str, str]) -> list[Lost]:
-    """The requested options whose resolved value differs; a later fragment overrides."""
+    """The requested options whose resolved value differs; a later fragment overrides an earlier."""
     wanted: dict[str, tuple[str, str]] = {}
     for path in requested:
         for option, value in parse(path.read_text()).items():
@@ -73,11 +73,11 @@ def lost(requested: Iterable[Path], resolved: Mapping[str, str]) -> list[Lost]:
 
 
 def require(requested: Iterable[Path], config: Path) -> None:
-    """BuildFailed naming every requested option that `config` does not have."""
+    """BuildFailed that lists every requested option that `config` lacks."""
     missing = lost(requested, parse(config.read_text()))
     if missing:
         raise BuildFailed(
             f"{len(missing)} requested option(s) did not survive olddefconfig",
             "\n".join(map(str, missing)) + f"\nresolved configuration: {config}",
-            "add what the option depends on to the fragment, or take the option out",
+            "add the option's dependencies to the fragment, or remove the option",
         )

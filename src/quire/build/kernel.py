@@ -20,23 +20,23 @@ from quire.host.cache import Cache, digest, sha256
 from quire.host.errors import BuildFailed, UserError
 from quire.source.tree import OBJDIR_PREFIX, Tree, stock
 
-# The same inputs give the same image, byte for byte.
+# With these, the same inputs give the same image, byte for byte.
 REPRODUCIBLE = {
     "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970",
     "KBUILD_BUILD_USER": "quire",
     "KBUILD_BUILD_HOST": "quire",
     "KBUILD_BUILD_VERSION": "1",
 }
-# In the O= directory: written last, and while make runs (a leftover means quire was killed).
+# In the O= directory: BUILT marks a complete build, BUILDING a running or killed make.
 BUILT = ".quire-built"
 BUILDING = ".quire-building"
-# kbuild prints one such line for each thing it makes.
+# kbuild prints one such line per step.
 STEP = re.compile(rb"^  (CC|AS|LD|AR|HOSTCC|HOSTLD) ", re.M)
 
 
 @dataclass(frozen=True)
 class Toolchain:
-    """CROSS_COMPILE for one architecture and what `gcc --version` says first."""
+    """CROSS_COMPILE for one architecture, and the first line of `gcc --version`."""
 
     cross_compile: str
     version: str
@@ -44,7 +44,7 @@ class Toolchain:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A built kernel. `image_sha256` is what cached counts depend on."""
+    """A built kernel. `image_sha256` is part of the key of cached counts."""
 
     arch: Architecture
     tree: Tree
@@ -55,7 +55,7 @@ class Kernel:
 
     @property
     def image(self) -> Path:
-        """What QEMU boots."""
+        """The image that QEMU boots."""
         return self.objdir / self.arch.image
 
     @property
@@ -69,25 +69,25 @@ class Kernel:
         return self.objdir / ".config"
 
     def enables(self, option: str) -> bool:
-        """Whether that CONFIG_ option is built in; not for a kernel that is not built (yet)."""
+        """Whether this CONFIG_ option is built in; False for a kernel that is not built."""
         return self.config.exists() and kconfig.parse(self.config.read_text()).get(option) == "y"
 
 
 @dataclass(frozen=True)
 class Request:
-    """What to build and how; `fragments` in order, `jobs` as make's -j."""
+    """The kernel to build; `fragments` in order, `jobs` as make's -j."""
 
     arch: Architecture
     tree: Tree
     fragments: tuple[Path, ...]
     toolchain: Toolchain
     jobs: int
-    # Whether every option of the fragments must survive; if not, those that do not are told.
+    # Whether every option of the fragments must survive; otherwise lost options are only printed.
     strict: bool = True
 
     @property
     def config_key(self) -> str:
-        """Identifies fragments and compiler."""
+        """The key of fragments and compiler."""
         return digest(self.arch.name, self.toolchain.version, kconfig.options(self.fragments))
 
     @property
@@ -98,12 +98,12 @@ class Request:
 
     @property
     def title(self) -> str:
-        """As in messages."""
+        """The title for messages."""
         return f"{self.arch.name} {self.tree.label} kernel"
 
 
 def toolchain(arch: Architecture, cross_compile: str | None = None) -> Toolchain:
-    """The compiler for `arch`; UserError names the package that has it if it is missing."""
+    """The compiler for `arch`; if it is missing, UserError names its package."""
     native = platform.machine() == arch.machine
     prefix = cross_compile if cross_compile is not None else "" if native else arch.cross_compile
     compiler = f"{prefix}gcc"
@@ -118,10 +118,10 @@ def toolchain(arch: Architecture, cross_compile: str | None = None) -> Toolchain
 
 
 def build(cache: Cache, request: Request, tick: Callable[[int], None] | None = None) -> Kernel:
-    """Build, or find built. `tick` gets the number of steps make has taken so far.
+    """Build the kernel unless it is built already. `tick` gets the number of finished make steps.
 
-    BuildFailed with the first error line and the log's path. What make finished stays for the
-    next attempt unless the disk is full.
+    BuildFailed with the first error line and the path of the log. Finished objects are kept for the
+    next attempt, unless the disk is full.
     """
     objdir = request.objdir
     with cache.lock("kernel", f"{request.tree.key}-{objdir.name}"):
@@ -135,7 +135,7 @@ def build(cache: Cache, request: Request, tick: Callable[[int], None] | None = N
                 _tidy(request, log)
                 raise
             except (KeyboardInterrupt, OSError):
-                # make was told, and removed what it was making.
+                # make has exited and removed its incomplete targets.
                 (objdir / BUILDING).unlink(missing_ok=True)
                 raise
             process.do(_finish, request)
@@ -143,8 +143,8 @@ def build(cache: Cache, request: Request, tick: Callable[[int], None] | None = N
 
 
 def configure(cache: Cache, request: Request) -> Path:
-    """The resolved configuration of a stock kernel, without building it. BuildFailed as build()
-    raises it."""
+    """The resolved configuration of a stock kernel, without building it. BuildFailed as for
+    build()."""
     with cache.lock("kernel", f"{request.tree.key}-{request.objdir.name}"):
         process.do(request.objdir.mkdir, exist_ok=True)
         _configure(request, cache.log(f"config-{request.arch.name}-{request.tree.label}"))
@@ -152,7 +152,7 @@ def configure(cache: Cache, request: Request) -> Path:
 
 
 def make_command(request: Request, *targets: str, log: Path | None = None) -> process.Command:
-    """kbuild, as one would call it by hand."""
+    """The kbuild command, as typed by hand."""
     argv = ["make", f"-j{request.jobs}", f"ARCH={request.arch.name}"]
     if request.toolchain.cross_compile:
         argv.append(f"CROSS_COMPILE={request.toolchain.cross_compile}")
@@ -161,7 +161,7 @@ def make_command(request: Request, *targets: str, log: Path | None = None) -> pr
 
 
 def steps(log: Path) -> int:
-    """How many things make has made, by its log."""
+    """The number of finished make steps in the log."""
     try:
         return len(STEP.findall(log.read_bytes()))
     except OSError:
@@ -169,10 +169,10 @@ def steps(log: Path) -> int:
 
 
 def _prepare(request: Request) -> None:
-    """An empty O= directory, what an interrupted build left, or a copy of the stock build."""
+    """Start with an empty O= directory, an interrupted build, or a copy of the stock build."""
     objdir = request.objdir
     if (objdir / BUILDING).exists():
-        # quire was killed outright, and make with it: some target may be half-written.
+        # quire and make were killed: a target may be incomplete.
         shutil.rmtree(objdir)
     if not objdir.exists() and not seed(request):
         objdir.mkdir()
@@ -180,8 +180,8 @@ def _prepare(request: Request) -> None:
 
 
 def seed(request: Request) -> bool:
-    """Start from the stock build, if there is one: make then rebuilds only what depends on a
-    patched file. Whether there is something to start from now."""
+    """Copy the stock build if there is one: make then rebuilds only what depends on a patched file.
+    Return whether `objdir` has a build to start from."""
     objdir = request.objdir
     built = stock(request.tree.base).path / objdir.name
     if objdir.is_dir():
@@ -194,10 +194,10 @@ def seed(request: Request) -> bool:
 
 
 def _touch(tree: Tree) -> None:
-    """Make what the series changes newer than the copied objects.
+    """Make the patched files newer than the copied objects.
 
-    The stock kernel may have been built after the patches were applied, and make would then
-    take its objects for those of the patched sources: a patched kernel that is the stock one.
+    The stock kernel may be built after the patches were applied. make would then consider its
+    objects up to date for the patched sources, and the patched kernel would be the stock one.
     """
     for patch in tree.series.patches if tree.series else ():
         for name in patch.files():
@@ -211,8 +211,8 @@ def _copy_build(built: Path, objdir: Path) -> None:
     process.check(process.Command(["cp", "-a", "--reflink=auto", str(built), str(temporary)]))
     (temporary / BUILT).unlink()
     old, new = f"{built.parent}/".encode(), f"{objdir.parent}/".encode()
-    # objtool and the vDSO record absolute paths; left alone, objtool would be rebuilt, and every
-    # x86 object depends on it.
+    # objtool and the vDSO record absolute paths. Unless these are replaced, objtool is rebuilt, and
+    # every x86 object depends on it.
     for command in [*temporary.glob("tools/**/.*.cmd"), *temporary.glob("arch/*/**/.*.cmd")]:
         text = command.read_bytes()
         if old in text:
@@ -241,8 +241,9 @@ def _require(request: Request, config: Path) -> None:
     lost = kconfig.lost(request.fragments, kconfig.parse(config.read_text()))
     if lost:
         print(
-            f"quire: there is no line for Linux {request.tree.base.version}; of the nearest one's "
-            f"options {len(lost)} did not survive: {', '.join(one.option for one in lost)}",
+            f"quire: there is no line for Linux {request.tree.base.version}; in the nearest line's "
+            f"configuration {len(lost)} options did not survive: "
+            f"{', '.join(one.option for one in lost)}",
             file=sys.stderr,
         )
 
@@ -261,27 +262,27 @@ def _check(
 
 
 def explain(what: str, log: Path, command: process.Command) -> BuildFailed:
-    """A failed make as an error: its first `error:` line, the log, the command."""
+    """The error for a failed make: its first `error:` line, the log, the command."""
     text = log.read_text(errors="replace")
     if "No space left on device" in text:
         return BuildFailed(
             f"no space left on the device: {what}",
             f"whole log: {log}",
-            "free some space (a demo takes 4 GB), or put the build elsewhere with O=DIR",
+            "free some space (a demo needs 4 GB), or name another build directory with O=DIR",
         )
     found = re.search(r"^.*(?:\berror:|\bError:|\*\*\* ).*$", text, re.M)
     first = found[0].strip() if found else process.tail(log, 3)
     return BuildFailed(
         what,
         f"{first}\nwhole log: {log}\ncommand: {command.text()}",
-        "mend the source or the configuration; the next run continues where make stopped",
+        "fix the source or the configuration; the next run continues where make stopped",
     )
 
 
 def _tidy(request: Request, log: Path) -> None:
     (request.objdir / BUILDING).unlink(missing_ok=True)
     if "No space left on device" in log.read_text(errors="replace"):
-        # A full disk truncates files that make believes it has made.
+        # A full disk truncates files that make considers complete.
         shutil.rmtree(request.objdir, ignore_errors=True)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A user's own workload or test: a static binary, or a C file that becomes one, in the guest."""
+"""A user's own workload or test in the guest: a static binary, or a C file to compile."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from quire.host import process
 from quire.host.cache import Cache, digest
 from quire.host.errors import UserError
 
-# Where they lie in the guest's initramfs.
+# The directory of these programs in the guest's initramfs.
 DIRECTORY = "user"
-# Offsets and values of ELF's header, as elf(5) has them.
+# Offsets and values in the ELF header, see elf(5).
 MAGIC, E_MACHINE, E_PHOFF, PT_INTERP = b"\x7fELF", 18, 32, 3
 
 
 def name(source: Path) -> str:
-    """What the program is called: the file without its suffix."""
+    """The program's name: the file name without its suffix."""
     return source.stem
 
 
 def path(source: Path) -> str:
-    """Where the guest finds it."""
+    """The program's path in the guest."""
     return f"/{DIRECTORY}/{name(source)}"
 
 
 def added(
     cache: Cache, plain: Guest, tools: Toolchain, include: Path, sources: Sequence[Path]
 ) -> Guest:
-    """The guest with these programs. UserError for what is no C file or static binary of the
-    guest's architecture, BuildFailed with the first error line of one that does not compile."""
+    """The guest with these programs. UserError for anything but a C file or a static binary of the
+    guest's architecture, BuildFailed with the first error line when a C file does not compile."""
     if not sources:
         return plain
     files = {f"{DIRECTORY}/": b""}
     for source in sources:
         if not source.is_file():
-            raise UserError("the program is not there", str(source), "name a C file or a binary")
+            raise UserError("the program does not exist", str(source), "name a C file or a binary")
         binary = _compiled(cache, plain.arch, tools, include, source)
         files[f"{DIRECTORY}/{name(source)}"] = process.value(b"", binary.read_bytes)
     return guest.with_files(cache, plain, files)
@@ -69,23 +69,23 @@ def _compiled(
 
 def _require_static(arch: Architecture, binary: Path) -> None:
     data = binary.read_bytes()
-    remedy = f"compile it with {arch.cross_compile}gcc -static, or give the C file"
+    remedy = f"compile it with {arch.cross_compile}gcc -static, or name the C file"
     if data[:4] != MAGIC or len(data) < 64:
-        raise UserError(f"{binary.name} is no ELF binary", str(binary), remedy)
+        raise UserError(f"{binary.name} is not an ELF binary", str(binary), remedy)
     if struct.unpack_from("<H", data, E_MACHINE)[0] != arch.elf_machine:
         raise UserError(f"{binary.name} is not for {arch.name}", str(binary), remedy)
     start, size, count = _program_headers(data)
     kinds = [struct.unpack_from("<I", data, start + i * size)[0] for i in range(count)]
     if PT_INTERP in kinds:
         raise UserError(
-            f"{binary.name} is linked dynamically, and the guest has no libraries",
+            f"{binary.name} is dynamically linked, and the guest has no libraries",
             str(binary),
             remedy,
         )
 
 
 def _program_headers(data: bytes) -> tuple[int, int, int]:
-    """Offset, size of one, number."""
+    """Offset of the program headers, size of one, and their number."""
     (start,) = struct.unpack_from("<Q", data, E_PHOFF)
     size, count = struct.unpack_from("<HH", data, 54)
     return start, size, count

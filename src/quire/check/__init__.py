@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Checking a series and its configurations before they are sent."""
+"""Check a series and its configurations before posting."""

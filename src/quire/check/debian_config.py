@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The configuration of the kernel that Debian ships for an architecture: package linux-config."""
+"""The configuration of Debian's kernel for an architecture: package linux-config."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _ORIGIN = re.compile(r"Debian linux-source-\S+ (\S+)")
 
 
 def of(cache: Cache, line: Line, of_base: Base, arch: Architecture) -> dict[str, str]:
-    """Options and values of Debian's kernel of that very version, from the cache or through apt.
+    """The options and values of Debian's kernel of exactly this version, cached or through apt.
 
-    UserError if Debian does not offer it (any more).
+    UserError if Debian does not, or no longer, offer it.
     """
     package = base.packages(line).config
     wanted = _wanted(of_base)
@@ -39,13 +39,13 @@ def of(cache: Cache, line: Line, of_base: Base, arch: Architecture) -> dict[str,
 
 
 def _wanted(of_base: Base) -> str:
-    """The base's Debian version; the kernel's for a tree of the user's own."""
+    """The Debian version of the base; for a user's own tree, the kernel version."""
     found = _ORIGIN.match(of_base.origin)
     return found[1] if found else str(of_base.version)
 
 
 def _find(cache: Cache, line: Line, wanted: str, arch: Architecture) -> Offer:
-    """The system's apt first, as for a base."""
+    """Ask the system's apt first, as for a base."""
     known_as = base.packages(line)
     package = known_as.config
     known = debian.offers(package, debian.for_architecture(arch.debian))

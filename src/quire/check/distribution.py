@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Our configurations against those that Debian ships: every difference has a reason.
+"""Compare our configurations with Debian's: every difference has a reason.
 
-`lines/NAME/debian-differences` has a line per reason:
+`lines/NAME/debian-differences` has one line per reason:
 
     options | architectures | ours | why
 
-The options are patterns. `ours` is our value, or `any` where it depends on the host's compiler.
+The options are patterns. `ours` is our value, or `any` if it depends on the host's compiler.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FILE = "debian-differences"
 TABLE = Table(
     "a difference from Debian's configuration", ("options", "architectures", "ours", "why")
 )
-# Where the options are defined that may cost instructions on a measured path.
+# The Kconfig files whose options may cost instructions on a measured path.
 ROOTS = (
     "mm/Kconfig",
     "arch/Kconfig",
@@ -52,13 +52,13 @@ FOLLOWED = (
     "kernel/time/",
     "kernel/trace/",
 )
-# In the column `ours`: not compared, so neither a difference nor stale.
+# In the column `ours`: do not compare, so that the option is neither a difference nor stale.
 ANY = "any"
 
 
 @dataclass(frozen=True)
 class Differing:
-    """An option whose value is not Debian's."""
+    """An option whose value differs from Debian's."""
 
     option: str
     ours: str
@@ -67,7 +67,7 @@ class Differing:
 
 @dataclass(frozen=True)
 class Listed:
-    """One line: these options differ, and that is why."""
+    """One line: the options that differ, and the reason."""
 
     patterns: tuple[str, ...]
     architectures: tuple[str, ...]
@@ -75,7 +75,7 @@ class Listed:
     why: str
 
     def covers(self, arch: Architecture, difference: Differing) -> bool:
-        """Whether the line is about this difference there."""
+        """Whether the line covers this difference on this architecture."""
         return (
             arch.name in self.architectures
             and self.ours in (ANY, difference.ours)
@@ -84,7 +84,7 @@ class Listed:
 
 
 def check(cache: Cache, line: Line, base: Base, request: Request) -> Iterator[Result]:
-    """The resolved configuration of the stock kernel `request` against Debian's."""
+    """Compare the resolved configuration of the stock kernel `request` with Debian's."""
     arch, tree = request.arch, request.tree.path
     lines = read(line.differences)
     options = kconfig_files.options(tree, arch.srcarch, ROOTS, FOLLOWED)
@@ -96,7 +96,7 @@ def check(cache: Cache, line: Line, base: Base, request: Request) -> Iterator[Re
 
 
 def read(file: Path) -> list[Listed]:
-    """The lines of the file, none if there is none. UserError names one that is not one, or an
+    """The lines of the file; none if it does not exist. UserError names a malformed line or an
     unknown architecture."""
     if not file.is_file():
         return []
@@ -114,7 +114,7 @@ def read(file: Path) -> list[Listed]:
 def differences(
     options: Collection[str], ours: Mapping[str, str], debians: Mapping[str, str]
 ) -> list[Differing]:
-    """Those of `options` that differ. A module counts as built in: nothing loads modules here."""
+    """The `options` that differ. A module counts as built in: no modules are loaded here."""
     pairs = ((option, _value(ours, option), _value(debians, option)) for option in sorted(options))
     return [Differing(option, a, b) for option, a, b in pairs if _same_code(a) != _same_code(b)]
 
@@ -122,7 +122,7 @@ def differences(
 def judge(
     arch: Architecture, found: Sequence[Differing], lines: Sequence[Listed]
 ) -> Iterator[Result]:
-    """Trouble for each difference that is not listed, and for each pattern that covers none."""
+    """Report each difference that is not listed, and each pattern that covers none."""
     check = f"configuration as Debian's ({arch.name})"
     troubles = [
         Result(check, each.option, f"ours {each.ours}, Debian's {each.debian}: not in {FILE}")
@@ -130,13 +130,13 @@ def judge(
         if not any(line.covers(arch, each) for line in lines)
     ]
     troubles += [
-        Result(check, pattern, f"{FILE} lists it as {line.ours}; no such difference is left")
+        Result(check, pattern, f"{FILE} lists it as {line.ours}; the difference no longer exists")
         for line in lines
         for pattern in _stale(arch, line, found)
     ]
     yield from troubles
     if not troubles:
-        yield Result(check, f"{len(found)} options differ, each with its reason")
+        yield Result(check, f"{len(found)} options differ, all with a reason")
 
 
 def _stale(arch: Architecture, line: Listed, found: Sequence[Differing]) -> Iterator[str]:
@@ -149,9 +149,9 @@ def _stale(arch: Architecture, line: Listed, found: Sequence[Differing]) -> Iter
 
 
 def _value(options: Mapping[str, str], option: str) -> str:
-    """An option that is not there, for want of a dependency, is not set."""
+    """The value; an option that is missing because of a dependency counts as not set."""
     value = options.get(option, "n")
-    # Kconfig leaves a string out when it cannot be set, and writes "" when it is empty.
+    # Kconfig omits a string that cannot be set, and writes "" for an empty one.
     return "n" if value == '""' else value
 
 

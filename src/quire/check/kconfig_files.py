@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The Kconfig files of a kernel tree: which options they define."""
+"""The options that a kernel tree's Kconfig files define."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _SOURCED = re.compile(r'^\s*o?source\s+"([^"]+)"', re.M)
 
 
 def options(tree: Path, srcarch: str, roots: Sequence[str], followed: Sequence[str]) -> set[str]:
-    """CONFIG_ names of all options in the files `roots` and in what they source, directly or
-    not, as far as its path begins with one of `followed`. {srcarch} in both is the directory
-    below arch/. UserError for a root that is not there.
+    """CONFIG_ names of all options in the files `roots` and in the files they source, directly or
+    indirectly, if their path begins with one of `followed`. {srcarch} in both is the directory
+    below arch/. UserError for a missing root.
     """
     prefixes = tuple(text.format(srcarch=srcarch) for text in followed)
     waiting = [text.format(srcarch=srcarch) for text in roots]
     for name in waiting:
         if not (tree / name).is_file():
             raise UserError(
-                "the kernel tree lacks a Kconfig file", str(tree / name), "give a whole tree"
+                "the kernel tree lacks a Kconfig file", str(tree / name), "use a complete tree"
             )
     seen: set[str] = set()
     found: set[str] = set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a series must hold before it is sent: style, no fuzz, every step builds, every base."""
+"""Check a series before posting: style, no fuzz, every step builds, every base."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from quire.source.patch import Patch
 from quire.source.series import Series
 from quire.source.tree import Tree, copy_links
 
-# Our own file, beside the patches: kernel developers know its name.
+# Our options, in a file at the root under the name that kernel developers expect.
 CHECKPATCH_CONF = ".checkpatch.conf"
 
 
 @dataclass(frozen=True)
 class Result:
-    """One check of one thing; `trouble` is empty when it is clean."""
+    """One check of one subject; `trouble` is empty if the check passes."""
 
     check: str
     subject: str
@@ -37,13 +37,13 @@ class Result:
 
 
 def style(tree: Path, root: Path, series: Series) -> Iterator[Result]:
-    """checkpatch --strict, from the base itself, on each patch."""
+    """Run the base's checkpatch --strict on each patch."""
     conf = root / CHECKPATCH_CONF
     options = conf.read_text().split() if conf.is_file() else []
     for patch in series.patches:
         argv = ["perl", "scripts/checkpatch.pl", "--strict", "--terse", "--show-types"]
         argv += ["--no-summary", *options, str(patch.path.resolve())]
-        # Outside a repository checkpatch must not find ours.
+        # The tree is not a repository; without this checkpatch would find ours.
         env = {"GIT_CEILING_DIRECTORIES": str(tree.resolve().parent)}
         finished = process.run(process.Command(argv, cwd=tree, env=env))
         complaints = [
@@ -57,7 +57,7 @@ def style(tree: Path, root: Path, series: Series) -> Iterator[Result]:
 
 
 def listed(series: Series) -> Iterator[Result]:
-    """Every patch file below the series' folder is in some series file."""
+    """Check that some series file lists every patch file in the series' folder."""
     names = {p.name for s in series_files.variants(series.file.parent) for p in s.patches}
     for path in sorted(series.file.parent.rglob("*.patch")):
         name = str(path.relative_to(series.file.parent))
@@ -66,7 +66,7 @@ def listed(series: Series) -> Iterator[Result]:
 
 
 def applies(tree: Path, series: Series) -> Iterator[Result]:
-    """Each patch without fuzz on what is before it; each topic alone with its needs."""
+    """Each patch applies without fuzz on its predecessors, and each topic alone with its needs."""
     selections = [("all", series)] + [(name, series.only([name])) for name in series.topics]
     for name, selection in selections:
         with FilesOf(tree, selection) as scratch:
@@ -78,14 +78,14 @@ def applies(tree: Path, series: Series) -> Iterator[Result]:
                     break
             else:
                 if name != "all":
-                    yield Result("applies by itself", name)
+                    yield Result("applies alone", name)
 
 
 def builds(cache: Cache, requests: Sequence[Request], series: Series) -> Iterator[Result]:
-    """After each patch, what it can touch still builds without a warning.
+    """After each patch, everything it can affect still builds without a warning.
 
-    The last step is the patched kernel itself, which is built in full elsewhere. `requests` are
-    for the stock trees, built already.
+    The last step is the complete patched kernel, which is built elsewhere. `requests` are for the
+    stock trees, which are already built.
     """
     if not series.patches:
         return
@@ -117,7 +117,7 @@ def _build_step(cache: Cache, request: Request, patch: Patch) -> Result:
 
 
 def _targets(patch: Patch) -> list[str]:
-    """Directories to build: those touched, and for a header those that include mm's."""
+    """The directories of the touched files; for a header, also those that include mm's headers."""
     targets = ["mm/"]
     for file in patch.files():
         top = file.partition("/")[0]
@@ -129,7 +129,7 @@ def _targets(patch: Patch) -> list[str]:
 
 
 def on_base(cache: Cache, folder: Path, offer: Offer) -> Result:
-    """Whether the series in `folder` for that version of Debian's source applies to it."""
+    """Check that the series in `folder` for this version of Debian's source applies to it."""
     check, subject = "applies to", f"{offer.package} {offer.version}"
     try:
         tree = _sources(cache, folder, offer)
@@ -142,7 +142,7 @@ def on_base(cache: Cache, folder: Path, offer: Offer) -> Result:
 
 
 def _sources(cache: Cache, folder: Path, offer: Offer) -> Path:
-    """Only the files that any variant of the series touches, of one version of the source."""
+    """One version of the source, reduced to the files that any variant of the series touches."""
     line = offer.package.removeprefix("linux-source-")
     touched = {
         name
@@ -150,7 +150,7 @@ def _sources(cache: Cache, folder: Path, offer: Offer) -> Path:
         for patch in series.patches
         for name in patch.files()
     }
-    # What marks a kernel tree (version.of_tree) comes along.
+    # version.of_tree needs these files to recognise a kernel tree.
     names = sorted(touched | {"Makefile", "Kbuild", "mm/Makefile", "arch/Kconfig"})
 
     def build(directory: Path) -> None:

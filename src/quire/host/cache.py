@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The build directory: entries named by what went into them, whole or not there at all."""
+"""The build directory: each entry is named by a hash of its inputs, and is complete or absent."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pathlib import Path
 
 from quire.host import process
 
-# Enough of a SHA-256 to tell entries apart, short enough to read.
+# Long enough to be unique, short enough to read.
 KEY_LENGTH = 12
 
 
 def digest(*parts: object) -> str:
-    """A key for `parts`: strings, bytes, paths (their contents) or JSON-able values."""
+    """A key for `parts`: strings, bytes, paths (hashed by contents) or JSON-able values."""
     total = hashlib.sha256()
     for part in parts:
         if isinstance(part, bytes):
@@ -36,33 +36,33 @@ def digest(*parts: object) -> str:
 
 
 def sha256(path: Path) -> str:
-    """The SHA-256 of a file's contents, in full."""
+    """The full SHA-256 of a file's contents."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True)
 class Cache:
-    """Everything quire makes lies under `root` (kbuild's O=, by default build/)."""
+    """Everything quire builds is under `root` (kbuild's O=, by default build/)."""
 
     root: Path
 
     def path(self, kind: str, key: str) -> Path:
-        """Where the entry is or would be."""
+        """The entry's path, whether it exists or not."""
         return self.root / kind / key
 
     def log(self, name: str) -> Path:
-        """A fresh log file of that name; the previous one is overwritten."""
+        """The path of a new log file; a previous log of that name is removed."""
         path = self.root / "log" / f"{name}.log"
         process.do(path.parent.mkdir, parents=True, exist_ok=True)
         process.do(path.unlink, missing_ok=True)
         return path
 
     def make(self, kind: str, key: str, builder: Callable[[Path], None]) -> Path:
-        """The entry's directory; `builder` fills a new one if it is not there yet.
+        """Return the entry's directory; `builder` fills it if it does not exist.
 
-        The builder works in a temporary directory that is renamed when it returns and removed
-        when it raises, so a half-made entry is never seen.
+        The builder works in a temporary directory. This is renamed when the builder returns and
+        removed when it raises, so an incomplete entry is never visible.
         """
         final = self.path(kind, key)
         if final.is_dir():
@@ -74,7 +74,7 @@ class Cache:
         with self.lock(kind, key):
             if final.is_dir():
                 return final
-            # Its name is fixed: what a killed process left behind is cleared here.
+            # The name is fixed, so this removes what a killed process left behind.
             temporary = final.parent / f".{key}.new"
             shutil.rmtree(temporary, ignore_errors=True)
             temporary.mkdir(parents=True)
@@ -88,7 +88,7 @@ class Cache:
 
     @contextlib.contextmanager
     def lock(self, kind: str, key: str) -> Iterator[None]:
-        """Hold the entry's lock; a second quire process waits, and says for what."""
+        """Hold the entry's lock; a second quire process waits and prints what it waits for."""
         path = self.root / "lock" / f"{kind}-{key}"
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a") as file:
@@ -99,7 +99,7 @@ class Cache:
                     break
                 except BlockingIOError:
                     if not said:
-                        print(f"waiting for another quire ({kind} {key})", file=sys.stderr)
+                        print(f"waiting for another quire process ({kind} {key})", file=sys.stderr)
                         said = True
                     time.sleep(0.2)
             yield

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where results go: stdout, with colour only on a terminal."""
+"""The console for results: stdout, with colour only on a terminal."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import sys
 
 from rich.console import Console
 
-# Wide enough for every column when stdout is no terminal.
+# Wide enough for every column when stdout is not a terminal.
 PLAIN_WIDTH = 136
-# Below this, figures would be cut.
+# A narrower table would truncate figures.
 LEAST_WIDTH = 120
 
 
 def console() -> Console:
-    """Results go here: colour only on a terminal, and only where a Text says so.
+    """The console that results are printed on: colour only on a terminal, and only from a Text.
 
-    What is printed comes from kernels and files, and is no markup.
+    Markup is off, because the text comes from kernels and files.
     """
     out = Console(highlight=False, markup=False)
     if not sys.stdout.isatty():
         out.width = PLAIN_WIDTH
     elif out.width < LEAST_WIDTH:
-        # A long line that the terminal breaks can be read; a figure cut short deceives.
+        # A line wrapped by the terminal is still readable; a truncated figure is wrong.
         out.width = LEAST_WIDTH
     return out

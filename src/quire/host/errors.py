@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What can go wrong, as types: each carries its exit code, a cause, a place and a remedy."""
+"""Errors by type: each has an exit code, a cause, a place and a remedy."""
 
 
 class QuireError(Exception):
-    """Something the user has to know. `exit_code` is the process's exit status.
+    """An error to report to the user. `exit_code` is the process's exit status.
 
-    what    what failed, one sentence
+    what    what failed, in one sentence
     where   the file, patch, option or command it failed at; may be several lines
-    remedy  what to do about it
+    remedy  how to fix it
     """
 
     exit_code = 2
@@ -19,7 +19,7 @@ class QuireError(Exception):
         self.remedy = remedy
 
     def text(self) -> str:
-        """The message as printed on stderr, without colour."""
+        """The message for stderr, without colour."""
         lines = [f"quire: {self.what}"]
         lines += [f"  {line}" for line in self.where.splitlines()]
         if self.remedy:
@@ -36,7 +36,7 @@ class Difference(QuireError):
 
 
 class UserError(QuireError):
-    """A wrong argument, a wrong tree, or something missing on this host."""
+    """A wrong argument, a wrong tree, or a missing prerequisite on this host."""
 
     exit_code = 2
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""git, called so that neither the user's nor the host's settings change what it does."""
+"""Run git independently of the user's and the host's settings."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 from quire.host import process
 from quire.host.errors import UserError
 
-# No settings of the user or the host: they change what git accepts and prints.
+# Settings of the user or the host would change what git accepts and prints.
 PLAIN = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-# The same base gives the same commit, whoever makes it.
+# The same base always gives the same commit.
 IDENTITY = {
     "GIT_AUTHOR_NAME": "Quire",
     "GIT_AUTHOR_EMAIL": "quire@localhost",
@@ -24,12 +24,12 @@ IDENTITY = {
 
 
 def run_git(directory: Path, *args: str, env: Mapping[str, str] | None = None) -> process.Finished:
-    """Run git in `directory`, whatever the status."""
+    """Run git in `directory`; return its status and output, even on failure."""
     return process.run(process.Command(["git", *args], cwd=directory, env={**PLAIN, **(env or {})}))
 
 
 def git(directory: Path, *args: str, env: Mapping[str, str] | None = None) -> str:
-    """Run git in `directory`; its output. UserError with its complaint when it fails."""
+    """Run git in `directory`; return its output. UserError with git's message when it fails."""
     finished = run_git(directory, *args, env=env)
     if finished.status:
         raise UserError(

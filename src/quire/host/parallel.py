@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Machines side by side: two at a time, the results in order, the first error ends the rest."""
+"""Run machines in parallel: two at a time, results in order, the first error stops the rest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from quire.host import process
 
-# A machine with one virtual CPU keeps one core busy, and this is a tool for two cores.
+# A machine with one virtual CPU keeps one core busy; quire is designed for two cores.
 AT_ONCE = 2
 
 Item = TypeVar("Item")
@@ -40,10 +40,10 @@ def each(
     done: Callable[[int, Item, Result], None],
     at_once: int = AT_ONCE,
 ) -> list[Result]:
-    """`work` for every item; `done` gets how many are, as they finish, in the calling thread.
+    """Call `work` for each item; `done` gets the number of finished items, in the calling thread.
 
-    What `work` raises is raised when the other machines have been stopped. --dry-run is as for
-    in_turn().
+    When `work` raises, the other machines are stopped before the exception is raised here.
+    --dry-run is as for in_turn().
     """
     if process.dry_run():
         return in_turn(items, work)
@@ -53,7 +53,7 @@ def each(
         for number, future in enumerate(as_completed(futures), 1):
             done(number, futures[future], future.result())
     except BaseException:
-        # Nobody may start another machine, and those that run are of no use any more.
+        # Start no further machines and stop the running ones: their results would be discarded.
         pool.shutdown(wait=False, cancel_futures=True)
         process.kill_all()
         raise

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Child processes: each in a process group of its own, logged, and gone when we are gone."""
+"""Child processes: each has its own process group, is logged, and ends when quire ends."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from typing import IO, ParamSpec, TypeVar
 
 from quire.host.errors import BuildFailed, UserError
 
-# How long a group gets to clean up after SIGINT (make deletes half-made targets) before SIGKILL.
+# Seconds between SIGINT and SIGKILL, for cleanup (make deletes incomplete targets).
 GRACE_SECONDS = 5.0
 
-# make and kbuild would take these from the environment; what counts is on the command line.
+# make and kbuild would read these from the environment; only the command line may set them.
 _BUILD_VARIABLES = frozenset(
     "MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKEFILES ARCH SRCARCH CROSS_COMPILE O CC HOSTCC "
     "CFLAGS CPPFLAGS LDFLAGS KCFLAGS KCPPFLAGS KAFLAGS LLVM LLVM_IAS W C V LOCALVERSION".split()
@@ -33,13 +33,13 @@ Value = TypeVar("Value")
 
 _groups: set[int] = set()
 _groups_lock = threading.Lock()
-# Set by kill_all: a worker thread must not start another child while we are leaving.
+# Set by kill_all: while quire exits, a worker thread must not start another child.
 _leaving = threading.Event()
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What all commands of one quire process share."""
+    """Settings shared by all commands of one quire process."""
 
     dry_run: bool = False
     verbose: bool = False
@@ -53,13 +53,13 @@ class Command:
     cwd: Path | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     log: Path | None = None
-    # Gets stdout and stderr in place of a log, without the command itself.
+    # Receives stdout and stderr in place of a log, without the command line.
     output: Path | None = None
-    # Seconds after which the group is killed and TimedOut raised; None waits for ever.
+    # Seconds after which the group is killed and TimedOut raised; None means no limit.
     timeout: float | None = None
 
     def text(self) -> str:
-        """The command as a line to paste into a shell."""
+        """The command as a shell line, ready to paste."""
         words = [f"{k}={shlex.quote(v)}" for k, v in self.env.items()]
         line = " ".join([*words, shlex.join(self.argv)])
         return f"(cd {shlex.quote(str(self.cwd))} && {line})" if self.cwd else line
@@ -140,7 +140,7 @@ def run(command: Command, tick: Callable[[], None] | None = None) -> Finished:
         try:
             status = _wait(child, command.timeout, started, tick)
         except TimedOut:
-            # It had its time; nothing it could still tidy up is of use.
+            # The timeout is over, and the child has nothing worth cleaning up: no grace.
             stop(child, grace=0)
             raise
         except BaseException:
@@ -175,7 +175,7 @@ def query(*argv: str, cwd: Path | None = None) -> Finished:
 
 
 def check(command: Command, tick: Callable[[], None] | None = None) -> str:
-    """Run, and return the output. BuildFailed with the command and its last lines otherwise."""
+    """Run and return the output. On failure, BuildFailed with the command and its last lines."""
     finished = run(command, tick)
     if finished.status:
         text = finished.output or (tail(command.log) if command.log else "")
@@ -185,13 +185,13 @@ def check(command: Command, tick: Callable[[], None] | None = None) -> str:
         raise BuildFailed(
             f"{command.argv[0]} ended with status {finished.status}",
             where,
-            "read the lines above; the command can be run by hand",
+            "read the lines above, or run the command by hand",
         )
     return finished.output
 
 
 def tail(path: Path, lines: int = 20) -> str:
-    """The last lines of a log, empty if there is none."""
+    """The last lines of a log, or an empty string if the log does not exist."""
     try:
         return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])
     except OSError:
@@ -201,7 +201,7 @@ def tail(path: Path, lines: int = 20) -> str:
 def spawn(
     command: Command, stdout: IO[bytes] | int, stdin: int = subprocess.DEVNULL
 ) -> subprocess.Popen[bytes]:
-    """Start a child in its own process group, known to kill_all()."""
+    """Start a child in its own process group and register it for kill_all()."""
     with _groups_lock:
         if _leaving.is_set():
             raise KeyboardInterrupt
@@ -224,7 +224,7 @@ def spawn(
 
 
 def stop(child: subprocess.Popen[bytes], grace: float = GRACE_SECONDS) -> None:
-    """End a child and everything it started: SIGINT first, SIGKILL after the grace (seconds)."""
+    """Stop a child and its process group: SIGINT first, SIGKILL after `grace` seconds."""
     if grace:
         _signal(child.pid, signal.SIGINT)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -234,7 +234,7 @@ def stop(child: subprocess.Popen[bytes], grace: float = GRACE_SECONDS) -> None:
 
 
 def kill_all() -> None:
-    """End every process group still known. Called when quire leaves, however it leaves."""
+    """Stop all registered process groups. Called whenever quire exits."""
     with _groups_lock:
         _leaving.set()
         groups = list(_groups)
@@ -248,12 +248,12 @@ def kill_all() -> None:
 
 
 def die_with_us(argv: Sequence[str]) -> list[str]:
-    """The command wrapped so that the kernel kills it should quire be killed outright."""
+    """Wrap the command so that the kernel kills it if quire is killed."""
     return ["setpriv", "--pdeathsig", "KILL", *argv]
 
 
 def _environment() -> dict[str, str]:
-    """Ours, without what would silently change a build, and with messages we can read."""
+    """Our environment without variables that change a build, and with untranslated messages."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -268,7 +268,7 @@ def _signal(group: int, number: int) -> None:
 
 
 def _alive(group: int) -> bool:
-    # A zombie whose parent thread has not waited yet still answers; the deadline bounds that.
+    # A zombie that its parent thread has not reaped still answers; the deadline limits the wait.
     try:
         os.killpg(group, 0)
     except (ProcessLookupError, PermissionError):
@@ -277,7 +277,7 @@ def _alive(group: int) -> bool:
 
 
 def forget(child: subprocess.Popen[bytes]) -> None:
-    """A child that has been waited for; its number may be another process soon."""
+    """Unregister a child after wait(): its PID may be reused."""
     with _groups_lock:
         _groups.discard(child.pid)
 
@@ -311,7 +311,7 @@ def _output(command: Command) -> Iterator[tuple[IO[bytes], Callable[[], str]]]:
             log.flush()
             yield log, lambda: ""
         return
-    # A temporary file, not a pipe: nothing to pump while we wait.
+    # A temporary file rather than a pipe: a pipe would have to be drained during the wait.
     with tempfile.TemporaryFile() as scratch:
 
         def read() -> str:

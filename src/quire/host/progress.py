@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Progress on stderr: the stage, the time so far, what is left. Results go to stdout."""
+"""Progress on stderr: the stage, the elapsed time, the remaining stages. Results go to stdout."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-# Without a terminal, a line at most this often (seconds).
+# Without a terminal, at most one line in this many seconds.
 PLAIN_INTERVAL = 15.0
 
 
 @dataclass(frozen=True)
 class Step:
-    """A stage that is planned; `seconds` is what it takes on two cores, to tell what is left."""
+    """A planned stage; `seconds` is its duration on two cores, to estimate the remaining time."""
 
     name: str
     seconds: float
@@ -27,7 +27,7 @@ class Step:
 
 @dataclass
 class Progress:
-    """The stages of one command. Only the main thread starts stages; any may report."""
+    """The stages of one command. Only the main thread starts stages; any thread may report."""
 
     plan: list[Step] = field(default_factory=list)
     quiet: bool = False
@@ -42,7 +42,7 @@ class Progress:
 
     @contextlib.contextmanager
     def stage(self, name: str, total: int | None = None) -> Iterator[None]:
-        """Show `name` while the body runs; `total` is what at() counts up to."""
+        """Show `name` while the body runs; at() counts up to `total`."""
         self._stage, self._total, self._done, self._detail = name, total, 0, ""
         self._stage_started = time.monotonic()
         self._line()
@@ -63,13 +63,13 @@ class Progress:
         self._stage = ""
 
     def at(self, done: int, detail: str = "") -> None:
-        """How far the stage has come."""
+        """Report how far the stage is."""
         self._done, self._detail = done, detail or self._detail
         if not self._interactive and time.monotonic() - self._printed >= PLAIN_INTERVAL:
             self._line()
 
     def say(self, text: str) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         if not self.quiet:
             self._print(text)
 
@@ -86,7 +86,7 @@ class Progress:
         if self._interactive:
             self.console.print(Text(text))
         else:
-            # Not through rich, which would wrap at a width nobody has.
+            # Not through rich, which would wrap the line at an arbitrary width.
             print(text, file=sys.stderr, flush=True)
 
     def _render(self) -> Text:
@@ -110,7 +110,7 @@ class Progress:
         here = sum(step.seconds for step in self.plan if step.name == self._stage)
         left = sum(step.seconds for step in self.plan) - here
         if self._total and self._done > self._total / 20:
-            # This host's own pace says more than the plan.
+            # The pace on this host is a better estimate than the plan.
             took = time.monotonic() - self._stage_started
             return left + took * max(self._total - self._done, 0) / self._done
         return left + here

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where the project's own files are: lines, configs, guest, counter."""
+"""The project's own directories: lines, configs, guest, counter."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Project:
 
     @property
     def guest(self) -> Path:
-        """Sources of the guest's program."""
+        """Sources of the guest's programs."""
         return self.root / "guest"
 
     @property
@@ -37,8 +37,8 @@ def find() -> Project:
     root = Path(os.environ.get("QUIRE_ROOT") or Path(__file__).resolve().parents[3])
     if not (root / "configs").is_dir() or not (root / "lines").is_dir():
         raise UserError(
-            "quire does not find its lines and configs",
+            "quire cannot find its lines and configs",
             str(root),
-            "run it from a checkout, or name one in QUIRE_ROOT",
+            "run quire from a checkout, or set QUIRE_ROOT to one",
         )
     return Project(root)

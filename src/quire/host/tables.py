@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Small tables as text files: a row a line, fields between bars, `#` begins a comment line."""
+"""Small tables as text files: one row a line, fields separated by `|`, comments begin with `#`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from quire.host.errors import UserError
 
 @dataclass(frozen=True)
 class Table:
-    """Its columns; those named in `may_be_empty` need no text. `what` names a row in errors."""
+    """The columns; those in `may_be_empty` need no text. `what` names a row in error messages."""
 
     what: str
     columns: tuple[str, ...]
     may_be_empty: tuple[str, ...] = ()
 
     def read(self, file: Path) -> list[list[str]]:
-        """Every row's fields. UserError names the line that is not one."""
+        """The fields of every row. UserError names the first malformed line."""
         found = []
         for number, line in enumerate(file.read_text().splitlines(), 1):
             if not line.strip() or line.startswith("#"):

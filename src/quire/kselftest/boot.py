@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One boot of a kernel with the selftests, and its verdict on every case."""
+"""Boot a kernel with the selftests and return its verdict on every case."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from quire.source.base import Base
 from quire.test import suite
 from quire.test.suite import Options, Verdict
 
-# Memory in two nodes, where the kernel can pretend that: some programs move pages between nodes.
+# Split the memory into two nodes where possible: some programs migrate pages between nodes.
 NODES = ("numa=fake=2",)
 EMULATES_NODES = "CONFIG_NUMA_EMU"
 
 
 @dataclass(frozen=True)
 class Selftests:
-    """What there is to run on an architecture; a suite.Boot."""
+    """The selftests of an architecture; a suite.Boot."""
 
     choice: Choice
 
     def guest(self, session: Session, kernel: Kernel) -> Guest:
-        """Everything built."""
+        """The guest with all programs built."""
         return build.build(session, kernel, self.choice)
 
     def __call__(
@@ -40,7 +40,7 @@ class Selftests:
         seen: Callable[[int], None] | None = None,
         /,
     ) -> Verdict:
-        """Boot, and run what the patterns select of the runs' names."""
+        """Boot, and run the runs whose names match the patterns."""
         boot = suite.prepare(
             kernel, self.guest(session, kernel), ("selftests", *patterns), options, nodes(kernel)
         )
@@ -52,11 +52,11 @@ class Selftests:
 
 
 def choose(session: Session, base: Base, arch: Architecture) -> Selftests:
-    """What the table has for this base and architecture."""
+    """The runs in the table that this base and architecture support."""
     table = runs.read(session.project.guest / "selftests/runs")
     return Selftests(runs.choose(table, base.path, arch))
 
 
 def nodes(kernel: Kernel) -> tuple[str, ...]:
-    """The parameter that splits the memory, if this kernel knows it."""
+    """The parameter that splits the memory, if this kernel supports it."""
     return NODES if kernel.enables(EMULATES_NODES) else ()

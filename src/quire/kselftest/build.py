@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The kernel's selftests, compiled outside of its tree, and the guest that has them."""
+"""Compile the kernel's selftests outside of its tree, and build the guest that contains them."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from quire.kselftest.runs import Choice
 from quire.session import Session
 from quire.source.base import Base
 
-# Where the guest looks for programs and plan.
+# The guest's directory for the programs and the plan.
 DIRECTORY = "selftests"
-# What check_config.sh would find out, and write into the source tree: our kernels have no
+# The result of check_config.sh, which would write it into the source tree. Our kernels have no
 # io_uring.
 LOCAL_CONFIG = {
     "local_config.h": "/* no liburing */\n",
     "local_config.mk": "IOURING_EXTRA_LIBS =\n",
 }
-# 6.12's khugepaged.c uses this without the header that defines it.
+# 6.12's khugepaged.c uses KSFT_SKIP without including the header that defines it.
 DEFINES = ("-DKSFT_SKIP=4",)
-# Not installed on every host, and not to be had for a foreign architecture: ours stands in.
+# Not on every host, and not available for a foreign architecture: our own replacement.
 STANDIN = "selftests/standin"
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Where things are built: the sources, for whom, with what, ours to add."""
+    """A build of the selftests: sources, architecture, toolchain, and our replacements."""
 
     cache: Cache
     base: Base
@@ -44,7 +44,7 @@ class Bench:
     standin: Path
 
     def make(self, log: Path, *words: str) -> None:
-        """Run make in quiet; BuildFailed with the first error line."""
+        """Run make in quiet mode; BuildFailed with the first error line."""
         argv = ["make", f"-j{self.jobs}", f"ARCH={self.arch.name}"]
         argv += [f"CROSS_COMPILE={self.tools.cross_compile}", *words]
         command = process.Command(argv, log=log)
@@ -53,7 +53,7 @@ class Bench:
 
 
 def build(session: Session, kernel: Kernel, choice: Choice) -> Guest:
-    """A guest that has the chosen programs and the plan of their runs."""
+    """A guest with the chosen programs and the plan of their runs."""
     sources = session.project.guest
     base = kernel.tree.base
     bench = Bench(
@@ -70,7 +70,7 @@ def build(session: Session, kernel: Kernel, choice: Choice) -> Guest:
 
 
 def programs(bench: Bench, choice: Choice) -> Path:
-    """The directory with the programs, static, each by its name."""
+    """The directory of the statically linked programs."""
     headers_in = headers(bench)
     ours = guest.source_files(bench.standin)
     key = digest(bench.base.key, bench.tools.version, choice.programs, LOCAL_CONFIG, DEFINES, *ours)
@@ -82,7 +82,7 @@ def programs(bench: Bench, choice: Choice) -> Path:
         bench.make(log, "-C", str(bench.standin), f"O={directory}")
         flags = " ".join([f"-I{directory}", f"-I{bench.standin}", *DEFINES])
         words = ["-C", str(bench.base.path / runs.SOURCES), f"-I{directory}"]
-        # An empty LOCAL_HDRS: with it, make would want local_config.h in the source tree.
+        # LOCAL_HDRS is empty: otherwise make requires local_config.h in the source tree.
         words += [f"OUTPUT={directory}", "LOCAL_HDRS=", f"KHDR_INCLUDES=-isystem {headers_in}"]
         words += [f"USERCFLAGS={flags}", f"USERLDFLAGS=-static -s -L{directory}"]
         bench.make(log, *words, *(str(directory / name) for name in choice.programs))
@@ -91,7 +91,7 @@ def programs(bench: Bench, choice: Choice) -> Path:
 
 
 def headers(bench: Bench) -> Path:
-    """The base's own headers for user space: those of the host may be older."""
+    """The base's own user-space headers: those of the host may be older."""
     key = f"{bench.arch.name}-{digest(bench.base.key)}"
 
     def make(directory: Path) -> None:
@@ -103,7 +103,7 @@ def headers(bench: Bench) -> Path:
 
 
 def _tidy(directory: Path) -> None:
-    """Remove what made the headers."""
+    """Keep only usr/: nothing else is needed from here on."""
     for entry in directory.iterdir():
         if entry.is_dir() and entry.name != "usr":
             shutil.rmtree(entry)

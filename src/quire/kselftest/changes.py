@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Stock against patched, case by case, and which of the differences hold."""
+"""Compare stock and patched case by case, and confirm the differences in a second run."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from quire.boot.ktap import Test
 from quire.kselftest.output import EXIT
 from quire.test.suite import Verdict
 
-# A case that one of the two did not report.
+# The status of a case that one of the two did not report.
 MISSING = "missing"
 _NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
 class Case:
-    """One case on both kernels; `again` is what a second run of both made of it, if there was."""
+    """One case on both kernels; `again` has the statuses of a second run of both, if any."""
 
     name: str
     stock: str
@@ -28,38 +28,38 @@ class Case:
 
     @property
     def run(self) -> str:
-        """The program with its arguments that it belongs to."""
+        """The program and its arguments that the case belongs to."""
         return self.name.rpartition(".")[0]
 
     @property
     def differs(self) -> bool:
-        """One passes and the other does not, whichever way round."""
+        """Exactly one of the two passes."""
         return (self.stock == "pass") != (self.patched == "pass")
 
     @property
     def unstable(self) -> bool:
-        """Stock itself does not do the same twice."""
+        """Stock's two runs have different results."""
         return self.again is not None and self.again[0] != self.stock
 
     @property
     def regressed(self) -> bool:
-        """Stock passes it, as often as it was asked, and patched did not."""
+        """Stock passes in every run, and patched did not pass."""
         return self.stock == "pass" and self.differs and not self.unstable
 
     @property
     def remark(self) -> str:
-        """What is to be said of a difference."""
+        """The remark for a difference."""
         if not self.differs:
             return ""
         if self.unstable:
-            return "not the same twice on stock"
+            return "two runs on stock differ"
         if self.again and self.again[1] != self.patched:
-            return f"patched, run again: {self.again[1]}"
-        return "the same when run again" if self.again else ""
+            return f"patched, second run: {self.again[1]}"
+        return "same result in a second run" if self.again else ""
 
 
 def compare(stock: Verdict, patched: Verdict) -> list[Case]:
-    """Every case that one of them has, in the order of their reports."""
+    """Every case that either reports, in report order."""
     left, right = dict(stock.cases), dict(patched.cases)
     names = dict.fromkeys([*left, *right])
     return [
@@ -71,7 +71,7 @@ def compare(stock: Verdict, patched: Verdict) -> list[Case]:
 def confirm(
     cases: Sequence[Case], rerun: Callable[[Sequence[str]], tuple[Verdict, Verdict]]
 ) -> list[Case]:
-    """Run what differs once more on both (`rerun` gets the runs' names), and note what came."""
+    """Run the differing cases a second time on both (`rerun` gets the runs' names)."""
     suspects = list(dict.fromkeys(case.run for case in cases if case.differs))
     if not suspects:
         return list(cases)
@@ -85,9 +85,9 @@ def confirm(
 
 
 def idle(cases: Sequence[Case]) -> list[str]:
-    """Runs of which stock passes nothing: they compare nothing.
+    """Runs of which stock passes no case; these compare nothing.
 
-    That a program ended well is something only where it reports nothing else.
+    The exit status counts as a case only if the program reports no other.
     """
     passes: dict[str, list[bool]] = {}
     ends = {}
@@ -101,9 +101,9 @@ def idle(cases: Sequence[Case]) -> list[str]:
 
 
 def grouped(cases: Sequence[Case]) -> list[tuple[str, Case]]:
-    """What is not `pass` on both, for a table: what differs by itself, the rest by its likes.
+    """All cases that do not pass on both, as rows: each difference alone, the others grouped.
 
-    Cases of one run that have the same statuses and tell the same but for numbers are one row.
+    Cases of one run with equal statuses and equal text, ignoring numbers, share a row.
     """
     groups: dict[tuple[str, ...], list[Case]] = {}
     for case in cases:
@@ -116,7 +116,7 @@ def grouped(cases: Sequence[Case]) -> list[tuple[str, Case]]:
 
 
 def counts(cases: Sequence[Case]) -> dict[str, dict[str, int]]:
-    """How many cases have each status, stock and patched."""
+    """The number of cases per status, on stock and on patched."""
     found: dict[str, dict[str, int]] = {"stock": {}, "patched": {}}
     for case in cases:
         for tree, status in (("stock", case.stock), ("patched", case.patched)):
@@ -134,9 +134,9 @@ def _status(cases: Mapping[str, Test], name: str) -> str:
 
 
 def _told(stock: Mapping[str, Test], patched: Mapping[str, Test], name: str) -> str:
-    """What the test that did worse has to say."""
+    """The text of the test that did worse."""
     both = [tests[name] for tests in (patched, stock) if name in tests]
     test = next((one for one in both if one.outcome != "pass"), both[0])
-    # cow, for one, says in a comment what it tests, and in the result only what came of it.
+    # Some programs, such as cow, name the test in a comment and only the outcome in the result.
     context = test.diagnostics[-1:] if test.failed else []
     return "; ".join(text for text in (test.reason, test.problem, *context) if text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the programs print: TAP, or a dialect of their own, or nothing but an exit status."""
+"""Parse the programs' output: TAP, a dialect of their own, or only an exit status."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from quire.boot import ktap
 from quire.boot.ktap import Test
 
-# Before a program's line; the harness's own remarks are indented.
+# Prefix of a program's line; the harness's own remarks are indented.
 PRINTED, REMARK = "# ", "  # "
-# Of all remarks the one that is no reason.
+# The only remark that is not a reason.
 TOOK = "took "
-# The case that every run has: how the program itself ended.
+# The case that every run has: the program's exit status.
 EXIT = "exit"
 
 HEADER = "KTAP version 1"
@@ -32,21 +32,21 @@ _VERDICT_STATUS = {"done": "pass", "failed": "fail", "skipped": "skip"}
 
 @dataclass
 class Output:
-    """What one run printed, and what the harness remarked."""
+    """The output of one run, and the harness's remarks."""
 
     lines: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
 
 def outer(lines: Sequence[str]) -> Test:
-    """The guest's report as the guest means it: a result for each run."""
+    """The guest's own report: one result per run."""
     return ktap.parse(line for line in lines if not line.startswith(PRINTED))
 
 
 def expand(report: Test, lines: Sequence[str], dialects: Mapping[str, str]) -> None:
-    """Give each run of that report its cases. `dialects` go by the run's name.
+    """Add the cases of each run to the report. `dialects` maps run names to dialects.
 
-    The run's own result becomes its case `exit`; a plan that was not kept fails that one.
+    The run's own result becomes its case `exit`; an unfulfilled plan fails that case.
     """
     printed = split(lines)
     for run in report.subtests:
@@ -60,7 +60,7 @@ def expand(report: Test, lines: Sequence[str], dialects: Mapping[str, str]) -> N
 
 
 def split(lines: Iterable[str]) -> dict[str, Output]:
-    """Each run's output by the run's name, which stands behind it."""
+    """Each run's output by its name, which follows the output."""
     found: dict[str, Output] = {}
     output = Output()
     for line in lines:
@@ -75,9 +75,9 @@ def split(lines: Iterable[str]) -> dict[str, Output]:
 
 
 def _tap(lines: Sequence[str]) -> tuple[list[Test], str]:
-    """A case for each result, by its number: not all descriptions are unique, or the same twice.
+    """One case per result, by number: descriptions may be ambiguous or vary between runs.
 
-    A number that comes again is a child's that went on where it should have ended.
+    A repeated number comes from a child that continued where it should have exited.
     """
     first, again = _by_number(lines)
     root = ktap.parse([HEADER, *first])
@@ -89,7 +89,7 @@ def _tap(lines: Sequence[str]) -> tuple[list[Test], str]:
 
 
 def _by_number(lines: Iterable[str]) -> tuple[list[str], list[tuple[str, str]]]:
-    """The lines without results whose number was there before, and those."""
+    """The lines without repeated results, and the repeated results."""
     seen: set[str] = set()
     first, again = [], []
     for line in lines:
@@ -113,7 +113,7 @@ def _case(name: str, test: Test, problem: str | None = None) -> Test:
 
 
 def _testing(lines: Sequence[str]) -> tuple[list[Test], str]:
-    """uffd-unit-tests: `Testing poison on anon... done`, where the end may be lines away."""
+    """uffd-unit-tests: `Testing poison on anon... done`, whose end may be lines later."""
     cases: list[Test] = []
     for line in lines:
         if line.startswith("Testing "):
@@ -126,7 +126,7 @@ def _testing(lines: Sequence[str]) -> tuple[list[Test], str]:
 
 
 def _steps(lines: Sequence[str]) -> tuple[list[Test], str]:
-    """khugepaged: steps that end in a coloured word, by their number."""
+    """khugepaged: numbered steps, each ended by a coloured word."""
     cases: list[Test] = []
     section = ""
     for line in lines:

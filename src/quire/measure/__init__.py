@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Counting: workloads, the boots that measure them, and comparisons of two sides."""
+"""Count instructions: the workloads, the boots that measure them, the comparison of two sides."""

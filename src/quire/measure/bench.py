@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Measuring: cells become boots, two machines at a time, each boot kept by what went into it."""
+"""Measure cells: two machines at a time; each boot is cached under a hash of its inputs."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from quire.host.errors import Difference, GuestLost, UserError
 from quire.host.progress import Progress
 from quire.measure.workloads import Calls, Cell
 
-# The region that bench programs mark.
+# The region that bench programs mark with the marker instructions.
 REGION = 0
 
 
 @dataclass(frozen=True)
 class Rig:
-    """All that a measurement depends on besides the cell."""
+    """Everything that a measurement depends on, except the cell."""
 
     kernel: Kernel
     guest: Guest
@@ -36,12 +36,12 @@ class Rig:
     qemu: Qemu
 
     def machine(self, cell: Cell) -> Machine:
-        """The boot that measures `cell`."""
+        """The machine that measures `cell`."""
         spans = cell.workload.spans
         return Machine(self.kernel, self.guest, cell.words(), self.plugin, spans=spans)
 
     def key(self, cell: Cell) -> str:
-        """Changes whenever the counts could."""
+        """A key that changes whenever the counts may change."""
         boot = self.machine(cell)
         arch = self.kernel.arch
         return digest(
@@ -62,14 +62,14 @@ class Sample:
 
     @property
     def divisor(self) -> int:
-        """Pages, or operations for a workload that handles none."""
+        """The number of pages, or of operations for a workload without pages."""
         region = self.results.regions[REGION]
         return region.pages or region.ops
 
 
 @dataclass(frozen=True)
 class Order:
-    """One boot to make: a cell on a rig, and which of its runs."""
+    """One boot to run: a cell on a rig, and the number of the run."""
 
     rig: Rig
     cell: Cell
@@ -77,7 +77,7 @@ class Order:
 
     @property
     def name(self) -> str:
-        """For directories and messages."""
+        """The name for directories and messages."""
         tree = self.rig.kernel.tree.label
         return "-".join([self.rig.kernel.arch.label, tree, self.cell.name])
 
@@ -92,9 +92,9 @@ def measure(
     progress: Progress,
     options: Options,
 ) -> Samples:
-    """All known samples of every cell on every rig, keyed by kernel image and cell.
+    """All samples of every cell on every rig, keyed by kernel image and cell.
 
-    Missing ones are made. GuestLost or Difference of the first boot that fails ends the rest.
+    Missing samples are measured. GuestLost or Difference of the first failed boot stops the others.
     """
     orders = [
         order
@@ -112,7 +112,7 @@ def measure(
 
 @dataclass(frozen=True)
 class Options:
-    """`repeat` samples at least, `fresh`: that many new ones; `machines` at once."""
+    """At least `repeat` samples; with `fresh`, that many new ones; `machines` in parallel."""
 
     repeat: int = 1
     fresh: bool = False
@@ -148,7 +148,7 @@ def _make(cache: Cache, order: Order) -> None:
     def build(directory: Path) -> None:
         for calls in order.cell.workload.calls:
             process.do(_require_function, order.rig.kernel, calls)
-        # Two boots of one name may run at once: further runs, other configurations.
+        # Boots with the same name may run in parallel: other runs, other configurations.
         work = machine.workdir(cache, f"{order.name}-{key}-{order.number}")
         results = machine.boot(order.rig.machine(order.cell), work)
         require(order, results, work)
@@ -161,7 +161,7 @@ def _make(cache: Cache, order: Order) -> None:
 
 
 def require(order: Order, outcome: Results, work: Path) -> None:
-    """Difference unless the guest verified its data, had the folios it wanted, and says so."""
+    """Difference unless the guest verified its data and had the folios it requested."""
     place = f"{order.name}\nwhole log: {work / machine.RESULTS}"
     if outcome.failures:
         raise Difference(
@@ -169,9 +169,9 @@ def require(order: Order, outcome: Results, work: Path) -> None:
         )
     if outcome.folios and outcome.folios[0] != outcome.folios[1]:
         raise Difference(
-            f"only {outcome.folios[0]} of {outcome.folios[1]} folios had the wanted size",
+            f"only {outcome.folios[0]} of {outcome.folios[1]} folios had the requested size",
             place,
-            "give the machine more memory, or another size",
+            "give the machine more memory, or choose another size",
         )
     if outcome.exit or not outcome.verified:
         notes = "\n".join([*outcome.notes, place])
@@ -183,14 +183,14 @@ def _load(directory: Path, cell: Cell) -> Sample:
     outcome = results.parse((directory / machine.RESULTS).read_text())
     if REGION not in regions or REGION not in outcome.regions or not regions[REGION].runs:
         raise GuestLost(
-            "the measured region was never entered",
+            "the guest did not enter the measured region",
             f"{' '.join(cell.words())}: {directory}",
-            "guest and plugin disagree about the markers; build both from one checkout",
+            "guest and plugin use different markers; build both from one checkout",
         )
     sample = Sample(regions[REGION], outcome)
     if not sample.divisor:
         raise GuestLost(
-            "the guest handled no pages in its region",
+            "the guest reported no pages in its region",
             f"{' '.join(cell.words())}: {directory}",
             "the workload must report `pages` or `ops`",
         )
@@ -198,11 +198,11 @@ def _load(directory: Path, cell: Cell) -> Sample:
 
 
 def _require_function(kernel: Kernel, calls: Calls) -> None:
-    """UserError unless the kernel has the function: calls of none would be counted as zero."""
+    """UserError unless the kernel has the function: otherwise the count would be zero."""
     names = (line.split()[1] for line in counter.symbols(kernel).read_text().splitlines())
     if not any(calls.is_of(name) for name in names):
         raise UserError(
-            f"this kernel has no function {' or '.join(calls.symbols)} to count calls of",
+            f"this kernel has no function {' or '.join(calls.symbols)} whose calls can be counted",
             f"{kernel.arch.name} {kernel.tree.label}: {kernel.system_map}",
-            f"it was renamed, or is inlined: add its name to {calls.what!r} of the workload",
+            f"it is renamed or inlined: add its name to {calls.what!r} of the workload",
         )

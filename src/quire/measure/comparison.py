@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Two sides next to each other: the same workload on the same architecture."""
+"""Compare two sides: the same workload on the same architecture."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from quire.measure.bench import Sample, Samples
 from quire.measure.posted import Posted
 from quire.measure.workloads import Calls, Cell
 
-# Two runs that differ by more than this share are no longer "the same".
+# Two runs that differ by more than this share count as different.
 STABLE = 0.001
 
 
@@ -26,14 +26,14 @@ class Figure:
     # Median over the runs.
     insns: float
     kernel: float
-    # Only the workload's `own` symbols; None if it names none.
+    # Only the workload's `own` symbols; None if the workload names none.
     own: float | None
     tlb: dict[str, float]
     # TLB invalidations per operation (a call), not per page.
     tlb_per_op: float
-    # Change of each counter the guest read, over the whole region.
+    # The change of each counter that the guest read, over the whole region.
     counters: dict[str, int]
-    # Instructions per unit in each of the workload's spans, and calls of what it counts.
+    # Instructions per unit in each of the workload's spans, and calls of its counted functions.
     spans: dict[str, float]
     calls: dict[str, float]
     runs: int
@@ -42,13 +42,13 @@ class Figure:
 
     @property
     def tlb_total(self) -> float:
-        """All classes."""
+        """The sum over all classes."""
         return sum(self.tlb.values())
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table."""
+    """One row of the table."""
 
     cell: Cell
     a: Figure
@@ -73,12 +73,12 @@ class Row:
 
     @property
     def unstable(self) -> bool:
-        """Whether runs of the same build differ too much to be called repeatable."""
+        """Whether runs of the same build differ by more than STABLE."""
         return self.spread > STABLE
 
     @property
     def excess(self) -> list[Calls]:
-        """What B calls more often than A, and must not."""
+        """The calls that B makes more often than A although the workload forbids it."""
         return [
             calls
             for calls in self.cell.workload.calls
@@ -104,8 +104,8 @@ def compare(
     samples: Samples,
     figures: Sequence[Posted] = (),
 ) -> Comparison:
-    """`images` are the SHA-256 of the kernels' images, side A's first; `figures` those that others
-    posted. Without samples, as in a dry run, there are no rows."""
+    """`images`: the SHA-256 of the kernel images, side A's first; `figures`: the posted figures.
+    Without samples, as in a dry run, there are no rows."""
     a, b = images
     rows = [
         Row(
@@ -120,7 +120,7 @@ def compare(
 
 
 def figure(cell: Cell, samples: Sequence[Sample]) -> Figure:
-    """The median over `samples` and how far they lie apart."""
+    """The median over `samples`, and their spread."""
     totals = [sample.counts.total / sample.divisor for sample in samples]
     middle = statistics.median_low(totals)
     sample = samples[totals.index(middle)]
@@ -142,13 +142,13 @@ def figure(cell: Cell, samples: Sequence[Sample]) -> Figure:
 
 
 def calls(sample: Sample, counted: Calls) -> float:
-    """How often a function was called, per unit."""
+    """The number of calls of a function, per unit."""
     found = [count.calls for name, count in sample.counts.symbols.items() if counted.is_of(name)]
     return sum(found) / sample.divisor
 
 
 def require(comparisons: Sequence[Comparison]) -> None:
-    """Difference, with every row that has them, if B makes calls that A does not make."""
+    """Difference that lists every row in which B makes calls that A does not make."""
     found = [(c.arch, row, calls) for c in comparisons for row in c.rows for calls in row.excess]
     if not found:
         return
@@ -163,12 +163,12 @@ def require(comparisons: Sequence[Comparison]) -> None:
     raise Difference(
         "side B takes a path that side A does not take",
         "\n".join(lines),
-        f"see where: quire profile {row.cell.workload.name}{size} ARCH={arch.name}",
+        f"locate it: quire profile {row.cell.workload.name}{size} ARCH={arch.name}",
     )
 
 
 def own(cell: Cell, sample: Sample) -> float:
-    """Instructions per unit in the symbols that are the workload's own subject."""
+    """Instructions per unit in the symbols that are the workload's subject."""
     total = sum(
         count.insns
         for name, count in sample.counts.symbols.items()

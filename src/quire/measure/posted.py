@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Figures of public postings, in lines/*/posted.toml: wall time on their authors' machines."""
+"""Figures from public postings, in lines/*/posted.toml: wall time on the authors' machines."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from quire.measure.workloads import Cell, Parameters
 
 @dataclass(frozen=True)
 class Posted:
-    """One figure. Where `arch`, `size` or `parameters` is empty the posting did not say, or said
-    all."""
+    """One figure. An empty `arch`, `size` or `parameters` means that the posting does not give it,
+    or that the figure is for all."""
 
     workload: str
     text: str
     arch: str = ""
     size: int | None = None
     parameters: Parameters = ()
-    # What they posted of the counter the workload is about, before and after.
+    # The posted values of the workload's counter, before and after.
     counters: str = ""
 
     def covers(self, cell: Cell, arch: str) -> bool:
-        """Whether it is about exactly this row."""
+        """Whether the figure is for exactly this row."""
         return (
             self.workload == cell.workload.name
             and self.arch in ("", arch)
@@ -36,7 +36,7 @@ class Posted:
 
 
 def read(file: Path) -> list[Posted]:
-    """The figures in a file; none if there is no file. UserError says what is wrong with it."""
+    """The figures in a file; none if it does not exist. UserError says what is wrong with it."""
     if not file.is_file():
         return []
     try:
@@ -50,5 +50,5 @@ def read(file: Path) -> list[Posted]:
 
 
 def find(figures: Sequence[Posted], cell: Cell, arch: str) -> Posted | None:
-    """The figure for a row, if there is one."""
+    """The figure for a row, or None."""
     return next((one for one in figures if one.covers(cell, arch)), None)

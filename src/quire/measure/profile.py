@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where a workload's instructions go: per kernel symbol, both sides next to each other."""
+"""A workload's instructions per kernel symbol, for both sides."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from quire.boot.counts import SymbolCount
 from quire.measure.bench import Sample
 
-# Instructions that belong to no kernel symbol.
+# Instructions outside of all kernel symbols.
 USER, NOWHERE = "[user space]", "[outside any symbol]"
 
 
 @dataclass(frozen=True)
 class Line:
-    """One symbol; figures are per unit (page or walk), calls too."""
+    """One symbol; instructions and calls are per unit (page or walk)."""
 
     symbol: str
     a: float
@@ -25,12 +25,12 @@ class Line:
 
     @property
     def change(self) -> float:
-        """B minus A: below zero is saved."""
+        """B minus A: a negative value is a saving."""
         return self.b - self.a
 
 
 def lines(a: Sample, b: Sample) -> list[Line]:
-    """All symbols of either, the biggest change first, then the biggest."""
+    """All symbols of either side, sorted by change, then by size, largest first."""
     left, right = _by_symbol(a), _by_symbol(b)
     none = SymbolCount(0, 0)
     found = [
@@ -47,17 +47,17 @@ def lines(a: Sample, b: Sample) -> list[Line]:
 
 
 def collapsed(sample: Sample, root: str) -> list[str]:
-    """Collapsed stacks as flame-graph tools read them.
+    """Collapsed stacks in the format of flame-graph tools.
 
-    The plugin counts where instructions are, not who called: every stack is one frame deep
-    below the workload's name.
+    The plugin counts per symbol, without callers: every stack is one frame deep below the
+    workload's name.
     """
     counts = sorted(_by_symbol(sample).items(), key=lambda item: (-item[1].insns, item[0]))
     return [f"{root};{name} {count.insns}" for name, count in counts]
 
 
 def share_shown(shown: Sequence[Line], everything: Sequence[Line]) -> float:
-    """How much of side A's instructions the shown lines hold, 0 to 1."""
+    """The share of side A's instructions in the shown lines, 0 to 1."""
     total = sum(line.a for line in everything)
     return sum(line.a for line in shown) / total if total else 0.0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The workloads, as data: sizes, variants, units. guest/workloads/NAME.toml stands beside NAME.c;
+"""The workloads as data: sizes, variants, units. Each NAME.c in guest/workloads/ has a NAME.toml;
 guest/README.md explains the keys."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from quire.build import program
 from quire.host.errors import UserError
 
-# Folio sizes in KiB; 4 is no large folio at all.
+# Folio sizes in KiB; 4 is a small folio.
 SIZES = (4, 16, 64, 256, 1024, 2048)
 # Groups of symbols, by name.
 GROUPS = "symbols.toml"
@@ -26,42 +26,42 @@ Parameters = tuple[tuple[str, str], ...]
 class Calls:
     """A function whose calls are counted in a workload's region."""
 
-    # What a call stands for, as in the table.
+    # The name of the calls in the table.
     what: str
-    # The function, by each name that it has had; the clones that compilers make of it
-    # (symbol.isra.0) count, too.
+    # The function, under each of its names; clones made by the compiler (symbol.isra.0) count,
+    # too.
     symbols: tuple[str, ...]
-    # How often the operation passes over the same things.
+    # The number of passes that one operation makes over the same objects.
     passes: int = 1
-    # Whether more calls on side B than on side A are a difference (exit status 1).
+    # Whether more calls on side B than on side A count as a difference (exit status 1).
     no_more_than_a: bool = False
 
     def is_of(self, name: str) -> bool:
-        """Whether `name` is the function, or a clone of it."""
+        """Whether `name` is the function or one of its clones."""
         return any(name == one or name.startswith(f"{one}.") for one in self.symbols)
 
 
 @dataclass(frozen=True)
 class Workload:
-    """One program of the guest, or one of a user's own."""
+    """One program of the guest, or a user's own program."""
 
     name: str
-    # What the table's figures are divided by: "page" (4 KiB), "walk", "scanned page" or "call".
+    # The unit of the table's figures: "page" (4 KiB), "walk", "scanned page" or "call".
     unit: str = "page"
     sizes: tuple[int, ...] = SIZES
-    # Each is measured: parameters beyond the size.
+    # Parameters in addition to the size; each variant is measured.
     variants: tuple[Parameters, ...] = ((),)
-    # Counters of the guest that the table shows as a change, on both sides.
+    # The guest's counters whose change the table shows, on both sides.
     counters: tuple[str, ...] = ()
-    # Symbols whose cost is the workload's own subject, where something else costs more.
+    # The symbols that the workload is about, if other code costs more.
     own: tuple[str, ...] = ()
-    # Stretches whose instructions are counted apart: name:begin symbol:end symbol.
+    # Stretches whose instructions are counted separately: name:begin symbol:end symbol.
     spans: tuple[str, ...] = ()
     # Functions whose calls are counted.
     calls: tuple[Calls, ...] = ()
-    # Its place in tables.
+    # The position in tables.
     order: int = 1000
-    # The file in the initramfs, if it is not a part of our guest.
+    # The file in the initramfs, if the program is not part of our guest.
     program: str = ""
 
 
@@ -74,7 +74,7 @@ class Cell:
     parameters: Parameters = field(default=())
 
     def words(self) -> tuple[str, ...]:
-        """Init's arguments."""
+        """The arguments for init."""
         size = (f"size={self.size}",) if self.size is not None else ()
         program = self.workload.program
         what = ("program", "bench", program) if program else ("bench", self.workload.name)
@@ -82,12 +82,12 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """The row's name without the folio size."""
+        """The row's name, without the folio size."""
         return " ".join([self.workload.name, *(value for _, value in self.parameters)])
 
     @property
     def name(self) -> str:
-        """For directories and messages: the workload, its size and its parameters."""
+        """The name for directories and messages: workload, size and parameters."""
         size = (f"size={self.size}",) if self.size is not None else ()
         return "-".join([self.workload.name, *size, *(f"{k}={v}" for k, v in self.parameters)])
 
@@ -107,10 +107,10 @@ class Catalogue:
         return cls(tuple(sorted(found, key=lambda workload: (workload.order, workload.name))))
 
     def cells(self, names: Iterable[str] = (), sizes: Iterable[int] = ()) -> list[Cell]:
-        """The cells of the named workloads (all; patterns work) at these sizes (all).
+        """The cells of the named workloads (patterns work) at these sizes; both default to all.
 
-        A name may carry parameters as the guest takes them: "swapout,data=zero",
-        "ksm-walk,vmas=500". UserError for an unknown workload or size.
+        A name may include parameters for the guest: "swapout,data=zero", "ksm-walk,vmas=500".
+        UserError for an unknown workload or size.
         """
         wanted = list(names) or ["*"]
         chosen = [cell for name in wanted for cell in self._named(name)]
@@ -118,7 +118,7 @@ class Catalogue:
         unknown = limit - set(SIZES)
         if unknown:
             raise UserError(
-                f"{min(unknown)} KiB is not a folio size of the tables",
+                f"{min(unknown)} KiB is not one of the folio sizes",
                 remedy=f"use: {', '.join(map(str, SIZES))}",
             )
         return [
@@ -128,7 +128,7 @@ class Catalogue:
         ]
 
     def rows(self, wanted: Iterable[tuple[str, tuple[int, ...]]]) -> list[Cell]:
-        """The cells of several workloads, each at sizes (KiB) of its own. UserError as cells()."""
+        """The cells of several workloads, each with its own sizes (KiB). Raises as cells()."""
         return [cell for name, sizes in wanted for cell in self.cells([name], sizes)]
 
     def _named(self, text: str) -> list[Cell]:
@@ -142,14 +142,14 @@ class Catalogue:
         found = [w for w in self.workloads if fnmatchcase(w.name, name)]
         if not found:
             raise UserError(
-                f"there is no workload {name!r}",
+                f"unknown workload {name!r}",
                 remedy=f"choose from: {', '.join(w.name for w in self.workloads)}",
             )
         return expand(found, overrides)
 
 
 def expand(chosen: Sequence[Workload], overrides: Mapping[str, str] | None = None) -> list[Cell]:
-    """The cells of workloads: each variant at each size."""
+    """The cells of these workloads: each variant at each size."""
     return [
         Cell(workload, size, tuple({**dict(variant), **(overrides or {})}.items()))
         for workload in chosen
@@ -159,7 +159,7 @@ def expand(chosen: Sequence[Workload], overrides: Mapping[str, str] | None = Non
 
 
 def read(file: Path, groups: Mapping[str, Sequence[str]] | None = None) -> Workload:
-    """The workload that a file describes, named as the file. UserError says what is wrong."""
+    """The workload that a file describes, named after the file. UserError says what is wrong."""
     row = _data(file)
     try:
         return Workload(file.stem, **_fields(row, groups or {}))
@@ -167,13 +167,13 @@ def read(file: Path, groups: Mapping[str, Sequence[str]] | None = None) -> Workl
         raise UserError(
             f"the workload {file.stem} cannot be read",
             f"{file}: {type(error).__name__}: {error}",
-            "mend it: guest/README.md explains the keys",
+            "fix it: guest/README.md explains the keys",
         ) from error
 
 
 def of_program(source: Path) -> Workload:
-    """A user's own program, described by the TOML file beside it; without one it is measured once,
-    without a folio size."""
+    """A user's own program, described by the TOML file beside it. Without that file it is measured
+    once, without a folio size."""
     described = source.with_suffix(".toml")
     found = read(described) if described.is_file() else Workload(source.stem, sizes=())
     return replace(found, name=source.stem, program=program.path(source))

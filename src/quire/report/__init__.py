@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A comparison for people and programs: table, picture, JSON."""
+"""Present a comparison: table, plot, JSON."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The table of what compiles: a row for each configuration, a column for each topic."""
+"""The table of compile results: one row per configuration, one column per topic."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STYLES = {OK: "green", FAILED: "red", NO_COMPILER: "yellow"}
 
 
 def show(cells: Sequence[Cell], title: str) -> None:
-    """Print the table on stdout, and below it what failed."""
+    """Print the table on stdout, followed by the failures."""
     out = console()
     out.print(build(cells, title))
     for cell in cells:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The same as JSON, with everything that is needed to get the same numbers again."""
+"""The comparison as JSON, with all inputs needed to reproduce its numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from quire.source.side import Side, Sides
 
 @dataclass(frozen=True)
 class Provenance:
-    """What one architecture's comparison was made with."""
+    """The kernels and fragments of one architecture's comparison."""
 
     a: Rig
     b: Rig
@@ -54,7 +54,7 @@ def _side(side: Side) -> dict[str, Any]:
 
 
 def _further_cpu(comparison: Comparison, made: Provenance) -> dict[str, Any]:
-    """As an architecture, apart from those: not every reader looks for a CPU."""
+    """The fields of an architecture, in a separate list: not every reader checks for a CPU."""
     cpu = comparison.arch.cpu
     named = {"name": cpu.name, "qemu_model": cpu.model, "lacks": cpu.lacks} if cpu else {}
     return {"cpu": named, **_architecture(comparison, made)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The picture: one row of panels per workload, one column per architecture, SVG and PNG."""
+"""The plot: one row of panels per workload, one column per architecture, SVG and PNG."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 A, B = "#b8bcc4", "#2166ac"
 WIDTH, PANEL_HEIGHT = 9.0, 1.75
-# A ratio within this share of 1 is not written over its bars.
+# Ratios within this distance of 1 are not printed above their bars.
 NOTABLE = 0.01
 # Panels whose bars differ by more than this factor get a logarithmic scale.
 LOGARITHMIC = 40
-# More bars than this need smaller labels.
+# With more bars than this, labels are smaller.
 MANY = 6
 
 
 def draw(comparisons: Sequence[Comparison], title: str, stem: Path) -> list[Path]:
-    """Write `stem`.svg and `stem`.png; their paths."""
+    """Write `stem`.svg and `stem`.png; return their paths."""
     import matplotlib as mpl  # noqa: PLC0415 -- slow, and useless to other commands
     from matplotlib import pyplot as plt  # noqa: PLC0415
 
     mpl.use("Agg")
-    # The same numbers give the same bytes.
+    # The same numbers produce the same bytes.
     mpl.rcParams.update({"svg.hashsalt": "quire", "svg.fonttype": "none", "font.size": 8})
     groups = list(dict.fromkeys(_group(row) for c in comparisons for row in c.rows))
     figure, axes = plt.subplots(
@@ -54,7 +54,7 @@ def draw(comparisons: Sequence[Comparison], title: str, stem: Path) -> list[Path
 
 
 def _group(row: Row) -> str:
-    """Rows of one panel differ in folio size only; workloads without one share a panel."""
+    """Rows of one panel differ only in folio size; workloads without a size share a panel."""
     return row.cell.label if row.cell.size is not None else row.cell.workload.name
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The table: workload × folio size, both sides, ratio, what the authors posted."""
+"""The table: workload × folio size, both sides, ratio, the authors' posted figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.text import Text
 from quire.host.console import console
 from quire.measure.comparison import Comparison, Row
 
-# A ratio within this share of 1 is no change worth a colour.
+# Ratios within this distance of 1 are not coloured.
 NOTABLE = 0.01
 
 
@@ -40,7 +40,7 @@ def build(comparison: Comparison, base: str) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     if posted:
         table.add_column("posted\n(time)", no_wrap=True)
-    # The only column that may wrap where the terminal is narrow.
+    # Only this column may wrap on a narrow terminal.
     table.add_column("")
     previous = ""
     for row in comparison.rows:
@@ -67,11 +67,11 @@ def _add(table: Table, row: Row, *, posted: bool) -> None:
     if row.a.own and row.b.own:
         ratio = row.a.own / row.b.own
         own = (number(row.a.own), number(row.b.own))
-        table.add_row("  of it unmapping", "", *own, _ratio(ratio))
+        table.add_row("  unmapping alone", "", *own, _ratio(ratio))
 
 
 def number(value: float) -> str:
-    """Three significant digits below 100, whole numbers above, thousands set apart."""
+    """Three significant digits below 100, whole numbers above; thousands are separated."""
     if value >= 100:
         return f"{value:,.0f}".replace(",", " ")
     if value == 0:
@@ -80,7 +80,7 @@ def number(value: float) -> str:
 
 
 def remarks(row: Row) -> str:
-    """Counters the workload is about, and whether the row can be trusted to repeat."""
+    """The workload's counters, and whether the row's counts are repeatable."""
     parts = []
     for name in row.cell.workload.counters:
         if name in row.a.counters:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Kernel source: a base, a series of patches, and trees made of both."""
+"""Kernel source: a base, a series of patches, and the trees built from them."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Applying a series to a tree: without fuzz, all of it or nothing, harmless the second time.
+"""Apply a series to a tree: without fuzz, completely or not at all, and idempotently.
 
-The touched files are copied aside and patched there; the tree is written only when everything
-fitted. A topic that is already in the tree is first taken out of the copy, so that the
-result is the same whether none, some or all of the series was there.
+The touched files are copied and patched in the copy; the tree is written only when all patches
+apply. Topics that the tree already has are first reverted in the copy, so that the result is the
+same whether the tree had none, some or all of the series.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from quire.host.git import PLAIN
 from quire.source.patch import Patch
 from quire.source.series import Series
 
-# What a file holds after the series; None: it is deleted.
+# A file's contents after the series; None: the file is deleted.
 Contents = dict[str, bytes | None]
 
 
 @dataclass(frozen=True)
 class Applied:
-    """What applying did: the files written, and the patches that were there before."""
+    """The result of applying: the files written, and the patches that were already applied."""
 
     written: tuple[str, ...]
     already: tuple[str, ...]
 
 
 def apply_series(tree: Path, series: Series) -> Applied:
-    """Apply `series` to `tree`. UserError names the patch and hunk; the tree is then untouched."""
+    """Apply `series` to `tree`. UserError names patch and hunk; the tree is then unchanged."""
     names = sorted({name for patch in series.patches for name in patch.files()})
     with tempfile.TemporaryDirectory(prefix="quire-apply-") as directory:
         scratch = Path(directory)
@@ -57,24 +57,24 @@ def apply_series(tree: Path, series: Series) -> Applied:
 
 
 def apply_patch(tree: Path, patch: Patch) -> None:
-    """Apply one patch with no fuzz. UserError names it and the hunk that refuses."""
+    """Apply one patch without fuzz. UserError names the patch and the rejected hunk."""
     refusal = _git_apply(tree, patch)
     if refusal is not None:
         raise UserError(
-            f"patch {patch.name} does not fit",
-            f"{patch.subject()}\n{_refusing_hunks(patch, refusal)}\nthe tree is as it was",
-            "use a base the series is for (quire doctor lists them), "
+            f"patch {patch.name} does not apply",
+            f"{patch.subject()}\n{_refusing_hunks(patch, refusal)}\nthe tree is unchanged",
+            "use a base of this series (quire doctor lists them), "
             "or rebase the patch: quire tree, quire export",
         )
 
 
 def fits(tree: Path, patch: Patch, *, reverse: bool = False) -> bool:
-    """Whether the patch would apply (or come off) cleanly."""
+    """Whether the patch applies (or reverts) cleanly."""
     return _git_apply(tree, patch, "--check", *(["--reverse"] if reverse else [])) is None
 
 
 def write(tree: Path, contents: Contents) -> None:
-    """Write all files or none: first beside their places, then renamed while Ctrl-C waits."""
+    """Write all files or none: first to temporary files, then rename them with signals deferred."""
     beside: list[tuple[Path, Path | None]] = []
     try:
         for name, data in contents.items():
@@ -108,7 +108,7 @@ def _write_beside(place: Path, data: bytes | None) -> tuple[Path, Path | None]:
 
 
 class _Uninterrupted:
-    """Holds signals back for a moment. Only the main thread gets them, so only there."""
+    """Defers signals. Only the main thread receives them, so it does nothing in other threads."""
 
     _signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -130,7 +130,7 @@ class _Uninterrupted:
 
 
 def _peel(scratch: Path, series: Series) -> list[str]:
-    """Take topics that are wholly there out of the scratch copy, last one first."""
+    """Revert topics that are completely applied in the scratch copy, the last one first."""
     already: list[str] = []
     for topic in reversed(series.topics):
         patches = [patch for patch in series.patches if patch.topic == topic]
@@ -162,12 +162,12 @@ def _changed(tree: Path, scratch: Path, names: Iterable[str]) -> Contents:
 
 
 def _git_apply(tree: Path, patch: Patch, *options: str) -> str | None:
-    """None if it worked, else git's complaint. Nothing is written when it complains."""
+    """None on success, else git's message. On failure nothing is written."""
     finished = process.run(
         process.Command(
             ["git", "apply", "-p1", "--whitespace=nowarn", *options, str(patch.path.resolve())],
             cwd=tree,
-            # Inside another repository git would take paths from that one's root.
+            # Inside another repository, git would resolve paths from that repository's root.
             env={"GIT_CEILING_DIRECTORIES": str(tree.resolve().parent), **PLAIN},
         )
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A base: a pristine kernel source, its version, where it came from and its SHA-256."""
+"""A base: a pristine kernel source, its version, its origin and its SHA-256."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ RECORD = "base.json"
 
 @dataclass(frozen=True)
 class Base:
-    """`path` is our own copy of the tree, never the user's."""
+    """`path` is our own copy of the tree, not the user's tree."""
 
     key: str
     version: Version
     # "Debian linux-source-6.12 6.12.117-1~deb12u1 (bookworm-security)" or a directory.
     origin: str
-    # Of the package, or over the names and contents of a directory's files: SHA-256. Of a revision
+    # SHA-256 of the package, or over the names and contents of a directory's files. For a revision
     # of git: git:COMMIT.
     hash: str
     path: Path
 
 
 def from_debian(cache: Cache, line: Line, wanted: str) -> Base:
-    """Debian's source for "6.12" (the newest the system's apt offers) or "6.12.94" (that one)."""
+    """Debian's source for "6.12" (the newest in the system's apt) or "6.12.94" (that version)."""
     cached = _cached(cache, wanted)
     if cached:
         return cached
@@ -45,12 +45,12 @@ def from_debian(cache: Cache, line: Line, wanted: str) -> Base:
 
 
 def find_offer(cache: Cache, line: Line, wanted: str) -> debian.Offer:
-    """The offer for `wanted`, the system's apt first. UserError if no suite has it."""
+    """The offer for `wanted`; the system's apt comes first. UserError if no suite has it."""
     known_as = packages(line)
     if not shutil.which("apt-get"):
         raise UserError(
             "this host has no apt, so Debian's kernel source cannot be fetched",
-            remedy="give a kernel tree of your own with --source DIR",
+            remedy="name your own kernel tree with --source DIR",
         )
     package = known_as.package
     known = debian.offers(package, debian.Apt())
@@ -62,30 +62,30 @@ def find_offer(cache: Cache, line: Line, wanted: str) -> debian.Offer:
         raise UserError(
             f"Debian offers no {package} that is {wanted}",
             "offered: " + (", ".join(offer.version for offer in known) or "nothing"),
-            "choose one of these, or give a tree of your own with --source DIR",
+            "choose one of these, or name your own kernel tree with --source DIR",
         )
     return fitting[0]
 
 
 def packages(line: Line) -> Debian:
-    """Debian's packages of a line. UserError if Debian does not have it."""
+    """The Debian packages of a line. UserError if Debian does not package the line."""
     if not line.debian:
         raise UserError(
-            f"the line {line.name} names no package of Debian's",
+            f"the line {line.name} names no Debian package",
             str(line.folder),
-            "give a kernel tree of your own with --source DIR or --git DIR --a REVISION",
+            "name your own kernel tree with --source DIR, or --git DIR --a REVISION",
         )
     return line.debian
 
 
 def apt_state(cache: Cache, line: Line, debian_arch: str = "") -> Path:
-    """Where the apt state for that line's suites is kept, of another architecture's packages if
-    one is named."""
+    """The directory of the apt state for the line's suites; with `debian_arch`, for that
+    architecture's packages."""
     return cache.root / "-".join(filter(None, ("apt", line.name, debian_arch)))
 
 
 def all_offers(cache: Cache, line: Line) -> list[debian.Offer]:
-    """One offer per kernel version of `line` in all of Debian's suites, oldest first."""
+    """One offer per kernel version of `line` in all Debian suites, oldest first."""
     by_kernel: dict[str, debian.Offer] = {}
     known_as = packages(line)
     apt = debian.isolated(apt_state(cache, line), known_as.suites)
@@ -99,7 +99,7 @@ LATER = "the next commands depend on the base"
 
 
 def from_offer(cache: Cache, offer: debian.Offer) -> Base:
-    """Download, verify and unpack one version of Debian's package."""
+    """Download, verify and unpack one version of the Debian package."""
     origin = f"Debian {offer.package} {offer.version}"
     line = offer.package.removeprefix("linux-source-")
 
@@ -114,7 +114,7 @@ def from_offer(cache: Cache, offer: debian.Offer) -> Base:
 
 
 def from_directory(cache: Cache, source: Path) -> Base:
-    """A copy of the user's own tree; UserError if it is no kernel tree."""
+    """A copy of the user's own tree; UserError if it is not a kernel tree."""
     source = source.resolve()
     version.of_tree(source)
     listing = [(name, *_stat(source / name)) for name in _files(source)]
@@ -134,7 +134,7 @@ def from_directory(cache: Cache, source: Path) -> Base:
             raise BuildFailed(
                 f"{source} could not be copied",
                 finished.output.strip()[-1000:],
-                "free some space (a tree takes 1.5 GB), or put the build elsewhere with O=DIR",
+                "free some space (a tree needs 1.5 GB), or name another build directory with O=DIR",
             )
         process.needs_results(LATER)
         (directory / "names").unlink()
@@ -145,7 +145,7 @@ def from_directory(cache: Cache, source: Path) -> Base:
 
 
 def digest_files(tree: Path, names: list[str]) -> str:
-    """SHA-256 over the sorted names and contents of `names`; links count by their target."""
+    """SHA-256 over the sorted `names` and their contents; for a link, its target."""
     total = hashlib.sha256()
     for name in sorted(names):
         path = tree / name
@@ -156,9 +156,9 @@ def digest_files(tree: Path, names: list[str]) -> str:
 
 
 def _files(source: Path) -> list[str]:
-    """The source files: what git tracks, or all but what a build in the tree would leave."""
+    """The source files: those that git tracks, or all except in-tree build output."""
     if (source / ".git").exists():
-        # What is not committed, or new and not ignored, belongs to the tree as it is.
+        # Include uncommitted changes and new files that are not ignored.
         words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
         finished = process.query("git", *words, cwd=source)
         if not finished.status:
@@ -166,7 +166,7 @@ def _files(source: Path) -> list[str]:
             return sorted({name for name in names if name and _is_file(source / name)})
     if (source / ".config").exists() or (source / "include/config").exists():
         raise UserError(
-            f"{source} has been built in, so its sources cannot be told from its products",
+            f"{source} contains build output, which cannot be separated from its sources",
             remedy=f"make -C {source} mrproper   (or name a git work tree)",
         )
     return sorted(_walk(source))
@@ -175,7 +175,7 @@ def _files(source: Path) -> list[str]:
 def _walk(source: Path) -> Iterator[str]:
     for directory, subdirectories, files in os.walk(source):
         here = Path(directory)
-        # Directories made with O= lie beside the sources and hold a generated Makefile.
+        # O= directories may be inside the sources and contain a generated Makefile.
         subdirectories[:] = [d for d in subdirectories if not _is_build(here / d)]
         for name in files:
             yield str((here / name).relative_to(source))
@@ -189,14 +189,14 @@ def _is_file(path: Path) -> bool:
 
 
 def _state(source: Path) -> str:
-    """Of a git work tree: the commit it is at, and how many files differ from it."""
+    """For a git work tree: its commit, and the number of changed files."""
     if not (source / ".git").exists():
         return ""
     described = process.query("git", "describe", "--always", "--tags", cwd=source)
     if described.status:
         return ""
     changes = process.query("git", "status", "--porcelain", cwd=source).output.splitlines()
-    count = f", {len(changes)} files changed and not committed" if changes else ""
+    count = f", {len(changes)} uncommitted files" if changes else ""
     return f" ({described.output.strip()}{count})"
 
 
@@ -210,7 +210,7 @@ def _stat(path: Path) -> tuple[int, int]:
 
 
 def _cached(cache: Cache, wanted: str) -> Base | None:
-    """The newest Debian base on disk that is `wanted`, so that a warm run needs no apt."""
+    """The newest cached Debian base for `wanted`, so that a cached run needs no apt."""
     bases = [load(record.parent) for record in (cache.root / "base").glob(f"[!.]*/{RECORD}")]
     fitting = [
         base
@@ -231,32 +231,32 @@ def _line(wanted: str) -> str:
 
 
 def safe(text: str) -> str:
-    """`text` as a directory name that kbuild can live in."""
-    # make and the shell scripts of kbuild stumble over some characters in paths.
+    """`text` as a directory name that is safe for kbuild."""
+    # make and kbuild's shell scripts fail on some characters in paths.
     return re.sub(r"[^A-Za-z0-9.+]+", "-", text)
 
 
 def record(directory: Path, origin: str, hashed: str) -> None:
-    """Write what a base's directory holds; UserError if that is no kernel tree."""
+    """Write the record of a base's directory; UserError if it is not a kernel tree."""
     found = {"version": str(version.of_tree(directory / "linux")), "origin": origin, "hash": hashed}
     (directory / RECORD).write_text(json.dumps(found, indent=1) + "\n")
 
 
 def load(directory: Path, origin: str = "") -> Base:
-    """The base in a directory of the cache; `origin` as it is called now, if not as then."""
+    """The base in a directory of the cache; `origin` overrides the recorded one."""
     found = json.loads((directory / RECORD).read_text())
     return Base(
         directory.name,
         version.parse(found["version"]),
         origin or found["origin"],
-        # Directories that an older quire made.
+        # Directories written by an older quire.
         found.get("hash") or f"sha256:{found['sha256']}",
         directory / "linux",
     )
 
 
 def as_json(base: Base) -> dict[str, str]:
-    """What a result says about its base."""
+    """The part of a result that describes its base."""
     return {key: str(value) for key, value in asdict(base).items() if key in _PUBLIC} | {
         "version": str(base.version)
     }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A series as a git checkout, and back: edit, rebase and amend there with ordinary git.
+"""Convert a series to a git checkout and back: edit, rebase and amend there with ordinary git.
 
-The base is the first commit and each patch a commit on top. Which topic a commit belongs to
-is known from the patch of that subject in the series; a new commit belongs where the commit
-before it does, unless it says `Quire-topic: NAME` in a trailer.
+The base is the first commit and each patch is a commit on top. A commit belongs to the topic whose
+patch in the series has the same subject. A new commit belongs to the topic of the preceding one,
+unless its message has a trailer `Quire-topic: NAME`.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from quire.source.base import Base
 from quire.source.series import Series
 from quire.source.tree import OBJDIR_PREFIX
 
-# In the checkout's own configuration: the base's commit.
+# In the checkout's git configuration: the commit of the base.
 BASE_SETTING = "quire.base"
 BRANCH = "quire"
 _TOPIC = re.compile(r"^Quire-topic: *(\S+)\n?", re.M)
-# As git format-patch limits file names.
+# The limit of git format-patch for file names.
 SLUG_LENGTH = 52
 
 
 @dataclass(frozen=True)
 class Commit:
-    """One commit on top of the base: its hash, its topic, and its file's name."""
+    """One commit on top of the base: its hash, its folder, and the stem of its file name."""
 
     hash: str
     folder: str
@@ -44,12 +44,12 @@ class Commit:
 
     @property
     def topic(self) -> str:
-        """What patches are numbered by; a variant's folder holds only some of a topic."""
+        """The topic, by which patches are numbered; a variant's folder may have only part of it."""
         return self.folder.partition("@")[0]
 
 
 def checkout(base: Base, series: Series, directory: Path) -> str:
-    """Make the checkout; the base's commit. UserError if a patch does not apply as mail."""
+    """Create the checkout; return the base's commit. UserError if git am rejects a patch."""
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise UserError(
             f"{directory} is not empty", remedy="name another directory, or remove it first"
@@ -69,7 +69,7 @@ def _checkout(base: Base, series: Series, directory: Path) -> str:
     )
     git(directory, "init", "-q", "-b", BRANCH)
     git(directory, "config", "gc.auto", "0")
-    # What the tree's own .gitignore names belongs to the base all the same.
+    # Files that the tree's .gitignore excludes belong to the base, too.
     git(directory, "add", "-A", "-f")
     message = f"Linux {base.version}\n\n{base.origin}\n{base.hash}\n"
     git(directory, "commit", "-q", "--no-verify", "-m", message, env=IDENTITY)
@@ -89,27 +89,27 @@ def _checkout(base: Base, series: Series, directory: Path) -> str:
             raise UserError(
                 f"patch {patch.name} does not apply as mail",
                 finished.output.strip()[-1500:],
-                "the series is for another base, or the file is no `git format-patch` output",
+                "the series is for another base, or the file is not `git format-patch` output",
             )
     return commit
 
 
 def export(directory: Path, project: Path) -> tuple[Series, list[str]]:
-    """Write the checkout's commits back as the series; the series and the files that changed.
+    """Write the checkout's commits back as the series; return the series and the changed files.
 
-    UserError when the checkout is not ours, not clean, or not a line of single commits. Files
-    are written all or none; cover letters stay as they are.
+    UserError when quire did not create the checkout, when it is not clean, or when its history is
+    not linear. Either all files are written or none; cover letters are kept.
     """
     base = _base_commit(directory)
     if git(directory, "status", "--porcelain", "--untracked-files=no").strip():
         raise UserError(
-            f"{directory} has changes that are not committed", remedy="commit or drop them first"
+            f"{directory} has uncommitted changes", remedy="commit or discard them first"
         )
     of = _base_version(directory, base)
     where = lines.of_version(project, of)
     if not where.series or not where.exact:
         raise UserError(
-            f"there is no series for Linux {of}",
+            f"no series for Linux {of}",
             str(where.folder),
             "add a folder for it to lines/, with a [series]: docs/lines.md",
         )
@@ -123,10 +123,10 @@ def export(directory: Path, project: Path) -> tuple[Series, list[str]]:
 
 
 def normalise(mail: str) -> str:
-    """A patch as mail without what changes though the patch does not.
+    """A patch as mail without the parts that vary while the patch stays the same.
 
-    The commit's own hash and git's version are left out by options; the blob hashes of `index`
-    lines go here: they differ with every base, and text patches do not need them.
+    git options already omit the commit's own hash and git's version. This removes the blob hashes
+    of `index` lines: they differ for every base, and text patches do not need them.
     """
     head, separator, diff = mail.partition("\ndiff --git ")
     diff = re.sub(r"^index [0-9a-f]+\.\.[0-9a-f]+(?: \d+)?\n", "", diff, flags=re.M)
@@ -135,7 +135,7 @@ def normalise(mail: str) -> str:
 
 
 def _contents(directory: Path, series: Series, commits: Sequence[Commit]) -> Contents:
-    """Every file of the series: patches by name, the series file, None for those that go."""
+    """Every file of the series: patches by name, the series file, None for deleted files."""
     totals = Counter(commit.topic for commit in commits)
     numbers: Counter[str] = Counter()
     names: list[str] = []
@@ -157,7 +157,7 @@ def _contents(directory: Path, series: Series, commits: Sequence[Commit]) -> Con
 
 
 def _series_text(series: Series, names: Sequence[str]) -> str:
-    """The series file with its comments, each staying before the topic it stood before."""
+    """The series file with its comments, each before the same topic as previously."""
     comments: dict[str, list[str]] = {}
     waiting: list[str] = []
     folders = {patch.name: patch.folder for patch in series.patches}
@@ -188,9 +188,9 @@ def _commits(directory: Path, base: str, series: Series) -> list[Commit]:
     merges = git(directory, "rev-list", "--merges", f"{base}..HEAD").split()
     if merges:
         raise UserError(
-            "the checkout holds a merge, which no patch can say",
+            "the checkout contains a merge, which a patch cannot represent",
             merges[0],
-            "make the history a line: git rebase",
+            "make the history linear: git rebase",
         )
     known = {patch.subject(): patch.folder for patch in series.patches}
     folder = series.patches[0].folder if series.patches else ""
@@ -204,7 +204,7 @@ def _commits(directory: Path, base: str, series: Series) -> list[Commit]:
         commits.append(Commit(commit, folder, slug))
     if commits and not commits[0].folder:
         raise UserError(
-            "it is not known which topic the first commit belongs to",
+            "the topic of the first commit is unknown",
             commits[0].slug,
             "add a line to its message: Quire-topic: NAME",
         )
@@ -212,7 +212,7 @@ def _commits(directory: Path, base: str, series: Series) -> list[Commit]:
 
 
 def _mail(directory: Path, commit: str, prefix: str) -> str:
-    """The commit as mail; `prefix` says which of its topic's patches it is."""
+    """The commit as mail; `prefix` has its number among the topic's patches."""
     return normalise(
         git(
             directory,
@@ -236,9 +236,9 @@ def _base_commit(directory: Path) -> str:
     commit = finished.output.strip()
     if finished.status or run_git(directory, "merge-base", "--is-ancestor", commit, "HEAD").status:
         raise UserError(
-            f"{directory} was not made by quire tree, or its base is gone",
+            f"quire tree did not create {directory}, or its base commit is missing",
             commit,
-            "make a checkout with: quire tree",
+            "create a checkout with: quire tree",
         )
     return commit
 

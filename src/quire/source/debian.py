@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Debian's kernel packages, through apt, whose signed index vouches for what arrives.
+"""Debian's kernel packages through apt, which verifies them against its signed index.
 
-The system's own apt sources come first. Another suite of the same mirror is reached through an
-apt state directory of our own, built from the mirror that is configured and Debian's keyring;
-the system's settings stay as they are, and root is not needed.
+The system's own apt sources come first. For another suite of the same mirror, quire uses its own
+apt state directory, with the configured mirror and Debian's keyring. The system's settings do not
+change, and root is not needed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from quire.host import process
 from quire.host.cache import sha256
 from quire.host.errors import BuildFailed, UserError
 
-# Releases whose mirror, if apt has one, serves the suites of every line.
+# Releases whose mirror, if apt has one, provides the suites of every line.
 RELEASES = ("bookworm", "trixie", "forky", "duke", "sid", "stable", "testing", "unstable")
 KEYRINGS = ("debian-archive-keyring.gpg", "debian-archive-keyring.pgp")
 
@@ -30,17 +30,17 @@ class Apt:
     options: tuple[str, ...] = ()
 
     def command(self, program: str, *args: str, cwd: Path | None = None) -> process.Command:
-        """apt-get or apt-cache with these options."""
+        """The apt-get or apt-cache command with these options."""
         options = list(self.options)
         if os.geteuid() == 0:
-            # Root would hand downloads to a user who cannot write where they go.
+            # As root, apt would download as a user without write access to the directory.
             options += ["-o", "APT::Sandbox::User=root"]
         return process.Command([program, "-q", *options, *args], cwd=cwd)
 
 
 @dataclass(frozen=True)
 class Offer:
-    """One version of the package that an apt configuration can fetch."""
+    """One version of the package that this apt configuration can fetch."""
 
     package: str
     version: str
@@ -49,19 +49,19 @@ class Offer:
 
     @property
     def kernel(self) -> str:
-        """6.12.117 of 6.12.117-1~deb12u1."""
+        """The kernel version: 6.12.117 of 6.12.117-1~deb12u1."""
         return self.version.partition("-")[0]
 
 
 def for_architecture(debian_arch: str) -> Apt:
-    """The system's apt, but for the packages of that architecture, as far as it has an index."""
-    # Its cache of all indexes is left alone: an empty name keeps ours in memory.
+    """The system's apt, for the packages of that architecture, as far as apt has an index."""
+    # Leave the system's caches alone: with an empty name, apt keeps its cache in memory.
     caches = ("-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache=")
     return Apt((*_architecture_options(debian_arch), *caches))
 
 
 def offers(package: str, apt: Apt) -> list[Offer]:
-    """All versions of `package` known to `apt`, in its order, newest first."""
+    """All versions of `package` that `apt` knows, newest first."""
     finished = process.query(*apt.command("apt-cache", "madison", package).argv)
     found = []
     for row in finished.output.splitlines():
@@ -74,8 +74,8 @@ def offers(package: str, apt: Apt) -> list[Offer]:
 
 
 def isolated(root: Path, suites: Sequence[str], debian_arch: str = "") -> Apt:
-    """An apt configuration of our own below `root` that sees these suites, its index fetched now;
-    of another architecture's packages if one is named."""
+    """Our own apt configuration below `root` for these suites, with a new index; for another
+    architecture's packages if one is named."""
     main, security = _mirror()
     keyring = _keyring()
     for name in ("lists/partial", "cache/archives/partial"):
@@ -85,14 +85,14 @@ def isolated(root: Path, suites: Sequence[str], debian_arch: str = "") -> Apt:
     finished = _update(apt, root, keyring, uris)
     missing = re.findall(r"The repository '\S+ (\S+) Release' does not have", finished.output)
     if finished.status and missing:
-        # A mirror need not carry every suite; what it does carry is still of use.
+        # A mirror may lack some suites; use those it has.
         present = {suite: uri for suite, uri in uris.items() if suite not in missing}
         finished = _update(apt, root, keyring, present)
     if finished.status:
         raise UserError(
             "apt could not read the index of Debian's suites",
             finished.output.strip()[-1000:],
-            "check the network, or give a tree of your own with --source DIR",
+            "check the network, or name your own kernel tree with --source DIR",
         )
     return apt
 
@@ -122,10 +122,10 @@ def _architecture_options(debian_arch: str) -> tuple[str, ...]:
 
 
 def fetch(offer: Offer, directory: Path) -> tuple[Path, str]:
-    """Download the package into `directory`: the file and its SHA-256.
+    """Download the package into `directory`; return the file and its SHA-256.
 
-    apt checks the download against its signed index; the sum is taken again from the file and
-    compared with the index's, so that what is recorded is what was verified.
+    apt checks the download against its signed index. The SHA-256 is computed from the file and
+    compared with the index, so that the recorded value is the verified one.
     """
     wanted = _index_sha256(offer)
     command = offer.apt.command(
@@ -146,21 +146,21 @@ def _verified(
         raise UserError(
             f"apt could not download {offer.package} {offer.version}",
             f"{command.text()}\n{finished.output.strip()[-1000:]}",
-            "check the network (apt-get update), or give a tree of your own with --source DIR",
+            "check the network (apt-get update), or name your own kernel tree with --source DIR",
         )
     found = sha256(files[0])
     if found != wanted:
         raise UserError(
-            f"{files[0].name} is not what Debian's signed index describes",
+            f"{files[0].name} does not match Debian's signed index",
             f"SHA-256 of the file  {found}\nSHA-256 of the index {wanted}",
-            "run apt-get update and try again; if it persists, the mirror is not to be trusted",
+            "run apt-get update and try again; if it persists, do not trust the mirror",
         )
     return files[0], found
 
 
 def unpack(package: Path, line: str, destination: Path, only: Sequence[str] = ()) -> None:
-    """Unpack the source tarball inside the package into `destination`, or only those files of it
-    that it has. BuildFailed if it fails."""
+    """Unpack the source tarball of the package into `destination`; with `only`, just those of the
+    files that it contains. BuildFailed on an error."""
     script = (
         'dpkg-deb --fsys-tarfile "$1" | tar -xO "./usr/src/linux-source-$2.tar.xz"'
         ' | xz -dc -T0 | tar -x --no-same-owner --strip-components=1 -C "$3" "${@:4}"'
@@ -169,25 +169,25 @@ def unpack(package: Path, line: str, destination: Path, only: Sequence[str] = ()
     argv = ["bash", "-o", "pipefail", "-c", script, "unpack", str(package), line]
     argv += [str(destination), *(f"linux-source-{line}/{name}" for name in only)]
     finished = process.run(process.Command(argv))
-    # A file that this version does not have (a patch creates it) is no failure.
+    # A file that this version lacks is not an error: a patch may create it.
     absent = only and "Not found in archive" in finished.output
     if finished.status and not absent:
         raise BuildFailed(
             f"{package.name} could not be unpacked",
             finished.output.strip()[-1000:],
-            "free some space (a tree takes 1.5 GB), or put the build elsewhere with O=DIR",
+            "free some space (a tree needs 1.5 GB), or name another build directory with O=DIR",
         )
 
 
 def member(package: Path, name: str) -> str:
-    """The text of one .xz file inside the package. BuildFailed if it is not there."""
+    """The text of one .xz file in the package. BuildFailed if it is missing."""
     script = 'dpkg-deb --fsys-tarfile "$1" | tar -xO "./$2" | xz -dc'
     finished = process.query("bash", "-o", "pipefail", "-c", script, "member", str(package), name)
     if finished.status:
         raise BuildFailed(
             f"{package.name} has no readable {name}",
             finished.output.strip()[-1000:],
-            "see what it has: dpkg-deb -c",
+            "list its contents: dpkg-deb -c",
         )
     return finished.output
 
@@ -199,13 +199,13 @@ def _index_sha256(offer: Offer) -> str:
     if not found:
         raise UserError(
             f"apt's index has no SHA-256 for {offer.package} {offer.version}",
-            remedy="run apt-get update, or give a tree of your own with --source DIR",
+            remedy="run apt-get update, or name your own kernel tree with --source DIR",
         )
     return found[1]
 
 
 def _mirror() -> tuple[str, str]:
-    """The configured mirror of Debian's main archive and of its security archive ("" if none)."""
+    """The configured mirrors of Debian's main and security archives (security: "" if none)."""
     form = "$(REPO_URI) $(RELEASE) $(COMPONENT)"
     finished = process.query("apt-get", "indextargets", "--format", form, "Created-By: Packages")
     rows = [row.split() for row in finished.output.splitlines()]
@@ -215,7 +215,7 @@ def _mirror() -> tuple[str, str]:
     if not main:
         raise UserError(
             "apt has no Debian mirror configured, so no base can be fetched",
-            remedy="give a kernel tree of your own with --source DIR",
+            remedy="name your own kernel tree with --source DIR",
         )
     return main, security
 

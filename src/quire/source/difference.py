@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What tells two trees apart, as a series of one patch.
+"""The difference of two trees, as a series of one patch.
 
-The second side is then built like a patched tree: from the first side's objects, with only what
-differs compiled anew.
+The second side is then built like a patched tree: from the first side's objects, compiling only
+what differs.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ FILE = "difference.patch"
 
 
 def between(cache: Cache, one: Base, other: Base) -> Series:
-    """The patch that makes `other` of `one`; no patch if they are the same."""
+    """The patch that turns `one` into `other`; no patch if they are equal."""
 
     def build(directory: Path) -> None:
-        # By these names git writes the prefixes that every patch has.
+        # git makes the usual a/ and b/ prefixes from these names.
         copy_links(one.path, directory / "a")
         copy_links(other.path, directory / "b")
         words = ["diff", "--no-index", "--no-prefix", "--binary", "--no-renames", "--no-color"]
         words += ["--output", FILE, "a", "b"]
         finished = process.run(process.Command(["git", *words], cwd=directory))
         process.needs_results("the next commands depend on the difference")
-        # 1: they differ, as diff says it.
+        # Status 1 means that they differ, as for diff.
         if finished.status not in (0, 1):
             raise BuildFailed(
-                "the two sides could not be compared",
+                "cannot compare the two sides",
                 finished.output.strip()[-1000:],
-                "free some space, or put the build elsewhere with O=DIR",
+                "free some space, or name another build directory with O=DIR",
             )
         process.check(process.Command(["rm", "-rf", "a", "b"], cwd=directory))
 

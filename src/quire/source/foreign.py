@@ -21,7 +21,7 @@ _REPLY = re.compile(r"^Subject:\s*(?:Re|RE|Fwd):", re.M)
 
 
 def read(cache: Cache, path: Path) -> Series:
-    """The patches in `path`, in order. UserError for what is none of these, or has no patch."""
+    """The patches in `path`, in order. UserError for any other file, or one without a patch."""
     path = path.resolve()
     if path.is_dir():
         quilt = path / "series"
@@ -30,7 +30,7 @@ def read(cache: Cache, path: Path) -> Series:
         return _of(path / "series", _named(sorted(path.glob("*.patch"))), path)
     if not path.is_file():
         raise UserError(
-            "the series is not there",
+            "the series does not exist",
             str(path),
             "name a mailbox, a patch or a directory of patches",
         )
@@ -48,7 +48,7 @@ def _of(file: Path, patches: Sequence[Patch], path: Path) -> Series:
     found = tuple(patch for patch in patches if patch.diff())
     if not found:
         raise UserError(
-            "there is no patch in it",
+            "there is no patch in this series",
             str(path),
             "name a mailbox (git format-patch --stdout, b4 am), a quilt series or a directory of "
             "*.patch files",
@@ -61,7 +61,7 @@ def _named(files: Sequence[Path]) -> list[Patch]:
 
 
 def _mails(cache: Cache, mailbox: Path) -> list[Patch]:
-    """The mails with patches of a mailbox, split once; by their numbers where all have one."""
+    """The patches in a mailbox, split once; sorted by number if all mails have one."""
 
     def build(directory: Path) -> None:
         command = process.Command(
@@ -71,7 +71,7 @@ def _mails(cache: Cache, mailbox: Path) -> list[Patch]:
         if finished.status:
             shutil.rmtree(directory, ignore_errors=True)
             raise UserError(
-                f"{mailbox.name} is no mailbox",
+                f"{mailbox.name} is not a mailbox",
                 f"{mailbox}\n{finished.output.strip()[-500:]}",
                 "write one with git format-patch --stdout or b4 am",
             )

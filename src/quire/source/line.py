@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A line of kernels (6.12, 7.3), as a folder of data: lines/NAME/line.toml and what it names.
+"""A kernel line (6.12, 7.3) as a folder of data: lines/NAME/line.toml and the files it names.
 
-docs/lines.md explains the keys. A line needs no code: what is not there (a series, seeded bugs,
-expected failures, posted figures) is taken for none.
+docs/lines.md explains the keys. A line needs no code; every part (a series, seeded bugs, expected
+failures, posted figures) is optional.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from quire.host.errors import UserError
 from quire.source.version import Version, parse
 
 FILE = "line.toml"
-# The fragments that every architecture has.
+# The fragments common to all architectures.
 ALL = "all"
 
 
 @dataclass(frozen=True)
 class Debian:
-    """Debian's packages of a line: the source, the configurations, the suites that have them."""
+    """The Debian packages of a line: the source, the configurations, the suites that have them."""
 
     package: str
     config: str
@@ -31,41 +31,41 @@ class Debian:
 
 @dataclass(frozen=True)
 class Line:
-    """One line. `exact`: false where it only stands in for a version that has no line of its own,
-    so that an option may be missing there."""
+    """One line. `exact` is false if the line stands in for a version without a line of its own; an
+    option of its fragments may then be missing."""
 
     name: str
     folder: Path
     debian: Debian | None
     # By architecture, and ALL.
     fragments: Mapping[str, tuple[Path, ...]]
-    # Where series files lie; None for a line without a series of ours.
+    # The folder of the series files; None for a line without our own series.
     series: Path | None = None
     exact: bool = True
 
     @property
     def expected(self) -> Path:
-        """Known failures, by name; the file need not exist."""
+        """Expected failures, by name; the file is optional."""
         return self.folder / "expected"
 
     @property
     def seeded(self) -> Path:
-        """Seeded bugs; the folder need not exist."""
+        """Seeded bugs; the folder is optional."""
         return self.folder / "seeded"
 
     @property
     def posted(self) -> Path:
-        """Figures that others posted; the file need not exist."""
+        """Posted figures; the file is optional."""
         return self.folder / "posted.toml"
 
     @property
     def differences(self) -> Path:
-        """Where our configurations differ from Debian's; the file need not exist."""
+        """Reasons for differences from Debian's configurations; the file is optional."""
         return self.folder / "debian-differences"
 
 
 def read(root: Path, folder: Path) -> Line:
-    """The line in `folder`; series are below `root`. UserError says what is wrong with it."""
+    """The line in `folder`; series are below `root`. UserError says what is wrong with the line."""
     file = folder / FILE
     try:
         data = tomllib.loads(file.read_text())
@@ -87,7 +87,7 @@ def read(root: Path, folder: Path) -> Line:
         raise UserError(
             f"the line {folder.name} cannot be read",
             f"{file}: {type(error).__name__}: {error}",
-            "mend it: docs/lines.md explains the keys",
+            "fix it: docs/lines.md explains the keys",
         ) from error
 
 
@@ -98,23 +98,23 @@ def known(root: Path) -> list[Line]:
 
 
 def named(root: Path, name: str) -> Line:
-    """The line called `name`, or the one of that version. UserError if there is none."""
+    """The line called `name`, or the line of that version. UserError if there is none."""
     line = parse(name.partition("-")[0]).line
     lines = known(root)
     for one in lines:
         if one.name == line:
             return one
     raise UserError(
-        f"there is no line for Linux {name}",
+        f"no line for Linux {name}",
         str(root / "lines"),
         f"use one of: {', '.join(one.name for one in lines)}\n"
-        "or add a folder to lines/ (docs/lines.md), or give a tree with --source, --git, --a",
+        "or add a folder to lines/ (docs/lines.md), or name a tree with --source, --git, --a",
     )
 
 
 def of_version(root: Path, version: Version) -> Line:
-    """The line of a tree of that version; if there is none, the nearest one below it, or the
-    oldest, stands in. UserError if the project has no line at all."""
+    """The line for a tree of that version. Without one, the nearest older line stands in, or the
+    oldest. UserError if the project has no line at all."""
     lines = known(root)
     if not lines:
         raise UserError("the project has no line of kernels", str(root / "lines"))
@@ -123,5 +123,5 @@ def of_version(root: Path, version: Version) -> Line:
             return one
     below = [one for one in lines if parse(one.name) <= version]
     nearest = below[-1] if below else lines[0]
-    # No series is for it, and an option of the fragments may not exist there.
+    # It has no series for this version, and options of its fragments may not exist there.
     return Line(nearest.name, nearest.folder, nearest.debian, nearest.fragments, None, exact=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One patch file: its name in the series, the files and hunks it holds."""
+"""One patch file: its name in the series, its files and hunks."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-# Where the message and the statistics end.
+# The end of the message and the diffstat.
 _DIFF = re.compile(r"^(?:diff --git |--- \S)", re.M)
-# Git's own header, of a file that keeps its name.
+# git's header for a file that keeps its name.
 _WHOLE = re.compile(r"^diff --git a/(.*) b/\1$")
 _HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@(.*)$")
 
 
 @dataclass(frozen=True)
 class Hunk:
-    """One hunk: the file, its number in that file from 1, old start line, what git shows after."""
+    """One hunk: the file, its number in that file from 1, old start line, git's text after @@."""
 
     file: str
     number: int
@@ -32,29 +32,29 @@ class Hunk:
 
 @dataclass(frozen=True)
 class Patch:
-    """`name` is as in the series file, for instance mremap/0001-mm-move-runs.patch."""
+    """`name` is the name in the series file, for example mremap/0001-mm-move-runs.patch."""
 
     name: str
     path: Path
 
     @property
     def folder(self) -> str:
-        """The folder it is in, empty for a patch outside any."""
+        """The patch's folder; empty for a patch outside any folder."""
         return self.name.rpartition("/")[0]
 
     @property
     def topic(self) -> str:
-        """What the folder is named for; `lazyfree@6.12.94` holds a variant of `lazyfree`."""
+        """The topic of the folder; `lazyfree@6.12.94` contains a variant of `lazyfree`."""
         return self.folder.partition("@")[0]
 
     def subject(self) -> str:
-        """The commit's subject, without [PATCH ...]; the name if the file has no mail header."""
+        """The commit's subject without [PATCH ...]; the name if the file has no mail header."""
         message = email.message_from_bytes(self.path.read_bytes(), policy=email.policy.default)
         subject = str(message.get("Subject", self.name))
         return re.sub(r"^\[PATCH[^]]*\]\s*", "", " ".join(subject.split()))
 
     def diff(self) -> str:
-        """What it does to a tree, without what it says about that."""
+        """The diff, without the message."""
         text = self._text()
         found = _DIFF.search(text)
         return text[found.start() :] if found else ""
@@ -78,7 +78,7 @@ class Patch:
         return hunks
 
     def hunk_at(self, file: str, line: int) -> Hunk | None:
-        """The hunk of `file` whose old start is `line`, as git names a failing one."""
+        """The hunk of `file` with old start `line`, as git names a rejected hunk."""
         for hunk in self.hunks():
             if hunk.file == file and hunk.line == line:
                 return hunk
@@ -88,7 +88,7 @@ class Patch:
         return self.path.read_text(errors="replace")
 
     def _names(self) -> list[tuple[str, ...]]:
-        """Paths of file headers and renames; only lines that directly belong to a diff header."""
+        """Paths in file headers and renames; only lines that directly follow a diff header."""
         names: list[tuple[str, ...]] = []
         lines = self._text().splitlines()
         for this, following in zip(lines, [*lines[1:], ""], strict=True):
@@ -97,7 +97,7 @@ class Patch:
             elif this.startswith(("rename from ", "rename to ")):
                 names.append((this.split(" ", 2)[2],))
             elif whole := _WHOLE.match(this):
-                # A binary, an empty file or a mode: no file headers follow.
+                # A binary file, an empty file or a mode change: no file headers follow.
                 names.append((whole[1],))
         return names
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A base from a revision of somebody's git repository; the repository is only read."""
+"""A base from a revision of a git repository; the repository is only read."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from quire.source.base import Base
 
 
 def resolve(repository: Path, revision: str) -> str:
-    """The commit that `revision` names there. UserError if there is no such repository or none."""
+    """The commit of `revision`. UserError if the repository or the revision does not exist."""
     if not repository.is_dir() or _git(repository, "rev-parse", "--git-dir").status:
         raise UserError(
-            f"{repository} is no git repository", remedy="name a clone of Linux with --git DIR"
+            f"{repository} is not a git repository", remedy="name a clone of Linux with --git DIR"
         )
     found = _git(repository, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     if found.status:
         near = _git(repository, "for-each-ref", "--format=%(refname:short)", f"**/*{revision}*")
         names = ", ".join(near.output.split()[:8])
         raise UserError(
-            f"there is no revision {revision!r} in {repository}",
-            f"refs like it: {names}" if names else "",
+            f"no revision {revision!r} in {repository}",
+            f"similar refs: {names}" if names else "",
             "name a branch, a tag or a commit of that repository",
         )
     return found.output.strip()
 
 
 def from_git(cache: Cache, repository: Path, revision: str) -> Base:
-    """The sources of that revision, as git archive writes them. UserError as resolve() and for a
-    revision that is no kernel tree."""
+    """The sources of that revision, from git archive. UserError as for resolve(), and if the
+    revision is not a kernel tree."""
     repository = repository.resolve()
     commit = resolve(repository, revision)
 
@@ -44,9 +44,9 @@ def from_git(cache: Cache, repository: Path, revision: str) -> Base:
         finished = process.run(process.Command([*argv, str(repository), commit, str(tree)]))
         if finished.status:
             raise BuildFailed(
-                f"{revision} of {repository} could not be exported",
+                f"cannot export {revision} of {repository}",
                 finished.output.strip()[-1000:],
-                "free some space (a tree takes 1.5 GB), or put the build elsewhere with O=DIR",
+                "free some space (a tree needs 1.5 GB), or name another build directory with O=DIR",
             )
         process.needs_results(base.LATER)
         base.record(directory, f"git {repository} {revision}", f"git:{commit}")

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The series for one line of kernels: patches in quilt order, a variant per range of versions.
+"""The series of one line: patches in quilt order, one variant per range of versions.
 
-`patches/linux-6.12.y/series` lists them all. Where one context cannot serve every 6.12.y, a
-second file `series.<anything>` lists the patches for other versions. Each file says which
-versions it is for in a comment, so quilt reads all of them:
+`patches/linux-6.12.y/series` lists all patches. Where the context differs between versions of
+6.12.y, another file `series.<anything>` lists the patches for other versions. A comment in each
+file gives its versions, so quilt can read all of them:
 
     # versions: 6.12.86-
 
-A topic that builds on another says so, and is then never applied without it:
+A topic that depends on another declares it, and is then never applied without it:
 
     # needs: swapout lazyfree
 """
@@ -35,25 +35,25 @@ class Series:
     file: Path
     versions: VersionRange
     patches: tuple[Patch, ...]
-    # topic -> those it builds on
+    # topic -> the topics that it depends on
     needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def folders(self) -> list[str]:
-        """Where the patches are, in order of first appearance."""
+        """The folders of the patches, in order of first appearance."""
         return list(dict.fromkeys(patch.folder for patch in self.patches))
 
     def key(self) -> str:
-        """Changes with any patch's diff or with their order; a message builds no kernel."""
+        """A hash of all diffs in order; messages do not affect a build and are left out."""
         return digest(*(patch.diff() for patch in self.patches))
 
     @property
     def topics(self) -> list[str]:
-        """The folders' names without what sets a variant apart."""
+        """The folders' names without the suffix of a variant."""
         return list(dict.fromkeys(patch.topic for patch in self.patches))
 
     def only(self, names: Collection[str]) -> Series:
-        """The patches of these topics and what they need. UserError for an unknown one."""
+        """The patches of these topics and their dependencies. UserError for an unknown topic."""
         unknown = [name for name in names if name not in self.topics]
         if unknown:
             raise UserError(
@@ -71,16 +71,16 @@ def read(file: Path) -> Series:
     found = _VERSIONS.search(text)
     patches = []
     for line in text.splitlines():
-        # quilt: comments to the end of the line, then options such as -p1 after the name.
+        # quilt: a comment extends to the end of the line; options such as -p1 follow the name.
         words = re.sub(r"(^|\s)#.*", "", line).split()
         if not words:
             continue
         patch = Patch(words[0], file.parent / words[0])
         if not patch.path.is_file():
             raise UserError(
-                f"{file.name} names a patch that is not there",
+                f"{file.name} names a patch that does not exist",
                 str(patch.path),
-                f"add the file, or take its line out of {file}",
+                f"add the file, or remove its line from {file}",
             )
         patches.append(patch)
     needs = {name: tuple(others.split()) for name, others in _NEEDS.findall(text)}
@@ -92,12 +92,12 @@ def variants(folder: Path) -> list[Series]:
     """All series files in a folder. UserError if there are none."""
     files = sorted(folder.glob("series")) + sorted(folder.glob("series.*"))
     if not files:
-        raise UserError("there is no series", str(folder), "add a file `series`, as quilt reads it")
+        raise UserError("there is no series", str(folder), "add a file `series` in quilt's format")
     return [read(file) for file in files]
 
 
 def select(folder: Path, version: Version) -> Series:
-    """The one series in `folder` that is for `version`. UserError if none is, or several are."""
+    """The series in `folder` for `version`. UserError if there is none, or more than one."""
     candidates = variants(folder)
     fitting = [series for series in candidates if version in series.versions]
     listing = "\n".join(f"{series.file.name}: {series.versions}" for series in candidates)
@@ -115,5 +115,5 @@ def select(folder: Path, version: Version) -> Series:
 
 
 def none(folder: Path) -> Series:
-    """A series without a patch, of a line that has none."""
+    """An empty series, for a line without one."""
     return Series(folder / "series", VersionRange(), ())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The two sides of a comparison: what the command line asks for becomes two labelled trees.
+"""The two sides of a comparison: turn the command line's request into two labelled trees.
 
-Our own series on one of our lines is one way among others: a base and a user's series, two
-revisions of a git repository, two directories.
+Stock and patched, with our own series on one of our lines, is one case. Others are a base and a
+user's series, two revisions of a git repository, and two directories.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from quire.source.line import Line
 from quire.source.series import Series
 from quire.source.tree import Tree
 
-# The sides of our own work.
+# The labels of the two sides of our own series.
 STOCK, PATCHED = "stock", "patched"
 DEFAULT_BASE = "6.12"
-# The longest label that leaves a table readable.
+# Longer labels make tables unreadable.
 LABEL = 24
 
 
 @dataclass(frozen=True)
 class Ask:
-    """What the command line says of the sides; empty where it says nothing."""
+    """The command line's description of the sides; empty fields are not given."""
 
     base: str = DEFAULT_BASE
     source: Path | None = None
@@ -40,7 +40,7 @@ class Ask:
     b: str = ""
     series: Path | None = None
     only: tuple[str, ...] = ()
-    # A line whose configuration to take, whatever the version of the trees.
+    # The line whose configuration to use, regardless of the version of the trees.
     line: str = ""
 
 
@@ -51,14 +51,14 @@ class Side:
     label: str
     tree: Tree
     about: str
-    # What it was made from; its tree may be another base with the difference applied.
+    # The origin of the side; its tree may be another base with the difference applied.
     origin: Base
 
 
 @dataclass(frozen=True)
 class Sides:
-    """Both halves. `series` is what B has beyond A; `ours` says whether it is one of ours, so that
-    its topics, excuses, expected failures and posted figures count."""
+    """Both halves. `series` is the difference from A to B. `ours`: it is one of our series, so its
+    topics, excuses, expected failures and posted figures apply."""
 
     line: Line
     a: Side
@@ -68,7 +68,7 @@ class Sides:
 
     @property
     def base(self) -> Base:
-        """What A was made from."""
+        """The base of side A."""
         return self.a.tree.base
 
     @property
@@ -78,12 +78,12 @@ class Sides:
 
     @property
     def same(self) -> bool:
-        """Whether there is nothing to compare: B is A."""
+        """Whether the sides are identical, so that there is nothing to compare."""
         return self.a.tree.path == self.b.tree.path
 
     @property
     def title(self) -> str:
-        """For tables and pictures."""
+        """The title of tables and plots."""
         if self.ours:
             count = len(self.series.patches)
             noun = "patch" if count == 1 else "patches"
@@ -92,9 +92,9 @@ class Sides:
 
 
 def sides(root: Path, cache: Cache, ask: Ask) -> Sides:
-    """The sides asked for, fetched, exported or copied, and patched.
+    """The requested sides: fetched, exported or copied, and patched.
 
-    UserError for a contradiction, for what does not exist, and for a series that does not apply.
+    UserError for contradictory options, for a missing tree, and for a series that does not apply.
     """
     one = base(root, cache, ask)
     where = line_of(root, ask, one)
@@ -104,7 +104,7 @@ def sides(root: Path, cache: Cache, ask: Ask) -> Sides:
 
 
 def base(root: Path, cache: Cache, ask: Ask) -> Base:
-    """What side A is made from. UserError as sides(), for A alone."""
+    """The base of side A. UserError as for sides(), for A alone."""
     _require_sense(ask)
     if ask.a:
         return _base(cache, ask.git, ask.a)
@@ -114,17 +114,17 @@ def base(root: Path, cache: Cache, ask: Ask) -> Base:
 
 
 def line_of(root: Path, ask: Ask, of: Base) -> Line:
-    """The line whose configuration a tree takes: --line, or its version's."""
+    """The line whose configuration a tree uses: --line, or the line of its version."""
     if ask.line:
         return line.named(root, ask.line)
     return line.of_version(root, of.version)
 
 
 def series_of(root: Path, cache: Cache, ask: Ask, where: Line, of: Base) -> tuple[Series, bool]:
-    """What side B has beyond that base, and whether it is ours; no patches if there is none."""
+    """The series from this base to side B, which may be empty; and whether it is ours."""
     if ask.series:
         found = foreign.read(cache, ask.series)
-        # Our own, named by its path, is still ours.
+        # Our own series named by its path is still ours.
         ours = where.series is not None and found.file.parent == where.series.resolve()
     else:
         known = where.series if where.exact and where.name == of.version.line else None
@@ -150,7 +150,7 @@ def _two_trees(cache: Cache, ask: Ask, where: Line, one: Base) -> Sides:
     left, right = _labels((ask.a or STOCK, ask.b))
     stock = replace(tree.stock(one), label=left)
     if other.version.line != one.version.line:
-        # Configured each in its own way, and with too little in common to build one from the other.
+        # The configurations differ, and too little is common to build one from the other's objects.
         found = series_files.none(other.path)
         patched = replace(tree.stock(other), label=right)
     else:
@@ -166,28 +166,28 @@ def _base(cache: Cache, repository: Path | None, name: str) -> Base:
     path = Path(name)
     if not path.is_dir():
         raise UserError(
-            f"{name} is no directory",
+            f"{name} is not a directory",
             str(path.resolve()),
-            "name a kernel tree, or say with --git DIR in which repository it is a revision",
+            "name a kernel tree, or the repository of this revision with --git DIR",
         )
     return bases.from_directory(cache, path)
 
 
 def _require_sense(ask: Ask) -> None:
     if ask.b and ask.series:
-        raise UserError("--b and --series both say what side B is", remedy="give one of them")
+        raise UserError("--b and --series both define side B", remedy="give only one of them")
     if ask.a and ask.source:
-        raise UserError("--a and --source both say what side A is", remedy="give one of them")
+        raise UserError("--a and --source both define side A", remedy="give only one of them")
     if ask.git and not (ask.a or ask.b):
         raise UserError(
-            "--git names a repository, but no revision of it", remedy="add --a and --b REVISION"
+            "--git names a repository, but there is no revision", remedy="add --a and --b REVISION"
         )
     if ask.a and not (ask.b or ask.series):
         raise UserError(
-            "side A is there, but side B is not", remedy="add --b, or --series for A with patches"
+            "side A is given, side B is missing", remedy="add --b, or --series for A with patches"
         )
     if ask.only and ask.b:
-        raise UserError("--only chooses topics of a series", remedy="leave it out with --b")
+        raise UserError("--only selects topics of a series", remedy="omit it with --b")
 
 
 def _about(of: Base) -> str:
@@ -201,6 +201,6 @@ def _labels(names: Iterable[str]) -> tuple[str, str]:
 
 
 def _label(name: str) -> str:
-    """A name as it can stand in tables and in names of files."""
+    """A name suitable for tables and file names."""
     last = Path(name).resolve().name if Path(name).is_dir() else name
     return re.sub(r"[^A-Za-z0-9.+_]+", "-", last).strip("-")[-LABEL:] or "side"

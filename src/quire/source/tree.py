@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A tree: a base as it is, or with a series applied."""
+"""A tree: an unpatched base, or a base with a series applied."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from quire.source.apply import apply_series
 from quire.source.base import Base
 from quire.source.series import Series
 
-# Build directories lie directly in the tree, so that kbuild's srctree is ".." and every recorded
-# command is relative: a tree and its build directory can then be copied together.
+# Build directories are directly in the tree. kbuild's srctree is then ".." and every recorded
+# command is relative, so that a tree can be copied together with its build directory.
 OBJDIR_PREFIX = "o-"
 
 
 @dataclass(frozen=True)
 class Tree:
-    """Sources ready to build. `series` is what was applied, None for a base as it is; `label`
-    is the side's, as in tables, messages and names of logs."""
+    """Sources ready to build. `series` is the applied series, None for an unpatched base; `label`
+    is the side's label in tables, messages and log names."""
 
     key: str
     base: Base
@@ -31,16 +31,16 @@ class Tree:
 
 
 def stock(base: Base) -> Tree:
-    """The base as it is."""
+    """The unpatched base."""
     return Tree(base.key, base, None, base.path)
 
 
 def patched(cache: Cache, base: Base, series: Series, label: str = "patched") -> Tree:
     """The base with the series applied.
 
-    UserError names the patch and hunk that do not fit; nothing is left behind then. Unpatched
-    files are hard links to the base's: applying replaces files and never writes into one, and
-    modification times stay, so that make rebuilds only what the series touches.
+    UserError names the patch and hunk that do not apply, and removes the tree. Unpatched files are
+    hard links to the base's: applying replaces files instead of writing to them. Modification times
+    are kept, so that make rebuilds only what the series touches.
     """
     if not series.patches:
         return stock(base)
@@ -58,7 +58,7 @@ def patched(cache: Cache, base: Base, series: Series, label: str = "patched") ->
 
 
 def copy_links(source: Path, destination: Path) -> None:
-    """Copy a tree without its build directories, files as hard links."""
+    """Copy a tree without its build directories, with hard links instead of file copies."""
     process.do(destination.mkdir, parents=True)
     entries = [
         str(path) for path in sorted(source.iterdir()) if not path.name.startswith(OBJDIR_PREFIX)
@@ -66,7 +66,7 @@ def copy_links(source: Path, destination: Path) -> None:
     finished = process.run(process.Command(["cp", "-al", "-t", str(destination), *entries]))
     if finished.status:
         raise UserError(
-            "the base could not be hard-linked",
+            "cannot hard-link the base",
             finished.output.strip()[-1000:],
-            "put the build directory on a file system with hard links: O=DIR",
+            "name a build directory on a file system with hard links: O=DIR",
         )

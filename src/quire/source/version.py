@@ -28,17 +28,17 @@ class Version:
 
 
 def parse(text: str) -> Version:
-    """The version in "6.12.117" or "6.12" (patch 0). UserError if it is not one."""
+    """The version in "6.12.117" or "6.12" (patch 0). UserError for any other text."""
     found = re.fullmatch(r"(\d+)\.(\d+)(?:\.(\d+))?", text.strip())
     if not found:
-        raise UserError(f"{text!r} is not a kernel version", remedy="write it as in 6.12.117")
+        raise UserError(f"{text!r} is not a kernel version", remedy="write it like 6.12.117")
     major, minor, patch = found.groups(default="0")
     return Version(int(major), int(minor), int(patch))
 
 
 @dataclass(frozen=True)
 class VersionRange:
-    """From `first` to `last`, both included; None is open."""
+    """From `first` to `last`, both included; None means no limit."""
 
     first: Version | None = None
     last: Version | None = None
@@ -57,13 +57,13 @@ def parse_range(text: str) -> VersionRange:
     first, dash, last = (part.strip() for part in text.partition("-"))
     if not dash:
         raise UserError(
-            f"{text!r} is not a range of versions", remedy="write FIRST-LAST, either may be empty"
+            f"{text!r} is not a range of versions", remedy="write FIRST-LAST; either may be empty"
         )
     return VersionRange(parse(first) if first else None, parse(last) if last else None)
 
 
 def of_tree(tree: Path) -> Version:
-    """The version a kernel source tree's Makefile states. UserError if it is no kernel tree."""
+    """The version in a kernel tree's Makefile. UserError if it is not a kernel tree."""
     makefile = tree / "Makefile"
     missing = [name for name in ("Makefile", "Kbuild", "mm", "arch") if not (tree / name).exists()]
     if missing:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Expected failures: what a kernel is known not to do, by name, in the open.
+"""Expected failures: the cases that a kernel is known to fail, by name.
 
-`lines/NAME/expected` has a line per group of cases:
+`lines/NAME/expected` has one line per group of cases:
 
     tree | architectures | cases | why
 
-The tree is `stock` or `patched`, the cases are patterns on suite.case.
+The tree is `stock` or `patched`; the cases are patterns on suite.case.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TABLE = Table("an expected failure", ("tree", "architectures", "cases", "why"))
 
 @dataclass(frozen=True)
 class Expected:
-    """One line: these cases fail on this tree."""
+    """One line: the cases that fail on this tree."""
 
     tree: str
     architectures: tuple[str, ...]
@@ -31,7 +31,7 @@ class Expected:
     why: str
 
     def covers(self, kernel: Kernel, case: str) -> bool:
-        """Whether the line is about this case on this kernel."""
+        """Whether the line covers this case on this kernel."""
         return (
             self.tree == kernel.tree.label
             and kernel.arch.name in self.architectures
@@ -40,7 +40,7 @@ class Expected:
 
 
 def read(file: Path) -> list[Expected]:
-    """The lines of a file; none if there is none. UserError names the line that is not one."""
+    """The lines of a file; none if it does not exist. UserError names a malformed line."""
     if not file.is_file():
         return []
     return [
@@ -50,5 +50,5 @@ def read(file: Path) -> list[Expected]:
 
 
 def why(lines: Sequence[Expected], kernel: Kernel, case: str) -> str:
-    """Why this case is expected to fail there, or nothing."""
+    """The reason that this case is expected to fail on this kernel, or an empty string."""
     return next((line.why for line in lines if line.covers(kernel, case)), "")

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""KUnit proofs of the series' helpers, in small kernels of their own without user space.
+"""KUnit proofs of the series' helpers, in small kernels without user space.
 
-`lines/6.12/seeded/kunit.patch` adds the suites to a tree, and `kunit` beside it says which
-kernels run them, a line per kernel:
+`lines/6.12/seeded/kunit.patch` adds the suites to a tree. The file `kunit` beside it lists the
+kernels that run them, one per line:
 
     name | architecture | tree | fragments | suites
 
-The tree is `stock` or `patched`, the fragments are files in configs/ on top of allnoconfig and
-`kunit-boot.config`. Such a kernel runs its suites at boot, prints KTAP on the console, and ends.
+The tree is `stock` or `patched`; the fragments are files in configs/, on top of allnoconfig and
+`kunit-boot.config`. The kernel runs its suites at boot, prints KTAP on the console, and exits.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from quire.source.tree import Tree
 PATCH = "kunit.patch"
 TABLE = Table("a kernel with KUnit", ("name", "architecture", "tree", "fragments", "suites"))
 TREES = ("stock", "patched")
-# What every one of these kernels has.
+# The fragment common to all these kernels.
 FRAGMENT = "kunit-boot.config"
-# The suites take a few seconds of real time; this leaves room for a busy host.
+# The suites take a few seconds of real time; the rest is margin for a busy host.
 TIMEOUT = 600.0
-# KUnit's marks in the log: the line after it says what was wrong.
+# KUnit's mark in the log; the next line describes the failure.
 MARK = "FAILED at "
 
 
 @dataclass(frozen=True)
 class Proof:
-    """One kernel to boot. `fragments` are names in configs/, `suites` those that must pass."""
+    """One kernel to boot. `fragments` are names in configs/; all `suites` must pass."""
 
     name: str
     arch: Architecture
@@ -56,7 +56,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one kernel printed, and where; `trouble` is empty if every suite has passed."""
+    """The output of one kernel, and its log; `trouble` is empty if every suite passed."""
 
     proof: Proof
     report: Test
@@ -65,12 +65,12 @@ class Verdict:
 
     @property
     def cases(self) -> int:
-        """How many cases ran."""
+        """The number of cases that ran."""
         return sum(1 for name, _ in self.report.leaves() if name)
 
 
 def read(file: Path) -> list[Proof]:
-    """Parse the table. UserError names the line or the word that is wrong."""
+    """Parse the table. UserError names the malformed line or the unknown word."""
     found = []
     for name, arch, tree_, fragments, suites in TABLE.read(file):
         if arch not in KNOWN or tree_ not in TREES:
@@ -87,7 +87,7 @@ def read(file: Path) -> list[Proof]:
 def select(
     proofs: Sequence[Proof], names: Sequence[str], architectures: Sequence[Architecture]
 ) -> list[Proof]:
-    """The named ones, or all for these architectures. UserError for a name that is not there."""
+    """The named kernels, or all for these architectures. UserError for an unknown name."""
     unknown = set(names) - {proof.name for proof in proofs}
     if unknown:
         raise UserError(
@@ -96,20 +96,20 @@ def select(
         )
     if names:
         return [proof for proof in proofs if proof.name in names]
-    # i386 goes with x86_64: one source, one compiler.
+    # i386 belongs to x86_64: the same source, the same compiler.
     sources = {arch.srcarch for arch in architectures}
     return [proof for proof in proofs if proof.arch.srcarch in sources]
 
 
 def source(session: Session, sides: Sides, proof: Proof, where: Path) -> Tree:
-    """Stock or patched, with the suites."""
+    """The stock or patched tree, with the suites."""
     before = sides.series.patches if proof.tree == "patched" else ()
     suites = Patch(PATCH, where / PATCH)
     return tree.patched(session.cache, sides.base, replace(sides.series, patches=(*before, suites)))
 
 
 def build(session: Session, of: Tree, proof: Proof) -> Kernel:
-    """The kernel, built. BuildFailed with the log's path."""
+    """Build the kernel. BuildFailed with the path of the log."""
     files = tuple(session.project.configs / name for name in (FRAGMENT, *proof.fragments))
     tools = kernel.toolchain(proof.arch, session.cross_compile)
     request = Request(proof.arch, of, files, tools, session.jobs)
@@ -130,7 +130,7 @@ def argv(built: Kernel, directory: Path) -> list[str]:
 
 
 def boot(session: Session, built: Kernel, proof: Proof) -> Verdict:
-    """Boot the kernel and read what it printed. GuestLost for a panic, hang or splat."""
+    """Boot the kernel and parse its output. GuestLost for a panic, hang or splat."""
     work = machine.workdir(session.cache, f"kunit-{proof.name}")
     command = process.Command(
         process.die_with_us(argv(built, work)), log=work / "qemu.log", timeout=TIMEOUT
@@ -162,11 +162,11 @@ def _complete(proof: Proof, console: str, log: Path, *, hung: bool) -> None:
 
 
 def judge(proof: Proof, console: str, log: Path) -> Verdict:
-    """Every suite of the proof is there and has passed, or what is wrong."""
+    """Check that every suite of the proof is present and passes; `trouble` lists the others."""
     report = ktap.parse(console.splitlines())
     outcomes = {test.name: test.outcome for test in report.subtests}
     trouble = [
-        f"suite {suite}: {outcomes.get(suite, 'not there')}"
+        f"suite {suite}: {outcomes.get(suite, 'missing')}"
         for suite in proof.suites
         if outcomes.get(suite) != "pass"
     ]
@@ -175,7 +175,7 @@ def judge(proof: Proof, console: str, log: Path) -> Verdict:
 
 
 def complaints(console: str) -> list[str]:
-    """What KUnit said of each failure: the place, and the line after it."""
+    """KUnit's message for each failure: the place, and the next line."""
     lines = [line.strip(" #") for line in console.splitlines()]
     pairs = pairwise([*lines, ""])
     return [text for line, after in pairs if MARK in line for text in (line, f"  {after}")]

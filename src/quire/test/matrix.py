@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""All kernels side by side: both sides, normal and debug, one and two virtual CPUs."""
+"""All kernels in parallel: both sides, normal and debug, one and two virtual CPUs."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ from quire.test.suite import Options, Order, Verdict
 
 @dataclass(frozen=True)
 class Configuration:
-    """What is added to the common one, which sides are built with it, on how many CPUs."""
+    """Additions to the common configuration, the sides that use it, and the numbers of CPUs."""
 
     name: str
     fragments: tuple[str, ...] = ()
     sides: str = "ab"
     cpus: tuple[int, ...] = (1, 2)
-    # To the kernel's command line.
+    # For the kernel's command line.
     parameters: tuple[str, ...] = ()
 
 
-# On a kernel that checks itself a case takes four times as long. Of the folio sizes 4 and 64 KiB
-# and 2 MiB stay there; those in between take the same paths. 2 MiB take two thirds of the time, and
-# two CPUs twice as long as one.
+# On a debug kernel a case takes four times as long. It runs the folio sizes 4 KiB, 64 KiB and
+# 2 MiB; the sizes between take the same paths. 2 MiB takes two thirds of the time, and two CPUs
+# take twice as long as one.
 FEWER = ("quire_without_sizes=16,256,1024",)
 FEWEST = ("quire_without_sizes=16,256,1024,2048",)
-# As the guest says it.
+# The guest's wording.
 LEFT_OUT = "left out"
 
 DEBUG = ("debug.config",)
-# KASAN is the slowest there is, and what it finds in the stock kernel is not ours to judge.
+# KASAN is the slowest, and what it finds in the stock kernel is outside the scope of the series.
 CONFIGURATIONS = (
     Configuration("normal"),
     Configuration("debug", DEBUG, cpus=(1,), parameters=FEWER),
     Configuration("debug", DEBUG, cpus=(2,), parameters=FEWEST),
     Configuration("kasan", ("kasan.config",), "b", (2,), FEWER),
 )
-# Seconds. A kernel that checks itself is several times as slow, and shares the host.
+# Seconds. A debug kernel is several times as slow, and shares the host.
 PATIENCE = 5400.0
 
 
 @dataclass(frozen=True)
 class Column:
-    """One boot of the matrix and what became of it."""
+    """One boot of the matrix and its result."""
 
     kernel: Kernel
     configuration: Configuration
@@ -63,13 +63,13 @@ class Column:
 
     @property
     def name(self) -> str:
-        """For the table's head and the names of files."""
+        """The name in the table's header and in file names."""
         kernel = self.kernel
         words = (kernel.arch.name, kernel.tree.label, self.configuration.name, f"smp{self.cpus}")
         return "-".join(words)
 
     def statuses(self, lines: Sequence[Expected]) -> dict[str, str]:
-        """pass, fail, skip, left out, or `expected` (a failure known by name) of every case."""
+        """Per case: pass, fail, skip, left out, or `expected` (a failure listed by name)."""
         found = {}
         for name, test in self.verdict.cases if self.verdict else []:
             status = test.outcome
@@ -82,9 +82,9 @@ class Column:
 
 
 def run(session: Session, sides: Sides, patterns: Sequence[str], options: Options) -> list[Column]:
-    """Build every kernel, then boot each on so many virtual CPUs, two machines at a time.
+    """Build every kernel, then boot each with its numbers of CPUs, two machines at a time.
 
-    A lost guest is a column too.
+    A lost guest also makes a column.
     """
     columns = [
         Column(kernel, configuration, cpus)
@@ -110,13 +110,13 @@ def _kernels(session: Session, sides: Sides, configuration: Configuration) -> It
     chosen = replace(session, configs=(*session.configs, *fragments))
     for arch in session.architectures:
         for role, side in zip("ab", sides.both, strict=True):
-            # Where both are the same there is one kernel.
+            # If both sides are the same, there is one kernel.
             if role in configuration.sides and not (role == "b" and sides.same):
                 yield chosen.kernel(arch, side.tree)
 
 
 def rows(columns: Sequence[Column], lines: Sequence[Expected]) -> dict[str, list[str]]:
-    """The cases that do not pass in every column that has them, with their status in each."""
+    """The cases that do not pass in every column that contains them, with each status."""
     statuses = [column.statuses(lines) for column in columns]
     names = dict.fromkeys(name for found in statuses for name in found)
     table = {name: [found.get(name, "") for found in statuses] for name in names}
@@ -124,7 +124,7 @@ def rows(columns: Sequence[Column], lines: Sequence[Expected]) -> dict[str, list
 
 
 def keep(directory: Path, columns: Sequence[Column], lines: Sequence[Expected]) -> None:
-    """KTAP of every boot and one JSON of all statuses."""
+    """Write the KTAP of every boot, and one JSON file of all statuses."""
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     report = {}
@@ -138,7 +138,7 @@ def keep(directory: Path, columns: Sequence[Column], lines: Sequence[Expected]) 
 
 
 def verdict(columns: Sequence[Column], lines: Sequence[Expected]) -> QuireError | None:
-    """What failed unexpectedly; a lost guest weighs most. None if nothing did."""
+    """The unexpected failures as one error; a lost guest takes precedence. None if all passed."""
     lost = [column for column in columns if column.lost]
     if lost:
         first = lost[0].lost

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A user's own test that speaks KTAP, run in the guest like a suite of ours."""
+"""A user's own KTAP test, run in the guest like one of our suites."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from quire.test.suite import Options, Verdict
 
 @dataclass(frozen=True)
 class Program:
-    """A suite.Boot: the program's arguments take the place of patterns."""
+    """A suite.Boot whose patterns are the program's arguments."""
 
     source: Path
 
@@ -30,7 +30,7 @@ class Program:
         seen: Callable[[int], None] | None = None,
         /,
     ) -> Verdict:
-        """Boot and run it. GuestLost for a panic, hang or splat."""
+        """Boot and run the program. GuestLost for a panic, hang or splat."""
         words = ("program", "test", program.path(self.source), *patterns)
         boot = suite.prepare(kernel, session.guest(kernel), words, options)
         outcome, work = suite.attend(session, boot, seen, resume=options.resume)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Seeded bugs: the series with bugs put in, each selected by a boot argument, and who sees it.
+"""Seeded bugs: bugs added to the series, each selected by a boot argument, and the cases they fail.
 
-`lines/6.12/seeded/` holds patches on top of the series (`series` lists them, as quilt does)
-and `bugs`, a line per bug:
+`lines/6.12/seeded/` has patches on top of the series (`series` lists them, as quilt does)
+and `bugs`, with one line per bug:
 
     name | what is wrong | trap | architectures | cases that must catch it
 
-A case is a pattern on suite.case. An architecture may be `arm64/debug`: only a kernel with the
-fragment `debug.config` can show the bug there. A bug is caught when one of its cases fails, or
-when the guest is lost to a splat, a panic or a hang. With no bug selected everything must pass.
+A case is a pattern on suite.case. An architecture may be `arm64/debug`: the bug is visible there
+only with the fragment `debug.config`. A bug is caught when one of its cases fails, or when the
+guest is lost to a splat, a panic or a hang. With no bug selected, every case must pass.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from quire.source.tree import Tree
 from quire.test import suite
 from quire.test.suite import Options
 
-# The kernel's parameter that selects a bug; see the patches.
+# The kernel parameter that selects a bug; see the patches.
 PARAMETER = "quire_bug"
 TABLE = Table(
     "a seeded bug",
     ("name", "what is wrong", "trap", "architectures", "cases"),
     may_be_empty=("what is wrong", "trap"),
 )
-# Suites that a case of the guest starts and reads. The fragment is in configs/.
+# The fragment in configs/ with the suites that the cases `kunit.*` start and read.
 KUNIT = "kunit.config"
-# Some bugs hang the guest, which is a way of being caught. A bug's cases take some seconds; this
-# leaves room for a busy host, and is less than what a run of all suites is given.
+# Some bugs hang the guest, which counts as caught. The cases of one bug take some seconds; the
+# rest is margin for a busy host. It is less than the limit for a run of all suites.
 HANG = 400.0
 
 
 @dataclass(frozen=True)
 class Bug:
-    """One seeded bug. `architectures` are those where it can be seen."""
+    """One seeded bug. `architectures` are those on which it is visible."""
 
     name: str
     about: str
@@ -56,14 +56,14 @@ class Bug:
     cases: tuple[str, ...]
 
     def seen_on(self, arch: str, configs: Sequence[Path] = ()) -> bool:
-        """Whether a kernel for `arch` with these further fragments can show it."""
+        """Whether the bug is visible on a kernel for `arch` with these additional fragments."""
         kernels = {arch, *(f"{arch}/{path.stem}" for path in configs)}
         return not kernels.isdisjoint(self.architectures)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What became of one bug on one architecture; `by` says what saw it."""
+    """The result for one bug on one architecture; `by` names what caught it."""
 
     bug: Bug
     arch: str
@@ -72,19 +72,19 @@ class Finding:
 
 
 def folder(sides: Sides) -> Path:
-    """Where the bugs for our series are. UserError if there are none, or it is not ours."""
+    """The folder of the bugs for our series. UserError if there are none, or for another series."""
     found = sides.line.seeded
     if not (found / "bugs").is_file():
         raise UserError(
             f"no seeded bugs for Linux {sides.base.version}",
             str(found),
-            "use a base that has some, for instance: --base 6.12",
+            "use a base that has some, for example: --base 6.12",
         )
     return found
 
 
 def read(file: Path) -> list[Bug]:
-    """Parse the table. UserError names the line that is not one."""
+    """Parse the table. UserError names the malformed line."""
     return [
         Bug(name, about, trap, tuple(arches.split()), tuple(cases.split()))
         for name, about, trap, arches, cases in TABLE.read(file)
@@ -92,7 +92,7 @@ def read(file: Path) -> list[Bug]:
 
 
 def select(bugs: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
-    """The named ones, or all. UserError for a name that is not there."""
+    """The named bugs, or all. UserError for an unknown name."""
     unknown = set(names) - {bug.name for bug in bugs}
     if unknown:
         raise UserError(
@@ -103,28 +103,28 @@ def select(bugs: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
 
 
 def few(where: Path) -> list[str]:
-    """A sample of the bugs, by name, as the file `few` lists it; UserError if there is none."""
+    """The sample of bugs listed in the file `few`; UserError if there is none."""
     file = where / "few"
     if not file.is_file():
-        raise UserError("the line names no sample of its bugs", str(file), "leave --few out")
+        raise UserError("the line has no sample of its bugs", str(file), "omit --few")
     return [name for (name,) in Table("a bug", ("name",)).read(file)]
 
 
 def tree_with_bugs(cache: Cache, sides: Sides, where: Path) -> Tree:
-    """The patched tree with all bugs in it."""
+    """The patched tree with all seeded bugs."""
     extra = series_files.read(where / "series")
     both: Series = replace(sides.series, patches=sides.series.patches + extra.patches)
     return tree.patched(cache, sides.base, both)
 
 
 def kernel(session: Session, arch: Architecture, of: Tree) -> Kernel:
-    """The kernel with all bugs and the KUnit suites that cases `kunit.*` ask for, built."""
+    """Build the kernel with all bugs, and with the KUnit suites for the cases `kunit.*`."""
     suites = session.project.configs / KUNIT
     return replace(session, configs=(*session.configs, suites)).kernel(arch, of)
 
 
 def hunt(session: Session, kernel: Kernel, bug: Bug, options: Options) -> Finding:
-    """Boot with the bug selected and run its cases."""
+    """Boot with this bug selected and run its cases."""
     chosen = replace(options, parameters=(f"{PARAMETER}={bug.name}",), timeout=HANG)
     try:
         verdict = suite.run(session, kernel, bug.cases, chosen)
@@ -135,7 +135,7 @@ def hunt(session: Session, kernel: Kernel, bug: Bug, options: Options) -> Findin
 
 
 def summary(names: Sequence[str]) -> str:
-    """The first of them and how many more."""
+    """The first names, and the number of the others."""
     if not names:
         return ""
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"

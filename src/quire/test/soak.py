@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The long haul: one boot in which everything happens to the same memory at once.
+"""The soak test: one boot in which all operations run on the same memory concurrently.
 
-The guest's `soak` (guest/soak/) reports in KTAP and, behind the word `soak`, how far it has come
-and what it did. docs/soak.md says what that is.
+The guest's `soak` (guest/soak/) reports in KTAP. Lines that begin with `soak` give its progress
+and its operations. docs/soak.md describes the operations.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from quire.host.cache import digest
 from quire.host.errors import Difference, GuestLost
 from quire.session import Session
 
-# Long enough for every kind of operation to meet every other one thousands of times.
+# Enough for every kind of operation to coincide with every other one thousands of times.
 OPERATIONS = 1_000_000
-# With --seconds alone the guest goes on until then.
+# With only --seconds, the guest runs until that time.
 UNLIMITED = 10**12
-# Wall-clock seconds: a boot on a busy host, and the slowest pace that is not a hang.
+# Wall-clock seconds for a boot on a busy host; operations per second, below which it hangs.
 BOOT_SECONDS, PACE = 900.0, 100.0
-# How much of the results is read to see how far the guest has come.
+# How many bytes from the end of the results are read for the guest's progress.
 TAIL = 4096
 
-# The guest's test of whether it did enough of everything to mean something.
+# The guest's case that checks for enough operations of every kind.
 ENOUGH = ".enough"
 
 _PROGRESS = re.compile(rb"^soak operations (\d+) (\d+)$", re.M)
@@ -38,10 +38,10 @@ _PROGRESS = re.compile(rb"^soak operations (\d+) (\d+)$", re.M)
 
 @dataclass(frozen=True)
 class Options:
-    """`cpus` above 1 runs without -icount, so that races can happen."""
+    """With `cpus` above 1 the guest runs without -icount, so that races can happen."""
 
     operations: int = OPERATIONS
-    # Of the guest's time, after which it ends in any case; 0: only by operations.
+    # Seconds of guest time after which the guest stops; 0: only `operations` limits it.
     seconds: int = 0
     seed: int = 1
     cpus: int = 2
@@ -51,34 +51,34 @@ class Options:
     parameters: tuple[str, ...] = ()
 
     def words(self) -> tuple[str, ...]:
-        """For the guest's init."""
+        """The arguments for the guest's init."""
         given = {"operations": self.operations, "seed": self.seed, "seconds": self.seconds}
         return ("soak", *(f"{name}={value}" for name, value in given.items() if value))
 
     def patience(self) -> float:
-        """Seconds until the guest is taken for hung."""
+        """Seconds after which the guest counts as hung."""
         work = self.seconds or self.operations / PACE
         return self.timeout or BOOT_SECONDS + work
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How far the guest has come: operations, and seconds of its own time."""
+    """The guest's progress: operations, and seconds of guest time."""
 
     operations: int = 0
     seconds: int = 0
 
     def left(self, target: int) -> str:
-        """How long the rest takes, in words."""
+        """The estimated remaining time, as text."""
         if not self.operations or self.operations >= target or target == UNLIMITED:
             return ""
         minutes = self.seconds * (target - self.operations) / self.operations / 60
-        return f"{self.seconds // 60} min of the guest's time, about {minutes:.0f} min left"
+        return f"{self.seconds // 60} min of guest time, about {minutes:.0f} min left"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of operation: how often it was done, how long that took all threads together."""
+    """A kind of operation: its count, and its total time over all threads."""
 
     name: str
     count: int
@@ -87,30 +87,30 @@ class Kind:
 
 @dataclass(frozen=True)
 class Report:
-    """What one boot came to. `lost` is set instead of a report when the guest was lost."""
+    """The result of one boot. `lost` is set instead of a report when the guest was lost."""
 
     kernel: Kernel
     pace: Pace
     logs: str
     test: Test | None = None
     kinds: tuple[Kind, ...] = ()
-    # What the kernel did meanwhile, by the names of its counters.
+    # Kernel events during the run, by counter name.
     events: tuple[tuple[str, int], ...] = ()
     lost: GuestLost | None = None
 
     @property
     def failed(self) -> bool:
-        """Something was wrong, whatever it was."""
+        """Whether any check failed."""
         return self.lost is not None or (self.test is not None and self.test.failed)
 
     @property
     def noticed(self) -> bool:
-        """The kernel did something wrong; not only too little to tell."""
+        """Whether the kernel misbehaved; too few operations alone do not count."""
         wrong = [name for name, test in self.test.leaves() if test.failed] if self.test else []
         return self.lost is not None or any(not name.endswith(ENOUGH) for name in wrong)
 
     def trouble(self) -> list[str]:
-        """What was wrong, the guest's own words included."""
+        """What failed, including the guest's own messages."""
         if self.lost:
             return [self.lost.what, *self.lost.where.splitlines()]
         lines = []
@@ -124,7 +124,7 @@ class Report:
 def run(
     session: Session, kernel: Kernel, options: Options, seen: Callable[[Pace], None] | None = None
 ) -> Report:
-    """Boot and soak; a lost guest is a report, too. `seen` gets the pace now and then."""
+    """Boot and soak; a lost guest also gives a report. `seen` gets the pace periodically."""
     program = session.guest(kernel)
     boot = Machine(
         kernel,
@@ -152,13 +152,13 @@ def run(
 
 
 def read(kernel: Kernel, outcome: Results, reached: Pace, logs: str) -> Report:
-    """What the guest reported. Difference if its exit status and its report contradict."""
+    """The guest's report. Difference if its exit status contradicts the report."""
     test = ktap.parse(outcome.other)
     if (outcome.exit == 0) == test.failed:
         raise Difference(
             f"exit status {outcome.exit} contradicts the report",
             "\n".join([test.problem or "see the log", *outcome.notes, f"whole log: {logs}"]),
-            "read the log; some result is missing",
+            "read the log; a result is missing",
         )
     kinds = [
         Kind(name, int(count), int(milliseconds))
@@ -169,7 +169,7 @@ def read(kernel: Kernel, outcome: Results, reached: Pace, logs: str) -> Report:
 
 
 def pace(results: Path) -> Pace:
-    """How far a guest has come that may still be running."""
+    """The progress of a guest that may still be running."""
     try:
         with results.open("rb") as file:
             file.seek(max(0, results.stat().st_size - TAIL))
@@ -180,13 +180,13 @@ def pace(results: Path) -> Pace:
 
 
 def _lines(lines: Iterable[str], word: str, fields: int) -> list[list[str]]:
-    """The fields of the lines `soak WORD …`; the last one may contain blanks."""
+    """The fields of the lines `soak WORD …`; the last field may contain spaces."""
     start = f"soak {word} "
     return [line[len(start) :].split(" ", fields - 1) for line in lines if line.startswith(start)]
 
 
 def _name(boot: Machine) -> str:
-    """Different runs may go on at the same time."""
+    """A name of its own for each run: several may be active at the same time."""
     kernel = boot.kernel
     key = digest(kernel.image_sha256, boot.append())
     return f"soak-{kernel.arch.name}-{kernel.tree.label}-smp{boot.cpus}-{key}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Tests in the guest: one boot per kernel, KTAP out, a verdict per case."""
+"""Tests in the guest: one boot per kernel, KTAP output, one verdict per case."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from quire.source.side import Sides
 from quire.test import expected
 from quire.test.expected import Expected
 
-# All suites take some minutes on an idle host; on a busy one, several times as long. A case that
-# hangs is ended by the guest itself; this is for a guest that hangs as a whole.
+# All suites take some minutes on an idle host, and several times as long on a busy one. The guest
+# itself stops a case that hangs; this limit is for a guest that hangs completely.
 TIMEOUT = 1800.0
-# Memory that can be taken offline: one way to make the kernel migrate pages.
+# Memory that can be offlined: one way to make the kernel migrate pages.
 MOVABLE = "movablecore=1G"
-# In a boot's directory, once the guest has come to its end: what was booted.
+# Written to the boot's directory when the guest reached its end: the machine that was booted.
 FINISHED = "finished"
-# Milliseconds a case may take where its ten seconds do not suffice; the guest reads it.
+# The limit for a case in milliseconds, where the default of ten seconds is too short.
 PATIENCE = "quire_timeout=180000"
 
 
 @dataclass(frozen=True)
 class Options:
-    """`cpus` above 1 runs without -icount, so that races can happen."""
+    """With `cpus` above 1 the guest runs without -icount, so that races can happen."""
 
     cpus: int = 1
     timeout: float = TIMEOUT
     memory: str = "2G"
-    # Take over what an earlier run of the same kernel and guest has reported.
+    # Reuse the results that an earlier run of the same kernel and guest reported.
     resume: bool = False
     # Further kernel parameters.
     parameters: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Verdict:
-    """One boot's report and where its logs are."""
+    """One boot's report and the path of its logs."""
 
     kernel: Kernel
     report: Test
@@ -56,20 +56,20 @@ class Verdict:
 
     @property
     def cases(self) -> list[tuple[str, Test]]:
-        """Every case by its full name."""
+        """Every case with its full name."""
         return [(name.lstrip("."), test) for name, test in self.report.leaves() if name]
 
 
 @dataclass(frozen=True)
 class Order:
-    """One boot to make: a kernel and how."""
+    """One boot to run: a kernel and its options."""
 
     kernel: Kernel
     options: Options
 
 
 class Boot(Protocol):
-    """Boots a kernel and has cases run; run() below does, for the guest's own tests."""
+    """Boots a kernel and runs cases; run() below does so for the guest's own tests."""
 
     def __call__(
         self,
@@ -80,13 +80,13 @@ class Boot(Protocol):
         seen: Callable[[int], None] | None = None,
         /,
     ) -> Verdict:
-        """GuestLost for a panic, hang or splat; failed cases are in the verdict."""
+        """GuestLost for a panic, hang or splat; the verdict has the failed cases."""
 
 
 def several(
     session: Session, orders: Sequence[Order], patterns: Sequence[str], boot: Boot | None = None
 ) -> list[Verdict | GuestLost]:
-    """The same cases on every kernel, two machines at a time; a lost guest is a result too."""
+    """Run the same cases on every kernel, two machines at a time; a lost guest is also a result."""
     cases = dict.fromkeys(range(len(orders)), 0)
     done = 0
 
@@ -118,10 +118,10 @@ def run(
     options: Options,
     seen: Callable[[int], None] | None = None,
 ) -> Verdict:
-    """Boot and test. GuestLost for a panic, hang or splat; failed cases are in the verdict.
+    """Boot and test. GuestLost for a panic, hang or splat; the verdict has the failed cases.
 
-    `seen` gets how many cases have been run, now and then. Difference when the guest's exit
-    status and its report contradict each other.
+    `seen` periodically gets the number of finished cases. Difference when the guest's exit status
+    contradicts its report.
     """
     program = session.guest(kernel)
     machine_ = prepare(kernel, program, ("test", *patterns), options, (MOVABLE,))
@@ -138,7 +138,7 @@ def prepare(
     options: Options,
     parameters: tuple[str, ...] = (),
 ) -> Machine:
-    """The machine for a boot that tests."""
+    """The machine for a test boot."""
     return Machine(
         kernel,
         program,
@@ -160,9 +160,9 @@ def attend(
     *,
     resume: bool = False,
 ) -> tuple[Results, Path]:
-    """Boot it in a directory of its own; what the guest reported, and where the logs are.
+    """Boot in a separate directory; return the guest's report and the path of the logs.
 
-    With `resume` from an earlier boot of the same, if that came to its end.
+    With `resume`, reuse an earlier boot of the same machine if that reached its end.
     """
     name = _name(boot)
     work, mark = session.cache.root / "boot" / name, digest(boot.guest.sha256, boot.argv(Path()))
@@ -181,7 +181,7 @@ def attend(
 
 
 def check(outcome: Results, report: Test, work: Path, remedy: str) -> None:
-    """Difference when nothing was tested, or the guest's exit status contradicts its report."""
+    """Difference when no test ran, or the guest's exit status contradicts its report."""
     if report.status == "missing":
         raise Difference(
             "the guest reported no tests",
@@ -192,24 +192,24 @@ def check(outcome: Results, report: Test, work: Path, remedy: str) -> None:
         raise Difference(
             f"exit status {outcome.exit} contradicts the report",
             f"{report.problem or 'see the log'}\nwhole log: {work}",
-            "read the log; some result is missing",
+            "read the log; a result is missing",
         )
 
 
 def patience(kernel: Kernel, options: Options) -> tuple[str, ...]:
-    """Without -icount the guest's time is real; a kernel that checks itself is slow."""
+    """Without -icount the guest runs in real time, and a debug kernel is slow: allow more time."""
     return (PATIENCE,) if options.cpus > 1 or kernel.enables("CONFIG_DEBUG_VM") else ()
 
 
 def listing(session: Session, kernel: Kernel) -> list[str]:
-    """What the guest can run, as it says itself."""
+    """The guest's own list of its tests."""
     program = session.guest(kernel)
     work = machine.workdir(session.cache, f"list-{kernel.arch.name}")
     return machine.boot(Machine(kernel, program, ("list",), timeout=120), work).other
 
 
 def complete(results: Sequence[Verdict | GuestLost]) -> list[Verdict]:
-    """The verdicts; the first lost guest is raised."""
+    """The verdicts; raises the first lost guest."""
     for result in results:
         if isinstance(result, GuestLost):
             raise result
@@ -217,8 +217,8 @@ def complete(results: Sequence[Verdict | GuestLost]) -> list[Verdict]:
 
 
 def inherited(verdicts: Sequence[Verdict], sides: Sides) -> list[Expected]:
-    """What is expected of two sides of which nothing is written: A may fail what it fails, and B
-    may fail that, too, on the same architecture."""
+    """Expected failures for two sides without a list: A may fail the cases that it fails, and B may
+    fail these, too, on the same architecture."""
     a, b = sides.a.label, sides.b.label
     found = []
     for verdict in verdicts:
@@ -231,7 +231,7 @@ def inherited(verdicts: Sequence[Verdict], sides: Sides) -> list[Expected]:
 
 
 def failures(verdicts: Sequence[Verdict], known: Sequence[Expected] = ()) -> QuireError | None:
-    """One error for everything that failed and was not known to; None if nothing did."""
+    """One error for all unexpected failures; None if there are none."""
     lines = []
     for verdict in verdicts:
         kernel = verdict.kernel

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Each topic alone, and the series whole, compiled for every configuration."""
+"""Compile each topic alone, and the complete series, for every configuration."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from quire.source.series import Series
 
 OK, FAILED, NO_COMPILER = "ok", "failed", "no compiler"
 WHOLE_SERIES = "all"
-# Complaints shown of a failure; the log has the rest.
+# The number of complaints shown per failure; the log has all.
 FIRST_LINES = 5
 
 Result = TypeVar("Result")
@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Cell:
-    """One configuration and one topic. `trouble`: the first complaints and the log's path."""
+    """One configuration and one topic. `trouble`: the first complaints and the path of the log."""
 
     configuration: str
     topic: str
@@ -42,10 +42,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Selection:
-    """Patches under the name that the table shows.
+    """Patches, and their name in the table.
 
-    `narrow`: what only includes a touched header sees the same header in the whole series, and is
-    compiled with that.
+    `narrow`: a file that only includes a touched header sees the same header in the whole series,
+    and is compiled with that.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Attempt:
-    """How one make ended: its status, all it complained of, its log."""
+    """The result of one make: its status, its complaints, its log."""
 
     place: Place
     topic: str
@@ -67,7 +67,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Run:
-    """What all of one check share."""
+    """The state shared by all parts of one check."""
 
     cache: Cache
     base: Base
@@ -77,14 +77,14 @@ class Run:
 
 
 def needs(configurations: Sequence[Configuration]) -> list[Need]:
-    """What the host must have; an optional compiler only where the host's packages have it."""
+    """What the host needs to compile; an optional compiler only if the host's packages have it."""
     compilers = dict.fromkeys(configuration.compiler for configuration in configurations)
     wanted = [c for c in compilers if not c.optional or requirements.obtainable(c.package)]
     return [*requirements.needs(()), *(compiler.need for compiler in wanted)]
 
 
 def selections(series: Series) -> list[Selection]:
-    """Each topic with what it needs, then all of them unless that is the same."""
+    """Each topic with its needs, and then all topics, unless that is the same selection."""
     found = [Selection(name, series.only([name])) for name in series.topics]
     if any(selection.series.patches == series.patches for selection in found):
         return found
@@ -93,7 +93,7 @@ def selections(series: Series) -> list[Selection]:
 
 
 def _has_its_headers_alone(part: Series, whole: Series) -> bool:
-    """Whether no other patch of the whole series touches a header that these touch."""
+    """Whether no patch outside `part` touches a header that `part` touches."""
     headers = {name for patch in part.patches for name in patch.files() if name.endswith(".h")}
     others = [patch for patch in whole.patches if patch not in part.patches]
     return not any(headers.intersection(patch.files()) for patch in others)
@@ -109,8 +109,8 @@ def check(
 ) -> list[Cell]:
     """A cell for each configuration and selection, in table order.
 
-    What was clean before, with the same sources, configuration and compiler, is not compiled
-    again. BuildFailed when a configuration cannot be made or an option does not survive.
+    A selection that compiled cleanly with the same sources, configuration and compiler is not
+    compiled again. BuildFailed when kbuild rejects a configuration or drops a requested option.
     """
     able = [c for c in configurations if c.compiler.need.present()]
     chosen = selections(series)
@@ -131,7 +131,7 @@ def check(
 def _compile_all(
     this: Run, configurations: Sequence[Configuration], chosen: Sequence[Selection]
 ) -> list[Attempt]:
-    """Every selection for every configuration where that is not known to be clean."""
+    """Compile every selection for every configuration that is not known to be clean."""
     todo = {
         selection.name: [c for c in configurations if not _clean(this, c, selection).is_file()]
         for selection in chosen
@@ -140,8 +140,8 @@ def _compile_all(
     with this.progress.stage("configuring", len(wanted)):
         _each(this, wanted, Place.configure)
     failed: list[Attempt] = []
-    # The whole series first: after it, it is known which objects a configuration has. Then the
-    # larger part: fewer headers change from one step to the next.
+    # The whole series first: it shows which objects a configuration has. Then the larger
+    # selections: fewer headers change from one step to the next.
     for selection in sorted(chosen, key=lambda one: (one.narrow, -len(one.series.patches))):
         some = todo[selection.name]
         if not some:
@@ -160,9 +160,9 @@ def _compile_all(
 
 
 def _judge(this: Run, failed: Sequence[Attempt]) -> dict[tuple[str, str], Cell]:
-    """Cells for what did not go well, but for what stock complains of as well.
+    """Make cells for the failed attempts, without the complaints that stock has as well.
 
-    Stock is compiled only for that: where nothing complains, there is nothing to compare.
+    Stock is compiled only for failed attempts: without complaints there is nothing to compare.
     """
     targets: dict[Configuration, dict[str, None]] = {}
     for attempt in failed:
@@ -192,7 +192,7 @@ def _cell(attempt: Attempt, stock_status: int, stock: list[str]) -> Cell:
     if attempt.complaints and not lines:
         if not (configuration.targets and stock_status):
             return cell
-        # Without all objects nothing was linked, so nothing is known of the symbols.
+        # Stock lacks objects, so it was not linked and its symbols are unknown.
         lines = ["stock does not link in this configuration", *attempt.complaints]
     if not lines:
         lines = process.tail(attempt.log, 3).splitlines()
@@ -217,7 +217,7 @@ def _make(place: Place, name: str, targets: Iterable[str]) -> Attempt:
 def _each(
     this: Run, configurations: Sequence[Configuration], work: Callable[[Place], Result]
 ) -> list[Result]:
-    """`work` in the places of several configurations side by side, which share the jobs."""
+    """Call `work` for several configurations in parallel; they share the jobs."""
     if not configurations:
         return []
     at_once = min(parallel.AT_ONCE, this.jobs, len(configurations))
@@ -232,10 +232,10 @@ def _each(
 
 
 def _clean(this: Run, configuration: Configuration, selection: Selection) -> Path:
-    """The file that says that these were compiled without a complaint."""
+    """The file that marks this configuration and selection as compiled without a complaint."""
     return _note(this, "clean", configuration, WIDE, selection.narrow, selection.series.key())
 
 
 def _note(this: Run, kind: str, configuration: Configuration, *parts: object) -> Path:
-    """Where it is kept what was found of one configuration."""
+    """The path of a note about one configuration."""
     return this.stepping.path.parent / kind / digest(configuration.key(), *parts)

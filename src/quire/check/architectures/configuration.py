@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is compiled for: the table in configs/architectures/, as read."""
+"""The table in configs/architectures/: the configurations to compile."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ TABLE = "table.toml"
 
 @dataclass(frozen=True)
 class Compiler:
-    """A gcc. `srcarch` is the folder in arch/ that it is for, `prefix` its CROSS_COMPILE."""
+    """A gcc. `srcarch` is its directory in arch/, `prefix` its CROSS_COMPILE."""
 
     srcarch: str
     prefix: str
-    # Debian's.
+    # The Debian package.
     package: str
-    # Hosts (as platform.machine() says) whose own gcc does as well.
+    # Hosts (by platform.machine()) whose native gcc is suitable.
     native: tuple[str, ...] = ()
-    # Not in every release of Debian's: done without where it is missing.
+    # Not in every Debian release: skipped where it is missing.
     optional: bool = False
 
     @property
@@ -40,40 +40,40 @@ class Compiler:
 
     @property
     def need(self) -> Need:
-        """What the host must have."""
+        """The host's requirement for this compiler."""
         name = f"{self.cross_compile}gcc"
         return Need(
             name, (self.package,) if self.cross_compile else ("gcc",), f"{self.srcarch} objects"
         )
 
     def version(self) -> str:
-        """The first line of what it says about itself."""
+        """The first line of `gcc --version`."""
         return _version(f"{self.cross_compile}gcc")
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """A way to configure a kernel."""
+    """One configuration of a kernel."""
 
     name: str
     # kbuild's ARCH.
     arch: str
     compiler: Compiler
-    # In order: of two that name an option the later one counts.
+    # In order: a later fragment overrides an earlier one.
     fragments: tuple[Path, ...]
-    # The target of kbuild's that the fragments are laid on.
+    # The kbuild target on which the fragments are merged.
     base: str = "allnoconfig"
-    # What to make in place of the directories that the patches touch: the kernel and its modules.
+    # Targets that replace the directories touched by the patches: the kernel and its modules.
     targets: tuple[str, ...] = ()
 
     def key(self) -> str:
-        """Changes with everything that objects depend on, but for the sources."""
+        """A key of everything that objects depend on, except the sources."""
         version = self.compiler.version()
         return digest(self.arch, self.base, version, self.targets, kconfig.options(self.fragments))
 
 
 def read(directory: Path) -> tuple[Configuration, ...]:
-    """The configurations of a table, in its order. UserError says what is wrong with it."""
+    """The configurations of a table, in order. UserError says what is wrong with the table."""
     table = directory / TABLE
     try:
         data = tomllib.loads(table.read_text())
@@ -86,16 +86,16 @@ def read(directory: Path) -> tuple[Configuration, ...]:
         raise UserError(
             "the table of architectures cannot be read",
             f"{table}: {type(error).__name__}: {error}",
-            "mend it: its own comments say what a row holds",
+            "fix it; the comments in the table describe a row",
         ) from error
     for path in (path for configuration in found for path in configuration.fragments):
         if not path.is_file():
-            raise UserError(f"configuration fragment {path.name} is not there", f"{table}: {path}")
+            raise UserError(f"configuration fragment {path.name} is missing", f"{table}: {path}")
     return found
 
 
 def choose(configurations: Sequence[Configuration], names: Sequence[str]) -> list[Configuration]:
-    """Those called `names`, all if none is named. UserError for a name that is none of them."""
+    """The named configurations, or all if none is named. UserError for an unknown name."""
     have = [configuration.name for configuration in configurations]
     unknown = [name for name in names if name not in have]
     if unknown:

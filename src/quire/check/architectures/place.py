@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A configuration's O= directory: configured once, then made again for each selection."""
+"""A configuration's O= directory: configured once, compiled again for each selection."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from quire.host.cache import Cache
 from quire.source.series import Series
 from quire.source.tree import OBJDIR_PREFIX
 
-# What the directory was configured from.
+# Holds the key of the configuration in this directory.
 KEY = ".quire-key"
-# All directories that a header reaches were compiled without a complaint: what has no object now
-# is not part of the configuration.
+# Marks that all directories a header can affect were compiled without a complaint. A file that
+# has no object then is not part of the configuration.
 WHOLE = ".quire-whole"
-# What is compiled of every series, beside the places that it touches.
+# Compiled for every series, in addition to the directories that it touches.
 WIDE = ("mm/", "fs/proc/")
 NOT_COMPILED = ("tools", "samples", "Documentation")
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where `configuration` is compiled, directly inside the tree; `jobs` as make's -j."""
+    """The place to compile `configuration`: directly inside the tree; `jobs` as make's -j."""
 
     cache: Cache
     tree: Path
@@ -41,15 +41,15 @@ class Place:
         return self.tree / f"{OBJDIR_PREFIX}{self.configuration.name}"
 
     def configure(self) -> None:
-        """Have a directory with that configuration.
+        """Configure the directory unless it already has this configuration.
 
-        BuildFailed when kbuild refuses or an option does not survive.
+        BuildFailed when kbuild fails or drops a requested option.
         """
         configuration, objdir, key = self.configuration, self.objdir, self.configuration.key()
         note = objdir / KEY
         if note.is_file() and note.read_text() == key and not (objdir / BUILDING).exists():
             return
-        # Another configuration, or quire was killed outright and some object is half-written.
+        # Another configuration, or quire was killed and an object may be incomplete.
         log = self.cache.log(f"architectures-{configuration.name}-config")
         process.do(shutil.rmtree, objdir, ignore_errors=True)
         process.do(objdir.mkdir)
@@ -67,7 +67,7 @@ class Place:
         process.do(note.write_text, key)
 
     def compile(self, targets: Sequence[str], log: Path) -> int:
-        """Make `targets`, going on after an error; make's status.
+        """Make `targets` with -k; return make's status.
 
         BuildFailed when the disk is full.
         """
@@ -79,20 +79,20 @@ class Place:
         try:
             status = process.run(command).status
         finally:
-            # However make ended, it was told, and removed what it was making.
+            # Even after an error, make has exited and removed its incomplete targets.
             process.do(mark.unlink, missing_ok=True)
         if status:
             whole.unlink(missing_ok=True)
         elif any(target.endswith("/") for target in targets):
             process.do(whole.write_text, "")
         if status and "No space left on device" in log.read_text(errors="replace"):
-            # A full disk truncates files that make believes it has made.
+            # A full disk truncates files that make considers complete.
             shutil.rmtree(self.objdir, ignore_errors=True)
             raise kernel.explain(f"{self.configuration.name} did not compile", log, command)
         return status
 
     def make(self, *words: str, log: Path) -> process.Command:
-        """kbuild, as one would call it by hand."""
+        """The kbuild command, as typed by hand."""
         compiler = self.configuration.compiler
         argv = ["make", f"-j{self.jobs}", f"ARCH={self.configuration.arch}"]
         if compiler.cross_compile:
@@ -101,7 +101,7 @@ class Place:
         return process.Command(argv, cwd=self.tree, env=kernel.REPRODUCIBLE, log=log)
 
     def targets(self, series: Series, *, narrow: bool = False) -> list[str]:
-        """What to make so that everything the patches touch is compiled, and what a header reaches.
+        """The targets that compile everything the patches touch or affect through a header.
 
         `narrow`: only the objects of touched files, if it is known which the configuration has.
         """
@@ -113,7 +113,7 @@ class Place:
         objects = [str(Path(name).with_suffix(".o")) for name in sources]
         if narrow and (self.objdir / WHOLE).is_file():
             return [name for name in objects if (self.objdir / name).is_file()]
-        # All of lib/ would be too much.
+        # Compiling all of lib/ would take too long.
         directories = [f"{Path(name).parent}/" for name in objects if not name.startswith("lib/")]
         single = [name for name in objects if name.startswith("lib/")]
         return list(dict.fromkeys([*WIDE, f"arch/{srcarch}/mm/", *directories, *single]))

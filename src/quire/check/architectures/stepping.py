@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A tree that steps from one selection of patches to another.
+"""A tree that changes from one selection of patches to another.
 
-Only files whose contents differ are written, so that make compiles only what depends on them.
+Only files whose contents differ are written, so that make recompiles only their dependents.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from quire.source.patch import Patch
 from quire.source.series import Series
 from quire.source.tree import copy_links
 
-# Beside the tree: the files that any selection changed so far.
+# Beside the tree: the list of files changed by any selection so far.
 CHANGED = "changed.json"
-# What was found: of selections that are clean, of stock where one is not.
+# The results of clean selections, and of stock for the others.
 NOTES = ("clean", "stock")
 
 
@@ -35,9 +35,9 @@ class Stepping:
     path: Path
 
     def to(self, series: Series | None) -> None:
-        """Make it the base with the patches of `series`; with none for None.
+        """Change the tree to the base plus the patches of `series`; to the base for None.
 
-        UserError names the patch and hunk that do not fit; the tree is then as it was.
+        UserError names the patch and hunk that do not apply; the tree is then unchanged.
         """
         patches = series.patches if series else ()
         for patch in patches:
@@ -61,7 +61,7 @@ class Stepping:
         write(self.path, contents)
 
     def _changed(self, names: Iterable[str]) -> list[str]:
-        """`names` and what earlier selections changed; noted before it is."""
+        """`names` plus all files changed earlier; recorded before the tree changes."""
         note = self.path.parent / CHANGED
         before = json.loads(note.read_text()) if note.is_file() else []
         after = sorted({*before, *names})
@@ -73,7 +73,7 @@ class Stepping:
 
 
 def prepare(cache: Cache, base: Base) -> Stepping:
-    """The tree for `base`: made once, then kept with what was compiled in it."""
+    """The tree for `base`: created once, then kept with its compiled objects."""
     entry = cache.make(
         "architectures", base.key, lambda directory: copy_links(base.path, directory / "linux")
     )
