@@ -60,6 +60,8 @@ static void begin(int out)
 {
 	int in = open("/dev/null", O_RDONLY);
 
+	if (in < 0)
+		die_errno("cannot open /dev/null");
 	setpgid(0, 0);
 	dup2(in, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
