@@ -37,6 +37,8 @@ lint: dev
 	$(PYTHON_TOOL) ruff check
 	$(PYTHON_TOOL) ruff format --check
 	$(PYTHON_TOOL) mypy
+	scripts/lint-sh
+	scripts/lint-c
 
 dev:
 	scripts/bootstrap dev

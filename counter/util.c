@@ -43,8 +43,9 @@ void *xcalloc(size_t n, size_t size)
 
 void *xrealloc(void *p, size_t size)
 {
-	p = realloc(p, size);
-	if (!p)
+	void *moved = realloc(p, size);
+
+	if (!moved)
 		die("no memory for %zu bytes", size);
-	return p;
+	return moved;
 }

@@ -86,9 +86,8 @@ static void take_output(int fd)
 	size_t size = 0;
 	ssize_t len;
 
-	if (!output)
+	if (!output || fseek(output, 0, SEEK_SET))
 		die_errno("cannot read what the program printed");
-	rewind(output);
 	while ((len = getline(&line, &size, output)) >= 0) {
 		line[len - (len && line[len - 1] == '\n')] = '\0';
 		take_line(line);
@@ -99,8 +98,12 @@ static void take_output(int fd)
 
 static void __attribute__((noreturn)) become(char *const *argv, int output)
 {
+	int in = open("/dev/null", O_RDONLY);
+
+	if (in < 0)
+		die_errno("cannot open /dev/null");
 	setpgid(0, 0);
-	dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+	dup2(in, STDIN_FILENO);
 	dup2(output, STDOUT_FILENO);
 	dup2(output, STDERR_FILENO);
 	execv(argv[0], argv);

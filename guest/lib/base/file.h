@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Whole small files. An error is the caller's to judge; proc/knob.h dies. */
+/*
+ * Read and write whole small files. The caller handles errors; the functions of
+ * proc/knob.h die.
+ */
 #ifndef QUIRE_FILE_H
 #define QUIRE_FILE_H
 
@@ -7,9 +10,11 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* False, with errno, unless all of the text was taken by one write(2). */
+/* Returns false, with errno set, unless one write(2) takes all of the text. */
 bool try_write_file(const char *path, const char *text);
-/* Reads at most size - 1 bytes, terminates; returns the length, -1 on error. */
+/*
+ * Reads at most size - 1 bytes and terminates them. Returns the length, or -1.
+ */
 ssize_t read_file(const char *path, char *buf, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Constants of the kernel's interface that Debian 12's headers do not have. */
+/* Constants of the kernel's interface that the headers of Debian 12 lack. */
 #ifndef QUIRE_UAPI_H
 #define QUIRE_UAPI_H
 

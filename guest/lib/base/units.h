@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Sizes of memory, and the two macros every file needs. */
+/* Sizes of memory, and two macros that every file needs. */
 #ifndef QUIRE_UNITS_H
 #define QUIRE_UNITS_H
 

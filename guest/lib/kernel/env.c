@@ -16,12 +16,15 @@
 #define NEVER_MS	"3600000"
 #define SETTLE_MS	500u
 
-#define TICK_MARGIN_NS	300000l	/* the tick itself and the wake-up are over */
+#define TICK_MARGIN_NS	300000l	/* until the tick and the wake-up are over */
 #define NS_PER_S	1000000000l
 
 void env_quiesce(void)
 {
-	/* khugepaged must neither collapse what a bench laid out nor wake up. */
+	/*
+	 * khugepaged must not collapse the bench's memory, and must not wake
+	 * up.
+	 */
 	write_file(KHUGEPAGED "/scan_sleep_millisecs", NEVER_MS);
 	write_file(KHUGEPAGED "/alloc_sleep_millisecs", NEVER_MS);
 	write_file(KHUGEPAGED "/pages_to_scan", "1");
@@ -53,8 +56,8 @@ static long clock_ns(clockid_t clock)
 }
 
 /*
- * The coarse clock advances at each tick, by a whole number of periods: its
- * readings are the times of ticks.
+ * The coarse clock advances at each tick by a whole number of periods. Its
+ * value is therefore the time of a tick.
  */
 void env_after_tick(void)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The system state a test or a bench starts from. */
+/* The state of the system in which a test or a bench starts. */
 #ifndef QUIRE_ENV_H
 #define QUIRE_ENV_H
 
 /*
- * Once, by init: no background work that could fall into a measured region
- * (khugepaged, ksmd, vmstat), no stale deferred work from the boot.
+ * Init calls this once. It stops background work that could run in a measured
+ * region (khugepaged, ksmd, vmstat) and waits for deferred work of the boot.
  */
 void env_quiesce(void);
 
@@ -13,19 +13,19 @@ void env_quiesce(void);
 void env_reset(void);
 
 /*
- * Return right after a timer tick, so that the next few million instructions
- * (one tick period, less the margin) run without an interrupt.
+ * Returns right after a timer tick. The next few million instructions (one
+ * period, less the margin) then run without an interrupt.
  */
 void env_after_tick(void);
 
 /*
- * Move what recent page faults left in this CPU's LRU batches to the lists, so
- * that not the next system call that drains them pays for it.
+ * Moves the folios of recent page faults from this CPU's LRU batches to the
+ * lists. Otherwise the next system call that drains the batches pays for it.
  */
 void env_drain_lru(void);
 
 /*
- * Bits of /proc/sys/kernel/tainted: a warning, a bad page or an oops sets one.
+ * Bits of /proc/sys/kernel/tainted. A warning, a bad page or an oops sets one.
  */
 unsigned long env_taint(void);
 

@@ -12,7 +12,7 @@
 void needs_failing_pages(void)
 {
 	if (access(ATTR("probability"), F_OK) || access(TASK, F_OK))
-		SKIP("this kernel has no failing page allocations (debug.config)");
+		SKIP("this kernel cannot fail page allocations (debug.config)");
 }
 
 void fail_pages_start(void)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Allocations of pages that fail on demand, while this process is in the kernel:
- * those that may not wait (GFP_ATOMIC and the like), all of them. Needs a kernel
- * with configs/debug.config.
+ * Makes the kernel's page allocations for this process fail: all those that may
+ * not sleep (GFP_ATOMIC and the like). Needs a kernel built with
+ * configs/debug.config.
  */
 #ifndef QUIRE_FAIL_H
 #define QUIRE_FAIL_H
 
-/* Skip the case on a kernel that cannot. */
+/* Skips the case on a kernel without that. */
 void needs_failing_pages(void);
 void fail_pages_start(void);
 void fail_pages_end(void);

@@ -25,7 +25,7 @@ bool ksm_merged(const void *a, const void *b)
 	       kpage_flags(at_a.pfn) & KPF_KSM;
 }
 
-/* Pages merge in the second full scan that finds their checksum unchanged. */
+/* Two full scans: KSM merges a page when the second finds the same checksum. */
 uint64_t ksm_merge(const void *a, const void *b)
 {
 	unsigned int waited;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Merging pages by KSM now, and only the ones asked for. */
+/* Let KSM merge given pages at once. */
 #ifndef QUIRE_KSM_H
 #define QUIRE_KSM_H
 
@@ -10,11 +10,11 @@
 /* MADV_MERGEABLE on whole pages. */
 void ksm_mergeable(void *addr, size_t len);
 /*
- * Let ksmd scan until the pages at a and b are one KSM page, then stop it.
- * Returns its pfn; dies if that does not come to pass.
+ * Lets ksmd scan until the pages at a and b are one KSM page, then stops it.
+ * Returns the pfn of that page. Dies if they are not merged in time.
  */
 uint64_t ksm_merge(const void *a, const void *b);
-/* Are both mapped to the same KSM page now? */
+/* Do both addresses map the same KSM page now? */
 bool ksm_merged(const void *a, const void *b);
 
 #endif

@@ -16,13 +16,13 @@
 
 #define ROOT	"/sys/fs/cgroup"
 #define PREFIX	"quire-"
-/* More than any test has; memory.reclaim gives up when it finds no more. */
+/* More than any test has; memory.reclaim ends when it finds no more. */
 #define ALL	"16G"
 
 static char group[sizeof(ROOT "/" PREFIX) + 12];
 static pid_t owner;
 
-/* What a process that was killed could not remove. */
+/* Removes the cgroups of processes that were killed. */
 static void remove_stale(void)
 {
 	DIR *dir = opendir(ROOT);
@@ -50,7 +50,7 @@ static const char *file_of(const char *name)
 	return path;
 }
 
-/* exit() of a forked child comes by here, too. */
+/* A forked child calls this at exit(), too. */
 static void leave(void)
 {
 	if (getpid() != owner)
@@ -73,7 +73,7 @@ void memcg_enter(void)
 	write_file(file_of("cgroup.procs"), "0");
 }
 
-/* How it ends: 0, or an errno. */
+/* Returns 0 or an errno. */
 static int ask(const char *amount)
 {
 	const char *path = file_of("memory.reclaim");
@@ -89,10 +89,10 @@ static int ask(const char *amount)
 
 void memcg_reclaim(void)
 {
-	/* It ends with EAGAIN: as much as we ask for is never there. */
+	/* There is never as much as ALL, so this ends with EAGAIN. */
 	errno = ask(ALL);
 	if (errno != EAGAIN)
-		die_errno("memory.reclaim did not end as it should");
+		die_errno("memory.reclaim did not end with EAGAIN");
 }
 
 void memcg_reclaim_kib(unsigned long kib)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A memory cgroup for this process and all it forks, so that reclaim can be
- * asked for as the kernel does it on its own: from the LRU lists, of folios
- * that are shared, mapped in part or in several places. MADV_PAGEOUT leaves
- * such folios alone, or splits them first.
+ * A memory cgroup for this process and its children. A test can then ask for
+ * reclaim as the kernel does it by itself: from the LRU lists, with folios that
+ * are shared, partially mapped or mapped in several places. MADV_PAGEOUT skips
+ * such folios, or splits them first.
  */
 #ifndef QUIRE_MEMCG_H
 #define QUIRE_MEMCG_H
@@ -11,17 +11,20 @@
 #include <stdbool.h>
 
 /*
- * Make a cgroup and move into it; once per process, further calls do nothing.
- * It is left and removed at exit. Memory that exists already stays where it is.
+ * Creates a cgroup and moves this process into it, once; further calls do
+ * nothing. The process leaves and removes the cgroup at exit. Memory that
+ * exists already stays in its old cgroup.
  */
 void memcg_enter(void);
-/* Reclaim what can be reclaimed, with several passes over the LRU lists. */
+/* Reclaims all that can be reclaimed, in several passes over the LRU lists. */
 void memcg_reclaim(void);
-/* So much, or what there is: for memory that is in use at the same time. */
+/* Reclaims that much or less: for memory that is in use at the same time. */
 void memcg_reclaim_kib(unsigned long kib);
-/* "memory.current", in KiB; up to 256 KiB per CPU are charged in advance. */
+/*
+ * "memory.current" in KiB. The kernel charges up to 256 KiB per CPU in advance.
+ */
 unsigned long memcg_current_kib(void);
-/* "memory.swap.current", in KiB. */
+/* "memory.swap.current" in KiB. */
 unsigned long memcg_swap_kib(void);
 /* A field of "memory.stat": bytes, or a number of events ("pgscan"). */
 unsigned long memcg_stat(const char *field);

@@ -54,7 +54,10 @@ static void start(struct pin *pin)
 	pin->iov[pin->pages].iov_len = PAGE_SIZE;
 	if (pthread_create(&pin->writer, NULL, write_pinned, pin))
 		die("cannot start a thread");
-	/* The pages are pinned in order: all are, once the last is asked for. */
+	/*
+	 * Pages are pinned in order. When the last one faults, the others are
+	 * pinned.
+	 */
 	if (!uffd_event(pin->uffd, &msg, WAIT_MS) ||
 	    msg.event != UFFD_EVENT_PAGEFAULT)
 		die("the write of pinned pages does not wait for its last page");

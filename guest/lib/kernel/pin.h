@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pages that are pinned (FOLL_PIN), as they are by direct I/O: a write to a
- * block device of one page of each folio, whose last page is missing and waited
- * for, so that the others stay pinned until pin_end(). No kernel option and no
- * test module is needed for that.
+ * Pages that are pinned (FOLL_PIN) by direct I/O: a write to a block device of
+ * one page of each folio. The last page is missing and its fault waits, so the
+ * others stay pinned until pin_end(). This needs no kernel option and no test
+ * module.
  */
 #ifndef QUIRE_PIN_H
 #define QUIRE_PIN_H
@@ -15,13 +15,16 @@
 struct pin;
 
 /*
- * Pin the pages of the range at that index in each folio, PIN_MAX at most; each
- * has to be exclusive, or it would be copied. Uses the spare zram device.
+ * Pins one page of each folio of the range, the one at that index, at most
+ * PIN_MAX pages. Each page has to be exclusive; otherwise the kernel copies it.
+ * Uses the spare zram device.
  */
 struct pin *pin_folios(char *addr, size_t pages, unsigned long kib,
 		       size_t index);
 unsigned int pin_count(const struct pin *pin);
-/* Let the write go on and end; what was written is what the pages hold now. */
+/*
+ * Completes the write. The device then has the present contents of the pages.
+ */
 void pin_end(struct pin *pin);
 
 #endif

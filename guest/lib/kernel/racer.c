@@ -22,7 +22,7 @@ static uint32_t next_random(struct racer *racer)
 	return racer->random >> 8;
 }
 
-/* One word a page, at another place in each. */
+/* The thread uses one word of each page, at a different offset in each. */
 volatile uint64_t *racer_word(struct racer *racer, size_t page)
 {
 	return (uint64_t *)page_at(racer->addr, page) + page % 512;
@@ -43,7 +43,7 @@ void racer_expect(struct racer *racer, size_t page, uint64_t is)
 		       (unsigned long long)is);
 }
 
-/* Read, check, and mostly write; now and then give the page back. */
+/* Read and check the word, and usually write it; sometimes drop the page. */
 void racer_write(struct racer *racer, size_t page)
 {
 	volatile uint64_t *word = racer_word(racer, page);
@@ -51,7 +51,7 @@ void racer_write(struct racer *racer, size_t page)
 
 	racer_expect(racer, page, is);
 	if (!is)
-		racer->page[page].state = ZERO;	/* once dropped, for good */
+		racer->page[page].state = ZERO;	/* once zapped, for good */
 	if (next_random(racer) % 32 == 0) {
 		if (madvise(page_at(racer->addr, page), PAGE_SIZE,
 			    MADV_DONTNEED))
@@ -64,7 +64,7 @@ void racer_write(struct racer *racer, size_t page)
 	}
 }
 
-/* Refer to a page from a pipe, and read it there. */
+/* Take a reference to a page by a pipe, and read the page there. */
 void racer_hold(struct racer *racer, size_t page)
 {
 	static char copy[PAGE_SIZE] __attribute__((aligned(8)));
@@ -76,7 +76,7 @@ void racer_hold(struct racer *racer, size_t page)
 	hold_end(&hold);
 	EXPECT(pattern_verify_page(copy, racer->old, page) < 0 ||
 	       (racer->may_drop && pattern_verify_zero(copy, PAGE_SIZE) < 0),
-	       "what refers to page %zu reads something else", page);
+	       "a reference to page %zu reads other contents", page);
 }
 
 static void *racing(void *arg)
@@ -115,7 +115,7 @@ static struct racer *start(const struct race *race, char *addr, size_t pages)
 	return racer;
 }
 
-/* Let the thread on the pages, or (0) off them, and wait until it is. */
+/* Send the thread to the pages, or (0) away from them, and wait for it. */
 static void racer_round(struct racer *racer, unsigned int round)
 {
 	__atomic_store_n(&racer->round, round, __ATOMIC_SEQ_CST);
@@ -123,7 +123,7 @@ static void racer_round(struct racer *racer, unsigned int round)
 		sched_yield();
 }
 
-/* It has to have done something. */
+/* The thread has to make some steps. */
 static void end(struct racer *racer)
 {
 	__atomic_store_n(&racer->end, true, __ATOMIC_SEQ_CST);
@@ -134,7 +134,7 @@ static void end(struct racer *racer)
 	free(racer);
 }
 
-/* Reclaim once or twice while the thread is on the pages. */
+/* Reclaim once or twice while the thread uses the pages. */
 void racer_reclaim(struct racer *racer, unsigned int round, enum how how)
 {
 	racer_round(racer, round);

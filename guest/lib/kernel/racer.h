@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A thread, on another CPU if there is one, that uses the pages of a range while
- * reclaim is at work on them. Within a round it alone decides what they hold.
+ * A thread that uses the pages of a range during reclaim, on another CPU if
+ * there is one. Within a round, only this thread changes their contents.
  */
 #ifndef QUIRE_RACER_H
 #define QUIRE_RACER_H
@@ -24,11 +24,11 @@ struct racer {
 	char *addr;
 	size_t pages;
 	bool may_drop;		/* clean pages may turn to zero */
-	uint64_t old;		/* the word the round began with, or the seed */
+	uint64_t old;		/* the first word of the round, or the seed */
 	uint64_t next;		/* the value of the next write */
 	uint32_t random;
-	unsigned int round;	/* 0: stay off the pages */
-	unsigned int acted;	/* the round the thread is in */
+	unsigned int round;	/* 0: do not use the pages */
+	unsigned int acted;	/* the round in which the thread is */
 	bool end;
 	unsigned long steps;
 	struct {
@@ -38,32 +38,38 @@ struct racer {
 };
 
 struct race {
-	/* What the thread does again and again, to random pages. */
+	/* The step that the thread repeats, on random pages. */
 	void (*step)(struct racer *racer, size_t page);
-	/* A round: it fills the pages, reclaims them and looks at them. */
+	/* A round: it fills the pages, reclaims them and checks them. */
 	void (*round)(struct racer *racer, unsigned int number,
 		      unsigned long kib, enum how how);
 	bool may_drop;
 };
 
-#define BY_BOTH	NR_HOW	/* one round by the one, the next by the other */
+#define BY_BOTH	NR_HOW	/* for alternate rounds */
 
-/* RACER_ROUNDS on range_pages(kib) at addr, which are dropped then. */
+/* Runs RACER_ROUNDS on range_pages(kib) at addr, then unmaps them. */
 void race(const struct race *race, char *addr, unsigned long kib, enum how how);
 
-/* A step: read, check, and mostly write; now and then give the page back. */
+/*
+ * A step: read and check the word, usually write it, sometimes drop the page.
+ */
 void racer_write(struct racer *racer, size_t page);
-/* A step: refer to a page, which holds pattern `old`, and read it there. */
+/*
+ * A step: take a reference to a page with pattern `old`, and read it by that.
+ */
 void racer_hold(struct racer *racer, size_t page);
 
-/* The word of that page that racer_write() uses, and whether it is right. */
+/* The word of that page that racer_write() uses, and whether it is valid. */
 volatile uint64_t *racer_word(struct racer *racer, size_t page);
 void racer_expect(struct racer *racer, size_t page, uint64_t is);
 
-/* A round (from 1 on): reclaim once or twice while the thread is on the pages. */
+/*
+ * A round (from 1 on): reclaim once or twice while the thread uses the pages.
+ */
 void racer_reclaim(struct racer *racer, unsigned int round, enum how how);
 
-/* The racer's pages given up and filled anew, by folios of that size. */
+/* Drop the racer's pages and fill them again, with folios of that size. */
 void racer_refill(struct racer *racer, unsigned long kib, uint64_t seed);
 
 #endif

@@ -23,7 +23,9 @@ char *range_charged(unsigned long kib, bool by_pte)
 	return at;
 }
 
-/* Clear the accessed bits of a process: else reclaim only does that. */
+/*
+ * Clear the accessed bits of a process. Otherwise reclaim would only do that.
+ */
 static void age(const char *who)
 {
 	char path[64];
@@ -64,7 +66,7 @@ void reclaim_to_swap_cache(char *addr, size_t pages, unsigned long kib)
 	const uint64_t want = KPF_SWAPCACHE;
 	size_t n;
 
-	/* The mapping with the first page is the first one reclaim looks at. */
+	/* Reclaim looks at the mapping with the first page first. */
 	mask_mlock(addr, pages, kib, MASK_FIRST);
 	reclaim(addr, pages, BY_MEMCG);
 	if (munlock(addr, pages * PAGE_SIZE))
@@ -74,7 +76,7 @@ void reclaim_to_swap_cache(char *addr, size_t pages, unsigned long kib)
 
 		if (!state.present || !(kpage_flags(state.pfn) & want))
 			die("page %zu is %s", n, state.present ?
-			    "not in the swap cache" : "not mapped any more");
+			    "not in the swap cache" : "no longer mapped");
 	}
 }
 

@@ -20,12 +20,12 @@
 #define ZRAM_SYSFS	"/sys/block/zram0"
 #define ZRAM_DEVICE	"/dev/zram0"
 #define SPARE_SYSFS	"/sys/block/zram1"
-#define OFF_MS		5000u	/* far more than it takes */
+#define OFF_MS		5000u	/* far longer than swapoff needs */
 
 /*
- * The first page of a swap area, version 1: after 1024 bytes for a boot block,
- * version, last page and number of bad pages; at its end the signature
- * (union swap_header in include/linux/swap.h).
+ * The first page of a swap area, version 1: 1024 bytes for a boot block, then
+ * version, last page and number of bad pages; at its end the signature (union
+ * swap_header in include/linux/swap.h).
  */
 struct swap_header {
 	char boot[1024];
@@ -67,8 +67,8 @@ static void on_alarm(int sig __attribute__((unused)))
 }
 
 /*
- * The kernel looks for the users of each slot again and again: where a
- * reference to one is lost, it never finds the last. A signal ends that.
+ * swapoff searches for the users of each slot until none is left. If a
+ * reference to a slot leaks, it searches forever. A signal ends it.
  */
 static bool off_within(unsigned int ms)
 {
@@ -99,7 +99,7 @@ void swap_off(void)
 void swap_reset(void)
 {
 	if (!off_within(OFF_MS) && errno == EINTR)
-		diag("swapoff does not end: slots are in use that nobody has");
+		diag("swapoff does not end: lost references to slots");
 	try_write_file(ZRAM_SYSFS "/reset", "1");
 }
 
@@ -112,7 +112,7 @@ const char *swap_spare_device(unsigned long pages)
 	return "/dev/zram1";
 }
 
-/* swapoff() of any device takes back what the CPUs keep of all. */
+/* swapoff() of any device returns the CPUs' cached slots of all devices. */
 void swap_settle(void)
 {
 	const char *device = swap_spare_device(16);

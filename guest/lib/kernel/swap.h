@@ -5,32 +5,32 @@
 
 #include <stddef.h>
 
-/* Make /dev/zram0 a swap device of that many MiB and swap on it. */
+/* Makes /dev/zram0 a swap device of that many MiB, and enables it. */
 void swap_on(unsigned long mib);
 /*
- * Bring everything back in, stop swapping and reset the device. Dies when that
- * does not end.
+ * Swaps everything in, disables swap and resets the device. Dies if that does
+ * not end.
  */
 void swap_off(void);
-/* The same, from any state, without dying (used between test cases). */
+/* The same from any state and without dying, for use between test cases. */
 void swap_reset(void);
 
 /*
- * KiB of swap in use now. Each CPU keeps up to 64 free slots to hand out, and
- * up to 64 to give back, which count; swap_settle() returns them.
+ * KiB of swap in use now. Each CPU caches up to 64 slots to allocate and up to
+ * 64 to free, and all of them count; swap_settle() returns them.
  */
 unsigned long swap_used_kib(void);
 void swap_settle(void);
 
-/* An empty block device of that size, which nothing else uses; its path. */
+/* An empty, unused block device of that size; returns its path. */
 const char *swap_spare_device(unsigned long pages);
 
 /*
- * MADV_PAGEOUT of a range of whole pages; dies on error. What was swapped out
- * is for the caller to check: pagemap_swapped().
+ * MADV_PAGEOUT of a range of whole pages; dies on error. The caller checks what
+ * was swapped out: pagemap_swapped().
  */
 void page_out(void *addr, size_t len);
-/* Swap these pages out, every one, or die. */
+/* Swaps out every one of these pages, or dies. */
 void swap_out(char *addr, size_t pages);
 
 #endif

@@ -13,16 +13,16 @@
 #include "process/map.h"
 #include "process/peer.h"
 
-#define TRIES	24u	/* in not all of them the tables are neighbours */
+#define TRIES	24u	/* not every try makes the two tables neighbours */
 
-/* The child's table: the high halves of the folios, from its start on. */
+/* The child's table has the high half of the folio, at its start. */
 #define CHILD_AT(i)	page_at(DST2_BASE, (i) * PMD_PAGES)
-/* The parent's: the low halves at its end. */
+/* The parent's table has the low half, at its end. */
 #define PARENT_AT(i, low)	page_at(DST_BASE, ((i) + 1) * PMD_PAGES - (low))
 
 typedef void expect_fn(char *addr, size_t pages, size_t first);
 
-/* All of it is there, and counted. */
+/* All of the pages are mapped and counted. */
 static void expect_rss(size_t pages)
 {
 	EXPECT(status_kib("RssAnon") >= TRIES * pages * PAGE_SIZE / KIB,
@@ -52,8 +52,8 @@ static void child(struct peer *peer, size_t pages, size_t low,
 }
 
 /*
- * Of each folio: move the low half up to the end of a table, and make the VMA
- * there long enough for all of the folio, so that only the table ends.
+ * Of each folio, move the low half to the end of a table. Then enlarge the VMA
+ * to the size of the folio, so that only the table ends there.
  */
 static void parent(struct peer *peer, size_t pages, size_t low)
 {
@@ -87,7 +87,10 @@ void tables_as_neighbours(unsigned long kib,
 	memcg_enter();
 	stay_on_cpu(0);
 	probe_init();
-	/* The tables above those at work, so that these are made one by one. */
+	/*
+	 * Allocate the upper tables now, so that the last-level tables follow
+	 * each other.
+	 */
 	touch(CHILD_AT(TRIES + 1));
 	touch(PARENT_AT(TRIES + 1, 0));
 	folio_map_filled(SRC_BASE, TRIES * pages * PAGE_SIZE, kib, SEED);

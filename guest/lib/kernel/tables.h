@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A run of entries must end with its page table. What lies behind it in memory
- * is often the next table to be made: here one of another process, whose first
- * entries map just the pages that would continue the run. A walk that reads on
- * unmaps them there and counts them here.
+ * A batch of PTEs must end with its page table. The memory behind a table is
+ * often the next table to be allocated: here one of another process, whose
+ * first entries map the pages that would continue the batch. A walk that reads
+ * too far unmaps these pages in the wrong process.
  */
 #ifndef QUIRE_TABLES_H
 #define QUIRE_TABLES_H
@@ -11,9 +11,10 @@
 #include <stddef.h>
 
 /*
- * Make folios of kib that lie so, and reclaim them by the cgroup. prepare() gets
- * them when they are filled, before any move; expect() the parts, in both
- * processes, after reclaim: pages from page `first` of the pattern on.
+ * Makes folios of kib that are mapped so, and reclaims them by the cgroup.
+ * prepare() is called once they are filled, before any move. expect() is called
+ * after reclaim for each part, in both processes; its contents start at page
+ * `first` of the pattern.
  */
 void tables_as_neighbours(unsigned long kib,
 			  void (*prepare)(char *addr, size_t pages),

@@ -8,14 +8,14 @@
 #include "kernel/uffd_watch.h"
 #include "report/die.h"
 
-#define LOOK_MS 20	/* how often the thread looks whether it should end */
+#define LOOK_MS 20	/* how often the thread checks whether to end */
 
 struct uffd_watch {
 	int uffd;
 	char *addr;
 	size_t pages;
 	pthread_t thread;
-	bool end;		/* these are shared with the thread */
+	bool end;		/* shared with the thread */
 	size_t moves;
 	uint64_t from, to, len;
 	bool stopped[];
@@ -26,7 +26,7 @@ static void on_write(struct uffd_watch *watch, uint64_t at)
 	size_t page = (at - (uintptr_t)watch->addr) / PAGE_SIZE;
 
 	if (page >= watch->pages)
-		die("userfault at %#llx, outside of what is watched",
+		die("userfault at %#llx, outside the watched range",
 		    (unsigned long long)at);
 	__atomic_store_n(&watch->stopped[page], true, __ATOMIC_SEQ_CST);
 	uffd_writeprotect(watch->uffd, watch->addr + page * PAGE_SIZE,
@@ -48,7 +48,7 @@ static void on_event(struct uffd_watch *watch, const struct uffd_msg *msg)
 		__atomic_add_fetch(&watch->moves, 1, __ATOMIC_SEQ_CST);
 		break;
 	default:
-		die("userfaultfd event %#x was not asked for", msg->event);
+		die("unexpected userfaultfd event %#x", msg->event);
 	}
 }
 
@@ -84,8 +84,8 @@ bool uffd_watch_stopped(const struct uffd_watch *watch, size_t page)
 }
 
 /*
- * The mover is held up until the event has been read, not until it has been
- * dealt with: let the thread take note of it first.
+ * The mremap() waits until the event was read, not until the thread has
+ * recorded it. Wait for the thread first.
  */
 size_t uffd_watch_moves(const struct uffd_watch *watch)
 {

@@ -8,10 +8,10 @@
 #include "proc/proc.h"
 #include "report/expectation.h"
 
-/* What lags behind: per-CPU parts, memory charged ahead. */
+/* Tolerance: per-CPU counters, and memory charged in advance. */
 #define SLACK_KIB	1024
 
-/* Fold what is kept per CPU; fails when a counter of the kernel is negative. */
+/* Fold the per-CPU counters. Fails when a counter of the kernel is negative. */
 static void fold_vmstat(void)
 {
 	EXPECT(try_write_file("/proc/sys/vm/stat_refresh", "1"),

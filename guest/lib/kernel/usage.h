@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How much memory and swap the kernel says is in use. */
+/* How much memory and swap the kernel reports as in use. */
 #ifndef QUIRE_USAGE_H
 #define QUIRE_USAGE_H
 
@@ -11,8 +11,8 @@ struct usage {
 /* Of this process, of the system and of the cgroup; needs memcg_enter(). */
 struct usage usage_now(void);
 /*
- * About that much more than at first is mapped, or in swap: counters that have
- * per-CPU parts lag behind, and reclaim of a cgroup takes other memory, too.
+ * About that much more than before is mapped, or in swap. Not exactly: per-CPU
+ * counters are not exact, and reclaim of the cgroup takes other memory, too.
  */
 void expect_usage(const struct usage *first, unsigned long mapped_kib,
 		  unsigned long swapped_kib);

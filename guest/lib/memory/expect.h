@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What must hold of a range before and after something happened to it. */
+/* Checks of a range before and after an operation. */
 #ifndef QUIRE_EXPECT_H
 #define QUIRE_EXPECT_H
 
@@ -9,7 +9,7 @@
 #include "proc/pagemap.h"
 #include "report/expectation.h"
 
-/* pagemap of a range at one time. Free with free(). */
+/* The pagemap of a range at one time. Free with free(). */
 struct snapshot {
 	size_t pages;
 	struct page_state page[];
@@ -17,16 +17,16 @@ struct snapshot {
 
 struct snapshot *snapshot(const char *addr, size_t pages);
 
-/* Skip the case on a kernel without soft-dirty tracking. */
+/* Skips the case on a kernel without soft-dirty tracking. */
 void needs_soft_dirty(void);
 
-/* All that pagemap shows of each page is as before. */
+/* pagemap shows the same as before for each page. */
 void expect_entries(const struct snapshot *before, const char *addr);
 
-/* Pages hold the pattern of seed, the first one that of page `first`. */
+/* The pages hold the pattern of seed, from its page `first` on. */
 void expect_content(const char *addr, size_t pages, uint64_t seed, size_t first);
 void expect_zero(const char *addr, size_t pages);
-/* Writing works on each page, and what is written stays there. */
+/* Each page can be written, and keeps what is written. */
 void expect_writable(char *addr, size_t pages);
 /* Each page can be read but not written. */
 void expect_read_only(char *addr, size_t pages);

@@ -23,7 +23,9 @@ bool folio_size_valid(unsigned long kib)
 	return kib == 4 || (kib >= 16 && kib <= 2048 && !(kib & (kib - 1)));
 }
 
-/* Set one policy file of every size: "always" for kib, "never" for the rest. */
+/*
+ * Sets one policy file of every size: "always" for kib, "never" for the rest.
+ */
 static void want(unsigned long kib, const char *file)
 {
 	DIR *dir = opendir(THP_DIR);
@@ -62,7 +64,7 @@ void folio_want_shmem(unsigned long kib)
 	want(kib, "shmem_enabled");
 }
 
-/* An address aligned to PMD_SIZE with len bytes free behind it. */
+/* Returns an address aligned to PMD_SIZE with len free bytes after it. */
 static void *aligned_hole(size_t len)
 {
 	size_t span = ALIGN_UP(len, PMD_SIZE) + PMD_SIZE;
@@ -111,11 +113,14 @@ static bool pfn_starts_folio(uint64_t pfn, size_t nr)
 		if ((flags[i] & compound) != KPF_COMPOUND_TAIL)
 			return false;
 	}
-	/* No longer than that: a naturally aligned folio ends at its size. */
+	/*
+	 * A naturally aligned folio ends at its size, so it is no longer than
+	 * that.
+	 */
 	return pfn / nr % 2 || !(kpage_flags(pfn + nr) & KPF_COMPOUND_TAIL);
 }
 
-/* The states are those of a block's pages. */
+/* `states` are those of the pages of a block. */
 static bool states_are_folio(const struct page_state *state, size_t nr)
 {
 	size_t i;

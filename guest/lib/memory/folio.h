@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Memory that consists of folios of one wanted size, and proof that it does. */
+/* Memory that consists of folios of a given size, and checks that it does. */
 #ifndef QUIRE_FOLIO_H
 #define QUIRE_FOLIO_H
 
@@ -7,33 +7,34 @@
 #include <stddef.h>
 
 /*
- * Folio sizes are in KiB: 4 (no large folios), 16 ... 2048, powers of two, 8
- * excepted (the kernel has no such anonymous folios). Anonymous faults from now
- * on get this size wherever it fits, else 4 KiB; system-wide, until changed.
+ * Folio sizes are in KiB: 4 (no large folios) and powers of two from 16 to
+ * 2048. The kernel has no anonymous folios of 8 KiB. From now on, anonymous
+ * faults allocate this size wherever it fits, else 4 KiB: for the whole system,
+ * until the next call.
  */
 void folio_want(unsigned long kib);
-/* The same for shmem: tmpfs is not affected, shared anonymous and memfd are. */
+/* The same for shmem: shared anonymous memory and memfd, but not tmpfs. */
 void folio_want_shmem(unsigned long kib);
 
 bool folio_size_valid(unsigned long kib);
 
 /*
- * folio_want() and map len bytes of private anonymous memory: exactly at `at`
- * (which must be free), or, when `at` is NULL, at an address aligned to
- * PMD_SIZE. Nothing is touched: a first write to any byte of a naturally
- * aligned block of the wanted size brings in one folio.
+ * folio_want(), then maps len bytes of private anonymous memory: exactly at
+ * `at`, which must be free, or if `at` is NULL, at an address aligned to
+ * PMD_SIZE. Touches nothing: the first write to a naturally aligned block of
+ * that size allocates one folio for it.
  */
 char *folio_map(void *at, size_t len, unsigned long kib);
-/* folio_map() and fill by pattern_write(); dies if a folio has not that size. */
+/* folio_map() and pattern_write(); dies if a folio has another size. */
 char *folio_map_filled(void *at, size_t len, unsigned long kib,
 		       unsigned long seed);
 
 /*
- * Is the naturally aligned block of kib at addr exactly one folio, wholly
- * mapped in order? By pagemap and the head and tail flags in kpageflags.
+ * Is the naturally aligned block of kib at addr exactly one folio, all of it
+ * mapped in order? Reads pagemap and the head and tail flags of kpageflags.
  */
 bool folio_is_size(const void *addr, unsigned long kib);
-/* How many blocks of [addr, addr + len) are; *total gets the block count. */
+/* How many blocks of [addr, addr + len) are; *total is the number of blocks. */
 size_t folio_count(const void *addr, size_t len, unsigned long kib,
 		   size_t *total);
 /* KiB of [addr, addr + len) that the VMA at addr maps by PMD (smaps). */

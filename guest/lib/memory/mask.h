@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which pages of each folio of a range something happens to. */
+/*
+ * A mask: the pages of each folio of a range that an operation is applied to.
+ */
 #ifndef QUIRE_MASK_H
 #define QUIRE_MASK_H
 
@@ -26,7 +28,7 @@ extern const struct mask mask_none;
 #define for_each_mask(this)						\
 	for (const struct mask *this = masks; this < masks + NR_MASKS; this++)
 
-/* Another of the masks for each, for two things that differ from each other. */
+/* A different mask for each, for two operations that differ. */
 static inline const struct mask *mask_opposite(const struct mask *mask)
 {
 	return &masks[NR_MASKS - 1 - (mask - masks)];
@@ -35,8 +37,8 @@ static inline const struct mask *mask_opposite(const struct mask *mask)
 /* Page n counts from the start of a range of whole folios. */
 bool masked(const struct mask *mask, size_t page, unsigned long kib);
 /*
- * The next run of pages in the mask, from *page on: moves *page to its start
- * and returns its length, 0 when there is none below `pages`.
+ * Finds the next run of pages in the mask from *page on. Sets *page to its
+ * start and returns its length, or 0 when there is none below `pages`.
  */
 size_t mask_run(const struct mask *mask, size_t *page, size_t pages,
 		unsigned long kib);

@@ -8,8 +8,8 @@
 #include "memory/range.h"
 
 /*
- * Hundreds of mappings of one page each take long to make and show nothing that
- * they do not in smaller folios.
+ * Limit the size: hundreds of mappings of one page take long to set up, and
+ * show nothing that smaller folios do not.
  */
 #define MANY_KIB	256u
 
@@ -80,11 +80,11 @@ void expect_part(char *addr, size_t pages, unsigned long kib,
 			continue;
 		EXPECT(!!probe_read(page_at(addr, n), &word) ==
 		       (in && part->prot == PROT_NONE),
-		       "page %zu, %s of %s pages: reading is wrong", n,
+		       "page %zu, %s of %s pages: a read is wrong", n,
 		       part->name, mask->name);
 		EXPECT(!!probe_write(page_at(addr, n), word) ==
 		       (in && part->prot >= 0),
-		       "page %zu, %s of %s pages: writing is wrong", n,
+		       "page %zu, %s of %s pages: a write is wrong", n,
 		       part->name, mask->name);
 		if (!in || part->prot != PROT_NONE)
 			expect_content(page_at(addr, n), 1, SEED, n);

@@ -68,7 +68,7 @@ long pattern_verify(const void *addr, size_t len, uint64_t seed)
 	return -1;
 }
 
-/* Never zero: the kernel has another way to keep zeroes. */
+/* Never zero: the kernel stores pages of zeroes in another way. */
 static uint64_t page_word(uint64_t seed, size_t number)
 {
 	return spread(spread(seed + 1) + number) | 1;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Pages under which the memory fails. */
+/* Pages with a simulated memory failure. */
 #ifndef QUIRE_POISON_H
 #define QUIRE_POISON_H
 
 #include <stdbool.h>
 
 /*
- * Make the page unusable; it is lost to the system until the next boot. The
- * kernel may tell the process so by a SIGBUS, before any access. False when the
- * kernel cannot free it from its users (errno).
+ * Makes the page unusable until the next boot. The kernel may send SIGBUS to
+ * the process at once, before any access. Returns false, with errno set, if the
+ * kernel cannot unmap the page from its users.
  */
 bool poison_page(char *page);
 

@@ -14,7 +14,10 @@ static void on_fault(int sig)
 {
 	if (probing)
 		siglongjmp(escape, sig);
-	/* Not ours: happens again on return, and then ends the process. */
+	/*
+	 * Not from a probe: return, so that the fault repeats and ends the
+	 * process.
+	 */
 	signal(sig, SIG_DFL);
 }
 
@@ -23,8 +26,8 @@ void probe_init(void)
 	struct sigaction action = { .sa_handler = on_fault };
 
 	/*
-	 * SA_NODEFER and a jump buffer without a signal mask: a probe makes no
-	 * system call of its own, which could hide a stale TLB entry.
+	 * SA_NODEFER and a jump buffer without a signal mask: a probe then
+	 * makes no system call of its own, which could hide a stale TLB entry.
 	 */
 	action.sa_flags = SA_NODEFER;
 	if (sigaction(SIGSEGV, &action, NULL) || sigaction(SIGBUS, &action, NULL))

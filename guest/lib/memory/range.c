@@ -28,7 +28,10 @@ size_t range_pages(unsigned long kib)
 	return folio <= BLOCK ? 4 * BLOCK : 4 * folio;
 }
 
-/* Shared memory: never part of the VMA or of a folio it is a neighbour of. */
+/*
+ * Shared memory, so that the guard cannot merge with a neighbouring VMA or
+ * share its folios.
+ */
 static void add_guard(char *addr)
 {
 	struct guard *guard = &guards[nr_guards];
@@ -59,7 +62,10 @@ void range_split_pmds(char *at, size_t pages)
 {
 	size_t n;
 
-	/* A mapping that ends inside of a huge entry splits it; then merge. */
+	/*
+	 * A VMA that ends inside a huge PMD splits the PMD; then merge the
+	 * VMAs.
+	 */
 	for (n = 0; n < pages; n += PMD_PAGES) {
 		if (madvise(page_at(at, n), PAGE_SIZE, MADV_DONTFORK) ||
 		    madvise(page_at(at, n), PAGE_SIZE, MADV_DOFORK))
@@ -76,7 +82,7 @@ void range_protect(char *at, size_t pages, int prot)
 		die_errno("mprotect of %zu pages at %p", pages, at);
 }
 
-/* Guards are in pairs: the one before a range, the one behind it. */
+/* Guards are in pairs: the one before a range, then the one after it. */
 void range_drop(char *at, size_t pages)
 {
 	char *first = at - GUARD_PAGES * PAGE_SIZE;

@@ -11,21 +11,22 @@
 #include "process/peer.h"
 
 /*
- * peer_fork(), where pages in the mask stay with the parent alone, exclusive and
- * writable. In the parent, the range is one mapping again afterwards.
+ * peer_fork() in which only the parent keeps the pages in the mask, exclusive
+ * and writable. In the parent, the range is one VMA again afterwards.
  */
 bool fork_without(struct peer *peer, char *addr, size_t pages,
 		  unsigned long kib, const struct mask *mask);
 
-/* The pages that the child has, too: all but those in the mask. */
+/* The pages that the child shares: all but those in the mask. */
 void write_shared(char *addr, size_t pages, unsigned long kib,
 		  const struct mask *alone, uint64_t seed);
 void expect_shared(char *addr, size_t pages, unsigned long kib,
 		   const struct mask *alone, uint64_t seed);
 
 /*
- * What such a child does, in turns: it looks, once, whether it still has SEED;
- * then it looks again and writes SEED_CHILD, and looks whether that stays.
+ * The child's turns. sharer_looks() checks that the pages still hold SEED.
+ * sharer_writes() checks that, writes SEED_CHILD and, one turn later, checks
+ * that the pages keep it.
  */
 void sharer_looks(struct peer *peer, char *addr, size_t pages,
 		  unsigned long kib, const struct mask *alone);
@@ -34,9 +35,9 @@ void sharer_writes(struct peer *peer, char *addr, size_t pages,
 	__attribute__((noreturn));
 
 /*
- * Fork a child that ends at once: afterwards all entries are read-only, so that
- * only what else they hold tells pages apart. The pages are still shared with
- * nobody.
+ * Forks a child that ends at once. All PTEs are read-only afterwards, and the
+ * pages are shared with no other process. Only other state tells the pages
+ * apart.
  */
 void fork_and_forget(void);
 

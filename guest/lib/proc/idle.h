@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The idle-page bitmap, /sys/kernel/mm/page_idle/bitmap: one bit a pfn, read
- * and written in words of 64. Setting a page's bit, and reading a bit that is
- * set, both make the kernel look up every mapping of that page and clear its
- * accessed bit; a mapping accessed meanwhile makes the page not idle.
+ * The idle-page bitmap, /sys/kernel/mm/page_idle/bitmap: one bit per pfn, read
+ * and written in words of 64 bits. Setting a page's bit and reading a set bit
+ * both make the kernel walk the page's mappings (rmap) and clear their accessed
+ * bits. A page that was accessed in between is no longer idle.
  */
 #ifndef QUIRE_IDLE_H
 #define QUIRE_IDLE_H
@@ -15,7 +15,7 @@ struct idle_bit {
 	int fd;
 	uint64_t pfn;
 	uint64_t mask;	/* the page's bit in its word */
-	int64_t offset;	/* the word's place in the file */
+	int64_t offset;	/* the word's offset in the file */
 };
 
 /* Open the bitmap for one page. */

@@ -8,7 +8,7 @@
 #include "proc/kmsg.h"
 #include "report/die.h"
 
-/* Kernel messages of this level and worse: warnings. */
+/* The kernel's messages of this level and worse are warnings. */
 #define LEVEL	4
 
 void kmsg_open(struct kmsg *kmsg)
@@ -18,7 +18,7 @@ void kmsg_open(struct kmsg *kmsg)
 		die_errno("cannot read /dev/kmsg");
 }
 
-/* A message is "level,sequence,time,flags;text", and lines of attributes. */
+/* A message is "level,sequence,time,flags;text" and lines of attributes. */
 const char *kmsg_warning(struct kmsg *kmsg)
 {
 	char *text = kmsg->text, *message;
@@ -27,7 +27,7 @@ const char *kmsg_warning(struct kmsg *kmsg)
 	for (;;) {
 		len = read(kmsg->fd, text, sizeof(kmsg->text) - 1);
 		if (len < 0 && errno == EPIPE)
-			continue;	/* older ones were overwritten */
+			continue;	/* older messages were overwritten */
 		if (len <= 0)
 			return NULL;
 		text[len] = '\0';

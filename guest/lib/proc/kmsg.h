@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the kernel has to say: its warnings, and what is worse. */
+/* The kernel's warnings and worse messages. */
 #ifndef QUIRE_KMSG_H
 #define QUIRE_KMSG_H
 
@@ -9,9 +9,9 @@ struct kmsg {
 	char text[2048];
 };
 
-/* Messages from now on. */
+/* Starts with the messages from now on. */
 void kmsg_open(struct kmsg *kmsg);
-/* The next warning; NULL when there is none yet. Valid until the next call. */
+/* The next warning, or NULL if there is none yet. Valid until the next call. */
 const char *kmsg_warning(struct kmsg *kmsg);
 void kmsg_close(struct kmsg *kmsg);
 

@@ -123,7 +123,9 @@ size_t pagemap_swapped(const void *addr, size_t pages)
 	return count_bit(addr, pages, 62);
 }
 
-/* A new VMA is soft-dirty as a whole, where the kernel has the notion at all. */
+/*
+ * A new VMA is soft-dirty as a whole, if the kernel tracks soft-dirty at all.
+ */
 bool pagemap_has_soft_dirty(void)
 {
 	char *page = map_anon(NULL, PAGE_SIZE);
@@ -140,7 +142,7 @@ void pagemap_clear_soft_dirty(void)
 	write_file("/proc/self/clear_refs", "4");
 }
 
-/* Unlike a pagemap, these files are the same for every process: keep them. */
+/* Unlike a pagemap, these files are the same for every process: stay open. */
 void kpage_flags_range(uint64_t pfn, size_t nr, uint64_t *out)
 {
 	static int fd = -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the kernel says of single pages: /proc/<pid>/pagemap, /proc/kpageflags
- * and /proc/kpagecount. Bit positions: Documentation/admin-guide/mm/pagemap.rst.
+ * The state of single pages: /proc/<pid>/pagemap, /proc/kpageflags and
+ * /proc/kpagecount. Bit positions: Documentation/admin-guide/mm/pagemap.rst.
  */
 #ifndef QUIRE_PAGEMAP_H
 #define QUIRE_PAGEMAP_H
@@ -24,19 +24,19 @@ struct page_state {
 	bool exclusive;		/* mapped once (by mapcount; not PageAnonExclusive) */
 };
 
-/* States of the pages from addr on; dies on error. pid 0: this process. */
+/* The states of the pages from addr on; dies on error. pid 0: this process. */
 void pagemap_read(const void *addr, size_t pages, struct page_state *out);
 void pagemap_read_pid(pid_t pid, const void *addr, size_t pages,
 		      struct page_state *out);
 struct page_state pagemap_page(const void *addr);
 
-/* How many of the pages are present / swapped. */
+/* How many of the pages are present, or swapped out. */
 size_t pagemap_present(const void *addr, size_t pages);
 size_t pagemap_swapped(const void *addr, size_t pages);
 
 /* Does this kernel track soft-dirty (x86-64: yes; arm64 6.12: no)? */
 bool pagemap_has_soft_dirty(void);
-/* Clear soft-dirty of every page of this process (clear_refs 4). */
+/* Clears soft-dirty of every page of this process (clear_refs 4). */
 void pagemap_clear_soft_dirty(void);
 
 /* Bits of kpage_flags(), numbers from include/uapi/linux/kernel-page-flags.h. */

@@ -20,7 +20,7 @@ static FILE *open_or_die(const char *path)
 	return f;
 }
 
-/* If line is "<name><blanks or colon><number>", store it. */
+/* If line is "<name><blanks or colon><number>", store the number. */
 static bool parse_field(const char *line, const char *name, unsigned long *value)
 {
 	size_t len = strlen(name);
@@ -49,7 +49,7 @@ static unsigned long field_of(const char *path, const char *name)
 	return value;
 }
 
-/* Leave f after the header line of the VMA that holds addr. */
+/* Reads up to the header line of the VMA that holds addr. */
 static void seek_vma(FILE *f, const void *addr)
 {
 	uintptr_t start, end, want = (uintptr_t)addr;
@@ -64,8 +64,8 @@ static void seek_vma(FILE *f, const void *addr)
 }
 
 /*
- * The next line of the same VMA; false at its end. A header line of the next
- * VMA starts with a lower-case hexadecimal digit, field names are capitalised.
+ * The next line of the same VMA; false at its end. The header line of a VMA
+ * starts with a lower-case hexadecimal digit, a field's name with a capital.
  */
 static bool vma_line(FILE *f, char *line, size_t size)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Numbers out of proc and sysfs. All die when the field does not exist. */
+/* Numbers from proc and sysfs. All die when the field does not exist. */
 #ifndef QUIRE_PROC_H
 #define QUIRE_PROC_H
 
 #include <stdbool.h>
 
-/* A "Name: 123 kB" field of /proc/self/smaps, of the VMA that holds addr. */
+/* A "Name: 123 kB" field in /proc/self/smaps of the VMA that holds addr. */
 unsigned long smaps_kib(const void *addr, const char *field);
-/* Is a two-letter flag ("sd", "lf", "uw") in that VMA's VmFlags? */
+/* Is a two-letter flag ("sd", "lf", "uw") in the VmFlags of that VMA? */
 bool smaps_flag(const void *addr, const char *flag);
-/* A field of /proc/self/status ("VmSwap") or /proc/meminfo, KiB. */
+/* A field of /proc/self/status ("VmSwap") or of /proc/meminfo, in KiB. */
 unsigned long status_kib(const char *field);
 unsigned long meminfo_kib(const char *field);
 

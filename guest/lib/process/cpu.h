@@ -3,8 +3,8 @@
 #define QUIRE_CPU_H
 
 /*
- * Stay on one CPU, so that the pages of this process are not hidden from
- * reclaim in the per-CPU lists of another one.
+ * Stays on one CPU. Reclaim then finds all pages of this process: none is in
+ * the per-CPU lists of another CPU.
  */
 void stay_on_cpu(unsigned int cpu);
 unsigned int cpu_count(void);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Private anonymous read-write memory; at != NULL: exactly there. */
+/* Private anonymous read-write memory. If at is not NULL, exactly there. */
 void *map_anon(void *at, size_t len);
 void *map_or_die(void *at, size_t len, int prot, int flags, int fd, off_t off);
 void unmap(void *addr, size_t len);

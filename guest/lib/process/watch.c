@@ -14,14 +14,14 @@
 #include "report/die.h"
 #include "report/results.h"
 
-#define LINE_LEN	480	/* results_line() takes that much */
-/* Its end is noticed that late if a child of it keeps the pipe open. */
+#define LINE_LEN	480	/* the most that results_line() takes */
+/* The delay in noticing its end if a child of it keeps the pipe open. */
 #define LOOK_MS		100
 
 struct output {
 	watch_line *line;
 	void *to;
-	char text[LINE_LEN + 1];	/* the last line, as far as it has come */
+	char text[LINE_LEN + 1];	/* the last line, as read so far */
 	size_t len;
 };
 
@@ -32,7 +32,7 @@ static void put_line(struct output *output)
 	output->len = 0;
 }
 
-/* As on a terminal, a carriage return begins the line anew. */
+/* As on a terminal, a carriage return starts the line again. */
 static void take(struct output *output, const char *text, size_t len)
 {
 	for (; len--; text++) {
@@ -45,7 +45,7 @@ static void take(struct output *output, const char *text, size_t len)
 	}
 }
 
-/* Whatever is there now. False: nobody can write to it any more. */
+/* Reads all there is now. Returns false once the pipe has no writer. */
 static bool take_all(struct output *output, int fd)
 {
 	char text[4096];
@@ -60,13 +60,15 @@ static void begin(int out)
 {
 	int in = open("/dev/null", O_RDONLY);
 
+	if (in < 0)
+		die_errno("cannot open /dev/null");
 	setpgid(0, 0);
 	dup2(in, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(out, STDERR_FILENO);
 }
 
-/* Until it ends, or false when it has not within ms. */
+/* Waits for its end; false if it has not ended within ms. */
 static bool wait_for(pid_t pid, int *status, struct output *output, int fd,
 		     unsigned int ms)
 {

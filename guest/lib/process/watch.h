@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A process that knows nothing of us: its output, its time, its end. */
+/*
+ * Runs a program that does not know the harness: its output, its time limit,
+ * its end.
+ */
 #ifndef QUIRE_WATCH_H
 #define QUIRE_WATCH_H
 
 /*
- * Call run(arg), which may exec, in a child with a process group of its own.
- * Its output and errors become lines on the results port, behind "# ". Returns
- * its exit status; STATUS_FAILED, with a diagnostic, when a signal or the time
- * limit ended it.
+ * Calls run(arg), which may exec, in a child with its own process group. Its
+ * output and errors become lines on the results port, after "# ". Returns its
+ * exit status, or, when a signal or the time limit ended it, STATUS_FAILED with
+ * a diagnostic.
  */
 int watch(void (*run)(const void *arg), const void *arg, unsigned int ms);
 
-/* The same, with each line of its output handed to line(), without its end. */
+/*
+ * The same, but passes each line of its output to line(), without the newline.
+ */
 typedef void watch_line(void *to, const char *text);
 int watch_lines(void (*run)(const void *arg), const void *arg, unsigned int ms,
 		watch_line *line, void *to);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What is reported meanwhile, as text: for tests of the reporting itself. */
+/* Captures the report as text, for tests of the report itself. */
 #ifndef QUIRE_CAPTURE_H
 #define QUIRE_CAPTURE_H
 
@@ -9,9 +9,9 @@ struct capture {
 	int outer, fd;
 };
 
-/* Lines of this process and its children go to a file in between. */
+/* From here on, lines of this process and its children go to a file. */
 struct capture capture_begin(void);
-/* At most size - 1 bytes, and a null byte. */
+/* Ends that. Copies at most size - 1 bytes and a null byte. */
 void capture_end(const struct capture *capture, char *text, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Saying what went wrong, and ending the process for it. */
+/* Messages about errors, and the end of the process. */
 #ifndef QUIRE_DIE_H
 #define QUIRE_DIE_H
 
@@ -12,9 +12,9 @@ enum {
 };
 
 /*
- * Say what failed and end this process with STATUS_FAILED. die_errno() adds
- * the text of errno, die_usage() exits with STATUS_USAGE. The message becomes
- * a "# " diagnostic in a test and a "note" line in a bench.
+ * Reports what failed and ends this process with STATUS_FAILED. die_errno()
+ * adds the text of errno; die_usage() exits with STATUS_USAGE. The message is a
+ * "# " diagnostic in a test and a "note" line in a bench.
  */
 void die(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
@@ -23,7 +23,7 @@ void die_errno(const char *fmt, ...)
 void die_usage(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 
-/* How die() and diag() prefix their lines: "note " (default) or "# ". */
+/* The prefix of lines from die() and diag(): "note " (default) or "# ". */
 void diag_prefix(const char *prefix);
 void diag(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Expectations: what a test case says must hold. One that fails is reported and
- * counted, in whatever process of the case it fails.
+ * Expectations: what a test case requires. A failed expectation is reported and
+ * counted, in any process of the case.
  */
 #ifndef QUIRE_EXPECTATION_H
 #define QUIRE_EXPECTATION_H
@@ -11,7 +11,7 @@
 
 #include "report/die.h"
 
-/* An expectation that fails is reported; the case goes on, and has failed. */
+/* Reports a failed expectation; the case continues, and fails. */
 #define EXPECT(cond, ...) ktap_expect(!!(cond), __FILE__, __LINE__, __VA_ARGS__)
 
 #define EXPECT_EQ(a, b)							\
@@ -22,34 +22,37 @@
 			    " = %lld (%#llx)", a_, a_, b_, b_);		\
 	} while (0)
 
-/* As EXPECT, and ends the process at once when it fails. */
+/* As EXPECT, but a failure ends the process at once. */
 #define ASSERT(cond, ...)						\
 	do {								\
 		if (!EXPECT(cond, __VA_ARGS__))				\
 			exit(STATUS_FAILED);				\
 	} while (0)
 
-/* Only for what this kernel or architecture cannot have; ends the case. */
+/* Ends the case. Only for what this kernel or architecture does not have. */
 #define SKIP(...) ktap_skip(__VA_ARGS__)
 
-/* Returns ok. At most TALLY_PRINTED failures are printed, all are counted. */
+/* Returns ok. Prints at most TALLY_PRINTED failures, counts all. */
 bool ktap_expect(bool ok, const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 void ktap_skip(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 
-/* Count a failure that has been reported in other words. */
+/* Counts a failure that was reported already. */
 void ktap_count_failure(void);
 
 #define TALLY_PRINTED	16u
 
-/* Of one case, in memory that all its processes share with the harness. */
+/* One per case, in memory shared by its processes and the harness. */
 struct tally {
 	unsigned int failures;
 	char skip_reason[160];
 };
 
-/* From now on this process and its children count here; returns the last one. */
+/*
+ * From now on, this process and its children count here. Returns the last
+ * tally.
+ */
 struct tally *tally_use(struct tally *tally);
 
 #endif

@@ -17,7 +17,7 @@
 static int port = -1;
 static bool exited;
 
-/* Find the device node of the port with our name: e.g. "vport0p1". */
+/* Finds the device node of the port with our name: e.g. "vport0p1". */
 static bool find_port(char *node, size_t size)
 {
 	DIR *dir = opendir(PORT_CLASS);
@@ -43,7 +43,7 @@ static bool find_port(char *node, size_t size)
 	return found;
 }
 
-/* The host names its ports by messages that may arrive after init started. */
+/* QEMU names its ports by messages that may arrive after init has started. */
 static int open_port(void)
 {
 	char node[256];
@@ -88,7 +88,7 @@ static void write_all(int fd, const char *text, size_t len)
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done <= 0)
-			return;	/* nowhere left to complain to */
+			return;	/* there is no other channel for an error */
 		text += done;
 		len -= done;
 	}
@@ -170,6 +170,6 @@ void result_exit(int status)
 		return;
 	exited = true;
 	results_line("exit %d", status);
-	/* The port hands buffers to the host asynchronously: let it take them. */
+	/* The port passes buffers to QEMU asynchronously. Give it time. */
 	sleep_ms(50);
 }

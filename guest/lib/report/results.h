@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The results port: the lines the host reads. Nothing the kernel prints to the
- * console can mix with them.
+ * The results port: the lines that the host reads. The kernel's messages go to
+ * the console and cannot mix with them.
  */
 #ifndef QUIRE_RESULTS_H
 #define QUIRE_RESULTS_H
@@ -10,18 +10,18 @@
 #include <stdbool.h>
 
 /*
- * Open the virtio port named "quire", or fall back to the console, and write
- * the protocol line. Forked children inherit the port and may write to it.
+ * Opens the virtio port named "quire", or else the console, and writes the
+ * protocol line. Forked children inherit the port and may write to it.
  */
 void results_open(void);
 
-/* Send all further lines of this process and its children to fd instead. */
+/* From now on, this process and its children write all lines to fd instead. */
 void results_redirect(int fd);
 
-/* Which file descriptor the lines go to now (-1 before results_open()). */
+/* The present file descriptor of the lines (-1 before results_open()). */
 int results_fd(void);
 
-/* One line, written by a single write(2); the newline is added here. */
+/* One line, in a single write(2); these functions add the newline. */
 void results_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void results_vline(const char *prefix, const char *fmt, va_list ap);
 
@@ -36,7 +36,7 @@ void result_verify_fail(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2)));
 void result_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The last line, once; later calls are ignored. Waits until the host has it. */
+/* The last line; later calls do nothing. Waits until the host has it. */
 void result_exit(int status);
 
 #endif

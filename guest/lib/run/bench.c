@@ -15,7 +15,7 @@
 
 #define MAX_PARAMS	ARRAY_SIZE(((struct workload *)0)->params)
 #define MAX_COUNTERS	ARRAY_SIZE(((struct workload *)0)->vmstat)
-#define SETTLE_MS	40u	/* RCU callbacks and kworkers of the set-up */
+#define SETTLE_MS	40u	/* RCU callbacks and kworkers of the setup */
 
 extern const struct workload *const __start_quire_workloads[];
 extern const struct workload *const __stop_quire_workloads[];
@@ -25,7 +25,7 @@ struct counters {
 	unsigned long mthp[MAX_COUNTERS];
 };
 
-/* This process runs one bench; its state. */
+/* This process runs one bench. This is its state. */
 static struct bench_param params[MAX_PARAMS];
 static size_t nr_params;
 static unsigned long work_pages, work_ops;
@@ -96,7 +96,10 @@ void bench_fail(const char *fmt, ...)
 	exit(STATUS_FAILED);
 }
 
-/* Is value one of the words of "a|b|c"; NULL: a number above 0? */
+/*
+ * Is value one of the words of "a|b|c"? If that is NULL: is it a number above
+ * 0?
+ */
 static bool value_allowed(const char *value, const char *allowed)
 {
 	size_t len = strlen(value);
@@ -157,7 +160,7 @@ static void parse(const struct workload *w, size_t nr_words, char *const *words)
 		set_param(w, words[i]);
 }
 
-/* Folio size of the mthp counters; 0: there are none (4 KiB pages). */
+/* Folio size of the mthp counters, or 0 for 4 KiB pages, which have none. */
 static unsigned long mthp_size(const struct workload *w)
 {
 	unsigned long kib = w->mthp[0] ? bench_number("size") : 4;
@@ -194,7 +197,7 @@ void bench_arm(void)
 {
 	sleep_ms(SETTLE_MS);
 	quire_arm();
-	sleep_ms(SETTLE_MS);	/* the plugin may need a moment to take it up */
+	sleep_ms(SETTLE_MS);	/* the plugin may take a moment to start */
 }
 
 static int measure(const struct workload *w)

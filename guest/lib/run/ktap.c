@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Selection and report of test cases. Two levels of KTAP: one result line per
+ * Selects and reports test cases. Two levels of KTAP: one result line per
  * suite, and inside it, indented by two spaces, one per case.
  */
 #include <fnmatch.h>
@@ -39,7 +39,7 @@ static void run_name(const struct run *run, char *name)
 		snprintf(name, NAME_LEN, "%s", run->test->name);
 }
 
-/* quire_without_sizes=KIB,KIB on the command line, for kernels that are slow. */
+/* quire_without_sizes=KIB,KIB on the command line, for slow kernels. */
 static bool left_out(const struct run *run)
 {
 	const char *sizes = getenv("quire_without_sizes");
@@ -96,7 +96,7 @@ static void add_case(struct run_list *list, const struct ktap_case *test,
 	}
 }
 
-/* Every case and size that matches, in the order of the link. */
+/* Adds every case and size that matches, in link order. */
 static void collect(struct run_list *list, char *const *patterns, size_t nr)
 {
 	const struct ktap_case *const *entry;
@@ -156,7 +156,7 @@ static bool run_case(const struct run *run, size_t number)
 	return false;
 }
 
-/* Run all cases of the suite whose first case is at index first. */
+/* Runs all cases of the suite whose first case is at index first. */
 static bool run_suite(struct run_list *list, size_t first, size_t number)
 {
 	size_t i, plan = 0, done = 0;

@@ -36,7 +36,7 @@ struct ktap_case {
 	const unsigned long *sizes;	/* KiB; NULL: once, with kib = 4 */
 	size_t nr_sizes;
 	unsigned int timeout_ms;
-	unsigned long taints;	/* bits of "tainted" the case may set */
+	unsigned long taints;	/* bits of "tainted" that the case may set */
 	const char *tag;	/* or NULL */
 	bool hidden;	/* run only when named in full (the self-test's) */
 };
@@ -69,9 +69,11 @@ struct ktap_case {
 #define QUIRE_CASE_HIDDEN(suite_, name_, ms_)				\
 	QUIRE_CASE_FULL(suite_, name_, ms_, .hidden = true)
 
-/* What a case says of a kernel without the series: the pattern @mends, @series. */
-#define MENDS	"mends"		/* stock gets it wrong, the series mend it */
-#define SERIES	"series"	/* only the series do it, stock need not */
+/*
+ * What is expected of a kernel without the series: patterns @mends and @series.
+ */
+#define MENDS	"mends"		/* fails on stock; the series fixes that */
+#define SERIES	"series"	/* needs the series; stock may fail */
 
 #define QUIRE_CASE_TAGGED(suite_, name_, tag_)				\
 	QUIRE_CASE_FULL(suite_, name_, KTAP_TIMEOUT_MS, .tag = tag_)
@@ -80,12 +82,12 @@ struct ktap_case {
 			KTAP_SIZES(__VA_ARGS__))
 
 /*
- * Run every case whose "suite.case" matches one of the patterns (fnmatch), or
- * whose tag is a pattern "@tag", in the order of the link. Returns the status of
- * the run: STATUS_USAGE when nothing matches.
+ * Runs every case whose "suite.case" matches one of the patterns (fnmatch), or
+ * whose tag is a pattern "@tag", in link order. Returns the status of the run,
+ * STATUS_USAGE when nothing matches.
  */
 int ktap_run(char *const *patterns, size_t nr);
-/* One line each: "test suite.case", or "test suite.case @tag". */
+/* Prints one line each: "test suite.case", or "test suite.case @tag". */
 void ktap_list(void);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the lab's own program says to the counting plugin besides quire.h. */
+/*
+ * Messages to the counting plugin that only the lab's own program sends; the
+ * others are in quire.h.
+ */
 #ifndef QUIRE_RUN_MARKER_H
 #define QUIRE_RUN_MARKER_H
 
@@ -11,7 +14,7 @@
 #define QUIRE_OP_ARM	3
 #define QUIRE_OP_DISARM	4
 
-/* Switch the plugin's instrumentation on and off; counts nothing by itself. */
+/* Enable and disable the plugin's instrumentation; this counts nothing. */
 #define quire_arm()	QUIRE_MARK(QUIRE_OP_ARM)
 #define quire_disarm()	QUIRE_MARK(QUIRE_OP_DISARM)
 

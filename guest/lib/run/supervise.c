@@ -11,9 +11,12 @@
 #include "process/map.h"
 #include "run/supervise.h"
 
-#define REAP_MS		5000u	/* what SIGKILL has not ended by then is stuck */
+#define REAP_MS		5000u	/* stuck, if it survives SIGKILL so long */
 
-/* The case's own process: a new process group, so that nothing survives it. */
+/*
+ * The process of a case, with its own process group, so that all of it can be
+ * killed.
+ */
 static void case_process(const struct ktap_case *test, unsigned long kib)
 {
 	setpgid(0, 0);
@@ -44,7 +47,7 @@ static enum verdict judge(int status, const struct tally *tally)
 	return PASS;
 }
 
-/* quire_timeout=MS on the command line: slow kernels, or time that is real. */
+/* quire_timeout=MS on the command line, for slow kernels and for real time. */
 unsigned int patience(unsigned int timeout_ms)
 {
 	const char *least = getenv("quire_timeout");
@@ -53,7 +56,10 @@ unsigned int patience(unsigned int timeout_ms)
 	return ms > timeout_ms ? ms : timeout_ms;
 }
 
-/* To its end, or to that of its time. Then no process of the case is left. */
+/*
+ * Waits for the end of the case or its time limit, then kills all its
+ * processes.
+ */
 static enum verdict attend(pid_t pid, unsigned int timeout_ms,
 			   const struct tally *tally)
 {
@@ -62,7 +68,7 @@ static enum verdict attend(pid_t pid, unsigned int timeout_ms,
 
 	if (wait_within(pid, &status, timeout_ms))
 		verdict = judge(status, tally);
-	/* The group may be gone, or hold children the case left behind. */
+	/* The group may have ended, or may still have children of the case. */
 	kill(-pid, SIGKILL);
 	if (verdict == TIMEOUT && !wait_within(pid, &status, REAP_MS))
 		diag("process %d cannot be killed", (int)pid);
@@ -92,7 +98,7 @@ struct outcome supervise(const struct ktap_case *test, unsigned long kib)
 	taint = env_taint();
 	tally = map_or_die(NULL, sizeof(*tally), PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	outer = tally_use(tally);	/* set while the self-test nests */
+	outer = tally_use(tally);	/* the self-test nests */
 	diag_prefix("  # ");
 	outcome.verdict = run_forked(test, kib, tally);
 	memcpy(outcome.skip_reason, tally->skip_reason,

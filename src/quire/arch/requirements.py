@@ -49,6 +49,12 @@ COMMON = (
     Need("/usr/include/gelf.h", ("libelf-dev",), "the x86 kernel's build"),
 )
 
+# What `make lint` runs besides its Python tools. No command of quire needs it.
+LINT = (
+    Need("clang-tidy", ("clang-tidy",), "make lint: the guest and the plugin"),
+    Need("shellcheck", ("shellcheck",), "make lint: shell scripts"),
+)
+
 
 def needs(architectures: Iterable[Architecture]) -> list[Need]:
     """Everything that a demo of these architectures needs."""

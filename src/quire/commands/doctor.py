@@ -30,12 +30,10 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 2 when something is missing."""
+    wanted = [*requirements.needs(session.architectures), *requirements.LINT]
     if arguments.install:
-        requirements.install(session.architectures)
-    lines = [
-        (need.name, need.present(), need.purpose)
-        for need in requirements.needs(session.architectures)
-    ]
+        requirements.bring(wanted)
+    lines = [(need.name, need.present(), need.purpose) for need in wanted]
     errors: list[QuireError] = []
     for arch in session.architectures:
         lines.append(_try(errors, f"{arch.qemu} with plugins", lambda a=arch: _qemu(a)))
@@ -51,7 +49,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     else:
         for name, ok, text in lines:
             print(f"{'ok     ' if ok else 'MISSING'} {name:<36} {text}")
-    lacking = requirements.missing(session.architectures)
+    lacking = [need for need in wanted if not need.present()]
     if lacking:
         raise requirements.lacks(lacking)
     if errors:
