@@ -17,7 +17,7 @@ from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
 from quire.fuzz.oracle import compare as oracle
 from quire.fuzz.oracle import excuses
-from quire.fuzz.oracle.compare import Verdict
+from quire.fuzz.oracle.compare import Judgement
 from quire.fuzz.oracle.excuses import Excuses
 from quire.fuzz.runner import Target, Watch
 from quire.source import series
@@ -48,7 +48,7 @@ def applying(*topics: str) -> Excuses:
     return excuses.applying(whole().only(topics) if topics else whole())
 
 
-def compare(ops: Program, a: Record, b: Record) -> Verdict:
+def compare(ops: Program, a: Record, b: Record) -> Judgement:
     """The verdict with the excuses of our whole series."""
     return oracle.compare(ops, a, b, applying())
 
@@ -67,7 +67,7 @@ def run(last: str) -> Record:
     )
 
 
-def differ(a: str, b: str) -> Verdict:
+def differ(a: str, b: str) -> Judgement:
     """The verdict on REDIRTIED with these final states."""
     return compare(REDIRTIED, run(a), run(b))
 

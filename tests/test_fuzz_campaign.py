@@ -12,7 +12,7 @@ from conftest import ROOT
 from fuzz_records import applying, fake_run, side
 
 from quire.fuzz import campaign, report, runner
-from quire.fuzz.campaign import Campaign, Options
+from quire.fuzz.campaign import Campaign, CampaignOptions
 from quire.fuzz.language import program
 from quire.fuzz.oracle.excuses import Rule
 from quire.fuzz.triage import Pair
@@ -36,7 +36,7 @@ def made(directory: Path, bug: str = "") -> Campaign:
 
 def test_sides_that_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = made(tmp_path)
-    one.run(Options(30), QUIET)
+    one.run(CampaignOptions(30), QUIET)
     assert one.tally.programs == 30
     assert one.problems == []
     report.show(one, as_json=False)
@@ -49,7 +49,7 @@ def test_a_difference_is_shrunk_and_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one = made(tmp_path, "lose")
-    one.run(Options(200, findings=2), QUIET)
+    one.run(CampaignOptions(200, findings=2), QUIET)
     first, second = one.findings
     assert [op.verb for op in first.program] == ["move"]
     assert first.program[0].range
@@ -65,13 +65,13 @@ def test_a_difference_is_shrunk_and_written(
     assert printed["sides"] == {"a": "stock", "b": "patched quire_bug=lose"}
     assert printed["findings"][0]["differences"] == list(first.differences)
     again = made(tmp_path, "lose")
-    again.run(Options(given=campaign.read(paths[:1])), QUIET)
+    again.run(CampaignOptions(given=campaign.read(paths[:1])), QUIET)
     assert [found.number for found in again.findings] == [0]
 
 
 def test_a_campaign_stops_after_enough_findings(tmp_path: Path) -> None:
     one = made(tmp_path, "lose")
-    one.run(Options(3 * campaign.BATCH, findings=1), QUIET)
+    one.run(CampaignOptions(3 * campaign.BATCH, findings=1), QUIET)
     assert one.tally.programs == campaign.BATCH
     assert len(one.findings) == 1
 
@@ -87,7 +87,7 @@ def test_an_excuse_is_printed_with_its_reason(
 
 
 def test_faults_are_put_into_generated_programs() -> None:
-    plain, faulty = Options(1, seed=3), Options(1, seed=3, faults=True)
+    plain, faulty = CampaignOptions(1, seed=3), CampaignOptions(1, seed=3, faults=True)
     seen = {op.verb for n in range(50) for op in faulty.program(n, [])}
     assert "fail" in seen
     for number in range(50):
@@ -119,7 +119,7 @@ def test_files_of_programs(tmp_path: Path) -> None:
 
 
 def test_a_program_is_that_of_its_seed() -> None:
-    assert Options(9, seed=4).program(5, []) == Options(9, seed=9).program(0, [])
+    assert CampaignOptions(9, seed=4).program(5, []) == CampaignOptions(9, seed=9).program(0, [])
     given = {0: program.parse("0 exit\n")}
-    assert Options(9, given=given).program(0, []) == given[0]
-    assert Options(9, given=given).total == 1
+    assert CampaignOptions(9, given=given).program(0, []) == given[0]
+    assert CampaignOptions(9, given=given).total == 1

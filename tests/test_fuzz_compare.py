@@ -8,11 +8,11 @@ from collections import Counter
 from fuzz_records import REDIRTIED, compare, differ, read, run
 
 from quire.fuzz.language import program
-from quire.fuzz.oracle.compare import Verdict
+from quire.fuzz.oracle.compare import Judgement
 
 
 def test_equal_records_do_not_differ() -> None:
-    assert differ("m 0 A 0 16*-", "m 0 A 0 16*-") == Verdict()
+    assert differ("m 0 A 0 16*-", "m 0 A 0 16*-") == Judgement()
 
 
 def test_the_verdict_does_not_depend_on_the_order_of_a_set() -> None:
@@ -36,7 +36,7 @@ def test_small_folios_may_come_back_from_swap_as_a_large_one() -> None:
     head = "o 0 ok\no 1 ok=16\nm 0 A 0 16*px:t1@A0\no 2 ok\nm 0 A 0 16*{}\no 3 ok\nm 0 A 0 16*{}"
     small, large, dirty = (f"{letters}:t1@A0" for letters in ("px", "pxL", "pxdL"))
     verdict = compare(ops, read(head.format("s", small)), read(head.format("s", large)))
-    assert verdict == Verdict([], Counter(slots=16))
+    assert verdict == Judgement([], Counter(slots=16))
     assert compare(ops, read(head.format("s", small)), read(head.format("s", dirty))).differences
     there = [read(head.format(small, state)) for state in (small, large)]
     assert compare(ops, *there).differences
@@ -72,7 +72,7 @@ def test_after_a_fault_only_trouble_counts() -> None:
     ops = program.parse("0 map A 0 1 anon\n0 fail 1\n0 write A 0 1\n")
     a = read("o 0 ok\nm 0 A 0 1*-\no 1 ok\no 2 ok\nm 0 A 0 1*px:t2@A0")
     b = read("o 0 ok\nm 0 A 0 1*-\no 1 ok\no 2 ok\nm 0 A 0 1*-")
-    assert compare(ops, a, b) == Verdict([], Counter({"a fault": 1}))
+    assert compare(ops, a, b) == Judgement([], Counter({"a fault": 1}))
     b.lines.append("x swap 1")
     assert compare(ops, a, b).differences == ["left behind: swap 1"]
     before = read("o 0 ok\nm 0 A 0 1*px:0\no 1 ok\no 2 ok")

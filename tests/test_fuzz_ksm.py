@@ -9,7 +9,7 @@ from fuzz_records import MERGED, compare, done, merged, read
 
 from quire.fuzz.language import program
 from quire.fuzz.language.record import Record
-from quire.fuzz.oracle.compare import Verdict
+from quire.fuzz.oracle.compare import Judgement
 
 
 def test_only_side_b_finds_merged_pages_where_mappings_moved() -> None:
@@ -19,7 +19,7 @@ def test_only_side_b_finds_merged_pages_where_mappings_moved() -> None:
     )
     head = done(6) + "m 1 A 0 2*p:k1\no 6 ok\n"
     there, away = (read(f"{head}m 1 A 0 2*{state}") for state in ("p:k1", "s"))
-    assert compare(ops, there, away) == Verdict([], Counter(found=2))
+    assert compare(ops, there, away) == Judgement([], Counter(found=2))
     assert compare(ops, away, there).differences
     shared, copied = (f"{head}m 1 A 0 1*{{}} 1*p:k1\nr 0 ok\nm 1 A 0 2*{x}:k1" for x in ("p", "px"))
     assert compare(ops, read(shared.format("p:k1")), read(copied.format("s"))).differences == []
@@ -36,7 +36,7 @@ def test_side_a_finds_by_chance_a_merged_page_that_no_item_stands_for() -> None:
         "0 fork 1\n1 move A 2 1 A 0 move\n{}reclaim"
     )
 
-    def lost(*more: str) -> Verdict:
+    def lost(*more: str) -> Judgement:
         ops = program.parse(text.format(*more))
         head = done(len(ops))
         swapped, there = (read(f"{head}m 1 A 0 1*{state} 3*s") for state in ("s", "p:k1"))
@@ -44,7 +44,7 @@ def test_side_a_finds_by_chance_a_merged_page_that_no_item_stands_for() -> None:
         return compare(ops, swapped, there)
 
     out, back = "0 advise A 2 1 unmergeable\n", "1 advise A 0 1 mergeable\n"
-    assert lost(out, "") == Verdict([], Counter(lost=1))
+    assert lost(out, "") == Judgement([], Counter(lost=1))
     assert lost("", "").differences
     assert lost(out, back).differences
 
@@ -72,7 +72,7 @@ def test_a_page_may_be_merged_later_but_not_never() -> None:
 def test_a_process_may_have_another_share_of_merged_pages() -> None:
     state = "v 0 A: 0+2:rw-p:0,Size=8,Rss=8,Pss={0},Pss_Dirty={1},KSM=8,Locked={0},lo,mg"
     a, b = (merged("m 0 A 0 2*p:k1\n" + state.format(n, n)) for n in (5, 6))
-    assert compare(MERGED, a, b) == Verdict([], Counter({"merged later": 1}))
+    assert compare(MERGED, a, b) == Judgement([], Counter({"merged later": 1}))
     other = merged("m 0 A 0 2*p:k1\n" + state.format(5, 5).replace("Rss=8", "Rss=4"))
     assert compare(MERGED, a, other).differences
 
@@ -127,7 +127,7 @@ def test_of_equal_pages_another_may_be_shared_and_stay_soft_dirty() -> None:
     assert compare(MERGED, merged(one, one), merged(other, other)).differences == []
     gone = (*MERGED[:6], *program.parse("reclaim"))
     assert compare(gone, merged(one, "m 0 A 0 1*sd 1*s"), merged(other, "m 0 A 0 1*s 1*sd")) == (
-        Verdict([], Counter({"merged later": 4}))
+        Judgement([], Counter({"merged later": 4}))
     )
     assert compare(gone, merged(one, "m 0 A 0 1*sd 1*s"), merged(one, "m 0 A 0 2*s")).differences
     read_ = (*MERGED[:4], *program.parse("0 read A 0 2"), *MERGED[5:])

@@ -8,7 +8,7 @@ from collections import Counter
 from fuzz_records import REDIRTIED, compare, differ, done, read, run
 
 from quire.fuzz.language import program
-from quire.fuzz.oracle.compare import Verdict
+from quire.fuzz.oracle.compare import Judgement
 
 
 def test_given_up_pages_may_stay_or_go() -> None:
@@ -21,7 +21,7 @@ def test_a_page_may_follow_from_others_behind_it() -> None:
     written = "m 0 A 0 5*px:t2@A0 1*px{}:t4@A5 10*{}"
     b = written.format("", "px:t2@A6")
     verdict = differ(written.format("L", "-"), b)
-    assert verdict == Verdict([], Counter({"dropped in part": 10, "follows": 1}))
+    assert verdict == Judgement([], Counter({"dropped in part": 10, "follows": 1}))
     assert differ(written.format("L", "px:t2@A6"), b).differences
 
 

@@ -45,7 +45,7 @@ def test_a_complaint_ends_the_program_that_runs(tmp_path: Path) -> None:
     tick()
     tick()
     console.write_text(first + second)
-    with pytest.raises(runner.Splat, match="splat: warning"):
+    with pytest.raises(runner.Complaint, match="splat: warning"):
         tick()
 
 

@@ -142,11 +142,11 @@ def test_the_guests_own_self_test(session: Session, built: Kernel, tmp_path: Pat
 def test_two_boots_count_the_same(session: Session, built: Kernel) -> None:
     """The promise of `quire bench`, 0.1 % on every row, on the cheapest row."""
     from quire import lab  # noqa: PLC0415
-    from quire.measure.bench import Options, measure  # noqa: PLC0415
+    from quire.measure.bench import Sampling, measure  # noqa: PLC0415
 
     rig = lab.rig(session, built)
     (cell,) = lab.workloads(session).cells(["mremap"], [64])
-    samples = measure(session.cache, [rig], [cell], session.progress, Options(2, fresh=True))
+    samples = measure(session.cache, [rig], [cell], session.progress, Sampling(2, fresh=True))
     totals = [sample.counts.total for sample in samples[built.image_sha256, cell]]
     assert len(totals) >= 2
     assert (max(totals) - min(totals)) / min(totals) <= 0.001

@@ -18,7 +18,7 @@ from quire.source import version
 from quire.source.base import Base
 from quire.source.tree import Tree
 from quire.test import expected, matrix
-from quire.test.matrix import Column, Configuration
+from quire.test.matrix import Column, Flavour
 from quire.test.suite import Verdict
 
 LINES = "stock | arm64 x86_64 | ksm.moved* | stock looks at the old address\n"
@@ -35,7 +35,7 @@ def column(logs: Path, config: str = "normal", **cases: str) -> Column:
     parts = {name: status.partition(":") for name, status in cases.items()}
     tests = [Test(name, status, reason) for name, (status, _, reason) in parts.items()]
     report = Test("", "pass", subtests=[Test("ksm", "pass", subtests=tests)])
-    return Column(kernel(), Configuration(config), 1, Verdict(kernel(), report, str(logs)))
+    return Column(kernel(), Flavour(config), 1, Verdict(kernel(), report, str(logs)))
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_the_table_has_a_letter_a_kernel(
 
 def test_a_lost_guest_is_a_column_and_fails(tmp_path: Path) -> None:
     lost = Column(
-        kernel(), Configuration("debug"), 2, None, GuestLost("the guest hung", "a place", "read")
+        kernel(), Flavour("debug"), 2, None, GuestLost("the guest hung", "a place", "read")
     )
     error = matrix.verdict([column(tmp_path, pair="fail"), lost], [])
     assert isinstance(error, GuestLost)

@@ -10,7 +10,7 @@ import pytest
 from conftest import Quire, line_patch
 
 from quire.test import soak
-from quire.test.soak import Options, Pace
+from quire.test.soak import Pace, SoakOptions
 
 
 def test_a_million_operations_on_two_cpus(quire: Quire, tree: Path) -> None:
@@ -102,6 +102,6 @@ def test_how_far_a_guest_has_come(tmp_path: Path) -> None:
 
 
 def test_patience_grows_with_the_work() -> None:
-    assert Options(operations=1000).patience() < Options().patience()
-    assert Options(seconds=86400, operations=soak.UNLIMITED).patience() > 86400
-    assert Options(timeout=5).patience() == 5
+    assert SoakOptions(operations=1000).patience() < SoakOptions().patience()
+    assert SoakOptions(seconds=86400, operations=soak.UNLIMITED).patience() > 86400
+    assert SoakOptions(timeout=5).patience() == 5

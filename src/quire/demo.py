@@ -9,8 +9,8 @@ from collections.abc import Callable
 from quire import lab
 from quire.arch import Architecture, requirements
 from quire.host import parallel
-from quire.host.progress import Step
-from quire.measure.bench import Options, Rig
+from quire.host.progress import Stage
+from quire.measure.bench import Rig, Sampling
 from quire.measure.comparison import Comparison
 from quire.measure.workloads import Cell
 from quire.report.data import Provenance
@@ -23,14 +23,14 @@ FETCH, STOCK, PATCHED, BOOTS, FURTHER = 40, 200, 40, 280, 40
 Part = tuple[Comparison, Provenance]
 
 
-def plan(session: Session) -> list[Step]:
+def plan(session: Session) -> list[Stage]:
     """The stages of the demo, named as in the flow."""
-    steps = [Step("base", FETCH), Step("patched tree", 5)]
+    steps = [Stage("base", FETCH), Stage("patched tree", 5)]
     for arch in session.architectures:
-        steps.append(Step(f"{arch.name} stock kernel", STOCK))
-        steps.append(Step(f"{arch.name} patched kernel", PATCHED))
-        steps.append(Step(f"{arch.label} bench", BOOTS))
-        steps += [Step(f"{arch.on(cpu).label} bench", FURTHER) for cpu in arch.further_cpus]
+        steps.append(Stage(f"{arch.name} stock kernel", STOCK))
+        steps.append(Stage(f"{arch.name} patched kernel", PATCHED))
+        steps.append(Stage(f"{arch.label} bench", BOOTS))
+        steps += [Stage(f"{arch.on(cpu).label} bench", FURTHER) for cpu in arch.further_cpus]
     return steps
 
 
@@ -46,7 +46,7 @@ def run(session: Session, show: Callable[[Comparison, Sides], None]) -> tuple[Si
 
     def measure(step: tuple[tuple[Rig, Rig], list[Cell]]) -> Part:
         rigs, cells = step
-        rows, made, _ = lab.compare(session, sides, rigs, cells, Options(machines=session.jobs))
+        rows, made, _ = lab.compare(session, sides, rigs, cells, Sampling(machines=session.jobs))
         show(rows, sides)
         return rows, made
 

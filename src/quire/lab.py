@@ -10,7 +10,7 @@ from quire.arch import Architecture, Cpu
 from quire.boot import counter, qemu
 from quire.build.kernel import Kernel
 from quire.measure import bench, comparison, posted
-from quire.measure.bench import Options, Rig, Samples
+from quire.measure.bench import Rig, Samples, Sampling
 from quire.measure.comparison import Comparison
 from quire.measure.workloads import Catalogue, Cell
 from quire.report.data import Provenance
@@ -49,7 +49,7 @@ def compare(
     sides: Sides,
     both: tuple[Rig, Rig],
     cells: Sequence[Cell],
-    options: Options,
+    options: Sampling,
 ) -> tuple[Comparison, Provenance, Samples]:
     """Measure the cells on both kernels of one architecture."""
     a, b = both

@@ -19,7 +19,7 @@ from quire.arch import Architecture, architecture
 from quire.build import kconfig, kernel
 from quire.build.kernel import Request
 from quire.check import debian_config, kconfig_files
-from quire.check.series_check import Result
+from quire.check.series_check import Check
 from quire.host import process
 from quire.host.cache import Cache
 from quire.host.tables import Table
@@ -83,7 +83,7 @@ class Listed:
         )
 
 
-def check(cache: Cache, line: Line, base: Base, request: Request) -> Iterator[Result]:
+def check(cache: Cache, line: Line, base: Base, request: Request) -> Iterator[Check]:
     """Compare the resolved configuration of the stock kernel `request` with Debian's."""
     arch, tree = request.arch, request.tree.path
     lines = read(line.differences)
@@ -121,22 +121,22 @@ def differences(
 
 def judge(
     arch: Architecture, found: Sequence[Differing], lines: Sequence[Listed]
-) -> Iterator[Result]:
+) -> Iterator[Check]:
     """Report each difference that is not listed, and each pattern that covers none."""
     check = f"configuration as Debian's ({arch.name})"
     troubles = [
-        Result(check, each.option, f"ours {each.ours}, Debian's {each.debian}: not in {FILE}")
+        Check(check, each.option, f"ours {each.ours}, Debian's {each.debian}: not in {FILE}")
         for each in found
         if not any(line.covers(arch, each) for line in lines)
     ]
     troubles += [
-        Result(check, pattern, f"{FILE} lists it as {line.ours}; the difference no longer exists")
+        Check(check, pattern, f"{FILE} lists it as {line.ours}; the difference no longer exists")
         for line in lines
         for pattern in _stale(arch, line, found)
     ]
     yield from troubles
     if not troubles:
-        yield Result(check, f"{len(found)} options differ, all with a reason")
+        yield Check(check, f"{len(found)} options differ, all with a reason")
 
 
 def _stale(arch: Architecture, line: Listed, found: Sequence[Differing]) -> Iterator[str]:

@@ -28,7 +28,7 @@ CHECKPATCH_CONF = ".checkpatch.conf"
 
 
 @dataclass(frozen=True)
-class Result:
+class Check:
     """One check of one subject; `trouble` is empty if the check passes."""
 
     check: str
@@ -36,7 +36,7 @@ class Result:
     trouble: str = ""
 
 
-def style(tree: Path, root: Path, series: Series) -> Iterator[Result]:
+def style(tree: Path, root: Path, series: Series) -> Iterator[Check]:
     """Run the base's checkpatch --strict on each patch."""
     conf = root / CHECKPATCH_CONF
     options = conf.read_text().split() if conf.is_file() else []
@@ -53,19 +53,19 @@ def style(tree: Path, root: Path, series: Series) -> Iterator[Result]:
         ]
         if finished.status and not complaints:
             complaints = [finished.output.strip()[-500:]]
-        yield Result("checkpatch --strict", patch.name, "\n".join(complaints))
+        yield Check("checkpatch --strict", patch.name, "\n".join(complaints))
 
 
-def listed(series: Series) -> Iterator[Result]:
+def listed(series: Series) -> Iterator[Check]:
     """Check that some series file lists every patch file in the series' folder."""
     names = {p.name for s in series_files.variants(series.file.parent) for p in s.patches}
     for path in sorted(series.file.parent.rglob("*.patch")):
         name = str(path.relative_to(series.file.parent))
         if name not in names and not path.name.startswith("0000-"):
-            yield Result("listed in series", name, "no series file names it")
+            yield Check("listed in series", name, "no series file names it")
 
 
-def applies(tree: Path, series: Series) -> Iterator[Result]:
+def applies(tree: Path, series: Series) -> Iterator[Check]:
     """Each patch applies without fuzz on its predecessors, and each topic alone with its needs."""
     selections = [("all", series)] + [(name, series.only([name])) for name in series.topics]
     for name, selection in selections:
@@ -73,15 +73,15 @@ def applies(tree: Path, series: Series) -> Iterator[Result]:
             for patch in selection.patches:
                 trouble = _trouble(scratch, patch)
                 if trouble or name == "all":
-                    yield Result(f"applies without fuzz ({name})", patch.name, trouble)
+                    yield Check(f"applies without fuzz ({name})", patch.name, trouble)
                 if trouble:
                     break
             else:
                 if name != "all":
-                    yield Result("applies alone", name)
+                    yield Check("applies alone", name)
 
 
-def builds(cache: Cache, requests: Sequence[Request], series: Series) -> Iterator[Result]:
+def builds(cache: Cache, requests: Sequence[Request], series: Series) -> Iterator[Check]:
     """After each patch, everything it can affect still builds without a warning.
 
     The last step is the complete patched kernel, which is built elsewhere. `requests` are for the
@@ -102,7 +102,7 @@ def builds(cache: Cache, requests: Sequence[Request], series: Series) -> Iterato
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _build_step(cache: Cache, request: Request, patch: Patch) -> Result:
+def _build_step(cache: Cache, request: Request, patch: Patch) -> Check:
     kernel.seed(request)
     log = cache.log(f"check-{request.arch.name}-{patch.path.stem}")
     finished = process.run(kernel.make_command(request, *_targets(patch), log=log))
@@ -113,7 +113,7 @@ def _build_step(cache: Cache, request: Request, patch: Patch) -> Result:
         trouble = process.tail(log, 3)
     if trouble:
         trouble += f"\nwhole log: {log}"
-    return Result(f"builds ({request.arch.name})", patch.name, trouble)
+    return Check(f"builds ({request.arch.name})", patch.name, trouble)
 
 
 def _targets(patch: Patch) -> list[str]:
@@ -128,7 +128,7 @@ def _targets(patch: Patch) -> list[str]:
     return list(dict.fromkeys(targets))
 
 
-def on_base(cache: Cache, folder: Path, offer: Offer) -> Result:
+def on_base(cache: Cache, folder: Path, offer: Offer) -> Check:
     """Check that the series in `folder` for this version of Debian's source applies to it."""
     check, subject = "applies to", f"{offer.package} {offer.version}"
     try:
@@ -137,8 +137,8 @@ def on_base(cache: Cache, folder: Path, offer: Offer) -> Result:
         with FilesOf(tree, series) as scratch:
             apply_series(scratch, series)
     except QuireError as error:
-        return Result(check, subject, f"{error.what}\n{error.where}")
-    return Result(check, f"{subject} ({series.file.name}, {len(series.patches)} patches)")
+        return Check(check, subject, f"{error.what}\n{error.where}")
+    return Check(check, f"{subject} ({series.file.name}, {len(series.patches)} patches)")
 
 
 def _sources(cache: Cache, folder: Path, offer: Offer) -> Path:

@@ -25,7 +25,7 @@ from quire.commands import (
 from quire.session import Session
 
 
-class Command(Protocol):
+class Subcommand(Protocol):
     """The interface of a command module."""
 
     __doc__: str | None
@@ -39,7 +39,7 @@ class Command(Protocol):
 
 
 # In the order of the top-level --help.
-ALL: tuple[Command, ...] = (
+ALL: tuple[Subcommand, ...] = (
     demo,
     bench,
     profile,

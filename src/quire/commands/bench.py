@@ -26,7 +26,7 @@ from quire.arch import Architecture, Cpu, requirements
 from quire.host import parallel
 from quire.host.errors import UserError
 from quire.measure import comparison, workloads
-from quire.measure.bench import Options
+from quire.measure.bench import Sampling
 from quire.measure.comparison import Comparison
 from quire.measure.workloads import Catalogue, Cell
 from quire.report import data, plot, table
@@ -91,7 +91,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     plan = _plan(session, arguments)
     requirements.require([architecture for architecture, _ in plan])
     cells = _cells(session, arguments, plan)
-    options = Options(arguments.repeat, arguments.fresh, session.jobs)
+    options = Sampling(arguments.repeat, arguments.fresh, session.jobs)
     sides = session.sides()
 
     def measure(step: tuple[Architecture, Cpu | None]) -> tuple[Comparison, Provenance]:

@@ -25,7 +25,7 @@ from quire.arch import requirements
 from quire.check import distribution, series_check
 from quire.check.architectures import check as compiling
 from quire.check.architectures import configuration
-from quire.check.series_check import Result
+from quire.check.series_check import Check
 from quire.host.console import console
 from quire.host.errors import Difference
 from quire.report import cells
@@ -80,7 +80,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Result]:
+def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Check]:
     sides = session.sides()
     series, tree = sides.series, sides.base.path
     with session.progress.stage("style and application"):
@@ -101,7 +101,7 @@ def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Result
             yield from series_check.builds(session.cache, requests, series)
         for arch in session.architectures:
             session.kernel(arch, sides.b.tree)
-            yield Result(f"builds ({arch.name})", "the whole kernel")
+            yield Check(f"builds ({arch.name})", "the whole kernel")
     if arguments.all_bases:
         offers = base.all_offers(session.cache, sides.line)
         with session.progress.stage("every base of Debian's", len(offers)):
@@ -133,7 +133,7 @@ def _elsewhere(session: Session, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _show(result: Result) -> None:
+def _show(result: Check) -> None:
     out = console()
     mark = ("fail", "red") if result.trouble else ("ok  ", "green")
     out.print(Text.assemble(mark, f" {result.check}: {result.subject}"))

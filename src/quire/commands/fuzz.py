@@ -19,7 +19,7 @@ from pathlib import Path
 
 from quire.arch import Architecture, requirements
 from quire.fuzz import campaign, detection, report, selection
-from quire.fuzz.campaign import Campaign, Options
+from quire.fuzz.campaign import Campaign, CampaignOptions
 from quire.fuzz.coverage.guide import Guide
 from quire.fuzz.detection import Search
 from quire.fuzz.oracle import excuses
@@ -67,7 +67,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     files = campaign.corpus(session.project.root) if arguments.corpus else arguments.replay
     given = campaign.read(files)
     limit = campaign.PROGRAMS if arguments.programs is None else arguments.programs
-    options = Options(limit, arguments.seed, arguments.findings, arguments.faults, given)
+    options = CampaignOptions(limit, arguments.seed, arguments.findings, arguments.faults, given)
     guided = not given and not arguments.no_coverage
 
     def attend(arch: Architecture) -> list[str]:

@@ -21,7 +21,7 @@ from quire.host.console import console
 from quire.host.errors import Difference
 from quire.session import Session
 from quire.test import kunit, seeded
-from quire.test.kunit import Proof, Verdict
+from quire.test.kunit import KunitResult, Proof
 
 NAME = "kunit"
 
@@ -44,7 +44,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         return 0
     requirements.require([proof.arch for proof in proofs])
 
-    def prove(proof: Proof) -> Verdict:
+    def prove(proof: Proof) -> KunitResult:
         tree = kunit.source(session, sides, proof, where)
         kernel = kunit.build(session, tree, proof)
         with session.progress.stage(f"{proof.name} suites"):
@@ -66,13 +66,13 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _show(verdict: Verdict) -> None:
+def _show(verdict: KunitResult) -> None:
     mark = ("FAIL", "red") if verdict.trouble else ("ok  ", "green")
     suites = " ".join(verdict.proof.suites)
     text = f" {verdict.proof.name}: {suites} ({verdict.cases} cases)"
     console().print(Text.assemble(mark, text))
 
 
-def _as_json(verdict: Verdict) -> dict[str, object]:
+def _as_json(verdict: KunitResult) -> dict[str, object]:
     cases = {name.lstrip("."): test.outcome for name, test in verdict.report.leaves() if name}
     return {"kernel": verdict.proof.name, "trouble": verdict.trouble, "cases": cases}

@@ -22,7 +22,7 @@ from quire import lab
 from quire.arch import requirements
 from quire.host.console import console
 from quire.measure import profile
-from quire.measure.bench import Options, Sample
+from quire.measure.bench import Sample, Sampling
 from quire.measure.workloads import Cell
 from quire.report.table import number
 from quire.session import Session
@@ -60,7 +60,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     document = []
     for arch in session.architectures:
         both = lab.rigs(session, arch, sides)
-        _, made, samples = lab.compare(session, sides, both, cells, Options(machines=session.jobs))
+        _, made, samples = lab.compare(session, sides, both, cells, Sampling(machines=session.jobs))
         for cell in cells if samples else ():
             a, b = (samples[rig.kernel.image_sha256, cell][0] for rig in (made.a, made.b))
             lines = profile.lines(a, b)
@@ -76,7 +76,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 
 
 def _show(
-    title: str, cell: Cell, labels: tuple[str, str], lines: list[profile.Line], limit: int
+    title: str, cell: Cell, labels: tuple[str, str], lines: list[profile.ProfileLine], limit: int
 ) -> None:
     unit = cell.workload.unit
     shown = lines[:limit]
@@ -106,7 +106,7 @@ def _show(
     console().print(table)
 
 
-def _json(lines: list[profile.Line]) -> list[dict[str, Any]]:
+def _json(lines: list[profile.ProfileLine]) -> list[dict[str, Any]]:
     return [
         {
             "symbol": line.symbol,

@@ -26,7 +26,7 @@ from quire.host.console import console
 from quire.host.errors import Difference
 from quire.session import Session
 from quire.test import seeded, suite
-from quire.test.seeded import Bug, Finding
+from quire.test.seeded import Bug, Sighting
 
 NAME = "seeded"
 # A kernel passes at most 32 arguments to init; some are ours.
@@ -65,7 +65,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     requirements.require(session.architectures)
     tree = seeded.tree_with_bugs(session.cache, sides, where)
 
-    def look(arch: Architecture) -> list[Finding]:
+    def look(arch: Architecture) -> list[Sighting]:
         kernel = seeded.kernel(session, arch, tree)
         chosen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
         return _hunt(session, kernel, chosen, quiet=arguments.json)
@@ -83,8 +83,8 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _hunt(session: Session, kernel: Kernel, bugs: list[Bug], *, quiet: bool) -> list[Finding]:
-    options = suite.Options()
+def _hunt(session: Session, kernel: Kernel, bugs: list[Bug], *, quiet: bool) -> list[Sighting]:
+    options = suite.BootOptions()
     patterns = batched(sorted({case for bug in bugs for case in bug.cases}), AT_ONCE)
     progress = session.progress
     with progress.stage(f"{kernel.arch.name} seeded bugs", len(patterns) + len(bugs)):
@@ -97,7 +97,7 @@ def _hunt(session: Session, kernel: Kernel, bugs: list[Bug], *, quiet: bool) -> 
         if error:
             raise error
 
-        def found(done: int, _: Bug, finding: Finding) -> None:
+        def found(done: int, _: Bug, finding: Sighting) -> None:
             progress.at(len(patterns) + done, finding.bug.name)
             if not quiet:
                 _show(finding)
@@ -110,7 +110,7 @@ def batched(patterns: Sequence[str], size: int) -> list[Sequence[str]]:
     return [patterns[at : at + size] for at in range(0, len(patterns), size)]
 
 
-def _show(finding: Finding) -> None:
+def _show(finding: Sighting) -> None:
     style, word = ("green", "caught") if finding.caught else ("red", "MISSED")
     by = f"  by {finding.by}" if finding.by else ""
     text = f" {finding.arch} {finding.bug.name}{by}"

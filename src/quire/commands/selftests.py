@@ -34,7 +34,7 @@ from quire.session import Session
 from quire.source.side import Sides
 from quire.source.tree import Tree
 from quire.test import seeded, suite
-from quire.test.suite import Options, Order, Verdict
+from quire.test.suite import BootOptions, Job, Verdict
 
 NAME = "selftests"
 STYLE = {"pass": "green", "fail": "red", "missing": "red", "skip": "yellow", "xfail": "cyan"}
@@ -45,7 +45,7 @@ AGAIN = "quire_again=1"
 
 
 @dataclass(frozen=True)
-class Result:
+class SelftestResult:
     """The selftests' results on one architecture's two kernels."""
 
     arch: Architecture
@@ -80,21 +80,23 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     requirements.require(session.architectures)
     sides = session.sides()
     tree, parameters = _other(session, sides, arguments.bug)
-    options = Options(arguments.smp, arguments.timeout)
+    options = BootOptions(arguments.smp, arguments.timeout)
     if arguments.list:
         for arch in session.architectures:
             _list(arch, selftests.choose(session, sides.base, arch))
         return 0
 
-    def compare(arch: Architecture) -> Result:
+    def compare(arch: Architecture) -> SelftestResult:
         programs = selftests.choose(session, sides.base, arch)
         runs.matching(programs.choice.runs, arguments.pattern or ["*"])
         orders = (
-            Order(session.kernel(arch, sides.a.tree), options),
-            Order(session.kernel(arch, tree), replace(options, parameters=parameters)),
+            Job(session.kernel(arch, sides.a.tree), options),
+            Job(session.kernel(arch, tree), replace(options, parameters=parameters)),
         )
         verdicts = _boot(session, programs, orders, arguments.pattern or ["*"])
-        result = Result(arch, programs, _compare(session, programs, orders, verdicts), verdicts)
+        result = SelftestResult(
+            arch, programs, _compare(session, programs, orders, verdicts), verdicts
+        )
         if not arguments.json:
             _show(result)
         return result
@@ -118,7 +120,7 @@ def _other(session: Session, sides: Sides, bug: str | None) -> tuple[Tree, tuple
 
 
 def _boot(
-    session: Session, programs: Selftests, orders: Sequence[Order], patterns: Sequence[str]
+    session: Session, programs: Selftests, orders: Sequence[Job], patterns: Sequence[str]
 ) -> tuple[Verdict, Verdict]:
     """Run the same programs on both kernels. A lost guest ends the comparison."""
     # Build once, not in both boots in parallel.
@@ -134,7 +136,7 @@ def _boot(
 def _compare(
     session: Session,
     programs: Selftests,
-    orders: Sequence[Order],
+    orders: Sequence[Job],
     verdicts: tuple[Verdict, Verdict],
 ) -> list[Case]:
     def rerun(names: Sequence[str]) -> tuple[Verdict, Verdict]:
@@ -155,7 +157,7 @@ def _list(arch: Architecture, programs: Selftests) -> None:
         print(f"{arch.name}: left out: {name}: {why}")
 
 
-def _show(result: Result) -> None:
+def _show(result: SelftestResult) -> None:
     out = console()
     table = Table(
         title=f"{result.arch.name}: what is not `pass` on both",
@@ -185,7 +187,7 @@ def _styled(status: str) -> Text:
     return Text(status, STYLE.get(status, "red"))
 
 
-def _as_json(result: Result) -> dict[str, Any]:
+def _as_json(result: SelftestResult) -> dict[str, Any]:
     stock, patched = result.verdicts
     return {
         "architecture": result.arch.name,
@@ -208,7 +210,7 @@ def _as_json(result: Result) -> dict[str, Any]:
     }
 
 
-def _failure(results: Sequence[Result]) -> QuireError | None:
+def _failure(results: Sequence[SelftestResult]) -> QuireError | None:
     """The cases that stock passes and patched does not, or the fact that stock passes no case."""
     lines = []
     for result in results:

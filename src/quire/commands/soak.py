@@ -32,7 +32,7 @@ from quire.session import Session
 from quire.source.side import Sides
 from quire.test import seeded, soak
 from quire.test.seeded import Bug
-from quire.test.soak import Options, Pace, Report
+from quire.test.soak import Pace, Report, SoakOptions
 
 NAME = "soak"
 
@@ -94,9 +94,9 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _options(arguments: argparse.Namespace) -> Options:
+def _options(arguments: argparse.Namespace) -> SoakOptions:
     default = soak.UNLIMITED if arguments.seconds else soak.OPERATIONS
-    return Options(
+    return SoakOptions(
         operations=arguments.operations or default,
         seconds=arguments.seconds,
         seed=arguments.seed,
@@ -105,7 +105,7 @@ def _options(arguments: argparse.Namespace) -> Options:
     )
 
 
-def _soak(session: Session, kernel: Kernel, options: Options, bug: str = "") -> Report:
+def _soak(session: Session, kernel: Kernel, options: SoakOptions, bug: str = "") -> Report:
     if bug:
         options = replace(options, parameters=(f"{seeded.PARAMETER}={bug}",))
     name = f"{kernel.arch.name} {bug or kernel.tree.label} soak"

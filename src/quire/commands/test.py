@@ -82,7 +82,9 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     requirements.require(session.architectures)
     if arguments.program:
         session = replace(session, programs=(arguments.program,))
-    options = suite.Options(cpus=arguments.smp, timeout=arguments.timeout, resume=arguments.resume)
+    options = suite.BootOptions(
+        cpus=arguments.smp, timeout=arguments.timeout, resume=arguments.resume
+    )
     sides = session.sides()
     lines = expected.read(sides.line.expected) if sides.ours else []
     if arguments.all:
@@ -92,7 +94,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     if arguments.list:
         print("\n".join(suite.listing(session, kernels[0])))
         return 0
-    orders = [suite.Order(kernel, options) for kernel in kernels]
+    orders = [suite.Job(kernel, options) for kernel in kernels]
     results = suite.several(session, orders, *_what(arguments))
     verdicts = suite.complete(results)
     if not sides.ours:
@@ -127,7 +129,7 @@ def _all(
     session: Session,
     sides: Sides,
     arguments: argparse.Namespace,
-    options: suite.Options,
+    options: suite.BootOptions,
     lines: list[Expected],
 ) -> int:
     columns = matrix.run(session, sides, arguments.pattern or ["*"], options)

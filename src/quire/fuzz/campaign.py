@@ -29,7 +29,7 @@ FAULTS = "CONFIG_FAULT_INJECTION"
 
 
 @dataclass(frozen=True)
-class Options:
+class CampaignOptions:
     """Which programs run: how many, from which seed, and when to stop.
 
     `faults` lets allocations fail. `given` are programs from files, which run in place of
@@ -75,7 +75,7 @@ class Campaign:
         """The architecture of both sides."""
         return self.pair.b.kernel.arch
 
-    def run(self, options: Options, progress: Progress) -> None:
+    def run(self, options: CampaignOptions, progress: Progress) -> None:
         """Run all programs, or stop after enough findings. GuestLost if no program begins."""
         started = time.monotonic()
         with progress.stage(f"{self.arch.name} programs", options.total):
@@ -103,7 +103,7 @@ class Campaign:
             for path, finding in zip(paths, self.findings, strict=True)
         ]
 
-    def _investigate(self, options: Options, numbers: range) -> None:
+    def _investigate(self, options: CampaignOptions, numbers: range) -> None:
         pool = self.guide.pool if self.guide else []
         batch = {number: options.program(number, pool) for number in numbers}
         left = options.findings - len(self.findings)

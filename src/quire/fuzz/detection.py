@@ -31,7 +31,7 @@ LOSSES = 1
 
 
 @dataclass(frozen=True)
-class Result:
+class Detection:
     """One bug: the number of programs that ran, and the shrunk finding if one showed it."""
 
     bug: Bug
@@ -124,7 +124,7 @@ def look_for_all(
     left_out: Mapping[str, str],
     output: Path,
     progress: Progress,
-) -> list[Result]:
+) -> list[Detection]:
     """Look for the bugs in turn, but for those left out; `seeded` has all of them.
 
     Each result is reported, and its finding written, at once: all bugs together take hours.
@@ -133,7 +133,7 @@ def look_for_all(
     with progress.stage(f"{seeded.kernel.arch.name} seeded bugs", len(bugs)):
         for number, bug in enumerate(bugs, 1):
             reason = left_out.get(bug.name, "")
-            result = Result(bug, 0, reason=reason) if reason else look_for(search, seeded, bug)
+            result = Detection(bug, 0, reason=reason) if reason else look_for(search, seeded, bug)
             results.append(result)
             progress.at(number, bug.name)
             progress.say(f"{bug.name}: {result.outcome}")
@@ -142,7 +142,7 @@ def look_for_all(
     return results
 
 
-def look_for(search: Search, seeded: Target, bug: Bug) -> Result:
+def look_for(search: Search, seeded: Target, bug: Bug) -> Detection:
     """Look for one bug, on a kernel that has all of them."""
     b = replace(seeded, parameters=(f"{PARAMETER}={bug.name}",))
     pair = Pair(search.a, b, search.machines, search.control, search.excuses)
@@ -157,7 +157,7 @@ def look_for(search: Search, seeded: Target, bug: Bug) -> Result:
             first = showing[0]
             suspect = {first: left[first]}
             for finding in triage.follow_up(pair, Tally(), suspect, batch.a, 1, pages=False):
-                return Result(bug, first + 1, finding)
+                return Detection(bug, first + 1, finding)
             left = {number: ops for number, ops in left.items() if number > first}
         done += len(batch.programs)
-    return Result(bug, done)
+    return Detection(bug, done)

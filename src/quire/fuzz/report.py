@@ -13,7 +13,7 @@ from rich.text import Text
 
 from quire.arch import Architecture
 from quire.fuzz.campaign import Campaign
-from quire.fuzz.detection import Result
+from quire.fuzz.detection import Detection
 from quire.host.console import console
 
 # Characters of a difference in the table of bugs.
@@ -30,7 +30,7 @@ def show(campaign: Campaign, *, as_json: bool) -> None:
         campaign.guide.report(quiet=as_json)
 
 
-def show_bugs(arch: Architecture, results: Sequence[Result], *, as_json: bool) -> None:
+def show_bugs(arch: Architecture, results: Sequence[Detection], *, as_json: bool) -> None:
     """Print a row per bug."""
     if as_json:
         print(json.dumps(_bugs_as_json(arch, results), indent=1))
@@ -83,7 +83,7 @@ def _as_json(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def _table(arch: Architecture, results: Sequence[Result]) -> Table:
+def _table(arch: Architecture, results: Sequence[Detection]) -> Table:
     table = Table(title=f"{arch.name} · seeded bugs", title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("bug", no_wrap=True)
     table.add_column("programs", justify="right")
@@ -99,7 +99,7 @@ def _table(arch: Architecture, results: Sequence[Result]) -> Table:
     return table
 
 
-def _bugs_as_json(arch: Architecture, results: Sequence[Result]) -> dict[str, Any]:
+def _bugs_as_json(arch: Architecture, results: Sequence[Detection]) -> dict[str, Any]:
     rows = [
         {
             "bug": result.bug.name,

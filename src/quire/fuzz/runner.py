@@ -71,7 +71,7 @@ class Over(Exception):
     """The boot ends before its programs do: the kernel complains, or the guest is silent."""
 
 
-class Splat(Over):
+class Complaint(Over):
     """The kernel complains, during a boot with a watch."""
 
 
@@ -178,7 +178,7 @@ def _lay_out(target: Target, initrd: Path, programs: str) -> None:
 def _watching(directory: Path, watch: Watch | None) -> Callable[[], None] | None:
     """A callback that shows the records since its last call to `watch`.
 
-    It raises Enough when `watch` returns True, and Splat when the kernel complains.
+    It raises Enough when `watch` returns True, and Complaint when the kernel complains.
     """
     if not watch:
         return None
@@ -198,7 +198,7 @@ def _watching(directory: Path, watch: Watch | None) -> Callable[[], None] | None
             said = len(console)
         complaint = splat.find(console[said:])
         if complaint and "\np " in text[max(seen - 1, 0) :]:
-            raise Splat(f"splat: {complaint.kind}")
+            raise Complaint(f"splat: {complaint.kind}")
 
     return tick
 

@@ -13,7 +13,7 @@ from quire.fuzz.language.program import Op, Program
 from quire.fuzz.language.record import Record
 from quire.fuzz.minimise import minimise, replace_each
 from quire.fuzz.oracle import compare as oracle
-from quire.fuzz.oracle.compare import Verdict
+from quire.fuzz.oracle.compare import Judgement
 from quire.fuzz.oracle.excuses import NONE, Excuses
 from quire.fuzz.runner import Records, Target
 from quire.host import parallel
@@ -50,7 +50,7 @@ class Pair:
         )
         return a, b
 
-    def compare(self, program: Program, a: Record, b: Record) -> Verdict:
+    def compare(self, program: Program, a: Record, b: Record) -> Judgement:
         """What differs between two records of a program, less what is excused."""
         return oracle.compare(program, a, b, self.excuses)
 
@@ -110,7 +110,7 @@ def suspects(
 
 def confirm(
     pair: Pair, tally: Tally, programs: Mapping[int, Program], a: Records
-) -> dict[int, tuple[Verdict, Record, Record]]:
+) -> dict[int, tuple[Judgement, Record, Record]]:
     """The programs that differ again, in another order, and whose record on side a repeats."""
     if not programs:
         return {}

@@ -18,7 +18,7 @@ PLAIN_INTERVAL = 15.0
 
 
 @dataclass(frozen=True)
-class Step:
+class Stage:
     """A planned stage; `seconds` is its duration on two cores, to estimate the remaining time."""
 
     name: str
@@ -29,7 +29,7 @@ class Step:
 class Progress:
     """The stages of one command. Only the main thread starts stages; any thread may report."""
 
-    plan: list[Step] = field(default_factory=list)
+    plan: list[Stage] = field(default_factory=list)
     quiet: bool = False
     console: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
     _started: float = field(default_factory=time.monotonic)

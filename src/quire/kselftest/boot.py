@@ -14,7 +14,7 @@ from quire.kselftest.runs import Choice
 from quire.session import Session
 from quire.source.base import Base
 from quire.test import suite
-from quire.test.suite import Options, Verdict
+from quire.test.suite import BootOptions, Verdict
 
 # Split the memory into two nodes where possible: some programs migrate pages between nodes.
 NODES = ("numa=fake=2",)
@@ -36,7 +36,7 @@ class Selftests:
         session: Session,
         kernel: Kernel,
         patterns: Sequence[str],
-        options: Options,
+        options: BootOptions,
         seen: Callable[[int], None] | None = None,
         /,
     ) -> Verdict:

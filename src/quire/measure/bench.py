@@ -90,7 +90,7 @@ def measure(
     rigs: Sequence[Rig],
     cells: Sequence[Cell],
     progress: Progress,
-    options: Options,
+    options: Sampling,
 ) -> Samples:
     """All samples of every cell on every rig, keyed by kernel image and cell.
 
@@ -111,7 +111,7 @@ def measure(
 
 
 @dataclass(frozen=True)
-class Options:
+class Sampling:
     """At least `repeat` samples; with `fresh`, that many new ones; `machines` in parallel."""
 
     repeat: int = 1
@@ -123,7 +123,7 @@ def _known(cache: Cache, rig: Rig, cell: Cell) -> list[Path]:
     return sorted(cache.path("cell", rig.key(cell)).glob("run-*"))
 
 
-def _orders(cache: Cache, rig: Rig, cell: Cell, options: Options) -> list[Order]:
+def _orders(cache: Cache, rig: Rig, cell: Cell, options: Sampling) -> list[Order]:
     have = len(_known(cache, rig, cell))
     upto = have + options.repeat if options.fresh else max(have, options.repeat)
     return [Order(rig, cell, number) for number in range(have + 1, upto + 1)]

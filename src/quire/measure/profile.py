@@ -14,7 +14,7 @@ USER, NOWHERE = "[user space]", "[outside any symbol]"
 
 
 @dataclass(frozen=True)
-class Line:
+class ProfileLine:
     """One symbol; instructions and calls are per unit (page or walk)."""
 
     symbol: str
@@ -29,12 +29,12 @@ class Line:
         return self.b - self.a
 
 
-def lines(a: Sample, b: Sample) -> list[Line]:
+def lines(a: Sample, b: Sample) -> list[ProfileLine]:
     """All symbols of either side, sorted by change, then by size, largest first."""
     left, right = _by_symbol(a), _by_symbol(b)
     none = SymbolCount(0, 0)
     found = [
-        Line(
+        ProfileLine(
             name,
             left.get(name, none).insns / a.divisor,
             right.get(name, none).insns / b.divisor,
@@ -56,7 +56,7 @@ def collapsed(sample: Sample, root: str) -> list[str]:
     return [f"{root};{name} {count.insns}" for name, count in counts]
 
 
-def share_shown(shown: Sequence[Line], everything: Sequence[Line]) -> float:
+def share_shown(shown: Sequence[ProfileLine], everything: Sequence[ProfileLine]) -> float:
     """The share of side A's instructions in the shown lines, 0 to 1."""
     total = sum(line.a for line in everything)
     return sum(line.a for line in shown) / total if total else 0.0

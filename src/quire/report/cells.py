@@ -9,13 +9,13 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from quire.check.architectures.check import FAILED, NO_COMPILER, OK, Cell
+from quire.check.architectures.check import FAILED, NO_COMPILER, OK, Compilation
 from quire.host.console import console
 
 STYLES = {OK: "green", FAILED: "red", NO_COMPILER: "yellow"}
 
 
-def show(cells: Sequence[Cell], title: str) -> None:
+def show(cells: Sequence[Compilation], title: str) -> None:
     """Print the table on stdout, followed by the failures."""
     out = console()
     out.print(build(cells, title))
@@ -26,11 +26,11 @@ def show(cells: Sequence[Cell], title: str) -> None:
                 out.print(f"     {line}")
 
 
-def build(cells: Sequence[Cell], title: str) -> Table:
+def build(cells: Sequence[Compilation], title: str) -> Table:
     """The table as rich renders it."""
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("configuration", no_wrap=True)
-    rows: dict[str, list[Cell]] = {}
+    rows: dict[str, list[Compilation]] = {}
     for cell in cells:
         rows.setdefault(cell.configuration, []).append(cell)
     for topic in dict.fromkeys(cell.topic for cell in cells):

@@ -55,7 +55,7 @@ class Proof:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class KunitResult:
     """The output of one kernel, and its log; `trouble` is empty if every suite passed."""
 
     proof: Proof
@@ -129,7 +129,7 @@ def argv(built: Kernel, directory: Path) -> list[str]:
     return [*words, "-serial", f"file:{directory / CONSOLE}"]
 
 
-def boot(session: Session, built: Kernel, proof: Proof) -> Verdict:
+def boot(session: Session, built: Kernel, proof: Proof) -> KunitResult:
     """Boot the kernel and parse its output. GuestLost for a panic, hang or splat."""
     work = machine.workdir(session.cache, f"kunit-{proof.name}")
     command = process.Command(
@@ -161,7 +161,7 @@ def _complete(proof: Proof, console: str, log: Path, *, hung: bool) -> None:
         )
 
 
-def judge(proof: Proof, console: str, log: Path) -> Verdict:
+def judge(proof: Proof, console: str, log: Path) -> KunitResult:
     """Check that every suite of the proof is present and passes; `trouble` lists the others."""
     report = ktap.parse(console.splitlines())
     outcomes = {test.name: test.outcome for test in report.subtests}
@@ -171,7 +171,7 @@ def judge(proof: Proof, console: str, log: Path) -> Verdict:
         if outcomes.get(suite) != "pass"
     ]
     trouble += [report.problem] if report.problem else []
-    return Verdict(proof, report, "\n".join(trouble + complaints(console)), log)
+    return KunitResult(proof, report, "\n".join(trouble + complaints(console)), log)
 
 
 def complaints(console: str) -> list[str]:

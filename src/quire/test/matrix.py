@@ -16,11 +16,11 @@ from quire.session import Session
 from quire.source.side import Sides
 from quire.test import expected, suite
 from quire.test.expected import Expected
-from quire.test.suite import Options, Order, Verdict
+from quire.test.suite import BootOptions, Job, Verdict
 
 
 @dataclass(frozen=True)
-class Configuration:
+class Flavour:
     """Additions to the common configuration, the sides that use it, and the numbers of CPUs."""
 
     name: str
@@ -42,10 +42,10 @@ LEFT_OUT = "left out"
 DEBUG = ("debug.config",)
 # KASAN is the slowest, and what it finds in the stock kernel is outside the scope of the series.
 CONFIGURATIONS = (
-    Configuration("normal"),
-    Configuration("debug", DEBUG, cpus=(1,), parameters=FEWER),
-    Configuration("debug", DEBUG, cpus=(2,), parameters=FEWEST),
-    Configuration("kasan", ("kasan.config",), "b", (2,), FEWER),
+    Flavour("normal"),
+    Flavour("debug", DEBUG, cpus=(1,), parameters=FEWER),
+    Flavour("debug", DEBUG, cpus=(2,), parameters=FEWEST),
+    Flavour("kasan", ("kasan.config",), "b", (2,), FEWER),
 )
 # Seconds. A debug kernel is several times as slow, and shares the host.
 PATIENCE = 5400.0
@@ -56,7 +56,7 @@ class Column:
     """One boot of the matrix and its result."""
 
     kernel: Kernel
-    configuration: Configuration
+    configuration: Flavour
     cpus: int
     verdict: Verdict | None = None
     lost: GuestLost | None = None
@@ -81,7 +81,9 @@ class Column:
         return found
 
 
-def run(session: Session, sides: Sides, patterns: Sequence[str], options: Options) -> list[Column]:
+def run(
+    session: Session, sides: Sides, patterns: Sequence[str], options: BootOptions
+) -> list[Column]:
     """Build every kernel, then boot each with its numbers of CPUs, two machines at a time.
 
     A lost guest also makes a column.
@@ -99,13 +101,13 @@ def run(session: Session, sides: Sides, patterns: Sequence[str], options: Option
     ]
 
 
-def _order(column: Column, options: Options) -> Order:
+def _order(column: Column, options: BootOptions) -> Job:
     parameters = (*options.parameters, *column.configuration.parameters)
     asked = replace(options, cpus=column.cpus, timeout=PATIENCE, parameters=parameters)
-    return Order(column.kernel, asked)
+    return Job(column.kernel, asked)
 
 
-def _kernels(session: Session, sides: Sides, configuration: Configuration) -> Iterator[Kernel]:
+def _kernels(session: Session, sides: Sides, configuration: Flavour) -> Iterator[Kernel]:
     fragments = [session.project.configs / name for name in configuration.fragments]
     chosen = replace(session, configs=(*session.configs, *fragments))
     for arch in session.architectures:

@@ -12,7 +12,7 @@ from quire.build import program
 from quire.build.kernel import Kernel
 from quire.session import Session
 from quire.test import suite
-from quire.test.suite import Options, Verdict
+from quire.test.suite import BootOptions, Verdict
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Program:
         session: Session,
         kernel: Kernel,
         patterns: Sequence[str],
-        options: Options,
+        options: BootOptions,
         seen: Callable[[int], None] | None = None,
         /,
     ) -> Verdict:

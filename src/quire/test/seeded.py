@@ -29,7 +29,7 @@ from quire.source.series import Series
 from quire.source.side import Sides
 from quire.source.tree import Tree
 from quire.test import suite
-from quire.test.suite import Options
+from quire.test.suite import BootOptions
 
 # The kernel parameter that selects a bug; see the patches.
 PARAMETER = "quire_bug"
@@ -62,7 +62,7 @@ class Bug:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Sighting:
     """The result for one bug on one architecture; `by` names what caught it."""
 
     bug: Bug
@@ -123,15 +123,15 @@ def kernel(session: Session, arch: Architecture, of: Tree) -> Kernel:
     return replace(session, configs=(*session.configs, suites)).kernel(arch, of)
 
 
-def hunt(session: Session, kernel: Kernel, bug: Bug, options: Options) -> Finding:
+def hunt(session: Session, kernel: Kernel, bug: Bug, options: BootOptions) -> Sighting:
     """Boot with this bug selected and run its cases."""
     chosen = replace(options, parameters=(f"{PARAMETER}={bug.name}",), timeout=HANG)
     try:
         verdict = suite.run(session, kernel, bug.cases, chosen)
     except GuestLost as lost:
-        return Finding(bug, kernel.arch.name, True, lost.what)
+        return Sighting(bug, kernel.arch.name, True, lost.what)
     failed = [name for name, test in verdict.cases if test.failed]
-    return Finding(bug, kernel.arch.name, bool(failed), summary(failed))
+    return Sighting(bug, kernel.arch.name, bool(failed), summary(failed))
 
 
 def summary(names: Sequence[str]) -> str:

@@ -37,7 +37,7 @@ _PROGRESS = re.compile(rb"^soak operations (\d+) (\d+)$", re.M)
 
 
 @dataclass(frozen=True)
-class Options:
+class SoakOptions:
     """With `cpus` above 1 the guest runs without -icount, so that races can happen."""
 
     operations: int = OPERATIONS
@@ -122,7 +122,10 @@ class Report:
 
 
 def run(
-    session: Session, kernel: Kernel, options: Options, seen: Callable[[Pace], None] | None = None
+    session: Session,
+    kernel: Kernel,
+    options: SoakOptions,
+    seen: Callable[[Pace], None] | None = None,
 ) -> Report:
     """Boot and soak; a lost guest also gives a report. `seen` gets the pace periodically."""
     program = session.guest(kernel)

@@ -34,7 +34,7 @@ PATIENCE = "quire_timeout=180000"
 
 
 @dataclass(frozen=True)
-class Options:
+class BootOptions:
     """With `cpus` above 1 the guest runs without -icount, so that races can happen."""
 
     cpus: int = 1
@@ -61,11 +61,11 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Order:
+class Job:
     """One boot to run: a kernel and its options."""
 
     kernel: Kernel
-    options: Options
+    options: BootOptions
 
 
 class Boot(Protocol):
@@ -76,7 +76,7 @@ class Boot(Protocol):
         session: Session,
         kernel: Kernel,
         patterns: Sequence[str],
-        options: Options,
+        options: BootOptions,
         seen: Callable[[int], None] | None = None,
         /,
     ) -> Verdict:
@@ -84,7 +84,7 @@ class Boot(Protocol):
 
 
 def several(
-    session: Session, orders: Sequence[Order], patterns: Sequence[str], boot: Boot | None = None
+    session: Session, orders: Sequence[Job], patterns: Sequence[str], boot: Boot | None = None
 ) -> list[Verdict | GuestLost]:
     """Run the same cases on every kernel, two machines at a time; a lost guest is also a result."""
     cases = dict.fromkeys(range(len(orders)), 0)
@@ -115,7 +115,7 @@ def run(
     session: Session,
     kernel: Kernel,
     patterns: Sequence[str],
-    options: Options,
+    options: BootOptions,
     seen: Callable[[int], None] | None = None,
 ) -> Verdict:
     """Boot and test. GuestLost for a panic, hang or splat; the verdict has the failed cases.
@@ -135,7 +135,7 @@ def prepare(
     kernel: Kernel,
     program: Guest,
     words: tuple[str, ...],
-    options: Options,
+    options: BootOptions,
     parameters: tuple[str, ...] = (),
 ) -> Machine:
     """The machine for a test boot."""
@@ -196,7 +196,7 @@ def check(outcome: Results, report: Test, work: Path, remedy: str) -> None:
         )
 
 
-def patience(kernel: Kernel, options: Options) -> tuple[str, ...]:
+def patience(kernel: Kernel, options: BootOptions) -> tuple[str, ...]:
     """Without -icount the guest runs in real time, and a debug kernel is slow: allow more time."""
     return (PATIENCE,) if options.cpus > 1 or kernel.enables("CONFIG_DEBUG_VM") else ()
 

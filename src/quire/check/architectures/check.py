@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Cell:
+class Compilation:
     """One configuration and one topic. `trouble`: the first complaints and the path of the log."""
 
     configuration: str
@@ -41,7 +41,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Selection:
+class Portion:
     """Patches, and their name in the table.
 
     `narrow`: a file that only includes a touched header sees the same header in the whole series,
@@ -66,7 +66,7 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Run:
+class Compiling:
     """The state shared by all parts of one check."""
 
     cache: Cache
@@ -83,13 +83,13 @@ def needs(configurations: Sequence[Configuration]) -> list[Need]:
     return [*requirements.needs(()), *(compiler.need for compiler in wanted)]
 
 
-def selections(series: Series) -> list[Selection]:
+def selections(series: Series) -> list[Portion]:
     """Each topic with its needs, and then all topics, unless that is the same selection."""
-    found = [Selection(name, series.only([name])) for name in series.topics]
+    found = [Portion(name, series.only([name])) for name in series.topics]
     if any(selection.series.patches == series.patches for selection in found):
         return found
     found = [replace(one, narrow=_has_its_headers_alone(one.series, series)) for one in found]
-    return [*found, Selection(WHOLE_SERIES, series)]
+    return [*found, Portion(WHOLE_SERIES, series)]
 
 
 def _has_its_headers_alone(part: Series, whole: Series) -> bool:
@@ -106,7 +106,7 @@ def check(
     configurations: Sequence[Configuration],
     jobs: int,
     progress: Progress,
-) -> list[Cell]:
+) -> list[Compilation]:
     """A cell for each configuration and selection, in table order.
 
     A selection that compiled cleanly with the same sources, configuration and compiler is not
@@ -115,7 +115,7 @@ def check(
     able = [c for c in configurations if c.compiler.need.present()]
     chosen = selections(series)
     with cache.lock("compiling", base.key):
-        this = Run(cache, base, prepare(cache, base), progress, jobs)
+        this = Compiling(cache, base, prepare(cache, base), progress, jobs)
         failed = _compile_all(this, able, chosen)
         cells = _judge(this, failed)
     for configuration in configurations:
@@ -123,13 +123,13 @@ def check(
             missing = configuration not in able
             remark = f"Debian: {configuration.compiler.package}" if missing else ""
             state = NO_COMPILER if missing else OK
-            cell = Cell(configuration.name, selection.name, state, remark)
+            cell = Compilation(configuration.name, selection.name, state, remark)
             cells.setdefault((configuration.name, selection.name), cell)
     return [cells[(c.name, selection.name)] for c in configurations for selection in chosen]
 
 
 def _compile_all(
-    this: Run, configurations: Sequence[Configuration], chosen: Sequence[Selection]
+    this: Compiling, configurations: Sequence[Configuration], chosen: Sequence[Portion]
 ) -> list[Attempt]:
     """Compile every selection for every configuration that is not known to be clean."""
     todo = {
@@ -159,7 +159,7 @@ def _compile_all(
     return failed
 
 
-def _judge(this: Run, failed: Sequence[Attempt]) -> dict[tuple[str, str], Cell]:
+def _judge(this: Compiling, failed: Sequence[Attempt]) -> dict[tuple[str, str], Compilation]:
     """Make cells for the failed attempts, without the complaints that stock has as well.
 
     Stock is compiled only for failed attempts: without complaints there is nothing to compare.
@@ -177,7 +177,7 @@ def _judge(this: Run, failed: Sequence[Attempt]) -> dict[tuple[str, str], Cell]:
             ):
                 record = {"status": made.status, "complaints": made.complaints}
                 notes[made.place.configuration].write_text(json.dumps(record) + "\n")
-    cells: dict[tuple[str, str], Cell] = {}
+    cells: dict[tuple[str, str], Compilation] = {}
     for attempt in failed:
         record = json.loads(notes[attempt.place.configuration].read_text())
         cell = _cell(attempt, record["status"], record["complaints"])
@@ -185,9 +185,9 @@ def _judge(this: Run, failed: Sequence[Attempt]) -> dict[tuple[str, str], Cell]:
     return cells
 
 
-def _cell(attempt: Attempt, stock_status: int, stock: list[str]) -> Cell:
+def _cell(attempt: Attempt, stock_status: int, stock: list[str]) -> Compilation:
     configuration = attempt.place.configuration
-    cell = Cell(configuration.name, attempt.topic, OK)
+    cell = Compilation(configuration.name, attempt.topic, OK)
     lines = complaints.new(attempt.complaints, stock)
     if attempt.complaints and not lines:
         if not (configuration.targets and stock_status):
@@ -201,7 +201,7 @@ def _cell(attempt: Attempt, stock_status: int, stock: list[str]) -> Cell:
     return replace(cell, state=FAILED, trouble="\n".join(trouble))
 
 
-def _attempt(selection: Selection, place: Place) -> Attempt:
+def _attempt(selection: Portion, place: Place) -> Attempt:
     targets = place.targets(selection.series, narrow=selection.narrow)
     return _make(place, selection.name, targets)
 
@@ -215,7 +215,7 @@ def _make(place: Place, name: str, targets: Iterable[str]) -> Attempt:
 
 
 def _each(
-    this: Run, configurations: Sequence[Configuration], work: Callable[[Place], Result]
+    this: Compiling, configurations: Sequence[Configuration], work: Callable[[Place], Result]
 ) -> list[Result]:
     """Call `work` for several configurations in parallel; they share the jobs."""
     if not configurations:
@@ -231,11 +231,11 @@ def _each(
     )
 
 
-def _clean(this: Run, configuration: Configuration, selection: Selection) -> Path:
+def _clean(this: Compiling, configuration: Configuration, selection: Portion) -> Path:
     """The file that marks this configuration and selection as compiled without a complaint."""
     return _note(this, "clean", configuration, WIDE, selection.narrow, selection.series.key())
 
 
-def _note(this: Run, kind: str, configuration: Configuration, *parts: object) -> Path:
+def _note(this: Compiling, kind: str, configuration: Configuration, *parts: object) -> Path:
     """The path of a note about one configuration."""
     return this.stepping.path.parent / kind / digest(configuration.key(), *parts)

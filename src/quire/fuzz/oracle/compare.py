@@ -21,16 +21,16 @@ from quire.fuzz.oracle.tracking import TrackedPage
 
 
 @dataclass
-class Verdict:
+class Judgement:
     """What a comparison found: differences without an excuse, and how often each rule applied."""
 
     differences: list[str] = field(default_factory=list)
     excused: Counter[str] = field(default_factory=Counter)
 
 
-def compare(program: Program, a: Record, b: Record, excuses: Excuses) -> Verdict:
+def compare(program: Program, a: Record, b: Record, excuses: Excuses) -> Judgement:
     """Go through both records; a splat, hang or leak on side b only is a difference, too."""
-    verdict = Verdict()
+    verdict = Judgement()
     if b.trouble and b.trouble != a.trouble:
         verdict.differences.append(b.trouble)
     if a.plain == b.plain:
@@ -59,7 +59,7 @@ def comparable(a: Record, b: Record) -> bool:
     return a.trouble in ("", b.trouble)
 
 
-def _compare_step(verdict: Verdict, model: Model, op: Op | None, left: Step, right: Step) -> None:
+def _compare_step(verdict: Judgement, model: Model, op: Op | None, left: Step, right: Step) -> None:
     """Compare the state after one operation, pages before sums, and then its outcome."""
     where = f"{left.name} {op.text() if op else ''}".strip()
     keys = sorted({*left.states, *right.states}, key=lambda key: ("muv".index(key[0]), key))
@@ -77,7 +77,7 @@ def _compare_step(verdict: Verdict, model: Model, op: Op | None, left: Step, rig
         _note(verdict, rule, f"{where}: {left.outcome} | {right.outcome}")
 
 
-def _note(verdict: Verdict, rule: Rule | None, difference: str) -> None:
+def _note(verdict: Judgement, rule: Rule | None, difference: str) -> None:
     """Count the rule that excuses a difference, or keep the difference."""
     if rule:
         verdict.excused[rule] += 1
@@ -94,7 +94,7 @@ def _outcome_excuse(model: Model, op: Op | None, a: str, b: str) -> Rule | None:
     return Rule.MERGED_LATER if counted else None
 
 
-def _compare_pages(verdict: Verdict, model: Model, where: str, one: str, other: str) -> None:
+def _compare_pages(verdict: Judgement, model: Model, where: str, one: str, other: str) -> None:
     _, actor, slot = where.rsplit(": ", 1)[1].split(" ")
     left, right = pages(one, slot), pages(other, slot)
     differing = [at for at in left if left[at] != right[at]]
