@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -67,14 +68,14 @@ def test_a_line_without_the_architecture(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_our_fragments_ask_for_what_is_measured(name: str, line: Line) -> None:
     """Trap 18: the measured paths have a distribution's options, built for speed."""
-    options: dict[str, str] = {}
-    for path in kconfig.fragments(line, ARCHITECTURES[name]):
-        options.update(kconfig.parse(path.read_text()))
+    fragments = kconfig.fragments(line, ARCHITECTURES[name])
+    text = "".join(path.read_text() for path in fragments)
+    options = kconfig.parse(text)
+    # The fragment says so of an option that was removed because its feature is unconditional.
+    options |= dict.fromkeys(re.findall(r"^# (CONFIG_\w+) is always on$", text, re.M), "y")
     wanted = "MEMCG LRU_GEN NUMA SWAP ZRAM USERFAULTFD KSM CC_OPTIMIZE_FOR_PERFORMANCE".split()
     wanted += {
         "arm64": "ARM64_CONTPTE ARM64_TLB_RANGE ARM64_HW_AFDBM ARM64_USE_LSE_ATOMICS".split(),
         "x86_64": ["MEM_SOFT_DIRTY"],
-    }[name]
-    # Options that were removed because their feature is now unconditional.
-    gone = {"7.3": {"ARM64_USE_LSE_ATOMICS"}}.get(line.name, set())
-    assert [o for o in wanted if options.get(f"CONFIG_{o}") != "y" and o not in gone] == []
+    }.get(name, [])
+    assert [o for o in wanted if options.get(f"CONFIG_{o}") != "y"] == []

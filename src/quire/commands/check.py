@@ -7,7 +7,7 @@ and at the end the complete kernels.
 
   quire check                on the current base
   quire check --quick        without building
-  quire check --all-bases    also on every 6.12.y that Debian 12 and 13 ship
+  quire check --all-bases    also on every version of the line that Debian offers
   quire check --debian-config   also compare our configurations with Debian's
   quire check --architectures              instead of these checks, compile what the patches touch
                                            for other architectures and configurations
