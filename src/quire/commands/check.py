@@ -27,7 +27,7 @@ from quire.check.architectures import check as compiling
 from quire.check.architectures import configuration
 from quire.check.series_check import Check
 from quire.host.console import console
-from quire.host.errors import Difference
+from quire.host.errors import Difference, UserError
 from quire.report import cells
 from quire.session import Session
 from quire.source import base
@@ -83,8 +83,16 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Check]:
     sides = session.sides()
     series, tree = sides.series, sides.base.path
+    own = sides.ours and bool(series.patches)
+    if arguments.all_bases and not own:
+        raise UserError(
+            "only a series of the project is checked on every base",
+            sides.title,
+            "leave out --all-bases, or name a --base that has a series",
+        )
     with session.progress.stage("style and application"):
-        yield from series_check.listed(series)
+        if own:
+            yield from series_check.listed(series)
         yield from series_check.style(tree, session.project.root, series)
         yield from series_check.applies(tree, series)
     if arguments.debian_config:
