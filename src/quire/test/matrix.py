@@ -86,7 +86,7 @@ def run(
 ) -> list[Column]:
     """Build every kernel, then boot each with its numbers of CPUs, two machines at a time.
 
-    A lost guest also makes a column.
+    A lost guest also gets a column.
     """
     columns = [
         Column(kernel, configuration, cpus)

@@ -127,7 +127,7 @@ def run(
     options: SoakOptions,
     seen: Callable[[Pace], None] | None = None,
 ) -> Report:
-    """Boot and soak; a lost guest also gives a report. `seen` gets the pace periodically."""
+    """Boot and soak; a lost guest also gets a report. `seen` gets the pace periodically."""
     program = session.guest(kernel)
     boot = Machine(
         kernel,
@@ -189,7 +189,7 @@ def _lines(lines: Iterable[str], word: str, fields: int) -> list[list[str]]:
 
 
 def _name(boot: Machine) -> str:
-    """A name of its own for each run: several may be active at the same time."""
+    """A unique name: several runs may be active at the same time."""
     kernel = boot.kernel
     key = digest(kernel.image_sha256, boot.append())
     return f"soak-{kernel.arch.name}-{kernel.tree.label}-smp{boot.cpus}-{key}"
