@@ -123,7 +123,7 @@ void expect_back(const struct snapshot *before, const char *addr)
 	read_all(addr, before->pages);
 	now = snapshot(addr, before->pages);
 	for (n = 0; n < before->pages; n++) {
-		EXPECT(now->page[n].present, "page %zu is not swapped in: %#llx",
+		EXPECT(now->page[n].present, "page %zu is not present: %#llx",
 		       n, (unsigned long long)now->page[n].raw);
 		expect_bits(&before->page[n], &now->page[n], n);
 	}
