@@ -76,7 +76,7 @@ QUIRE_CASE(selftest, program_with_a_failure_within)
 			 "    1..1\n"
 			 "    not ok 1 x\n"
 			 "  ok 1 a\n"
-			 "  # a subtest failed of a test that says ok\n");
+			 "  # a test is ok although its subtest failed\n");
 }
 
 QUIRE_CASE(selftest, program_that_ends_too_early)
