@@ -103,7 +103,7 @@ static void run(void)
 		move(THERE, HERE, true);
 	}
 	if (pagemap_page(HERE).pfn != pfn)
-		bench_fail("another page is at the new place");
+		bench_fail("the page is not the one that was moved");
 }
 
 static void verify(void)
