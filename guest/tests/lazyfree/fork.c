@@ -51,7 +51,7 @@ static void check_before(unsigned long kib, bool by_pte)
 	peer_turn(&peer);	/* the child still has all pages, and writes */
 	expect_content(at, pages, SEED_NEW, 0);
 	peer_turn(&peer);
-	peer_join(&peer, "the child that gave up nothing");
+	peer_join(&peer, "the child that freed nothing");
 	range_drop(at, pages);
 }
 

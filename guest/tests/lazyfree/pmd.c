@@ -168,6 +168,6 @@ QUIRE_CASE(lazyfree, pmd_child_dirty)
 	reclaim_shared(peer.pid);
 	expect_old_or_zero(at, pages, 0);
 	peer_turn(&peer);
-	peer_join(&peer, "the child that gave up nothing");
+	peer_join(&peer, "the child that freed nothing");
 	range_drop(at, pages);
 }
