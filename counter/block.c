@@ -21,7 +21,7 @@ static struct insn_info decode(const struct target *target,
 #endif
 }
 
-/* Markers are not counted themselves. */
+/* Markers themselves are not counted. */
 static bool take_marker(const struct block_plan *plan,
 			struct qemu_plugin_insn *insn, uint64_t addr,
 			const struct insn_info *info)
@@ -38,8 +38,8 @@ static bool take_marker(const struct block_plan *plan,
 }
 
 /*
- * Instructions of one cell that execute in a row, counted by one add at the
- * last of them.
+ * A run of instructions of one cell. One add at the last of them counts them
+ * all.
  */
 struct run {
 	struct qemu_plugin_insn *last;
@@ -64,11 +64,11 @@ static void run_add(struct run *run, struct qemu_plugin_insn *insn, cell_t cell)
 }
 
 /*
- * Count the call of @sym, whose first instruction is @insn. The spans' callback
- * must find counted what executed before, and nothing of @insn. The first is
- * so because no run of another cell goes on here. The second, in QEMU 7.2,
- * because callbacks run before adds, and in 10.0 because this one is registered
- * before them.
+ * Counts the call of @sym, whose first instruction is @insn. When the spans'
+ * callback runs, all earlier instructions must be counted, and @insn must not
+ * be. The former holds because no run of another cell extends past @insn. The
+ * latter holds in QEMU 7.2 because callbacks run before adds, and in 10.0
+ * because this callback is registered before them.
  */
 static void enter_symbol(const struct block_plan *plan,
 			 struct qemu_plugin_insn *insn, struct symbol *sym)
@@ -79,7 +79,7 @@ static void enter_symbol(const struct block_plan *plan,
 	cell_add_on_exec(insn, sym->calls, 1);
 }
 
-/* Where to count the instruction at @addr; counts the call if it is one. */
+/* Where to count the instruction at @addr; counts the call, if it is one. */
 static cell_t cell_of(const struct block_plan *plan,
 		      struct qemu_plugin_insn *insn, uint64_t addr)
 {
@@ -96,8 +96,8 @@ static cell_t cell_of(const struct block_plan *plan,
 }
 
 /*
- * QEMU 7.2 mixes up the kinds of access: callbacks registered for loads run
- * after stores, and those for stores after both (op_rw() in its plugin-gen.c).
+ * QEMU 7.2 confuses the kinds of access: callbacks for loads run after stores,
+ * and those for stores after both (op_rw() in its plugin-gen.c).
  */
 #if QUIRE_PLUGIN_API == 1
 #define AFTER_STORES	QEMU_PLUGIN_MEM_R
@@ -107,8 +107,9 @@ static cell_t cell_of(const struct block_plan *plan,
 
 /*
  * QEMU executes "rep stosb" once for each iteration, then once more to find
- * the count zero (with -icount, always). So executions less iterations are the
- * instructions that came to their end, and an iteration shows as its access.
+ * that the count is zero (with -icount, always). So the executions minus the
+ * iterations are the completed instructions, and each iteration is visible as
+ * an access.
  */
 static void count_rep(const struct fixed_cells *fixed,
 		      struct qemu_plugin_insn *insn, cell_t cell,
@@ -124,9 +125,9 @@ static void count_rep(const struct fixed_cells *fixed,
 }
 
 /*
- * QEMU 7.2 gives an x86 block's last instruction to the plugin even when it
- * then leaves it to the next block because it crosses into another page.
- * Nothing may be counted at such an instruction but itself.
+ * QEMU 7.2 passes an x86 block's last instruction to the plugin even if it then
+ * moves it to the next block because it crosses a page. Only this instruction
+ * itself may be counted at it.
  */
 static bool may_be_dropped(uint64_t addr)
 {
@@ -148,7 +149,7 @@ void block_watch(const struct block_plan *plan, struct qemu_plugin_tb *tb)
 	}
 }
 
-/* Count one instruction that is no marker, in @run where that can be. */
+/* Counts one instruction that is no marker, in @run if possible. */
 static void count_insn(const struct block_plan *plan, struct run *run,
 		       struct qemu_plugin_insn *insn, uint64_t addr,
 		       const struct insn_info *info)

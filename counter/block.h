@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What is put into a translated block. Callers serialise all calls. */
+/*
+ * Inserts the counting code into translated blocks. Callers serialise all
+ * calls.
+ */
 #ifndef QUIRE_BLOCK_H
 #define QUIRE_BLOCK_H
 
@@ -14,12 +17,12 @@ struct block_plan {
 	qemu_plugin_vcpu_udata_cb_t on_symbol;	/* udata: the struct symbol */
 };
 
-/* Call on_marker when one of the block's markers executes. */
+/* Calls on_marker when one of the block's markers executes. */
 void block_watch(const struct block_plan *plan, struct qemu_plugin_tb *tb);
 
 /*
- * The same, and count every other instruction. Call on_symbol before a symbol
- * that begins or ends a span is entered.
+ * The same, and counts every other instruction. Calls on_symbol before the
+ * first instruction of a symbol that begins or ends a span.
  */
 void block_count(const struct block_plan *plan, struct qemu_plugin_tb *tb);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Counters in chunks that never move: translated code holds their addresses. */
+/*
+ * Counters in chunks that never move: translated code contains their addresses.
+ */
 #include "cells.h"
 #include "util.h"
 

@@ -13,20 +13,20 @@
 
 typedef unsigned int cell_t;
 
-/* A new cell; its number is one above the last one's, the first is 0. */
+/* A new cell. Its number is one more than the last one's; the first is 0. */
 cell_t cell_new(void);
 
-/* How many cells there are. */
+/* The number of cells. */
 unsigned int cells_count(void);
 
-/* Add @n to @cell whenever @insn begins to execute. */
+/* Adds @n to @cell whenever @insn begins to execute. */
 void cell_add_on_exec(struct qemu_plugin_insn *insn, cell_t cell, uint64_t n);
 
-/* Add @n to @cell after each completed memory access of kind @rw by @insn. */
+/* Adds @n to @cell after each completed memory access of kind @rw by @insn. */
 void cell_add_on_mem(struct qemu_plugin_insn *insn, enum qemu_plugin_mem_rw rw,
 		     cell_t cell, uint64_t n);
 
-/* Copy the values of the first @n cells, summed over the vCPUs, to @to. */
+/* Copies the values of the first @n cells, summed over the vCPUs, to @to. */
 void cells_read(uint64_t *to, unsigned int n);
 
 #endif

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libquire-count.so: counts what the guest executes between markers.
+ * libquire-count.so: counts the instructions that the guest executes between
+ * markers.
  *
- * QEMU asks the plugin about every block it translates. Until the guest's arm
- * marker it only looks for markers in user code, which costs next to nothing.
- * Arming resets the plugin: QEMU forgets all translated blocks before the next
- * one is entered and asks again, and now the blocks get counting code.
+ * QEMU calls the plugin for every block that it translates. Until the guest
+ * executes the arm marker, the plugin only looks for markers in user code,
+ * which costs very little. Arming resets the plugin: QEMU discards all
+ * translated blocks before the next one is entered and translates again, and
+ * then the plugin inserts counting code.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -27,10 +29,10 @@ static const char *out_path;
 static FILE *out;
 static struct block_plan plan;
 
-/* Taken by each callback: several vCPUs may translate and run at a time. */
+/* Taken by each callback: several vCPUs may translate and run at once. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool armed;		/* blocks are translated with counting code */
-static bool changing;		/* a reset to change that is on its way */
+static bool changing;		/* a reset that changes `armed` is pending */
 
 static void on_reset(qemu_plugin_id_t id);
 
@@ -42,7 +44,9 @@ static void switch_arming(bool on)
 	reset = armed != on && !changing;
 	changing |= reset;
 	pthread_mutex_unlock(&lock);
-	/* Not under our lock: it takes QEMU's, which on_reset() is called with. */
+	/*
+	 * Without our lock: it takes QEMU's, with which QEMU calls on_reset().
+	 */
 	if (reset)
 		qemu_plugin_reset(plugin_id, on_reset);
 }
@@ -109,7 +113,7 @@ static void register_callbacks(void)
 	qemu_plugin_register_atexit_cb(plugin_id, on_qemu_exit, NULL);
 }
 
-/* All vCPUs stand still, no translated block is left. */
+/* All vCPUs are stopped, and no translated block is left. */
 static void on_reset(qemu_plugin_id_t id)
 {
 	(void)id;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the counter has to know about one guest instruction. */
+/* The properties of a guest instruction that the counter needs. */
 #ifndef QUIRE_DECODE_H
 #define QUIRE_DECODE_H
 
@@ -20,15 +20,15 @@ enum marker_op {
 
 enum string_rep {
 	REP_NONE,
-	REP_ACCESS,	/* one memory access an iteration: rep stos, rep lods */
+	REP_ACCESS,	/* one access per iteration: rep stos, rep lods */
 	REP_COPY,	/* a load, then a store: rep movs */
 };
 
 struct insn_info {
 	/*
-	 * Cannot fault, trap or leave the block: when it has begun to execute,
-	 * the next one of the block will begin too. In doubt false, which
-	 * costs speed and never exactness.
+	 * Cannot fault, trap or leave the block: once it has begun to execute,
+	 * the next one of the block will, too. False if in doubt, which costs
+	 * speed but not exactness.
 	 */
 	bool plain;
 	bool marker;

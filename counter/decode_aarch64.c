@@ -46,9 +46,9 @@ static int tlbi_class(uint32_t insn)
 }
 
 /*
- * Data processing on general registers does not trap. Unallocated encodings are
- * in these groups as well; they raise an exception, but the translator ends
- * the block at them, and only a block's last instruction has no next.
+ * Data processing on general registers does not trap. These groups also contain
+ * unallocated encodings, which raise an exception; but the translator ends the
+ * block there, and a block's last instruction has no next one.
  */
 static bool is_plain(uint32_t insn)
 {
@@ -68,7 +68,7 @@ static struct insn_info decode(const uint8_t *code, size_t len)
 
 	if (len != 4)
 		return info;
-	/* A64 code is little-endian, whatever the data are. */
+	/* A64 code is little-endian, whatever the endianness of data. */
 	insn = code[0] | code[1] << 8 | code[2] << 16 | (uint32_t)code[3] << 24;
 	if ((insn & MARKER_MASK) == MARKER_BITS) {
 		info.marker = true;

@@ -33,7 +33,7 @@ static unsigned int reg(const struct opcode *op)
 	return op->modrm >> 3 & 7;
 }
 
-/* Prefixes and opcode byte; false when the bytes end too early. */
+/* Reads prefixes and opcode byte; false when the bytes end too early. */
 static bool split(const uint8_t *code, size_t len, struct opcode *op)
 {
 	const uint8_t *end = code + len;
@@ -63,7 +63,7 @@ static bool split(const uint8_t *code, size_t len, struct opcode *op)
 	op->byte = *code++;
 	op->rest = code;
 	op->rest_len = end - code;
-	op->has_modrm = code < end;	/* whether it is one, the opcode says */
+	op->has_modrm = code < end;	/* the opcode says if it is one */
 	op->modrm = code < end ? *code : 0;
 	return true;
 }
@@ -123,7 +123,7 @@ static bool two_byte_plain(const struct opcode *op)
 
 static bool is_plain(const struct opcode *op)
 {
-	/* These prefixes make other instructions of some opcodes. */
+	/* With these prefixes some opcodes are other instructions. */
 	if (op->lock || op->repz || op->repnz)
 		return false;
 	return op->two ? two_byte_plain(op) : one_byte_plain(op);

@@ -15,10 +15,10 @@
 struct region {
 	uint64_t runs;
 	bool open;
-	unsigned int n_before;	/* cells that existed at the last start */
+	unsigned int n_before;	/* the number of cells at the last start */
 	unsigned int n_sum;
 	uint64_t *before;	/* their values then */
-	uint64_t *sum;		/* what the cells gained in all runs so far */
+	uint64_t *sum;		/* increase of the cells in all runs so far */
 	struct span_tally spans;
 	struct region *next_open;
 };
@@ -106,14 +106,14 @@ void regions_enter_symbol(const struct symbol *sym,
 	for (struct region *r = open_regions; r; r = r->next_open) {
 		span_set_t which = spans_changing(&r->spans, sym);
 
-		/* Reading all cells is the dear part. */
+		/* Reading all cells is expensive. */
 		if (which)
 			spans_switch(&r->spans, which,
 				     all_insns(fixed, cells_now()));
 	}
 }
 
-/* Cells made since the last stop have gained nothing before it. */
+/* Cells created since the last stop had no increase before it. */
 static void grow_sum(struct region *r, unsigned int n)
 {
 	r->sum = xrealloc(r->sum, n * sizeof(*r->sum));
@@ -146,7 +146,7 @@ static uint64_t gained(const struct region *r, cell_t cell)
 	return cell < r->n_sum ? r->sum[cell] : 0;
 }
 
-/* Static functions of one name are one line. */
+/* Static functions of the same name share a line. */
 static uint64_t write_symbols(FILE *out, unsigned int id,
 			      const struct region *r, bool write)
 {
@@ -201,8 +201,8 @@ void regions_write(FILE *out, const struct target *target,
 			regions_spoil("region %u was started and never stopped",
 				      id);
 		/*
-		 * A string instruction that the translator loops over by itself
-		 * is executed once and accesses memory many times.
+		 * A string instruction that the translator itself repeats is
+		 * executed once and accesses memory many times.
 		 */
 		if ((int64_t)gained(r, fixed->rep) < 0)
 			regions_spoil("rep instructions cannot be counted without -icount");

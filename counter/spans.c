@@ -6,7 +6,7 @@
 #include "spans.h"
 #include "util.h"
 
-/* Parts of one copy of the argument. */
+/* Pointers into one copy of the argument. */
 static struct span {
 	const char *name;
 	const char *begin;
@@ -22,7 +22,7 @@ static bool split(char *text, struct span *span)
 	return !text && span->end && *span->name && *span->begin && *span->end;
 }
 
-/* The words of `copy` become a span; it has to stay. */
+/* Makes a span of the words of `copy`, which must not be freed then. */
 static bool add(const char *text, char *copy)
 {
 	struct span span;
@@ -68,7 +68,7 @@ static bool complain_unknown(const struct span *span, const char *symbol)
 	return false;
 }
 
-/* Static functions may share a name: all of them begin or end the span. */
+/* Static functions may share a name: each of them begins or ends the span. */
 static bool resolve(const struct span *span, span_set_t bit)
 {
 	struct symbol *sym;

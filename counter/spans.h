@@ -12,30 +12,30 @@
 
 #include "symbols.h"
 
-/* What one region executed of each span; zero before its first start. */
+/* The instructions of one region in each span; zero before its first start. */
 struct span_tally {
-	span_set_t open;	/* inside a stretch of these */
+	span_set_t open;	/* spans with an open stretch */
 	struct {
 		uint64_t stretches;
-		uint64_t insns;		/* of the stretches that are over */
+		uint64_t insns;		/* of the completed stretches */
 		uint64_t since;		/* all instructions before the open one */
 	} span[MAX_SPANS];
 };
 
-/* Note "name:begin:end", an argument. Returns false after a complaint. */
+/* Records "name:begin:end", an argument. Returns false after a complaint. */
 bool span_add(const char *text);
 
-/* Find the noted spans' symbols, which are loaded. False after a complaint. */
+/* Finds the symbols of the recorded spans. Returns false after a complaint. */
 bool spans_resolve(void);
 
-/* The spans of which a stretch begins or ends when @sym is entered. */
+/* The spans of which a stretch begins or ends at the entry of @sym. */
 span_set_t spans_changing(const struct span_tally *tally,
 			  const struct symbol *sym);
 
-/* Begin or end a stretch of each of @which after @total instructions. */
+/* Begins or ends a stretch of each of @which after @total instructions. */
 void spans_switch(struct span_tally *tally, span_set_t which, uint64_t total);
 
-/* A line for every span, of region @id. */
+/* Writes a line for every span, of region @id. */
 void spans_write(FILE *out, unsigned int id, const struct span_tally *tally);
 
 #endif

@@ -15,13 +15,13 @@ static struct symbol *symbols;
 static size_t n_symbols;
 static struct name {
 	const char *text;
-	size_t symbol;		/* index into symbols, which moves as it grows */
+	size_t symbol;		/* index into symbols, which may move */
 } *names;
 static size_t n_names;
 static struct symbol **counted;
 static unsigned int n_counted;
 
-/* Split "hexaddress name\n" in place. */
+/* Splits "hexaddress name\n" in place. */
 static bool parse_line(char *line, uint64_t *addr, char **name)
 {
 	char *end;
@@ -39,7 +39,10 @@ static bool parse_line(char *line, uint64_t *addr, char **name)
 	return true;
 }
 
-/* @list of @n entries with room for another one, its room doubled when full. */
+/*
+ * A list of @n entries with room for one more. Doubles its room when it is
+ * full.
+ */
 static void *make_room(void *list, size_t n, size_t size)
 {
 	if (n & (n - 1))

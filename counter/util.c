@@ -28,7 +28,7 @@ void die(const char *fmt, ...)
 	va_start(args, fmt);
 	say(fmt, args);
 	va_end(args);
-	/* Not exit(): its handlers would write counts that are not to be had. */
+	/* Not exit(): its handlers would write incomplete counts. */
 	_Exit(1);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The words init and its shell understand. */
+/* The words that init and its shell understand. */
 #ifndef QUIRE_COMMAND_H
 #define QUIRE_COMMAND_H
 
@@ -11,7 +11,7 @@
 		      "program bench PATH [key=value ...] | " \
 		      "program test PATH [argument ...]"
 
-/* Run one command in this process; returns or exits with its status. */
+/* Runs one command in this process; returns or exits with its status. */
 int command_run(size_t nr, char *const *words);
 
 #endif

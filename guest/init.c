@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Process 1 of the guest. It mounts what the rest needs, runs the words of the
+ * Process 1 of the guest. It mounts the file systems, runs the words of the
  * kernel command line (those after "--") in a child, writes the exit line and
  * resets the machine, whatever happens to the child.
  */
@@ -51,7 +51,7 @@ static void mount_all(void)
 	}
 }
 
-/* The kernel found no /dev/console when the initramfs has no such node. */
+/* Without /dev/console in the initramfs, the kernel has opened no console. */
 static void open_console(void)
 {
 	int fd = open("/dev/console", O_RDWR);
@@ -65,7 +65,7 @@ static void open_console(void)
 		close(fd);
 }
 
-/* However this process comes to exit(), the verdict is written first. */
+/* Writes the verdict first, whatever the reason for exit(). */
 static void finish(int status, void *unused __attribute__((unused)))
 {
 	if (getpid() != 1)
@@ -74,7 +74,7 @@ static void finish(int status, void *unused __attribute__((unused)))
 	reboot(RB_AUTOBOOT);
 }
 
-/* The words after the program's name in a process of their own. */
+/* Runs the words after the program's name in a process of their own. */
 static int run_words(size_t nr, char *const *words)
 {
 	int status;
@@ -84,7 +84,7 @@ static int run_words(size_t nr, char *const *words)
 	if (!pid)
 		exit(command_run(nr, words));
 	do {
-		ended = waitpid(-1, &status, 0);	/* orphans come by, too */
+		ended = waitpid(-1, &status, 0);	/* reaps orphans, too */
 	} while (ended != pid && (ended > 0 || errno == EINTR));
 	if (ended != pid)
 		die_errno("lost the process of \"%s\"", words[0]);
@@ -97,8 +97,9 @@ static int run_words(size_t nr, char *const *words)
 }
 
 /*
- * The words after "--". Not argv: options the kernel does not know come there,
- * too ("nokaslr" on a kernel without KASLR), with no mark where ours begin.
+ * The words after "--". Not argv: it also contains options that the kernel does
+ * not know ("nokaslr" on a kernel without KASLR), and nothing marks where ours
+ * begin.
  */
 static size_t command_line(char **words, size_t max)
 {

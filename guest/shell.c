@@ -115,7 +115,7 @@ int shell_main(run_fn *run)
 	char line[1024], *words[MAX_WORDS];
 	size_t nr;
 
-	/* What a bench or test reports is for the person at the console. */
+	/* The person at the console reads the report of a bench or test. */
 	results_redirect(STDOUT_FILENO);
 	printf("Quire guest. \"help\" lists the commands.\n");
 	for (;;) {

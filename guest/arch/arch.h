@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * All that differs between architectures, in a file for each. The marker
- * instruction alone is in include/quire.h, which has to stand by itself.
+ * The differences between architectures, one file for each. Only the marker
+ * instruction is elsewhere, in include/quire.h, which has to stand by itself.
  */
 #ifndef QUIRE_ARCH_H
 #define QUIRE_ARCH_H

@@ -10,10 +10,10 @@
 /* e_machine of its programs: EM_AARCH64. */
 #define ARCH_ELF	183
 
-/* Entries of one contpte block, with 4 KiB pages. */
+/* PTEs of one contpte block, with 4 KiB pages. */
 #define ARCH_BLOCK	16ul
 
-/* The return from a function, and the bytes that this and a marker take. */
+/* The return from a function, and the bytes of a marker and a return. */
 #define ARCH_RETURN	"ret"
 #define ARCH_MARKER_AND_RETURN	8
 

@@ -10,10 +10,13 @@
 /* e_machine of its programs: EM_X86_64. */
 #define ARCH_ELF	62
 
-/* Entries that the tests handle as one block: it has no contpte, any will do. */
+/*
+ * PTEs that the tests handle as one block. There is no contpte; any number will
+ * do.
+ */
 #define ARCH_BLOCK	16ul
 
-/* The return from a function, and the bytes that this and a marker take. */
+/* The return from a function, and the bytes of a marker and a return. */
 #define ARCH_RETURN	"ret"
 #define ARCH_MARKER_AND_RETURN	8
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
- * A test of your own: any static program that reports in KTAP will do.
+ * A test of your own: any static program that reports in KTAP.
  *
  *	quire test --program guest/examples/hello-test.c
  *
- * By hand, on the kernel you are on:
+ * By hand, on the running kernel:
  *
  *	gcc -static -o hello-test guest/examples/hello-test.c && ./hello-test
  */
@@ -23,7 +23,7 @@ static void result(bool ok, const char *name)
 	all_ok &= ok;
 }
 
-/* One page becomes two, perhaps elsewhere. */
+/* One page becomes two, perhaps at another address. */
 static bool grow(char **page)
 {
 	strcpy(*page, "hello");
@@ -43,5 +43,5 @@ int main(void)
 	}
 	result(!page[0] && !page[4095], "new_memory_is_zero");
 	result(grow(&page), "growing_keeps_data");
-	return !all_ok;	/* the lab takes note of that, too */
+	return !all_ok;	/* the lab checks the status, too */
 }

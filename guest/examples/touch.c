@@ -4,8 +4,8 @@
  *
  *	quire bench --workload guest/examples/touch.c
  *
- * The lab gives the program the parameters of a run as arguments; of them,
- * size=KIB says how large the folios are that page faults now bring in. By hand:
+ * The lab passes the parameters of a run as arguments. Of these, size=KIB is
+ * the size of the folios that page faults allocate. By hand:
  *
  *	gcc -O2 -static -I guest/include -o touch guest/examples/touch.c && ./touch
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Actors: the processes of a program. Only one of them runs at any time, when
- * it is its turn; what it has to say is in the arena then.
+ * Actors: the processes of a program. Only one runs at a time, in its turn, and
+ * writes its lines into the arena.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,8 +51,8 @@ static void inject(bool on)
 }
 
 /*
- * An operation between two looks at its pages, with no other process running
- * meanwhile: the second shows what the TLB still knows.
+ * An operation between two checks of its pages, with no other process running
+ * in between. The second check shows stale TLB entries.
  */
 static void perform_warm(const struct op *op)
 {
@@ -83,7 +83,7 @@ static void perform(const struct op *op)
 	say("o %u %s\n", op->index, outcome.text);
 }
 
-/* In the end all pages are touched, whether there is anything or not. */
+/* At the end every page is accessed, mapped or not. */
 static bool is_void(unsigned int slot, unsigned int page)
 {
 	return !is_mapped(slot, page) && content_is_void(page_addr(slot, page));
@@ -123,7 +123,7 @@ static struct outcome_text write_all(void)
 	return outcome_fmt("ok=%u segv=%u bus=%u", ok, segv, bus);
 }
 
-/* What an actor does when it is its turn. */
+/* The turn of an actor. */
 static void take_step(void)
 {
 	const struct turn *turn = &arena->turn;
@@ -140,7 +140,7 @@ static void take_step(void)
 		observe(&me, program);
 }
 
-/* The first actor is born into the memory cgroup. */
+/* The first actor is forked into the memory cgroup. */
 static pid_t fork_into(int cgroup)
 {
 	struct clone_args args = {
@@ -165,9 +165,10 @@ void actors_begin(const struct program *next)
 		signal(SIGCHLD, SIG_IGN);
 		probe_init();
 		/*
-		 * What takes swap slots, and is counted for each that shares
-		 * it, is the program's memory alone. Children do not inherit
-		 * this, but share what they have not written to.
+		 * Only the program's memory may use swap slots, because each
+		 * process that shares a page takes a reference to its slot.
+		 * Children do not inherit this, but share what they have not
+		 * written to.
 		 */
 		if (mlockall(MCL_CURRENT | MCL_ONFAULT))
 			die_errno("mlockall");
@@ -185,7 +186,7 @@ struct outcome_text verb_fork(struct actor *self, const struct op *op)
 	if (pid < 0)
 		return outcome_of(false);
 	if (!pid) {
-		/* Pages held by the parent are not held by the child. */
+		/* A child has none of its parent's references to pages. */
 		drop_holds(self);
 		forget_pin();
 		forget_crowd();
@@ -197,7 +198,7 @@ struct outcome_text verb_fork(struct actor *self, const struct op *op)
 	return outcome_ok();
 }
 
-/* Until its memory is gone. Parents among actors do not wait for children. */
+/* Waits until its memory is freed. An actor does not wait for its children. */
 static bool wait_gone(pid_t pid)
 {
 	unsigned int ms;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Contents of pages. Only eight words of each page are written and looked at:
- * the kernel copies, maps and drops whole pages, and the rest stays zero. The
- * first word says who wrote the page and for which place; the others follow
- * from it, and show a page that was put together from two.
+ * Contents of pages. Only eight words of each page are written and checked: the
+ * kernel copies, maps and drops whole pages, and the rest stays zero. The first
+ * word says which operation wrote the page, and for which place. The others
+ * follow from it, so a page that is mixed from two is noticed.
  */
 #include <errno.h>
 #include <string.h>
@@ -51,7 +51,10 @@ int content_write(unsigned int slot, unsigned int page, unsigned int tag)
 	return write_words(page_addr(slot, page), tagged(slot, page, tag));
 }
 
-/* Pages with a word alone are rare, and looked for where a program makes some. */
+/*
+ * Pages with a single word are rare, and only checked for if a program makes
+ * some.
+ */
 static bool single_words;
 
 int content_write_word(unsigned int slot, unsigned int page, unsigned int tag,
@@ -105,7 +108,7 @@ static bool follows(const uint64_t *word)
 	return true;
 }
 
-/* A page that is zero but for one word, or is none of what we know. */
+/* A page that is zero except for one word, or has unknown contents. */
 static struct content find_word(const char *page)
 {
 	struct content found = { .kind = ZERO };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A crowd: children of an actor that do nothing but share its memory. Many of
- * them make counts large.
+ * A crowd: children of an actor that only share its memory. Many of them make
+ * the reference counts large.
  */
 #include <signal.h>
 #include <sys/prctl.h>
@@ -21,7 +21,7 @@ void forget_crowd(void)
 	nr_crowd = 0;
 }
 
-/* Nobody asks how they ended: a wait lasts until they are gone. */
+/* How they ended does not matter. Waits until all have exited. */
 void end_crowd(void)
 {
 	while (nr_crowd) {

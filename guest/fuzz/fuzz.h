@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The executor of the fuzzer: it runs programs, short texts of operations on
- * memory (docs/fuzz.md has the language), each in fresh processes, and after
- * each operation writes down all that user space can see of their memory.
+ * The executor of the fuzzer. It runs programs, short texts of operations on
+ * memory (docs/fuzz.md describes the language), each in fresh processes. After
+ * each operation it records all that user space can observe of their memory.
  *
- * main.c runs program after program. A program's processes are actors
- * (actor.c) which take turns (turn.c): an operation (ops.c), then a look at
- * their memory (observe.c). Operations on the system as a whole are done
- * without them (global.c).
+ * main.c runs one program after another. The processes of a program are actors
+ * (actor.c), which take turns (turn.c): an operation (ops.c), then an
+ * observation of their memory (observe.c). Main does the operations on the
+ * system as a whole (global.c).
  */
 #ifndef QUIRE_FUZZ_H
 #define QUIRE_FUZZ_H
@@ -23,14 +23,14 @@
 #define MAX_OPS		96u
 #define MAX_ACTORS	4u
 #define MAX_SLOTS	4u	/* address windows, A to D */
-#define SLOT_PAGES	1024u	/* of each: two page tables' worth */
-#define SLOT_BASE	(64 * MIB)	/* below all else: see the Makefile */
+#define SLOT_PAGES	1024u	/* bytes in each: two page tables */
+#define SLOT_BASE	(64 * MIB)	/* below all else: see Makefile */
 #define SLOT_STRIDE	(64 * MIB)
 
 struct op;
 struct actor;
 
-/* The outcome of an operation, as it is recorded. */
+/* The outcome of an operation, as recorded. */
 struct outcome_text {
 	char text[64];
 };
@@ -38,14 +38,16 @@ struct outcome_text {
 struct verb {
 	const char *name;
 	/*
-	 * What follows: R a range (slot page count), A an address (slot page),
-	 * n a number, w a word.
+	 * The arguments of a verb: R a range (slot page count), A an address
+	 * (slot page), n a number, w a word.
 	 */
 	const char *takes;
-	/* One of them: what an actor does, or what the system as a whole does. */
+	/*
+	 * A verb: what an actor does, or what is done to the system as a whole.
+	 */
 	struct outcome_text (*act)(struct actor *self, const struct op *op);
 	struct outcome_text (*global)(const struct op *op);
-	/* It sets something for later: there is nothing to see after it. */
+	/* It only sets something for later; nothing is observed after it. */
 	bool setting;
 };
 
@@ -59,7 +61,7 @@ struct op {
 	char word[16];
 };
 
-/* Pages of a slot that a program names: only these are looked at. */
+/* The pages of a slot that a program names: only these are observed. */
 struct extent {
 	unsigned int first, end;
 };
@@ -72,19 +74,19 @@ struct program {
 	struct extent extent[MAX_SLOTS];
 };
 
-/* A process of a program; this is its own idea of itself. */
+/* A process of a program, as the process itself sees it. */
 struct actor {
 	unsigned int id;
 	int uffd;		/* -1: none yet */
-	unsigned int fail_nth;	/* fault to be injected into the next operation */
+	unsigned int fail_nth;	/* the fault to inject into the next one */
 	bool warm;		/* read the pages before and after the next one */
 	bool holding;
 	struct hold hold;
 };
 
 /*
- * A program's step, and who does it; then all other actors look at their
- * memory. Steps are the operations by their index, and two more.
+ * A step of a program, and the process that does it; then all other actors
+ * observe their memory. Steps are the operations by their index, and two more.
  */
 #define NOBODY MAX_ACTORS	/* of the actors: main */
 
@@ -93,7 +95,7 @@ struct turn {
 	unsigned int actor;
 };
 
-/* Every actor reads, then every actor writes all pages. */
+/* Every actor reads all pages, then every actor writes all pages. */
 static inline unsigned int step_read_all(const struct program *program)
 {
 	return program->nr_ops;
@@ -104,12 +106,12 @@ static inline unsigned int step_write_all(const struct program *program)
 	return program->nr_ops + 1;
 }
 
-/* Lines that tell a state stand only where it changed. */
+/* Lines about a state are only recorded when it has changed. */
 enum state { MAPPINGS, PAGES, COUNTERS, NR_STATES };
 
 /*
- * What main and the actors share. All of it belongs to main, so that reclaim
- * in the actors' memory cgroup leaves it alone.
+ * Shared by main and the actors. All of it is charged to main, so that reclaim
+ * in the actors' memory cgroup skips it.
  */
 #define TEXT_SIZE	(4 * MIB)
 #define SCRATCH_SIZE	MIB
@@ -117,12 +119,12 @@ enum state { MAPPINGS, PAGES, COUNTERS, NR_STATES };
 struct arena {
 	pid_t pid[MAX_ACTORS];	/* 0: not there */
 	struct turn turn;
-	unsigned int steps;	/* rises with everything an actor does */
-	/* Of the line that was told last, a hash. */
+	unsigned int steps;	/* increases with everything an actor does */
+	/* A hash of the last line that was recorded. */
 	uint64_t told[NR_STATES][MAX_ACTORS][MAX_SLOTS];
 	size_t len;		/* of text */
-	size_t done;		/* of what is complete of it */
-	char text[TEXT_SIZE];	/* lines that main has not taken yet */
+	size_t done;		/* the complete part of it */
+	char text[TEXT_SIZE];	/* lines that main has not read yet */
 	char scratch[SCRATCH_SIZE];
 	uint64_t word[SLOT_PAGES];
 	uint64_t flag[SLOT_PAGES];
@@ -137,11 +139,11 @@ static inline bool actor_alive(unsigned int id)
 }
 
 /*
- * A memfd of the program's own, for mappings of a file: from its start, and
- * from where a page's index is more than 32 bits.
+ * A memfd of the program, for mappings of a file: from its start, and from
+ * where a page's index has more than 32 bits.
  */
 extern int program_file;
-/* An index that as smart scan's counters would mean old, and many skips. */
+/* An index that would mean old, and many skips, as smart scan's counters. */
 #define FAR_OFFSET	((64l << 40 | 5l << 32) * PAGE_SIZE)
 
 static inline char *page_addr(unsigned int slot, unsigned int page)
@@ -163,53 +165,55 @@ struct outcome_text outcome_of(bool ok);	/* if not: by errno */
 struct outcome_text outcome_fmt(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2)));
 
-/* global.c: the state every program starts from, and what it left behind. */
+/*
+ * global.c: the initial state of every program, and what a program left behind.
+ */
 void system_open(void);
 void system_reset(void);
-int system_cgroup(void);	/* a directory; actors are born into it */
-/* Lines about leaks; false when the rest needs a fresh boot. */
+int system_cgroup(void);	/* a directory; actors are forked into it */
+/* Lines about leaks. Returns false when the next program needs a fresh boot. */
 bool system_check(void (*line)(const char *fmt, ...));
 
-/* pinned.c: what pins need; from main. */
+/* pinned.c: the device that pins need; called by main. */
 void pins_open(void);
 
 /* actor.c: the processes. */
 void actors_open(void);
 void actors_begin(const struct program *next);
-/* The step is that actor's end; returns when its memory is gone. */
+/* This step is that actor's exit; returns when its memory is freed. */
 bool actor_exit(unsigned int id);
-/* No process of the program is left when this returns. */
+/* Returns when no process of the program is left. */
 void actors_end(void);
 
-/* turn.c: who comes next. */
+/* turn.c: the order of processes. */
 void turns_open(void);
 /*
- * From main: the actors take turns until there is a step for main, or none any
- * more; arena->turn says which. False when somebody did not come to an end.
+ * Called by main: the actors take turns until main has a step to do, or no step
+ * is left; arena->turn says which. Returns false when a process hangs.
  */
 bool turns_begin(const struct program *program);
-/* The same, after a step that main did. */
+/* The same, after a step that main has done. */
 bool turns_go_on(const struct program *program);
 bool turn_wake(unsigned int who);
-/* Whether all look at their memory after a step. */
+/* Whether all actors observe their memory after a step. */
 bool step_shows(const struct program *program, unsigned int step);
-/* In an actor: step() is what it does whenever it is its turn. */
+/* In an actor: calls step() in each of its turns. */
 void turns_take(const struct program *program, unsigned int self,
 		void (*step)(void)) __attribute__((noreturn));
-/* After a turn that was lost. */
+/* Call after a lost turn. */
 void turns_drain(void);
 
-/* observe.c: what an actor sees, said in that actor. */
+/* observe.c: what an actor observes; called in that actor. */
 void observe(const struct actor *self, const struct program *program);
 
-/* proc.c: files of /proc/self stay open; a child has to forget its parent's. */
+/* proc.c: files of /proc/self stay open; a child has to close its parent's. */
 enum proc_file { PROC_SMAPS, PROC_STATUS, PROC_PAGEMAP, NR_PROC_FILES };
 int proc_open(enum proc_file file);
 void proc_forget(void);
 
 /* smaps.c */
 void observe_mappings(const struct actor *self, const struct program *program);
-/* Whether there was a mapping when this process looked last. */
+/* Whether there was a mapping at the last observation by this process. */
 bool is_mapped(unsigned int slot, unsigned int page);
 
 /* say.c: lines for the record. */
@@ -218,27 +222,30 @@ void say_bytes(const char *text, size_t len);
 void say_text(const char *text);
 void say_number(unsigned long number);
 /*
- * The line that began at `start` tells a state: nothing was said if the same
- * was told before.
+ * The line that begins at `start` describes a state. Drops it if the same state
+ * was recorded before.
  */
 void say_state(size_t start, enum state state, unsigned int actor,
 	       unsigned int slot);
 
-/* content.c: what pages hold. */
+/* content.c: the contents of pages. */
 /*
- * Whether an access to a page without a mapping fails, as it should: a system
- * call says so for less than what a signal costs.
+ * Whether an access to an unmapped page fails, as it should. A system call can
+ * tell that for less than the cost of a signal.
  */
 bool content_is_void(const char *page);
-/* Write the content of operation `tag` to a page; 0 or the signal it raised. */
+/*
+ * Writes the content of operation `tag` to a page; returns 0 or the signal
+ * raised.
+ */
 int content_write(unsigned int slot, unsigned int page, unsigned int tag);
 /* The same content for all pages of a class, so that KSM merges them. */
 int content_write_same(char *page, unsigned int class);
-/* One word of the page alone: by it a page is not zero. */
+/* Writes one word of the page only, so that the page is not zero. */
 #define PAGE_WORDS (PAGE_SIZE / sizeof(uint64_t))
 int content_write_word(unsigned int slot, unsigned int page, unsigned int tag,
 		       unsigned int number);
-/* Read the pages of a range right now, present or not; a hash of it all. */
+/* Reads the pages of a range now, present or not; returns a hash of all. */
 unsigned int content_hash(unsigned int slot, unsigned int page,
 			  unsigned int count);
 
@@ -249,9 +256,9 @@ struct content {
 };
 
 struct content content_read(const char *page);
-/* Whether pages may have one word alone; for processes born from now on. */
+/* Whether pages may have a single word; for processes forked from now on. */
 void content_expect(bool words);
-/* ":" and what it is called, if it is anything. */
+/* Prints ":" and the name of the content, if it has one. */
 void content_say(struct content content);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Operations on the system as a whole, and the state programs start from. */
+/* Operations on the system as a whole, and the initial state of programs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -28,11 +28,14 @@
 #define SWAP_MIB	32
 #define SWAP_DEVICE	"/dev/zram0"
 
-/* ksmd sleeps that long after a pass, and we look more often. */
+/* ksmd sleeps so long after a pass; we check more often. */
 #define PAUSE_MS	20u
 #define LOOK_MS		4u
 #define PASS_LIMIT_MS	2000u
-/* Virtual time in which swapoff finds every entry, or there is one too many. */
+/*
+ * swapoff finds every entry within this virtual time, or a reference has
+ * leaked.
+ */
 #define SWAPOFF_MS	400
 
 static int cgroup = -1;
@@ -52,7 +55,7 @@ static void ksm_set(const char *knob, unsigned long value)
 	write_file(path, "%lu", value);
 }
 
-/* Any allocation may fail when told to, and nobody reports it. */
+/* Any allocation may fail when asked to, without a report. */
 static void allow_failures(void)
 {
 	static const char *const settings[][2] = {
@@ -88,9 +91,9 @@ void system_open(void)
 	ksm_set("use_zero_pages", 0);
 	ksm_set("smart_scan", 0);
 	ksm_set("sleep_millisecs", PAUSE_MS);
-	ksm_set("pages_to_scan", 1000000);	/* a batch is a whole pass */
+	ksm_set("pages_to_scan", 1000000);	/* one batch is a whole pass */
 	folio_kib = 4;
-	/* It is empty again when swapping ends: no need to make it anew. */
+	/* swapoff leaves the area empty, so it can be reused. */
 	swap_on(SWAP_MIB);
 	swapping = true;
 	pins_open();
@@ -109,14 +112,14 @@ static void set_folios(unsigned long kib, const char *word)
 		return;
 	snprintf(path, sizeof(path), FOLIOS "/hugepages-%lukB/enabled", kib);
 	write_file(path, "%s", word);
-	/* Not all sizes have this one. */
+	/* Some sizes do not have this file. */
 	snprintf(path, sizeof(path), FOLIOS "/hugepages-%lukB/shmem_enabled",
 		 kib);
 	if (!try_write_file(path, word) && errno != ENOENT)
 		die_errno("cannot write %s", path);
 }
 
-/* At first no size is wanted. */
+/* At first no size is enabled. */
 static void want(unsigned long kib)
 {
 	if (kib == folio_kib)
@@ -147,7 +150,10 @@ void system_reset(void)
 	start_swapping();
 }
 
-/* swapoff() tries for ever to find who uses an entry; a signal ends that. */
+/*
+ * If a reference to an entry has leaked, swapoff() never ends. A signal ends
+ * it.
+ */
 static bool stop_swapping(void)
 {
 	struct itimerval limit = { .it_value.tv_usec = SWAPOFF_MS * 1000 };
@@ -189,7 +195,7 @@ static struct outcome_text verb_smart(const struct op *op)
 	return outcome_ok();
 }
 
-/* Passes over all memory that is mergeable, each from its start to its end. */
+/* Complete passes over all mergeable memory. */
 static struct outcome_text verb_ksm(const struct op *op)
 {
 	unsigned long first = ksm_sysfs("full_scans"), waited;
@@ -214,7 +220,10 @@ static struct outcome_text verb_reclaim(const struct op *op
 	if (fd < 0)
 		die_errno("cannot open " CGROUP "/memory.reclaim");
 	env_drain_lru();
-	/* It always ends with EAGAIN: as much as we ask for is never there. */
+	/*
+	 * There is never as much as this asks for, so it always ends with
+	 * EAGAIN.
+	 */
 	if (write(fd, "1G", 2) < 0 && errno != EAGAIN)
 		die_errno("cannot reclaim");
 	close(fd);
@@ -230,7 +239,7 @@ const struct verb global_verbs[] = {
 	{ .name = NULL },
 };
 
-/* The kernel sums up small changes of memory.stat only as often as that. */
+/* The interval at which the kernel folds small changes of memory.stat. */
 #define STAT_MS		2100
 
 /* Bytes of the cgroup's pages on the LRU lists, mapped or not. */
@@ -261,7 +270,7 @@ bool system_check(void (*line)(const char *fmt, ...))
 	static unsigned long before;
 	unsigned long now;
 
-	/* First: this frees what only the swap cache holds. */
+	/* First: this frees pages that are only in the swap cache. */
 	if (swapping && !stop_swapping()) {
 		line("x swap %lu\n", swap_used_kib() / 4);
 		return false;

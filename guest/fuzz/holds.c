@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Pages that an actor refers to from outside of its page tables. */
+/* References of an actor to pages from outside its page tables. */
 #include <fcntl.h>
 #include <unistd.h>
 

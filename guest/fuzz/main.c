@@ -5,13 +5,13 @@
  *
  *	p <program>		it begins
  *	o <op> <outcome>
- *	v <actor> <slot> ...	mappings, as far as they changed since last told
+ *	v <actor> <slot> ...	mappings that changed since last recorded
  *	m <actor> <slot> ...	pages, likewise
  *	u <actor> ...		the actor's counters, likewise
  *	r, w <actor> <outcome>	at the end, every page is read, and written to
- *	x <what> <n>		pages or swap entries that nobody owns any more
- *	k <level> <text>	what the kernel had to say
- *	q <program>		it is over
+ *	x <what> <n>		leaked pages or swap entries
+ *	k <level> <text>	a message of the kernel
+ *	q <program>		it has ended
  */
 #include <errno.h>
 #include <signal.h>
@@ -35,7 +35,7 @@
 
 #define PROGRAMS	"/programs"
 #define RECORD_SIZE	(4 * MIB)
-/* Of virtual time; a program takes a tenth of one. */
+/* Virtual time; a program takes a tenth of a second. */
 #define PROGRAM_LIMIT_S	10u
 
 static char *record;
@@ -64,7 +64,7 @@ static void add_line(const char *fmt, ...)
 	append(line, strlen(line));
 }
 
-/* To the host, without the limits of a results line. */
+/* Writes to the host, without the limits of a results line. */
 static void flush_record(void)
 {
 	size_t done = 0;
@@ -82,7 +82,7 @@ static void flush_record(void)
 	record_len = 0;
 }
 
-/* What the actors have said. */
+/* Takes the lines of the actors. */
 static void take_lines(void)
 {
 	append(arena->text, arena->done);
@@ -114,7 +114,7 @@ static bool run_op(const struct op *op)
 	return true;
 }
 
-/* All operations, then the reading and writing in the end. */
+/* All operations, then the reads and writes at the end. */
 static bool run_steps(const struct program *program)
 {
 	const struct turn *turn = &arena->turn;
@@ -134,7 +134,7 @@ static bool run_steps(const struct program *program)
 	return false;
 }
 
-/* For what takes main along: the host sees a program without an end. */
+/* If main hangs: the host sees a program without an end. */
 static void give_up(int sig __attribute__((unused)))
 {
 	reboot(RB_AUTOBOOT);	/* NOLINT(bugprone-signal-handler): a system call */

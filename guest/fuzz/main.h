@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * Run the programs of /programs; returns the exit status. cover: each is a
- * region for the counting plugin, numbered from 0 in their order.
+ * Runs the programs of /programs; returns the exit status. cover: each program
+ * is a region for the counting plugin, numbered from 0 in their order.
  */
 int fuzz_main(bool cover);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an actor sees of its memory: its mappings (smaps.c), then its counters,
+ * What an actor observes of its memory: its mappings (smaps.c), its counters,
  * then a line for the pages of each slot (pagemap, kpageflags, contents).
  *
- * The order matters: smaps tells of accessed bits, which reading the pages
- * sets. Only pages that are present are read: reading brings in others.
+ * The order matters: smaps reports accessed bits, which reading the pages sets.
+ * Only present pages are read, because a read would fault others in.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +38,10 @@ struct window {
 	uint64_t first, count;
 };
 
-/* Take in a page frame, if those in between are not more than those we want. */
+/*
+ * Adds a page frame, if the gap to it is no larger than the frames that we
+ * want.
+ */
 static bool widen(struct window *window, uint64_t pfn, unsigned int wanted)
 {
 	uint64_t first = pfn < window->first ? pfn : window->first;
@@ -52,7 +55,7 @@ static bool widen(struct window *window, uint64_t pfn, unsigned int wanted)
 	return true;
 }
 
-/* The flags of the page frames; those that are near each other in one go. */
+/* The flags of the page frames; one read for frames close to each other. */
 static void read_flags(unsigned int pages)
 {
 	unsigned int i, end;
@@ -73,7 +76,7 @@ static void read_flags(unsigned int pages)
 	}
 }
 
-/* A page's state: a bit for each of the letters that describe it. */
+/* The state of a page: a bit for each of the letters that describe it. */
 static const char letters[] = "p-sxdwfozL";
 
 static unsigned int letter(char c)
@@ -105,7 +108,7 @@ static unsigned int state_of(uint64_t word, uint64_t flag)
 	return state;
 }
 
-/* Pages in a row that are in one state and hold what follows on each other. */
+/* Consecutive pages with the same state and consecutive contents. */
 struct run {
 	unsigned int count;
 	unsigned int state;
@@ -188,7 +191,9 @@ static void observe_pages(const struct actor *self, unsigned int slot,
 	say_state(start, PAGES, self->id, slot);
 }
 
-/* "VmLck: 16 kB" and what else is exact at any time (RSS counters are not). */
+/*
+ * "VmLck: 16 kB" and other fields that are always exact (RSS counters are not).
+ */
 static void observe_status(const struct actor *self)
 {
 	static const char *const fields[] = { "VmLck", "VmPin", "VmPTE" };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What an actor can do, and what is done to the actor itself. */
+/* The operations of an actor, and those on the actor itself. */
 #include <unistd.h>
 
 #include "ops.h"

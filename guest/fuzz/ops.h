@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between the actor and its operations. */
+/* The interface between the actor and its operations. */
 #ifndef QUIRE_FUZZ_OPS_H
 #define QUIRE_FUZZ_OPS_H
 
@@ -20,10 +20,10 @@ operation verb_watch, verb_wp, verb_unwp, verb_unwatch;
 operation verb_fork;
 /* holds.c */
 operation verb_hold, verb_drop;
-/* Let go of the pages that this actor holds. */
+/* Drops this actor's references to pages. */
 void drop_holds(struct actor *self);
 
-/* pinned.c: one page at a time is pinned. */
+/* pinned.c: one page is pinned at a time. */
 operation verb_pin;
 void drop_pin(void);
 void forget_pin(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Pages: written, read, looked at. */
+/* Pages: written, read, observed. */
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include "proc/idle.h"
 #include "proc/pagemap.h"
 
-/* How many accesses went well, and how many raised which signal. */
+/* How many accesses succeeded, and how many raised which signal. */
 struct tally {
 	unsigned int ok, segv, bus;
 };
@@ -86,7 +86,7 @@ struct outcome_text verb_clear_refs(struct actor *self __attribute__((unused)),
 	return outcome_of(try_write_file("/proc/self/clear_refs", text));
 }
 
-/* Mark the pages idle, or count those that still are: rmap walks, both. */
+/* Marks the pages idle, or counts those that still are: both walk the rmap. */
 static struct outcome_text for_each_idle(const struct op *op, bool set)
 {
 	struct page_state state[SLOT_PAGES];

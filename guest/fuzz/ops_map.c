@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Mappings: made, moved, changed, cut. */
+/* Mappings: created, moved, changed, split. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,7 +17,7 @@ struct outcome_text verb_map(struct actor *self __attribute__((unused)),
 	static const struct {
 		const char *word;
 		int flags;
-		off_t offset;	/* in the file, of page 0 */
+		off_t offset;	/* offset of page 0 in the file */
 	} kinds[] = {
 		{ "anon", MAP_PRIVATE | MAP_ANONYMOUS, 0 },
 		{ "shared", MAP_SHARED | MAP_ANONYMOUS, 0 },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Moves that are watched, and write protection, both by userfaultfd. */
+/* userfaultfd: moves that are reported, and write protection. */
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -11,8 +11,8 @@
 #include "ops.h"
 
 /*
- * Faults of write protection come as SIGBUS, without anybody to answer them.
- * Where moves are watched, a thread lets each pass.
+ * Write-protection faults raise SIGBUS; no thread answers them. Where moves are
+ * reported, a thread lets each continue.
  */
 static int open_uffd(uint64_t more)
 {

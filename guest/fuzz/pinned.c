@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A page that is pinned as direct I/O pins it (kernel/pin.h): a thread writes it
- * to a device, and behind it a page that nobody provides until the pin ends.
+ * A page that is pinned by direct I/O (kernel/pin.h). A thread writes it to a
+ * device together with the page behind it, whose fault waits until the pin
+ * ends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +43,7 @@ static void *write_pinned(void *arg __attribute__((unused)))
 	return NULL;
 }
 
-/* Whether the writer has got as far as the page that is missing. */
+/* Whether the writer has reached the missing page. */
 static bool start_writer(void)
 {
 	struct uffd_msg msg;
@@ -99,7 +100,7 @@ void drop_pin(void)
 	unmap(pin.missing, PAGE_SIZE);
 }
 
-/* A child has no part in its parent's. */
+/* A child does not have its parent's pin. */
 void forget_pin(void)
 {
 	if (!pin.on)

@@ -5,7 +5,7 @@
 #include "fuzz.h"
 #include "report/die.h"
 
-/* They are read after each operation: opening each time costs as much again. */
+/* Read after each operation. Opening them each time would double the cost. */
 static int proc_fd[NR_PROC_FILES] = { -1, -1, -1 };
 
 int proc_open(enum proc_file file)

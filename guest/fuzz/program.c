@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Programs as text: "program NUMBER", then an operation a line. The lab has
- * checked them; what it cannot have meant ends the run.
+ * Programs as text: "program NUMBER", then one operation per line. The lab has
+ * checked them, so an error here ends the run.
  */
 #include <stdio.h>
 #include <stdlib.h>

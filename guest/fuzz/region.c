@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A region of the counting plugin for each program. A marker's region is part
- * of the instruction: there is one for each, with a return behind it, in a table.
+ * A region of the counting plugin for each program. A marker contains its
+ * region, so there is a table with a marker for each region, each followed by a
+ * return.
  */
 #include "arch/arch.h"
 #include "main.h"
 #include "run/marker.h"
 
-#define REGIONS	2048	/* more programs than that are counted by the last */
+#define REGIONS	2048	/* the last region counts all programs beyond that */
 
 #define TEXT(number)	#number
 #define NUMBER(number)	TEXT(number)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lines for the record, into the arena. Most of what a program costs is to look
- * at its memory again and again, so the common pieces do without printf().
+ * Lines for the record, written into the arena. Observing memory again and
+ * again is most of a program's cost, so the common pieces do not use printf().
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The mappings of an actor as its smaps tells them: a line for each slot. The
- * kernel's part of reading smaps is what a look costs most, so nothing is read
- * that lies behind the slots.
+ * The mappings of an actor, from its smaps: one line per slot. The kernel's
+ * work for smaps is most of the cost of an observation, so nothing behind the
+ * slots is read.
  */
 #include <ctype.h>
 #include <fcntl.h>
@@ -13,15 +13,15 @@
 #include "report/die.h"
 
 /*
- * Less than what smaps says of one mapping (some 800 bytes): the kernel walks
- * the next one's pages only when all of the last one has been taken.
+ * Less than the text of one mapping (some 800 bytes): the kernel walks the
+ * pages of the next mapping only when all of the last one has been read.
  */
 #define CHUNK 512u
 
 /* In the place of a slot. */
 enum { BEFORE = MAX_SLOTS, BEHIND };
 
-/* smaps, as far as it was read, and where in it we are. */
+/* The part of smaps that was read, and our position in it. */
 struct reader {
 	int fd;
 	size_t len, at;
@@ -41,7 +41,7 @@ static bool read_more(struct reader *reader)
 	return got;
 }
 
-/* The next line, without its end; NULL if there is none. */
+/* The next line, without its newline; NULL if there is none. */
 static char *next_line(struct reader *reader)
 {
 	char *line, *end;
@@ -67,7 +67,7 @@ static unsigned long take_hex(char **text)
 	return value;
 }
 
-/* As this process saw it last. */
+/* As this process last observed it. */
 static bool mapped[MAX_SLOTS][SLOT_PAGES];
 
 bool is_mapped(unsigned int slot, unsigned int page)
@@ -112,7 +112,7 @@ static void say_flags(const char *text)
 	}
 }
 
-/* "Rss:   12 kB", if not zero; sizes of pages follow from the mapping. */
+/* "Rss:   12 kB", if not zero; page sizes follow from the mapping. */
 static void say_field(const char *line)
 {
 	const char *colon = strchr(line, ':'), *digit;
@@ -136,7 +136,7 @@ static void say_field(const char *line)
 	say_number(value);
 }
 
-/* Of the mapping that begins there. Those behind the last slot do not matter. */
+/* The mapping that begins there. Mappings behind the last slot are ignored. */
 static unsigned int slot_of(unsigned long start)
 {
 	if (start < SLOT_BASE)
@@ -145,7 +145,7 @@ static unsigned int slot_of(unsigned long start)
 	return start < MAX_SLOTS ? start : BEHIND;
 }
 
-/* The line of the mappings of one slot, while it is being said. */
+/* The line with the mappings of one slot, while it is being written. */
 struct line {
 	unsigned int actor, slot;
 	size_t start;
@@ -171,7 +171,7 @@ static void end_line(struct line *line)
 	line->slot = BEFORE;
 }
 
-/* A line of smaps that begins a mapping; whether it is of interest. */
+/* A line of smaps that begins a mapping. Returns whether it is of interest. */
 static bool begin_mapping(struct line *line, char *text)
 {
 	unsigned long start = take_hex(&text);
@@ -189,8 +189,8 @@ static bool begin_mapping(struct line *line, char *text)
 }
 
 /*
- * Mappings come in the order of addresses: those of one slot are together. A
- * slot without any has a line of its own, too.
+ * Mappings are in the order of addresses, so those of one slot are together. A
+ * slot without mappings also has a line.
  */
 void observe_mappings(const struct actor *self, const struct program *program)
 {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Turns. A program's steps are its operations, then the reading and the writing
- * in the end. One process does a step, main where it is none of the actors';
- * then all actors look at their memory, one after the other.
+ * Turns. The steps of a program are its operations, then the reads and writes
+ * at the end. One process does a step: an actor, or main for those that no
+ * actor can do. Then all actors observe their memory, one after the other.
  *
- * Only one process runs, the others wait at a pipe of their own. The turn goes
- * from actor to actor without main in between; but an actor that comes after
- * itself has to go through main: with every switch of processes the emulated
- * TLB is emptied, and which pages count as accessed must not depend on what it
- * still knows.
+ * Only one process runs; each of the others waits at its own pipe. A turn
+ * passes from actor to actor without main in between. But an actor that comes
+ * after itself goes through main: each switch of processes flushes the emulated
+ * TLB, and the accessed bits must not depend on the TLB's contents.
  */
 #include <errno.h>
 #include <poll.h>
@@ -19,7 +18,7 @@
 #include "fuzz.h"
 #include "report/die.h"
 
-/* Virtual time; an actor that waits for nothing costs none of the host's. */
+/* Virtual time; an actor that waits uses none of the host's. */
 #define PATIENCE_MS	1000
 
 /* Main's is behind those of the actors. */
@@ -47,7 +46,7 @@ static bool wait_for_turn(unsigned int who)
 	return read(pipes[who][0], &byte, 1) == 1;
 }
 
-/* The first that lives, from `id` on; NOBODY if there is none. */
+/* The first live actor from `id` on, or NOBODY. */
 static unsigned int alive_from(unsigned int id)
 {
 	while (id < MAX_ACTORS && !actor_alive(id))
@@ -55,7 +54,7 @@ static unsigned int alive_from(unsigned int id)
 	return id;
 }
 
-/* Who does an operation: main does those that an actor cannot. */
+/* Which process does an operation: main does those that an actor cannot. */
 static unsigned int doer(const struct op *op)
 {
 	if (op->verb->global || !actor_alive(op->actor) ||
@@ -68,7 +67,7 @@ static unsigned int doer(const struct op *op)
 
 static void next_step(const struct program *program, struct turn *turn)
 {
-	/* The steps in the end are for every actor. */
+	/* Every actor does the steps at the end. */
 	if (turn->step >= program->nr_ops) {
 		turn->actor = alive_from(turn->actor + 1);
 		if (turn->actor != NOBODY)
@@ -87,7 +86,7 @@ bool step_shows(const struct program *program, unsigned int step)
 	return step >= program->nr_ops || !program->op[step].verb->setting;
 }
 
-/* Who comes after `self`, by looking or by doing the next step. */
+/* Which process comes after `self`, to observe or to do the next step. */
 static unsigned int next_turn(const struct program *program, unsigned int self)
 {
 	struct turn *turn = &arena->turn;
@@ -118,7 +117,7 @@ void turns_take(const struct program *program, unsigned int self,
 	_exit(STATUS_FAILED);
 }
 
-/* False when nobody has done anything for too long. */
+/* Returns false when no process has made progress for too long. */
 static bool come_back(void)
 {
 	struct pollfd back = { .fd = pipes[NOBODY][0], .events = POLLIN };
@@ -132,7 +131,7 @@ static bool come_back(void)
 	return n > 0 && wait_for_turn(NOBODY);
 }
 
-/* Until there is something for main to do. */
+/* Waits until main has something to do. */
 static bool let_go(unsigned int next)
 {
 	while (next != NOBODY) {
@@ -154,7 +153,7 @@ bool turns_go_on(const struct program *program)
 	return let_go(next_turn(program, NOBODY));
 }
 
-/* What an actor that was lost has not read, or has answered too late. */
+/* Turns that a lost actor did not read, or answered too late. */
 void turns_drain(void)
 {
 	char rest[64];

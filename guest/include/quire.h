@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /* Copyright (c) The Quire developers */
 /*
- * For a program that Quire shall measure: mark the region that counts, and say
- * what was done in it. This file needs no other; C and C++.
+ * For a program that Quire measures: mark the measured region, and report what
+ * was done in it. This file needs no other. It is C and C++.
  *
  *	quire_start();
  *	touch_every_page();
@@ -12,7 +12,7 @@
  *		quire_fail("page %zu has wrong data", page);
  *
  * The marks are instructions that every CPU executes as no-ops, and each of the
- * other functions prints one line: without the lab, it is an ordinary program.
+ * other functions prints one line. Without the lab, it is an ordinary program.
  */
 #ifndef QUIRE_H
 #define QUIRE_H
@@ -21,11 +21,11 @@
 #include <stdio.h>
 
 /*
- * A mark is one instruction, with a payload of 16 bits that is part of it:
- * (operation << 12) | region. The counting plugin decodes it: counter/README.md.
+ * A mark is one instruction that contains a payload of 16 bits: (operation <<
+ * 12) | region. The counting plugin decodes it: counter/README.md.
  *
- * QUIRE_MARKER: that instruction as text for the assembler. The payload is text,
- * too: an expression of constants.
+ * QUIRE_MARKER: that instruction as text for the assembler. The payload is
+ * text, too: an expression of constants.
  */
 #if defined(__aarch64__)
 /* movz xzr, #payload, lsl #48: a write to the zero register */
@@ -41,13 +41,13 @@
 #define QUIRE_OP_START	1
 #define QUIRE_OP_STOP	2
 
-/* Of region 0, the one that is measured. */
+/* Region 0 is the measured one. */
 #define QUIRE_MARK(op)							\
 	__asm__ volatile(QUIRE_MARKER("%c0") : : "i"((op) << 12) : "memory")
 
 /*
- * What runs between these two is counted. They may be passed again and again:
- * the counts add up.
+ * The code between these two is counted. They may be called again: the counts
+ * add up.
  */
 static inline __attribute__((always_inline)) void quire_start(void)
 {
@@ -59,7 +59,7 @@ static inline __attribute__((always_inline)) void quire_stop(void)
 	QUIRE_MARK(QUIRE_OP_STOP);
 }
 
-/* How many pages of 4 KiB, and how many operations, the region was about. */
+/* How many pages of 4 KiB, and how many operations, the region handled. */
 static inline void quire_pages(unsigned long n)
 {
 	printf("quire: pages %lu\n", n);
@@ -72,7 +72,7 @@ static inline void quire_ops(unsigned long n)
 	fflush(stdout);
 }
 
-/* A counter of your own, before the region and after it; no blanks in the name. */
+/* A counter of your own, before and after the region; no blanks in the name. */
 static inline void quire_counter(const char *name, unsigned long before,
 				 unsigned long after)
 {
@@ -80,7 +80,9 @@ static inline void quire_counter(const char *name, unsigned long before,
 	fflush(stdout);
 }
 
-/* The result is wrong: the bench fails and says why. The program goes on. */
+/*
+ * The result is wrong: the bench fails and prints this. The program continues.
+ */
 __attribute__((format(printf, 1, 2)))
 static inline void quire_fail(const char *fmt, ...)
 {

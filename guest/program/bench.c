@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A user's workload. What it says by include/quire.h becomes the lines of the
- * bench protocol, everything else a note.
+ * A user's workload. Its lines from include/quire.h become lines of the bench
+ * protocol; all other lines are notes.
  *
- * Its output goes to a file, and is read when it has ended: somebody who reads
- * it earlier would run in the measured region.
+ * Its output goes to a file that is read after it has ended. A process that
+ * reads it earlier would run in the measured region.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -29,7 +29,7 @@
 #define OURS		"quire: "
 
 static struct {
-	bool work;	/* it said how much it did */
+	bool work;	/* it reported how much it did */
 	bool failed;
 } said;
 
@@ -47,7 +47,7 @@ static void fail(const char *fmt, ...)
 	said.failed = true;
 }
 
-/* A line of quire.h; false if it cannot be one. */
+/* A line of quire.h; false if it is none. */
 static bool take_ours(const char *text)
 {
 	unsigned long first, second;
@@ -110,7 +110,7 @@ static void __attribute__((noreturn)) become(char *const *argv, int output)
 	die_errno("cannot execute %s", argv[0]);
 }
 
-/* To its end, of which this is a judgement. */
+/* Waits until it ends, and reports how. */
 static void run(char *const *argv, int output)
 {
 	unsigned int ms = patience(PROGRAM_LIMIT_MS);
@@ -131,7 +131,7 @@ static void run(char *const *argv, int output)
 		fail("the program ended with status %d", WEXITSTATUS(status));
 }
 
-/* "key=NUMBER"; or other, where it is another word. */
+/* "key=NUMBER"; or `other`, if it is another word. */
 static unsigned long number(const char *word, const char *key,
 			    unsigned long other)
 {

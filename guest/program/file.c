@@ -16,7 +16,7 @@ const char *program_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Does it need a dynamic linker, which this guest does not have? */
+/* Does it need a dynamic linker? This guest has none. */
 static bool is_dynamic(int fd, const Elf64_Ehdr *head)
 {
 	unsigned int i;

@@ -8,7 +8,7 @@
 #include "report/die.h"
 #include "report/results.h"
 
-/* All of a program's lines stand below one result. */
+/* All lines of a program are reported under one result. */
 #define OURS	2
 #define BAIL_OUT "Bail out!"
 
@@ -32,7 +32,7 @@ static void fail(struct ktap_reader *reader, const char *why)
 	deepest(reader)->failed = true;
 }
 
-/* All its results have come. */
+/* All results of this level have been read. */
 static void close_level(struct ktap_reader *reader)
 {
 	struct ktap_level *level = deepest(reader);
@@ -48,7 +48,7 @@ static void close_level(struct ktap_reader *reader)
 	reader->nested_failed = level->failed;
 }
 
-/* The level of a line that is indented so: deeper ones are over. */
+/* The level of a line with this indentation; ends all deeper levels. */
 static struct ktap_level *level_at(struct ktap_reader *reader,
 				   unsigned int indent)
 {
@@ -62,7 +62,7 @@ static struct ktap_level *level_at(struct ktap_reader *reader,
 	return deepest(reader);
 }
 
-/* "1..N", perhaps with "# SKIP reason" behind it. */
+/* "1..N", perhaps followed by "# SKIP reason". */
 static bool take_plan(struct ktap_reader *reader, unsigned int indent,
 		      const char *text)
 {
@@ -87,7 +87,7 @@ static bool take_plan(struct ktap_reader *reader, unsigned int indent,
 	return true;
 }
 
-/* Of "ok 3 - name", what follows "ok"; a missing number is the next one. */
+/* The part of "ok 3 - name" after "ok". A missing number is the next one. */
 static unsigned long take_number(const char **rest, unsigned long next)
 {
 	unsigned long number;
@@ -102,7 +102,7 @@ static unsigned long take_number(const char **rest, unsigned long next)
 	return number;
 }
 
-/* A "#" is for a directive, the host takes no other. */
+/* A "#" only starts a directive, because the host takes no other. */
 static int printed_length(const char *text)
 {
 	const char *hash = strchr(text, '#');
@@ -132,11 +132,11 @@ static bool take_result(struct ktap_reader *reader, unsigned int indent,
 	if (number != ++level->seen)
 		fail(reader, "results are not numbered 1, 2, 3, ...");
 	if (!negative && reader->nested_failed)
-		fail(reader, "a subtest failed of a test that says ok");
+		fail(reader, "a test is ok although its subtest failed");
 	return true;
 }
 
-/* The first one is ours. */
+/* The first version line is ours. */
 static bool take_version(struct ktap_reader *reader, unsigned int indent,
 			 const char *text)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A reader of what a test program reports: KTAP, or TAP 13 or 14. It passes the
- * lines on as the host reads them, as the subtests of one test, and judges.
+ * A reader for the report of a test program: KTAP, or TAP 13 or 14. It passes
+ * the lines on in the form that the host reads, as subtests of one test, and
+ * judges them.
  */
 #ifndef QUIRE_PROGRAM_KTAP_H
 #define QUIRE_PROGRAM_KTAP_H
@@ -10,7 +11,7 @@
 
 #define KTAP_DEPTH	8
 
-/* A list of results that are indented alike. */
+/* A list of results with the same indentation. */
 struct ktap_level {
 	unsigned int indent;
 	unsigned long planned, seen;
@@ -19,16 +20,19 @@ struct ktap_level {
 
 struct ktap_reader {
 	struct ktap_level level[KTAP_DEPTH];
-	unsigned int deepest;		/* of the levels that are open */
-	bool nested_failed;		/* a level that was closed just now */
+	unsigned int deepest;		/* the open levels */
+	bool nested_failed;		/* the level that was closed last */
 	bool skipped;			/* by a plan of no tests */
 	char reason[120];
 };
 
 void ktap_begin(struct ktap_reader *reader);
-/* The next line, without its end. */
+/* The next line, without its newline. */
 void ktap_take(struct ktap_reader *reader, const char *text);
-/* There are no more. Did all pass that were planned? If not, it says why. */
+/*
+ * The end of the lines. Returns whether all planned tests passed; if not,
+ * reports why.
+ */
 bool ktap_end(struct ktap_reader *reader);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Programs of a user's own, static ones, that the initramfs has been given. */
+/* A user's own static programs, which are in the initramfs. */
 #ifndef QUIRE_PROGRAM_MAIN_H
 #define QUIRE_PROGRAM_MAIN_H
 

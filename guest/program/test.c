@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A user's test: its report becomes that of one test with subtests, which has
+ * A user's test. Its report becomes that of one test with subtests, which has
  * the name of the file.
  */
 #include <stdlib.h>
@@ -15,9 +15,9 @@
 #include "run/supervise.h"
 
 #define MAX_ARGS	64
-/* The program's own limit comes first: it saves what was printed last. */
+/* The program's own limit ends first, so that its last output is kept. */
 #define MARGIN_MS	10000u
-/* As the kernel's selftests say it: KSFT_SKIP. */
+/* The kernel's selftests exit with this: KSFT_SKIP. */
 #define SKIPPED_STATUS	4
 
 static char *argv[MAX_ARGS + 1];
@@ -33,7 +33,7 @@ static void take(void *reader, const char *text)
 	ktap_take(reader, text);
 }
 
-/* In the case's own process. */
+/* Runs in the process of the case. */
 static void run(unsigned long kib __attribute__((unused)))
 {
 	struct ktap_reader reader;

@@ -5,10 +5,10 @@
  *
  *	<name> <seconds> <program> [argument ...]
  *
- * Those whose name matches one of the patterns (fnmatch) are run. What a
- * program prints goes to the results port behind "# ", as the kernel's own
- * kselftest/runner.sh writes it; a line of KTAP with the verdict follows. What
- * the harness has to say stands behind "  # ".
+ * Runs whose name matches one of the patterns (fnmatch) are executed. A
+ * program's output goes to the results port after "# ", in the format of the
+ * kernel's kselftest/runner.sh; a line of KTAP with the verdict follows. Lines
+ * of the harness start with "  # ".
  */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@
 #define PLAN		DIRECTORY "/plan"
 #define MAX_RUNS	128
 #define MAX_ARGS	16
-/* The program's own limit comes first: it saves what was printed last. */
+/* The program's own limit ends first, so that its last output is kept. */
 #define MARGIN_S	10u
 
 struct run {
@@ -66,7 +66,7 @@ static bool selected(const char *name, char *const *patterns, size_t nr)
 	return false;
 }
 
-/* The runs that are asked for, in the plan's order. */
+/* The selected runs, in the plan's order. */
 static size_t read_plan(char *const *patterns, size_t nr_patterns)
 {
 	static char text[16384];
@@ -91,14 +91,14 @@ static void become(const void *arg)
 	char path[256];
 
 	snprintf(path, sizeof(path), DIRECTORY "/%s", run->argv[0]);
-	/* They write files there, and one looks for itself. */
+	/* Programs write files there, and one looks for itself. */
 	if (chdir(DIRECTORY))
 		die_errno("cannot enter " DIRECTORY);
 	execv(path, run->argv);
 	die_errno("cannot execute %s", path);
 }
 
-/* In the case's own process. */
+/* Runs in the process of the case. */
 static void run_program(unsigned long kib __attribute__((unused)))
 {
 	selftests_prepare();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's own selftests, run and reported. */
+/* Runs the kernel's own selftests and reports them. */
 #ifndef QUIRE_SELFTESTS_MAIN_H
 #define QUIRE_SELFTESTS_MAIN_H
 
 #include <stddef.h>
 
-/* Run what the patterns select; STATUS_FAILED when a program failed. */
+/* Runs those that match the patterns; STATUS_FAILED when a program failed. */
 int selftests_main(size_t nr_patterns, char *const *patterns);
 
 #endif

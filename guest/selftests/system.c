@@ -16,17 +16,17 @@
 #define THP_DIR		"/sys/kernel/mm/transparent_hugepage"
 #define KSM_DIR		"/sys/kernel/mm/ksm"
 #define HUGETLB_DIR	"/sys/kernel/mm/hugepages"
-/* A tmpfs that khugepaged may collapse in. */
+/* A tmpfs in which khugepaged may collapse pages. */
 #define ADVISE_DIR	DIRECTORY "/tmpfs"
 
 #define SWAP_MIB	256ul
-/* run_vmtests.sh sets aside 256 MiB of the default size, and no other. */
+/* run_vmtests.sh reserves 256 MiB of the default size, and no other. */
 #define HUGETLB_KIB	(256 * 1024ul)
 #define OTHER_PAGES	4ul
-/* Sizes above would take too much of the guest. */
+/* Larger sizes would take too much of the guest's memory. */
 #define LARGEST_KIB	(32 * 1024ul)
 
-/* As the kernel boots; some programs restore nothing when they fail. */
+/* The settings after boot; some programs restore nothing when they fail. */
 static const struct {
 	const char *path;
 	const char *value;
@@ -96,7 +96,7 @@ void selftests_prepare(void)
 	swap_on(SWAP_MIB);
 }
 
-/* Not the first process, and not this one. */
+/* Not process 1, and not this one. */
 void selftests_sweep(void)
 {
 	kill(-1, SIGKILL);

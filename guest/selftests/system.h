@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the kernel's selftests find when they start, as run_vmtests.sh does it. */
+/*
+ * The system state in which the kernel's selftests start, as in run_vmtests.sh.
+ */
 #ifndef QUIRE_SELFTESTS_SYSTEM_H
 #define QUIRE_SELFTESTS_SYSTEM_H
 
-/* Where the programs are; they are started there. */
+/* The folder of the programs, and their working directory. */
 #define DIRECTORY "/selftests"
 
-/* Once: the file systems some programs want to be given. */
+/* Call once: mounts the file systems that some programs are given. */
 void selftests_mount(void);
 
 /*
- * Before each program: swap, hugetlb pages, and the settings that a kernel of
- * our configuration boots with.
+ * Call before each program: swap, hugetlb pages, and the settings with which a
+ * kernel of our configuration boots.
  */
 void selftests_prepare(void);
 
-/* After each program: end all that it left behind, in whatever group. */
+/*
+ * Call after each program: ends all processes that it left behind, in any
+ * group.
+ */
 void selftests_sweep(void);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From time to time everybody rests. Then all memory of the workers can be
- * swapped out, since nobody uses it: whatever cannot be is something that the
- * kernel has lost track of. It is counted and compared with the kernel's own
- * counts, then read back.
+ * From time to time all threads rest. All memory of the workers can then be
+ * swapped out, because no thread uses it. A page that cannot be swapped out has
+ * an extra reference. The pages are counted and compared with the kernel's own
+ * counters, then read back.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,9 +23,9 @@
 #define WAIT_MS		5u
 #define PATIENCE_MS	300000u
 #define ROUNDS		4u
-/* Pages of a worker that reclaim may overlook: in per-CPU lists. */
+/* Pages of a worker that reclaim may miss: they are in per-CPU lists. */
 #define OVERLOOKED	32u
-/* What counters with per-CPU parts lag behind, and what is not in ranges. */
+/* Tolerance: per-CPU parts of counters, and memory outside the ranges. */
 #define SLACK_KIB	2048ul
 
 static void count_page(struct census *count, struct range *range, size_t page)
@@ -41,7 +41,7 @@ static void count_page(struct census *count, struct range *range, size_t page)
 	count->populated++;
 	count->resident += is.present;
 	if (!is.present && !is.swapped)
-		violation(range, page, "nothing is there");
+		violation(range, page, "no page and no swap entry");
 }
 
 static void expect_near(const char *what, unsigned long is,
@@ -73,7 +73,10 @@ void census_take(void)
 	expect_counters(count);
 	for (i = 0; i < NR_RANGES; i++) {
 		for (n = 0; n < us.range[i].pages; n++) {
-			/* The shared range: whoever comes first. */
+			/*
+			 * The shared range is counted by the first worker that
+			 * gets to it.
+			 */
 			if (!page_take(&us.range[i], n))
 				continue;
 			page_verify(&us.range[i], n);
@@ -82,7 +85,7 @@ void census_take(void)
 	}
 }
 
-/* Wait until a number of the common is that large; false: it will not be. */
+/* Waits until a counter of `common` reaches a number; false if it does not. */
 static bool wait_for(const uint32_t *number, uint32_t least, const char *what)
 {
 	unsigned int waited;
@@ -102,7 +105,7 @@ static bool wait_for(const uint32_t *number, uint32_t least, const char *what)
 	return true;
 }
 
-/* Parts of counters that CPUs have of their own are summed up; nobody works. */
+/* Folds the per-CPU parts of counters while all threads rest. */
 static void expect_no_negative(void)
 {
 	if (!try_write_file("/proc/sys/vm/stat_refresh", "1"))
@@ -115,7 +118,7 @@ static bool give_order(void)
 					     __ATOMIC_SEQ_CST);
 
 	return wait_for(&common->obeyed, orders * common->processes,
-			"workers that did as they were told");
+			"workers that followed the order");
 }
 
 static void swap_out_all(const pid_t *workers)
@@ -134,7 +137,7 @@ static void swap_out_all(const pid_t *workers)
 	}
 }
 
-/* Of swap in use, each page has a slot at most; files have some, too. */
+/* Each page in swap has at most one slot; pages of files have slots, too. */
 #define FILES_KIB	(2 * MAX_PAGES * PAGE_SIZE / KIB)
 
 static void expect_swapped_out(unsigned long used_kib)

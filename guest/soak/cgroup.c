@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The memory cgroup of all workers, which is too small for them. */
+/* The memory cgroup of all workers, whose limit is too small for them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ void cgroup_reclaim(const char *amount)
 {
 	char path[100];
 
-	/* EAGAIN when it got less than that; here that is no error. */
+	/* EAGAIN when it reclaimed less than that: no error here. */
 	if (!try_write_file(path_of("memory.reclaim", path), amount) &&
 	    errno != EAGAIN && errno != EINTR)
 		violation(NULL, -1, "memory.reclaim: %s", strerror(errno));
@@ -72,7 +72,7 @@ unsigned long cgroup_field(const char *file, const char *field)
 	return value;
 }
 
-/* The last process may not have left it yet. */
+/* The last process may still be in it. */
 void cgroup_remove(void)
 {
 	unsigned int tries;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Children share the pages of their parent until one of both writes. A child
- * knows what each page holds at its birth: what the parent knew, but for pages
- * that were being changed just then.
+ * Children share the pages of their parent until one of the two writes. When a
+ * child is forked, it knows the contents of each page from its parent, except
+ * for pages that were being changed at that moment.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #define LIFE_LEAST	5u	/* operations */
 #define LIFE_MORE	40u
 
-/* What a child needs to know of its birth. */
+/* The data that a child needs about its fork. */
 struct birth {
 	unsigned int slot;
 	struct scene scene;
@@ -51,7 +51,7 @@ static void release_slot(unsigned int slot)
 	__atomic_fetch_and(&common->slots, ~(1u << slot), __ATOMIC_SEQ_CST);
 }
 
-/* Is the parent still at what the child is there to see? */
+/* Is the parent still playing the scene that the child has to watch? */
 static bool playing(unsigned int slot)
 {
 	return __atomic_load_n(&common->playing[slot], __ATOMIC_SEQ_CST);
@@ -62,7 +62,7 @@ static void set_playing(unsigned int slot, bool on)
 	__atomic_store_n(&common->playing[slot], on, __ATOMIC_SEQ_CST);
 }
 
-/* What the page holds now; `changes` is odd or old if that is not known. */
+/* The present contents; if `changes` is odd or old, they are not known. */
 static void copy_page(struct page *to, const struct page *from)
 {
 	to->taken = 0;
@@ -89,7 +89,7 @@ static void copy_models(const struct birth *birth)
 	}
 }
 
-/* In the child: which pages were changed since copy_models() looked? */
+/* In the child: finds the pages that changed since copy_models(). */
 static void adopt(struct range *range, struct model *model)
 {
 	size_t n;
@@ -168,7 +168,9 @@ live(struct birth *birth, uint64_t random,
 	_exit(stopped() ? STATUS_FAILED : STATUS_OK);
 }
 
-/* Needs the mutexes of all ranges. Returns as fork(), in the parent only. */
+/*
+ * Needs the mutexes of all ranges. Returns as fork() does, only in the parent.
+ */
 static pid_t give_birth(struct actor *self, struct birth *birth)
 {
 	uint64_t random = chance(self);

@@ -4,9 +4,9 @@
 
 #include "soak.h"
 
-/* Fork one that lives for some operations. */
+/* Forks a child that runs for some operations. */
 bool child_fork(struct actor *self, struct range *range);
-/* Wait for children: those that have ended, or all. */
+/* Waits for children: for those that have exited, or for all. */
 void children_reap(bool all);
 
 #endif

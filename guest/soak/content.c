@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Three ways to fill a page: words that are all different, the same word all
- * over (zram then stores no page), one word among zeroes (which the swap code
- * looks for pages without).
+ * Three kinds of contents: words that all differ; the same word throughout
+ * (zram stores no page for it); one word and zeroes (the swap code treats pages
+ * of zeroes specially).
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static void fill_word(volatile uint64_t *word, uint64_t value)
 		word[i] = value;
 }
 
-/* Volatile: from a page that goes away under us nothing is taken twice. */
+/* Volatile: the page may be dropped meanwhile, so no word is read twice. */
 void content_fill(void *page, uint64_t key)
 {
 	struct filling f = filling_of(key);
@@ -140,7 +140,7 @@ void key_text(uint64_t key, char *text)
 			(unsigned int)(key >> RANGE_SHIFT & 0xff), owner);
 }
 
-/* Which key is it of, if it begins with one? */
+/* Does the page begin like one of these keys? */
 void content_text(const void *page, char *text)
 {
 	size_t first = content_not_zero(page, 0), right;
@@ -160,6 +160,6 @@ void content_text(const void *page, char *text)
 		sprintf(text, "%s, up to word %zu only (%zu)", name, right,
 			first);
 	else
-		sprintf(text, "what nobody wrote: word %zu is %#llx", first,
+		sprintf(text, "unknown contents: word %zu is %#llx", first,
 			(unsigned long long)key);
 }

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the kernel did meanwhile, and whether it was enough to mean something. */
+/*
+ * What the kernel did during the run, and whether it was enough for a
+ * meaningful test.
+ */
 #include "proc/proc.h"
 #include "report/die.h"
 #include "report/results.h"
 #include "soak.h"
 #include "system.h"
 
-/* Counters of /proc/vmstat, and the least they must grow in a million operations. */
+/*
+ * Counters of /proc/vmstat, and their minimal increase in a million operations.
+ */
 static const struct {
 	const char *name;
 	unsigned long least;
@@ -43,7 +48,7 @@ static bool enough(const char *what, unsigned long is, unsigned long least)
 
 	if (is >= scaled)
 		return true;
-	diag("only %lu of \"%s\", which means little: %lu would", is, what,
+	diag("only %lu of \"%s\", which is not enough: %lu would be", is, what,
 	     scaled);
 	return false;
 }

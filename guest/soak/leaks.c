@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the system counts before there is any worker, and when all are gone and
- * the swap device is still there: nothing may be left of them.
+ * Compares the system's counters before the first worker and after the last
+ * one, with the swap device still there. Nothing may have leaked.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,13 +20,13 @@
 
 enum source { VMSTAT, MEMINFO, KSM, MTHP, ZRAM_DATA };
 
-/* Fields, and how much more of them there may be, in their own units. */
+/* Fields, and how much they may grow, in their own units. */
 static const struct {
 	enum source source;
 	const char *field;
 	unsigned long slack;
 } fields[] = {
-	/* Main itself needs a page here and there. */
+	/* Main itself needs a few pages. */
 	{ VMSTAT, "nr_anon_pages", 64 },
 	{ VMSTAT, "nr_anon_transparent_hugepages", 0 },
 	{ VMSTAT, "nr_shmem", 0 },
@@ -48,10 +48,10 @@ static const struct {
 
 static unsigned long before[ARRAY_SIZE(fields)];
 static unsigned long free_before;
-/* Caches of slab and the like, which nobody can empty. */
+/* Slab caches and the like, which cannot be emptied. */
 #define FREE_SLACK_KIB	(8 * 1024ul)
 
-/* Free pages that the CPUs keep to themselves are free, too. */
+/* Free pages in per-CPU lists are free, too. */
 static unsigned long free_kib(void)
 {
 	unsigned long pages, sum = 0;
@@ -105,7 +105,7 @@ static unsigned long field_now(size_t i)
 	return 0;
 }
 
-/* Everything that is only kept for later goes back; counters are summed up. */
+/* Returns everything that is cached, and folds the counters. */
 static bool settle(void)
 {
 	swap_settle();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * `soak [key=value ...]`: the start, the progress and the verdict. Besides KTAP
- * it writes, each behind "soak":
+ * it writes these lines, each after "soak":
  *
  *	operations N SECONDS	so far
- *	census N ...		everything was at rest and in swap, see census.c
+ *	census N ...		all threads rested: see census.c
  *	kind N MS NAME		how often that operation was done, how long it took
  *	event N NAME		how often the kernel did that
  *	free KIB KIB		free memory before and after
@@ -29,9 +29,9 @@
 #define SWAP_MIB	256
 #define TICK_MS		20u
 #define PROGRESS_S	2
-/* Memory that the workers get, in percent of what their ranges would take. */
+/* Memory for the workers, in percent of the size of their ranges. */
 #define SHORT		45ul
-/* Beside the ranges: page tables, stacks, copies of children. */
+/* Besides the ranges: page tables, stacks, copies of children. */
 #define OVERHEAD_KIB	3072ul
 
 static struct options {
@@ -93,7 +93,10 @@ static long now_s(void)
 	return now_ms() / 1000;
 }
 
-/* When the host was told last, when operations were seen to go on, and how far. */
+/*
+ * When the host was last told, when operations last increased, and their
+ * number.
+ */
 static struct {
 	long told, moved;
 	uint64_t last;
@@ -110,7 +113,7 @@ static void notice_hang(long now)
 	}
 }
 
-/* Tell the host how far we are. */
+/* Tells the host the progress. */
 static void progress(long began)
 {
 	long now = now_s();
@@ -171,7 +174,9 @@ static void result(bool ok, unsigned int number, const char *name, bool *all)
 	*all &= ok;
 }
 
-/* After a violation not all is undone, so leaks would tell nothing. */
+/*
+ * After a violation the workers do not clean up, so leaks would mean nothing.
+ */
 static bool verdict(void)
 {
 	bool ok = true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The choice of operations. Weights are out of a thousand or so: most operations
- * are of one page, and those of many pages come often enough that somebody is
- * always at one.
+ * The choice of operations. Weights add up to about a thousand. Most operations
+ * are on one page; those on many pages are frequent enough that at least one is
+ * usually running.
  */
 #include <time.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What actors do. */
+/* The operations of actors. */
 #ifndef QUIRE_SOAK_OPS_H
 #define QUIRE_SOAK_OPS_H
 
@@ -16,14 +16,14 @@ operation do_fill, do_drop, do_lazyfree, do_page_out, do_reclaim, do_map_again;
 operation do_renew;
 /* ops_state.c */
 operation do_protect, do_lock, do_mergeable;
-/* Nothing of the range is locked any more. */
+/* Nothing in the range is locked any more. */
 void range_unlock_pages(struct range *range);
 /* ops_watch.c */
 operation do_watch;
 /* ops_move.c */
 operation do_move, do_move_keep;
 
-/* A run that is not what most operations can be done to. */
+/* A run in a state that most operations cannot be applied to. */
 #define SPECIAL	(SEALED | LOCKED | ABSENT)
 
 static inline size_t run_bytes(const struct run *run)
@@ -34,22 +34,22 @@ static inline size_t run_bytes(const struct run *run)
 /* Needs the range's mutex and the locks of the pages. */
 void run_refill(struct range *range, const struct run *run);
 bool run_free(struct actor *self, struct range *range, const struct run *run);
-/* Need neither. */
+/* These need neither. */
 void run_page_out(struct range *range, size_t first, size_t count);
 void run_write_some(struct actor *self, struct range *range, size_t first,
 		    size_t count);
-/* Some more that is done to these pages, or nothing. */
+/* Does another operation on these pages, or none. */
 void run_follow_up(struct actor *self, struct range *range, size_t first,
 		   size_t count);
 
 /*
- * Make a run read-only, if all of it is as usual, and writable again. In between
- * others may move it. Both take the mutex.
+ * Makes a run read-only, if all of it is in the usual state, and writable
+ * again. In between it may be moved. Both take the mutex.
  */
 bool run_seal(struct range *range, size_t first, size_t count);
 void run_unseal(struct range *range, size_t first, size_t count);
 
-/* mremap() what of a run can be moved at once; returns the number of pages. */
+/* Moves as much of a run as one mremap() can; returns the number of pages. */
 size_t move_run(struct range *range, const struct run *run, int flags);
 /* The same from page `first` on, at most `count` pages; takes the mutex. */
 void move_part(struct range *range, size_t first, size_t count);

@@ -11,8 +11,8 @@
 #define WARM	4u
 
 /*
- * Move as much of a run as is one mapping: mremap() takes no more, and what is
- * mapped alike may still not be merged. Returns the number of pages.
+ * Moves as much of a run as is in one VMA, because mremap() takes no more;
+ * equal VMAs may still not be merged. Returns the number of pages.
  */
 static size_t move_some(struct range *range, const struct run *run, int flags)
 {
@@ -34,7 +34,7 @@ static size_t move_some(struct range *range, const struct run *run, int flags)
 	return 0;
 }
 
-/* Have a few pages of the run in the TLB of this CPU. */
+/* Loads a few pages of the run into the TLB of this CPU. */
 static void warm(const struct run *run)
 {
 	uint64_t word;
@@ -102,7 +102,7 @@ bool do_move(struct actor *self, struct range *range)
 	return moved;
 }
 
-/* The mapping that stays behind is empty. */
+/* The old VMA, which stays mapped, is empty. */
 static void drop_old(struct range *range, const struct run *run, size_t moved)
 {
 	uint64_t word;
@@ -121,8 +121,8 @@ static void drop_old(struct range *range, const struct run *run, size_t moved)
 }
 
 /*
- * MREMAP_DONTUNMAP. Somebody who still takes the old place for the page's would
- * find another page there, so nobody else may be on these pages.
+ * MREMAP_DONTUNMAP. A thread that still uses the old place would find another
+ * page there, so no other thread may be using these pages.
  */
 bool do_move_keep(struct actor *self, struct range *range)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Operations on single pages, which race with everything else. */
+/* Operations on single pages, which race with all others. */
 #include "ops.h"
 #include "page.h"
 
-/* So many contents are common to pages of all ranges and processes. */
+/* The number of contents that pages of all ranges and processes share. */
 #define COMMON	6u
 #define MANY	16u
-/* What is done next, is done to so many around a page that is held. */
+/* The next operation is done to so many pages around a held page. */
 #define HELD	16u
 
 bool do_read(struct actor *self, struct range *range)
@@ -40,7 +40,10 @@ static bool write_to(struct actor *self, struct range *range, size_t page,
 
 	if (!page_take(range, page))
 		return false;
-	/* Now and then without a look: a write alone brings the page in. */
+	/*
+	 * Sometimes without a check before, so that the write itself faults the
+	 * page in.
+	 */
 	if (!one_in(self, 3))
 		page_verify(range, page);
 	written = page_write(range, page, key);
@@ -69,7 +72,7 @@ bool do_write_zero(struct actor *self, struct range *range)
 	return write_to(self, range, below(self, range->pages), 0);
 }
 
-/* A page is where it is, and nowhere else: neither mapped nor in a TLB. */
+/* A page is mapped at its place and nowhere else, nor is it in a TLB. */
 bool do_look_elsewhere(struct actor *self, struct range *range)
 {
 	size_t first = below(self, range->pages), n;
@@ -91,7 +94,7 @@ static void check_held(struct range *range, size_t page, const void *copy)
 		return;
 	key_text(is->key, want);
 	content_text(copy, got);
-	violation(range, page, "what refers to the page must read %s%s, it "
+	violation(range, page, "a reference to the page must read %s%s, it "
 		  "reads %s", want, is->lazy ? " (or zero)" : "", got);
 }
 
@@ -113,8 +116,8 @@ void hold_drop(struct actor *self)
 }
 
 /*
- * Something outside of any page table refers to the page for a while, during
- * which only what it holds does not change.
+ * Holds an extra reference to a page for some operations. Meanwhile its
+ * contents must not change; everything else may.
  */
 static void hold_take(struct actor *self, struct range *range, size_t page)
 {

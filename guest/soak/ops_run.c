@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Operations on parts of ranges: on what the pages there hold. */
+/* Operations on the contents of parts of ranges. */
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -7,12 +7,12 @@
 #include "page.h"
 #include "system.h"
 
-/* Where pages are given up for nothing, few, lest most of them be empty. */
+/* Operations that only drop pages drop few, so that most pages stay in use. */
 #define FEW	32u
 
 /*
- * Choose a run, and take its mutex and the locks of its pages. False: nothing is
- * taken.
+ * Chooses a run, and takes its mutex and the locks of its pages. Returns false
+ * if it has taken nothing.
  */
 static bool take_run(struct actor *self, struct range *range, size_t most,
 		     struct run *run)
@@ -30,7 +30,7 @@ static bool take_run(struct actor *self, struct range *range, size_t most,
 	return false;
 }
 
-/* Give the pages of a run up: they are zero from now on. */
+/* Drops the pages of a run: they are zero from now on. */
 static void drop(struct range *range, const struct run *run)
 {
 	int advice = range->type == SHMEM ? MADV_REMOVE : MADV_DONTNEED;
@@ -58,7 +58,7 @@ bool do_drop(struct actor *self, struct range *range)
 	return true;
 }
 
-/* Drop and write anew: large folios, where the run is as large as one. */
+/* Drops and writes the pages: large folios, if the run is as large as one. */
 void run_refill(struct range *range, const struct run *run)
 {
 	size_t n;
@@ -69,7 +69,7 @@ void run_refill(struct range *range, const struct run *run)
 	range_is_fresh(range, run->first, run->count);
 }
 
-/* Races with moves: then there is nothing at some of these addresses. */
+/* Races with moves: some of these addresses may be unmapped. */
 void run_page_out(struct range *range, size_t first, size_t count)
 {
 	struct run run = run_at(range, first, count);
@@ -94,7 +94,7 @@ void run_write_some(struct actor *self, struct range *range, size_t first,
 	}
 }
 
-/* What comes next to the same pages, before their folios are in pieces. */
+/* The next operation on the same pages, before their folios are split. */
 void run_follow_up(struct actor *self, struct range *range, size_t first,
 		   size_t count)
 {
@@ -143,7 +143,7 @@ bool do_page_out(struct actor *self, struct range *range)
 	return true;
 }
 
-/* Some of the pages, or all, are written again. */
+/* Writes some or all of the pages again. */
 static void rewrite(struct actor *self, struct range *range,
 		    const struct run *run)
 {
@@ -161,8 +161,8 @@ static void rewrite(struct actor *self, struct range *range,
 }
 
 /*
- * MADV_FREE. Not while a child may share the pages, and not what KSM may share
- * with anyone: docs/soak.md says why. Needs the mutex and the pages' locks.
+ * MADV_FREE. Not while a child may share the pages, and not for pages that KSM
+ * may merge: docs/soak.md says why. Needs the mutex and the pages' locks.
  */
 bool run_free(struct actor *self, struct range *range, const struct run *run)
 {
@@ -196,7 +196,7 @@ bool do_lazyfree(struct actor *self, struct range *range)
 	return true;
 }
 
-/* From the LRU lists of the cgroup, of whatever process. */
+/* From the LRU lists of the cgroup, pages of any process. */
 bool do_reclaim(struct actor *self, struct range *range)
 {
 	static const char *const amounts[] = { "64K", "256K", "1M" };
@@ -206,7 +206,7 @@ bool do_reclaim(struct actor *self, struct range *range)
 	return true;
 }
 
-/* munmap() and mmap(). What only this mapping had is gone. */
+/* munmap() and mmap(). Contents that only this VMA had are gone. */
 bool do_map_again(struct actor *self, struct range *range)
 {
 	struct run run;
@@ -239,7 +239,7 @@ static bool all_plain(const struct range *range)
 	return true;
 }
 
-/* The whole range again at its first home, in one mapping. */
+/* The whole range again at its first home, in one VMA. */
 static void renew(struct range *range)
 {
 	struct run all;
@@ -270,7 +270,7 @@ bool do_renew(struct actor *self, struct range *range)
 	if (done)
 		renew(range);
 	pthread_mutex_unlock(&range->layout);
-	/* The first write may bring in a folio of the size of a table. */
+	/* The first write may allocate a folio of the size of a page table. */
 	for (n = 0; done && n < range->pages; n += 1 + below(self, 16))
 		page_write(range, n, page_new_key(range, n));
 	pages_release(range, 0, taken);

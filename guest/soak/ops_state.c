@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Operations on what may be done to the pages of a part of a range. */
+/* Operations on the protection and locking of parts of a range. */
 #include <sys/mman.h>
 
 #include "base/clock.h"
@@ -7,7 +7,7 @@
 #include "page.h"
 #include "proc/pagemap.h"
 
-/* All of it to this protection, wherever its parts are now. */
+/* Gives all of it this protection, wherever its parts are now. */
 static void protect(struct range *range, size_t first, size_t count, int prot)
 {
 	struct run run;
@@ -44,7 +44,7 @@ void run_unseal(struct range *range, size_t first, size_t count)
 	pthread_mutex_unlock(&range->layout);
 }
 
-/* Some of the pages: they can be read, and not written to. */
+/* Some of the pages are read-only. */
 static void try_sealed(struct actor *self, struct range *range,
 		       const struct run *run)
 {
@@ -73,8 +73,8 @@ bool do_protect(struct actor *self, struct range *range)
 }
 
 /*
- * Migration takes a page away for a moment, too. What is shared others may have
- * dropped.
+ * Migration also unmaps a page for a moment. Other processes may have dropped
+ * shared pages.
  */
 static void expect_present(struct range *range, const struct run *run)
 {
@@ -85,7 +85,7 @@ static void expect_present(struct range *range, const struct run *run)
 	while (pagemap_present(run->addr, run->count) != run->count) {
 		if (++tries == 200) {
 			violation(range, run->first, "%zu of %zu locked pages "
-				  "are not there", run->count -
+				  "are not present", run->count -
 				  pagemap_present(run->addr, run->count),
 				  run->count);
 			return;
@@ -117,7 +117,7 @@ static bool lock_pages(struct actor *self, struct range *range)
 	if (run.state & SPECIAL)
 		return false;
 	if (mlock(run.addr, run_bytes(&run))) {
-		/* Short of memory it is locked, but not all there. */
+		/* Without free memory it is locked, but not all present. */
 		if (munlock(run.addr, run_bytes(&run)))
 			refused(range, run.first, "munlock");
 		return false;
@@ -128,7 +128,7 @@ static bool lock_pages(struct actor *self, struct range *range)
 	return true;
 }
 
-/* Each range has one part that is locked, now and then. */
+/* Each range has one part that is locked some of the time. */
 bool do_lock(struct actor *self, struct range *range)
 {
 	bool done = true;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Write protection by userfaultfd in its asynchronous form: the kernel lifts it
- * by itself from a page that is written to. Reclaim and swap must neither lose
- * nor invent it. KSM does lose it, on stock too, so ranges KSM may scan are out.
+ * Write protection by userfaultfd in its asynchronous mode: the kernel itself
+ * removes it when a page is written to. Reclaim and swap must neither lose nor
+ * add protection. KSM does lose it, also on stock, so ranges that KSM may scan
+ * are excluded.
  */
 #include <linux/userfaultfd.h>
 #include <sys/mman.h>
@@ -31,7 +32,7 @@ static void expect_watched(struct range *range, const struct run *run,
 	}
 }
 
-/* Nobody watches what was moved: it is no longer protected, nor ever was. */
+/* The new place is not registered, so moved pages are not protected. */
 static size_t move_away(struct range *range, const struct run *run)
 {
 	struct page_state state[MOST];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Pages, one at a time: what they hold, and accesses that race with moves. */
+/* Single pages: their contents, and accesses that race with moves. */
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -40,7 +40,10 @@ static void count_changes(struct range *range, size_t first, size_t count)
 	for (; count; first++, count--)
 		__atomic_add_fetch(&range->model->page[first].changes, 1,
 				   __ATOMIC_SEQ_CST);
-	/* Whoever sees a page changed has to see that it was changing. */
+	/*
+	 * A thread that reads a changed page must also see the change of
+	 * `changes`.
+	 */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
@@ -83,11 +86,11 @@ struct access {
 	uint64_t key;
 	uint64_t word;
 	size_t wrong;
-	bool dropped;	/* what is wrong is zero, up to the page's end */
+	bool dropped;	/* the wrong words are zero, up to the page's end */
 	void *copy;
 };
 
-/* An access that faulted had reason to. */
+/* Was a fault of this access allowed? */
 static bool excused(uint32_t before, uint32_t after, bool write)
 {
 	if (before != after || before & (MOVING | ABSENT))
@@ -96,8 +99,8 @@ static bool excused(uint32_t before, uint32_t after, bool write)
 }
 
 /*
- * Repeat an access until the page stays where it is meanwhile. False: it is a
- * write, and the page read-only.
+ * Repeats an access until the page stays at its place during it. Returns false
+ * for a write to a read-only page.
  */
 static bool access_page(struct range *range, size_t page, struct access *access)
 {
@@ -131,7 +134,7 @@ static void read_page(void *arg)
 	struct access *access = arg;
 
 	access->wrong = content_wrong(access->at, access->key);
-	/* What is zero from there on may have been dropped just now. */
+	/* If the rest is zero, the page may have been dropped just now. */
 	access->dropped = content_not_zero(access->at, access->wrong) ==
 			  PAGE_WORDS;
 }
@@ -150,7 +153,7 @@ static void copy_page(void *arg)
 	memcpy(access->copy, access->at, PAGE_SIZE);
 }
 
-/* Write one word as it is. */
+/* Writes one word with the value that it has. */
 static void rewrite_word(void *arg)
 {
 	struct access *access = arg;
@@ -190,7 +193,7 @@ void page_verify(struct range *range, size_t page)
 		report_content(range, page, access.wrong);
 		return;
 	}
-	/* Once dropped, for good. A child may be reading what we know. */
+	/* A dropped page stays zero. A child may be reading our model. */
 	pages_change(range, page, 1);
 	know(range, page, 0);
 	pages_changed(range, page, 1);
@@ -205,7 +208,7 @@ uint64_t page_new_key(const struct range *range, size_t page)
 			generation & MAX_GENERATION);
 }
 
-/* A write that began is brought to its end; pages are not read-only for long. */
+/* A write that has begun is completed; pages are not read-only for long. */
 bool page_write(struct range *range, size_t page, uint64_t key)
 {
 	struct access access = { .call = write_page, .write = true,
@@ -226,7 +229,9 @@ void page_poke(struct range *range, size_t page)
 	struct page *is = &range->model->page[page];
 	struct access access = { .call = read_page, .key = is->key };
 
-	/* Where an old word would be written to a page dropped just now. */
+	/*
+	 * The page could be dropped just now; the old word would then be wrong.
+	 */
 	if (is->lazy || is->unknown || where(range, page) & ABSENT)
 		return;
 	if (!access_page(range, page, &access) || access.wrong != PAGE_WORDS) {
@@ -246,7 +251,7 @@ static void expect_fault(struct range *range, size_t page, const char *at)
 	int sig = probe_read(at, &word);
 
 	if (sig != SIGSEGV)
-		violation(range, page, "%p can be read (%#llx), but nothing is "
+		violation(range, page, "%p can be read (%#llx), but no page is "
 			  "there", at, (unsigned long long)word);
 }
 

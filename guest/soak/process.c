@@ -4,7 +4,7 @@
 struct common *common;
 struct process us;
 
-/* 0 is nobody. Children come and go: numbers come again, long after. */
+/* 0 means none. Children are short-lived; numbers are reused, long after. */
 uint32_t new_owner(void)
 {
 	return __atomic_fetch_add(&common->owners, 1, __ATOMIC_RELAXED) %

@@ -6,9 +6,9 @@
 #include "soak.h"
 
 /*
- * Two homes for each range, one GiB apart. The second one is shifted against
- * the first, by pages, so that folios meet other alignments: those of entries
- * and of tables, and the end of a table in the middle.
+ * Two homes for each range, one GiB apart. The second is shifted against the
+ * first by some pages, so that folios are aligned differently to batches of
+ * PTEs and to page tables, and some cross the end of a table.
  */
 #define BASE	0x2000000000ul
 #define APART	GIB
@@ -124,7 +124,7 @@ struct run run_at(const struct range *range, size_t first, size_t most)
 	};
 }
 
-/* Whoever reads half of it gets a run as good as any. */
+/* One that reads half of it gets a usable run, too. */
 void range_is_fresh(struct range *range, size_t first, size_t count)
 {
 	__atomic_store_n(&range->fresh, first, __ATOMIC_RELAXED);

@@ -13,11 +13,11 @@ void range_create(struct range *range, unsigned int number, struct model *model,
 void ranges_lock(void);
 void ranges_unlock(void);
 
-/* Set and clear bits of some pages; needs the range's mutex. */
+/* Sets and clears bits of some pages; needs the range's mutex. */
 void where_change(struct range *range, size_t first, size_t count,
 		  uint32_t set, uint32_t clear);
 
-/* A run of pages of which all have the same state. */
+/* A run of pages that all have the same state. */
 struct run {
 	size_t first, count;
 	uint32_t state;
@@ -27,12 +27,12 @@ struct run {
 /* From page `first` on, at most `most` pages; needs the range's mutex. */
 struct run run_at(const struct range *range, size_t first, size_t most);
 /*
- * The same somewhere, with a length that is common for folios, or where whole
- * folios were made last.
+ * The same at a random page, with a length that is common for folios, or where
+ * whole folios were written last.
  */
 struct run run_somewhere(struct actor *self, const struct range *range);
 void range_is_fresh(struct range *range, size_t first, size_t count);
-/* Map a run of pages anew where it belongs. */
+/* Maps a run of pages again at its place. */
 void range_map(struct range *range, const struct run *run);
 
 #endif

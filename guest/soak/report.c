@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What goes wrong, and what was done to a range before. */
+/* Reports violations, and the last operations on a range. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -65,7 +65,7 @@ static void show_note(const struct note *note)
 	     note->result);
 }
 
-/* The last things done to the range, of these first what touched the page. */
+/* The last operations on the range, those on the page first. */
 static void show_notes(const struct range *range, long page)
 {
 	const struct model *model = range->model;
@@ -114,7 +114,7 @@ void refused(const struct range *range, long page, const char *what)
 	violation(range, page, "%s: %s", what, strerror(errno));
 }
 
-/* For a run that does not get on. */
+/* For a run that makes no progress. */
 void report_doing(void)
 {
 	uint64_t now = operations();

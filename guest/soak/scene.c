@@ -6,10 +6,10 @@
 #include "scene.h"
 #include "system.h"
 
-/* About as much as the cgroup has: others bring back what they use. */
+/* About as much as the cgroup has: other threads swap in what they use. */
 #define MOST	"8M"
 
-/* A folio that something refers to stays in the swap cache. */
+/* A folio with an extra reference stays in the swap cache. */
 static void hold_one(struct actor *self, struct scene *scene)
 {
 	const struct run *run = &scene->run;
@@ -26,7 +26,7 @@ static void let_go(struct scene *scene)
 		hold_end(&scene->hold);
 }
 
-/* All of the run are fresh, or given up, or as they are. */
+/* All of the run is fresh, or lazily freed, or unchanged. */
 static void prepare(struct actor *self, struct scene *scene)
 {
 	struct range *range = &us.range[below(self, NR_RANGES)];

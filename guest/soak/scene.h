@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a parent prepares for a child and plays before it: a folio of which the
- * child inherits only a part, so that its entries differ.
+ * A scene that a parent prepares and then plays for a child: a folio of which
+ * the child inherits only a part, so that its PTEs differ.
  */
 #ifndef QUIRE_SOAK_SCENE_H
 #define QUIRE_SOAK_SCENE_H
@@ -17,14 +17,14 @@ struct scene {
 	bool holding;
 };
 
-/* Choose and prepare one; needs the mutexes of all ranges. */
+/* Chooses and prepares a scene; needs the mutexes of all ranges. */
 void scene_set(struct actor *self, struct scene *scene);
 /* After the fork: in the parent, and in the child. */
 void scene_forked(const struct scene *scene);
 void scene_inherited(struct scene *scene);
 /*
- * What the parent does to it now; the child looks what becomes of its own. Only
- * reclaim of nearly everything comes by folios that both have.
+ * What the parent does to the folio while the child checks its own pages.
+ * Reclaim must take nearly everything to reach folios that both have.
  */
 void scene_play(struct actor *self, struct scene *scene);
 

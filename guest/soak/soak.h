@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The long haul: processes with several threads each do all that the series are
- * about to the same ranges, at the same time and short of memory, and know at
- * every moment what each page must hold.
+ * The soak test. Processes with several threads each do all that the series
+ * change, to the same ranges, at the same time and short of memory, and know
+ * the expected contents of each page at every moment.
  *
- * main.c starts it and has the last word, weather.c is what happens to all of
- * them meanwhile, worker.c a process and its threads, child.c one forked from
- * it. ops*.c is what they do, to a range (range.c) or to a page of it (page.c).
+ * main.c starts the run and gives the verdict; weather.c does what happens to
+ * all processes meanwhile; worker.c is a process and its threads; child.c is
+ * one forked from it. ops*.c are their operations, on a range (range.c) or on a
+ * page of it (page.c).
  *
- * Who knows what a page holds: whoever has its lock (struct page), taken only by
- * trying. It says what the page holds by a key (content.h); while that changes,
- * `changes` is odd. Who has the lock of all pages of a run may give them up
+ * A page's lock (struct page) protects its expected contents. It is only taken
+ * by trylock. The expected contents are a key (content.h). While they change,
+ * `changes` is odd. A thread with the locks of all pages of a run may drop them
  * (MADV_DONTNEED, MADV_FREE).
  *
- * Who knows where a page is, and what may be done to it: whoever has the mutex
- * of its range in that process (struct range). Under it parts of ranges are
- * moved, protected, locked, unmapped, and processes are forked. Nobody who has
- * it waits for the lock of a page.
+ * A range's mutex (struct range) in a process protects the place and the
+ * protection of its pages. With it, parts of ranges are moved, protected,
+ * locked and unmapped, and processes are forked. A thread with the mutex does
+ * not wait for the lock of a page.
  *
- * So accesses race with moves and with changes of protection: the word that says
- * where a page is (`where`) tells, read before and after, whether an access that
- * faulted had reason to. Each page has two homes, which no other page ever has:
- * an access to a place that the page has left faults and is repeated.
+ * So accesses race with moves and with changes of protection. Each page has a
+ * word with its place (`where`). It is read before and after an access, and
+ * tells whether a fault was allowed. Each page has two homes, which no other
+ * page ever has: an access to a place that the page has left faults and is
+ * repeated.
  *
  * Reclaim, swap-out, KSM, compaction and the like take no lock at all.
  */
@@ -48,16 +50,16 @@
 #define NR_SEATS	(MAX_PROCESSES * MAX_THREADS + MAX_CHILDREN)
 #define MAX_KINDS	32u
 
-/* What a page holds, in whatever processes may see it. */
+/* The expected contents of a page, in all processes that may see it. */
 struct page {
 	uint32_t taken;		/* the lock */
-	uint32_t changes;	/* odd: one is under way */
+	uint32_t changes;	/* odd: a change is under way */
 	uint64_t key;
-	bool lazy;		/* or zero: it was given up by MADV_FREE */
-	bool unknown;		/* it was changing when we were forked */
+	bool lazy;		/* or zero: after MADV_FREE */
+	bool unknown;		/* it was changing at the fork */
 };
 
-/* What somebody did to a range. */
+/* An operation on a range. */
 struct note {
 	uint64_t when;		/* how many operations were done before */
 	const char *what;	/* the same address in all processes */
@@ -66,7 +68,7 @@ struct note {
 	int32_t result;
 };
 
-/* Shared with all processes; a child has its own one of private memory. */
+/* Shared by all processes; a child has its own for private memory. */
 struct model {
 	uint32_t generation;	/* of the last write to any page */
 	uint32_t next_note;
@@ -74,9 +76,11 @@ struct model {
 	struct page page[MAX_PAGES];
 };
 
-/* Bits of `where`; above them a number that every change of it makes larger. */
+/*
+ * Bits of `where`. The bits above them are a number that each change increases.
+ */
 #define AWAY		1u	/* at its second home */
-#define MOVING		2u	/* on its way to the other one */
+#define MOVING		2u	/* on its way to the other home */
 #define SEALING		4u	/* a write may fault */
 #define SEALED		8u	/* a write must fault */
 #define LOCKED		16u	/* by mlock() */
@@ -86,7 +90,7 @@ struct model {
 
 enum range_type { ANON, FILE_PRIVATE, SHMEM };
 
-/* Pages that a process has mapped. */
+/* A mapped range of a process. */
 struct range {
 	enum range_type type;
 	unsigned int number;
@@ -97,14 +101,14 @@ struct range {
 	uint32_t where[MAX_PAGES];
 	bool mergeable;
 	size_t locked, nr_locked;	/* pages that are LOCKED */
-	size_t fresh, nr_fresh;		/* written as a whole not long ago */
+	size_t fresh, nr_fresh;		/* written lately, as a whole */
 	struct model *model;
 };
 
 struct process {
-	unsigned int number;	/* of the worker that it is or comes from */
+	unsigned int number;	/* of its worker, or of itself */
 	unsigned int depth;	/* 0: a worker */
-	uint32_t owner;		/* in the keys of what it writes */
+	uint32_t owner;		/* in the keys of its contents */
 	uint32_t children;	/* alive */
 	int uffd;		/* -1: none */
 	struct range range[NR_RANGES];
@@ -120,43 +124,43 @@ static inline char *place(const struct range *range, uint32_t at, size_t page)
 	return range->home[at & AWAY] + page * PAGE_SIZE;
 }
 
-/* The process we are in, and a number for another one. */
+/* The present process, and a number for a new one. */
 extern struct process us;
 uint32_t new_owner(void);
 
-/* A thread, and its notion of chance. */
+/* A thread with its random numbers. */
 struct actor {
 	uint64_t random;
 	unsigned int seat;	/* in common->doing */
-	const struct kind *kind;	/* of the operation it is at */
-	/* Choose an operation, do it and count it: act() of ops.c. */
+	const struct kind *kind;	/* of its present operation */
+	/* Chooses an operation, does it and counts it: act() of ops.c. */
 	void (*act)(struct actor *self);
-	struct range *held;	/* has a page that `hold` refers to, or NULL */
+	struct range *held;	/* has the page of `hold`, or NULL */
 	size_t held_page;
 	struct hold hold;
 };
 
-/* What an actor is at, for a report of one that does not get on. */
+/* An actor's present operation, to report one that makes no progress. */
 struct doing {
 	const char *what;	/* the kind of operation, or NULL */
 	uint32_t owner, range, page;
 	uint64_t since;		/* how many operations were done then */
 };
 
-/* Of a kind of operation: how often it was done, how long that took. */
+/* Of a kind of operation: how often it was done, and its total time. */
 struct tally {
 	uint64_t done, ns;
 };
 
-/* What a look at a worker at rest found, in pages; see census.c. */
+/* The pages of a resting worker; see census.c. */
 struct census {
 	uint64_t populated, resident, swapped;
 };
 
-/* What main tells the workers to do while they rest, in turn. */
+/* The orders of main to the workers while they rest, in turn. */
 enum order { ORDER_UNLOCK, ORDER_COUNT, NR_ORDERS };
 
-/* All that processes share but the memory they are tried on. */
+/* What all processes share, except the memory under test. */
 struct common {
 	uint64_t seed, target;
 	unsigned int processes, threads;
@@ -164,15 +168,15 @@ struct common {
 	struct tally tally[MAX_KINDS];
 	uint32_t violations;
 	uint32_t stop;		/* there was a violation */
-	uint32_t end;		/* all is done */
+	uint32_t end;		/* the run is over */
 	uint32_t pause;
 	uint32_t resting;	/* threads */
-	uint32_t orders;	/* given so far, of each kind in turn */
-	uint32_t obeyed;	/* by one worker or another */
-	size_t folio_pages;	/* of the folios that faults bring in now */
+	uint32_t orders;	/* given so far, each kind in turn */
+	uint32_t obeyed;	/* by any worker */
+	size_t folio_pages;	/* of the folios that faults allocate now */
 	uint32_t owners;	/* numbers given to processes so far */
 	uint32_t slots;		/* bits: given to children */
-	bool playing[MAX_CHILDREN];	/* the parent is not done with it */
+	bool playing[MAX_CHILDREN];	/* the parent still plays the scene */
 	struct census census[MAX_PROCESSES];
 	struct doing doing[NR_SEATS];
 	struct model model[NR_SLOTS][NR_RANGES];
@@ -180,12 +184,14 @@ struct common {
 
 extern struct common *common;
 
-/* Operations. run() returns whether it was done; if not, another is chosen. */
+/*
+ * Operations. run() returns whether it was done; otherwise another is chosen.
+ */
 struct kind {
 	const char *name;
-	unsigned int weight;	/* how often, among all */
+	unsigned int weight;	/* its frequency among all */
 	unsigned int ranges;	/* bits of enum range_type */
-	unsigned int least;	/* of a million operations, or it means nothing */
+	unsigned int least;	/* minimum in a million operations */
 	bool (*run)(struct actor *self, struct range *range);
 };
 
@@ -199,7 +205,7 @@ extern const struct kind kinds[];
 extern const unsigned int nr_kinds;
 void act(struct actor *self);
 
-/* ops_page.c: refer to no page any more. */
+/* ops_page.c: drops the extra reference. */
 void hold_drop(struct actor *self);
 
 static inline bool stopped(void)
@@ -218,7 +224,7 @@ static inline bool done(void)
 					       __ATOMIC_RELAXED);
 }
 
-/* Are all to rest? */
+/* Must all threads rest? */
 static inline bool pausing(void)
 {
 	return __atomic_load_n(&common->pause, __ATOMIC_SEQ_CST) || done();
@@ -226,15 +232,15 @@ static inline bool pausing(void)
 
 /* chance.c */
 uint64_t chance(struct actor *self);
-/* A number below n; n may not be 0. */
+/* A number below n; n must not be 0. */
 size_t below(struct actor *self, size_t n);
 bool one_in(struct actor *self, unsigned int n);
 
 /* report.c */
-/* Something is not as it must be: say so, and end the run. page: -1 for none. */
+/* Reports a violation, and ends the run. page: -1 for none. */
 void violation(const struct range *range, long page, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* violation() with errno, for a system call that may not fail. */
+/* violation() with errno, for a system call that must not fail. */
 void refused(const struct range *range, long page, const char *what);
 void note(struct actor *self, struct range *range, size_t first, size_t count,
 	  int result);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What is of the whole run: all memory, all processes, all counters. */
+/* What concerns the whole run: all memory, all processes, all counters. */
 #ifndef QUIRE_SOAK_SYSTEM_H
 #define QUIRE_SOAK_SYSTEM_H
 
 #include "soak.h"
 
-/* census.c: by each worker, at rest. */
+/* census.c: called by each worker, at rest. */
 void census_take(void);
-/* By main: all rest, all is swapped out, counted, verified, brought back. */
+/*
+ * Called by main: all rest, all is swapped out, counted, checked, swapped in.
+ */
 void census(const pid_t *workers);
 
 /* weather.c: what the system does meanwhile. */
@@ -23,16 +25,16 @@ void cgroup_make(unsigned long limit_kib);
 void cgroup_enter(void);
 void cgroup_reclaim(const char *amount);
 unsigned long cgroup_number(const char *file);
-/* A field of a file of lines "name number". */
+/* A field of a file with lines "name number". */
 unsigned long cgroup_field(const char *file, const char *field);
 void cgroup_remove(void);
 
-/* leaks.c: what the system counts when none of us is there. */
+/* leaks.c: the system's counters before and after the workers. */
 void leaks_before(void);
-/* Says what there is more of than before. */
+/* Reports what has grown since. */
 bool leaks_none(void);
 
-/* events.c: what the kernel did meanwhile; enough to mean something? */
+/* events.c: did the kernel do enough for a meaningful test? */
 void events_before(void);
 bool events_enough(void);
 

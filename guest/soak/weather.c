@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the system does to all memory, whoever's: KSM, compaction, folio sizes. */
+/*
+ * What the system does to the memory of all processes: KSM, compaction, folio
+ * sizes.
+ */
 #include <string.h>
 
 #include "memory/folio.h"
@@ -17,7 +20,7 @@ void weather_ksm(bool run)
 	write_file(KSM "/run", run ? "1" : "0");
 }
 
-/* Without a break. */
+/* Without a pause. */
 void weather_begin(void)
 {
 	kmsg_open(&kmsg);
@@ -26,7 +29,7 @@ void weather_begin(void)
 	weather_ksm(true);
 }
 
-/* What a slow or busy host makes a kernel say. */
+/* Messages of the kernel on a slow or busy host. */
 static bool about_time(const char *text)
 {
 	static const char *const beginnings[] = {

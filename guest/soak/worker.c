@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A process with several threads; it can have children with one each. */
+/* A process with several threads; it can have children with one thread each. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ static void obey(enum order order)
 	__atomic_add_fetch(&common->obeyed, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Until it is over. The first thread does as main tells it. */
+/* Runs until the end. The first thread follows the orders of main. */
 static void rest(struct actor *self)
 {
 	bool first = self->seat % MAX_THREADS == 0;

@@ -5,18 +5,20 @@
 
 #include "soak.h"
 
-/* Seconds without any operation, or for workers to end: something hangs. */
+/*
+ * Seconds without any operation, or until workers exit: then something hangs.
+ */
 #define HUNG_S		300
 
 void worker(unsigned int number, int file, int shared)
 	__attribute__((noreturn));
 
-/* workers.c, in main: all of them; 0 is the process number of one that ended. */
+/* workers.c, in main: all of them. The process number of an exited one is 0. */
 void workers_start(pid_t *workers);
-/* A worker ends when it is told to; any other end is wrong. */
+/* A worker exits when it is told to; any other exit is an error. */
 void workers_judge(pid_t *workers);
 bool workers_left(const pid_t *workers);
-/* Tell them that it is over, and wait; those that hang are killed. */
+/* Tells them to end, and waits; kills those that hang. */
 void workers_end(pid_t *workers);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit suites of the kernel, run in full and read: helpers of the series are
- * proven there for all their inputs (sabotage/, configs/kunit.config).
+ * Runs KUnit suites of the kernel and reads their results. They test helpers of
+ * the series for all inputs (sabotage/, configs/kunit.config).
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 
 static char results[64 * KIB];
 
-/* Every line that says what failed; the indentation tells how deep. */
+/* Prints every line about a failure, at any indentation. */
 static void expect_no_failure(char *text)
 {
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
@@ -42,7 +42,10 @@ static void suite_passes(const char *suite)
 	snprintf(path, sizeof(path), KUNIT "/%s/results", suite);
 	if (read_file(path, results, sizeof(results)) < 0)
 		die_errno("cannot read %s", path);
-	/* A suite without a result has not passed, nor one that was skipped. */
+	/*
+	 * A suite without a result has not passed, and neither has a skipped
+	 * one.
+	 */
 	snprintf(verdict, sizeof(verdict), "\nok 1 %s\n", suite);
 	if (!strstr(results, verdict) || strstr(results, "# SKIP")) {
 		EXPECT(false, "the suite %s has not passed", suite);

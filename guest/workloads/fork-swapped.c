@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fork() of a process with a range that is in swap from end to end. The region
- * holds the call and the child's life, which is to exit.
+ * fork() of a process with a range that is entirely in swap. The region
+ * contains the call and the child, which exits at once.
  */
 #include <sys/mman.h>
 #include <sys/wait.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Pinning pages for writing: direct reads from a block device, zram, into
- * memory whose entries nobody but the hardware has marked dirty.
+ * memory whose PTEs only the hardware has marked dirty.
  *
- * The kernel cleans the entries of written folios by MADV_FREE. Writing to each
- * page again sets the hardware's mark, on arm64 (where the CPU manages it) and
- * no other. The page tables are then read without their lock, and read again to
- * see that they did not change: one answer that differs, and the pages have to
- * be looked for by the slow path, under mmap_lock.
+ * MADV_FREE clears the dirty bits of the written folios. A second write to each
+ * page sets the hardware's dirty bit, on arm64 (if the CPU manages it) and no
+ * other bit. The fast path reads the page tables without their lock, and reads
+ * them again to see that they have not changed. If one answer differs, the slow
+ * path has to find the pages under mmap_lock.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -81,7 +81,7 @@ static void verify(void)
 	long bad = pattern_verify_words(area, area_len, SEED_DEVICE);
 
 	if (bad >= 0)
-		bench_fail("page %ld has not what was read into it", bad);
+		bench_fail("page %ld does not hold what was read into it", bad);
 	close(device);
 }
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What ksmd spends on a page it scans.
+ * The cost of a page that ksmd scans.
  *
- * ksmd is started and stopped once for each pass. It holds a mutex while it
- * works through its batch, which here is a whole pass, and stopping it takes
- * that mutex: so the stop returns when the pass is over, and the region holds
- * one pass and hardly anything else.
+ * ksmd is started and stopped once for each pass. It holds a mutex during its
+ * batch, which is a whole pass here, and stopping it takes that mutex. So the
+ * stop returns when the pass has ended, and the region contains one pass and
+ * hardly anything else.
  *
- * kind=unmerged: every page is different; each is looked up among the others
- * of this pass. kind=merged: each page has an equal, all are merged already.
- * kind=merging: the passes in which they come to be merged. All without smart
- * scan. kind=smart: every page is different, and so old that smart scan skips
- * it in eight passes of nine; a page counts as scanned in each.
+ * kind=unmerged: all pages differ; each is looked up among the others of this
+ * pass. kind=merged: each page has an equal, and all are merged already.
+ * kind=merging: the passes in which they are merged. All three run without
+ * smart scan. kind=smart: all pages differ, and are so old that smart scan
+ * skips them in eight of nine passes; each pass counts a page as scanned.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static void run_ksmd(const char *how)
 		die_errno("cannot write %s to " KNOBS "/run", how);
 }
 
-/* To be called when ksmd waits for work, not in the pause after a pass. */
+/* Call while ksmd waits for work, not in the pause after a pass. */
 static void pass(void)
 {
 	run_ksmd("1");

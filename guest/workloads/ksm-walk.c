@@ -2,15 +2,15 @@
 /*
  * One reverse walk over a KSM page whose anon_vma is shared by many VMAs.
  *
- * A private mapping gets its anon_vma by one page fault and is then cut into
- * single-page VMAs by mprotect() of every second page: all share that
+ * A private mapping gets its anon_vma by one page fault. Then mprotect() of
+ * every second page splits it into single-page VMAs, which all share that
  * anon_vma. The page in the middle and one page elsewhere have the same data
- * and are merged. The measured call marks that page idle, which makes the
- * kernel look up every mapping of it once (see idle.h).
+ * and are merged. The measured call marks that page idle, so the kernel walks
+ * all of its mappings once (see idle.h).
  *
- * kind=moved: the mapping was moved by mremap() before it was cut, so that page
- * indexes and addresses differ. kind=fork: a child has copies of all VMAs, and
- * maps the page in both places, too.
+ * kind=moved: mremap() moved the mapping before it was split, so page indexes
+ * and addresses differ. kind=fork: a child has copies of all VMAs, and maps the
+ * page in both places, too.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -30,13 +30,13 @@
 #include "report/die.h"
 #include "run/bench.h"
 
-/* Far apart: neighbouring VMAs could come to share an anon_vma. */
+/* Far apart: neighbouring VMAs could share an anon_vma. */
 #define OTHER_ADDR	((char *)(1 * GIB))
 #define RANGE_ADDR	((char *)(4 * GIB))
 #define FIRST_ADDR	((char *)(8 * GIB))	/* before a move */
 #define SEED		0x6b5u
 
-static char *page;		/* the merged page in the cut range */
+static char *page;		/* the merged page in the split range */
 static unsigned long mapped;	/* how many times it is mapped */
 static struct idle_bit idle;
 
@@ -53,7 +53,7 @@ static size_t page_offset(unsigned long vmas)
 	return vmas / 2 / 2 * 2 * PAGE_SIZE;	/* even: stays writable */
 }
 
-/* Map the range, written at one page, where it will be cut. */
+/* Maps the range, written at one page, where it will be split. */
 static void map_range(unsigned long vmas)
 {
 	bool moved = kind_is("moved");
@@ -81,7 +81,7 @@ static void cut_range(unsigned long vmas)
 	bench_counter("vmas", 1, cut);
 }
 
-/* Access the page at p by a TLB entry that is not there yet. */
+/* Accesses the page at p through a new TLB entry. */
 static void touch(char *p)
 {
 	if (mprotect(p, PAGE_SIZE, PROT_NONE) ||
@@ -150,7 +150,7 @@ static void run(void)
 	quire_stop();
 }
 
-/* Does a look-up of the page's mappings come by the one at p? */
+/* Does a walk of the page's mappings reach the one at p? */
 static void expect_seen(const char *where, void (*access)(char *), char *p)
 {
 	idle_set(&idle);
@@ -169,7 +169,7 @@ static void verify(void)
 	idle_set(&idle);
 	if (!idle_get(&idle))
 		bench_fail("an access was seen where there was none");
-	expect_seen("the cut range", touch, page);
+	expect_seen("the split range", touch, page);
 	expect_seen("the other place", touch, OTHER_ADDR);
 	if (kind_is("fork")) {
 		expect_seen("the child's range", touch_in_child, page);

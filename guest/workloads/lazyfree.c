@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reclaim of lazily freed memory: 128 MiB are written, given up by MADV_FREE,
- * and reclaimed by MADV_PAGEOUT. The counted call is the second madvise.
+ * Reclaim of lazily freed memory: 128 MiB are written, freed by MADV_FREE, and
+ * reclaimed by MADV_PAGEOUT. The counted call is the second madvise.
  */
 #include <sys/mman.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One MiB of written folios at 1 GiB, the range that mremap, munmap and
- * mprotect measure one call on, many times over.
+ * One MiB of written folios at 1 GiB: the range on which mremap, munmap and
+ * mprotect measure one call, many times.
  *
- * Folios of 2 MiB do not fit into it: then one such folio is mapped at 1 GiB
- * and its upper half is unmapped, so that the MiB left is mapped by 256 PTEs of
- * one folio. Nothing measured here ever finds a PMD-mapped folio.
+ * A folio of 2 MiB does not fit into it. One such folio is then mapped at 1 GiB
+ * and its upper half is unmapped, so that 256 PTEs map the rest of the folio.
+ * No measured call ever finds a PMD-mapped folio.
  */
 #ifndef QUIRE_MIB_H
 #define QUIRE_MIB_H
@@ -20,17 +20,17 @@
 #define MIB_SEED	0x3e1u
 
 /*
- * Call once(), reps + 1 times, each time on a freshly mapped, written and
+ * Calls once(), reps + 1 times, each time on a freshly mapped, written and
  * checked MiB at MIB_ADDR, right after a timer tick. The first call is a
  * warm-up (counted = false): it fills slab caches and allocates page tables.
  * once() leaves neither MIB_ADDR nor MIB_DEST mapped.
  */
 void mib_repeat(void (*once)(bool counted));
 
-/* Fail the bench unless the MiB at addr still holds its data. */
+/* Fails the bench unless the MiB at addr still holds its data. */
 void mib_verify(const char *addr);
 
-/* Parameters of these workloads. */
+/* The parameters of these workloads. */
 #define MIB_PARAMS { PARAM_SIZE, { "reps", "32", NULL } }
 
 #endif

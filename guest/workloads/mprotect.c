@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A control: mprotect() of one writable, dirty MiB to read-only; no series is
- * meant to change it.
+ * A control: mprotect() of one writable, dirty MiB to read-only. No series is
+ * meant to change its cost.
  */
 #include <sys/mman.h>
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What mremap() costs a process that uses KSM, per call: one page moves to and
- * fro between two places in one page table, which neighbours keep.
+ * The cost of mremap() in a process that uses KSM, per call. One page moves
+ * back and forth between two places in one page table; its neighbours keep the
+ * table.
  *
- * The page itself is not mergeable; another area is. kind=off: none is, for
- * comparison. kind=unscanned: ksmd never looked at it. kind=merged: its pages
- * are merged. ksmd does not run while anything is counted.
+ * The page itself is not mergeable. kind=off: no memory is mergeable, for
+ * comparison. kind=unscanned: another area is, and ksmd never scanned it.
+ * kind=merged: the pages of that area are merged. ksmd does not run in the
+ * region.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -34,7 +36,7 @@ static bool kind_is(const char *kind)
 	return !strcmp(bench_word("kind"), kind);
 }
 
-/* Pages that are all alike. */
+/* Pages that are all equal. */
 static void map_other(void)
 {
 	unsigned int n;
@@ -49,7 +51,7 @@ static void map_other(void)
 		ksm_merge(OTHER, OTHER + n * PAGE_SIZE);
 }
 
-/* Shared memory: never part of the same VMA as the page. */
+/* Shared memory, so that it never merges with the page's VMA. */
 static void map_neighbours(void)
 {
 	unsigned int n;
@@ -101,7 +103,7 @@ static void run(void)
 		move(THERE, HERE, true);
 	}
 	if (pagemap_page(HERE).pfn != pfn)
-		bench_fail("another page came back than was moved");
+		bench_fail("the page is not the one that was moved");
 }
 
 static void verify(void)

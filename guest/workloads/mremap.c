@@ -19,7 +19,7 @@ static inline __attribute__((always_inline)) void *move(bool counted)
 	return p;
 }
 
-/* Two copies of move(), so that no test of counted lies between the markers. */
+/* Two copies of move(), so that no test of `counted` is between the markers. */
 static void once(bool counted)
 {
 	if ((counted ? move(true) : move(false)) != MIB_DEST)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A control: munmap() of one MiB; no series is meant to change it. */
+/* A control: munmap() of one MiB. No series is meant to change its cost. */
 #include <sys/mman.h>
 
 #include "mib.h"

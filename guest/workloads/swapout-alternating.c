@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Swap-out of large folios whose pages are exclusive in turns: PageAnonExclusive
- * is set for every second page, and nothing else tells one page from the next.
+ * Swap-out of large folios with alternating exclusive pages: PageAnonExclusive
+ * is set for every second page, and all else is equal.
  *
- * fork() takes the flag away from every page that it shares, and the end of the
- * child does not give it back. Every second page is kept out of the child by
- * MADV_DONTFORK, then all are one VMA again. mprotect() takes the write
- * permission, which fork() took from the shared pages only, from all of them.
+ * fork() clears the flag of every page that it shares, and the exit of the
+ * child does not set it again. MADV_DONTFORK keeps every second page out of the
+ * child; then all pages are one VMA again. fork() made only the shared pages
+ * read-only; mprotect() makes all of them read-only.
  *
- * arm64 looks whether it can fold 16 entries into a contpte block when the last
- * of them is set. blocks=folded: all are folded again by the mprotect().
- * blocks=loose: the last entries were set before the others, and a scan has to
- * read each entry. Elsewhere there is no difference.
+ * arm64 checks whether it can fold 16 PTEs into a contpte block when the last
+ * of them is set. blocks=folded: the mprotect() folds all of them again.
+ * blocks=loose: the last PTEs were set before the others, and a scan has to
+ * read each PTE. On other architectures the two are the same.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static void keep_odd_pages(void)
 	}
 }
 
-/* While the child lives, what it shares is mapped twice. */
+/* While the child lives, shared pages are mapped twice. */
 static void check_shared(void)
 {
 	struct page_state *state = calloc(area_pages, sizeof(*state));
@@ -110,7 +110,7 @@ static void setup(void)
 	size_t len = bench_number("mib") * MIB;
 
 	area_pages = len / PAGE_SIZE;
-	/* Twice as much, so that whole clusters are free for 2 MiB folios. */
+	/* Twice as much, so that 2 MiB folios find whole free clusters. */
 	swap_on(2 * len / MIB);
 	area = folio_map(NULL, len, kib);
 	pattern_write_words(area, len, SEED);

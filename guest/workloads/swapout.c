@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Swap-out of 256 MiB of private anonymous memory by MADV_PAGEOUT, to zram.
- * data=zero: all bytes zero, as in the posted figures; the kernel then records
+ * data=zero: all bytes are zero, as in the posted figures; the kernel records
  * the pages in its zero map and writes nothing. data=distinct: every page has
- * words of its own that LZ4 cannot shorten, so that zram stores them whole.
+ * its own words, which LZ4 cannot compress, so zram stores the pages whole.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -32,7 +32,7 @@ static void setup(void)
 	unsigned long kib = bench_number("size");
 
 	area_len = bench_number("mib") * MIB;
-	/* Twice as much, so that whole clusters are free for 2 MiB folios. */
+	/* Twice as much, so that 2 MiB folios find whole free clusters. */
 	swap_on(2 * area_len / MIB);
 	area = folio_map(NULL, area_len, kib);
 	if (zero_data())

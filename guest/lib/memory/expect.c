@@ -44,7 +44,7 @@ void expect_content(const char *addr, size_t pages, uint64_t seed, size_t first)
 	for (n = 0; n < pages; n++)
 		EXPECT(pattern_verify_page(addr + n * PAGE_SIZE, seed,
 					   first + n) < 0,
-		       "page %zu of %p: not the contents of page %zu, seed %#llx",
+		       "page %zu of %p does not hold page %zu of seed %#llx",
 		       n, addr, first + n, (unsigned long long)seed);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the kernel's mm selftests call of libnuma, on top of the system calls:
- * the library is not to be had for a foreign architecture without a second
- * set of packages. Names and meaning are libnuma's (numa(3)).
+ * The part of libnuma that the kernel's mm selftests use, written with the
+ * system calls. The library for a foreign architecture would need a second set
+ * of packages. Names and meaning are libnuma's (numa(3)).
  */
 #ifndef QUIRE_STANDIN_NUMA_H
 #define QUIRE_STANDIN_NUMA_H
@@ -16,7 +16,7 @@ struct bitmask {
 	unsigned long maskp[NUMA_NODES / (8 * sizeof(unsigned long))];
 };
 
-/* The nodes this process may have memory from. */
+/* The nodes from which this process may allocate memory. */
 extern struct bitmask *numa_all_nodes_ptr;
 
 int numa_available(void);	/* -1: no */
@@ -24,9 +24,9 @@ int numa_num_task_cpus(void);
 int numa_max_possible_node(void);
 int numa_max_node(void);
 int numa_bitmask_isbitset(const struct bitmask *mask, unsigned int bit);
-/* Bytes, -1 for a node that is not there; freep must be NULL. */
+/* Bytes, or -1 for a node that does not exist; freep must be NULL. */
 long numa_node_size(int node, long *freep);
-/* Pages bound to the node; NULL if they cannot be had. */
+/* Pages bound to the node, or NULL if there are none. */
 void *numa_alloc_onnode(size_t size, int node);
 void numa_free(void *start, size_t size);
 

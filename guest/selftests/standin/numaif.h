@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Stands in for libnuma's header of this name; see numa.h. */
+/* Replaces libnuma's header of this name; see numa.h. */
 #ifndef QUIRE_STANDIN_NUMAIF_H
 #define QUIRE_STANDIN_NUMAIF_H
 

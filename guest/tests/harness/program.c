@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Are the reports of programs that are not ours passed on so that the host reads
- * them, and judged as it would?
+ * Is the report of a user's program passed on in a form that the host can read,
+ * and is it judged correctly?
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 #define REPORT_MAX	4096
 
-/* What becomes of a program's output: all of it must be as `want`. */
+/* Passes a program's output on: the result must be exactly `want`. */
 static void expect_passed_on(const char *const *lines, bool ok,
 			     const char *want)
 {
@@ -43,7 +43,7 @@ QUIRE_CASE(selftest, program_in_ktap)
 			 "  ok 2 - b # SKIP no b here\n");
 }
 
-/* Its lines are indented by nothing but the subtest's own indentation. */
+/* Indent its lines only by the indentation of a subtest. */
 QUIRE_CASE(selftest, program_in_tap)
 {
 	expect_passed_on(LINES("TAP version 14", "# Subtest: a", "    ok 1 - x",
@@ -76,7 +76,7 @@ QUIRE_CASE(selftest, program_with_a_failure_within)
 			 "    1..1\n"
 			 "    not ok 1 x\n"
 			 "  ok 1 a\n"
-			 "  # a subtest failed of a test that says ok\n");
+			 "  # a test is ok although its subtest failed\n");
 }
 
 QUIRE_CASE(selftest, program_that_ends_too_early)

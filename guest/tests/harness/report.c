@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Does the harness report what it must? Each case here runs a hidden case
- * through the harness and reads the report: one that fails, crashes or hangs
- * must come out as "not ok", or all other tests are worth nothing.
+ * Tests of the harness. Each case runs a hidden case through the harness and
+ * reads the report. A case that fails, crashes or hangs must be reported as
+ * "not ok"; otherwise no other test can be trusted.
  */
 #include <errno.h>
 #include <signal.h>
@@ -22,16 +22,18 @@
 #include "run/ktap.h"
 
 #define REPORT_MAX 8192
-#define AUX_TAINT (1ul << 16)	/* for distributions: no kernel check sets it */
+#define AUX_TAINT (1ul << 16)	/* for distributions: the kernel sets none */
 
-/* Run one hidden case; its report goes to text. Returns the run's status. */
+/*
+ * Runs one hidden case and copies its report to text. Returns the run's status.
+ */
 static int run_hidden(const char *name, char *text)
 {
 	char *patterns[] = { (char *)name };
 	struct capture capture = capture_begin();
 	int status;
 
-	unsetenv("quire_timeout");	/* no patience with what must time out */
+	unsetenv("quire_timeout");	/* keep the usual time limit */
 	status = ktap_run(patterns, 1);
 	capture_end(&capture, text, REPORT_MAX);
 	return status;
@@ -65,7 +67,7 @@ QUIRE_CASE_HIDDEN(selftest, fails_in_child, 2000)
 
 	if (!pid) {
 		EXPECT_EQ(1, 2);
-		_exit(STATUS_OK);	/* the tally must notice all the same */
+		_exit(STATUS_OK);	/* the tally must still count it */
 	}
 	wait_child(pid, "the child");
 }
@@ -179,7 +181,7 @@ QUIRE_CASE(selftest, kills_what_a_case_left_behind)
 	left = strstr(text, "# left ");
 	ASSERT(left && sscanf(left, "# left %d", &pid) == 1 && pid > 1,
 	       "no process in the report: %s", text);
-	sleep_ms(100);	/* for init to collect the orphan */
+	sleep_ms(100);	/* until init has reaped the orphan */
 	EXPECT(kill(pid, 0) && errno == ESRCH, "process %d is still there", pid);
 }
 
@@ -217,7 +219,7 @@ QUIRE_CASE(selftest, refuses_a_pattern_that_matches_nothing)
 	EXPECT(strstr(text, "no test case matches"), "silent: %s", text);
 }
 
-/* Nothing else has this tag, which says nothing of the series. */
+/* No other case has this tag. */
 QUIRE_CASE_TAGGED(selftest, tagged, "selftest")
 {
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Does watch() tell what a strange program printed and how it ended, also when
- * it crashes, hangs or leaves a child with its output?
+ * Does watch() report what a program printed and how it ended, also when it
+ * crashes, hangs or leaves a child that keeps the pipe open?
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #define REPORT_MAX	4096
 #define LIMIT_MS	2000u
 
-/* Watch it; what reached the results port goes to text. */
+/* Runs watch() and copies what it reports to text. */
 static int watched(void (*run)(const void *arg), unsigned int ms, char *text)
 {
 	struct capture capture = capture_begin();

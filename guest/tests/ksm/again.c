@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Pages that leave a merge and come back to it: written to, unmerged, unmapped. */
+/* Pages that leave a merge and return to it: written to, unmerged, unmapped. */
 #include "ksm.h"
 #include "proc/proc.h"
 #include "process/map.h"
@@ -14,7 +14,7 @@ KSM_CASES(written_and_merged_again)
 	rest = all;
 	places_remove(&rest, NULL, page);
 	act_write(page, OTHER);
-	expect_reached(&rest);	/* ksmd does not know yet */
+	expect_reached(&rest);	/* ksmd has not seen the write yet */
 	ksm_pass(2);
 	expect_reached(&rest);
 	expect_migrated(&rest);
@@ -25,8 +25,8 @@ KSM_CASES(written_and_merged_again)
 }
 
 /*
- * The parent writes to its copy and ksmd takes note of that, at the age at
- * which smart scan would interfere; the child's is found as before.
+ * The parent writes to its copy. ksmd scans it at an age at which smart scan
+ * would skip it. The child's page is found as before.
  */
 KSM_CASES(written_by_parent)
 {
@@ -46,7 +46,7 @@ KSM_CASES(written_by_parent)
 	EXPECT(!act_verify(page, OTHER), "what was written is lost");
 }
 
-/* Every place has a page to itself. */
+/* Every place has its own page. */
 static void expect_apart(const struct places *all)
 {
 	struct page_state state;
@@ -76,7 +76,7 @@ KSM_CASES(all_unmerged)
 	expect_found(&all);
 }
 
-/* One process wants out; it gets a page of its own, nobody else does. */
+/* One process unmerges. It gets its own page; the others keep theirs. */
 KSM_CASES(made_unmergeable)
 {
 	struct places all = pair_merged(kind), rest, out = { 0 };
@@ -96,8 +96,8 @@ KSM_CASES(made_unmergeable)
 }
 
 /*
- * A sharer unmaps its page, and something else takes the place, before ksmd
- * hears of it: that must not be mistaken for the merged page.
+ * A sharer unmaps its page, and another one takes its place, before ksmd scans
+ * again. ksmd must not mistake the new page for the merged one.
  */
 KSM_CASES(place_reused)
 {
@@ -123,8 +123,8 @@ KSM_CASES(place_reused)
 }
 
 /*
- * Two equal pages, of which the second to be merged is held: ksmd must give up
- * half-way, and succeed later.
+ * Two equal pages; the second one to be merged has an extra reference. ksmd
+ * must give up half-way, and succeed later.
  */
 static void half_merged(enum range_kind kind)
 {
@@ -133,13 +133,14 @@ static void half_merged(enum range_kind kind)
 	int held;
 
 	ksm_begin();
-	/* The one at the lower address waits in the unstable tree. */
+	/* The page at the lower address is put into the unstable tree. */
 	places_add(&all, NULL, twin_make_at(LOW_TWIN));
 	places_add(&all, NULL, page_of(range_make(kind), MID));
 	held = page_hold(LOW_TWIN);
 	for (n = 0; n < 4; n++) {
 		ksm_pass(1);
-		EXPECT(!places_merged(&all), "a page held was merged");
+		EXPECT(!places_merged(&all),
+		       "a page with an extra reference was merged");
 		expect_apart(&all);
 	}
 	page_let_go(held);

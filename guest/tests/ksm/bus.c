@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Poison a merged page, and find out which process was told of it, and how. */
+/* Poison a merged page, and check which process got which signal. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 
 #define CORRUPT_PFN	"/sys/kernel/debug/hwpoison/corrupt-pfn"
 
-/* The SIGBUS that this process got, and how many. */
+/* The SIGBUS of this process, and how many. */
 static volatile struct {
 	int nr;
 	int code;
@@ -62,7 +62,7 @@ static long act_bus_count(char *addr __attribute__((unused)),
 	return bus.nr;
 }
 
-/* The signal that reading the page raises. */
+/* Returns the signal that reading the page raises. */
 static long act_read(char *addr, long arg __attribute__((unused)))
 {
 	uint64_t word;
@@ -79,15 +79,15 @@ uint64_t poison(const struct places *all)
 	ASSERT(pfn, "the page to poison is not merged");
 	snprintf(text, sizeof(text), "%" PRIu64, pfn);
 	EXPECT(try_write_file(CORRUPT_PFN, text),
-	       "the poisoned page was not dealt with: %s", strerror(errno));
+	       "the poisoned page was not handled: %s", strerror(errno));
 	return pfn;
 }
 
 void expect_told(struct worker *who, char *addr)
 {
 	EXPECT(crew_do(who, act_was_told, addr, 0),
-	       "process %d was not told of the page at %p", (int)crew_pid(who),
-	       addr);
+	       "process %d got no SIGBUS for the page at %p",
+	       (int)crew_pid(who), addr);
 }
 
 void expect_told_once(struct worker *who)

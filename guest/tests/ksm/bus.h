@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory failure on a merged page, injected by software, and the SIGBUS that
+ * Memory failure of a merged page, injected by software, and the SIGBUS that
  * each process of a case gets for it.
  */
 #ifndef QUIRE_TESTS_KSM_BUS_H
@@ -9,21 +9,21 @@
 #include "ksm.h"
 
 /*
- * An act: count SIGBUS from now on; if arg is set, be told early of pages that
- * are poisoned (PR_MCE_KILL_EARLY).
+ * An act: count SIGBUS from now on. If arg is set, ask for an early signal
+ * about poisoned pages (PR_MCE_KILL_EARLY).
  */
 act act_watch;
 
-/* Poison the merged page; returns its pfn. */
+/* Poisons the merged page; returns its pfn. */
 uint64_t poison(const struct places *all);
 
-/* It got one SIGBUS, "action optional", for the page at addr. */
+/* The process got one SIGBUS, "action optional", for the page at addr. */
 void expect_told(struct worker *who, char *addr);
-/* It got SIGBUS once, whatever for. */
+/* The process got one SIGBUS, of any kind. */
 void expect_told_once(struct worker *who);
 void expect_not_told(struct worker *who);
 
-/* Nobody can read the page any more; then it is given back. Ends act_watch. */
+/* No process can read the page any more. Then unpoisons it. Ends act_watch. */
 void expect_out_of_reach(const struct places *all, uint64_t pfn);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Processes that carry out orders. All pipes exist before the first fork, so
- * the case can talk to a worker that another worker has forked.
+ * that the case can talk to a worker that another worker has forked.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +72,7 @@ static void __attribute__((noreturn)) serve(struct worker *self)
 	exit(STATUS_OK);
 }
 
-/* An order itself, so that a worker can be the parent. */
+/* An act itself, so that a worker can be the parent. */
 static long fork_worker(char *addr __attribute__((unused)), long nr)
 {
 	pid_t pid = fork_child();
@@ -117,7 +117,7 @@ long crew_do(struct worker *who, act *what, char *addr, long arg)
 	return result;
 }
 
-/* Is the process gone, or a zombie, which has no memory any more? */
+/* Has the process ended, or is it a zombie, which has no memory? */
 static bool is_gone(pid_t pid)
 {
 	char path[64], stat[256], *state;
@@ -140,5 +140,5 @@ void crew_end(struct worker *who)
 			die("process %d does not end", (int)who->pid);
 		sleep_ms(2);
 	}
-	waitpid(who->pid, NULL, WNOHANG);	/* if it is our own child */
+	waitpid(who->pid, NULL, WNOHANG);	/* only for our own child */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the ksm cases' own files know of each other. */
+/* Interfaces between the files of the ksm cases. */
 #ifndef QUIRE_TESTS_KSM_CREW_H
 #define QUIRE_TESTS_KSM_CREW_H
 
@@ -9,7 +9,7 @@
 
 #define KSM_CGROUP	"/sys/fs/cgroup/ksm"
 
-/* Make the pipes to every worker there will be; before the first fork. */
+/* Makes the pipes to all possible workers; call before the first fork. */
 void crew_open(void);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Children: forked before and after the merge, moved, cut, gone. */
+/* Children: forked before and after the merge, moved, split, exited. */
 #include <errno.h>
 #include <sys/mman.h>
 
 #include "ksm.h"
 
-/* ksmd has seen parent and child, each in its own place. */
+/* ksmd has scanned parent and child, each at its own place. */
 KSM_CASES(child_before_merge)
 {
 	struct places all = pair_make(kind);
@@ -23,7 +23,7 @@ KSM_CASES(child_before_merge_unscanned)
 	expect_found(&all);
 }
 
-/* Found through what ksmd remembers of the parent only. */
+/* Found through the parent's rmap_item only. */
 KSM_CASES(child_after_merge)
 {
 	struct places all = pair_merged(kind);
@@ -32,7 +32,7 @@ KSM_CASES(child_after_merge)
 	expect_found(&all);
 }
 
-/* Several mappings of one index, and one item to find them all by. */
+/* Several VMAs have the same index; one rmap_item must find them all. */
 KSM_CASES(three_children_after_merge)
 {
 	struct places all = pair_merged(kind);
@@ -77,7 +77,10 @@ KSM_CASES(grandchild_scanned)
 	expect_found(&all);
 }
 
-/* The range belongs to a worker, the twin to us; forks of the worker share it. */
+/*
+ * A worker has the range and this process the twin; forks of the worker share
+ * it.
+ */
 static struct worker *worker_with_range(struct places *all,
 					enum range_kind kind)
 {
@@ -90,7 +93,7 @@ static struct worker *worker_with_range(struct places *all,
 	return who;
 }
 
-/* The process that ksmd knew has ended; its child maps the page. */
+/* The process that ksmd scanned has exited; its child maps the page. */
 static void orphan(enum range_kind kind, unsigned int passes)
 {
 	struct places all = { 0 };
@@ -109,7 +112,7 @@ static void orphan(enum range_kind kind, unsigned int passes)
 KSM_CASES(orphan_unscanned) { orphan(kind, 0); }
 KSM_CASES(orphan_scanned) { orphan(kind, 2); }
 
-/* The child has ended; nothing of it is left to find or to stumble over. */
+/* The child has exited. A walk must neither find it nor fail because of it. */
 KSM_CASES(child_ended)
 {
 	struct places all = { 0 };
@@ -121,7 +124,7 @@ KSM_CASES(child_ended)
 	expect_found(&all);
 }
 
-/* The child's copy has another address, and the same index. */
+/* The child's copy has another address and the same index. */
 KSM_CASES(child_moved)
 {
 	struct places all = pair_make(kind);
@@ -166,7 +169,7 @@ static long act_cut(char *addr, long pages)
 	return 0;
 }
 
-/* Every page of the child's range is a mapping of its own. */
+/* Every page of the child's range is a VMA of its own. */
 KSM_CASES(child_cut)
 {
 	struct places all = pair_merged(kind);
@@ -174,7 +177,7 @@ KSM_CASES(child_cut)
 
 	places_add_fork(&all, NULL, child);
 	ASSERT(!crew_do(child, act_cut, HOME, RANGE_PAGES),
-	       "cannot cut the child's range");
+	       "cannot split the child's range");
 	expect_reached(&all);
 	ksm_pass(2);
 	expect_found(&all);

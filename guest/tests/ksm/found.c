@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The proof that the kernel finds every mapping of a merged page: it must take
- * note of an access through each, and be able to replace each.
+ * Checks that the kernel finds every mapping of a merged page. The kernel must
+ * see an access through each mapping, and must be able to replace each.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "proc/proc.h"
 
 #define SWAP_MIB	32
-#define RECLAIMS	60u	/* aging takes a few, some of them come back */
+#define RECLAIMS	60u	/* aging takes several; some come back */
 #define HWPOISON	"/sys/kernel/debug/hwpoison"
 
 void expect_same(const struct places *all)
@@ -28,7 +28,7 @@ void expect_same(const struct places *all)
 		       (int)crew_pid(all->at[i].who), all->at[i].addr);
 }
 
-/* One page, and no mapping of it that the case does not know of. */
+/* All places map one page, and no other mapping of it exists. */
 static bool expect_merged(const struct places *all)
 {
 	uint64_t pfn = places_merged(all);
@@ -144,6 +144,6 @@ void expect_found(const struct places *all)
 	expect_same(all);
 	expect_reached(all);
 	expect_migrated(all);
-	expect_reached(all);	/* nothing has changed in where it is found */
+	expect_reached(all);	/* its places have not changed */
 	expect_swapped(all);
 }

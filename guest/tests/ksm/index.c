@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where the index of a merged page comes from, and that it stays what it was:
- * mappings moved before the merge, private file mappings, large indexes, one
- * index in two places, an address that gets a new index.
+ * The index of a merged page must stay the same, wherever it comes from: VMAs
+ * moved before the merge, private file mappings, large indexes, one index in
+ * two places, an address that gets a new index.
  */
 #include <sys/mman.h>
 
@@ -28,7 +28,7 @@ QUIRE_CASE(ksm, pair_file_moved) { pair_found(FILE_MOVED); }
 QUIRE_CASE(ksm, pair_high_address) { pair_found(HIGH); }
 QUIRE_CASE(ksm, pair_far_offset) { pair_found(FAR); }
 
-/* ksmd comes by again, smart scan on: what it remembers must not change. */
+/* ksmd scans again, with smart scan: its recorded index must not change. */
 static void rescanned_found(enum range_kind kind)
 {
 	struct places all;
@@ -49,7 +49,7 @@ QUIRE_CASE(ksm, rescanned_file) { rescanned_found(FILE_PAGES); }
 QUIRE_CASE(ksm, rescanned_high_address) { rescanned_found(HIGH); }
 QUIRE_CASE(ksm, rescanned_far_offset) { rescanned_found(FAR); }
 
-/* Part of a mapping moves, twice: both parts have one anon_vma. */
+/* Part of a VMA moves, twice: both parts have one anon_vma. */
 QUIRE_CASE(ksm, part_moved_twice)
 {
 	struct places all = { 0 };
@@ -66,7 +66,7 @@ QUIRE_CASE(ksm, part_moved_twice)
 }
 
 /*
- * The page moves away and its place is filled again: the new page has the same
+ * The page moves away and its place is filled again. The new page has the same
  * index in the same anon_vma as the old one, at another address.
  */
 QUIRE_CASE(ksm, same_index_twice)
@@ -86,7 +86,7 @@ QUIRE_CASE(ksm, same_index_twice)
 	expect_found(&all);
 }
 
-/* The same by MREMAP_DONTUNMAP, which leaves an empty mapping behind. */
+/* The same by MREMAP_DONTUNMAP, which leaves an empty VMA behind. */
 QUIRE_CASE(ksm, left_behind)
 {
 	size_t len = RANGE_PAGES * PAGE_SIZE;
@@ -119,8 +119,8 @@ QUIRE_CASE(ksm, file_mapped_twice)
 }
 
 /*
- * Merged, and then another mapping takes the place, whose page at this address
- * has another index: that is the one to remember after the next merge.
+ * After the merge, another VMA takes the place; its page at this address has
+ * another index. The next merge must record the new one.
  */
 static void replaced(enum range_kind first, enum range_kind then)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* One content, more sharers than one stable node may have. */
+/* One content with more sharers than one stable node may have. */
 #include "ksm.h"
 
 #define LIMIT	4u
@@ -12,7 +12,7 @@ static bool same_page(const struct page_state *a, const struct page_state *b)
 	       a->swapped == b->swapped && a->swap_offset == b->swap_offset;
 }
 
-/* Those of the places that map the page that the first one maps. */
+/* The places that map the same page as the first one. */
 static struct places sharers(const struct places *all, struct places *rest)
 {
 	struct page_state first = place_state(&all->at[0]), state;
@@ -28,7 +28,7 @@ static struct places sharers(const struct places *all, struct places *rest)
 	return same;
 }
 
-/* Check each merged page with its sharers; returns how many pages there are. */
+/* Checks each merged page with its sharers; returns the number of pages. */
 static unsigned int each_page(const struct places *all,
 			      void (*check)(const struct places *same))
 {
@@ -85,7 +85,7 @@ KSM_CASES(beyond_max_page_sharing)
 	crowd_leaves();
 }
 
-/* Forked mappings may exceed the limit; they must be found all the same. */
+/* Forked mappings may exceed the limit; they must still be found. */
 KSM_CASES(forks_beyond_max_page_sharing)
 {
 	struct places all = crowd(kind);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The merged page leaves a memory block that is taken offline. */
+/* A merged page is migrated when its memory block goes offline. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,8 +41,8 @@ static void block_path(char *path, size_t size, uint64_t pfn)
 }
 
 /*
- * The block at the end of memory, from which pages come first, holds some that
- * the boot reserved. Use it up.
+ * Pages are allocated first from the block at the end of memory. It has pages
+ * that the boot reserved. Use it up.
  */
 static void take_ballast(void)
 {
@@ -60,7 +60,7 @@ static void take_offline(const char *path)
 		if (try_write_file(path, "offline"))
 			return;
 		if (errno == EPERM)
-			SKIP("this architecture keeps its boot memory online");
+			SKIP("boot memory stays online on this architecture");
 	}
 	ASSERT(false, "%s stays online: %s", path, strerror(errno));
 }

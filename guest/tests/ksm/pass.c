@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* ksmd, one pass at a time, and the state a ksm case starts from. */
+/* Drives ksmd one pass at a time, and sets the initial state of a ksm case. */
 #include <sched.h>
 #include <sys/stat.h>
 
@@ -11,7 +11,7 @@
 #define KNOBS		"/sys/kernel/mm/ksm"
 #define CGROUP_ROOT	"/sys/fs/cgroup"
 
-/* ksmd sleeps this long after a pass, and we look more often. */
+/* ksmd sleeps so long after a pass; we check more often. */
 #define PAUSE_MS	20u
 #define LOOK_MS		4u
 #define LIMIT_MS	4000u
@@ -24,7 +24,7 @@ void ksm_set(const char *knob, unsigned long value)
 	write_file(path, "%lu", value);
 }
 
-/* Only what this case has can be reclaimed then. */
+/* Only memory of this case can then be reclaimed. */
 static void join_cgroup(void)
 {
 	write_file(CGROUP_ROOT "/cgroup.subtree_control", "+memory");
@@ -32,7 +32,7 @@ static void join_cgroup(void)
 	write_file(KSM_CGROUP "/cgroup.procs", "0");
 }
 
-/* Pages in the LRU batches of another CPU would be out of sight. */
+/* Reclaim would not find pages in the LRU batches of another CPU. */
 static void stay_here(void)
 {
 	cpu_set_t set;
@@ -51,7 +51,7 @@ void ksm_begin(void)
 	ksm_set("smart_scan", 1);
 	ksm_set("use_zero_pages", 0);
 	ksm_set("sleep_millisecs", PAUSE_MS);
-	ksm_set("pages_to_scan", 1000000);	/* a batch is a whole pass */
+	ksm_set("pages_to_scan", 1000000);	/* one batch is a whole pass */
 	if (ksm_sysfs("max_page_sharing") != 256)
 		ksm_set("max_page_sharing", 256);
 }

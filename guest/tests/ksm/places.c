@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which process maps the merged page where, and how it came to be merged. */
+/* The places of the merged page, and how it is merged. */
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -105,7 +105,7 @@ uint64_t places_merged(const struct places *all)
 	return first.pfn;
 }
 
-/* Who is scanned first depends on who was forked when: so, all in one page... */
+/* The order of forks decides the order of scans. So merge all to one page, */
 void places_merge(const struct places *all)
 {
 	unsigned int passes;
@@ -117,7 +117,7 @@ void places_merge(const struct places *all)
 			    passes);
 		ksm_pass(1);
 	}
-	/* ... and one more pass, in which ksmd takes note of every sharer. */
+	/* then let ksmd scan once more, so that it records every sharer. */
 	ksm_pass(1);
 }
 
@@ -129,7 +129,7 @@ int page_hold(char *addr)
 	if (pipe2(ends, O_CLOEXEC) || vmsplice(ends[1], &page, 1, 0) < 0)
 		die_errno("cannot hold the page at %p", addr);
 	close(ends[1]);
-	return ends[0];	/* the pipe lives, and keeps the page, as long */
+	return ends[0];	/* the pipe and its reference live as long as this */
 }
 
 void page_let_go(int held)

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory failure on a merged page: it is unmapped everywhere, and the processes
- * that asked for it (PR_MCE_KILL_EARLY) are told the address where they had it.
+ * Memory failure of a merged page. The kernel unmaps it everywhere. Processes
+ * that asked for it (PR_MCE_KILL_EARLY) get a signal with the address at which
+ * they had it.
  */
 #include "bus.h"
 
-/* A worker with the range, its child, and us with the twin: merged. */
+/*
+ * A worker with the range, its child, and this process with the twin: merged.
+ */
 struct scene {
 	struct places all;
 	struct worker *parent;
@@ -47,7 +50,7 @@ static void check_told(enum range_kind kind, unsigned int passes)
 KSM_CASES(poison_told) { check_told(kind, 0); }
 KSM_CASES(poison_told_scanned) { check_told(kind, 2); }
 
-/* Who has not asked is told when it reads, and not before. */
+/* A process that did not ask gets the signal when it reads, and not before. */
 KSM_CASES(poison_late)
 {
 	struct scene scene = scene_merged(kind, false);
@@ -61,7 +64,7 @@ KSM_CASES(poison_late)
 	expect_out_of_reach(&scene.all, pfn);
 }
 
-/* Equal content is no reason, only the page itself is. */
+/* Only the page itself counts, not equal contents. */
 KSM_CASES(poison_spares_strangers)
 {
 	struct worker *stranger = crew_fork(NULL);
@@ -84,8 +87,8 @@ KSM_CASES(poison_spares_strangers)
 }
 
 /*
- * The child has mappings in the same anon_vma, and none over the page. Stock
- * tells it of a page it does not have.
+ * The child has VMAs in the same anon_vma, but none over the page. Stock sends
+ * it a signal for a page that it does not have.
  */
 static void spares_without_mapping(enum range_kind kind)
 {
@@ -117,7 +120,7 @@ QUIRE_CASE_TAGGED(ksm, poison_spares_unmapped_file, MENDS)
 	spares_without_mapping(FILE_PAGES);
 }
 
-/* A child that has moved its range is told its own address. */
+/* A child that moved its range gets its own address. */
 KSM_CASES(poison_told_moved_child)
 {
 	struct places all = { 0 };
@@ -140,7 +143,7 @@ KSM_CASES(poison_told_moved_child)
 	expect_out_of_reach(&all, pfn);
 }
 
-/* Stock tells the child its parent's address, and leaves the page mapped. */
+/* Stock sends the child its parent's address, and leaves the page mapped. */
 static void told_moved_unscanned(enum range_kind kind)
 {
 	struct places all = { 0 };
@@ -166,7 +169,9 @@ QUIRE_CASE_TAGGED(ksm, poison_told_moved_unscanned_file, MENDS)
 	told_moved_unscanned(FILE_PAGES);
 }
 
-/* A copy made before stays as it is, and its owner, who asked for nothing. */
+/*
+ * An earlier copy is unchanged, and its owner, who did not ask, gets no signal.
+ */
 KSM_CASES(poison_leaves_copies)
 {
 	struct scene scene = scene_merged(kind, true);

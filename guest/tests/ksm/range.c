@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory to merge: ranges with all sorts of page indexes, and single twins. */
+/* Memory to merge: ranges with all kinds of page indexes, and single twins. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -18,8 +18,9 @@
 #define FILE_OFFSET	((off_t)0x123 * PAGE_SIZE)
 
 /*
- * The page index is the offset divided by the page size: bits 32 to 39 are 5,
- * an age at which smart scan skips, bits 40 to 47 are 3, skips it has left.
+ * The page index is the offset divided by the page size. Its bits 32 to 39 are
+ * 5, an age at which smart scan skips; its bits 40 to 47 are 3, the skips that
+ * are left.
  */
 #define FAR_OFFSET	(((off_t)3 << 40 | (off_t)5 << 32 | 0x77) * PAGE_SIZE)
 
@@ -46,7 +47,7 @@ void range_mergeable(char *addr, size_t pages)
 		die_errno("MADV_MERGEABLE at %p", addr);
 }
 
-/* A content nobody else has. */
+/* Contents that no other page has. */
 static size_t number_of(const char *page)
 {
 	return (uintptr_t)page / PAGE_SIZE;
@@ -94,7 +95,7 @@ char *twin_make_at(char *addr)
 	return addr;
 }
 
-/* Apart from each other, so that no two of them share an anon_vma. */
+/* Apart from each other, so that no two share an anon_vma. */
 char *twin_make(unsigned int nr)
 {
 	return twin_make_at(TWINS + nr * PMD_SIZE);
@@ -110,8 +111,8 @@ void range_move(char *from, size_t pages, char *to)
 }
 
 /*
- * Clearing soft-dirty flushes the whole TLB of the process, on kernels without
- * soft-dirty bits, too; and leaves the mappings alone, unlike mprotect().
+ * Clearing soft-dirty flushes the whole TLB of the process, also on kernels
+ * without soft-dirty. Unlike mprotect(), it does not change the VMAs.
  */
 long act_touch(char *addr, long arg __attribute__((unused)))
 {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Smart scan: what it skips, and that a merged page's past does not count. */
+/*
+ * Smart scan: which pages it skips, and that the history of a merged page does
+ * not count.
+ */
 #include "ksm.h"
 #include "proc/proc.h"
 
 #define AGE_MAX	255u
 
 /*
- * How often a page that never merges is skipped in so many passes: after three
- * looks it is skipped once, later twice, four and eight times between looks
+ * How often smart scan skips a page that never merges in so many passes. After
+ * three scans it skips once, later twice, four and eight times between scans
  * (skip_age() and should_skip_rmap_item() of mm/ksm.c).
  */
 static unsigned int skips(unsigned int passes)
@@ -53,8 +56,8 @@ QUIRE_CASE(ksm, unique_pages_skipped) { unique_skipped(PLAIN); }
 QUIRE_CASE(ksm, unique_pages_skipped_far) { unique_skipped(FAR); }
 
 /*
- * Only the two pages that were merged and then written to are mergeable: in two
- * passes they are too young to be skipped, in twenty they are skipped often.
+ * Only the two pages that were merged and then written to are mergeable. In two
+ * passes they are too young to be skipped; in twenty they are skipped often.
  */
 static void written_scanned(enum range_kind kind)
 {

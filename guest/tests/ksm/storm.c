@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Everything at once: ksmd merges without pause while processes write, move,
- * cut, fork and swap, and merged pages are moved elsewhere. No byte is lost.
+ * All at once: ksmd merges without a pause while processes write, move, split,
+ * fork and swap, and merged pages are migrated. No byte may be lost.
  */
 #include <stdio.h>
 #include <sys/mman.h>
@@ -23,7 +23,10 @@
 #define CONTENTS	5u	/* few, so that most pages find an equal */
 #define SWAP_MIB	32
 
-/* What page n holds in round r of an actor: its own notion of chance. */
+/*
+ * The contents of page n in round r of an actor, in its own pseudo-random
+ * order.
+ */
 static unsigned int content(unsigned int actor, unsigned int round, size_t n)
 {
 	return (actor * 7 + round / 4 * 3 + n * 5 + n / 3) % CONTENTS;
@@ -33,7 +36,10 @@ static void write_some(char *range, unsigned int actor, unsigned int round)
 {
 	size_t n;
 
-	/* In round 4k pages get contents 4k; between, only look at them. */
+	/*
+	 * In round 4k pages get contents 4k; the rounds between only check
+	 * them.
+	 */
 	for (n = 0; round % 4 == 0 && n < STORM_PAGES; n++)
 		pattern_write_page(page_of(range, n), SEED,
 				   content(actor, round, n));
@@ -96,7 +102,7 @@ static void __attribute__((noreturn)) actor(unsigned int nr)
 			child_looks(here, nr, round);
 		if (round % 2)
 			cut(here, round);
-		if (round % 7 == 3)	/* may be refused: somebody holds it */
+		if (round % 7 == 3)	/* may be refused: an extra reference */
 			act_soft_offline(page_of(here, round % STORM_PAGES), 0);
 		verify(here, nr, round);
 	}

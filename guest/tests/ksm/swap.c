@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Merged pages in swap, and mappings that move meanwhile. */
+/* Merged pages in swap, and VMAs that move meanwhile. */
 #include "ksm.h"
 #include "process/map.h"
 
@@ -13,7 +13,7 @@ KSM_CASES(swapped_and_merged_again)
 	expect_found(&all);
 }
 
-/* The page is gone when the mapping moves; what comes back is a new one. */
+/* The page is freed when the VMA moves; swap-in allocates a new one. */
 KSM_CASES(moved_while_swapped)
 {
 	struct places all = pair_merged(kind);
@@ -27,8 +27,8 @@ KSM_CASES(moved_while_swapped)
 }
 
 /*
- * The page is still in the swap cache when the mapping moves: what is mapped
- * then at the new place is the merged page, and ksmd has not merged it there.
+ * The page is still in the swap cache when the VMA moves. The new place then
+ * maps the merged page, and ksmd has not merged it there.
  */
 static struct places moved_in_swap_cache(enum range_kind kind)
 {
@@ -53,7 +53,7 @@ KSM_CASES(moved_in_swap_cache_scanned)
 	expect_found(&all);
 }
 
-/* Stock looks for the page only where ksmd has seen it. */
+/* Stock looks for the page only where ksmd has scanned it. */
 QUIRE_CASE_TAGGED(ksm, moved_in_swap_cache_unscanned, MENDS)
 {
 	struct places all;
@@ -86,8 +86,8 @@ static int swap_out_with(struct places *all, char *second)
 }
 
 /*
- * Two pages of one range are merged. While they are in the swap cache, the one
- * moves onto the other's place: the same merged page at the same address as
+ * Two pages of one range are merged. While they are in the swap cache, one is
+ * moved to the place of the other: the same merged page at the same address as
  * before, with another index.
  */
 KSM_CASES(moved_onto_sharer)
@@ -115,8 +115,8 @@ static long onto_sharer(char *second, long held)
 }
 
 /*
- * The same in a child that has moved nothing so far, with a mapping that was no
- * longer mergeable when the child was born.
+ * The same in a child that has moved nothing so far, with a VMA that was no
+ * longer mergeable when the child was forked.
  */
 KSM_CASES(moved_onto_sharer_by_child)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Mappings split, merged, cut off and moved around the merged page. */
+/* VMAs that are split, merged, unmapped and moved around the merged page. */
 #include <sys/mman.h>
 
 #include "ksm.h"
@@ -11,7 +11,7 @@ static void protect(size_t page, size_t pages, int prot)
 		die_errno("cannot protect pages from %zu", page);
 }
 
-/* What does not end with the pages swapped out. */
+/* The checks that do not end with the pages swapped out. */
 static void expect_there(const struct places *all)
 {
 	expect_same(all);
@@ -33,7 +33,7 @@ KSM_CASES(split_around)
 	expect_found(&all);
 }
 
-/* Already in pieces when it is merged; the pieces become one again. */
+/* Split before the merge; then the parts become one VMA again. */
 KSM_CASES(split_before_merge)
 {
 	struct places all = pair_make(kind);
@@ -74,7 +74,7 @@ KSM_CASES(neighbours_moved)
 	expect_found(&all);
 }
 
-/* Neighbours of other mappings come to be beside the page. */
+/* VMAs of other memory become neighbours of the page. */
 KSM_CASES(neighbours_replaced)
 {
 	struct places all = pair_merged(kind);
@@ -102,7 +102,7 @@ KSM_CASES(grown)
 	expect_found(&all);
 }
 
-/* A mapping that grows downwards begins at ever smaller indexes. */
+/* A VMA that grows downwards starts at ever smaller indexes. */
 QUIRE_CASE(ksm, grown_downwards)
 {
 	struct places all = { 0 };
@@ -124,7 +124,7 @@ QUIRE_CASE(ksm, grown_downwards)
 	expect_found(&all);
 }
 
-/* First and last page of a mapping: an index beside them is in no mapping. */
+/* First and last page of a VMA: an index beside them is in no VMA. */
 static void edge(enum range_kind kind, size_t page)
 {
 	struct places all = { 0 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What reclaim of lazily freed folios may do to their content: what is clean
- * goes, as whole pages; what was written after MADV_FREE stays, every byte.
+ * Contents of lazily freed folios after reclaim. Clean pages are dropped as a
+ * whole. Pages written after MADV_FREE keep every byte.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -30,7 +30,7 @@ QUIRE_CASE_SIZES(lazyfree, clean_dropped, ALL_SIZES)
 	}
 }
 
-/* Only read before MADV_FREE and after: still clean. */
+/* Only read, before MADV_FREE and after it: still clean. */
 QUIRE_CASE_SIZES(lazyfree, clean_read_dropped, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);
@@ -54,7 +54,7 @@ static void check_redirtied(unsigned long kib, bool by_pte, enum how how,
 	lazy_rewrite(at, pages, kib, mask);
 	reclaim(at, pages, how);
 	expect_survivors(at, pages, kib, mask);
-	/* And once more, now that it is in part swap-backed. */
+	/* And again, now that part of it is swap-backed. */
 	reclaim(at, pages, how);
 	expect_survivors(at, pages, kib, mask);
 	expect_writable(at, pages);
@@ -77,7 +77,7 @@ QUIRE_CASE_SIZES(lazyfree, redirtied_kept_memcg, ALL_SIZES)
 	}
 }
 
-/* With swap, what was written may leave memory, and comes back. */
+/* With swap, written pages may be swapped out and come back. */
 QUIRE_CASE_SIZES(lazyfree, redirtied_swapped, ALL_SIZES)
 {
 	swap_on(SWAP_MIB);
@@ -85,12 +85,12 @@ QUIRE_CASE_SIZES(lazyfree, redirtied_swapped, ALL_SIZES)
 		for_each_mapping(by_pte, kib)
 			check_redirtied(kib, by_pte, BY_PAGEOUT, mask);
 	}
-	/* Up to 64 free slots of swap, twice, are kept per CPU. */
+	/* Each CPU caches up to 64 free slots of swap, twice. */
 	EXPECT(swap_used_kib() <= 512, "%lu KiB of swap are still in use",
 	       swap_used_kib());
 }
 
-/* Redirtied as a whole: kept as a whole, then an ordinary folio for swap. */
+/* Redirtied as a whole: kept as a whole, then swapped out as any folio. */
 QUIRE_CASE_SIZES(lazyfree, redirtied_whole, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);
@@ -112,7 +112,7 @@ QUIRE_CASE_SIZES(lazyfree, redirtied_whole, ALL_SIZES)
 	}
 }
 
-/* One byte changed in a page of old data: all of the page counts again. */
+/* One byte written in a page with old data: all of the page must be kept. */
 static void check_bytes(unsigned long kib, const struct mask *mask)
 {
 	size_t n, pages = range_pages(kib);
@@ -140,7 +140,7 @@ QUIRE_CASE_SIZES(lazyfree, one_byte_kept, ALL_SIZES)
 		check_bytes(kib, mask);
 }
 
-/* MADV_FREE of what was redirtied and made swap-backed again. */
+/* MADV_FREE of a folio that was redirtied and is swap-backed again. */
 QUIRE_CASE_SIZES(lazyfree, freed_again, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);
@@ -158,7 +158,7 @@ QUIRE_CASE_SIZES(lazyfree, freed_again, ALL_SIZES)
 	}
 }
 
-/* Only some folios of the range are redirtied: these stay, the others go. */
+/* Only some folios of the range are redirtied. These stay; the others go. */
 QUIRE_CASE_SIZES(lazyfree, every_other_folio, 4, 16, 64, 256)
 {
 	size_t n, nr = folio_pages(kib), pages = range_pages(kib);

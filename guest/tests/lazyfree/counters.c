@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the kernel counts must be what there is, while and after. */
+/* The kernel's counters must be correct during reclaim and after it. */
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -42,7 +42,7 @@ static void check_counts(unsigned long kib, enum how how)
 	for (n = 0; n < pages; n += 4 * nr)
 		lazy_rewrite(page_at(at, n), nr, kib, MASK_ALL);
 	reclaim(at, pages, how);
-	/* One folio of four is left, rewritten. */
+	/* One folio of four is left: the rewritten one. */
 	expect_usage(&first, all / 4, 0);
 	expect_counts(at, all / 4, 0);
 	range_drop(at, pages);
@@ -58,7 +58,7 @@ QUIRE_CASE_SIZES(lazyfree, counters, ALL_SIZES)
 		check_counts(kib, how);
 }
 
-/* Dropped, filled and given up again and again: nothing is left behind. */
+/* Fill, free and drop many times: nothing may be left behind. */
 QUIRE_CASE_SIZES(lazyfree, nothing_leaks, ALL_SIZES)
 {
 	size_t pages = MIB_EACH * MIB / PAGE_SIZE, round;
@@ -80,7 +80,7 @@ QUIRE_CASE_SIZES(lazyfree, nothing_leaks, ALL_SIZES)
 }
 
 /*
- * The child ends with a mapping that has seen drops, failures and swap; the
+ * The child exits with memory that was partly dropped, kept and swapped. The
  * kernel then checks the child's counters itself ("Bad rss-counter").
  */
 QUIRE_CASE_SIZES(lazyfree, counters_at_exit, ALL_SIZES)
@@ -115,8 +115,8 @@ QUIRE_CASE_SIZES(lazyfree, counters_at_exit, ALL_SIZES)
 }
 
 /*
- * A folio that is dropped as a whole was never mapped in part: it has no
- * business on the list of folios to split. Stock 6.12 puts each one there.
+ * A folio that is dropped as a whole was never partially mapped, so it must not
+ * be on the deferred split list. Stock 6.12 puts every such folio there.
  */
 QUIRE_CASE_SIZES_TAGGED(lazyfree, not_split_deferred, SERIES, LARGE_SIZES)
 {
@@ -136,7 +136,7 @@ QUIRE_CASE_SIZES_TAGGED(lazyfree, not_split_deferred, SERIES, LARGE_SIZES)
 	}
 }
 
-/* Nor is a folio that stays whole, whatever it is that keeps it. */
+/* Nor is a folio that stays whole, for whatever reason it was kept. */
 QUIRE_CASE_SIZES_TAGGED(lazyfree, kept_not_split_deferred, SERIES, LARGE_SIZES)
 {
 	size_t pages = range_pages(kib);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lazily freed pages that the kernel writes to, not the program: direct I/O
- * reads into them through the pages themselves. Their entries stay clean; only
- * the folio is marked dirty.
+ * Lazily freed pages that the kernel writes to: direct I/O reads into the pages
+ * themselves, not through the mapping. Their PTEs stay clean; only the folio is
+ * marked dirty.
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,11 +12,11 @@
 #include "proc/knob.h"
 #include "process/map.h"
 
-/* A block device in memory; nothing else uses it without swap. */
+/* A block device in memory, unused unless there is swap. */
 #define SYSFS	"/sys/block/zram0"
 #define DEVICE	"/dev/zram0"
 
-/* A device with page n of SEED_NEW at block n; open for direct I/O. */
+/* Makes a device with page n of SEED_NEW at block n, open for direct I/O. */
 static int device(size_t pages)
 {
 	size_t len = pages * PAGE_SIZE;

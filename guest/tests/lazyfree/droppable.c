@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * MAP_DROPPABLE memory (mmap(2), Linux 6.11) may be dropped at any time, dirty
- * or not, and never goes to swap.
+ * MAP_DROPPABLE memory (mmap(2), Linux 6.11): the kernel may drop it at any
+ * time, dirty or not, and never swaps it out.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -48,7 +48,7 @@ static void check_dropped(unsigned long kib, bool by_pte, bool clean,
 	unsigned long out = vmstat("pswpout");
 
 	reclaim(at, pages, how);
-	/* Reclaim of the cgroup may swap other memory of this process out. */
+	/* Reclaim of the cgroup may swap out other memory of this process. */
 	if (how == BY_PAGEOUT)
 		EXPECT_EQ(vmstat("pswpout") - out, 0);
 	expect_dropped(at, pages);
@@ -78,7 +78,9 @@ QUIRE_CASE_SIZES(lazyfree, droppable_clean, ALL_SIZES)
 	check_all_ways(kib, true);
 }
 
-/* A reference keeps it for now, and does not make it swap-backed either. */
+/*
+ * An extra reference keeps the folio for now, but does not make it swap-backed.
+ */
 static void check_held(unsigned long kib, bool by_pte, enum how how)
 {
 	size_t kept, pages = range_pages(kib);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Folios that lie across the end of a page table or of a VMA, or are mapped in
- * part: what a run of entries must not reach over.
+ * Folios that cross the end of a page table or of a VMA, or are partially
+ * mapped. A batch of PTEs must end there.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 #include "lazyfree.h"
 #include "memory/part.h"
 
-/* Move the range so that `before` pages lie below the end of a page table. */
+/* Moves the range so that `before` pages lie below the end of a page table. */
 static char *move_across(char *at, size_t pages, size_t before)
 {
 	char *to = range_hole(page_at(DST_BASE, PMD_PAGES - before), pages);
@@ -102,7 +102,7 @@ static void check_part_held(unsigned long kib, const struct mask *mask,
 {
 	size_t n, pages = range_pages(kib);
 	char *at = lazy_range(kib, true);
-	/* Held by a page that nothing happens to. */
+	/* An extra reference to a page outside the mask. */
 	struct snapshot *before;
 	struct hold hold;
 
@@ -124,7 +124,7 @@ QUIRE_CASE_SIZES(lazyfree, part_held, LARGE_SIZES)
 	for_each_part(kib, check_part_held);
 }
 
-/* Redirtied in one part, and the other part unmapped, or in another VMA. */
+/* Redirtied in one part; the other part is unmapped, or in another VMA. */
 static void check_part_redirtied(unsigned long kib, const struct mask *mask,
 				 const struct part *part)
 {

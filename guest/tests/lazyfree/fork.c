@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lazily freed folios of two processes: what the one gave up may still count
- * for the other, and nothing of the one ever shows in the other.
+ * Lazily freed folios that two processes share. A page that one frees may still
+ * be in use by the other. Neither may see what the other writes.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -17,7 +17,7 @@ static void write_all(char *addr, size_t pages, uint64_t seed)
 	pattern_write(addr, pages * PAGE_SIZE, seed);
 }
 
-/* A child whose memory counts: twice it looks for all of it, then it writes. */
+/* A child that does not free the pages: it checks them twice, then writes. */
 static void child_keeps(struct peer *peer, char *addr, size_t pages)
 {
 	peer_wait(peer);
@@ -30,7 +30,7 @@ static void child_keeps(struct peer *peer, char *addr, size_t pages)
 	peer_end(peer);
 }
 
-/* The parent gives up what the child does not. */
+/* The parent frees the pages; the child does not. */
 static void check_before(unsigned long kib, bool by_pte)
 {
 	size_t pages = range_pages(kib);
@@ -48,10 +48,10 @@ static void check_before(unsigned long kib, bool by_pte)
 	reclaim_shared(peer.pid);
 	expect_old_or_zero(at, pages, 0);
 	expect_writable(at, pages);
-	peer_turn(&peer);	/* the child has what it had, and writes */
+	peer_turn(&peer);	/* the child still has all pages, and writes */
 	expect_content(at, pages, SEED_NEW, 0);
 	peer_turn(&peer);
-	peer_join(&peer, "the child that gave up nothing");
+	peer_join(&peer, "the child that freed nothing");
 	range_drop(at, pages);
 }
 
@@ -68,7 +68,7 @@ QUIRE_CASE_SIZES(lazyfree, fork_then_free_swap, ALL_SIZES)
 		check_before(kib, by_pte);
 }
 
-/* A child of a range that was given up before: it rewrites some pages. */
+/* A child of a range that was freed before the fork: it rewrites some pages. */
 static void child_rewrites(struct peer *peer, char *addr, size_t pages,
 			   unsigned long kib, const struct mask *mask)
 {
@@ -136,7 +136,7 @@ static size_t present_in(pid_t pid, char *addr, size_t pages)
 	return count;
 }
 
-/* Clean in both: dropped from both. */
+/* Clean in both processes: dropped from both. */
 QUIRE_CASE_SIZES(lazyfree, shared_clean_dropped, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);

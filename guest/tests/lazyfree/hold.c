@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reclaim that fails because something else refers to the folio: nothing at
- * all may change, and the next try, without that reference, succeeds.
+ * Reclaim that fails because of an extra reference to the folio. It must change
+ * nothing. Once the reference is gone, reclaim succeeds.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #include "lazyfree.h"
 #include "proc/proc.h"
 
-/* Pages of a folio whose reference is held: only it matters that one is. */
+/* The page of a folio to which the reference is taken; any page will do. */
 static const struct mask *const positions[] = {
 	&masks[0], &masks[1], &masks[2],
 };
@@ -37,7 +37,10 @@ static void check_held(unsigned long kib, bool by_pte, enum how how,
 	reclaim(at, pages, how);
 	expect_entries(before, at);
 	expect_content(at, kept, SEED, 0);
-	/* Where a pipe cannot hold all folios, the rest is not held. */
+	/*
+	 * A pipe may be too small for all folios; the rest has no extra
+	 * reference.
+	 */
 	expect_dropped(page_at(at, kept), pages - kept);
 	hold_end(&hold);
 	expect_entries(before, at);
@@ -61,8 +64,9 @@ QUIRE_CASE_SIZES(lazyfree, held_unchanged, ALL_SIZES)
 }
 
 /*
- * A folio that was held is still lazyfree, and its pages are still clean: it
- * needs no swap to be dropped later. Stock 6.12 makes it swap-backed.
+ * A folio that had an extra reference is still lazyfree, and its pages are
+ * still clean, so it can be dropped later without swap. Stock 6.12 makes it
+ * swap-backed.
  */
 static void check_stays_lazyfree(unsigned long kib, bool by_pte, enum how how)
 {
@@ -77,7 +81,7 @@ static void check_stays_lazyfree(unsigned long kib, bool by_pte, enum how how)
 	EXPECT_EQ(smaps_kib(at, "LazyFree"), kept * PAGE_SIZE / KIB);
 	hold_end(&hold);
 	reclaim(at, pages, how);
-	/* Reclaim of the cgroup may swap other memory of this process out. */
+	/* Reclaim of the cgroup may swap out other memory of this process. */
 	if (how == BY_PAGEOUT)
 		EXPECT_EQ(vmstat("pswpout") - out, 0);
 	expect_dropped(at, pages);
@@ -94,8 +98,8 @@ QUIRE_CASE_SIZES_TAGGED(lazyfree, held_stays_lazyfree, SERIES, ALL_SIZES)
 }
 
 /*
- * The owner of a pin may write to the pages and never dirty them, so a pinned
- * folio is made swap-backed: its content counts again.
+ * The owner of a pin may write to the pages without marking them dirty. A
+ * pinned folio must therefore become swap-backed: its contents must be kept.
  */
 static void check_pinned(unsigned long kib, bool by_pte, enum how how)
 {
@@ -121,7 +125,7 @@ QUIRE_CASE_SIZES(lazyfree, pinned_becomes_swapbacked, ALL_SIZES)
 	}
 }
 
-/* Held and redirtied: kept, and swap-backed for good. */
+/* An extra reference and redirtied: kept, and swap-backed from then on. */
 static void check_held_redirtied(unsigned long kib, bool by_pte,
 				 const struct mask *mask)
 {
@@ -154,7 +158,7 @@ QUIRE_CASE_SIZES(lazyfree, held_redirtied, ALL_SIZES)
 	}
 }
 
-/* Redirtied while held, after a first failure. */
+/* Redirtied while the reference exists, after a first failure. */
 QUIRE_CASE_SIZES(lazyfree, held_then_redirtied, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);
@@ -173,7 +177,7 @@ QUIRE_CASE_SIZES(lazyfree, held_then_redirtied, ALL_SIZES)
 	}
 }
 
-/* What is held keeps its content, whatever becomes of the mapping. */
+/* The held pages keep their contents when the mapping is gone. */
 QUIRE_CASE_SIZES(lazyfree, held_content, ALL_SIZES)
 {
 	static char page[PAGE_SIZE];

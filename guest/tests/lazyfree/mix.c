@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Folios whose pages differ in what their entries allow or remember, and a
- * reclaim that fails: each page has back what it had, and not what the first
- * page of the folio had.
+ * Folios whose pages have different PTE bits, and a reclaim that fails. Each
+ * page must get back its own bits, not those of the folio's first page.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -13,8 +12,8 @@
 #include "process/peer.h"
 
 /*
- * Where a page that parent and child share became writable by mistake, what
- * the one writes shows in the other.
+ * If a page that parent and child share became writable by mistake, one process
+ * would see what the other writes.
  */
 static void check_writable(unsigned long kib, const struct mask *alone,
 			   bool redirty)
@@ -37,7 +36,7 @@ static void check_writable(unsigned long kib, const struct mask *alone,
 	expect_entries(before, at);
 	expect_writable(at, pages);
 	hold_end(&hold);
-	peer_turn(&peer);	/* the child sees nothing of that, and writes */
+	peer_turn(&peer);	/* the child sees no write, and writes */
 	expect_content(at, pages, SEED_NEW, 0);
 	peer_turn(&peer);
 	peer_join(&peer, "the child of a range that stays");
@@ -58,8 +57,8 @@ QUIRE_CASE_SIZES(lazyfree, writable_not_gained_dirty, LARGE_SIZES)
 }
 
 /*
- * The child is gone: pages differ in being writable, but nobody shares them.
- * One pass has to drop all, though it takes several runs of entries.
+ * The child has exited. Some pages are writable and others not, but none is
+ * shared. One pass has to drop them all, in several batches of PTEs.
  */
 QUIRE_CASE_SIZES(lazyfree, mixed_writable_dropped, ALL_SIZES)
 {
@@ -113,7 +112,7 @@ static char *range_soft_dirty(unsigned long kib, const struct mask *mask,
 	return at;
 }
 
-/* What a reference keeps is as it was. */
+/* Pages with an extra reference are unchanged. */
 static void check_held(char *at, size_t pages, unsigned long kib, enum how how)
 {
 	struct hold hold = hold_folios(at, pages, kib, 0);
@@ -157,7 +156,7 @@ QUIRE_CASE_SIZES(lazyfree, soft_dirty_same, ALL_SIZES)
 	}
 }
 
-/* All pages are read-only, so that they differ in their soft-dirty bit alone. */
+/* All pages are read-only, so only their soft-dirty bits differ. */
 QUIRE_CASE_SIZES(lazyfree, soft_dirty_same_read_only, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);
@@ -172,7 +171,7 @@ QUIRE_CASE_SIZES(lazyfree, soft_dirty_same_read_only, ALL_SIZES)
 	}
 }
 
-/* Without a hold: it is the dirty page that makes reclaim fail. */
+/* Without an extra reference: reclaim fails because of the dirty page. */
 QUIRE_CASE_SIZES(lazyfree, soft_dirty_same_redirtied, ALL_SIZES)
 {
 	needs_soft_dirty();

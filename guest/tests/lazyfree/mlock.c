@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mlock()ed pages are not reclaimed, lazily freed or not: also where only a
- * part of a folio is locked. MLOCK_ONFAULT, because mlock() itself writes.
+ * Reclaim must keep mlock()ed pages, lazily freed or not, also when only part
+ * of a folio is locked. MLOCK_ONFAULT, because plain mlock() writes to the
+ * pages.
  */
 #include <sys/mman.h>
 
 #include "lazyfree.h"
 #include "proc/proc.h"
 
-/* The others may be dropped, or not, if their folio is kept as a whole. */
+/* The other pages may be dropped, or kept if the folio is kept as a whole. */
 static void check_locked(unsigned long kib, bool by_pte,
 			 const struct mask *mask)
 {

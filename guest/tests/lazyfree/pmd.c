@@ -20,7 +20,7 @@ static char *pmd_range(size_t pages)
 	return at;
 }
 
-/* A single byte makes all of it count again. */
+/* One byte written: the whole folio must be kept. */
 static void check_byte(size_t offset, enum how how)
 {
 	size_t pages = range_pages(KIB_PMD);
@@ -47,8 +47,8 @@ QUIRE_CASE(lazyfree, pmd_one_byte_kept)
 }
 
 /*
- * Redirtied, and kept without splitting the PMD: no byte is lost, and nothing
- * of the mapping changed. Stock 6.12 splits it before it looks.
+ * Redirtied, and kept without splitting the PMD: no byte is lost, and the
+ * mapping is unchanged. Stock 6.12 splits the PMD first.
  */
 QUIRE_CASE_TAGGED(lazyfree, pmd_redirtied_not_split, SERIES)
 {
@@ -74,7 +74,7 @@ QUIRE_CASE_TAGGED(lazyfree, pmd_redirtied_not_split, SERIES)
 	}
 }
 
-/* What was kept is an ordinary folio: it goes to swap and comes back. */
+/* A kept folio is an ordinary one: it is swapped out and comes back. */
 QUIRE_CASE(lazyfree, pmd_redirtied_to_swap)
 {
 	size_t pages = range_pages(KIB_PMD);
@@ -90,7 +90,7 @@ QUIRE_CASE(lazyfree, pmd_redirtied_to_swap)
 	range_drop(at, pages);
 }
 
-/* And can be given up once more. */
+/* And can be freed lazily again. */
 QUIRE_CASE(lazyfree, pmd_redirtied_freed_again)
 {
 	size_t pages = range_pages(KIB_PMD);
@@ -105,8 +105,8 @@ QUIRE_CASE(lazyfree, pmd_redirtied_freed_again)
 }
 
 /*
- * Mapped by PMD in the parent, by PTEs in the child, and redirtied in the one,
- * the other, or none. The child makes its first and last page its own.
+ * Mapped by PMD in the parent and by PTEs in the child; redirtied by one, the
+ * other, or neither. The child has its own copies of its first and last page.
  */
 static void check_two_ways(bool parent_writes, bool child_writes)
 {
@@ -149,7 +149,7 @@ QUIRE_CASE(lazyfree, pmd_and_ptes)
 	check_two_ways(true, true);
 }
 
-/* The child's PMD is dirty still: written before the parent gave it up. */
+/* The child's PMD is still dirty from before the parent's MADV_FREE. */
 QUIRE_CASE(lazyfree, pmd_child_dirty)
 {
 	size_t pages = range_pages(KIB_PMD);
@@ -161,13 +161,13 @@ QUIRE_CASE(lazyfree, pmd_child_dirty)
 		expect_content(at, pages, SEED, 0);
 		peer_end(&peer);
 	}
-	/* By PTEs, because MADV_FREE leaves a shared PMD alone. */
+	/* By PTEs, because MADV_FREE skips a shared PMD. */
 	range_split_pmds(at, pages);
 	if (madvise(at, pages * PAGE_SIZE, MADV_FREE))
 		die_errno("MADV_FREE of shared pages");
 	reclaim_shared(peer.pid);
 	expect_old_or_zero(at, pages, 0);
 	peer_turn(&peer);
-	peer_join(&peer, "the child that gave up nothing");
+	peer_join(&peer, "the child that freed nothing");
 	range_drop(at, pages);
 }

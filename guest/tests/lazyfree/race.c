@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A thread that uses lazily freed pages while reclaim is at work on them. */
+/* A thread that uses lazily freed pages during reclaim. */
 #include <sys/mman.h>
 
 #include "kernel/memcg.h"
@@ -13,7 +13,7 @@ static void round_of_writes(struct racer *racer, unsigned int round,
 	size_t n;
 
 	racer->old = 0x01d0000000000000ull + round;
-	/* Folios anew: what was dropped, or came back from swap, is small. */
+	/* New folios: dropped or swapped-in pages are small ones now. */
 	racer_refill(racer, kib, SEED);
 	for (n = 0; n < racer->pages; n++) {
 		*racer_word(racer, n) = racer->old;

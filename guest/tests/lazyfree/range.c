@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Lazily freed ranges, and what to do to them. */
+/* Lazily freed ranges, and operations on them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A run of entries ends with its page table (tables.h). */
+/* A batch of PTEs ends with its page table (tables.h). */
 #include "kernel/tables.h"
 #include "lazyfree.h"
 

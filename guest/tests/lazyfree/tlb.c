@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * After reclaim, no CPU may still reach a page that was dropped: neither the
- * CPU that reclaimed nor another one that used the page all the time.
+ * After reclaim, no CPU may still have a TLB entry for a dropped page: neither
+ * the CPU that reclaimed nor another one that used the page throughout.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -10,7 +10,7 @@
 #include "lazyfree.h"
 #include "process/cpu.h"
 
-/* Touch each page, so that this CPU's TLB holds its entry. Returns the sum. */
+/* Touches each page, so that this CPU's TLB has its entry. Returns the sum. */
 static uint64_t touch(const char *addr, size_t pages)
 {
 	uint64_t sum = 0;
@@ -21,7 +21,10 @@ static uint64_t touch(const char *addr, size_t pages)
 	return sum;
 }
 
-/* The range starts lazyfree and in the TLB; in the end no page reads as old. */
+/*
+ * All pages are lazyfree and in the TLB first. Afterwards no page may read as
+ * before.
+ */
 QUIRE_CASE_SIZES(lazyfree, tlb_flushed, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);
@@ -54,7 +57,7 @@ static void *watch(void *arg)
 	stay_on_cpu(cpu_count() - 1);
 	touch(watcher->addr, watcher->pages);
 	__atomic_store_n(&watcher->reached, true, __ATOMIC_SEQ_CST);
-	/* No system call while it waits: the TLB stays as it is. */
+	/* No system call while it waits, so that the TLB is not flushed. */
 	while (!__atomic_load_n(&watcher->look, __ATOMIC_SEQ_CST))
 		;
 	watcher->sum = touch(watcher->addr, watcher->pages);

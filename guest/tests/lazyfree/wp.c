@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Write protection by userfaultfd on some pages of a lazily freed folio: a
- * reclaim that fails neither loses it nor spreads it.
+ * Write protection by userfaultfd on some pages of a lazily freed folio. A
+ * reclaim that fails must neither remove it nor apply it to other pages.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -70,7 +70,7 @@ QUIRE_CASE_SIZES(lazyfree, wp_redirtied, ALL_SIZES)
 	}
 }
 
-/* Clean and protected pages are dropped as any others, in several runs. */
+/* Clean protected pages are dropped as any others, in several batches. */
 QUIRE_CASE_SIZES(lazyfree, wp_dropped, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);

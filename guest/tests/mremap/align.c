@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Moves that start, end or land anywhere: in mid-folio, off a folio's natural
- * alignment, and across the 2 MiB that one page table maps.
+ * Moves with any alignment: that start or end inside a folio, whose destination
+ * does not have the folio's natural alignment, and that cross the 2 MiB of one
+ * page table.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -51,7 +52,7 @@ QUIRE_CASE_SIZES(mremap, unaligned_mixed_states, ALL_SIZES)
 	expect_writable(again, pages);
 }
 
-/* Move `nr` pages from page `first` on; the rest must not notice. */
+/* Moves `nr` pages from page `first` on; the rest must not change. */
 static void check_part(char *from, size_t pages, size_t first, size_t nr,
 		       char *to)
 {
@@ -99,7 +100,7 @@ QUIRE_CASE_SIZES(mremap, part_of_range, ALL_SIZES)
 	}
 }
 
-/* Each block in two halves to different places, then put together again. */
+/* Moves the halves of each block to different places, then together again. */
 QUIRE_CASE_SIZES(mremap, halves_apart_and_together, ALL_SIZES)
 {
 	size_t n, half = BLOCK / 2, pages = range_pages(kib);
@@ -121,7 +122,7 @@ QUIRE_CASE_SIZES(mremap, halves_apart_and_together, ALL_SIZES)
 	}
 	expect_moved(before, from, WP_KEPT);
 	expect_content(from, pages, SEED, 0);
-	/* As one range again, where the kernel could merge the mappings. */
+	/* As one range again, where the kernel could merge the VMAs. */
 	if (mremap(from, pages * PAGE_SIZE, pages * PAGE_SIZE,
 		   MREMAP_MAYMOVE | MREMAP_FIXED, low) == low)
 		expect_moved(before, low, WP_KEPT);
@@ -133,7 +134,9 @@ QUIRE_CASE_SIZES(mremap, halves_apart_and_together, ALL_SIZES)
 	free(before);
 }
 
-/* The halves of each block in the wrong order: pfns jump back inside a block. */
+/*
+ * The halves of each block in the wrong order: pfns jump back inside a block.
+ */
 QUIRE_CASE_SIZES(mremap, halves_swapped, ALL_SIZES)
 {
 	size_t n, half = BLOCK / 2, pages = range_pages(kib);
@@ -166,7 +169,7 @@ static void check_straddle(unsigned long kib, size_t before, size_t final_shift)
 
 	move_and_check(from, pages, across);
 	expect_content(across, pages, SEED, 0);
-	/* Now folios straddle a boundary at the source. */
+	/* Now folios cross a boundary at the source. */
 	move_and_check(across, pages, to);
 	expect_content(to, pages, SEED, 0);
 	expect_writable(to, pages);
@@ -183,7 +186,7 @@ QUIRE_CASE_SIZES(mremap, across_pmd, ALL_SIZES)
 		check_straddle(kib, before_pmd[i], BLOCK);
 }
 
-/* Source and destination straddle a boundary, at different pages or the same. */
+/* Source and destination cross a boundary, at the same page or not. */
 QUIRE_CASE_SIZES(mremap, across_two_pmds, ALL_SIZES)
 {
 	size_t i;
@@ -194,7 +197,7 @@ QUIRE_CASE_SIZES(mremap, across_two_pmds, ALL_SIZES)
 	}
 }
 
-/* Long ranges: single entries, then whole page tables, then entries again. */
+/* Long ranges: single PTEs, then whole page tables, then single PTEs again. */
 QUIRE_CASE_SIZES(mremap, tables_and_entries, ALL_SIZES)
 {
 	size_t pages = 2 * PMD_PAGES + range_pages(kib);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What must hold before and after a move. */
+/* Checks before and after a move. */
 #include <stdlib.h>
 
 #include "mremap.h"
 #include "proc/proc.h"
 
-/* What pagemap shows of an absent page that has only a uffd-wp marker. */
+/* The pagemap of an absent page that has only a uffd-wp marker. */
 static bool is_marker(const struct page_state *page)
 {
-	/* Markers use one of the last swap types; zram has the first. */
+	/* Markers use one of the last swap types; zram uses the first. */
 	return page->swapped && page->uffd_wp && page->swap_type;
 }
 
-/* pagemap's view of a page after its move, given the one before. */
+/* The pagemap that a page must have after its move, from the one before. */
 static struct page_state moved_state(struct page_state page, enum wp_rule rule,
 				     bool soft_dirty)
 {
@@ -46,7 +46,7 @@ static void expect_same(const struct page_state *now,
 	EXPECT(now->uffd_wp == want->uffd_wp,
 	       "page %zu: uffd-wp %d, expected %d", n, now->uffd_wp,
 	       want->uffd_wp);
-	/* Of an empty entry, soft-dirty only speaks of the VMA. */
+	/* For an empty PTE, soft-dirty is that of the VMA. */
 	if (now->present || now->swapped)
 		EXPECT(now->soft_dirty == want->soft_dirty,
 		       "page %zu: soft-dirty %d, expected %d", n,
@@ -85,7 +85,7 @@ void expect_empty(const char *addr, size_t pages)
 
 	for (n = 0; n < pages; n++)
 		EXPECT(!now->page[n].present && !now->page[n].swapped,
-		       "page %zu of %p should be empty, pagemap has %#llx", n,
+		       "page %zu of %p should be empty: pagemap has %#llx", n,
 		       addr, (unsigned long long)now->page[n].raw);
 	free(now);
 }

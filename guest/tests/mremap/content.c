@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A move keeps pages, swap entries and holes where they are in the range, and
- * what is in them. Destinations are aligned to a block, not to 2 MiB, so that
- * single entries and not whole page tables are moved.
+ * A move keeps the order and contents of pages, swap entries and holes.
+ * Destinations are aligned to a block, not to 2 MiB, so that PTEs are moved and
+ * not whole page tables.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -27,7 +27,9 @@ QUIRE_CASE_SIZES(mremap, whole_folios, ALL_SIZES)
 	expect_guards();
 }
 
-/* Folios that are moved again, by a whole block and back where they came from. */
+/*
+ * Folios that are moved again: by a whole block, and back to where they were.
+ */
 QUIRE_CASE_SIZES(mremap, there_and_back, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);
@@ -76,7 +78,7 @@ QUIRE_CASE_SIZES(mremap, all_swapped, ALL_SIZES)
 	expect_writable(to, pages);
 }
 
-/* Every second block swapped out or faulted back in, page by page. */
+/* Every second block is swapped out or swapped in again, page by page. */
 QUIRE_CASE_SIZES(mremap, partly_swapped_in, ALL_SIZES)
 {
 	size_t n, pages = range_pages(kib);
@@ -93,7 +95,7 @@ QUIRE_CASE_SIZES(mremap, partly_swapped_in, ALL_SIZES)
 	expect_writable(to, pages);
 }
 
-/* One page of each block is there, a different one each time. */
+/* One page of each block is present, a different one each time. */
 QUIRE_CASE_SIZES(mremap, sparse, ALL_SIZES)
 {
 	size_t n, pages = range_pages(kib);
@@ -116,8 +118,8 @@ QUIRE_CASE_SIZES(mremap, sparse, ALL_SIZES)
 }
 
 /*
- * Pages that were only read map the zero page: entries with one and the same
- * pfn side by side, between pages of folios.
+ * Pages that were only read map the zero page: PTEs with the same pfn side by
+ * side, between pages of folios.
  */
 QUIRE_CASE_SIZES(mremap, zero_pages, ALL_SIZES)
 {
@@ -161,7 +163,7 @@ QUIRE_CASE_SIZES(mremap, grow, ALL_SIZES)
 	free(before);
 }
 
-/* Only the first pages of the range are kept, and moved; in mid-folio. */
+/* Only the first pages of the range are kept and moved: part of a folio. */
 QUIRE_CASE_SIZES(mremap, shrink, ALL_SIZES)
 {
 	size_t pages = range_pages(kib), kept = pages / 2 + BLOCK / 2;
@@ -178,7 +180,7 @@ QUIRE_CASE_SIZES(mremap, shrink, ALL_SIZES)
 	free(before);
 }
 
-/* What was mapped at the destination goes away, all of it. */
+/* The move unmaps everything at the destination. */
 QUIRE_CASE_SIZES(mremap, over_another_mapping, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);
@@ -197,7 +199,7 @@ QUIRE_CASE_SIZES(mremap, over_another_mapping, ALL_SIZES)
 	free(before);
 }
 
-/* The old range stays mapped, is really empty, and can be used again. */
+/* The old range stays mapped, is empty, and can be used again. */
 static void check_dontunmap(char *from, size_t pages, char *to)
 {
 	struct snapshot *before = snapshot(from, pages);
@@ -222,7 +224,7 @@ QUIRE_CASE_SIZES(mremap, dontunmap, ALL_SIZES)
 	expect_guards();
 }
 
-/* The same with pages in all states, and from one range three times over. */
+/* The same with pages in all states, and three times from the same range. */
 QUIRE_CASE_SIZES(mremap, dontunmap_mixed, ALL_SIZES)
 {
 	size_t pages = mixed_pages(kib);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A process that has moved ranges about leaves nothing behind: no page, no swap
- * entry, no count. (A wrong count of its own the kernel reports at exit.)
+ * A process that moved ranges leaves nothing behind: no page, no swap entry, no
+ * count. The kernel itself reports a wrong count of the process at exit.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@
 #define SWAP_MIB	64
 #define TURNS		10
 #define DST		page_at(DST_BASE, BLOCK)
-/* What the process itself may touch in between; less than a page a turn. */
+/* What the process itself may touch in between; less than a page per turn. */
 #define SLACK_KIB	32ul
 
 static const char *const fields[] = {
@@ -31,7 +31,7 @@ static struct counts count(void)
 	struct counts counts;
 	size_t i;
 
-	/* Bring in what each CPU has counted for itself. */
+	/* Fold the counters of each CPU. */
 	write_file("/proc/sys/vm/stat_refresh", "1");
 	for (i = 0; i < ARRAY_SIZE(fields); i++)
 		counts.kib[i] = meminfo_kib(fields[i]);
@@ -50,7 +50,9 @@ static void expect_counts(const struct counts *before)
 		       now.kib[i], before->kib[i]);
 }
 
-/* Moves of all kinds, after each of which the mapping's counts must be right. */
+/*
+ * Moves of all kinds. After each, the counters of the memory must be correct.
+ */
 static void move_about(unsigned long kib)
 {
 	size_t turn, pages = mixed_pages(kib);
@@ -107,7 +109,7 @@ QUIRE_CASE_SIZES(mremap, counters_at_unmap, ALL_SIZES)
 	struct counts before;
 	unsigned int turn;
 
-	/* Once beforehand: the heap and the stack grow to their size. */
+	/* Once before: the heap and the stack grow to their size. */
 	move_and_drop(kib);
 	before = count();
 	for (turn = 0; turn < TURNS; turn++)
@@ -115,7 +117,7 @@ QUIRE_CASE_SIZES(mremap, counters_at_unmap, ALL_SIZES)
 	expect_counts(&before);
 }
 
-/* A huge page moved to an aligned place stays one. */
+/* A huge page that is moved to an aligned place stays one. */
 QUIRE_CASE_SIZES(mremap, huge_pages_stay_huge, 2048)
 {
 	size_t pages = range_pages(kib);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Copy-on-write around a move: what parent and child share must stay as it was
- * for the one when the other writes, wherever its pages have been moved to.
+ * Copy-on-write around a move. When parent or child writes to a shared page,
+ * the other must not see it, wherever the pages were moved.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -16,8 +16,9 @@
 #define DST		page_at(DST_BASE, BLOCK)
 
 /*
- * Fork a child that gets all pages but those in the mask: these stay writable and
- * exclusive here. It looks, writes and looks again, when the parent lets it.
+ * Forks a child that gets all pages but those in the mask, which stay writable
+ * and exclusive in the parent. In its turns, the child checks, writes and
+ * checks again.
  */
 static void fork_sharer(struct peer *peer, char *addr, size_t pages,
 			const struct mask *alone)
@@ -38,7 +39,7 @@ static void check_move(unsigned long kib, const struct mask *alone,
 	struct peer peer;
 
 	range_hole(to, pages);
-	/* Of swap entries, those that the child does not get are exclusive. */
+	/* Swap entries that the child does not get are exclusive. */
 	if (first == PARENT_WRITES_SWAPPED)
 		swap_out(from, pages);
 	fork_sharer(&peer, from, pages, alone);
@@ -81,7 +82,7 @@ QUIRE_CASE_SIZES(mremap, cow_swapped, ALL_SIZES)
 	check_masks(kib, PARENT_WRITES_SWAPPED, DST);
 }
 
-/* Both have moved their range, to the same address, before either writes. */
+/* Both move their range, to the same address, before either writes. */
 QUIRE_CASE_SIZES(mremap, cow_both_move, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);
@@ -149,7 +150,7 @@ QUIRE_CASE_SIZES(mremap, cow_fork_after_move, ALL_SIZES)
 	peer_join(&peer, "the child forked after a move");
 }
 
-/* A child that is gone leaves pages write-protected that nobody shares. */
+/* The child has exited. Some pages are write-protected but not shared. */
 QUIRE_CASE_SIZES(mremap, cow_child_gone, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);

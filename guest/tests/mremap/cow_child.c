@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Copy-on-write around a move that the child makes: its range maps the parent's
- * pages and, where it wrote already, small pages of its own between them.
+ * Copy-on-write around a move by the child. Its range maps the parent's pages
+ * and, between them, its own copies of the pages that it wrote already.
  */
 #include "memory/pattern.h"
 #include "mremap.h"
@@ -9,7 +9,7 @@
 
 #define DST		page_at(DST_BASE, BLOCK)
 
-/* Every page whose number `own` divides is the child's own. */
+/* Every page whose number is a multiple of `own` is the child's own. */
 static void moving_child(struct peer *peer, char *from, size_t pages, char *to,
 			 size_t own)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Dirty and accessed bits travel with the entries. Losing the one loses data at
- * the next reclaim; losing the other sends pages in use to swap.
+ * Dirty and accessed bits move with the PTEs. A lost dirty bit loses data at
+ * the next reclaim. A lost accessed bit swaps out pages that are in use.
  *
- * An implementation may set a bit for all pages of a folio, or of a block, of
- * which one had it: the hardware keeps one bit for a contpte block, too.
+ * The kernel may set a bit for all pages of a folio, or of a block, if one of
+ * them had it: the hardware keeps one bit per contpte block, too.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -20,7 +20,7 @@
 #define SWAP_MIB	64
 #define DST		page_at(DST_BASE, BLOCK)
 
-/* Pages on their way to another list, in this CPU's batches, arrive there. */
+/* Move the folios in this CPU's batches to their lists. */
 static void drain_batches(void)
 {
 	char *page = map_anon(NULL, PAGE_SIZE);
@@ -81,7 +81,7 @@ QUIRE_CASE_SIZES(mremap, lazyfree_written_again, ALL_SIZES)
 	lazyfree_written(kib, BLOCK - 1);
 }
 
-/* What nobody wrote stays clean, and reclaim can drop it. */
+/* Pages that were not written stay clean, and reclaim can drop them. */
 QUIRE_CASE_SIZES(mremap, lazyfree_clean, ALL_SIZES)
 {
 	size_t n, pages = range_pages(kib);
@@ -101,7 +101,10 @@ QUIRE_CASE_SIZES(mremap, lazyfree_clean, ALL_SIZES)
 	expect_writable(to, pages);
 }
 
-/* Clean when it moved, written at its new place, some pages of each block. */
+/*
+ * Clean at the move; then some pages of each block are written at the new
+ * place.
+ */
 QUIRE_CASE_SIZES(mremap, lazyfree_written_after, ALL_SIZES)
 {
 	size_t n, pages = range_pages(kib);
@@ -124,7 +127,7 @@ QUIRE_CASE_SIZES(mremap, lazyfree_written_after, ALL_SIZES)
 	expect_writable(from, pages);
 }
 
-/* Anonymous data reclaimed after a move comes back from swap. */
+/* Anonymous memory that is reclaimed after a move comes back from swap. */
 QUIRE_CASE_SIZES(mremap, reclaimed_after_move, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);
@@ -142,8 +145,8 @@ QUIRE_CASE_SIZES(mremap, reclaimed_after_move, ALL_SIZES)
 }
 
 /*
- * Pages of a hole that were only read are clean, and writable without a fault;
- * then some are written: only the bit in their entries tells.
+ * Pages of a hole that were only read are clean, and writable without a fault.
+ * Then some are written: only the dirty bit in their PTEs shows that.
  */
 static void clean_then_written(unsigned long kib, size_t written)
 {
@@ -188,8 +191,9 @@ QUIRE_CASE_SIZES(mremap, file_clean_then_written, ALL_SIZES)
 }
 
 /*
- * Clear all accessed bits, move (which also empties the TLB of the range: a
- * cached translation sets no bit), read one page, move again.
+ * Clear all accessed bits, move, read one page, move again. The move also
+ * flushes the TLB of the range; with a TLB entry, the read would not set the
+ * bit.
  */
 static void accessed(unsigned long kib, size_t read)
 {

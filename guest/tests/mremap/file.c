@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Moves of shared memory and of files. A second mapping of the same file, the
- * view, shows what has reached it and what has not.
+ * view, shows which writes have reached it.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -22,7 +22,7 @@
 
 #define SWAP_MIB	64
 #define VIEW_BASE	((char *)0x2180000000ul)
-/* Off the alignment of 2 MiB, so that even such folios are mapped by entries. */
+/* Not aligned to 2 MiB, so that even such folios are mapped by PTEs. */
 #define SRC		page_at(SRC_BASE, BLOCK)
 #define DST		page_at(DST_BASE, 4 * BLOCK)
 
@@ -46,8 +46,8 @@ static int reopen(const char *addr, size_t len)
 }
 
 /*
- * Only shared anonymous memory has folios of any size in this kernel; opened
- * through proc it can be mapped like every other file.
+ * In this kernel, only shared anonymous memory has folios of any size. Opened
+ * through proc, it can be mapped like any other file.
  */
 static struct file shmem_file(size_t pages, unsigned long kib)
 {
@@ -68,7 +68,9 @@ static struct file shmem_file(size_t pages, unsigned long kib)
 	return file;
 }
 
-/* Map all of the file, MAP_SHARED or MAP_PRIVATE, and read each page of it. */
+/*
+ * Maps all of the file, MAP_SHARED or MAP_PRIVATE, and reads each page of it.
+ */
 static char *map_file(const struct file *file, char *at, int how)
 {
 	range_hole(at, file->pages);
@@ -122,7 +124,10 @@ QUIRE_CASE_SIZES(mremap, file_private, ALL_SIZES)
 	expect_content(file.view, file.pages, SEED, 0);
 }
 
-/* Nobody wrote, so every page is the file's own: a copy before any write. */
+/*
+ * No page was written, so all are the file's own pages: copied on the next
+ * write.
+ */
 QUIRE_CASE_SIZES(mremap, file_private_untouched, ALL_SIZES)
 {
 	struct file file = shmem_file(range_pages(kib), kib);
@@ -175,7 +180,7 @@ QUIRE_CASE_SIZES(mremap, file_dontunmap_shared, ALL_SIZES)
 	free(before);
 }
 
-/* The kernel must find a file's pages where they are mapped now. */
+/* The kernel must find a file's pages at their present addresses. */
 QUIRE_CASE_SIZES(mremap, file_truncated, ALL_SIZES)
 {
 	struct file file = shmem_file(range_pages(kib), kib);
@@ -197,7 +202,7 @@ QUIRE_CASE_SIZES(mremap, file_truncated, ALL_SIZES)
 		EXPECT_EQ(probe_read(page_at(from, n), &word), SIGBUS);
 }
 
-/* Swapped out through its new place, brought back in through either. */
+/* Swapped out through its new place, swapped in through either. */
 QUIRE_CASE_SIZES(mremap, file_swapped, ALL_SIZES)
 {
 	struct file file = shmem_file(range_pages(kib), kib);
@@ -232,9 +237,9 @@ static struct file tmpfs_file(unsigned long kib)
 		   MAP_SHARED | MAP_FIXED_NOREPLACE, file.fd, 0);
 	pattern_write(file.view, len, SEED);
 	EXPECT(folio_is_size(file.view, kib), "no folio of %lu KiB", kib);
-	/* It lives on as long as the file does, and takes no name. */
+	/* The mount lives as long as the file, and is detached at once. */
 	if (unlink("/tmp/mremap/file") || umount2(dir, MNT_DETACH))
-		die_errno("cannot let go of %s", dir);
+		die_errno("cannot unmount %s", dir);
 	return file;
 }
 
@@ -255,7 +260,7 @@ QUIRE_CASE_SIZES(mremap, file_on_tmpfs, 4, 2048)
 	expect_content(file.view, file.pages, SEED_NEW, 0);
 }
 
-/* A memfd whose pages a child has mapped, too: it sees what the parent writes. */
+/* A memfd that a child maps, too: the child sees what the parent writes. */
 QUIRE_CASE_SIZES(mremap, file_shared_with_child, ALL_SIZES)
 {
 	struct file file = shmem_file(range_pages(kib), kib);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Translations of the old place must not outlive the move in any CPU's TLB. The
- * guards beside each range keep its page tables from being freed, which would
- * empty the TLB anyway.
+ * After a move, no CPU may have a TLB entry for the old place. The guards
+ * beside each range keep its page tables from being freed; freeing them would
+ * flush the TLB anyway.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -24,7 +24,7 @@ static void read_all(char *addr, size_t pages)
 		       "page %zu of %p cannot be read", n, addr);
 }
 
-/* Which page to look at first: the last, the first, and others. */
+/* Which page to check first: the last, the first, and others. */
 static size_t page_of_turn(size_t turn, size_t pages)
 {
 	return (turn * (pages / 8 + 1) + pages - 1) % pages;
@@ -42,7 +42,7 @@ QUIRE_CASE_SIZES(mremap, flush_this_cpu, ALL_SIZES)
 		char *was = turn % 2 ? to : from, *now = turn % 2 ? from : to;
 		int stale;
 
-		/* No system call but the move between the two reads. */
+		/* No system call except the move between the two reads. */
 		read_all(was, pages);
 		read_all(page_at(was, page), 1);
 		move(was, pages, now);
@@ -56,7 +56,7 @@ QUIRE_CASE_SIZES(mremap, flush_this_cpu, ALL_SIZES)
 	expect_guards();
 }
 
-/* The old place reads as new memory, not as what moved away from it. */
+/* The old place reads as new memory, not as what was moved. */
 QUIRE_CASE_SIZES(mremap, flush_dontunmap, ALL_SIZES)
 {
 	size_t turn, pages = range_pages(kib);
@@ -89,7 +89,7 @@ struct watch {
 	size_t page;		/* the one to read */
 	unsigned long reads;	/* since the last move */
 	bool moved;		/* the page is no longer at addr */
-	bool noticed;		/* the reader has seen that, and looked */
+	bool noticed;		/* the reader has seen that, and has checked */
 	bool stale;		/* ... and could still read it */
 	bool end;
 };

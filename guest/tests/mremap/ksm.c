@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Pages merged by KSM, in a range that moves: unmerged or not, nothing mixes. */
+/*
+ * Pages that KSM merged, in a range that moves: none may change, unmerged or
+ * not.
+ */
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -11,7 +14,7 @@
 #define KSM	"/sys/kernel/mm/ksm"
 #define WAIT_MS	6000u
 
-/* In each block pages 1 and 2 become copies of page 0. */
+/* In each block, pages 1 and 2 become copies of page 0. */
 static size_t twin_of(size_t page)
 {
 	return page % BLOCK < 3 ? page - page % BLOCK : page;
@@ -62,7 +65,7 @@ QUIRE_CASE_SIZES(mremap, ksm_pages, 4, 16, 64, 256)
 	EXPECT_EQ(pagemap_present(to, pages), pages);
 	for (n = 0; n < pages; n++)
 		expect_content(page_at(to, n), 1, SEED, twin_of(n));
-	/* A write to one of the twins stays its own. */
+	/* A write to one of the equal pages must not show in the others. */
 	for (n = 1; n < pages; n += BLOCK)
 		pattern_write_page(page_at(to, n), SEED_NEW, n);
 	for (n = 0; n < pages; n++) {

@@ -8,11 +8,11 @@
 #include "mremap.h"
 
 /*
- * One character a page: P part of the folio as it was filled, '.' absent,
- * S in swap, s a small page of its own. A large folio that has lost some pages
+ * One character per page: P a page of the first folio, '.' absent, S in swap, s
+ * a small page of its own. A large folio from which some pages were dropped
  * keeps the others; the small pages and swap entries between them are new. A
- * whole block comes before each kind of first page: what held for the block
- * must not be taken for what follows it.
+ * whole block comes before each kind of first page, so that a batch must not go
+ * on into the next block.
  */
 static const char *const kinds[] = {
 	"PPPPPPPPPPPPPPPP",
@@ -55,7 +55,10 @@ void mix_states(char *addr, size_t pages)
 			pattern_write_page(page_at(addr, n), SEED, n);
 	}
 	for (n = 0; n < pages; n += run + 1) {
-		/* In one call: a part of a folio would be split off. */
+		/*
+		 * In one call: MADV_PAGEOUT would split a folio of which it
+		 * gets a part.
+		 */
 		for (run = 0; n + run < pages && kind_of(n + run) == 'S'; run++)
 			;
 		if (run)

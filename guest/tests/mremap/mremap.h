@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the mremap cases share: what must hold after a move of a range. */
+/* Helpers of the mremap cases: checks after a move of a range. */
 #ifndef QUIRE_TESTS_MREMAP_H
 #define QUIRE_TESTS_MREMAP_H
 
@@ -13,7 +13,7 @@
 #include "proc/pagemap.h"
 #include "run/ktap.h"
 
-/* For masks of pages that are the same in each block, whatever the folios are. */
+/* For masks that are the same in each block, whatever the size of folios. */
 #define BLOCK_KIB	(BLOCK * PAGE_SIZE / KIB)
 
 /* What a move does to uffd-wp bits and markers. */
@@ -24,7 +24,7 @@ enum wp_rule {
 
 /*
  * Each page of `before` is now at addr: the same page or swap entry, with the
- * same bits; soft-dirty set on every entry, where the kernel has soft-dirty.
+ * same bits. Soft-dirty is set on every entry, if the kernel tracks it.
  */
 void expect_moved(const struct snapshot *before, const char *addr,
 		  enum wp_rule rule);
@@ -33,24 +33,25 @@ void expect_unmoved(const struct snapshot *before, const char *addr);
 
 /* Nothing is mapped there: pagemap is empty and every access faults. */
 void expect_gone(const char *addr, size_t pages);
-/* Mapped, but no entry: neither a page nor swap nor a marker. */
+/* Mapped, but every PTE is empty: no page, no swap entry, no marker. */
 void expect_empty(const char *addr, size_t pages);
 
 /*
- * The usual case: move, then everything above: bits, the old place gone, the
- * memory counters of the mapping, guards. Content is left to the caller.
+ * The usual case: moves the range, then checks all of the above: bits, the old
+ * place, the counters of the memory, the guards. The caller checks the
+ * contents.
  */
 void move_and_check(char *from, size_t pages, char *to);
 
 /*
- * Give the pages of a filled range different states, a block at a time: whole,
+ * Gives the pages of a filled range different states, block by block: whole,
  * first page absent, single pages swapped or absent, all swapped, and so on.
- * Pages that are absent afterwards read as zero. Needs swap.
+ * Absent pages read as zero afterwards. Needs swap.
  */
 void mix_states(char *addr, size_t pages);
-/* A length that has room for all of these, in folios of kib. */
+/* A length with room for all of these states, in folios of kib. */
 size_t mixed_pages(unsigned long kib);
-/* Content of a range after mix_states(). */
+/* The contents of a range after mix_states(). */
 void expect_mixed_content(const char *addr, size_t pages);
 
 #endif

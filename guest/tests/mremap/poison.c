@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A page the memory failed under leaves an entry behind that is neither a page
- * nor swap: whoever touches its place must get SIGBUS, also after a move.
+ * A page with a memory failure leaves an entry that is neither a page nor swap.
+ * An access to it must raise SIGBUS, also after a move.
  */
 #include <signal.h>
 

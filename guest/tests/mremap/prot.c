@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Moves of ranges that may not be written, not be touched, or not be swapped. */
+/* Moves of ranges that are read-only, PROT_NONE or locked. */
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -31,8 +31,8 @@ QUIRE_CASE_SIZES(mremap, read_only, ALL_SIZES)
 }
 
 /*
- * One half of each block read-only: mappings meet in mid-folio. Each is moved
- * by itself, as one call can move no more than one mapping.
+ * One half of each block is read-only, so VMAs meet inside a folio. Each is
+ * moved by itself, because one call can move only one VMA.
  */
 static void read_only_halves(unsigned long kib, size_t first, size_t shift)
 {
@@ -83,7 +83,9 @@ QUIRE_CASE_SIZES(mremap, prot_none, ALL_SIZES)
 	expect_writable(to, pages);
 }
 
-/* Part of each block was without access for a while; all of it has it again. */
+/*
+ * Part of each block was PROT_NONE for a while; all of it is accessible again.
+ */
 QUIRE_CASE_SIZES(mremap, access_taken_and_given, ALL_SIZES)
 {
 	size_t n, pages = range_pages(kib);

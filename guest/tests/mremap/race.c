@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A range that moves back and forth while others use it. Needs two CPUs to
- * show races between them; one CPU switches between the threads at any place.
+ * A range that moves back and forth while other threads use it. Needs two CPUs
+ * to show races; on one CPU, the scheduler can switch between the threads
+ * anywhere.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -25,7 +26,7 @@
 struct race {
 	char *place[2];		/* the range is at one of them */
 	size_t pages;
-	uint64_t *value;	/* what the writer wrote to each page last */
+	uint64_t *value;	/* what the writer last wrote to each page */
 	unsigned long rounds;
 	bool end;
 };
@@ -35,7 +36,7 @@ static bool ended(struct race *race)
 	return __atomic_load_n(&race->end, __ATOMIC_SEQ_CST);
 }
 
-/* The word at the end of each page is the writer's; wherever the page is. */
+/* The writer uses the word at the end of each page, wherever the page is. */
 static char *word_at(struct race *race, int place, size_t page)
 {
 	return page_at(race->place[place], page + 1) - sizeof(uint64_t);
@@ -104,7 +105,7 @@ static void finish(struct race *race, pthread_t thread)
 	free(race->value);
 }
 
-/* Every word of the page but the writer's is that of the pattern. */
+/* Every word of the page except the writer's holds the pattern. */
 static void expect_others(struct race *race, char *at)
 {
 	static char want[PAGE_SIZE];
@@ -114,7 +115,7 @@ static void expect_others(struct race *race, char *at)
 		pattern_write_page(want, SEED, n);
 		EXPECT(!memcmp(page_at(at, n), want,
 			       PAGE_SIZE - sizeof(uint64_t)),
-		       "page %zu has not its content", n);
+		       "page %zu does not hold its contents", n);
 	}
 }
 
@@ -157,7 +158,7 @@ QUIRE_CASE_SIZES(mremap, race_writer_unaligned, ALL_SIZES)
 	race_with_writer(kib, 5);
 }
 
-/* This process alone in a memory cgroup, which can be told to reclaim. */
+/* Only this process is in a memory cgroup, which can be told to reclaim. */
 static void enter_cgroup(void)
 {
 	write_file(CGROUP "/cgroup.subtree_control", "+memory");
@@ -173,14 +174,14 @@ static void leave_cgroup(void)
 		die_errno("cannot remove " OURS);
 }
 
-/* Reclaim finds pages by their rmap, without the lock a move holds. */
+/* Reclaim finds pages by rmap, without the lock that a move holds. */
 static void *reclaimer(void *arg)
 {
 	struct race *race = arg;
 
 	stay_on_cpu(cpu_count() - 1);
 	while (!ended(race)) {
-		/* EAGAIN when it got less than that; here that is no error. */
+		/* EAGAIN when it reclaimed less than that: no error here. */
 		try_write_file(OURS "/memory.reclaim", "256K");
 		__atomic_add_fetch(&race->rounds, 1, __ATOMIC_SEQ_CST);
 	}

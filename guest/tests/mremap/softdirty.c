@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Soft-dirty: whoever copies a process by it must find everything that moved,
- * so each entry a move sets, of a page or of swap, is soft-dirty afterwards.
+ * Soft-dirty. A process that is checkpointed by soft-dirty must find everything
+ * that moved. So each entry that a move sets, of a page or of swap, is
+ * soft-dirty afterwards.
  */
 #include <stdlib.h>
 
@@ -13,7 +14,7 @@
 #define SWAP_MIB	64
 #define DST		page_at(DST_BASE, BLOCK)
 
-/* Clear all, write some: these must show, and no others. */
+/* Clear all, write some: these must be soft-dirty, and no others. */
 static void dirty_some(char *addr, size_t pages, const struct mask *mask)
 {
 	struct snapshot *now;
@@ -60,7 +61,7 @@ static void check_move(unsigned long kib, const struct mask *mask)
 	move_and_check(from, pages, to);
 	expect_all_soft_dirty(to, pages);
 	expect_content(to, pages, SEED, 0);
-	/* Tracking goes on at the new place. */
+	/* Tracking continues at the new place. */
 	dirty_some(to, pages, mask);
 	expect_content(to, pages, SEED, 0);
 	expect_writable(to, pages);
@@ -92,7 +93,7 @@ QUIRE_CASE_SIZES(mremap, soft_dirty_mixed_states, ALL_SIZES)
 	expect_writable(to, pages);
 }
 
-/* A part of a folio moves: only this part becomes soft-dirty. */
+/* Part of a folio moves: only this part becomes soft-dirty. */
 QUIRE_CASE_SIZES(mremap, soft_dirty_part, ALL_SIZES)
 {
 	size_t pages = range_pages(kib), first = 5, nr = BLOCK + 6;

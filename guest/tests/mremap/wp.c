@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Write protection by userfaultfd, on some pages of a folio. A userfaultfd that
- * asked for UFFD_FEATURE_EVENT_REMAP follows its range, with all protection; one
- * that did not loses it, and nothing of its protection may stay behind.
+ * Write protection by userfaultfd on some pages of a folio. A userfaultfd with
+ * UFFD_FEATURE_EVENT_REMAP follows its range and keeps all protection. Without
+ * that feature it loses the range, and no protection may be left.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -54,7 +54,7 @@ static void move_watched(char *from, size_t pages, char *to,
 	free(before);
 }
 
-/* The mapping at the new place is an ordinary one: nothing there stops writes. */
+/* The VMA at the new place is an ordinary one: nothing there stops writes. */
 static void move_unwatched(char *from, size_t pages, char *to,
 			   const struct mask *mask)
 {
@@ -108,8 +108,8 @@ static void move_watched_shared(char *from, size_t pages, char *to,
 }
 
 /*
- * After a fork no entry is writable, protected by the userfaultfd or not: then
- * nothing but the protection itself tells them apart.
+ * After a fork no PTE is writable, protected by the userfaultfd or not. Then
+ * only the protection itself tells them apart.
  */
 QUIRE_CASE_SIZES(mremap, wp_kept_after_fork, ALL_SIZES)
 {
@@ -158,7 +158,9 @@ QUIRE_CASE_SIZES(mremap, wp_dropped_mixed_states, ALL_SIZES)
 	each_mask(kib, mixed_pages(kib), false, drop_mixed_protection);
 }
 
-/* Whole page tables: these cannot move as they are when bits must be dropped. */
+/*
+ * Whole page tables: these cannot be moved unchanged if bits must be cleared.
+ */
 QUIRE_CASE_SIZES(mremap, wp_dropped_whole_tables, ALL_SIZES)
 {
 	size_t pages = 2 * PMD_PAGES;
@@ -168,7 +170,7 @@ QUIRE_CASE_SIZES(mremap, wp_dropped_whole_tables, ALL_SIZES)
 	drop_protection(from, pages, to, MASK_EVEN);
 }
 
-/* Protected shared pages that are zapped leave markers in their place. */
+/* Protected shared pages that are zapped leave markers. */
 static void zap_every_third(char *addr, size_t pages)
 {
 	size_t n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Every byte comes back from swap, whatever the pages hold. */
+/* Every byte comes back from swap, whatever the contents. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 
 #define PAGE_WORDS (PAGE_SIZE / sizeof(uint64_t))
 
-/* Pages in the mask hold the pattern, all others zeros. */
+/* Pages in the mask hold the pattern, all others are zero. */
 static void fill_masked(char *at, size_t pages, unsigned long kib,
 			const struct mask *mask)
 {
@@ -87,7 +87,7 @@ SWAPOUT_CASE(zero_and_distinct, ALL_SIZES)
 		check_out_and_in(kib, true, (mask - masks) % NR_HOW, mask);
 }
 
-/* Where the only word of a folio stands that is not zero. */
+/* Where a folio has its only word that is not zero. */
 static const size_t words[] = {
 	0, 1, 2, 30, 31, 32, 33, 62, 63, 64, 127, 128, 254, 255, 256, 257, 383,
 	384, 478, 479, 480, 481, 508, 509, 510, PAGE_WORDS - 1,
@@ -101,7 +101,7 @@ static uint64_t *only_word(char *at, size_t folio, unsigned long kib, size_t i,
 	return (uint64_t *)page_at(at, n) + words[i % ARRAY_SIZE(words)];
 }
 
-/* One word a folio, and that a single byte: the folio is not zero. */
+/* One word per folio, of which one byte is set: the folio is not zero. */
 static void check_only_word(unsigned long kib, size_t round,
 			    const struct mask *mask)
 {
@@ -133,7 +133,7 @@ SWAPOUT_CASE(only_word, 4, 16, 64, 256)
 	}
 }
 
-/* What was written and swapped before is not what comes back after. */
+/* Contents that were written and swapped out before must not come back. */
 QUIRE_CASE_SIZES(swapout, again_and_again, ALL_SIZES)
 {
 	size_t round, pages = range_pages(kib);
@@ -146,14 +146,16 @@ QUIRE_CASE_SIZES(swapout, again_and_again, ALL_SIZES)
 
 		pattern_write(at, nr * PAGE_SIZE, SEED + round);
 		swap_out(at, nr);
-		/* Half of it comes back, the rest is given up there. */
+		/*
+		 * Half of it is swapped in, the rest is dropped while in swap.
+		 */
 		expect_content(at, nr / 2, SEED + round, 0);
 		range_drop(at, nr);
 	}
 	swapout_end();
 }
 
-/* Pages come back one by one, in another order than they went, by writes. */
+/* Pages are swapped in one by one, in another order than out, by writes. */
 SWAPOUT_CASE(back_by_writes, ALL_SIZES)
 {
 	size_t n, pages = range_pages(kib);
@@ -173,8 +175,8 @@ SWAPOUT_CASE(back_by_writes, ALL_SIZES)
 }
 
 /*
- * Every other folio stays in the swap cache, held there; those between leave it,
- * and then swap, whose slots are in the same nodes of the cache's tree.
+ * References keep every other folio in the swap cache. The folios between leave
+ * it, and then swap; their slots are in the same nodes of the cache's tree.
  */
 QUIRE_CASE_SIZES(swapout, cache_neighbours, LARGE_SIZES)
 {

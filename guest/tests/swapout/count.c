@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Swap entries that many processes refer to. An entry counts up to 62 of them
- * by itself; beyond that it needs a continuation page, which is allocated while
- * a run is being unmapped, and may not be had.
+ * Swap entries with references from many processes. A slot's count holds up to
+ * 62 of them. Beyond that it needs a continuation page, which is allocated
+ * while a batch is being unmapped; that allocation may fail.
  *
- * To fail a certain step of a batch needs no hook in the code under test: of a
- * folio that 63 processes map, the first pages get fewer references than the
- * rest, so that the run of the last process first needs the page in its middle;
- * and fail_page_alloc, where the kernel has it, refuses it. That works on stock,
- * too, and takes the real paths. Where it does not fail, what was counted for
- * the run so far must still be given back before its pages are counted singly.
+ * A certain step of a batch can be made to fail without a hook in the code
+ * under test. If 63 processes map a folio, the first pages get fewer references
+ * than the rest, so that the batch of the last process first needs the
+ * continuation page in its middle. fail_page_alloc, if the kernel has it, then
+ * refuses it. This works on stock, too, and takes the real paths. The
+ * references that the batch has already taken must be dropped before its pages
+ * are counted one by one.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -43,7 +44,7 @@ static void crew_join(struct crew *crew)
 		peer_join(&crew->peer[--crew->nr], "one of many children");
 }
 
-/* Look at all; write a page, which one depends on who it is, and look again. */
+/* Checks all pages, writes one page (each child another), and checks again. */
 static void member(struct peer *peer, char *at, size_t pages, size_t number)
 {
 	size_t mine = number % pages;
@@ -109,7 +110,7 @@ QUIRE_CASE_SIZES(swapout, many_sharers_cannot_grow, 16, 64)
 	swapout_end();
 }
 
-/* A folio's pages from `few` on are referred to more often than the others. */
+/* The pages of a folio from `few` on have more references than the others. */
 static void drop_few(char *at, size_t pages, unsigned long kib, size_t few)
 {
 	size_t n;
@@ -132,7 +133,7 @@ static void expect_many(char *at, size_t pages, unsigned long kib, size_t few)
 	}
 }
 
-/* The crew drops the first pages, looks, writes, and looks again. */
+/* The crew drops the first pages, checks, writes, and checks again. */
 static void dropper(struct peer *peer, char *at, size_t pages,
 		    unsigned long kib, size_t few)
 {
@@ -145,8 +146,8 @@ static void dropper(struct peer *peer, char *at, size_t pages,
 }
 
 /*
- * The last child, which reclaim comes to last, has all pages; it says of each
- * try to reclaim how its entries must look.
+ * The last child has all pages, and reclaim comes to it last. After each try to
+ * reclaim, it checks its PTEs.
  */
 static void last(struct peer *peer, char *at, size_t pages, unsigned long kib,
 		 const struct mask *protected, const struct mask *kept)
@@ -182,7 +183,7 @@ static const struct mask kept = { "from the failing entry on", is_kept };
 static void gather(struct crew *crew, char *at, size_t pages,
 		   unsigned long kib, size_t few)
 {
-	/* With the parent's, one reference less than the most. */
+	/* With the parent's, one reference less than the limit. */
 	for (crew->nr = 0; crew->nr < COUNT_MAX - 1; crew->nr++) {
 		struct peer *peer = &crew->peer[crew->nr];
 
@@ -200,7 +201,10 @@ static void check_overflow(unsigned long kib, size_t few,
 	struct peer peer;
 	char *at;
 
-	/* Anew each time: continuation pages stay as long as the swap area. */
+	/*
+	 * New folios each time: continuation pages stay as long as the swap
+	 * area.
+	 */
 	swapout_start(SWAP_MIB);
 	at = swapout_range(kib, true);
 	if (kib > 4)
@@ -229,7 +233,7 @@ static void check_overflow(unsigned long kib, size_t few,
 	swapout_end();
 }
 
-/* The entry that needs the page is the first, second, middle or last. */
+/* The entry that needs the page is the first, second, middle or last one. */
 static void check_places(unsigned long kib, bool failing)
 {
 	size_t i, nr = folio_pages(kib);
@@ -250,7 +254,7 @@ QUIRE_CASE_SIZES(swapout, count_cannot_grow, 16, 64)
 	check_places(kib, true);
 }
 
-/* The same in the first, a middle and the last sub-run of entries. */
+/* The same in the first, a middle and the last batch of PTEs. */
 static void check_sub_runs(unsigned long kib, bool failing)
 {
 	size_t i, nr = folio_pages(kib);

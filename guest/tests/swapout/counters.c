@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the kernel counts must be what there is, while and after. */
+/* The kernel's counters must be correct during swap-out and after it. */
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -22,7 +22,7 @@ static char *big_range(unsigned long kib)
 	return at;
 }
 
-/* Exact: smaps walks the entries, and slots are counted one by one. */
+/* Exact: smaps walks the PTEs, and slots are counted one by one. */
 static void expect_counts(const char *at, unsigned long swapped_kib)
 {
 	unsigned long all = MIB_EACH * 1024;
@@ -46,7 +46,7 @@ static void check_counts(unsigned long kib, enum how how)
 	EXPECT_EQ(usage_now().swap, all);
 	EXPECT_EQ(memcg_swap_kib(), all);
 	EXPECT_EQ(vmstat("pswpout") - out, PAGES);
-	/* Back comes one half; the other is given up in swap. */
+	/* One half is swapped in; the other is dropped while in swap. */
 	expect_content(at, PAGES / 2, SEED, 0);
 	expect_writable(at, PAGES / 2);
 	if (madvise(page_at(at, PAGES / 2), PAGES / 2 * PAGE_SIZE,
@@ -69,7 +69,7 @@ QUIRE_CASE_SIZES(swapout, counters, ALL_SIZES)
 	swapout_end();
 }
 
-/* As a whole: not split, and counted as one of its size. */
+/* As a whole: not split, and counted as one folio of its size. */
 QUIRE_CASE_SIZES(swapout, not_split, LARGE_SIZES)
 {
 	size_t folios = PAGES / folio_pages(kib);
@@ -93,8 +93,8 @@ QUIRE_CASE_SIZES(swapout, not_split, LARGE_SIZES)
 }
 
 /*
- * A folio that is unmapped as a whole was never mapped in part: it has no
- * business on the list of folios to split.
+ * A folio that is unmapped as a whole was never partially mapped, so it must
+ * not be on the deferred split list.
  */
 SWAPOUT_CASE(not_split_deferred, LARGE_SIZES)
 {
@@ -115,8 +115,9 @@ SWAPOUT_CASE(not_split_deferred, LARGE_SIZES)
 }
 
 /*
- * The child ends with a mapping in part in swap, in part back, in part shared;
- * the kernel then checks the child's counters itself ("Bad rss-counter").
+ * The child exits with memory that is partly in swap, partly swapped in and
+ * partly shared. The kernel then checks the child's counters itself ("Bad
+ * rss-counter").
  */
 static void child(unsigned long kib, const struct mask *mask, enum how how)
 {

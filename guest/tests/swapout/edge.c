@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Folios that lie across the end of a page table or of a VMA, or are mapped in
- * part: what a run of entries must not reach over.
+ * Folios that cross the end of a page table or of a VMA, or are partially
+ * mapped. A batch of PTEs must end there.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 #include "memory/part.h"
 #include "swapout.h"
 
-/* Moved so that `before` pages lie below the end of a page table. */
+/* Moves the range so that `before` pages lie below the end of a page table. */
 static void check_across(unsigned long kib, size_t before)
 {
 	size_t pages = range_pages(kib);

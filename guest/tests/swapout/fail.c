@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Swap-out that fails, or has to leave some folios or pages alone: nothing is
- * lost, nothing gets through to where it should not, and the next try succeeds.
+ * Swap-out that fails, or has to skip some folios or pages. No byte is lost, no
+ * process sees another's writes, and the next try succeeds.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static const size_t *positions(unsigned long kib)
 	return at;
 }
 
-/* Pinned before it is in the swap cache: reclaim does not begin at all. */
+/* Pinned before it is in the swap cache: reclaim does not start at all. */
 static void check_pinned(unsigned long kib, enum how how, size_t index)
 {
 	size_t kept, pages = range_pages(kib);
@@ -58,7 +58,7 @@ SWAPOUT_CASE(pinned, ALL_SIZES)
 static const struct mask *from_mask;
 static unsigned long from_kib;
 
-/* Pages from the first on that `from_mask` has. */
+/* The pages from the first one in `from_mask` on. */
 static bool is_from(size_t page, size_t nr __attribute__((unused)))
 {
 	return page >= mask_first(from_mask, from_kib);
@@ -67,10 +67,9 @@ static bool is_from(size_t page, size_t nr __attribute__((unused)))
 static const struct mask from = { "from the first exclusive page on", is_from };
 
 /*
- * Pinned in the swap cache: the exclusive pages cannot be shared, so reclaim
- * fails at the first of them, which is in the first sub-run of entries, in the
- * last or between, as they are exclusive or not. What comes before may be in
- * swap by then, what comes after must be left as it was.
+ * Pinned in the swap cache. Exclusive pages cannot be shared, so reclaim fails
+ * at the first of them: in the first batch of PTEs, in the last or between. The
+ * pages before it may be in swap by then. The pages after it must be unchanged.
  */
 static void check_pinned_cached(unsigned long kib, const struct mask *alone,
 				const struct mask *protected)
@@ -96,7 +95,7 @@ static void check_pinned_cached(unsigned long kib, const struct mask *alone,
 	expect_content(at, pages, SEED, 0);
 	if (!protected)
 		expect_writable(at, pages);
-	peer_turn(&peer);	/* the child sees none of that, and writes */
+	peer_turn(&peer);	/* the child sees no write, and writes */
 	expect_content(at, pages, protected ? SEED : SEED_NEW, 0);
 	pin_end(pin);
 	reclaim_shared(peer.pid);
@@ -114,14 +113,16 @@ SWAPOUT_CASE(pinned_in_swap_cache, LARGE_SIZES)
 		check_pinned_cached(kib, mask, NULL);
 }
 
-/* And with more sub-runs, of pages that differ in being protected. */
+/* The same with more batches: some of the pages are write-protected. */
 SWAPOUT_CASE(pinned_and_protected, LARGE_SIZES)
 {
 	for_each_mask(mask)
 		check_pinned_cached(kib, mask, mask_opposite(mask));
 }
 
-/* Referred to, but not in the swap cache yet: large folios stay as they are. */
+/*
+ * Extra references, not in the swap cache yet: large folios stay as they are.
+ */
 static void check_held(unsigned long kib, enum how how, size_t index)
 {
 	size_t kept, pages = range_pages(kib);
@@ -189,8 +190,8 @@ SWAPOUT_CASE(mlocked, ALL_SIZES)
 }
 
 /*
- * A folio that is referred to cannot be split when memory under it fails: it
- * stays whole, with a page in it that must not be written to swap.
+ * A folio with extra references cannot be split when its memory fails. It stays
+ * whole, with a page in it that must not be written to swap.
  */
 static void check_poisoned(unsigned long kib, bool held)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Folios that parent and child share, wholly or in part: both have all of their
- * content back from swap, and what one writes never shows in the other.
+ * Folios that parent and child share, as a whole or in part. Both get all
+ * contents back from swap, and neither sees what the other writes.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 #include "memory/share.h"
 #include "swapout.h"
 
-/* Three turns: look, look again and write, look whether that stayed. */
+/* Three turns: check; check again and write; check what was written. */
 static void child(struct peer *peer, char *at, size_t pages, unsigned long kib,
 		  const struct mask *alone)
 {
@@ -18,8 +18,8 @@ static void child(struct peer *peer, char *at, size_t pages, unsigned long kib,
 }
 
 /*
- * A page that is taken for exclusive when it is not gets mapped writable by a
- * read, and is the one that the other process then finds in the swap cache.
+ * If a shared page is taken for exclusive, a read maps it writable, and the
+ * other process finds this page in the swap cache.
  */
 static void check_shared(unsigned long kib, const struct mask *alone,
 			 bool parent_first, bool read_only)
@@ -36,12 +36,12 @@ static void check_shared(unsigned long kib, const struct mask *alone,
 	EXPECT_EQ(pagemap_swapped(at, pages), pages);
 	if (parent_first)
 		expect_content(at, pages, SEED, 0);
-	peer_turn(&peer);	/* the child looks */
+	peer_turn(&peer);	/* the child checks */
 	expect_content(at, pages, SEED, 0);
 	range_protect(at, pages, PROT_READ | PROT_WRITE);
 	if (parent_first)
 		expect_writable(at, pages);
-	peer_turn(&peer);	/* the child looks and writes */
+	peer_turn(&peer);	/* the child checks and writes */
 	expect_content(at, pages, parent_first ? SEED_NEW : SEED, 0);
 	expect_writable(at, pages);
 	peer_turn(&peer);
@@ -62,14 +62,14 @@ SWAPOUT_CASE(shared_child_first, ALL_SIZES)
 		check_shared(kib, mask, false, false);
 }
 
-/* As above, but no page is writable when it goes to swap. */
+/* As above, but no page is writable when it is swapped out. */
 SWAPOUT_CASE(shared_read_only, ALL_SIZES)
 {
 	for_each_mask(mask)
 		check_shared(kib, mask, true, true);
 }
 
-/* Forked while in swap; pages in the mask are the parent's alone. */
+/* Forked while in swap; only the parent has the pages in the mask. */
 SWAPOUT_CASE(forked_in_swap, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);
@@ -92,7 +92,7 @@ SWAPOUT_CASE(forked_in_swap, ALL_SIZES)
 	}
 }
 
-/* The child is gone: pages differ in being exclusive, but nobody shares them. */
+/* The child has exited. Some pages are exclusive, none is shared. */
 SWAPOUT_CASE(child_gone, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);
@@ -116,8 +116,8 @@ SWAPOUT_CASE(child_gone, ALL_SIZES)
 }
 
 /*
- * Forked while the folio is in the swap cache only: of each page, nothing may
- * say any more that it was exclusive.
+ * Forked while the folio is only in the swap cache: no page may count as
+ * exclusive any more.
  */
 static void check_forked_in_cache(unsigned long kib, const struct mask *alone)
 {
@@ -134,9 +134,9 @@ static void check_forked_in_cache(unsigned long kib, const struct mask *alone)
 	if (!fork_without(&peer, at, pages, kib, alone))
 		child(&peer, at, pages, kib, alone);
 	expect_content(at, pages, SEED, 0);
-	peer_turn(&peer);	/* the child looks: both have the same pages */
+	peer_turn(&peer);	/* the child checks: both have the same pages */
 	expect_writable(at, pages);
-	peer_turn(&peer);	/* the child looks and writes */
+	peer_turn(&peer);	/* the child checks and writes */
 	expect_content(at, pages, SEED_NEW, 0);
 	peer_turn(&peer);
 	peer_join(&peer, "the child of what is in the swap cache");

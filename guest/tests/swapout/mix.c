@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Folios whose pages differ in what their entries allow or remember: each page
- * takes its own along to swap and back, and not what its neighbour had. It is the
- * cgroup that reclaims: MADV_PAGEOUT splits a folio first of which some pages are
- * write-protected by userfaultfd.
+ * Folios whose pages have different PTE bits. Each page keeps its own bits
+ * through swap, not those of its neighbour. The cgroup reclaims: MADV_PAGEOUT
+ * would first split a folio with some pages that are write-protected by
+ * userfaultfd.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -42,14 +42,14 @@ SWAPOUT_CASE(wp_kept, ALL_SIZES)
 		check_wp(kib, mask, false);
 }
 
-/* All entries read-only: nothing but the protection tells them apart. */
+/* All PTEs are read-only: only the protection tells them apart. */
 SWAPOUT_CASE(wp_kept_read_only, ALL_SIZES)
 {
 	for_each_mask(mask)
 		check_wp(kib, mask, true);
 }
 
-/* A write to a page in swap is stopped as one to a mapped page is. */
+/* A write to a page in swap is stopped, as one to a mapped page is. */
 SWAPOUT_CASE(wp_stops_in_swap, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);
@@ -66,7 +66,7 @@ SWAPOUT_CASE(wp_stops_in_swap, ALL_SIZES)
 	}
 }
 
-/* Soft-dirty are the pages in the mask; dirty are all or (clean) only these. */
+/* The pages in the mask are soft-dirty. Dirty are all or (clean) only these. */
 static void check_soft_dirty(unsigned long kib, const struct mask *mask,
 			     bool alike)
 {
@@ -104,7 +104,7 @@ QUIRE_CASE_SIZES(swapout, soft_dirty_kept, ALL_SIZES)
 	swapout_end();
 }
 
-/* How many of the pages are no longer where they were. */
+/* How many of the pages have moved. */
 static size_t moved_pages(const struct snapshot *before, const char *addr,
 			  unsigned long kib, const struct mask *mask)
 {
@@ -119,9 +119,9 @@ static size_t moved_pages(const struct snapshot *before, const char *addr,
 }
 
 /*
- * An exclusive page is written to where it is, also after it was unmapped for
- * swap and mapped again out of the swap cache, in which a reference to the folio
- * kept it. A page that others may share is copied.
+ * A write to an exclusive page does not copy it, also after it was unmapped for
+ * swap and mapped again from the swap cache, where a reference kept the folio.
+ * A page that may be shared is copied.
  */
 static void check_exclusive(unsigned long kib, const struct mask *alone,
 			    bool read_only)
@@ -164,7 +164,7 @@ SWAPOUT_CASE(exclusive_kept, LARGE_SIZES)
 		check_exclusive(kib, mask, false);
 }
 
-/* Where no page is writable, nothing else tells exclusive pages from others. */
+/* No page is writable, so only the exclusive bit tells the pages apart. */
 SWAPOUT_CASE(exclusive_kept_read_only, LARGE_SIZES)
 {
 	for_each_mask(mask)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A thread that uses pages while they are being swapped out. */
+/* A thread that uses pages during swap-out. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -18,7 +18,7 @@ static void round_of_writes(struct racer *racer, unsigned int round,
 {
 	size_t n;
 
-	/* Folios anew: what came back from swap may be small. */
+	/* New folios: swapped-in pages may be small ones. */
 	racer_refill(racer, kib, SEED);
 	for (n = 0; n < racer->pages; n++) {
 		racer->page[n].value = racer->next++;
@@ -55,7 +55,7 @@ static void round_of_forks(struct racer *racer, unsigned int round,
 	wait_child(pid, "a child that only waits");
 }
 
-/* A writer, and children forked while reclaim is at work. */
+/* A writer, and children forked during reclaim. */
 SWAPOUT_CASE(race_forks, ALL_SIZES)
 {
 	const struct race forks = { racer_write, round_of_forks, false };
@@ -79,7 +79,7 @@ SWAPOUT_CASE(race_hold, ALL_SIZES)
 	race(&holds, swapout_range(kib, true), kib, BY_BOTH);
 }
 
-/* A device in memory, block n of which holds page n of SEED_NEW. */
+/* A device in memory; its block n holds page n of SEED_NEW. */
 #define BLOCKS 16u
 static int device;
 
@@ -96,8 +96,8 @@ static void device_open(void)
 }
 
 /*
- * Direct I/O pins a page and reads into it: whether reclaim comes before, after
- * or between, that is the page which the process then has.
+ * Direct I/O pins a page and reads into it. Whether reclaim comes before, after
+ * or between, the process then has this page.
  */
 static void read_direct(struct racer *racer, size_t page)
 {

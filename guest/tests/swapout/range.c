@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Ranges of folios for swap, and what must hold of them there and later. */
+/* Ranges of folios for swap, and checks of them in swap and afterwards. */
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -18,7 +18,9 @@ void swapout_start(unsigned long mib)
 
 void swapout_end(void)
 {
-	/* A folio that was busy when it was given up is in the swap cache yet. */
+	/*
+	 * A folio that was busy when it was dropped is still in the swap cache.
+	 */
 	memcg_reclaim();
 	swap_settle();
 	EXPECT_EQ(swap_used_kib(), 0);
@@ -38,7 +40,7 @@ char *swapout_range(unsigned long kib, bool by_pte)
 	return at;
 }
 
-/* The bits that an entry carries through swap. */
+/* The bits that an entry keeps through swap. */
 static bool same_bits(const struct page_state *a, const struct page_state *b)
 {
 	return a->soft_dirty == b->soft_dirty && a->uffd_wp == b->uffd_wp &&
@@ -78,7 +80,7 @@ void expect_in_swap(const struct snapshot *before, const char *addr,
 	free(now);
 }
 
-#define ALONE	(1ull << 56)	/* pagemap: mapped nowhere else */
+#define ALONE	(1ull << 56)	/* pagemap: no other mapping */
 
 void expect_kept(const struct snapshot *before, const char *addr,
 		 unsigned long kib, const struct mask *kept)
@@ -92,7 +94,10 @@ void expect_kept(const struct snapshot *before, const char *addr,
 		if (!masked(kept, n, kib) && page->swapped && !page->swap_type)
 			expect_bits(&before->page[n], page, n);
 		else
-			/* Alone, perhaps, since others have it in swap. */
+			/*
+			 * It may be exclusive now, since the others have it in
+			 * swap.
+			 */
 			EXPECT(!((page->raw ^ before->page[n].raw) & ~ALONE),
 			       "page %zu: pagemap has %#llx, before %#llx", n,
 			       (unsigned long long)page->raw,
@@ -101,7 +106,7 @@ void expect_kept(const struct snapshot *before, const char *addr,
 	free(now);
 }
 
-/* The last one first: of a folio, a fault on its first page maps all. */
+/* The last page first: of a folio, a fault on its first page maps all. */
 static void read_all(const char *addr, size_t pages)
 {
 	size_t n;
@@ -118,7 +123,7 @@ void expect_back(const struct snapshot *before, const char *addr)
 	read_all(addr, before->pages);
 	now = snapshot(addr, before->pages);
 	for (n = 0; n < before->pages; n++) {
-		EXPECT(now->page[n].present, "page %zu did not come back: %#llx",
+		EXPECT(now->page[n].present, "page %zu is not present: %#llx",
 		       n, (unsigned long long)now->page[n].raw);
 		expect_bits(&before->page[n], &now->page[n], n);
 	}

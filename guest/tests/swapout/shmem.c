@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shared memory under write protection by userfaultfd: where an entry is zapped
- * or reclaimed, a marker remembers the protection, at each page of the run.
+ * Shared memory with write protection by userfaultfd. When a PTE is zapped or
+ * reclaimed, a marker keeps the protection, for each page of the batch.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -18,13 +18,13 @@ static char *shared(unsigned long kib)
 
 	memcg_enter();
 	at = range_shared(SRC_BASE, pages, kib);
-	/* After swapout_start(), all there is starts out locked. */
+	/* After swapout_start(), all new memory is locked. */
 	if (munlock(at, pages * PAGE_SIZE))
 		die_errno("munlock of the shared range");
 	return at;
 }
 
-/* No page is mapped, and there is a marker where a protected one was. */
+/* No page is mapped, and each protected page has left a marker. */
 static void expect_markers(char *at, size_t pages, unsigned long kib,
 			   const struct mask *mask)
 {
@@ -59,7 +59,7 @@ QUIRE_CASE_SIZES(swapout, shmem_zapped, ALL_SIZES)
 	}
 }
 
-/* Zapped in part: what stays mapped keeps its protection, too. */
+/* Zapped in part: the pages that stay mapped keep their protection, too. */
 QUIRE_CASE_SIZES(swapout, shmem_zapped_part, ALL_SIZES)
 {
 	size_t n, pages = range_pages(kib);
@@ -111,7 +111,7 @@ SWAPOUT_CASE(shmem_reclaimed, ALL_SIZES)
 	}
 }
 
-/* Counted once a page, whatever is unmapped in one go. */
+/* Counted once per page, however many are unmapped at once. */
 SWAPOUT_CASE(shmem_unprotected, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);

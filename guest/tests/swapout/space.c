@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Swap space that is too small for all, or is taken away. */
+/* Swap space that is too small for all pages, or is removed. */
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -9,7 +9,7 @@
 #include "proc/proc.h"
 #include "swapout.h"
 
-/* Room for half of the pages only: the others stay, and nothing is lost. */
+/* Room for only half of the pages: the others stay, and no byte is lost. */
 #define SMALL_SWAP_MIB	3
 #define FULL_PAGES	(2 * SMALL_SWAP_MIB * MIB / PAGE_SIZE)
 
@@ -43,7 +43,7 @@ QUIRE_CASE_SIZES(swapout, swap_full, ALL_SIZES)
 	swapout_end();
 }
 
-/* swapoff brings all back that some pages, or all, of the folios have there. */
+/* swapoff swaps in all pages of the folios, or the part that is in swap. */
 static void check_swapoff(unsigned long kib, const struct mask *alone,
 			  const struct mask *back)
 {

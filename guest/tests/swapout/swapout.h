@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the swapout cases share. Page n of a fresh range holds page n of the
+ * Helpers of the swapout cases. Page n of a fresh range holds page n of the
  * pattern SEED.
  *
- * Each case has swap of its own and nothing else in it: all other memory of the
- * process is locked. So slots of swap are counted exactly, and a reference to
- * one that is lost or taken twice shows: see swapout_end().
+ * Each case has its own swap with nothing else in it: all other memory of the
+ * process is locked. Slots of swap can thus be counted exactly, and a reference
+ * that is lost or taken twice shows: see swapout_end().
  */
 #ifndef QUIRE_TESTS_SWAPOUT_H
 #define QUIRE_TESTS_SWAPOUT_H
@@ -23,12 +23,12 @@
 
 #define SWAP_MIB	32
 
-/* Swap on, and the rest of this process out of reach of reclaim. */
+/* Enables swap, and locks the rest of this process. */
 void swapout_start(unsigned long mib);
-/* Once all memory is given back: no slot is in use, and swapoff ends. */
+/* Call when all memory is unmapped: no slot may be in use, and swapoff ends. */
 void swapout_end(void);
 
-/* A case for these folio sizes that does all between the two. */
+/* A case for these folio sizes, between the two. */
 #define SWAPOUT_CASE(name, ...)						\
 	static void name##_swapping(unsigned long kib);			\
 	QUIRE_CASE_SIZES(swapout, name, __VA_ARGS__)			\
@@ -43,18 +43,19 @@ void swapout_end(void);
 char *swapout_range(unsigned long kib, bool by_pte);
 
 /*
- * Each page of `before`, which was mapped there, is in swap, with the same bits:
- * the pages of a folio in an aligned run of slots, as a whole folio goes there.
+ * Each page of `before`, which was mapped, is in swap with the same bits. The
+ * pages of a folio are in an aligned run of slots, as a whole folio is swapped
+ * out.
  */
 void expect_in_swap(const struct snapshot *before, const char *addr,
 		    unsigned long kib);
 /*
- * Reclaim failed at some page: pages in the mask are just as before, all others
- * are that, too, or in swap with the same bits.
+ * Reclaim failed at some page. Pages in the mask are unchanged. The others are
+ * too, or are in swap with the same bits.
  */
 void expect_kept(const struct snapshot *before, const char *addr,
 		 unsigned long kib, const struct mask *kept);
-/* Read all pages: each is mapped again, with the bits it had. */
+/* Reads all pages: each is mapped again, with the bits it had. */
 void expect_back(const struct snapshot *before, const char *addr);
 
 #endif
