@@ -79,12 +79,15 @@ void env_after_tick(void)
 		;
 }
 
-/* MADV_COLD drains the batches before it looks for pages. Here are none. */
+/*
+ * MADV_COLD drains the batches before it looks for pages. This mapping has none,
+ * and after mlockall() it must not be locked.
+ */
 void env_drain_lru(void)
 {
 	char *page = map_anon(NULL, PAGE_SIZE);
 
-	if (madvise(page, PAGE_SIZE, MADV_COLD))
+	if (munlock(page, PAGE_SIZE) || madvise(page, PAGE_SIZE, MADV_COLD))
 		die_errno("MADV_COLD");
 	unmap(page, PAGE_SIZE);
 }
