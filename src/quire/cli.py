@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         signal.signal(number, _interrupt)
     try:
         words, variables = kbuild_words(list(sys.argv[1:] if argv is None else argv))
-        arguments = parser().parse_args(words)
+        arguments = parser(words).parse_args(words)
         process.configure(process.Settings(arguments.dry_run, arguments.verbose))
         return int(arguments.run(make_session(arguments, variables), arguments))
     except process.NotRun as missing:
@@ -64,8 +64,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         process.kill_all()
 
 
-def parser() -> argparse.ArgumentParser:
-    """The whole command line; each command adds its own part (commands/)."""
+def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """The command line; each command adds its own part (commands/).
+
+    If `words` name a command, the parser knows that command only.
+    """
+    named = words[:1] if words and words[0] in commands.NAMES else commands.NAMES
     common = argparse.ArgumentParser(add_help=False)
     _add_common(common)
     top = argparse.ArgumentParser(
@@ -76,7 +80,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     subparsers = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in commands.ALL:
+    for module in map(commands.load, named):
         summary, _, rest = (module.__doc__ or "").partition("\n")
         part = subparsers.add_parser(
             module.NAME,

@@ -42,6 +42,9 @@ def run(session: Session, show: Callable[[Comparison, Sides], None]) -> tuple[Si
     requirements.install(session.architectures)
     session.progress.plan.extend(plan(session))
     sides = session.sides()
+    if sides.same:
+        ahead = [step for step in session.progress.plan if "patched" not in step.name]
+        session.progress.plan[:] = ahead
     catalogue = lab.workloads(session)
 
     def measure(step: tuple[tuple[Rig, Rig], list[Cell]]) -> Part:
