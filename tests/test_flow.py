@@ -154,6 +154,7 @@ def test_an_empty_series_compares_the_base_with_itself(quire: Quire, tree: Path)
     done = quire("bench", "mremap", "--size", "64", "--source", str(tree), "ARCH=arm64")
     assert done.returncode == 0, done.stderr
     assert "1.00×" in done.stdout
+    assert "compared with itself" in done.stdout
 
 
 def test_dry_run_prints_commands_and_does_nothing(quire: Quire, tree: Path) -> None:

@@ -56,7 +56,7 @@ def compare(
     arch = a.kernel.arch
     samples = bench.measure(session.cache, both, cells, session.progress, options)
     images = (a.kernel.image_sha256, b.kernel.image_sha256)
-    figures = posted.read(sides.line.posted) if sides.ours else []
+    figures = posted.read(sides.line.posted) if sides.ours and not sides.same else []
     labels = (sides.a.label, sides.b.label)
     found = comparison.compare(arch, labels, images, cells, samples, figures)
     return found, Provenance(a, b, session.fragments(arch, sides.line)), samples

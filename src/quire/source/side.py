@@ -84,6 +84,8 @@ class Sides:
     @property
     def title(self) -> str:
         """The title of tables and plots."""
+        if self.same:
+            return f"{self.a.about}, compared with itself"
         if self.ours:
             count = len(self.series.patches)
             noun = "patch" if count == 1 else "patches"
