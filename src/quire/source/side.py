@@ -87,9 +87,7 @@ class Sides:
         if self.same:
             return f"{self.a.about}, compared with itself"
         if self.ours:
-            count = len(self.series.patches)
-            noun = "patch" if count == 1 else "patches"
-            return f"Linux {self.base.version}, {self.base.origin}, {count} {noun}"
+            return f"Linux {self.base.version}, {self.base.origin}, {_count(self.series)}"
         return f"{self.a.label}: {self.a.about}\n{self.b.label}: {self.b.about}"
 
 
@@ -141,8 +139,8 @@ def _with_series(root: Path, cache: Cache, ask: Ask, where: Line, one: Base) -> 
     other = STOCK if ours or not ask.series else _label(ask.series.name)
     label = PATCHED if ours else other
     patched = tree.patched(cache, one, found, label)
-    count = len(found.patches)
-    about = f"{_about(one)}, {count} patches of {found.file.parent.name}"
+    of = ask.series.name if ask.series else found.file.parent.name
+    about = f"{_about(one)}, {_count(found)} of {of}"
     a, b = Side(STOCK, stock, _about(one), one), Side(label, patched, about, one)
     return Sides(where, a, b, found, ours)
 
@@ -190,6 +188,11 @@ def _require_sense(ask: Ask) -> None:
         )
     if ask.only and ask.b:
         raise UserError("--only selects topics of a series", remedy="omit it with --b")
+
+
+def _count(series: Series) -> str:
+    count = len(series.patches)
+    return f"{count} patch" if count == 1 else f"{count} patches"
 
 
 def _about(of: Base) -> str:
