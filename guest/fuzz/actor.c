@@ -59,7 +59,6 @@ static void perform_warm(const struct op *op)
 	unsigned int before, after;
 	struct outcome_text outcome;
 
-	me.warm = false;
 	before = content_hash(op->slot, op->page, op->count);
 	outcome = op->verb->act(&me, op);
 	after = content_hash(op->slot, op->page, op->count);
@@ -69,10 +68,13 @@ static void perform_warm(const struct op *op)
 
 static void perform(const struct op *op)
 {
+	bool warm = me.warm && op->count && !op->verb->ages;
 	bool faulty = me.fail_nth;
 	struct outcome_text outcome;
 
-	if (me.warm && op->count) {
+	if (op->count)
+		me.warm = false;
+	if (warm) {
 		perform_warm(op);
 		return;
 	}

@@ -49,6 +49,12 @@ struct verb {
 	struct outcome_text (*global)(const struct op *op);
 	/* It only sets something for later; nothing is observed after it. */
 	bool setting;
+	/*
+	 * It clears accessed bits and does not flush the TLB. Whether a read
+	 * right after it sets them again depends on the state of the TLB, so
+	 * there is none.
+	 */
+	bool ages;
 };
 
 struct op {

@@ -49,7 +49,7 @@ const struct verb actor_verbs[] = {
 	{ "drop", "", .act = verb_drop },
 	{ "crowd", "n", .act = verb_crowd },
 	{ "split", "R", .act = verb_split },
-	{ "idle", "R", .act = verb_idle },
+	{ "idle", "R", .act = verb_idle, .ages = true },
 	{ "look", "R", .act = verb_look },
 	{ "warm", "", .act = verb_warm, .setting = true },
 	{ "fail", "n", .act = verb_fail, .setting = true },
