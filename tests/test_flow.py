@@ -45,7 +45,7 @@ def keep_workloads(project: Path, *names: str) -> None:
     shutil.copy2(ROOT / "guest/workloads/symbols.toml", project / "guest/workloads")
     for name in names:
         text = (ROOT / f"guest/workloads/{name}.toml").read_text()
-        sizes = "" if "sizes =" in text else "sizes = [4, 64, 2048]\n"
+        sizes = "" if "sizes =" in text else "sizes = [64]\n"
         (project / f"guest/workloads/{name}.toml").write_text(sizes + text)
 
 
