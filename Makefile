@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 #   make demo     from nothing to the tables and the picture (build/demo/)
-#   make check    lint and unit tests on fakes: no kernel, two minutes
+#   make check    lint and unit tests on fakes, without the slow ones: no kernel, two minutes
 #   make test     all of it: make check, checks of the series, guest tests on patched kernels, and on
 #                 one with some seeded bugs
 #   make lint     style and types only
@@ -20,12 +20,16 @@ PYTHON_TOOL := .venv/bin/python -m
 demo:
 	$(QUIRE) demo $(WORDS)
 
-check: lint
-	$(PYTHON_TOOL) pytest -n auto -m "not kernel"
+check: dev
+	$(MAKE) -j2 --output-sync=target lint unit
+
+unit: dev
+	$(PYTHON_TOOL) pytest -q -n auto -m "not kernel and not slow"
 
 test:
 	$(QUIRE) doctor --install $(WORDS)
-	$(MAKE) check
+	$(MAKE) lint
+	$(PYTHON_TOOL) pytest -n auto -m "not kernel"
 	$(QUIRE) build $(WORDS)
 	QUIRE_TEST_WORDS="$(WORDS)" $(PYTHON_TOOL) pytest -m kernel
 	$(QUIRE) check --quick $(WORDS)
@@ -52,4 +56,4 @@ lock:
 clean:
 	rm -rf build .venv
 
-.PHONY: demo check test lint dev lock clean
+.PHONY: demo check unit test lint dev lock clean

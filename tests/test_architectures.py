@@ -95,6 +95,7 @@ def test_a_clean_series(check: Callable[..., subprocess.CompletedProcess[str]]) 
     assert states(done) == CLEAN
 
 
+@pytest.mark.slow
 def test_a_warning_of_one_architecture_fails_those_that_have_the_patch(
     check: Callable[..., subprocess.CompletedProcess[str]],
 ) -> None:
@@ -124,6 +125,7 @@ def test_what_stock_warns_about_is_no_failure(
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_what_was_clean_is_not_compiled_again(
     check: Callable[..., subprocess.CompletedProcess[str]], project: Path, tmp_path: Path
 ) -> None:

@@ -278,6 +278,7 @@ def test_wrong_arguments_are_refused(bench: Bench, arguments: str, message: str)
     assert f"libquire-count: {message.replace('@', str(place))}" in done.stderr
 
 
+@pytest.mark.slow
 def test_all_plugin_interfaces_compile(bench: Bench) -> None:
     for api in ("1", "3", "4"):
         call("make", "-C", COUNTER, f"OUT={bench.directory / api}", f"API={api}")

@@ -251,6 +251,7 @@ def x86_candidates() -> list[bytes]:
     return codes
 
 
+@pytest.mark.slow
 def test_plain_x86_instructions_cannot_fault(x86_64: Decoder, tmp_path: Path) -> None:
     """objdump names each candidate; every plain instruction is in the list above."""
     padded = [code.ljust(32, b"\x90") for code in x86_candidates()]

@@ -7,6 +7,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
 from conftest import ROOT, Quire, snapshot
 
 
@@ -49,6 +50,7 @@ def keep_workloads(project: Path, *names: str) -> None:
         (project / f"guest/workloads/{name}.toml").write_text(sizes + text)
 
 
+@pytest.mark.slow
 def test_a_path_that_only_patched_takes_fails_the_bench(
     quire: Quire, tree: Path, tmp_path: Path
 ) -> None:
@@ -79,6 +81,7 @@ def test_another_cpu_is_another_boot(quire: Quire, tree: Path) -> None:
     assert "arm64 · neoverse-n1 (no ranged TLBI) · Linux 6.12.117" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_cpu_without_workloads_has_its_own(quire: Quire, tree: Path) -> None:
     done = quire("bench", "--cpu", "neoverse-n1", "--source", str(tree), "--json")
     assert done.returncode == 0, done.stderr
@@ -123,6 +126,7 @@ def test_a_second_run_boots_nothing(quire: Quire, tree: Path) -> None:
     assert json.loads(again.stdout)["architectures"] == json.loads(first.stdout)["architectures"]
 
 
+@pytest.mark.slow
 def test_a_changed_patch_boots_only_the_patched_kernel(quire: Quire, tree: Path) -> None:
     words = ("bench", "mremap", "--size", "64", "--source", str(tree), "ARCH=arm64", "-v")
     assert quire(*words).stderr.count("-plugin") == 2
@@ -131,6 +135,7 @@ def test_a_changed_patch_boots_only_the_patched_kernel(quire: Quire, tree: Path)
     assert quire(*words).stderr.count("-plugin") == 1
 
 
+@pytest.mark.slow
 def test_fresh_adds_a_sample(quire: Quire, tree: Path) -> None:
     words = ("bench", "mremap", "--size", "64", "--source", str(tree), "ARCH=arm64")
     quire(*words)
@@ -187,6 +192,7 @@ def test_a_dry_run_of_the_tests_prints_both_boots(quire: Quire, tree: Path) -> N
     assert done.stdout.count("setpriv --pdeathsig KILL qemu-system") == 2
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_is_taken_up(quire: Quire, tree: Path) -> None:
     """Only boots that reached their end count, and only on request."""
     words = ("test", "--source", str(tree), "ARCH=arm64")
@@ -207,6 +213,7 @@ def test_profile_shows_symbols(quire: Quire, tree: Path, tmp_path: Path) -> None
     assert stacks.read_text().startswith("arm64 mremap 64 KiB stock;move_ptes ")
 
 
+@pytest.mark.slow
 def test_a_demo_says_what_is_left(quire: Quire, tree: Path) -> None:
     keep_workloads(quire.project, "lazyfree", "mremap", "swapout")
     done = quire("demo", "--source", str(tree))

@@ -50,6 +50,7 @@ def interrupt(
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_while_a_guest_runs(
     quire: Quire, tree: Path, tmp_path: Path, number: signal.Signals
@@ -112,6 +113,7 @@ def test_qemu_ends_with_a_killed_quire(quire: Quire, tree: Path, tmp_path: Path)
     os.kill(child, signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_two_at_once_do_not_collide(quire: Quire, tree: Path) -> None:
     words = ("bench", "mremap", "--source", str(tree), "ARCH=arm64")
     processes = [

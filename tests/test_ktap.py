@@ -99,6 +99,7 @@ SUITES = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(SUITES, st.data())
 def test_a_report_cut_anywhere_has_failed(
     suites: list[tuple[str, list[tuple[str, bool]]]], data: st.DataObject
