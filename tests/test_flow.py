@@ -169,6 +169,10 @@ def test_dry_run_prints_commands_and_does_nothing(quire: Quire, tree: Path) -> N
     assert done.returncode == 0, done.stderr
     assert "setpriv --pdeathsig KILL qemu-system-aarch64" in done.stdout
     assert "-- bench mremap size=64" in done.stdout
+    profile = quire("profile", "mremap", "--source", str(tree), "--dry-run")
+    assert profile.returncode == 0, profile.stderr
+    for name in ("qemu-system-aarch64", "qemu-system-x86_64"):
+        assert name in profile.stdout
     changed = {
         name
         for name, data in snapshot(quire.build).items()

@@ -19,7 +19,8 @@ from rich import box
 from rich.table import Table
 
 from quire import lab
-from quire.arch import requirements
+from quire.arch import Architecture, requirements
+from quire.host import parallel
 from quire.host.console import console
 from quire.measure import profile
 from quire.measure.bench import Sample, Sampling
@@ -58,10 +59,11 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     sides = session.sides()
     labels = (sides.a.label, sides.b.label)
     document = []
-    for arch in session.architectures:
+
+    def profile_of(arch: Architecture) -> None:
         both = lab.rigs(session, arch, sides)
         _, made, samples = lab.compare(session, sides, both, cells, Sampling(machines=session.jobs))
-        for cell in cells if samples else ():
+        for cell in cells:
             a, b = (samples[rig.kernel.image_sha256, cell][0] for rig in (made.a, made.b))
             lines = profile.lines(a, b)
             title = f"{arch.name} · {cell.label}" + (f" {cell.size} KiB" if cell.size else "")
@@ -70,6 +72,8 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
                 _show(title, cell, labels, lines, arguments.lines)
             if arguments.collapsed:
                 _write(arguments.collapsed, title, dict(zip(labels, (a, b), strict=True)))
+
+    parallel.in_turn(session.architectures, profile_of)
     if arguments.json:
         print(json.dumps(document, indent=1))
     return 0
