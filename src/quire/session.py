@@ -46,9 +46,9 @@ class Session:
     def sides(self) -> Sides:
         """Both sides, ready to build."""
         # The base has a separate stage: it may take minutes.
-        self.base()
+        base = self.base()
         with self.progress.stage("patched tree"):
-            return side.sides(self.project.root, self.cache, self.ask)
+            return side.sides(self.project.root, self.cache, self.ask, base)
 
     def line(self, of: Base) -> Line:
         """The line whose configuration and data apply to that base."""

@@ -91,12 +91,12 @@ class Sides:
         return f"{self.a.label}: {self.a.about}\n{self.b.label}: {self.b.about}"
 
 
-def sides(root: Path, cache: Cache, ask: Ask) -> Sides:
-    """The requested sides: fetched, exported or copied, and patched.
+def sides(root: Path, cache: Cache, ask: Ask, one: Base) -> Sides:
+    """The requested sides; `one` is the base of side A. Side B is fetched, exported, copied or
+    patched.
 
-    UserError for contradictory options, for a missing tree, and for a series that does not apply.
+    UserError for a missing tree, and for a series that does not apply.
     """
-    one = base(root, cache, ask)
     where = line_of(root, ask, one)
     if ask.b:
         return _two_trees(cache, ask, where, one)
@@ -104,7 +104,10 @@ def sides(root: Path, cache: Cache, ask: Ask) -> Sides:
 
 
 def base(root: Path, cache: Cache, ask: Ask) -> Base:
-    """The base of side A. UserError as for sides(), for A alone."""
+    """The base of side A: fetched, exported or copied.
+
+    UserError for contradictory options, and for a missing tree.
+    """
     _require_sense(ask)
     if ask.a:
         return _base(cache, ask.git, ask.a)
