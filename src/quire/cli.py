@@ -80,10 +80,11 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     subparsers = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in map(commands.load, named):
+    for name in named:
+        module = commands.load(name)
         summary, _, rest = (module.__doc__ or "").partition("\n")
         part = subparsers.add_parser(
-            module.NAME,
+            name,
             parents=[common],
             help=summary.rstrip("."),
             description=f"{summary}\n{rest}".strip(),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One file per command: NAME, add_arguments(), run(); its docstring is its --help."""
+"""One file per command: add_arguments() and run(); its docstring is its --help."""
 
 import argparse
 import importlib
@@ -12,7 +12,6 @@ class Subcommand(Protocol):
     """The interface of a command module."""
 
     __doc__: str | None
-    NAME: str
 
     def add_arguments(self, part: argparse.ArgumentParser, /) -> None:
         """Add the command's own options."""
@@ -21,7 +20,7 @@ class Subcommand(Protocol):
         """Run the command; return the exit status."""
 
 
-# In the order of the top-level --help. Each is the name of a module here.
+# In the order of the top-level --help. Each is the name of a command and of its module here.
 NAMES = (
     "demo",
     "bench",

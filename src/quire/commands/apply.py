@@ -19,8 +19,6 @@ from quire.source.apply import apply_series
 from quire.source.series import Series
 from quire.source.version import Version
 
-NAME = "apply"
-
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """The tree."""

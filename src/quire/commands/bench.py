@@ -33,8 +33,6 @@ from quire.report import data, plot, table
 from quire.report.data import Provenance
 from quire.session import Session
 
-NAME = "bench"
-
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select cells and repetitions."""

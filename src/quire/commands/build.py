@@ -12,8 +12,6 @@ import argparse
 
 from quire.session import Session
 
-NAME = "build"
-
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select one of the two trees."""

@@ -32,8 +32,6 @@ from quire.report import cells
 from quire.session import Session
 from quire.source import base
 
-NAME = "check"
-
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select the checks."""

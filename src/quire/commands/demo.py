@@ -18,8 +18,6 @@ from quire.report import data, table
 from quire.session import Session
 from quire.source.side import Sides
 
-NAME = "demo"
-
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the option for the output format."""

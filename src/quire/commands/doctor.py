@@ -19,8 +19,6 @@ from quire.session import Session
 from quire.source import line
 from quire.source import series as series_files
 
-NAME = "doctor"
-
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the option to install."""

@@ -13,8 +13,6 @@ from pathlib import Path
 from quire.session import Session
 from quire.source import checkout
 
-NAME = "export"
-
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the checkout's path."""

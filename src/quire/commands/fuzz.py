@@ -31,8 +31,6 @@ from quire.session import Session
 from quire.source.side import Sides
 from quire.test import seeded
 
-NAME = "fuzz"
-
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Which programs, how many."""

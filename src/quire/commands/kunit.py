@@ -23,8 +23,6 @@ from quire.session import Session
 from quire.test import kunit, seeded
 from quire.test.kunit import KunitResult, Proof
 
-NAME = "kunit"
-
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select kernels."""

@@ -28,8 +28,6 @@ from quire.measure.workloads import Cell
 from quire.report.table import number
 from quire.session import Session
 
-NAME = "profile"
-
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select cells and the extent of the output."""

@@ -28,7 +28,6 @@ from quire.session import Session
 from quire.test import seeded, suite
 from quire.test.seeded import Bug, Sighting
 
-NAME = "seeded"
 # A kernel passes at most 32 arguments to init; some are ours.
 AT_ONCE = 20
 

@@ -36,7 +36,6 @@ from quire.source.tree import Tree
 from quire.test import seeded, suite
 from quire.test.suite import BootOptions, Job, Verdict
 
-NAME = "selftests"
 STYLE = {"pass": "green", "fail": "red", "missing": "red", "skip": "yellow", "xfail": "cyan"}
 # The kernel's command line has no room for more patterns.
 AT_ONCE = 20

@@ -16,8 +16,6 @@ from quire.boot.machine import CHATTY, Machine
 from quire.host.errors import UserError
 from quire.session import Session
 
-NAME = "shell"
-
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select the kernel and the machine."""

@@ -34,8 +34,6 @@ from quire.test import seeded, soak
 from quire.test.seeded import Bug
 from quire.test.soak import Pace, Report, SoakOptions
 
-NAME = "soak"
-
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select the duration and the machine."""

@@ -35,7 +35,6 @@ from quire.test.matrix import Column
 from quire.test.program import Program
 from quire.test.suite import Boot
 
-NAME = "test"
 STYLE = {"pass": "green", "fail": "red", "skip": "yellow", "expected": "cyan"}
 # For the table of all kernels, one column each.
 LETTER = {

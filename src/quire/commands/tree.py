@@ -17,8 +17,6 @@ from pathlib import Path
 from quire.session import Session
 from quire.source import checkout, side
 
-NAME = "tree"
-
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the base and the directory."""
