@@ -8,7 +8,7 @@ import pytest
 
 from quire.host import process
 from quire.host.errors import BuildFailed, UserError
-from quire.host.process import Command, TimedOut
+from quire.host.process import Command, Settings, TimedOut
 
 
 def test_status_and_output() -> None:
@@ -54,3 +54,10 @@ def test_the_environment_cannot_change_a_build(monkeypatch: pytest.MonkeyPatch) 
 def test_a_command_can_be_pasted() -> None:
     command = Command(["make", "a b"], cwd=Path("/x y"), env={"K": "v w"})
     assert command.text() == "(cd '/x y' && K='v w' make 'a b')"
+
+
+def test_a_planned_command_is_only_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    for settings in (Settings(), Settings(verbose=True), Settings(dry_run=True)):
+        process.configure(settings)
+        process.plan(Command(["false", "x y"]))
+    assert capsys.readouterr() == ("false 'x y'\n", "")

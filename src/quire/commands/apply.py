@@ -14,8 +14,7 @@ from pathlib import Path
 from quire.host import process
 from quire.host.errors import UserError
 from quire.session import Session
-from quire.source import line, series, version
-from quire.source.apply import apply_series
+from quire.source import apply, line, series, version
 from quire.source.series import Series
 from quire.source.version import Version
 
@@ -29,11 +28,9 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     """Apply the series and report what changed."""
     found = version.of_tree(arguments.tree)
     chosen = _series(session, found)
-    for patch in chosen.patches:
-        argv = ["git", "-C", str(arguments.tree), "apply", "-p1", str(patch.path)]
-        process.announce(process.Command(argv))
+    apply.plan(arguments.tree, chosen.patches)
     process.needs_results()
-    done = apply_series(arguments.tree, chosen)
+    done = apply.apply_series(arguments.tree, chosen)
     if not done.written:
         print(f"Linux {found} in {arguments.tree}: {len(chosen.patches)} patches, already applied")
         return 0

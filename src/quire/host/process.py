@@ -117,12 +117,10 @@ def value(unknown: Value, source: Callable[[], Value]) -> Value:
     return unknown if _settings.dry_run else source()
 
 
-def announce(command: Command) -> None:
-    """Print the exact command: on stdout under --dry-run, on stderr under -v."""
+def plan(command: Command) -> None:
+    """Under --dry-run, print a command whose effect quire has by other means."""
     if _settings.dry_run:
-        print(command.text(), flush=True)
-    elif _settings.verbose:
-        print(f"+ {command.text()}", file=sys.stderr, flush=True)
+        _announce(command)
 
 
 def run(command: Command, tick: Callable[[], None] | None = None) -> Finished:
@@ -131,7 +129,7 @@ def run(command: Command, tick: Callable[[], None] | None = None) -> Finished:
     UserError when the program does not exist, TimedOut past the timeout.
     Under --dry-run nothing is run and the status is 0.
     """
-    announce(command)
+    _announce(command)
     if _settings.dry_run:
         return Finished(0, "", 0.0)
     started = time.monotonic()
@@ -153,7 +151,7 @@ def run(command: Command, tick: Callable[[], None] | None = None) -> Finished:
 
 def interact(command: Command) -> int:
     """Run on our terminal, in our process group; the exit status."""
-    announce(command)
+    _announce(command)
     return value(0, lambda: subprocess.call(list(command.argv)))
 
 
@@ -161,7 +159,7 @@ def query(*argv: str, cwd: Path | None = None) -> Finished:
     """Run something that only looks; also under --dry-run, where it is not announced."""
     command = Command(argv, cwd=cwd)
     if _settings.verbose and not _settings.dry_run:
-        announce(command)
+        _announce(command)
     started = time.monotonic()
     with tempfile.TemporaryFile() as file:
         child = spawn(command, file)
@@ -250,6 +248,14 @@ def kill_all() -> None:
 def die_with_us(argv: Sequence[str]) -> list[str]:
     """Wrap the command so that the kernel kills it if quire is killed."""
     return ["setpriv", "--pdeathsig", "KILL", *argv]
+
+
+def _announce(command: Command) -> None:
+    """Print the exact command: on stdout under --dry-run, on stderr under -v."""
+    if _settings.dry_run:
+        print(command.text(), flush=True)
+    elif _settings.verbose:
+        print(f"+ {command.text()}", file=sys.stderr, flush=True)
 
 
 def _environment() -> dict[str, str]:

@@ -37,6 +37,16 @@ class Applied:
     already: tuple[str, ...]
 
 
+def plan(tree: Path, patches: Iterable[Patch]) -> None:
+    """Under --dry-run, print the commands that apply the patches to `tree`.
+
+    Without it the patches are applied to a copy of some files.
+    """
+    for patch in patches:
+        argv = ["git", "-C", str(tree), "apply", "-p1", str(patch.path)]
+        process.plan(process.Command(argv))
+
+
 def apply_series(tree: Path, series: Series) -> Applied:
     """Apply `series` to `tree`. UserError names patch and hunk; the tree is then unchanged."""
     names = sorted({name for patch in series.patches for name in patch.files()})

@@ -9,7 +9,7 @@ from pathlib import Path
 from quire.host import process
 from quire.host.cache import Cache
 from quire.host.errors import UserError
-from quire.source.apply import apply_series
+from quire.source import apply
 from quire.source.base import Base
 from quire.source.series import Series
 
@@ -48,10 +48,8 @@ def patched(cache: Cache, base: Base, series: Series, label: str = "patched") ->
 
     def build(directory: Path) -> None:
         copy_links(base.path, directory / "linux")
-        for patch in series.patches:
-            argv = ["git", "-C", str(directory / "linux"), "apply", "-p1", str(patch.path)]
-            process.announce(process.Command(argv))
-        process.do(apply_series, directory / "linux", series)
+        apply.plan(directory / "linux", series.patches)
+        process.do(apply.apply_series, directory / "linux", series)
 
     directory = cache.make("tree", key, build)
     return Tree(key, base, series, directory / "linux", label)

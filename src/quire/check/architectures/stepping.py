@@ -15,7 +15,8 @@ from pathlib import Path
 
 from quire.host import process
 from quire.host.cache import Cache
-from quire.source.apply import Contents, apply_patch, write
+from quire.source import apply
+from quire.source.apply import Contents
 from quire.source.base import Base
 from quire.source.patch import Patch
 from quire.source.series import Series
@@ -40,9 +41,7 @@ class Stepping:
         UserError names the patch and hunk that do not apply; the tree is then unchanged.
         """
         patches = series.patches if series else ()
-        for patch in patches:
-            argv = ["git", "-C", str(self.path), "apply", "-p1", str(patch.path)]
-            process.announce(process.Command(argv))
+        apply.plan(self.path, patches)
         process.do(self._change, patches)
 
     def _change(self, patches: Sequence[Patch]) -> None:
@@ -52,13 +51,13 @@ class Stepping:
             for name in names:
                 _copy(self.base / name, scratch / name)
             for patch in patches:
-                apply_patch(scratch, patch)
+                apply.apply_patch(scratch, patch)
             contents: Contents = {}
             for name in names:
                 wanted = _read(scratch / name)
                 if wanted != _read(self.path / name):
                     contents[name] = wanted
-        write(self.path, contents)
+        apply.write(self.path, contents)
 
     def _changed(self, names: Iterable[str]) -> list[str]:
         """`names` plus all files changed earlier; recorded before the tree changes."""
