@@ -42,7 +42,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 
 def _series(session: Session, found: Version) -> Series:
     where = line.of_version(session.project.root, found)
-    if not where.exact or not where.series:
+    if not where.series:
         have = [one.name for one in line.known(session.project.root) if one.series]
         raise UserError(
             f"there is no series for Linux {found}",

@@ -107,7 +107,7 @@ def export(directory: Path, project: Path) -> tuple[Series, list[str]]:
         )
     of = _base_version(directory, base)
     where = lines.of_version(project, of)
-    if not where.series or not where.exact:
+    if not where.series:
         raise UserError(
             f"no series for Linux {of}",
             str(where.folder),

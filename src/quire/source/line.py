@@ -8,8 +8,8 @@ failures, posted figures) is optional.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quire.host.errors import UserError
@@ -39,7 +39,7 @@ class Line:
     debian: Debian | None
     # By architecture, and ALL.
     fragments: Mapping[str, tuple[Path, ...]]
-    # The folder of the series files; None for a line without our own series.
+    # The folder of the series files; None for a line that has none or stands in.
     series: Path | None = None
     exact: bool = True
 
@@ -99,17 +99,17 @@ def known(root: Path) -> list[Line]:
 
 def named(root: Path, name: str) -> Line:
     """The line called `name`, or the line of that version. UserError if there is none."""
-    line = parse(name.partition("-")[0]).line
+    version = parse(name.partition("-")[0])
     lines = known(root)
-    for one in lines:
-        if one.name == line:
-            return one
-    raise UserError(
-        f"no line for Linux {name}",
-        str(root / "lines"),
-        f"use one of: {', '.join(one.name for one in lines)}\n"
-        "or add a folder to lines/ (docs/lines.md), or name a tree with --source, --git, --a",
-    )
+    found = _find(lines, version)
+    if not found:
+        raise UserError(
+            f"no line for Linux {name}",
+            str(root / "lines"),
+            f"use one of: {', '.join(one.name for one in lines)}\n"
+            "or add a folder to lines/ (docs/lines.md), or name a tree with --source, --git, --a",
+        )
+    return found
 
 
 def of_version(root: Path, version: Version) -> Line:
@@ -118,10 +118,13 @@ def of_version(root: Path, version: Version) -> Line:
     lines = known(root)
     if not lines:
         raise UserError("the project has no line of kernels", str(root / "lines"))
-    for one in lines:
-        if one.name == version.line:
-            return one
+    if found := _find(lines, version):
+        return found
     below = [one for one in lines if parse(one.name) <= version]
     nearest = below[-1] if below else lines[0]
     # It has no series for this version, and options of its fragments may not exist there.
-    return Line(nearest.name, nearest.folder, nearest.debian, nearest.fragments, None, exact=False)
+    return replace(nearest, series=None, exact=False)
+
+
+def _find(lines: Iterable[Line], version: Version) -> Line | None:
+    return next((one for one in lines if one.name == version.line), None)

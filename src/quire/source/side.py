@@ -130,7 +130,7 @@ def series_of(root: Path, cache: Cache, ask: Ask, where: Line, of: Base) -> tupl
         # Our own series named by its path is still ours.
         ours = where.series is not None and found.file.parent == where.series.resolve()
     else:
-        known = where.series if where.exact and where.name == of.version.line else None
+        known = where.series if where.name == of.version.line else None
         found = series_files.select(known, of.version) if known else series_files.none(root)
         ours = True
     return found.only(ask.only) if ask.only else found, ours
