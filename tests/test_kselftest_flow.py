@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from conftest import Quire
 
+pytestmark = pytest.mark.slow
+
 RUNS = """\
 good -d 1 | 5 | tap | arm64 x86_64 |
 other | 5 | exit | x86_64 | arm64 cannot
@@ -29,7 +31,6 @@ def words(quire: Quire, tree: Path) -> tuple[str, ...]:
     return ("selftests", "ARCH=arm64", "--source", str(tree))
 
 
-@pytest.mark.slow
 def test_kernels_that_agree(quire: Quire, words: tuple[str, ...]) -> None:
     done = quire(*words)
     assert done.returncode == 0, done.stderr
@@ -39,7 +40,6 @@ def test_kernels_that_agree(quire: Quire, words: tuple[str, ...]) -> None:
     assert "left out: gone: not in this base" in done.stdout
 
 
-@pytest.mark.slow
 def test_patched_is_worse(quire: Quire, words: tuple[str, ...]) -> None:
     done = quire(*words, "--json", FAKE_QEMU="worse")
     assert done.returncode == 1, done.stderr
@@ -52,14 +52,12 @@ def test_patched_is_worse(quire: Quire, words: tuple[str, ...]) -> None:
     assert cases["good-d-1.exit"]["regressed"]
 
 
-@pytest.mark.slow
 def test_once_is_enough(quire: Quire, words: tuple[str, ...]) -> None:
     done = quire(*words, FAKE_QEMU="once")
     assert done.returncode == 1, done.stderr
     assert "patched, second run: pass" in done.stdout
 
 
-@pytest.mark.slow
 def test_what_stock_does_not_do_twice_is_said_and_no_failure(
     quire: Quire, words: tuple[str, ...]
 ) -> None:
@@ -68,25 +66,21 @@ def test_what_stock_does_not_do_twice_is_said_and_no_failure(
     assert "two runs on stock differ" in done.stdout
 
 
-@pytest.mark.slow
 def test_a_panic_is_a_lost_guest(quire: Quire, words: tuple[str, ...]) -> None:
     assert quire(*words, FAKE_QEMU="panic").returncode == 4
 
 
-@pytest.mark.slow
 def test_a_pattern_that_matches_nothing(quire: Quire, words: tuple[str, ...]) -> None:
     done = quire(*words, "bad*")
     assert done.returncode == 2
     assert "good-d-1" in done.stderr
 
 
-@pytest.mark.slow
 def test_the_list(quire: Quire, words: tuple[str, ...]) -> None:
     done = quire(*words, "--list")
     assert done.stdout.splitlines()[0] == "arm64: good-d-1"
 
 
-@pytest.mark.slow
 def test_dry_run_prints_what_is_built_and_booted(quire: Quire, words: tuple[str, ...]) -> None:
     assert quire("build", *words[1:]).returncode == 0
     done = quire(*words, "--dry-run")
