@@ -2,9 +2,9 @@
 #
 #   make demo     from nothing to the tables and the picture (build/demo/)
 #   make check    lint and unit tests on fakes, without the slow ones: no kernel, two minutes
-#   make test     all of it: make check, checks of the series, guest tests on patched kernels, and on
-#                 one with some seeded bugs
-#   make lint     style and types only
+#   make test     lint and all unit tests, then kernels: checks of the series, guest tests, a kernel
+#                 with some seeded bugs, the fuzzer's corpus
+#   make lint     style, types and static analysis: Python, shell, C
 #   make lock     write requirements/*.txt anew from requirements/*.in (needs uv)
 #
 # kbuild's names are passed on: make demo O=/big/disk ARCH=arm64. BASE=7.3 takes another line of
