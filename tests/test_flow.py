@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Quire, snapshot
 
+from quire import demo
+from quire.arch import architecture
+
 
 def test_bench_compares_and_writes(quire: Quire, tree: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
@@ -231,6 +234,11 @@ def test_a_demo_says_what_is_left(quire: Quire, tree: Path) -> None:
     assert [cpu["cpu"]["name"] for cpu in report["further_cpus"]] == ["neoverse-n1"]
     for name in ("quire.json", "quire.svg", "quire.png"):
         assert (quire.build / "demo" / name).stat().st_size > 1000
+
+
+def test_a_demo_of_one_side_plans_one_kernel() -> None:
+    names = [step.name for step in demo.stages([architecture("arm64")], ["stock"])]
+    assert names == ["arm64 stock kernel", "arm64 bench", "arm64 neoverse-n1 bench"]
 
 
 def test_messages_are_plain_without_a_terminal(quire: Quire, tree: Path) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 from quire import lab
 from quire.arch import Architecture, requirements
@@ -15,20 +15,23 @@ from quire.measure.comparison import Comparison
 from quire.measure.workloads import Cell
 from quire.report.data import Provenance
 from quire.session import Session
-from quire.source.side import Sides
+from quire.source.side import PATCHED, STOCK, Sides
 
-# Seconds on two cores, to estimate the remaining time.
-FETCH, STOCK, PATCHED, BOOTS, FURTHER = 40, 200, 40, 280, 40
+# Seconds on two cores, to estimate the remaining time. The second kernel of an architecture is
+# built from the first one's objects.
+KERNELS = (200, 40)
+BOOTS, FURTHER = 280, 40
+SOURCES = (Stage("base", 40), Stage("patched tree", 5))
 
 Part = tuple[Comparison, Provenance]
 
 
-def plan(session: Session) -> list[Stage]:
-    """The stages of the demo, named as in the flow."""
-    steps = [Stage("base", FETCH), Stage("patched tree", 5)]
-    for arch in session.architectures:
-        steps.append(Stage(f"{arch.name} stock kernel", STOCK))
-        steps.append(Stage(f"{arch.name} patched kernel", PATCHED))
+def stages(architectures: Iterable[Architecture], labels: Sequence[str]) -> list[Stage]:
+    """The stages after the sources, named as in the flow: a kernel for each label, then boots."""
+    steps = []
+    for arch in architectures:
+        for label, seconds in zip(labels, KERNELS, strict=False):
+            steps.append(Stage(f"{arch.name} {label} kernel", seconds))
         steps.append(Stage(f"{arch.label} bench", BOOTS))
         steps += [Stage(f"{arch.on(cpu).label} bench", FURTHER) for cpu in arch.further_cpus]
     return steps
@@ -40,11 +43,11 @@ def run(session: Session, show: Callable[[Comparison, Sides], None]) -> tuple[Si
     `show` gets each table as soon as it is complete.
     """
     requirements.install(session.architectures)
-    session.progress.plan.extend(plan(session))
+    session.progress.plan = [*SOURCES, *stages(session.architectures, (STOCK, PATCHED))]
     sides = session.sides()
-    if sides.same:
-        ahead = [step for step in session.progress.plan if "patched" not in step.name]
-        session.progress.plan[:] = ahead
+    # If both sides are the same, there is one kernel.
+    labels = [one.tree.label for one in sides.both[: 1 if sides.same else 2]]
+    session.progress.plan = stages(session.architectures, labels)
     catalogue = lab.workloads(session)
 
     def measure(step: tuple[tuple[Rig, Rig], list[Cell]]) -> Part:
