@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -30,7 +32,7 @@ FAKES = Path(__file__).parent / "fakes"
 LOGS = Path(__file__).parent / "logs"
 
 # Seconds. Only for a test that would never end: a busy host may need minutes.
-HANGS = 1800.0
+HANGS = 1800
 
 SOURCE = "".join(f"line {number}\n" for number in range(1, 41))
 
@@ -132,16 +134,46 @@ def make_line(root: Path, name: str, series: str = "") -> Path:
 
 
 @dataclass(frozen=True)
+class Server:
+    """Runs commands of quire, each in a process that is forked (forked.py)."""
+
+    process: subprocess.Popen[str]
+
+    def run(self, words: Sequence[str], env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        """Run `quire` and wait for it."""
+        assert self.process.stdin
+        assert self.process.stdout
+        with tempfile.NamedTemporaryFile("r") as out, tempfile.NamedTemporaryFile("r") as err:
+            files = (os.devnull, out.name, err.name)
+            order = {"words": words, "env": env, "cwd": str(Path.cwd()), "files": files}
+            print(json.dumps(order | {"seconds": HANGS}), file=self.process.stdin, flush=True)
+            status = int(self.process.stdout.readline())
+            return subprocess.CompletedProcess(words, status, out.read(), err.read())
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """One for all tests of a worker."""
+    argv = [sys.executable, str(Path(__file__).parent / "forked.py")]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    with subprocess.Popen(
+        argv, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield Server(process)
+
+
+@dataclass(frozen=True)
 class Quire:
     """Runs `quire` in a separate process, with our fake tools first in PATH."""
 
+    server: Server
     project: Path
     build: Path
     bin: Path
     environment: dict[str, str] = field(default_factory=dict)
 
     def command(self, *words: str) -> list[str]:
-        """The argument vector."""
+        """The argument vector, for a process of its own."""
         return [sys.executable, "-m", "quire", *words, f"O={self.build}"]
 
     def env(self, **extra: str) -> dict[str, str]:
@@ -157,15 +189,7 @@ class Quire:
 
     def __call__(self, *words: str, **extra: str) -> subprocess.CompletedProcess[str]:
         """Run `quire` and wait for it."""
-        return subprocess.run(
-            self.command(*words),
-            env=self.env(**extra),
-            capture_output=True,
-            text=True,
-            timeout=HANGS,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        return self.server.run([*words, f"O={self.build}"], self.env(**extra))
 
 
 def fake(tool: Path, name: str) -> None:
@@ -175,7 +199,7 @@ def fake(tool: Path, name: str) -> None:
 
 
 @pytest.fixture
-def quire(project: Path, tmp_path: Path) -> Quire:
+def quire(server: Server, project: Path, tmp_path: Path) -> Quire:
     """Quire on the fake project, with fake make, compilers and QEMU."""
     tools = tmp_path / "bin"
     tools.mkdir()
@@ -189,7 +213,7 @@ def quire(project: Path, tmp_path: Path) -> Quire:
     for name in ("aarch64-linux-gnu-gcc", "gcc"):
         (tools / name).write_text(script)
         (tools / name).chmod(0o755)
-    return Quire(project, tmp_path / "build", tools)
+    return Quire(server, project, tmp_path / "build", tools)
 
 
 @pytest.fixture
@@ -205,7 +229,7 @@ def without(quire: Quire, tmp_path: Path) -> Callable[..., Quire]:
                     (only / path.name).symlink_to(path)
         for name in missing:
             (only / name).unlink(missing_ok=True)
-        return Quire(quire.project, quire.build, only, {"PATH": str(only)})
+        return replace(quire, bin=only, environment={"PATH": str(only)})
 
     return make
 
