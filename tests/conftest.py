@@ -216,20 +216,39 @@ def quire(server: Server, project: Path, tmp_path: Path) -> Quire:
     return Quire(server, project, tmp_path / "build", tools)
 
 
+# Programs that a test may take away.
+REMOVABLE = frozenset(
+    "aarch64-linux-gnu-gcc apt-cache apt-get arm-linux-gnueabihf-gcc clang-tidy flex id "
+    "qemu-system-x86_64 riscv64-linux-gnu-gcc shellcheck".split()
+)
+
+
+@pytest.fixture(scope="session")
+def others(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Links to the other programs in PATH: more than a thousand, so all tests share them."""
+    directory = tmp_path_factory.mktemp("others")
+    found: dict[str, Path] = {}
+    for folder in map(Path, os.environ["PATH"].split(":")):
+        for path in folder.iterdir() if folder.is_dir() else ():
+            found.setdefault(path.name, path)
+    for name in found.keys() - REMOVABLE:
+        (directory / name).symlink_to(found[name])
+    return directory
+
+
 @pytest.fixture
-def without(quire: Quire, tmp_path: Path) -> Callable[..., Quire]:
+def without(quire: Quire, others: Path, tmp_path: Path) -> Callable[..., Quire]:
     """A Quire whose PATH lacks some programs."""
 
     def make(*missing: str) -> Quire:
+        assert REMOVABLE.issuperset(missing)
         only = tmp_path / "only"
         only.mkdir()
-        for directory in (str(quire.bin), *os.environ["PATH"].split(":")):
-            for path in Path(directory).glob("*") if Path(directory).is_dir() else ():
-                if path.name not in missing and not (only / path.name).exists():
-                    (only / path.name).symlink_to(path)
-        for name in missing:
-            (only / name).unlink(missing_ok=True)
-        return replace(quire, bin=only, environment={"PATH": str(only)})
+        found = {name: path for name in REMOVABLE if (path := shutil.which(name))}
+        found |= {path.name: str(path) for path in quire.bin.iterdir()}
+        for name in found.keys() - set(missing):
+            (only / name).symlink_to(found[name])
+        return replace(quire, bin=only, environment={"PATH": f"{only}:{others}"})
 
     return make
 
