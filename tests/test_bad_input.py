@@ -155,7 +155,6 @@ def test_an_option_that_does_not_survive(quire: Quire, tree: Path) -> None:
     said(done, 3, "did not survive", "CONFIG_FAKE: wanted y, is n (common.config)")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "status", "texts"),
     [

@@ -98,7 +98,6 @@ def test_a_version_nobody_offers(quire: Quire, archive: Path) -> None:
     assert VERSION in done.stderr
 
 
-@pytest.mark.slow
 def test_all_bases_are_checked(quire: Quire, archive: Path) -> None:
     done = quire("check", "--quick", "--all-bases", "--json")
     rows = [row for row in json.loads(done.stdout) if row["check"] == "applies to"]

@@ -84,7 +84,6 @@ def test_another_cpu_is_another_boot(quire: Quire, tree: Path) -> None:
     assert "arm64 · neoverse-n1 (no ranged TLBI) · Linux 6.12.117" in done.stdout
 
 
-@pytest.mark.slow
 def test_a_cpu_without_workloads_has_its_own(quire: Quire, tree: Path) -> None:
     done = quire("bench", "--cpu", "neoverse-n1", "--source", str(tree), "--json")
     assert done.returncode == 0, done.stderr
@@ -129,7 +128,6 @@ def test_a_second_run_boots_nothing(quire: Quire, tree: Path) -> None:
     assert json.loads(again.stdout)["architectures"] == json.loads(first.stdout)["architectures"]
 
 
-@pytest.mark.slow
 def test_a_changed_patch_boots_only_the_patched_kernel(quire: Quire, tree: Path) -> None:
     words = ("bench", "mremap", "--size", "64", "--source", str(tree), "ARCH=arm64", "-v")
     assert quire(*words).stderr.count("-plugin") == 2
@@ -138,7 +136,6 @@ def test_a_changed_patch_boots_only_the_patched_kernel(quire: Quire, tree: Path)
     assert quire(*words).stderr.count("-plugin") == 1
 
 
-@pytest.mark.slow
 def test_fresh_adds_a_sample(quire: Quire, tree: Path) -> None:
     words = ("bench", "mremap", "--size", "64", "--source", str(tree), "ARCH=arm64")
     quire(*words)
@@ -199,7 +196,6 @@ def test_a_dry_run_of_the_tests_prints_both_boots(quire: Quire, tree: Path) -> N
     assert done.stdout.count("setpriv --pdeathsig KILL qemu-system") == 2
 
 
-@pytest.mark.slow
 def test_an_interrupted_run_is_taken_up(quire: Quire, tree: Path) -> None:
     """Only boots that reached their end count, and only on request."""
     words = ("test", "--source", str(tree), "ARCH=arm64")

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from conftest import Quire
 
-pytestmark = pytest.mark.slow
-
 RUNS = """\
 good -d 1 | 5 | tap | arm64 x86_64 |
 other | 5 | exit | x86_64 | arm64 cannot
