@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Run the kernel's own selftests of mm on stock and patched, and compare case by case.
+"""Run the kernel's own selftests of mm on both sides, and compare case by case.
 
 The programs come from the base's tools/testing/selftests/mm; guest/selftests/runs lists them with
-their arguments. Runs that differ are repeated once on both kernels. See docs/selftests.md.
+their arguments. Runs that differ are repeated once on both sides. See docs/selftests.md.
 
   quire selftests                        all, both architectures
   quire selftests 'ksm*' ARCH=arm64      some
@@ -29,7 +29,7 @@ from quire.host.errors import Difference, GuestLost, QuireError
 from quire.kselftest import boot as selftests
 from quire.kselftest import changes, runs
 from quire.kselftest.boot import Selftests
-from quire.kselftest.changes import Case
+from quire.kselftest.changes import Case, Labels
 from quire.session import Session
 from quire.source.side import Sides
 from quire.source.tree import Tree
@@ -50,7 +50,8 @@ class SelftestResult:
     arch: Architecture
     programs: Selftests
     cases: list[Case]
-    # The first run's: stock, patched.
+    labels: Labels
+    # The first run's: A, B.
     verdicts: tuple[Verdict, Verdict]
 
 
@@ -68,17 +69,18 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         help="treat the guest as hung after this time (default %(default).0f)",
     )
     part.add_argument(
-        "--bug", metavar="NAME", help="replace patched with the kernel that has this seeded bug"
+        "--bug", metavar="NAME", help="replace side B with the kernel that has this seeded bug"
     )
     part.add_argument("--list", action="store_true", help="list the runs, and what is left out")
     part.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Exit status 1 when patched does not pass what stock passes, 4 when a guest was lost."""
+    """Exit status 1 when B does not pass what A passes, 4 when a guest was lost."""
     requirements.require(session.architectures)
     sides = session.sides()
     tree, parameters = _other(session, sides, arguments.bug)
+    labels = (sides.a.label, arguments.bug or sides.b.label)
     options = BootOptions(arguments.smp, arguments.timeout)
     if arguments.list:
         for arch in session.architectures:
@@ -93,11 +95,10 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
             Job(session.kernel(arch, tree), replace(options, parameters=parameters)),
         )
         verdicts = _boot(session, programs, orders, arguments.pattern or ["*"])
-        result = SelftestResult(
-            arch, programs, _compare(session, programs, orders, verdicts), verdicts
-        )
+        cases = _compare(session, programs, orders, verdicts)
+        result = SelftestResult(arch, programs, cases, labels, verdicts)
         if not arguments.json:
-            _show(result)
+            _show(result, sides.title)
         return result
 
     results = parallel.in_turn(session.architectures, compare)
@@ -110,7 +111,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 
 
 def _other(session: Session, sides: Sides, bug: str | None) -> tuple[Tree, tuple[str, ...]]:
-    """The tree to compare with stock, and the parameter that selects a seeded bug in it."""
+    """The tree to compare with A, and the parameter that selects a seeded bug in it."""
     if not bug:
         return sides.b.tree, ()
     where = seeded.folder(sides)
@@ -156,30 +157,36 @@ def _list(arch: Architecture, programs: Selftests) -> None:
         print(f"{arch.name}: left out: {name}: {why}")
 
 
-def _show(result: SelftestResult) -> None:
+def _show(result: SelftestResult, sides: str) -> None:
     out = console()
     table = Table(
-        title=f"{result.arch.name}: what is not `pass` on both",
+        title=f"{result.arch.name} · {sides}\nwhat is not `pass` on both",
         title_justify="left",
         box=box.SIMPLE_HEAD,
     )
-    for column in ("case", "stock", "patched", "what it tells"):
+    for column in ("case", *result.labels, "what it tells"):
         table.add_column(column)
     for name, case in changes.grouped(result.cases):
-        told = " · ".join(text for text in (case.remark, case.told) if text)
-        table.add_row(name, _styled(case.stock), _styled(case.patched), Text(told))
+        told = " · ".join(text for text in (case.remark(result.labels), case.told) if text)
+        table.add_row(name, _styled(case.a), _styled(case.b), Text(told))
     out.print(table)
-    for tree, count in changes.counts(result.cases).items():
-        text = ", ".join(f"{number} {status}" for status, number in sorted(count.items()))
-        out.print(f"{result.arch.name} {tree}: {text}")
+    for label, count in zip(result.labels, _counts(result), strict=True):
+        text = ", ".join(f"{number} {status}" for status, number in count.items())
+        out.print(f"{result.arch.name} {label}: {text}")
     for name, why in result.programs.choice.left_out.items():
         out.print(f"{result.arch.name}: left out: {name}: {why}")
     idle = changes.idle(result.cases)
     if idle:
         out.print(
-            f"{result.arch.name}: no case passes on stock, so nothing was compared: "
+            f"{result.arch.name}: no case passes on {result.labels[0]}, so nothing was compared: "
             f"{', '.join(idle)}"
         )
+
+
+def _counts(result: SelftestResult) -> tuple[dict[str, int], dict[str, int]]:
+    """The number of cases per status, on A and on B."""
+    cases = result.cases
+    return changes.counts(case.a for case in cases), changes.counts(case.b for case in cases)
 
 
 def _styled(status: str) -> Text:
@@ -187,19 +194,21 @@ def _styled(status: str) -> Text:
 
 
 def _as_json(result: SelftestResult) -> dict[str, Any]:
-    stock, patched = result.verdicts
+    a, b = result.verdicts
+    counts = _counts(result)
     return {
         "architecture": result.arch.name,
-        "base": str(stock.kernel.tree.base.version),
-        "logs": {"stock": stock.logs, "patched": patched.logs},
+        "base": str(a.kernel.tree.base.version),
+        "labels": dict(zip("ab", result.labels, strict=True)),
+        "logs": {"a": a.logs, "b": b.logs},
         "left out": result.programs.choice.left_out,
-        "counts": changes.counts(result.cases),
+        "counts": dict(zip("ab", counts, strict=True)),
         "compared nothing": changes.idle(result.cases),
         "cases": [
             {
                 "name": case.name,
-                "stock": case.stock,
-                "patched": case.patched,
+                "a": case.a,
+                "b": case.b,
                 "again": case.again,
                 "regressed": case.regressed,
                 "told": case.told,
@@ -210,16 +219,17 @@ def _as_json(result: SelftestResult) -> dict[str, Any]:
 
 
 def _failure(results: Sequence[SelftestResult]) -> QuireError | None:
-    """The cases that stock passes and patched does not, or the fact that stock passes no case."""
-    lines = []
+    """The cases that A passes and B does not, or the fact that A passes no case."""
+    lines: list[str] = []
     for result in results:
         worse = [case for case in result.cases if case.regressed]
         name = result.arch.name
-        lines += [f"{name}: {case.name}: {case.patched}: {case.told}" for case in worse]
-        if not any(case.stock == "pass" for case in result.cases):
-            lines.append(f"{name}: no case passes on stock, so nothing was compared")
+        lines += [f"{name}: {case.name}: {case.b}: {case.told}" for case in worse]
+        if not any(case.a == "pass" for case in result.cases):
+            lines.append(f"{name}: no case passes on {result.labels[0]}, so nothing was compared")
         if lines:
             lines += [f"whole log: {verdict.logs}" for verdict in result.verdicts]
     if not lines:
         return None
-    return Difference("patched does not pass what stock passes", "\n".join(lines), "read both logs")
+    a, b = results[0].labels
+    return Difference(f"{b} does not pass what {a} passes", "\n".join(lines), "read both logs")

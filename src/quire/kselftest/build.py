@@ -21,9 +21,10 @@ from quire.source.base import Base
 # The guest's directory for the programs and the plan.
 DIRECTORY = "selftests"
 # The result of check_config.sh, which would write it into the source tree. Our kernels have no
-# io_uring.
+# io_uring. 7.3 renamed the header.
 LOCAL_CONFIG = {
     "local_config.h": "/* no liburing */\n",
+    "local_config.h_gen": "/* no liburing */\n",
     "local_config.mk": "IOURING_EXTRA_LIBS =\n",
 }
 # 6.12's khugepaged.c uses KSFT_SKIP without including the header that defines it.
@@ -82,7 +83,7 @@ def programs(bench: Bench, choice: Choice) -> Path:
         bench.make(log, "-C", str(bench.standin), f"O={directory}")
         flags = " ".join([f"-I{directory}", f"-I{bench.standin}", *DEFINES])
         words = ["-C", str(bench.base.path / runs.SOURCES), f"-I{directory}"]
-        # LOCAL_HDRS is empty: otherwise make requires local_config.h in the source tree.
+        # LOCAL_HDRS is empty: otherwise make requires the header in the source tree.
         words += [f"OUTPUT={directory}", "LOCAL_HDRS=", f"KHDR_INCLUDES=-isystem {headers_in}"]
         words += [f"USERCFLAGS={flags}", f"USERLDFLAGS=-static -s -L{directory}"]
         bench.make(log, *words, *(str(directory / name) for name in choice.programs))

@@ -1,28 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Compare stock and patched case by case, and confirm the differences in a second run."""
+"""Compare the two sides case by case, and confirm the differences in a second run."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from quire.boot.ktap import Test
 from quire.kselftest.output import EXIT
 from quire.test.suite import Verdict
 
-# The status of a case that one of the two did not report.
+# The status of a case that one of the sides did not report.
 MISSING = "missing"
 _NUMBER = re.compile(r"\d+")
+# The labels of the sides: A's, B's.
+Labels = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Case:
-    """One case on both kernels; `again` has the statuses of a second run of both, if any."""
+    """One case on both sides; `again` has the statuses of a second run of both, if any."""
 
     name: str
-    stock: str
-    patched: str
+    a: str
+    b: str
     told: str = ""
     again: tuple[str, str] | None = None
 
@@ -34,33 +37,32 @@ class Case:
     @property
     def differs(self) -> bool:
         """Exactly one of the two passes."""
-        return (self.stock == "pass") != (self.patched == "pass")
+        return (self.a == "pass") != (self.b == "pass")
 
     @property
     def unstable(self) -> bool:
-        """Stock's two runs have different results."""
-        return self.again is not None and self.again[0] != self.stock
+        """A's two runs have different results."""
+        return self.again is not None and self.again[0] != self.a
 
     @property
     def regressed(self) -> bool:
-        """Stock passes in every run, and patched did not pass."""
-        return self.stock == "pass" and self.differs and not self.unstable
+        """A passes in every run, and B did not pass."""
+        return self.a == "pass" and self.differs and not self.unstable
 
-    @property
-    def remark(self) -> str:
+    def remark(self, labels: Labels) -> str:
         """The remark for a difference."""
         if not self.differs:
             return ""
         if self.unstable:
-            return "two runs on stock differ"
-        if self.again and self.again[1] != self.patched:
-            return f"patched, second run: {self.again[1]}"
+            return f"two runs on {labels[0]} differ"
+        if self.again and self.again[1] != self.b:
+            return f"{labels[1]}, second run: {self.again[1]}"
         return "same result in a second run" if self.again else ""
 
 
-def compare(stock: Verdict, patched: Verdict) -> list[Case]:
+def compare(a: Verdict, b: Verdict) -> list[Case]:
     """Every case that either reports, in report order."""
-    left, right = dict(stock.cases), dict(patched.cases)
+    left, right = dict(a.cases), dict(b.cases)
     names = dict.fromkeys([*left, *right])
     return [
         Case(name, _status(left, name), _status(right, name), _told(left, right, name))
@@ -75,9 +77,9 @@ def confirm(
     suspects = list(dict.fromkeys(case.run for case in cases if case.differs))
     if not suspects:
         return list(cases)
-    stock, patched = (dict(verdict.cases) for verdict in rerun(suspects))
+    a, b = (dict(verdict.cases) for verdict in rerun(suspects))
     return [
-        replace(case, again=(_status(stock, case.name), _status(patched, case.name)))
+        replace(case, again=(_status(a, case.name), _status(b, case.name)))
         if case.differs
         else case
         for case in cases
@@ -85,14 +87,14 @@ def confirm(
 
 
 def idle(cases: Sequence[Case]) -> list[str]:
-    """Runs of which stock passes no case; these compare nothing.
+    """Runs of which A passes no case; these compare nothing.
 
     The exit status counts as a case only if the program reports no other.
     """
     passes: dict[str, list[bool]] = {}
     ends = {}
     for case in cases:
-        passed = case.stock == "pass"
+        passed = case.a == "pass"
         if case.name.endswith(f".{EXIT}"):
             ends[case.run] = passed
         else:
@@ -107,21 +109,17 @@ def grouped(cases: Sequence[Case]) -> list[tuple[str, Case]]:
     """
     groups: dict[tuple[str, ...], list[Case]] = {}
     for case in cases:
-        if case.stock == case.patched == "pass":
+        if case.a == case.b == "pass":
             continue
-        like = (case.run, case.stock, case.patched, _NUMBER.sub("#", case.told))
-        key = (case.name,) if case.stock != case.patched else like
+        like = (case.run, case.a, case.b, _NUMBER.sub("#", case.told))
+        key = (case.name,) if case.a != case.b else like
         groups.setdefault(key, []).append(case)
     return [(_name(group), group[0]) for group in groups.values()]
 
 
-def counts(cases: Sequence[Case]) -> dict[str, dict[str, int]]:
-    """The number of cases per status, on stock and on patched."""
-    found: dict[str, dict[str, int]] = {"stock": {}, "patched": {}}
-    for case in cases:
-        for tree, status in (("stock", case.stock), ("patched", case.patched)):
-            found[tree][status] = found[tree].get(status, 0) + 1
-    return found
+def counts(statuses: Iterable[str]) -> dict[str, int]:
+    """The number of cases per status, in alphabetical order."""
+    return dict(sorted(Counter(statuses).items()))
 
 
 def _name(group: Sequence[Case]) -> str:
@@ -133,9 +131,9 @@ def _status(cases: Mapping[str, Test], name: str) -> str:
     return cases[name].outcome if name in cases else MISSING
 
 
-def _told(stock: Mapping[str, Test], patched: Mapping[str, Test], name: str) -> str:
+def _told(a: Mapping[str, Test], b: Mapping[str, Test], name: str) -> str:
     """The text of the test that did worse."""
-    both = [tests[name] for tests in (patched, stock) if name in tests]
+    both = [tests[name] for tests in (b, a) if name in tests]
     test = next((one for one in both if one.outcome != "pass"), both[0])
     # Some programs, such as cow, name the test in a comment and only the outcome in the result.
     context = test.diagnostics[-1:] if test.failed else []

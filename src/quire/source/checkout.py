@@ -100,12 +100,18 @@ def export(directory: Path, project: Path) -> tuple[Series, list[str]]:
     UserError when quire did not create the checkout, when it is not clean, or when its history is
     not linear. Either all files are written or none; cover letters are kept.
     """
-    base = _base_commit(directory)
-    if git(directory, "status", "--porcelain", "--untracked-files=no").strip():
-        raise UserError(
-            f"{directory} has uncommitted changes", remedy="commit or discard them first"
-        )
-    of = _base_version(directory, base)
+    chosen = series_of(directory, project)
+    _, found = commits(directory, chosen)
+    contents = _contents(directory, chosen, found)
+    root = chosen.file.parent
+    changed = {name: data for name, data in contents.items() if data != _read(root / name)}
+    write(root, changed)
+    return series_files.read(chosen.file), sorted(changed)
+
+
+def series_of(directory: Path, project: Path) -> Series:
+    """Our series for the base of a checkout. UserError if there is none."""
+    of = _base_version(directory, _base_commit(directory))
     where = lines.of_version(project, of)
     if not where.series:
         raise UserError(
@@ -113,13 +119,20 @@ def export(directory: Path, project: Path) -> tuple[Series, list[str]]:
             str(where.folder),
             "add a folder for it to lines/, with a [series]: docs/lines.md",
         )
-    chosen = series_files.select(where.series, of)
-    commits = _commits(directory, base, chosen)
-    contents = _contents(directory, chosen, commits)
-    root = chosen.file.parent
-    changed = {name: data for name, data in contents.items() if data != _read(root / name)}
-    write(root, changed)
-    return series_files.read(chosen.file), sorted(changed)
+    return series_files.select(where.series, of)
+
+
+def commits(directory: Path, series: Series) -> tuple[str, list[Commit]]:
+    """The base's commit, and the commits on it with their topics.
+
+    UserError when the checkout is not clean, or its history is not linear.
+    """
+    base = _base_commit(directory)
+    if git(directory, "status", "--porcelain", "--untracked-files=no").strip():
+        raise UserError(
+            f"{directory} has uncommitted changes", remedy="commit or discard them first"
+        )
+    return base, _commits(directory, base, series)
 
 
 def normalise(mail: str) -> str:

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0
+"""export --post: the topics of a checkout as mails for the list."""
+
+from __future__ import annotations
+
+import email
+import email.policy
+from pathlib import Path
+
+import pytest
+from conftest import Quire
+from test_checkout import git, patches
+
+MAINTAINERS = """\
+#!/usr/bin/perl
+my $all = !grep { $_ eq '--nol' } @ARGV;
+print "Jos\\xc3\\xa9 Example <jose\\@example.org>\\n";
+print "Second Example <second\\@example.org>\\n" if $ARGV[-1] =~ /0002/;
+print "linux-mm\\@example.org\\n" if $all;
+"""
+CHECKPATCH = """\
+#!/usr/bin/perl
+open my $mail, '<', $ARGV[-1];
+while (<$mail>) {
+	if (/too long/) { print "$ARGV[-1]:$.: WARNING:LONG: long\\n"; exit 1; }
+}
+"""
+AUTHOR = ("--author", "Some Body <some@example.org>")
+
+
+@pytest.fixture
+def work(quire: Quire, tree: Path, tmp_path: Path) -> Path:
+    """A checkout of the fake series with a cover letter, in a tree with the two scripts."""
+    (tree / "scripts").mkdir(exist_ok=True)
+    (tree / "scripts/get_maintainer.pl").write_text(MAINTAINERS)
+    (tree / "scripts/checkpatch.pl").write_text(CHECKPATCH)
+    (patches(quire) / "mremap/0000-cover-letter.patch").write_text(
+        "From 0 Mon Sep 17 00:00:00 2001\nFrom: Quire <quire@invalid>\n"
+        "Subject: [PATCH 0/2] mm: move runs\n\nWhy.\n"
+    )
+    directory = tmp_path / "work"
+    done = quire("tree", "6.12", str(directory), "--source", str(tree))
+    assert done.returncode == 0, done.stderr
+    return directory
+
+
+def mail(path: Path) -> email.message.EmailMessage:
+    """One of the files as a mail program reads it."""
+    message = email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
+    assert isinstance(message, email.message.EmailMessage)
+    return message
+
+
+def test_mails_with_recipients_author_and_base(quire: Quire, work: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = quire("export", str(work), "--post", str(out), *AUTHOR)
+    assert done.returncode == 0, done.stderr
+    assert "3 mails, 2 in To, 1 in Cc" in done.stdout
+    names = sorted(str(path.relative_to(out)) for path in out.rglob("*.patch"))
+    assert names == [
+        "ksm/0001-ksm-look-less.patch",
+        "mremap/0000-cover-letter.patch",
+        "mremap/0001-mm-move-runs.patch",
+        "mremap/0002-mm-move-more.patch",
+    ]
+    first = mail(out / names[2])
+    assert first["Subject"] == "[PATCH 1/2] mm: move runs"
+    assert first["From"] == "Some Body <some@example.org>"
+    assert first["To"] == "José Example <jose@example.org>"
+    assert first["Cc"] == "linux-mm@example.org"
+    text = (out / names[2]).read_text()
+    assert text.count("Signed-off-by: Some Body <some@example.org>\n---\n") == 1
+    base = git(work, "config", "quire.base").strip()
+    assert f"base-commit: {base}" in text
+    cover = mail(out / names[1])
+    assert cover["To"] == "José Example <jose@example.org>, Second Example <second@example.org>"
+    assert "Signed-off-by" not in cover.get_content()
+
+
+@pytest.mark.slow
+def test_a_topic_on_others_names_what_it_needs(quire: Quire, work: Path, tmp_path: Path) -> None:
+    done = quire("export", str(work), "--post", str(tmp_path / "out"), "--only", "ksm")
+    assert done.returncode == 0, done.stderr
+    assert "or --author" in done.stdout
+    assert not (tmp_path / "out/mremap").exists()
+    text = (tmp_path / "out/ksm/0001-ksm-look-less.patch").read_text()
+    assert text.count("prerequisite-patch-id: ") == 2
+    assert "Signed-off-by: Some Body" not in text
+
+
+@pytest.mark.slow
+def test_what_git_wrote_can_be_applied(quire: Quire, work: Path, tmp_path: Path) -> None:
+    assert quire("export", str(work), "--post", str(tmp_path / "out"), *AUTHOR).returncode == 0
+    before = git(work, "rev-parse", "HEAD^{tree}")
+    git(work, "checkout", "-q", git(work, "config", "quire.base").strip())
+    for topic in ("mremap", "ksm"):
+        git(work, "am", "-q", *map(str, sorted((tmp_path / "out" / topic).glob("000[1-9]*"))))
+    assert git(work, "rev-parse", "HEAD^{tree}") == before
+
+
+@pytest.mark.slow
+def test_a_complaint_of_checkpatch(quire: Quire, work: Path, tmp_path: Path) -> None:
+    git(work, "commit", "--allow-empty", "--amend", "-m", "ksm: look less\n\ntoo long\n")
+    done = quire("export", str(work), "--post", str(tmp_path / "out"))
+    assert done.returncode == 1
+    assert "ksm/0001-ksm-look-less.patch" in done.stderr
+    assert "LONG" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("--only", "swapout"), "the checkout has no topic swapout"),
+        (("--author", "nobody"), "not an author: nobody"),
+    ],
+)
+def test_bad_input(
+    quire: Quire, work: Path, tmp_path: Path, words: tuple[str, ...], error: str
+) -> None:
+    done = quire("export", str(work), "--post", str(tmp_path / "out"), *words)
+    assert done.returncode == 2
+    assert error in done.stderr
+
+
+@pytest.mark.slow
+def test_topics_that_are_mixed(quire: Quire, work: Path, tmp_path: Path) -> None:
+    (work / "mm/new.c").write_text("int x;\n")
+    git(work, "add", "mm/new.c")
+    git(work, "commit", "-m", "mm: move all\n\nQuire-topic: mremap")
+    done = quire("export", str(work), "--post", str(tmp_path / "out"))
+    assert done.returncode == 2
+    assert "the commits of topic mremap are not in a row" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_folder_in_use_is_refused(quire: Quire, work: Path, tmp_path: Path) -> None:
+    (tmp_path / "out/mremap").mkdir(parents=True)
+    (tmp_path / "out/mremap/mine").write_text("")
+    done = quire("export", str(work), "--post", str(tmp_path / "out"))
+    assert done.returncode == 2
+    assert "is not empty" in done.stderr
