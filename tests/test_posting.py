@@ -77,7 +77,6 @@ def test_mails_with_recipients_author_and_base(quire: Quire, work: Path, tmp_pat
     assert "Signed-off-by" not in cover.get_content()
 
 
-@pytest.mark.slow
 def test_a_topic_on_others_names_what_it_needs(quire: Quire, work: Path, tmp_path: Path) -> None:
     done = quire("export", str(work), "--post", str(tmp_path / "out"), "--only", "ksm")
     assert done.returncode == 0, done.stderr
@@ -88,7 +87,6 @@ def test_a_topic_on_others_names_what_it_needs(quire: Quire, work: Path, tmp_pat
     assert "Signed-off-by: Some Body" not in text
 
 
-@pytest.mark.slow
 def test_what_git_wrote_can_be_applied(quire: Quire, work: Path, tmp_path: Path) -> None:
     assert quire("export", str(work), "--post", str(tmp_path / "out"), *AUTHOR).returncode == 0
     before = git(work, "rev-parse", "HEAD^{tree}")
@@ -98,7 +96,6 @@ def test_what_git_wrote_can_be_applied(quire: Quire, work: Path, tmp_path: Path)
     assert git(work, "rev-parse", "HEAD^{tree}") == before
 
 
-@pytest.mark.slow
 def test_a_complaint_of_checkpatch(quire: Quire, work: Path, tmp_path: Path) -> None:
     git(work, "commit", "--allow-empty", "--amend", "-m", "ksm: look less\n\ntoo long\n")
     done = quire("export", str(work), "--post", str(tmp_path / "out"))
@@ -107,7 +104,6 @@ def test_a_complaint_of_checkpatch(quire: Quire, work: Path, tmp_path: Path) -> 
     assert "LONG" in done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "error"),
     [
@@ -123,7 +119,6 @@ def test_bad_input(
     assert error in done.stderr
 
 
-@pytest.mark.slow
 def test_topics_that_are_mixed(quire: Quire, work: Path, tmp_path: Path) -> None:
     (work / "mm/new.c").write_text("int x;\n")
     git(work, "add", "mm/new.c")
@@ -133,7 +128,6 @@ def test_topics_that_are_mixed(quire: Quire, work: Path, tmp_path: Path) -> None
     assert "the commits of topic mremap are not in a row" in done.stderr
 
 
-@pytest.mark.slow
 def test_a_folder_in_use_is_refused(quire: Quire, work: Path, tmp_path: Path) -> None:
     (tmp_path / "out/mremap").mkdir(parents=True)
     (tmp_path / "out/mremap/mine").write_text("")
