@@ -75,10 +75,13 @@ def test_every_table_of_the_project_is_sound() -> None:
             assert f'"{bug.name}"' in patches, f"no patch knows {bug.name}"
 
 
-def test_the_kernel_has_the_kunit_suites(quire: Quire, tree: Path) -> None:
+@pytest.mark.parametrize("suites", [True, False])
+def test_the_kernel_has_the_lines_kunit_suites(quire: Quire, tree: Path, *, suites: bool) -> None:
     folder = quire.project / "lines/6.12/seeded"
     folder.mkdir(parents=True)
     (folder / "series").write_text("")
+    if suites:
+        (folder / "kunit").write_text("")
     write(folder, "lose | a page is lost | 1 | arm64 | fake.good\n")
     (quire.project / "configs/kunit.config").write_text("CONFIG_KUNIT=y\n")
     done = quire("seeded", "--source", str(tree), "ARCH=arm64")
@@ -86,4 +89,4 @@ def test_the_kernel_has_the_kunit_suites(quire: Quire, tree: Path) -> None:
     assert done.returncode == 1, done.stderr
     assert "MISSED arm64 lose" in done.stdout
     (config,) = quire.build.glob("tree/*/linux/o-arm64-*/.config")
-    assert "CONFIG_KUNIT=y" in config.read_text()
+    assert ("CONFIG_KUNIT=y" in config.read_text()) is suites

@@ -195,3 +195,27 @@ QUIRE_CASE_SIZES(lazyfree, mixed_soft_dirty_dropped, ALL_SIZES)
 		range_drop(at, pages);
 	}
 }
+
+/*
+ * mprotect() changes the entries of a folio as a batch, too. Dirty pages that
+ * were not written to since clear_refs do not make the others soft-dirty.
+ */
+QUIRE_CASE_SIZES(lazyfree, soft_dirty_protected, ALL_SIZES)
+{
+	size_t pages = range_pages(kib), n;
+
+	needs_soft_dirty();
+	for_each_mask(mask) {
+		char *at = range_soft_dirty(kib, mask, WRITTEN_BEFORE);
+		struct snapshot *now;
+
+		range_protect(at, pages, PROT_READ);
+		now = snapshot(at, pages);
+		for (n = 0; n < pages; n++)
+			EXPECT(!now->page[n].soft_dirty,
+			       "page %zu (written: %s) became soft-dirty", n,
+			       mask->name);
+		free(now);
+		range_drop(at, pages);
+	}
+}

@@ -118,9 +118,11 @@ def tree_with_bugs(cache: Cache, sides: Sides, where: Path) -> Tree:
 
 
 def kernel(session: Session, arch: Architecture, of: Tree) -> Kernel:
-    """Build the kernel with all bugs, and with the KUnit suites for the cases `kunit.*`."""
-    suites = session.project.configs / KUNIT
-    return replace(session, configs=(*session.configs, suites)).kernel(arch, of)
+    """Build the kernel with all bugs, and with the line's KUnit suites for the cases `kunit.*`."""
+    if (session.line(of.base).seeded / "kunit").is_file():
+        suites = session.project.configs / KUNIT
+        session = replace(session, configs=(*session.configs, suites))
+    return session.kernel(arch, of)
 
 
 def hunt(session: Session, kernel: Kernel, bug: Bug, options: BootOptions) -> Sighting:
