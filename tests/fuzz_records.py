@@ -43,6 +43,12 @@ def whole() -> Series:
 
 
 @cache
+def newer() -> Series:
+    """Our series for 7.3."""
+    return series.select(ROOT / "patches/linux-7.3.y", parse("7.3.4"))
+
+
+@cache
 def applying(*topics: str) -> Excuses:
     """The excuses of our series, narrowed to these topics if any are named."""
     return excuses.applying(whole().only(topics) if topics else whole())

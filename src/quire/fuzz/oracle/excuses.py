@@ -40,6 +40,8 @@ class Rule(StrEnum):
     DROPPED_IN_PART = "dropped in part"
     HELD = "held"
     BITS_OF_A_RUN = "bits of a run"
+    BITS_OF_A_BATCH = "bits of a batch"
+    SOFT_DIRTY = "soft-dirty"
     # ksm.py: pages that KSM merges.
     MERGED_LATER = "merged later"
     FOUND = "found"

@@ -36,6 +36,8 @@ class Model:
     freed: bool = False
     written: bool = False
     reclaimed: bool = False
+    # Entries were changed or moved, which can be done in batches.
+    changed: bool = False
 
     def __post_init__(self) -> None:
         self.ksm = KsmExcuses(self.excuses)
@@ -57,6 +59,7 @@ class Model:
         where = tracking.within(op.actor, op.range)
         self.let_go |= self.held and op.verb in ("drop", "exit")
         self.freed |= op.word in ("free", "droppable")
+        self.changed |= op.verb in ("protect", "wp", "unwp", "move")
         if op.verb in ("write", "same", "word"):
             self.written |= self.freed
             if outcome.endswith("segv=0 bus=0"):
@@ -84,6 +87,8 @@ class Model:
         rule = self._given_up(page, a, b) or self.ksm.excuse(page, a, b)
         if rule:
             return rule
+        if self._became_soft_dirty(a, b):
+            return Rule.SOFT_DIRTY
         if self._back_from_swap(page, a, b):
             return Rule.SLOTS
         near = any((actor, slot) == page[:2] for actor, slot, _ in self.unlike)
@@ -115,6 +120,12 @@ class Model:
         if a.without("L") != b.without("L"):
             return False
         return all(_swapped_alone(seen, page) for seen in zip(*self.seen, strict=True))
+
+    def _became_soft_dirty(self, a: Page, b: Page) -> bool:
+        """Whether side a alone shows a page as soft-dirty after a batch of entries was changed."""
+        if Rule.SOFT_DIRTY not in self.excuses or not (self.changed or self.reclaimed):
+            return False
+        return "d" in a.state and "d" not in b.state and a.without("d") == b.without("d")
 
     def touches(self, op: Op) -> bool:
         """Whether an operation's outcome can depend on pages that differ."""

@@ -9,7 +9,8 @@ from quire.fuzz.oracle.excuses import Rule
 from quire.fuzz.oracle.ksm import KsmExcuses
 from quire.fuzz.oracle.model import Model
 
-# Fields of smaps that show accessed and dirty bits, or a huge mapping.
+# Fields of smaps that show accessed and dirty bits; the second list has huge mappings, too.
+_MARKS = re.compile(r",(?:Referenced|LazyFree|Pss_Dirty|(?:Private|Shared)_(?:Clean|Dirty))=\d+")
 _BITS = re.compile(
     r",(?:Referenced|LazyFree|AnonHugePages|Pss_Dirty|(?:Private|Shared)_(?:Clean|Dirty))=\d+"
 )
@@ -34,6 +35,9 @@ def excuse(model: Model, key: str, a: str, b: str) -> Rule | None:
     merging = _of_merging(model.ksm, a)
     if merging and _same_but(merging[1], a, b):
         return merging[0]
+    changed = Rule.BITS_OF_A_BATCH in model.excuses and model.changed
+    if changed and _same_but(_MARKS, a, b):
+        return Rule.BITS_OF_A_BATCH
     if not model.reclaimed or not (model.written or model.held):
         return None
     put_back = Rule.BITS_OF_A_RUN in model.excuses and _same_but(_BITS, a, b)
