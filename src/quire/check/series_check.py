@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -36,11 +36,11 @@ class Check:
     trouble: str = ""
 
 
-def style(tree: Path, root: Path, series: Series) -> Iterator[Check]:
+def style(tree: Path, root: Path, patches: Iterable[Patch]) -> Iterator[Check]:
     """Run the base's checkpatch --strict on each patch."""
     conf = root / CHECKPATCH_CONF
     options = conf.read_text().split() if conf.is_file() else []
-    for patch in series.patches:
+    for patch in patches:
         argv = ["perl", "scripts/checkpatch.pl", "--strict", "--terse", "--show-types"]
         argv += ["--no-summary", *options, str(patch.path.resolve())]
         # The tree is not a repository; without this checkpatch would find ours.

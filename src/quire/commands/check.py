@@ -91,7 +91,7 @@ def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Check]
     with session.progress.stage("style and application"):
         if own:
             yield from series_check.listed(series)
-        yield from series_check.style(tree, session.project.root, series)
+        yield from series_check.style(tree, session.project.root, series.patches)
         yield from series_check.applies(tree, series)
     if arguments.debian_config:
         for arch in session.architectures:

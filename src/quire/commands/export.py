@@ -20,8 +20,6 @@ from quire.session import Session
 from quire.source import checkout, posting
 from quire.source.patch import Patch
 from quire.source.posting import Posting
-from quire.source.series import Series
-from quire.source.version import VersionRange
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -50,8 +48,8 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 
 def _post(session: Session, arguments: argparse.Namespace) -> int:
     directory = arguments.directory
-    series = checkout.series_of(directory, session.project.root)
-    postings = posting.write(directory, series, arguments.post, session.ask.only, arguments.author)
+    root = session.project.root
+    postings = posting.write(directory, root, arguments.post, session.ask.only, arguments.author)
     for one in postings:
         to, cc = len(one.recipients.to), len(one.recipients.cc)
         print(f"{one.mails[0].parent}: {len(one.mails)} mails, {to} in To, {cc} in Cc")
@@ -65,9 +63,8 @@ def _post(session: Session, arguments: argparse.Namespace) -> int:
 def _style(session: Session, directory: Path, postings: list[Posting]) -> None:
     """Difference, with all complaints of checkpatch, if there are any."""
     mails = [mail for one in postings for mail in one.mails if mail.name != posting.COVER]
-    patches = tuple(Patch(f"{mail.parent.name}/{mail.name}", mail) for mail in mails)
-    of = Series(mails[0].parent, VersionRange(), patches)
-    checks = series_check.style(directory.resolve(), session.project.root, of)
+    patches = [Patch(f"{mail.parent.name}/{mail.name}", mail) for mail in mails]
+    checks = series_check.style(directory.resolve(), session.project.root, patches)
     trouble = [f"{check.subject}: {check.trouble}" for check in checks if check.trouble]
     if trouble:
         raise Difference("checkpatch complains", "\n".join(trouble), "mend the commits")

@@ -30,6 +30,8 @@ from quire.source.tree import OBJDIR_PREFIX
 BASE_SETTING = "quire.base"
 BRANCH = "quire"
 _TOPIC = re.compile(r"^Quire-topic: *(\S+)\n?", re.M)
+# For git format-patch: the same patch on every host.
+DIFF_OPTIONS = ("--no-renames", "--diff-algorithm=histogram", "--stat=72")
 # The limit of git format-patch for file names.
 SLUG_LENGTH = 52
 
@@ -46,6 +48,15 @@ class Commit:
     def topic(self) -> str:
         """The topic, by which patches are numbered; a variant's folder may have only part of it."""
         return self.folder.partition("@")[0]
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """What a checkout holds: the base's commit, our series for its version, the commits on top."""
+
+    base: str
+    series: Series
+    commits: list[Commit]
 
 
 def checkout(base: Base, series: Series, directory: Path) -> str:
@@ -100,18 +111,23 @@ def export(directory: Path, project: Path) -> tuple[Series, list[str]]:
     UserError when quire did not create the checkout, when it is not clean, or when its history is
     not linear. Either all files are written or none; cover letters are kept.
     """
-    chosen = series_of(directory, project)
-    _, found = commits(directory, chosen)
-    contents = _contents(directory, chosen, found)
+    opened = read(directory, project)
+    chosen = opened.series
+    contents = _contents(directory, chosen, opened.commits)
     root = chosen.file.parent
     changed = {name: data for name, data in contents.items() if data != _read(root / name)}
     write(root, changed)
     return series_files.read(chosen.file), sorted(changed)
 
 
-def series_of(directory: Path, project: Path) -> Series:
-    """Our series for the base of a checkout. UserError if there is none."""
-    of = _base_version(directory, _base_commit(directory))
+def read(directory: Path, project: Path) -> Checkout:
+    """The commits of a checkout, and the series that they are. UserError as export()."""
+    base = _base_commit(directory)
+    if git(directory, "status", "--porcelain", "--untracked-files=no").strip():
+        raise UserError(
+            f"{directory} has uncommitted changes", remedy="commit or discard them first"
+        )
+    of = _base_version(directory, base)
     where = lines.of_version(project, of)
     if not where.series:
         raise UserError(
@@ -119,20 +135,8 @@ def series_of(directory: Path, project: Path) -> Series:
             str(where.folder),
             "add a folder for it to lines/, with a [series]: docs/lines.md",
         )
-    return series_files.select(where.series, of)
-
-
-def commits(directory: Path, series: Series) -> tuple[str, list[Commit]]:
-    """The base's commit, and the commits on it with their topics.
-
-    UserError when the checkout is not clean, or its history is not linear.
-    """
-    base = _base_commit(directory)
-    if git(directory, "status", "--porcelain", "--untracked-files=no").strip():
-        raise UserError(
-            f"{directory} has uncommitted changes", remedy="commit or discard them first"
-        )
-    return base, _commits(directory, base, series)
+    series = series_files.select(where.series, of)
+    return Checkout(base, series, _commits(directory, base, series))
 
 
 def normalise(mail: str) -> str:
@@ -236,9 +240,7 @@ def _mail(directory: Path, commit: str, prefix: str) -> str:
             "--no-signature",
             "-N",
             f"--subject-prefix={prefix}",
-            "--no-renames",
-            "--diff-algorithm=histogram",
-            "--stat=72",
+            *DIFF_OPTIONS,
             commit,
         )
     )

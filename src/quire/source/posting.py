@@ -19,20 +19,12 @@ from quire.host import process
 from quire.host.errors import UserError
 from quire.host.git import git
 from quire.source import checkout
-from quire.source.checkout import Commit
-from quire.source.series import Series
+from quire.source.checkout import Checkout, Commit
 
 MAINTAINERS = "scripts/get_maintainer.pl"
 # Whom the file lists, not who has changed the lines lately.
 LISTED = ("--nogit", "--nogit-fallback", "--norolestats")
 COVER = "0000-cover-letter.patch"
-
-
-@dataclass(frozen=True)
-class Author:
-    """Who submits: name and address, as git writes them."""
-
-    ident: str
 
 
 @dataclass(frozen=True)
@@ -55,36 +47,35 @@ class Recipients:
 class Posting:
     """The mails of one topic, in order."""
 
-    topic: str
     mails: tuple[Path, ...]
     recipients: Recipients
 
 
-def author(ident: str) -> Author:
-    """The submitter. UserError if the text is not `Name <address>`."""
+def author(ident: str) -> str:
+    """The submitter as git writes it. UserError if the text is not `Name <address>`."""
     name, address = parseaddr(ident)
     if not name or "@" not in address:
         raise UserError(
             f"not an author: {ident}", remedy="give name and address: --author 'Name <address>'"
         )
-    return Author(f"{name} <{address}>")
+    return f"{name} <{address}>"
 
 
 def write(
-    directory: Path, series: Series, out: Path, topics: Sequence[str], by: Author | None
+    directory: Path, project: Path, out: Path, topics: Sequence[str], by: str | None
 ) -> list[Posting]:
     """Write each topic of the checkout in `directory` into a folder of `out`.
 
-    UserError when the checkout is not clean, a topic's commits are not in a row, the tree has no
+    UserError as checkout.read(), and when a topic's commits are not in a row, the tree has no
     get_maintainer.pl, or a folder has files already.
     """
-    base, commits = checkout.commits(directory, series)
+    opened = checkout.read(directory, project)
     if not (directory / MAINTAINERS).is_file():
         raise UserError(
             f"the tree has no {MAINTAINERS}", str(directory), "use a complete kernel tree"
         )
-    names = list(topics) or list(dict.fromkeys(commit.topic for commit in commits))
-    return [_posting(directory, series, out, _row(commits, name), base, by) for name in names]
+    names = topics or list(dict.fromkeys(commit.topic for commit in opened.commits))
+    return [_posting(directory, opened, name, out / name, by) for name in names]
 
 
 def _row(commits: Sequence[Commit], topic: str) -> list[Commit]:
@@ -105,24 +96,17 @@ def _row(commits: Sequence[Commit], topic: str) -> list[Commit]:
 
 
 def _posting(
-    directory: Path,
-    series: Series,
-    out: Path,
-    row: Sequence[Commit],
-    base: str,
-    by: Author | None,
+    directory: Path, opened: Checkout, topic: str, folder: Path, by: str | None
 ) -> Posting:
-    topic = row[0].topic
-    folder = (out / topic).resolve()
+    row = _row(opened.commits, topic)
+    folder = folder.resolve()
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty", remedy="name another directory, or remove it")
     written = git(
         directory,
         "format-patch",
-        f"--base={base}",
-        "--no-renames",
-        "--diff-algorithm=histogram",
-        "--stat=72",
+        f"--base={opened.base}",
+        *checkout.DIFF_OPTIONS,
         "-o",
         str(folder),
         f"{row[0].hash}^..{row[-1].hash}",
@@ -132,12 +116,12 @@ def _posting(
     everybody = _all(each)
     for mail, who in zip(mails, each, strict=True):
         _complete(mail, who, by, sign=True)
-    cover = series.file.parent / topic / COVER
+    cover = opened.series.file.parent / topic / COVER
     if cover.is_file():
         mails.insert(0, folder / COVER)
         mails[0].write_bytes(cover.read_bytes())
         _complete(mails[0], everybody, by, sign=False)
-    return Posting(topic, tuple(mails), everybody)
+    return Posting(tuple(mails), everybody)
 
 
 def _recipients(directory: Path, mail: Path) -> Recipients:
@@ -162,14 +146,14 @@ def _all(each: Sequence[Recipients]) -> Recipients:
     return Recipients(tuple(to), tuple(one for one in cc if one not in to))
 
 
-def _complete(mail: Path, who: Recipients, by: Author | None, *, sign: bool) -> None:
+def _complete(mail: Path, who: Recipients, by: str | None, *, sign: bool) -> None:
     """Add the recipients at the end of the mail's header, and the submitter."""
     head, _, body = mail.read_text().partition("\n\n")
     if by:
-        head = re.sub(r"^From: .*$", f"From: {_encoded(by.ident)}", head, count=1, flags=re.M)
+        head = re.sub(r"^From: .*$", f"From: {_encoded(by)}", head, count=1, flags=re.M)
         if sign:
             message, line, rest = body.partition("\n---\n")
-            body = f"{message}\n\nSigned-off-by: {by.ident}{line}{rest}"
+            body = f"{message}\n\nSigned-off-by: {by}{line}{rest}"
     mail.write_text(f"{head}\n{who.headers()}\n{body}")
 
 
