@@ -139,3 +139,24 @@ KSM_CASES(moved_onto_sharer_by_child)
 	ksm_pass(2);
 	expect_found(&all);
 }
+
+/*
+ * The page is in the swap cache when a VMA stops merging, and is read back
+ * after ksmd has forgotten it there. It must not stay in memory for good.
+ */
+QUIRE_CASE_TAGGED(ksm, unmergeable_in_swap_cache, MENDS)
+{
+	struct places all;
+	int held;
+
+	ksm_begin();
+	all = pair_merged(PLAIN);
+	held = page_hold(all.at[1].addr);
+	places_swap_out(&all);
+	ASSERT(!act_unmergeable(all.at[0].addr, 1), "MADV_UNMERGEABLE failed");
+	ksm_pass(2);
+	expect_same(&all);
+	page_let_go(held);
+	places_swap_out(&all);
+	expect_same(&all);
+}
