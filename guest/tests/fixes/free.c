@@ -26,6 +26,13 @@ static void free_lazily(char *addr, size_t pages)
 	env_drain_lru();
 }
 
+/* They went to swap, and not nowhere. */
+static void expect_swapped(char *addr, size_t pages)
+{
+	EXPECT_EQ(pagemap_swapped(addr, pages), pages);
+	expect_content(addr, pages, SEED, 0);
+}
+
 /* A child frees what it shares with this process; nobody writes. */
 static void expect_kept_from_child(char *addr, size_t pages)
 {
@@ -39,10 +46,9 @@ static void expect_kept_from_child(char *addr, size_t pages)
 	}
 	peer_turn(&peer);
 	reclaim_shared(peer.pid);
-	expect_content(addr, pages, SEED, 0);
+	expect_swapped(addr, pages);
 	peer_turn(&peer);
 	peer_join(&peer, "the child that frees");
-	expect_content(addr, pages, SEED, 0);
 }
 
 /* Read back from a device without a swap cache in between, and clean. */
@@ -99,5 +105,5 @@ QUIRE_CASE_TAGGED(fixes, free_merged, MENDS)
 	pattern_write_page(TWIN, SEED, 0);
 	ksm_merge(at, TWIN);
 	reclaim(TWIN, 1, BY_MEMCG);
-	expect_content(TWIN, 1, SEED, 0);
+	expect_swapped(TWIN, 1);
 }
