@@ -154,7 +154,7 @@ def test_parameters_after_commas() -> None:
     (one,) = CATALOGUE.cells(["swapout,data=zero,mib=64"], [64])[:1]
     assert one.words() == ("bench", "swapout", "size=64", "data=zero", "mib=64")
     with pytest.raises(UserError, match="unknown workload"):
-        CATALOGUE.cells(["swapin"])
+        CATALOGUE.cells(["swapon"])
     with pytest.raises(UserError, match="is not WORKLOAD"):
         CATALOGUE.cells(["swapout,zero"])
 
