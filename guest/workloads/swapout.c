@@ -103,7 +103,7 @@ static const struct workload swapout_block = {
 	.name = "swapout-block",
 	.summary = "MADV_PAGEOUT of private anonymous memory to a block device",
 	.params = { PARAM_SIZE, { "data", "distinct", "zero|distinct" },
-		    { "mib", "32", NULL } },
+		    { "mib", "16", NULL } },
 	.vmstat = { "pswpout", "thp_split_page", "thp_split_pmd" },
 	.mthp = { "swpout", "swpout_fallback", "split", "split_deferred" },
 	.setup = setup_block,

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/units.h"
 #include "kernel/nullb.h"
 #include "proc/knob.h"
+#include "process/map.h"
 #include "report/die.h"
 
 #define CONFIGFS	"/sys/kernel/config"
@@ -45,4 +48,23 @@ void nullb_create(const struct nullb *device)
 		set(device, "zone_nr_conv", device->conventional);
 	}
 	set(device, "power", 1);
+}
+
+void nullb_fill(const struct nullb *device)
+{
+	char *zeroes = map_anon(NULL, MIB);
+	unsigned long done;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/%s", device->name);
+	fd = open(path, O_WRONLY | O_DIRECT | O_CLOEXEC);
+	if (fd < 0)
+		die_errno("cannot open %s", path);
+	for (done = 0; done < device->mib; done++) {
+		if (write(fd, zeroes, MIB) != (ssize_t)MIB)
+			die_errno("cannot write MiB %lu of %s", done, path);
+	}
+	close(fd);
+	unmap(zeroes, MIB);
 }

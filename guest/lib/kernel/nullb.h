@@ -21,7 +21,12 @@ struct nullb {
 	unsigned long conventional;
 };
 
-/* Creates the device, which no-one may have created before. */
+/* Creates the device, once per boot. */
 void nullb_create(const struct nullb *device);
+/*
+ * Writes zeroes to all of it. Otherwise the first write to each page would also
+ * allocate the driver's memory for it.
+ */
+void nullb_fill(const struct nullb *device);
 
 #endif

@@ -74,6 +74,7 @@ void swap_on_block(unsigned long mib)
 	const struct nullb device = { .name = BLOCK_NAME, .mib = mib };
 
 	nullb_create(&device);
+	nullb_fill(&device);
 	format_and_enable("/dev/" BLOCK_NAME, mib);
 }
 
