@@ -14,8 +14,10 @@
  * pages=idle: no page was accessed since its accessed bit was cleared. All of
  * it is asked for. pages=mixed: every second folio was accessed, and half the
  * memory is asked for: reclaim meets the accessed folios and gives them a
- * second chance. pages=accessed: all pages were, as after their first write,
- * and all of it is asked for: each folio is met twice or more.
+ * second chance. pages=active: the same, but these folios are on the active
+ * list. To get there, they are of one of the two youngest generations when the
+ * setup turns generations off. pages=accessed: all pages were accessed, as
+ * after their first write, and all of it is asked for: each folio is met twice.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,6 +51,11 @@ static bool pages_are(const char *what)
 	return !strcmp(bench_word("pages"), what);
 }
 
+static bool half_is_accessed(void)
+{
+	return pages_are("mixed") || pages_are("active");
+}
+
 /* Clearing the accessed bits flushes no TLB, and a protection change does. */
 static void clear_accessed(void)
 {
@@ -70,11 +77,29 @@ static void read_every_second(size_t folio)
 	}
 }
 
+static void prepare_pages(size_t folio, bool generations)
+{
+	if (pages_are("accessed"))
+		return;
+	if (generations)
+		lru_gen_age();
+	clear_accessed();
+	if (pages_are("idle"))
+		return;
+	read_every_second(folio);
+	if (pages_are("mixed"))
+		return;
+	lru_gen_age();
+	clear_accessed();
+	read_every_second(folio);
+}
+
 static void setup(void)
 {
 	unsigned long mib = bench_number("mib"), kib = bench_number("size");
 
-	bool generations = !strcmp(bench_word("lru"), "mglru");
+	bool mglru = !strcmp(bench_word("lru"), "mglru");
+	bool generations = mglru || pages_are("active");
 
 	lru_gen_enable(generations);
 	area_len = mib * MIB;
@@ -84,14 +109,9 @@ static void setup(void)
 	memset(area, 0, area_len);
 	bench_check_layout(area, area_len, kib);
 	env_drain_lru();
-	if (!pages_are("accessed")) {
-		if (generations)
-			lru_gen_age();
-		clear_accessed();
-	}
-	if (pages_are("mixed"))
-		read_every_second(kib * KIB);
-	wanted = area_len / PAGE_SIZE / (pages_are("mixed") ? 2 : 1);
+	prepare_pages(kib * KIB, generations);
+	lru_gen_enable(mglru);
+	wanted = area_len / PAGE_SIZE / (half_is_accessed() ? 2 : 1);
 }
 
 static void read_events(unsigned long *value)
@@ -151,7 +171,7 @@ static void verify(void)
 	size_t folio = bench_number("size") * KIB, taken;
 	long bad;
 
-	taken = pages_are("mixed") ? accessed_reclaimed(folio) : 0;
+	taken = half_is_accessed() ? accessed_reclaimed(folio) : 0;
 	if (taken > wanted / 8)
 		bench_fail("reclaim took %zu of %zu accessed pages", taken,
 			   area_len / PAGE_SIZE / 2);
@@ -167,7 +187,7 @@ static const struct workload reclaim_workload = {
 	.name = "reclaim",
 	.summary = "reclaim of anonymous zeroes by memory.reclaim",
 	.params = { PARAM_SIZE, { "lru", "classic", "classic|mglru" },
-		    { "pages", "idle", "idle|mixed|accessed" },
+		    { "pages", "idle", "idle|mixed|active|accessed" },
 		    { "mib", "24", NULL } },
 	.vmstat = { "pswpout", "thp_split_page", "thp_split_pmd" },
 	.mthp = { "swpout", "swpout_fallback", "split", "split_deferred" },

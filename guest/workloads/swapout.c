@@ -7,7 +7,7 @@
  *
  * swapout-block: the same to a plain block device (kernel/nullb.h), with
  * distinct data. Swap on it writes through bios that madvise() collects in its
- * plug. Reclaim finds most folios still under writeback and leaves them in the
+ * plug. Reclaim finds the folios still under writeback and leaves them in the
  * swap cache: the call unmaps and writes them, but does not free them.
  */
 #include <string.h>
