@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "block.h"
+#include "locks.h"
 #include "qemu_plugin_api.h"
 #include "symbols.h"
 
@@ -79,16 +80,14 @@ static void enter_symbol(const struct block_plan *plan,
 	cell_add_on_exec(insn, sym->calls, 1);
 }
 
-/* Counts the events that @insn causes. Its symbol may be NULL. */
-static void count_events(const struct fixed_cells *fixed,
-			 struct qemu_plugin_insn *insn, struct symbol *sym,
-			 const struct insn_info *info)
+/* Counts the event that @insn is. Its symbol may be NULL. */
+static void count_event(const struct fixed_cells *fixed,
+			struct qemu_plugin_insn *insn, struct symbol *sym,
+			int event)
 {
-	if (info->event < 0)
-		return;
-	cell_add_on_exec(insn, fixed->events[info->event], 1);
+	cell_add_on_exec(insn, fixed->events[event], 1);
 	if (sym)
-		cell_add_on_exec(insn, symbol_event(sym, info->event), 1);
+		cell_add_on_exec(insn, symbol_event(sym, event), 1);
 }
 
 /* Where to count the instruction at @addr; counts the call, if it is one. */
@@ -103,7 +102,10 @@ static cell_t cell_of(const struct block_plan *plan,
 	sym = symbol_at(addr);
 	if (sym && addr == sym->start)
 		enter_symbol(plan, insn, sym);
-	count_events(&plan->fixed, insn, sym, info);
+	if (info->event >= 0)
+		count_event(&plan->fixed, insn, sym, info->event);
+	if (info->branch)
+		locks_count(insn, sym, addr + info->distance);
 	return sym ? sym->insns : plan->fixed.other;
 }
 

@@ -16,6 +16,7 @@
 
 #include "block.h"
 #include "decode.h"
+#include "locks.h"
 #include "qemu_plugin_api.h"
 #include "regions.h"
 #include "spans.h"
@@ -31,7 +32,8 @@ static struct block_plan plan;
 static struct report report;
 
 /* The arguments NAME=VALUE. */
-static const char *out_path, *symbols_path, *stream_path, *watch_path, *detail;
+static const char *out_path, *symbols_path, *stream_path, *watch_path, *detail,
+	*locks_path;
 static const struct {
 	const char *name;
 	const char **value;
@@ -41,6 +43,7 @@ static const struct {
 	{ "stream", &stream_path },
 	{ "watch", &watch_path },
 	{ "detail", &detail },
+	{ "locks", &locks_path },
 };
 
 /* Taken by each callback: several vCPUs may translate and run at once. */
@@ -162,7 +165,7 @@ static bool parse_argument(const char *text)
 	value = value_of(text, "span");
 	if (value)
 		return span_add(value);
-	complain("argument \"%s\" is unknown; there are symbols=FILE, span=NAME:BEGIN:END, stream=FILE, watch=FILE, detail=on and out=FILE",
+	complain("argument \"%s\" is unknown; there are symbols=FILE, span=NAME:BEGIN:END, stream=FILE, watch=FILE, detail=on, locks=FILE and out=FILE",
 		 text);
 	return false;
 }
@@ -192,6 +195,7 @@ static bool use_arguments(void)
 {
 	return (!symbols_path || symbols_load(symbols_path)) &&
 	       spans_resolve() &&
+	       (!locks_path || locks_load(locks_path)) &&
 	       (!watch_path || stream_watch(watch_path));
 }
 

@@ -37,6 +37,8 @@ struct insn_info {
 	int tlb_class;		/* index into target->tlb_class, or -1 */
 	int event;		/* index into target->event, or -1 */
 	enum string_rep rep;
+	bool branch;		/* a direct call or jump, not a conditional one */
+	int64_t distance;	/* of a branch: from its address to its target */
 };
 
 struct target {

@@ -88,6 +88,14 @@ static int barrier(uint32_t insn)
 	return -1;
 }
 
+/* B and BL: 26 bits, signed, in units of four bytes. */
+static void decode_branch(uint32_t insn, struct insn_info *info)
+{
+	info->branch = matches(insn, 0x7c000000, 0x14000000);
+	if (info->branch)
+		info->distance = (int32_t)(insn << 6) >> 4;
+}
+
 /*
  * Data processing on general registers does not trap. These groups also contain
  * unallocated encodings, which raise an exception; but the translator ends the
@@ -121,6 +129,7 @@ static struct insn_info decode(const uint8_t *code, size_t len)
 	info.plain = is_plain(insn);
 	info.tlb_class = tlbi_class(insn);
 	info.event = is_atomic(insn) ? ATOMIC : barrier(insn);
+	decode_branch(insn, &info);
 	return info;
 }
 

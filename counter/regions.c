@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "locks.h"
 #include "regions.h"
 #include "spans.h"
 #include "stream.h"
@@ -123,8 +124,10 @@ static void write_region(FILE *out, unsigned int id, const struct region *r)
 		regions_spoil("rep instructions cannot be counted without -icount");
 	report_totals(out, report, id, r->runs, &r->sum);
 	spans_write(out, id, &r->spans);
-	if (!totals)
-		report_symbols(out, report, id, &r->sum);
+	if (totals)
+		return;
+	report_symbols(out, report, id, &r->sum);
+	locks_write(out, id, &r->sum);
 }
 
 void regions_write(FILE *out)

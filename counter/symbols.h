@@ -16,6 +16,8 @@
 typedef uint32_t span_set_t;
 #define MAX_SPANS	32
 
+struct lock_call;
+
 struct symbol {
 	uint64_t start;
 	uint64_t end;		/* the first address after it */
@@ -29,6 +31,8 @@ struct symbol {
 	} events[EVENT_KINDS];
 	span_set_t begins;	/* spans that begin at its first instruction */
 	span_set_t ends;	/* spans that end before it */
+	const char *lock;	/* its name in locks=FILE, or NULL */
+	struct lock_call *lock_calls;	/* that its code makes */
 };
 
 /*
@@ -41,6 +45,9 @@ bool symbols_load(const char *path);
 
 /* The symbol that contains @addr, with its cells created, or NULL. */
 struct symbol *symbol_at(uint64_t addr);
+
+/* The symbol that begins at @addr, or NULL. */
+struct symbol *symbol_starting(uint64_t addr);
 
 /* Creates its cells for instructions and calls, unless it has them. */
 void symbol_need_cells(struct symbol *sym);

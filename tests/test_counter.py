@@ -116,17 +116,23 @@ class Bench:
         """The plugin's output lines for the guest built with `defines`."""
         elf = self.build(*defines)
         out = elf.with_suffix(".count")
-        arguments = f",symbols={elf.with_suffix('.symbols')},out={out}{more}"
+        locks = self._names("locks")
+        arguments = f",symbols={elf.with_suffix('.symbols')},out={out},locks={locks}{more}"
         arguments += "".join(f",span={span}" for span in spans(self.target))
         done = self.qemu(elf, arguments, *(ICOUNT if icount else ()))
         assert done.returncode == 0, done.stderr
         return out.read_text().splitlines()
 
+    def _names(self, argument: str) -> Path:
+        """The file of names for that argument."""
+        path = self.directory / argument
+        path.write_text("".join(f"{name}\n" for name in noted(self.target, f"{argument}=")))
+        return path
+
     def stream(self, detail: str = "") -> tuple[list[str], list[str]]:
         """The plugin's output lines of a run with a stream, and the lines of the stream."""
-        path, watch = self.directory / "stream", self.directory / "watch"
-        watch.write_text("".join(f"{name}\n" for name in noted(self.target, "watch=")))
-        lines = self.count(more=f",stream={path},watch={watch}{detail}")
+        path = self.directory / "stream"
+        lines = self.count(more=f",stream={path},watch={self._names('watch')}{detail}")
         return lines, path.read_text().splitlines()
 
 
@@ -234,7 +240,7 @@ def test_two_runs_give_the_same_output(bench: Bench, counted: list[str]) -> None
 def test_each_stop_has_a_line_in_the_stream(bench: Bench, counted: list[str]) -> None:
     lines, stream = bench.stream()
     # By symbol only what was asked for.
-    assert lines == [line for line in counted if not line.startswith("sym ")]
+    assert lines == [line for line in counted if not line.startswith(("sym ", "lock "))]
     assert all(line.startswith("stop ") for line in stream)
     expected = noted(bench.target, "stop:")
     assert len(expected) >= 2

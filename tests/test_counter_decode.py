@@ -27,6 +27,8 @@ class Info(ctypes.Structure):
         ("tlb_class", ctypes.c_int),
         ("event", ctypes.c_int),
         ("rep", ctypes.c_int),
+        ("branch", ctypes.c_bool),
+        ("distance", ctypes.c_int64),
     )
 
 
@@ -259,6 +261,35 @@ def test_a_dsb_nxs_is_a_dsb(aarch64: Decoder) -> None:
     """binutils 2.40 does not support its name."""
     assert aarch64.event(0xD503323F.to_bytes(4, "little")) == "dsb"
     assert aarch64.event(0xD5033E3F.to_bytes(4, "little")) == "dsb"
+
+
+BRANCHES = {
+    "aarch64": ("bl .+0x7fffffc", "b .-0x8000000", "bl .", "b .+4"),
+    "x86_64": ("call .+0x7fffffff", "jmp .-0x7ffffff0", "jmp .-0x7e", "jmp .+0x81", "call ."),
+}
+NO_BRANCHES = {
+    "aarch64": ("b.ne .+8", "cbz x0, .+8", "tbz x0, #1, .+8", "br x1", "blr x1", "ret", "svc #1"),
+    "x86_64": (
+        "jne .+0x1234",
+        "jrcxz .+5",
+        "call *%rax",
+        "jmp *(%rax)",
+        "ret",
+        "loop .+5",
+        "jo .+9",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BRANCHES)
+def test_direct_branches(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    decoder: Decoder = request.getfixturevalue(name)
+    for code, line in decoder.assemble(tmp_path, list(BRANCHES[name])):
+        info = decoder(code)
+        assert (line, info.branch) == (line, True)
+        assert (line, info.distance) == (line, int(line.partition(".")[2] or "0", 16))
+    for code, line in decoder.assemble(tmp_path, list(NO_BRANCHES[name])):
+        assert (line, decoder(code).branch) == (line, False)
 
 
 # An instruction wrongly classified as plain would be counted before it completes.

@@ -7,8 +7,8 @@
  * Each "expect:" line is a line of the plugin's output. Of a region that has
  * one, all are given but those of TLB classes, events and spans that are zero.
  * Each "stop:" line is one of the stream; "watch=" is a function that it
- * watches. Each "span=" is an argument of the plugin; a name's "__" and all
- * behind it are not in the symbols file.
+ * watches, "locks=" a lock function. Each "span=" is an argument of the plugin;
+ * a name's "__" and all behind it are not in the symbols file.
  *
  * Started by QEMU's virt machine (GICv2) at EL1 with the MMU off.
  */
@@ -419,6 +419,42 @@ _start:
 	call	k_twin__1
 	stop	16
 
+/*
+ * Calls of lock functions: by a call and by a jump at the end, by code without
+ * a symbol, by one that runs on, and a loop; not by a call that is not reached,
+ * and not by an indirect one.
+ * locks=k_lock_alias
+ * locks=k_spin
+ * locks=k_twin
+ * locks=k_never
+ * expect: region 17 runs 2 insns 138 user 20 kernel 118 other 12
+ * expect: sym 17 k_caller 20 2
+ * expect: sym 17 k_lock 30 10
+ * expect: sym 17 k_other 18 2
+ * expect: sym 17 k_spin 26 10
+ * expect: sym 17 k_twin 8 4
+ * expect: sym 17 k_unlock 4 2
+ * expect: span 17 held 4 120
+ * expect: span 17 free 2 14
+ * expect: span 17 until 2 74
+ * expect: lock 17 k_caller k_lock_alias 6
+ * expect: lock 17 k_other k_twin 4
+ * expect: lock 17 k_other k_spin 2
+ * expect: lock 17 - k_lock_alias 2
+ */
+	mov	x19, #2
+1:	mov	x0, #3
+	start	17
+	call	k_lock
+	call	k_caller
+	call	k_other
+	call	k_unnamed_caller
+	add	x1, x1, #1
+	add	x1, x1, #1
+	stop	17
+	subs	x19, x19, #1
+	b.ne	1b
+
 #ifdef LEFT_OPEN
 	start	99
 #endif
@@ -447,6 +483,15 @@ k_unnamed:
 	add	x1, x1, #1
 	add	x1, x1, #1
 	ret
+
+k_unnamed_caller:
+	mov	x20, x30
+	bl	k_lock
+	add	x1, x1, #1
+	cbz	xzr, 1f
+	bl	k_lock
+1:	add	x1, x1, #1
+	ret	x20
 
 k_unnamed_events:
 	ldadd	x1, x2, [x6]
@@ -539,6 +584,36 @@ k_barriers:
 	csdb
 	clrex
 	ret
+
+k_caller:
+	mov	x20, x30
+	bl	k_lock
+	bl	k_lock_alias
+	add	x1, x1, #1
+	bl	k_unlock
+	cbz	xzr, 1f
+	bl	k_twin__1
+1:	add	x1, x1, #1
+	mov	x30, x20
+	nop
+	b	k_lock			/* its last call */
+
+k_other:
+	mov	x20, x30
+	bl	k_twin__1
+	bl	k_twin__2
+	bl	k_spin
+	cbnz	xzr, k_spin
+	add	x1, x1, #1
+	adr	x9, k_spin
+	mov	x30, x20
+	br	x9
+
+k_spin:
+	cbz	x0, 1f
+	sub	x0, x0, #1
+	b	k_spin
+1:	ret
 
 k_never:
 	ret

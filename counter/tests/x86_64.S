@@ -7,8 +7,8 @@
  * Each "expect:" line is a line of the plugin's output. Of a region that has
  * one, all are given but those of TLB classes, events and spans that are zero.
  * Each "stop:" line is one of the stream; "watch=" is a function that it
- * watches. Each "span=" is an argument of the plugin; a name's "__" and all
- * behind it are not in the symbols file.
+ * watches, "locks=" a lock function. Each "span=" is an argument of the plugin;
+ * a name's "__" and all behind it are not in the symbols file.
  *
  * Started by QEMU's microvm machine through the PVH entry point, in 32-bit
  * mode with paging off.
@@ -524,6 +524,42 @@ _start:
 	call_high k_twin__1
 	stop	23
 
+/*
+ * Calls of lock functions: by a call and by a jump at the end, by code without
+ * a symbol, and a loop; not by a call that is not reached, and not by an
+ * indirect one.
+ * locks=k_lock_alias
+ * locks=k_spin
+ * locks=k_twin
+ * locks=k_never
+ * expect: region 24 runs 2 insns 136 user 20 kernel 116 other 10
+ * expect: sym 24 k_caller 14 2
+ * expect: sym 24 k_lock 30 10
+ * expect: sym 24 k_other 14 2
+ * expect: sym 24 k_spin 36 10
+ * expect: sym 24 k_twin 8 4
+ * expect: sym 24 k_unlock 4 2
+ * expect: span 24 held 4 122
+ * expect: span 24 free 2 10
+ * expect: span 24 until 2 80
+ * expect: lock 24 k_caller k_lock_alias 6
+ * expect: lock 24 k_other k_twin 4
+ * expect: lock 24 k_other k_spin 2
+ * expect: lock 24 - k_lock_alias 2
+ */
+	mov	$2, %r12d
+1:	mov	$3, %ecx
+	start	24
+	call_high k_lock
+	call_high k_caller
+	call_high k_other
+	call_high k_unnamed_caller
+	add	$1, %eax
+	add	$1, %eax
+	stop	24
+	dec	%r12d
+	jnz	1b
+
 #ifdef LEFT_OPEN
 	start	99
 #endif
@@ -584,6 +620,14 @@ stack:
 k_unnamed:
 	add	$1, %eax
 	add	$1, %eax
+	ret
+
+k_unnamed_caller:
+	call	k_lock
+	add	$1, %eax
+	jmp	1f
+	call	k_lock
+1:	add	$1, %eax
 	ret
 
 k_unnamed_events:
@@ -662,6 +706,32 @@ k_fences:
 	stmxcsr	512(%rsi)
 	nop
 	ret
+
+k_caller:
+	call	k_lock
+	call	k_lock_alias
+	add	$1, %eax
+	call	k_unlock
+	jmp	1f
+	call	k_twin__1
+1:	add	$1, %eax
+	jmp.d32	k_lock
+
+k_other:
+	call	k_twin__1
+	call	k_twin__2
+	call	k_spin
+	xor	%edx, %edx
+	jnz	k_spin
+	mov	$k_spin, %rdx
+	jmp	*%rdx
+
+k_spin:
+	test	%ecx, %ecx
+	jz	1f
+	dec	%ecx
+	jmp	k_spin
+1:	ret
 
 k_never:
 	ret
