@@ -106,6 +106,8 @@ static cell_t cell_of(const struct block_plan *plan,
 		count_event(&plan->fixed, insn, sym, info->event);
 	if (info->branch)
 		locks_count(insn, sym, addr + info->distance);
+	if (info->spin_lock)
+		locks_count_inlined(insn, sym);
 	return sym ? sym->insns : plan->fixed.other;
 }
 

@@ -39,6 +39,7 @@ struct insn_info {
 	enum string_rep rep;
 	bool branch;		/* a direct call or jump, not a conditional one */
 	int64_t distance;	/* of a branch: from its address to its target */
+	bool spin_lock;		/* what takes a spin lock where that is inlined */
 };
 
 struct target {

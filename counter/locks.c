@@ -5,6 +5,8 @@
 #include "names.h"
 #include "util.h"
 
+static const char INLINED[] = "inlined_spin_lock";
+
 struct lock_call {
 	const char *lock;	/* the function's name */
 	cell_t cell;
@@ -27,22 +29,25 @@ bool locks_load(const char *path)
 }
 
 /*
- * The call's cell. The list has an entry for each name of lock functions called;
- * functions of one name share the text.
+ * Counts @insn as a call of @lock by @caller. A caller's list has an entry for
+ * each name of lock functions that it calls; functions of one name share the
+ * text.
  */
-static cell_t call_cell(struct lock_call **list, const struct symbol *function)
+static void count(struct qemu_plugin_insn *insn, struct symbol *caller,
+		  const char *lock)
 {
+	struct lock_call **list = caller ? &caller->lock_calls : &unnamed;
 	struct lock_call *call;
 
-	while (*list && (*list)->lock != function->lock)
+	while (*list && (*list)->lock != lock)
 		list = &(*list)->next;
 	if (!*list) {
 		call = xcalloc(1, sizeof(*call));
-		call->lock = function->lock;
+		call->lock = lock;
 		call->cell = cell_new();
 		*list = call;
 	}
-	return (*list)->cell;
+	cell_add_on_exec(insn, (*list)->cell, 1);
 }
 
 void locks_count(struct qemu_plugin_insn *insn, struct symbol *caller,
@@ -51,10 +56,14 @@ void locks_count(struct qemu_plugin_insn *insn, struct symbol *caller,
 	struct symbol *function = any ? symbol_starting(target) : NULL;
 
 	/* A jump to the beginning of its own function is a loop. */
-	if (!function || !function->lock || function == caller)
-		return;
-	cell_add_on_exec(insn, call_cell(caller ? &caller->lock_calls : &unnamed,
-					 function), 1);
+	if (function && function->lock && function != caller)
+		count(insn, caller, function->lock);
+}
+
+void locks_count_inlined(struct qemu_plugin_insn *insn, struct symbol *caller)
+{
+	if (any && !(caller && caller->lock))
+		count(insn, caller, INLINED);
 }
 
 static void write_calls(FILE *out, unsigned int id, const char *caller,

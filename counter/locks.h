@@ -22,6 +22,12 @@ bool locks_load(const char *path);
 void locks_count(struct qemu_plugin_insn *insn, struct symbol *caller,
 		 uint64_t target);
 
+/*
+ * Counts each execution of @insn in @caller, which takes a spin lock, unless
+ * @caller is a lock function itself. It may be NULL.
+ */
+void locks_count_inlined(struct qemu_plugin_insn *insn, struct symbol *caller);
+
 /* Writes a "lock" line for each pair of functions that is not zero. */
 void locks_write(FILE *out, unsigned int id, const struct tally *tally);
 

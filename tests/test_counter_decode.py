@@ -29,6 +29,7 @@ class Info(ctypes.Structure):
         ("rep", ctypes.c_int),
         ("branch", ctypes.c_bool),
         ("distance", ctypes.c_int64),
+        ("spin_lock", ctypes.c_bool),
     )
 
 
@@ -248,11 +249,16 @@ def test_a64_events_are_what_objdump_says(aarch64: Decoder, tmp_path: Path) -> N
         for _ in range(20_000)
     ]
     seen: set[str] = set()
+    spin_locks = 0
     for code, text in aarch64.disassemble(tmp_path, b"".join(words)):
         # objdump decodes exclusives only with the unused register fields all ones; QEMU always.
         if ".inst" not in text and "undefined" not in text:
             assert aarch64.event(code) == a64_kind(text), text
+            spin_lock = re.match(r"casa\tw", text) is not None
+            assert aarch64(code).spin_lock == spin_lock, text
+            spin_locks += spin_lock
             seen.add(text.split(maxsplit=1)[0])
+    assert spin_locks > 10
     assert {"dmb", "dsb", "isb", "ssbb", "casp", "stlxp", "swpal", "ldaxr", "ldaprb"} <= seen
     assert len([each for each in seen if ATOMIC_A64.fullmatch(each)]) > 100
 

@@ -338,7 +338,8 @@ _start:
  * expect: sym 14 el1_sync 5 1 dsb=1 isb=1
  * expect: sym 14 k_end 2 1
  * expect: sym 14 k_touch 3 2
- * expect: sym 14 k_twin 4 2
+ * expect: event 14 atomic 1
+ * expect: sym 14 k_twin 4 2 atomic=1
  * expect: span 14 touch 1 11
  * expect: span 14 until 2 8
  */
@@ -386,18 +387,18 @@ _start:
  * watch=k_exclusive
  * watch=k_twin
  * watch=k_never
- * expect: region 16 runs 2 insns 100 user 25 kernel 75 other 3
- * expect: event 16 atomic 24
+ * expect: region 16 runs 2 insns 104 user 25 kernel 79 other 3
+ * expect: event 16 atomic 29
  * expect: event 16 dmb 6
  * expect: event 16 dsb 7
  * expect: event 16 isb 2
  * expect: sym 16 k_barriers 24 2 dmb=6 dsb=6 isb=2
  * expect: sym 16 k_exclusive 24 3 atomic=9
- * expect: sym 16 k_lse 18 1 atomic=14
- * expect: sym 16 k_twin 6 3
+ * expect: sym 16 k_lse 22 1 atomic=18
+ * expect: sym 16 k_twin 6 3 atomic=1
  * expect: span 16 until 2 8
- * stop: stop 16 insns 39 user 12 kernel 27 atomic=4 dmb=3 dsb=4 isb=1 k_exclusive=1 k_twin=2
- * stop: stop 16 insns 61 user 13 kernel 48 atomic=20 dmb=3 dsb=3 isb=1 k_exclusive=2 k_twin=1
+ * stop: stop 16 insns 39 user 12 kernel 27 atomic=5 dmb=3 dsb=4 isb=1 k_exclusive=1 k_twin=2
+ * stop: stop 16 insns 65 user 13 kernel 52 atomic=24 dmb=3 dsb=3 isb=1 k_exclusive=2 k_twin=1
  */
 	start	16
 	ldadd	x1, x2, [x6]
@@ -422,17 +423,18 @@ _start:
 /*
  * Calls of lock functions: by a call and by a jump at the end, by code without
  * a symbol, by one that runs on, and a loop; not by a call that is not reached,
- * and not by an indirect one.
+ * and not by an indirect one. Inlined spin locks, but not a lock function's own.
  * locks=k_lock_alias
  * locks=k_spin
  * locks=k_twin
  * locks=k_never
  * expect: region 17 runs 2 insns 138 user 20 kernel 118 other 12
+ * expect: event 17 atomic 6
  * expect: sym 17 k_caller 20 2
  * expect: sym 17 k_lock 30 10
- * expect: sym 17 k_other 18 2
+ * expect: sym 17 k_other 18 2 atomic=2
  * expect: sym 17 k_spin 26 10
- * expect: sym 17 k_twin 8 4
+ * expect: sym 17 k_twin 8 4 atomic=2
  * expect: sym 17 k_unlock 4 2
  * expect: span 17 held 4 120
  * expect: span 17 free 2 14
@@ -440,7 +442,9 @@ _start:
  * expect: lock 17 k_caller k_lock_alias 6
  * expect: lock 17 k_other k_twin 4
  * expect: lock 17 k_other k_spin 2
+ * expect: lock 17 k_other inlined_spin_lock 2
  * expect: lock 17 - k_lock_alias 2
+ * expect: lock 17 - inlined_spin_lock 2
  */
 	mov	x19, #2
 1:	mov	x0, #3
@@ -490,7 +494,7 @@ k_unnamed_caller:
 	add	x1, x1, #1
 	cbz	xzr, 1f
 	bl	k_lock
-1:	add	x1, x1, #1
+1:	casa	w2, wzr, [x6]		/* another */
 	ret	x20
 
 k_unnamed_events:
@@ -538,7 +542,7 @@ k_twin__1:
 	ret
 
 k_twin__2:
-	add	x1, x1, #1
+	casa	w2, w3, [x6]		/* it is a lock function */
 	ret
 
 k_exclusive:
@@ -554,6 +558,10 @@ k_exclusive:
 k_lse:
 	cas	x2, x3, [x6]
 	casalb	w2, w3, [x6]
+	cas	w2, w3, [x6]		/* no spin lock, nor the next three */
+	casal	w2, w3, [x6]
+	casa	x2, x3, [x6]
+	casab	w2, w3, [x6]
 	casp	x2, x3, x4, x5, [x6]
 	swpal	w2, w3, [x6]
 	ldadd	x1, x2, [x6]
@@ -604,7 +612,7 @@ k_other:
 	bl	k_twin__2
 	bl	k_spin
 	cbnz	xzr, k_spin
-	add	x1, x1, #1
+	casa	w2, w3, [x6]		/* an inlined spin lock */
 	adr	x9, k_spin
 	mov	x30, x20
 	br	x9
