@@ -1,173 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The counting plugin against guests with instructions counted by hand.
-
-The guests are counter/tests/*.S; comments in their code give the expected counts.
-"""
+"""The counting plugin against guests with instructions counted by hand."""
 
 from __future__ import annotations
 
 import re
-import subprocess
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
-from known import ARM64, X86_64
-
-from quire.arch import Architecture
-from quire.boot import qemu
-
-ROOT = Path(__file__).resolve().parent.parent
-COUNTER = ROOT / "counter"
-TIMEOUT = 60
-ICOUNT = ("-icount", "shift=0,sleep=off")
-
-
-@dataclass(frozen=True)
-class Target:
-    """How one architecture's guest is built and started."""
-
-    arch: Architecture
-    stem: str
-    machine: tuple[str, ...]
-    start: tuple[str, ...]
-    # The regions that interrupts disturb, also in a span; the handler's name and length.
-    interrupted: int
-    held: int
-    handler: str
-    handler_insns: int
-
-
-TARGETS = [
-    Target(
-        ARM64,
-        "aarch64",
-        ("-M", "virt", "-cpu", "max"),
-        ("-device", "loader,cpu-num=0,file={elf}"),
-        interrupted=9,
-        held=15,
-        handler="el1_irq",
-        handler_insns=4,
-    ),
-    Target(
-        X86_64,
-        "x86_64",
-        ("-M", "microvm,acpi=off,auto-kernel-cmdline=off,pit=off,pic=off,rtc=off", "-cpu", "max"),
-        ("-kernel", "{elf}"),
-        interrupted=15,
-        held=22,
-        handler="k_timer",
-        handler_insns=2,
-    ),
-]
-
-
-def call(*argv: str | Path) -> str:
-    """Run a tool; it must succeed."""
-    done = subprocess.run(
-        [str(word) for word in argv], text=True, capture_output=True, check=False, timeout=TIMEOUT
-    )
-    assert done.returncode == 0, f"{argv}\n{done.stdout}{done.stderr}"
-    return done.stdout
-
-
-@dataclass
-class Bench:
-    """A plugin and a place to build and run guests in."""
-
-    target: Target
-    directory: Path
-    plugin: Path
-
-    def build(self, *defines: str) -> Path:
-        """Build the guest's ELF file and its symbol list."""
-        target, elf = self.target, self.directory / "-".join(["guest", *defines])
-        script = COUNTER / "tests" / f"{target.stem}.ld"
-        flags = ["-nostdlib", "-static", "-no-pie", "-Wl,--build-id=none", f"-Wl,-T,{script}"]
-        call(
-            f"{target.arch.cross_compile}gcc",
-            *flags,
-            *(f"-D{name}" for name in defines),
-            *("-o", elf, COUNTER / "tests" / f"{target.stem}.S"),
-        )
-        listing = call(f"{target.arch.cross_compile}nm", "-n", elf)
-        rows = re.findall(r"^(f[0-9a-f]{15}) \w (\w+)$", listing, re.M)
-        # k_unnamed is kernel code without a symbol.
-        named = [
-            f"{address} {name.partition('__')[0]}\n"
-            for address, name in rows
-            if name != "k_unnamed"
-        ]
-        elf.with_suffix(".symbols").write_text("".join(named))
-        return elf
-
-    def qemu(self, elf: Path, arguments: str, *more: str) -> subprocess.CompletedProcess[str]:
-        """Run QEMU with the plugin until it exits."""
-        target = self.target
-        argv = [qemu.of(target.arch).binary, *target.machine, "-m", "64", "-smp", "1"]
-        argv += ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
-        argv += [word.format(elf=elf) for word in target.start]
-        argv += ["-plugin", f"{self.plugin}{arguments}", *more]
-        return subprocess.run(argv, text=True, capture_output=True, check=False, timeout=TIMEOUT)
-
-    def count(self, *defines: str, icount: bool = True) -> list[str]:
-        """The plugin's output lines for the guest built with `defines`."""
-        elf = self.build(*defines)
-        out = elf.with_suffix(".count")
-        arguments = f",symbols={elf.with_suffix('.symbols')},out={out}"
-        arguments += "".join(f",span={span}" for span in spans(self.target))
-        done = self.qemu(elf, arguments, *(ICOUNT if icount else ()))
-        assert done.returncode == 0, done.stderr
-        return out.read_text().splitlines()
-
-
-@pytest.fixture(scope="module", params=TARGETS, ids=lambda target: target.stem)
-def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """A bench for each architecture. host.qemu() names the package if QEMU is missing."""
-    target: Target = request.param
-    directory = tmp_path_factory.mktemp(target.stem)
-    api = qemu.of(target.arch).plugin_api
-    call("make", "-C", COUNTER, f"OUT={directory}", f"API={api}")
-    return Bench(target, directory, directory / "libquire-count.so")
-
-
-@pytest.fixture(scope="module")
-def counted(bench: Bench) -> list[str]:
-    """The lines of one ordinary run."""
-    return bench.count()
-
-
-def source(target: Target) -> str:
-    """The guest's source, with the plugin's arguments and the expected counts."""
-    return (COUNTER / "tests" / f"{target.stem}.S").read_text()
-
-
-def spans(target: Target) -> list[str]:
-    """The span= arguments in the guest's source, in order."""
-    return re.findall(r"^ \* span=(\S+)$", source(target), re.M)
-
-
-def expectations(target: Target) -> dict[int, set[str]]:
-    """The expected counts in the guest's source; zero for TLB classes and spans not mentioned."""
-    regions: dict[int, set[str]] = {}
-    for line in re.findall(r"expect: (.*)", source(target)):
-        regions.setdefault(int(line.split()[1]), set()).add(line)
-    for number, lines in regions.items():
-        zeros = {f"tlb {number} {name} ": "0" for name in target.arch.tlb_classes}
-        zeros |= {f"span {number} {span.partition(':')[0]} ": "0 0" for span in spans(target)}
-        for start, zero in zeros.items():
-            if not any(line.startswith(start) for line in lines):
-                lines.add(start + zero)
-    return regions
-
-
-def of_region(lines: list[str], number: int) -> list[str]:
-    """The output lines of one region."""
-    return [line for line in lines[1:-1] if line.split()[1] == str(number)]
+from counter_bench import COUNTER, Bench, call, expectations, of_region, spans
+from known import X86_64
 
 
 def test_counts_are_what_was_counted_by_hand(bench: Bench, counted: list[str]) -> None:
-    assert counted[0] == f"quire-count 1 {bench.target.stem}"
+    assert counted[0] == f"quire-count 2 {bench.target.stem}"
     assert counted[-1] == "end"
     regions = expectations(bench.target)
     assert len(regions) >= 9
@@ -204,6 +48,7 @@ def test_lines_of_a_region_stand_in_order(bench: Bench, counted: list[str]) -> N
     assert [line.split()[0] for line in lines] == [
         "region",
         *["tlb"] * len(bench.target.arch.tlb_classes),
+        *["event"] * len(bench.target.arch.event_kinds),
         *["span"] * len(spans(bench.target)),
         *["sym"] * 4,
     ]
@@ -249,6 +94,20 @@ def test_string_instructions_without_icount_are_exact_or_refused(bench: Bench) -
         (",out=@/no/such/directory/file", "cannot open out=@/no/such/directory/file: No such file"),
         (",out=@/o,sybmols=@/s", 'argument "sybmols=@/s" is unknown; there are symbols=FILE'),
         (",out=@/o,symbols=@/none", "cannot open symbols=@/none: No such file"),
+        (",out=@/o,detail=on", "detail=on needs stream=FILE"),
+        (",out=@/o,stream=@/s,detail=yes", "detail=yes: there is only detail=on"),
+        (",out=@/o,lines=yes", "lines=yes: there is only lines=on"),
+        (",out=@/o,watch=@/some", "watch=FILE needs stream=FILE"),
+        (",out=@/o,stream=@/no/file", "cannot open stream=@/no/file: No such file"),
+        (",out=@/o,symbols=@/good,stream=@/s,watch=@/none", "cannot open watch=@/none: No such"),
+        (
+            ",out=@/o,symbols=@/good,stream=@/s,watch=@/others",
+            "watch=@/others names no function of symbols=FILE",
+        ),
+        (
+            ",out=@/o,symbols=@/good,stream=@/s,watch=@/nonsense",
+            "watch=@/nonsense:1: expected a line with one name",
+        ),
         (",out=@/o,symbols=@/unsorted", "@/unsorted:3: address fff0 is below the one before it"),
         (",out=@/o,symbols=@/nonsense", '@/nonsense:2: expected a line "hexaddress name"'),
         (",out=@/o,symbols=@/empty", "@/empty: no symbols in it"),
@@ -272,6 +131,7 @@ def test_wrong_arguments_are_refused(bench: Bench, arguments: str, message: str)
     (place / "unsorted").write_text("fff0 a\nfff8 b\nfff0 c\n")
     (place / "nonsense").write_text("fff0 a\nfff8 T b\n")
     (place / "empty").write_text("")
+    (place / "others").write_text("x\ny\n")
     (place / "good").write_text("fff0 a\nfff0 alias\nfff8 b\n")
     done = bench.qemu(bench.build(), arguments.replace("@", str(place)))
     assert done.returncode != 0
