@@ -65,6 +65,9 @@ def test_what_breaks_the_contract_is_lost(text: str) -> None:
         results.parse(text)
 
 
+HEAD = "quire-count 2 aarch64\nregion 0 runs 1 insns 9 user 0 kernel 9 other 0\n"
+
+
 def test_counts_of_a_real_boot() -> None:
     regions = counts.parse((LOGS / "counts-arm64.txt").read_text())
     region = regions[0]
@@ -85,29 +88,50 @@ def test_counts_cut_short_are_never_believed(where: int) -> None:
 
 
 def test_the_plugins_own_error_is_told() -> None:
-    text = "quire-count 1 x86_64\nregion 0 runs 1 insns 1 user 1 kernel 0 other 0\nerror too soon\n"
+    text = "quire-count 2 x86_64\nregion 0 runs 1 insns 1 user 1 kernel 0 other 0\nerror too soon\n"
     with pytest.raises(GuestLost, match="could not count") as caught:
         counts.parse(text, "FILE")
     assert caught.value.where == "FILE: error too soon"
 
 
 def test_symbols_of_one_name_are_added() -> None:
-    text = "quire-count 1 aarch64\nregion 0 runs 1 insns 9 user 0 kernel 9 other 0\n"
-    text += "sym 0 same 4 1\nsym 0 same 5 2\nend\n"
+    text = f"{HEAD}sym 0 same 4 1\nsym 0 same 5 2\nend\n"
     assert counts.parse(text)[0].symbols["same"] == counts.SymbolCount(9, 3)
 
 
 def test_spans_have_stretches_and_instructions() -> None:
-    text = "quire-count 1 x86_64\nregion 0 runs 1 insns 9 user 0 kernel 9 other 0\n"
+    text = "quire-count 2 x86_64\nregion 0 runs 1 insns 9 user 0 kernel 9 other 0\n"
     text += "tlb 0 invlpg 0\nspan 0 lock 3 7\nspan 0 never 0 0\nend\n"
     region = counts.parse(text)[0]
     assert region.spans == {"lock": (3, 7), "never": (0, 0)}
     assert region.tlb == {"invlpg": 0}
 
 
+def test_events_and_locks() -> None:
+    text = f"{HEAD}event 0 atomic 7\nevent 0 dmb 0\n"
+    text += "sym 0 same 4 1 atomic=3\nsym 0 same 5 2 atomic=2 isb=1\nsym 0 plain 1 1\n"
+    text += "lock 0 same down_read 2\nlock 0 same down_read 3\nlock 0 other up 1\nend\n"
+    region = counts.parse(text)[0]
+    assert region.events == {"atomic": 7, "dmb": 0}
+    assert region.symbols["same"] == counts.SymbolCount(9, 3, {"atomic": 5, "isb": 1})
+    assert region.symbols["plain"].events == {}
+    assert region.locks == {("same", "down_read"): 5, ("other", "up"): 1}
+
+
 @pytest.mark.parametrize(
-    "line", ["region 0 runs", "tlb 7 invlpg 1", "sym 0", "span 0 x 1 1", "nonsense 1"]
+    "line",
+    [
+        "region 0 runs",
+        "tlb 7 invlpg 1",
+        "sym 0",
+        "sym 0 x 1 1 atomic",
+        "event 0 atomic",
+        "lock 0 x 1",
+        "span 0 x 1",
+        "nonsense 1",
+    ],
 )
 def test_lines_that_make_no_sense(line: str) -> None:
+    assert counts.parse(f"{HEAD}end\n")[0].runs == 1
     with pytest.raises(GuestLost):
-        counts.parse(f"quire-count 1 x\n{line}\nend\n")
+        counts.parse(f"{HEAD}{line}\nend\n")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the plugin counted: instructions per region and kernel symbol, TLB invalidations."""
+"""What the plugin counted: instructions per region and kernel symbol, TLB invalidations, atomics
+and other events, calls of lock functions."""
 
 from __future__ import annotations
 
@@ -8,15 +9,26 @@ from pathlib import Path
 
 from quire.host.errors import GuestLost
 
-HEADER = "quire-count 1"
+HEADER = "quire-count 2"
 
 
 @dataclass(frozen=True)
 class SymbolCount:
-    """Instructions executed in one kernel symbol, and how often it was entered."""
+    """Instructions executed in one kernel symbol, how often it was entered, and its events."""
 
     insns: int
     calls: int
+    # By kind, without zeroes.
+    events: dict[str, int] = field(default_factory=dict)
+
+    def __add__(self, other: SymbolCount) -> SymbolCount:
+        """Static functions may share a name: their sum."""
+        kinds = {**self.events, **other.events}
+        return SymbolCount(
+            self.insns + other.insns,
+            self.calls + other.calls,
+            {kind: self.events.get(kind, 0) + other.events.get(kind, 0) for kind in kinds},
+        )
 
 
 @dataclass
@@ -32,6 +44,10 @@ class RegionCounts:
     symbols: dict[str, SymbolCount] = field(default_factory=dict)
     # By the name in the plugin's span= argument: the number of stretches, and their instructions.
     spans: dict[str, tuple[int, int]] = field(default_factory=dict)
+    # Events of the kernel by kind, zeroes included. A kind that was not counted is not there.
+    events: dict[str, int] = field(default_factory=dict)
+    # Calls by (calling symbol, lock function).
+    locks: dict[tuple[str, str], int] = field(default_factory=dict)
 
     @property
     def tlb_total(self) -> int:
@@ -87,11 +103,18 @@ def _line(regions: dict[int, RegionCounts], words: list[str]) -> None:
         regions[number].tlb[words[2]] = int(words[3])
     elif kind == "span":
         regions[number].spans[words[2]] = (int(words[3]), int(words[4]))
+    elif kind == "event":
+        regions[number].events[words[2]] = int(words[3])
+    elif kind == "lock":
+        locks, place = regions[number].locks, (words[2], words[3])
+        locks[place] = locks.get(place, 0) + int(words[4])
     elif kind == "sym":
-        # Static functions may share a name; the table shows their sum.
-        old = regions[number].symbols.get(words[2], SymbolCount(0, 0))
-        regions[number].symbols[words[2]] = SymbolCount(
-            old.insns + int(words[3]), old.calls + int(words[4])
-        )
+        symbols, counted = regions[number].symbols, _symbol(words[3:])
+        symbols[words[2]] = symbols[words[2]] + counted if words[2] in symbols else counted
     else:
         raise ValueError(kind)
+
+
+def _symbol(words: list[str]) -> SymbolCount:
+    events = (word.split("=") for word in words[2:])
+    return SymbolCount(int(words[0]), int(words[1]), {kind: int(n) for kind, n in events})
