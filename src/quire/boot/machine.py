@@ -43,6 +43,10 @@ class Machine:
     parameters: tuple[str, ...] = ()
     # Stretches that the plugin counts separately: name:begin symbol:end symbol.
     spans: tuple[str, ...] = ()
+    # A file with the names of lock functions, whose calls the plugin counts by caller.
+    locks: Path | None = None
+    # Whether the plugin counts cache lines and page-table words, too, which is slow.
+    lines: bool = False
     # The symbols to count by, instead of the kernel's functions.
     symbols: Path | None = None
     # Without features that are slow to emulate: its counts are not comparable with other runs'.
@@ -75,7 +79,9 @@ class Machine:
         if self.plugin:
             files = f"symbols={self.symbols or symbols(self.kernel)},out={directory / COUNTS}"
             spans = "".join(f",span={span}" for span in self.spans)
-            argv += ["-plugin", f"{self.plugin.path},{files}{spans}"]
+            locks = f",locks={self.locks}" if self.locks else ""
+            lines = ",lines=on" if self.lines else ""
+            argv += ["-plugin", f"{self.plugin.path},{files}{spans}{locks}{lines}"]
         return argv
 
 
