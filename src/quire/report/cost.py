@@ -11,7 +11,7 @@ from quire.host.console import console
 from quire.measure import cost
 from quire.measure.comparison import Comparison, Figure, Row
 from quire.measure.cost import Cost
-from quire.report.table import UNKNOWN, number, other_units
+from quire.report.table import NOTABLE, UNKNOWN, number, other_units
 
 # The columns: headings of two lines, and the kind of measure.cost. None: the locks of all classes.
 COLUMNS: tuple[tuple[str, str | None], ...] = (
@@ -81,7 +81,7 @@ def _number(value: float | None) -> str:
 
 
 def _style(a: float | None, b: float | None) -> str:
-    """Green if side B has fewer, red if it has more."""
-    if a is None or b is None or a == b:
+    """Green if side B has notably fewer, red if it has more."""
+    if a is None or b is None or abs(a - b) <= NOTABLE * b:
         return ""
     return "green" if b < a else "red"
