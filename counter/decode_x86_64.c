@@ -8,6 +8,7 @@
 #include "decode.h"
 
 enum { INVLPG, INVPCID, CR3 };
+enum { ATOMIC, MFENCE, LFENCE, SFENCE };
 
 #define MARKER_UPPER	0x5155
 
@@ -144,6 +145,35 @@ static int tlb_class(const struct opcode *op)
 	return -1;
 }
 
+/*
+ * With a register in place of memory, xchg does not lock, and a lock prefix
+ * raises an exception.
+ */
+static bool is_atomic(const struct opcode *op)
+{
+	bool xchg = !op->two && (op->byte == 0x86 || op->byte == 0x87);
+
+	return (op->lock || xchg) && op->has_modrm && mod(op) != 3;
+}
+
+static int event(const struct opcode *op)
+{
+	if (is_atomic(op))
+		return ATOMIC;
+	if (!op->two || op->byte != 0xae || !op->has_modrm || mod(op) != 3 ||
+	    op->lock || op->opsize || op->repz || op->repnz)
+		return -1;
+	switch (reg(op)) {
+	case 5:
+		return LFENCE;
+	case 6:
+		return MFENCE;
+	case 7:
+		return SFENCE;
+	}
+	return -1;
+}
+
 static enum string_rep string_rep(const struct opcode *op)
 {
 	if (op->two || (!op->repz && !op->repnz))
@@ -158,6 +188,27 @@ static enum string_rep string_rep(const struct opcode *op)
 	return REP_NONE;
 }
 
+/* call and jmp; @code is where the instruction begins. */
+static void decode_branch(const uint8_t *code, const struct opcode *op,
+			  struct insn_info *info)
+{
+	int64_t before = op->rest - code;
+
+	if (op->two)
+		return;
+	if ((op->byte == 0xe8 || op->byte == 0xe9) && op->rest_len >= 4) {
+		const uint8_t *r = op->rest;
+		uint32_t rel = r[0] | r[1] << 8 | r[2] << 16 |
+			       (uint32_t)r[3] << 24;
+
+		info->distance = before + 4 + (int32_t)rel;
+		info->branch = true;
+	} else if (op->byte == 0xeb && op->rest_len >= 1) {
+		info->distance = before + 1 + (int8_t)op->rest[0];
+		info->branch = true;
+	}
+}
+
 /* nopl disp32(%rax) with the marker's number as displacement */
 static bool is_marker(const uint8_t *code, size_t len)
 {
@@ -167,7 +218,7 @@ static bool is_marker(const uint8_t *code, size_t len)
 
 static struct insn_info decode(const uint8_t *code, size_t len)
 {
-	struct insn_info info = { .tlb_class = -1 };
+	struct insn_info info = { .tlb_class = -1, .event = -1 };
 	struct opcode op;
 
 	if (is_marker(code, len)) {
@@ -179,7 +230,9 @@ static struct insn_info decode(const uint8_t *code, size_t len)
 		return info;
 	info.plain = is_plain(&op);
 	info.tlb_class = tlb_class(&op);
+	info.event = event(&op);
 	info.rep = string_rep(&op);
+	decode_branch(code, &op, &info);
 	return info;
 }
 
@@ -189,6 +242,12 @@ const struct target target_x86_64 = {
 		[INVLPG] = "invlpg",
 		[INVPCID] = "invpcid",
 		[CR3] = "cr3",
+	},
+	.event = {
+		[ATOMIC] = "atomic",
+		[MFENCE] = "mfence",
+		[LFENCE] = "lfence",
+		[SFENCE] = "sfence",
 	},
 	.decode = decode,
 };

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 from conftest import ROOT, Quire
-from known import ARM64
+from known import ARM64, X86_64
 from rich.console import Console
 
 from quire.boot.counts import RegionCounts, SymbolCount
@@ -50,7 +50,7 @@ def compared(a: Sample, b: Sample) -> Comparison:
 
 
 def test_cost_per_unit() -> None:
-    found = cost.of(sample({"atomic": 8, "dmb": 1, "isb": 3, "dsb": 0}).counts, 4, LOCKS)
+    found = cost.of(ARM64, sample({"atomic": 8, "dmb": 1, "isb": 3, "dsb": 0}).counts, 4, LOCKS)
     assert (found["atomics"], found["barriers"]) == (2, 1)
     assert (found["tlb page"], found["tlb range"], found["tlb space"]) == (1, 0, 0.5)
     assert (found["mmap_lock read"], found["page table"], found["lru"]) == (2, 1, 0)
@@ -58,13 +58,13 @@ def test_cost_per_unit() -> None:
 
 
 def test_what_was_not_counted_is_not_zero() -> None:
-    found = cost.of(sample({"atomic": 8}).counts, 4, LOCKS)
+    found = cost.of(ARM64, sample({"atomic": 8}).counts, 4, LOCKS)
     assert "barriers" not in found
     assert "lines read" not in found
     # Counts from before there were events have no locks either.
-    assert cost.locks_taken(cost.of(sample({}).counts, 4, LOCKS)) is None
+    assert cost.locks_taken(cost.of(ARM64, sample({}).counts, 4, LOCKS)) is None
     x86 = RegionCounts(1, 1, 0, 1, 0, tlb={"invlpg": 3, "invpcid": 1, "cr3": 2})
-    assert cost.of(x86, 1) == {"tlb page": 3, "tlb space": 3}
+    assert cost.of(X86_64, x86, 1) == {"tlb page": 3, "tlb space": 3}
 
 
 def text(comparison: Comparison) -> str:

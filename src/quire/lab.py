@@ -35,8 +35,7 @@ def rig(session: Session, kernel: Kernel) -> Rig:
     """Build everything that a measurement of `kernel` needs."""
     found = qemu.of(kernel.arch)
     plugin = counter.build(session.cache, session.project.counter, found)
-    functions = locks(session).file(session.cache)
-    return Rig(kernel, session.guest(kernel), plugin, found, functions)
+    return Rig(kernel, session.guest(kernel), plugin, found, locks(session).functions)
 
 
 def rigs(session: Session, arch: Architecture, sides: Sides) -> tuple[Rig, Rig]:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the plugin counted: instructions per region and kernel symbol, TLB invalidations, atomics
-and other events, calls of lock functions."""
+"""What the plugin counted per region and symbol: instructions, events, locks, TLB flushes."""
 
 from __future__ import annotations
 
@@ -18,17 +17,15 @@ class SymbolCount:
 
     insns: int
     calls: int
-    # By kind, without zeroes.
+    # By kind, nonzero ones only.
     events: dict[str, int] = field(default_factory=dict)
 
     def __add__(self, other: SymbolCount) -> SymbolCount:
-        """Static functions may share a name: their sum."""
-        kinds = {**self.events, **other.events}
-        return SymbolCount(
-            self.insns + other.insns,
-            self.calls + other.calls,
-            {kind: self.events.get(kind, 0) + other.events.get(kind, 0) for kind in kinds},
-        )
+        """Of functions that share a name."""
+        events = dict(self.events)
+        for kind, number in other.events.items():
+            events[kind] = events.get(kind, 0) + number
+        return SymbolCount(self.insns + other.insns, self.calls + other.calls, events)
 
 
 @dataclass
@@ -42,12 +39,12 @@ class RegionCounts:
     other: int
     tlb: dict[str, int] = field(default_factory=dict)
     symbols: dict[str, SymbolCount] = field(default_factory=dict)
+    # The kernel's events, by kind: atomics, barriers.
+    events: dict[str, int] = field(default_factory=dict)
+    # Direct calls of lock functions: (caller, function). Caller "-": outside of any symbol.
+    locks: dict[tuple[str, str], int] = field(default_factory=dict)
     # By the name in the plugin's span= argument: the number of stretches, and their instructions.
     spans: dict[str, tuple[int, int]] = field(default_factory=dict)
-    # Events of the kernel by kind, zeroes included. A kind that was not counted is not there.
-    events: dict[str, int] = field(default_factory=dict)
-    # Calls by (calling symbol, lock function).
-    locks: dict[tuple[str, str], int] = field(default_factory=dict)
 
     @property
     def tlb_total(self) -> int:
@@ -106,15 +103,24 @@ def _line(regions: dict[int, RegionCounts], words: list[str]) -> None:
     elif kind == "event":
         regions[number].events[words[2]] = int(words[3])
     elif kind == "lock":
-        locks, place = regions[number].locks, (words[2], words[3])
-        locks[place] = locks.get(place, 0) + int(words[4])
+        pair = (words[2], words[3])
+        regions[number].locks[pair] = regions[number].locks.get(pair, 0) + int(words[4])
     elif kind == "sym":
-        symbols, counted = regions[number].symbols, _symbol(words[3:])
-        symbols[words[2]] = symbols[words[2]] + counted if words[2] in symbols else counted
+        add_symbol(regions[number].symbols, words)
     else:
         raise ValueError(kind)
 
 
-def _symbol(words: list[str]) -> SymbolCount:
-    events = (word.split("=") for word in words[2:])
-    return SymbolCount(int(words[0]), int(words[1]), {kind: int(n) for kind, n in events})
+def add_symbol(symbols: dict[str, SymbolCount], words: list[str]) -> None:
+    """Add what a line `sym <id> <name> <insns> <calls> [<kind>=<n> …]` says.
+
+    Static functions may share a name; `symbols` has their sum.
+    ValueError or IndexError if the words make no sense.
+    """
+    found = SymbolCount(int(words[3]), int(words[4]), pairs(words[5:]))
+    symbols[words[2]] = symbols.get(words[2], SymbolCount(0, 0)) + found
+
+
+def pairs(words: list[str]) -> dict[str, int]:
+    """The numbers of words `name=number`. ValueError if one is something else."""
+    return {name: int(number) for name, _, number in (word.rpartition("=") for word in words)}

@@ -36,8 +36,8 @@ class Rig:
     guest: Guest
     plugin: Plugin
     qemu: Qemu
-    # The file that names the lock functions to the plugin.
-    locks: Path | None = None
+    # The lock functions.
+    locks: tuple[str, ...] = ()
 
     def machine(self, cell: Cell) -> Machine:
         """The machine that measures `cell`."""
@@ -63,7 +63,7 @@ class Rig:
             self.plugin.sha256,
             str(self.qemu),
             [*arch.machine_args, boot.memory, boot.cpus, boot.append(), *boot.spans, boot.lines],
-            str(boot.locks and process.value("", boot.locks.read_text)),
+            boot.locks,
         )
 
 

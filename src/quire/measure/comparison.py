@@ -127,12 +127,14 @@ def compare(
     for cell in cells if samples else ():
         a, b = (samples[image, cell] for image in images)
         found = posted.find(known.posted, cell, arch.name)
-        sides = (figure(cell, a, known.locks), figure(cell, b, known.locks))
+        sides = (figure(arch, cell, a, known.locks), figure(arch, cell, b, known.locks))
         rows.append(Row(cell, *sides, found, _changed(known.locks, a, b)))
     return Comparison(arch, labels, tuple(rows))
 
 
-def figure(cell: Cell, samples: Sequence[Sample], locks: Locks | None = None) -> Figure:
+def figure(
+    arch: Architecture, cell: Cell, samples: Sequence[Sample], locks: Locks | None = None
+) -> Figure:
     """The median over `samples`, and their spread."""
     totals = [_insns(sample) for sample in samples]
     sample = _median(samples)
@@ -151,7 +153,7 @@ def figure(cell: Cell, samples: Sequence[Sample], locks: Locks | None = None) ->
         },
         runs=len(samples),
         spread=(max(totals) - min(totals)) / middle if middle else 0.0,
-        cost=cost.of(sample.counts, sample.divisor, locks),
+        cost=cost.of(arch, sample.counts, sample.divisor, locks),
     )
 
 

@@ -5,24 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from quire.arch import Architecture
 from quire.boot.counts import RegionCounts
 from quire.measure.locks import Locks
 
 # The plugin's kinds of events by what the table calls them.
 EVENTS = {
     "atomics": ("atomic",),
-    "barriers": ("mfence", "dmb", "dsb", "isb"),
+    "barriers": ("mfence", "lfence", "sfence", "dmb", "dsb", "isb"),
     "lines read": ("lines_read",),
     "lines written": ("lines_written",),
     "table words": ("table_words",),
 }
-# The plugin's TLB classes by what an instruction invalidates. An x86 that loads CR3 or executes
-# INVPCID may keep entries of other address spaces, or drop nothing.
-TLB = {
-    "tlb page": ("tlbi_va", "invlpg"),
-    "tlb range": ("tlbi_range",),
-    "tlb space": ("tlbi_asid", "tlbi_all", "invpcid", "cr3"),
-}
+# By what an instruction invalidates; an architecture's `tlb_kinds` has the words after "tlb".
+TLB = ("tlb page", "tlb range", "tlb space")
 KINDS = (*EVENTS, *TLB)
 # What the plugin counts with lines=on only.
 WITH_LINES = ("lines read", "lines written", "table words")
@@ -30,9 +26,11 @@ WITH_LINES = ("lines read", "lines written", "table words")
 Cost = dict[str, float]
 
 
-def of(counts: RegionCounts, divisor: int, locks: Locks | None = None) -> Cost:
+def of(arch: Architecture, counts: RegionCounts, divisor: int, locks: Locks | None = None) -> Cost:
     """The cost per unit by KINDS, then by class of lock. What was not counted is not there."""
-    found = events(counts.events) | _sums(TLB, counts.tlb)
+    named = list(zip(arch.tlb_classes, arch.tlb_kinds, strict=True))
+    classes = {kind: [name for name, one in named if kind == f"tlb {one}"] for kind in TLB}
+    found = events(counts.events) | _sums(classes, counts.tlb)
     taken = locks.count(counts) if locks and counts.events else {}
     return {kind: number / divisor for kind, number in {**found, **taken}.items()}
 
@@ -42,7 +40,7 @@ def events(counted: Mapping[str, int]) -> dict[str, int]:
     return _sums(EVENTS, counted)
 
 
-def locks_taken(cost: Cost) -> float | None:
+def locks_taken(cost: Mapping[str, float]) -> float | None:
     """The sum over all classes of locks; None if locks were not counted."""
     classes = [number for kind, number in cost.items() if kind not in KINDS]
     return sum(classes) if classes else None

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from quire.boot.counts import RegionCounts
-from quire.host import process
-from quire.host.cache import Cache, digest
 from quire.host.errors import UserError
 
 # Beside the workloads.
@@ -34,12 +32,9 @@ class Rule:
 
 @dataclass(frozen=True)
 class Locks:
-    """The rules in order. Where the kernel inlines spin locks, `event` is what one consists of, and
-    counts as a call of `inlined`."""
+    """The rules, in order."""
 
     rules: tuple[Rule, ...]
-    event: str = ""
-    inlined: str = ""
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -52,38 +47,22 @@ class Locks:
         return tuple(dict.fromkeys(rule.name for rule in self.rules))
 
     def of(self, caller: str, function: str) -> str:
-        """The class of a call. UserError for a function of no rule: read() excludes that."""
+        """The class of a call. UserError for a function of no rule."""
         found = next((rule.name for rule in self.rules if rule.covers(caller, function)), None)
         if found is None:
             raise UserError(
-                f"no class of locks covers {function}", f"called by {caller}", "build again"
+                f"no class of locks covers {function}",
+                f"called by {caller}",
+                f"add it to a group of functions in {FILE}",
             )
         return found
 
     def count(self, counts: RegionCounts) -> dict[str, int]:
         """The locks taken in a region by class, zeroes included."""
         total = dict.fromkeys(self.classes, 0)
-        for (caller, function), number in self.taken(counts).items():
+        for (caller, function), number in counts.locks.items():
             total[self.of(caller, function)] += number
         return total
-
-    def taken(self, counts: RegionCounts) -> dict[tuple[str, str], int]:
-        """The locks taken in a region by (caller, function), with those that are inlined."""
-        found, functions = dict(counts.locks), frozenset(self.functions)
-        for name, symbol in counts.symbols.items():
-            if self.event in symbol.events and name not in functions:
-                place = (name, self.inlined)
-                found[place] = found.get(place, 0) + symbol.events[self.event]
-        return found
-
-    def file(self, cache: Cache) -> Path:
-        """The file that names the lock functions to the plugin, one a line."""
-
-        def make(directory: Path) -> None:
-            text = "".join(f"{name}\n" for name in self.functions)
-            process.do((directory / "functions").write_text, text)
-
-        return cache.make("locks", digest(list(self.functions)), make) / "functions"
 
 
 def read(file: Path) -> Locks:
@@ -92,8 +71,7 @@ def read(file: Path) -> Locks:
         data = tomllib.loads(file.read_text())
         groups = data["functions"]
         rules = tuple(_rule(row, groups) for row in data["class"])
-        inlined = data.get("inlined", {})
-        found = Locks(rules, inlined.get("event", ""), inlined.get("function", ""))
+        found = Locks(rules)
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(
             "the classes of locks cannot be read",
@@ -112,7 +90,7 @@ def _rule(row: Mapping[str, Any], groups: Mapping[str, Sequence[str]]) -> Rule:
 def _complete(locks: Locks, groups: Mapping[str, Sequence[str]], file: Path) -> None:
     """UserError if a call of a lock function could be of no class."""
     last = {name for rule in locks.rules if "*" in rule.callers for name in rule.functions}
-    wanted = {name for group in groups.values() for name in group} | {locks.inlined} - {""}
+    wanted = {name for group in groups.values() for name in group}
     if wanted - last:
         raise UserError(
             f"calls of {', '.join(sorted(wanted - last))} may have no class",

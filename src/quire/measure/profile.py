@@ -87,7 +87,7 @@ def _spent(sample: Sample, locks: Locks | None) -> dict[str, Spent]:
     """Every symbol's numbers per unit."""
     taken: dict[str, int] = {}
     if locks:
-        for (caller, _), number in locks.taken(sample.counts).items():
+        for (caller, _), number in sample.counts.locks.items():
             taken[caller] = taken.get(caller, 0) + number
     found = {}
     for name, count in _by_symbol(sample).items():

@@ -99,10 +99,12 @@
 				make("td", {textContent: number(b), className: style(a, b)})));
 		const head = make("tr", {}, make("th"),
 			...labels.map((name) => make("th", {textContent: name})));
+		const counters = Object.keys(row.a.counters)
+			.filter((name) => row.a.counters[name] || row.b.counters[name])
+			.map((name) => `${name} ${row.a.counters[name]} → ${row.b.counters[name]}`);
 		const notes = [
-			...none.length ? [`None: ${none.join(", ")}.`] : [],
-			...Object.keys(row.a.counters).map((name) =>
-				`In all, ${name}: ${row.a.counters[name]} → ${row.b.counters[name]}.`),
+			...none.length ? [`None: ${none.join(", ").replace(/, lock: /g, ", ")}.`] : [],
+			...counters.length ? [`In all: ${counters.join(", ")}.`] : [],
 			...row.posted ? [`Posted by the authors, wall time: ${row.posted}.`] : [],
 			...row.unstable ? [`Runs differ by ${(row.spread * 100).toFixed(2)} %.`] : [],
 			...row.calls_beyond_a.map((name) => `More calls than ${labels[0]}: ${name}.`),

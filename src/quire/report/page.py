@@ -144,10 +144,9 @@ def _section(at: int, part: Json, labels: tuple[str, str], groups: Sequence[Grou
     cpu = part.get("cpu")
     name = part["name"] + (f" · {cpu['name']} ({cpu['lacks']})" if cpu else "")
     rows = "".join(_row(at, number, row, part, groups) for number, row in enumerate(part["rows"]))
-    return (
-        f'<section><h2>{_text(name)}</h2>\n<p class="about">{_text(_summary(part, labels))}</p>\n'
-        f'<div class="wide"><table class="rows">\n{_head(labels, groups)}{rows}</table></div></section>'
-    )
+    table = f'<table class="rows">\n{_head(labels, groups)}{rows}</table>'
+    about = f'<p class="about">{_text(_summary(part, labels))}</p>'
+    return f'<section><h2>{_text(name)}</h2>\n{about}\n<div class="wide">{table}</div></section>'
 
 
 def _summary(part: Json, labels: tuple[str, str]) -> str:
