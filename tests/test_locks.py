@@ -39,7 +39,8 @@ LOCKS = locks.read(FILE)
         ("swap_entry_range_free", "_raw_spin_lock", "swap"),
         ("free_pcppages_bulk", "_raw_spin_lock_irqsave", "zone"),
         ("__remove_mapping", "_raw_spin_lock_irq", "page cache"),
-        ("zs_malloc", "_raw_spin_lock", "other spin"),
+        ("zs_malloc", "_raw_spin_lock", "zram"),
+        ("list_lru_add", "_raw_spin_lock", "other spin"),
         # Of arm64's 6.12, which inlines spin locks.
         ("page_vma_mapped_walk", "inlined_spin_lock", "page table"),
         ("-", "inlined_spin_lock", "other spin"),

@@ -21,6 +21,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from quire import arch, lab
 from quire.arch import Architecture, Cpu, requirements
@@ -30,7 +31,7 @@ from quire.measure import comparison, workloads
 from quire.measure.bench import Sampling
 from quire.measure.comparison import Comparison
 from quire.measure.workloads import Catalogue, Cell
-from quire.report import cost, data, plot, table
+from quire.report import cost, data, page, plot, table
 from quire.report.data import Provenance
 from quire.session import Session
 
@@ -153,15 +154,23 @@ def _cells(
 
 
 def write(
-    directory: Path, stem: str, report: object, comparisons: list[Comparison], title: str
+    directory: Path,
+    stem: str,
+    report: dict[str, Any],
+    comparisons: list[Comparison],
+    title: str,
+    page_name: str = "",
 ) -> list[Path]:
-    """Write JSON and plots; return their paths and print them on stderr."""
+    """Write JSON, page (`page_name`, or as the others) and plots; return their paths and print them
+    on stderr."""
     # A further CPU has few rows; beside a whole architecture it would leave empty panels.
     usual = [one for one in comparisons if one.arch.cpu is None] or comparisons
     directory.mkdir(parents=True, exist_ok=True)
     document = directory / f"{stem}.json"
     document.write_text(json.dumps(report, indent=1) + "\n")
-    paths = [document, *plot.draw(usual, title, directory / stem)]
+    written = directory / f"{page_name or stem}.html"
+    written.write_text(page.render(report), "utf-8")
+    paths = [document, written, *plot.draw(usual, title, directory / stem)]
     for path in paths:
         print(f"wrote {path}", file=sys.stderr)
     return paths

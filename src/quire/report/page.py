@@ -96,7 +96,7 @@ def embedded(report: Json) -> str:
 
 
 def _asset(name: str) -> str:
-    return resources.files("quire.report").joinpath(name).read_text()
+    return resources.files("quire.report").joinpath(name).read_text("utf-8")
 
 
 def _counted(group: Group, parts: Sequence[Json]) -> bool:
