@@ -47,7 +47,8 @@ def keep_workloads(project: Path, *names: str) -> None:
     """Leave only these workloads: a demo of all boots hundreds of guests."""
     (project / "guest/workloads").unlink()
     (project / "guest/workloads").mkdir()
-    shutil.copy2(ROOT / "guest/workloads/symbols.toml", project / "guest/workloads")
+    for name in ("symbols", "locks"):
+        shutil.copy2(ROOT / f"guest/workloads/{name}.toml", project / "guest/workloads")
     for name in names:
         text = (ROOT / f"guest/workloads/{name}.toml").read_text()
         sizes = "" if "sizes =" in text else "sizes = [64]\n"

@@ -72,7 +72,7 @@ def read(file: Path) -> Locks:
         groups = data["functions"]
         rules = tuple(_rule(row, groups) for row in data["class"])
         found = Locks(rules)
-    except (KeyError, TypeError, ValueError) as error:
+    except (OSError, KeyError, TypeError, ValueError) as error:
         raise UserError(
             "the classes of locks cannot be read",
             f"{file}: {type(error).__name__}: {error}",
