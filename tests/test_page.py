@@ -136,6 +136,15 @@ def test_the_report_is_in_the_page() -> None:
         assert b == pytest.approx(row["symbols"][0]["b"]["insns"], rel=1e-3)
 
 
+def test_another_cpu_has_its_own_table() -> None:
+    (part,) = REPORT["architectures"]
+    cpu = {"name": "neoverse-n1", "qemu_model": "neoverse-n1", "lacks": "no ranged TLBI"}
+    text = page.render({**REPORT, "further_cpus": [{**part, "cpu": cpu, "rows": ROWS[:2]}]})
+    assert "<h2>arm64 · neoverse-n1 (no ranged TLBI)</h2>" in text
+    assert Tables(text).names == [title(row) for row in [*ROWS, *ROWS[:2]]]
+    assert text.count('data-part="1"') == 2
+
+
 def test_labels_are_text() -> None:
     report = json.loads(json.dumps(REPORT))
     report["sides"]["b"]["label"] = "</script><script>alert(1)</script>"
