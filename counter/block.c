@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "block.h"
+#include "lines.h"
 #include "locks.h"
 #include "qemu_plugin_api.h"
 #include "symbols.h"
@@ -30,7 +31,7 @@ static bool take_marker(const struct block_plan *plan,
 	unsigned int op = info->payload >> 12;
 
 	if (!info->marker || addr >= UPPER_HALF ||
-	    op < MARKER_START || op > MARKER_DISARM)
+	    op < MARKER_START || op > MARKER_TABLE)
 		return false;
 	qemu_plugin_register_vcpu_insn_exec_cb(insn, plan->on_marker,
 					       QEMU_PLUGIN_CB_NO_REGS,
@@ -106,6 +107,9 @@ static cell_t cell_of(const struct block_plan *plan,
 		count_event(&plan->fixed, insn, sym, info->event);
 	if (info->branch)
 		locks_count(insn, sym, addr + info->distance);
+	lines_watch(insn, sym);
+	if (info->clears_line)
+		lines_count_write(insn, sym);
 	if (info->spin_lock)
 		locks_count_inlined(insn, sym);
 	return sym ? sym->insns : plan->fixed.other;

@@ -138,6 +138,7 @@ static struct insn_info decode(const uint8_t *code, size_t len)
 	info.plain = is_plain(insn);
 	info.tlb_class = tlbi_class(insn);
 	info.event = is_atomic(insn) ? ATOMIC : barrier(insn);
+	info.clears_line = matches(insn, 0xffffffe0, 0xd50b7420);
 	info.spin_lock = is_spin_lock(insn);
 	decode_branch(insn, &info);
 	return info;

@@ -166,6 +166,16 @@ struct symbol *symbol_at(uint64_t addr)
 	return sym;
 }
 
+unsigned int symbol_number(const struct symbol *sym)
+{
+	return sym ? sym - symbols + 2 : 1;
+}
+
+struct symbol *symbol_numbered(unsigned int number)
+{
+	return number == 1 ? NULL : &symbols[number - 2];
+}
+
 cell_t symbol_event(struct symbol *sym, int kind)
 {
 	if (!sym->events[kind].used) {

@@ -28,7 +28,7 @@ struct symbol {
 	struct {
 		bool used;	/* an instruction of this kind was translated */
 		cell_t cell;
-	} events[EVENT_KINDS];
+	} events[ALL_KINDS];
 	span_set_t begins;	/* spans that begin at its first instruction */
 	span_set_t ends;	/* spans that end before it */
 	const char *lock;	/* its name in locks=FILE, or NULL */
@@ -51,6 +51,10 @@ struct symbol *symbol_starting(uint64_t addr);
 
 /* Creates its cells for instructions and calls, unless it has them. */
 void symbol_need_cells(struct symbol *sym);
+
+/* A number for it, above zero; NULL has one, too. */
+unsigned int symbol_number(const struct symbol *sym);
+struct symbol *symbol_numbered(unsigned int number);
 
 /* The cell of @sym for events of that kind. */
 cell_t symbol_event(struct symbol *sym, int kind);

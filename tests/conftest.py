@@ -20,6 +20,9 @@ from hypothesis import settings
 
 from quire.host import process
 
+# Their fixtures are for several files.
+pytest_plugins = ("counter_bench", "decoder")
+
 # The host may be busy; a slow example is not a failure.
 settings.register_profile("quire", deadline=None)
 settings.load_profile("quire")

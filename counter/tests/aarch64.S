@@ -19,6 +19,7 @@
 #define GICC		0x08010000
 #define BLOCK		0x701		/* a valid 1 GiB block of normal memory */
 #define DEVICE		0x405		/* the same of device memory */
+#define PLACE		0x40300000	/* memory that nothing else uses */
 #define VTIMER_IRQ	27
 
 	.macro	mark op, id
@@ -29,6 +30,12 @@
 	.endm
 	.macro	stop id
 	mark	2, \id
+	.endm
+
+	.macro	table address		/* names it a page table */
+	mark	5, (((\address) >> 12) & 0xfff)
+	mark	5, (((\address) >> 24) & 0xfff)
+	mark	5, (((\address) >> 36) & 0xfff)
 	.endm
 
 	.macro	call function		/* two instructions */
@@ -72,6 +79,67 @@ _start:
 #endif
 #ifdef NEVER_STARTED
 	stop	1
+#endif
+
+#ifdef LINES
+/*
+ * A guest of its own, for lines=on ("lines:" instead of "expect:"). Lines that
+ * the kernel touches for the first time in a run: by one address or another,
+ * with accesses that cross into the next line; not those of a device, and not
+ * the user's. Words stored into page tables that are named before or after.
+ * lines: region 30 runs 2 insns 80 user 20 kernel 60 other 4
+ * lines: event 30 atomic 4
+ * lines: event 30 lines_read 12
+ * lines: event 30 lines_written 20
+ * lines: event 30 table_words 12
+ * lines: sym 30 k_lines_a 26 2 atomic=2 lines_read=8 lines_written=10
+ * lines: sym 30 k_lines_b 14 2 lines_read=2 lines_written=4 table_words=2
+ * lines: sym 30 k_tables 16 2 atomic=2 lines_read=2 lines_written=4 table_words=10
+ */
+	ldr	x22, =PLACE
+	ldr	x21, =0xffffff8000000000 | PLACE
+	add	x25, x21, #0x1000
+	add	x26, x21, #0x2000
+	add	x27, x21, #0x3000
+	ldr	x14, =GICC
+	table	PLACE + 0x3000
+	mov	x19, #2
+1:	start	30
+	call	k_lines_a
+	ldr	x2, [x22, #512]
+	call	k_lines_b
+	str	x2, [x22, #0x1000]
+	call	k_tables
+	call	k_unnamed_lines
+	stop	30
+	subs	x19, x19, #1
+	b.ne	1b
+	call	k_tables
+	table	PLACE + 0x1000
+	table	PLACE + 0x1000
+	table	0xabcdef123000
+
+/*
+ * The block of DC ZVA is a line; else there would be a third instruction.
+ * lines: region 31 runs 1 insns 2 user 2 kernel 0 other 0
+ */
+	mrs	x0, dczid_el0
+	start	31
+	cmp	x0, #4
+	b.eq	1f
+	nop
+1:	stop	31
+#ifdef NESTED
+	start	31
+	start	30
+	stop	30
+	stop	31
+#endif
+#ifdef HALF_SPELT
+	mark	5, 1
+	mark	5, 1
+#endif
+	b	finish
 #endif
 
 /*
@@ -469,6 +537,7 @@ _start:
 	stop	99
 #endif
 
+finish:
 	ldr	w0, =0x84000008		/* PSCI SYSTEM_OFF */
 	hvc	#0
 	b	.
@@ -486,6 +555,10 @@ data:
 k_unnamed:
 	add	x1, x1, #1
 	add	x1, x1, #1
+	ret
+
+k_unnamed_lines:
+	str	x2, [x21, #576]		/* writes a line */
 	ret
 
 k_unnamed_caller:
@@ -624,6 +697,40 @@ k_spin:
 1:	ret
 
 k_never:
+	ret
+
+k_lines_a:
+	ldr	x2, [x21]		/* reads line 0 */
+	ldr	x2, [x21, #8]
+	str	x2, [x21, #16]		/* writes it */
+	ldr	x2, [x22, #32]
+	ldp	x2, x3, [x21, #64]	/* reads line 1 */
+	ldur	x2, [x21, #124]		/* and 2 */
+	stp	x2, x3, [x21, #184]	/* writes 2 and 3 */
+	add	x23, x21, #256
+	ldadd	x1, x2, [x23]		/* reads and writes 4 */
+	add	x23, x23, #70
+	dc	zva, x23		/* writes 5 */
+	ldr	w2, [x14]		/* a device */
+	ret
+
+k_lines_b:
+	ldr	x2, [x21]
+	str	x2, [x21, #40]
+	ldr	x2, [x22, #384]		/* reads line 6 */
+	ldr	x2, [x21, #392]
+	str	x2, [x22, #448]		/* writes 7 */
+	str	x2, [x27]		/* writes a line: one word */
+	ret
+
+k_tables:
+	str	x2, [x25]		/* writes a line: one word */
+	str	x2, [x25, #8]		/* another */
+	str	w2, [x25, #16]
+	stp	x2, x3, [x25, #32]	/* two */
+	stur	x2, [x25, #52]
+	swp	x2, x3, [x25]		/* reads the line; one word */
+	str	x2, [x26]		/* writes a line; in no table */
 	ret
 
 	.align	11

@@ -34,6 +34,12 @@
 	mark	2, \id
 	.endm
 
+	.macro	table address		/* names it a page table */
+	mark	5, (((\address) >> 12) & 0xfff)
+	mark	5, (((\address) >> 24) & 0xfff)
+	mark	5, (((\address) >> 36) & 0xfff)
+	.endm
+
 	.macro	call_high function	/* two instructions */
 	mov	$\function, %rbx
 	call	*%rbx
@@ -89,6 +95,52 @@ _start:
 #endif
 #ifdef NEVER_STARTED
 	stop	1
+#endif
+
+#ifdef LINES
+/*
+ * A guest of its own, for lines=on ("lines:" instead of "expect:"). Lines that
+ * the kernel touches for the first time in a run: by one address or another,
+ * with accesses that cross into the next line; not those of a device, and not
+ * the user's. Words stored into page tables that are named before or after.
+ * lines: region 30 runs 2 insns 78 user 20 kernel 58 other 4
+ * lines: event 30 atomic 4
+ * lines: event 30 lines_read 14
+ * lines: event 30 lines_written 20
+ * lines: event 30 table_words 12
+ * lines: sym 30 k_lines_a 26 2 atomic=2 lines_read=10 lines_written=10
+ * lines: sym 30 k_lines_b 12 2 lines_read=2 lines_written=4 table_words=2
+ * lines: sym 30 k_tables 16 2 atomic=2 lines_read=2 lines_written=4 table_words=10
+ */
+	mov	$0xffffffff80000000 | BUFFER, %rdi
+	mov	$LAPIC, %r14d
+	table	BUFFER + 0x3000
+	mov	$2, %r12d
+1:	start	30
+	call_high k_lines_a
+	mov	960(%rsi), %rax
+	call_high k_lines_b
+	mov	%rax, 0x1000(%rsi)
+	call_high k_tables
+	call_high k_unnamed_lines
+	stop	30
+	dec	%r12d
+	jnz	1b
+	call_high k_tables
+	table	BUFFER + 0x1000
+	table	BUFFER + 0x1000
+	table	0xabcdef123000
+#ifdef NESTED
+	start	31
+	start	30
+	stop	30
+	stop	31
+#endif
+#ifdef HALF_SPELT
+	mark	5, 1
+	mark	5, 1
+#endif
+	jmp	finish
 #endif
 
 /*
@@ -570,6 +622,7 @@ _start:
 	stop	99
 #endif
 
+finish:
 	lidt	nothing			/* a triple fault ends QEMU */
 	ud2
 
@@ -620,6 +673,10 @@ stack:
 k_unnamed:
 	add	$1, %eax
 	add	$1, %eax
+	ret
+
+k_unnamed_lines:
+	mov	%rax, 704(%rdi)		/* writes a line */
 	ret
 
 k_unnamed_caller:
@@ -734,6 +791,39 @@ k_spin:
 1:	ret
 
 k_never:
+	ret
+
+k_lines_a:
+	mov	(%rdi), %rax		/* reads line 0 */
+	mov	8(%rdi), %rax
+	mov	%rax, 16(%rdi)		/* writes it */
+	mov	32(%rsi), %rax
+	movdqu	60(%rdi), %xmm0		/* reads line 1 */
+	lock xadd %rax, 128(%rdi)	/* reads and writes 2 */
+	lea	512(%rdi), %rdi
+	mov	$16, %ecx
+	rep stosq			/* writes 8 and 9 */
+	lea	-640(%rdi), %rdi
+	incl	192(%rdi)		/* reads and writes 3 */
+	mov	0x20(%r14), %edx	/* a device */
+	ret				/* reads a line of the stack */
+
+k_lines_b:
+	mov	(%rdi), %rax
+	mov	384(%rsi), %rax		/* reads line 6 */
+	mov	392(%rdi), %rax
+	mov	%rax, 448(%rsi)		/* writes 7 */
+	mov	%rax, 0x3000(%rdi)	/* writes a line: one word */
+	ret
+
+k_tables:
+	mov	%rax, 0x1000(%rdi)	/* writes a line: one word */
+	mov	%rax, 0x1008(%rdi)	/* another */
+	mov	%eax, 0x1010(%rdi)
+	movups	%xmm0, 0x1020(%rdi)	/* two */
+	mov	%rax, 0x1034(%rdi)
+	xchg	%rax, 0x1000(%rdi)	/* reads the line; one word */
+	mov	%rax, 0x2000(%rdi)	/* writes a line; in no table */
 	ret
 
 k_page_fault:
