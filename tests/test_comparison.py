@@ -15,7 +15,7 @@ from quire.boot.results import Region, Results
 from quire.host.errors import Difference, UserError
 from quire.measure import comparison, posted, profile
 from quire.measure.bench import Sample
-from quire.measure.comparison import Comparison, compare
+from quire.measure.comparison import Comparison, Known, compare
 from quire.measure.workloads import Catalogue, Cell
 from quire.report import plot, table
 
@@ -44,7 +44,7 @@ def cell(name: str = "mremap", size: int = 64) -> Cell:
 
 def table_of(stock: list[Sample], patched: list[Sample], one: Cell) -> Comparison:
     samples = {("s", one): stock, ("p", one): patched}
-    return compare(ARM64, ("stock", "patched"), ("s", "p"), [one], samples, POSTED)
+    return compare(ARM64, ("stock", "patched"), ("s", "p"), [one], samples, Known(POSTED))
 
 
 def test_per_page_ratio_and_posted() -> None:
@@ -173,7 +173,7 @@ def test_the_biggest_change_comes_first() -> None:
     patched = sample(3000, a=1100, b=1500, new=400)
     lines = profile.lines(stock, patched)
     assert [line.symbol for line in lines] == ["gone", "new", "a", "b"]
-    assert [round(line.change * 256) for line in lines] == [-500, 400, 100, 0]
+    assert [round(line.change() * 256) for line in lines] == [-500, 400, 100, 0]
     assert profile.share_shown(lines[:1], lines) == pytest.approx(500 / 3000)
 
 

@@ -163,8 +163,19 @@ def test_no_stream(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["region 0 runs", "tlb 7 invlpg 1", "sym 0", "lock 0 a b 1", "span 0 x 1 1", "nonsense 1"],
+    [
+        "region 0 runs",
+        "tlb 7 invlpg 1",
+        "sym 0",
+        "sym 0 x 1 1 atomic",
+        "event 0 atomic",
+        "lock 0 x 1",
+        "span 0 x 1",
+        "nonsense 1",
+    ],
 )
 def test_lines_that_make_no_sense(line: str) -> None:
+    head = "quire-count 2 x\nregion 0 runs 1 insns 9 user 0 kernel 9 other 0\n"
+    assert counts.parse(f"{head}end\n")[0].runs == 1
     with pytest.raises(GuestLost):
-        counts.parse(f"quire-count 2 x\n{line}\nend\n")
+        counts.parse(f"{head}{line}\nend\n")

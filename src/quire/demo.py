@@ -58,7 +58,7 @@ def run(session: Session, show: Callable[[Comparison, Sides], None]) -> tuple[Si
 
     def of(arch: Architecture) -> list[Part]:
         both = lab.rigs(session, arch, sides)
-        steps = [(both, catalogue.cells())]
+        steps = [(both, catalogue.demo())]
         steps += [(lab.on(both, cpu), catalogue.rows(cpu.rows)) for cpu in arch.further_cpus]
         return parallel.in_turn(steps, measure)
 

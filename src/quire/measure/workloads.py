@@ -13,11 +13,14 @@ from typing import Any
 
 from quire.build import program
 from quire.host.errors import UserError
+from quire.measure import locks
 
 # Folio sizes in KiB; 4 is a small folio.
 SIZES = (4, 16, 64, 256, 1024, 2048)
 # Groups of symbols, by name.
 GROUPS = "symbols.toml"
+# Files in the workloads' folder that describe no workload.
+OTHERS = (GROUPS, locks.FILE)
 
 Parameters = tuple[tuple[str, str], ...]
 
@@ -63,6 +66,8 @@ class Workload:
     calls: tuple[Calls, ...] = ()
     # Further kernel parameters, for instance a second memory node.
     kernel_parameters: tuple[str, ...] = ()
+    # The folio sizes (KiB) whose cache lines the demo counts; that is slow.
+    lines: tuple[int, ...] = ()
     # The position in tables.
     order: int = 1000
     # The file in the initramfs, if the program is not part of our guest.
@@ -80,6 +85,8 @@ class Cell:
     workload: Workload
     size: int | None
     parameters: Parameters = field(default=())
+    # Whether cache lines and page-table words are counted, too: another boot.
+    lines: bool = False
 
     def words(self) -> tuple[str, ...]:
         """The arguments for init."""
@@ -110,7 +117,7 @@ class Catalogue:
     def read(cls, folder: Path) -> Catalogue:
         """The workloads of a folder. UserError says what is wrong with a file."""
         groups = _data(folder / GROUPS) if (folder / GROUPS).is_file() else {}
-        files = sorted(path for path in folder.glob("*.toml") if path.name != GROUPS)
+        files = sorted(path for path in folder.glob("*.toml") if path.name not in OTHERS)
         found = [read(file, groups) for file in files]
         return cls(tuple(sorted(found, key=lambda workload: (workload.order, workload.name))))
 
@@ -136,6 +143,10 @@ class Catalogue:
             for cell in dict.fromkeys(chosen)
             if not limit or cell.size is None or cell.size in limit
         ]
+
+    def demo(self) -> list[Cell]:
+        """All cells, with cache lines where the workload asks for them."""
+        return [replace(cell, lines=cell.size in cell.workload.lines) for cell in self.cells()]
 
     def rows(self, wanted: Iterable[tuple[str, tuple[int, ...]]]) -> list[Cell]:
         """The cells of several workloads, each with its own sizes (KiB). Raises as cells()."""
