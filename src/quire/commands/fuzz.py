@@ -22,8 +22,10 @@ from quire.arch import Architecture, requirements
 from quire.boot import machine
 from quire.fuzz import campaign, detection, report, selection
 from quire.fuzz.campaign import Campaign, CampaignOptions
-from quire.fuzz.cost import allowed, meter
+from quire.fuzz.cost import allowed, meter, watch
+from quire.fuzz.cost import detection as costs_detection
 from quire.fuzz.cost import report as costs
+from quire.fuzz.cost.detection import Search as CostSearch
 from quire.fuzz.cost.hunt import Hunt
 from quire.fuzz.coverage.guide import Guide
 from quire.fuzz.detection import Search
@@ -69,6 +71,8 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     sides = session.sides()
     output = arguments.output or session.cache.root / "fuzz"
     excused = excuses.applying(sides.series)
+    if arguments.seeded is not None and arguments.cost:
+        return _seeded_costs(session, arguments, sides, output / "seeded")
     if arguments.seeded is not None:
         return _seeded(session, arguments, sides, excused, output / "seeded")
     files = campaign.corpus(session.project.root) if arguments.corpus else arguments.replay
@@ -85,6 +89,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         hunt = None
         if arguments.cost:
             meant = [] if arguments.noise else allowed.applying(sides.series)
+            allowed.require(meant, watch.functions(pair.b.kernel))
             hunt = Hunt(meter.of(session, pair), meant)
         one = Campaign(pair, output / arch.name, guide, hunt)
         one.run(options, session.progress)
@@ -153,6 +158,34 @@ def _seeded(
     if missed:
         raise Difference(
             f"{len(missed)} seeded bugs were not found",
+            "\n".join(missed),
+            "more --programs, or a recipe in src/quire/fuzz/generate/",
+        )
+    return 0
+
+
+def _seeded_costs(
+    session: Session, arguments: argparse.Namespace, sides: Sides, output: Path
+) -> int:
+    where = seeded.costs_folder(sides)
+    bugs = seeded.select(seeded.read_costs(where), arguments.seeded)
+    tree = seeded.tree_with_bugs(session.cache, sides, where)
+    limit = costs_detection.PROGRAMS if arguments.programs is None else arguments.programs
+
+    def attend(arch: Architecture) -> list[str]:
+        a = campaign.target(session, arch, tree)
+        again = machine.workdir(session.cache, f"fuzz-{arch.name}-seeded-cost")
+        pair = Pair(a, replace(a, directory=again), session.jobs)
+        search = CostSearch(meter.of(session, pair), arguments.seed, limit)
+        seen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
+        results = costs_detection.look_for_all(search, seen, output / arch.name, session.progress)
+        costs.show_regressions(arch, results, as_json=arguments.json)
+        return [f"{arch.name}: {result.bug.name}" for result in results if result.missed]
+
+    missed = list(itertools.chain(*parallel.in_turn(session.architectures, attend)))
+    if missed:
+        raise Difference(
+            f"{len(missed)} seeded regressions were not found",
             "\n".join(missed),
             "more --programs, or a recipe in src/quire/fuzz/generate/",
         )

@@ -85,7 +85,7 @@ class Campaign:
         with progress.stage(f"{self.arch.name} programs", options.total):
             for start in range(0, options.total, BATCH):
                 numbers = range(start, min(start + BATCH, options.total))
-                self._investigate(options, numbers)
+                self._investigate(options, numbers, progress)
                 progress.at(numbers.stop, self.summary)
                 if self._count >= options.findings:
                     break
@@ -111,7 +111,7 @@ class Campaign:
     def _count(self) -> int:
         return len(self.findings) + (len(self.hunt.findings) if self.hunt else 0)
 
-    def _investigate(self, options: CampaignOptions, numbers: range) -> None:
+    def _investigate(self, options: CampaignOptions, numbers: range, progress: Progress) -> None:
         pool = self.guide.pool if self.guide else []
         batch = {number: options.program(number, pool) for number in numbers}
         a, b = self.pair.run(batch)
@@ -123,6 +123,7 @@ class Campaign:
         if self.hunt:
             for found in self.hunt.investigate(batch, a, b, options.findings - self._count):
                 dearer.write(found, self.output)
+                progress.say(f"dearer {found.number}: {found.title}")
 
 
 def target(session: Session, arch: Architecture, tree: Tree) -> Target:

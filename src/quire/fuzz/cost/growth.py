@@ -99,15 +99,17 @@ def alike(a: Record, b: Record) -> Iterator[str]:
     A step is left out if either side did not count it.
     """
     left, right = a.plain, b.plain
-    if left == right:
-        common = len(left) + 1
-    else:
-        pairs = zip(left, right, strict=False)
-        shorter = min(len(left), len(right))
-        common = next((n for n, (one, other) in enumerate(pairs) if one != other), shorter)
-    at = [n for n, line in enumerate(left) if line.partition(" ")[0] in STEPS]
+    pairs = enumerate(zip(left, right, strict=False))
+    shorter = min(len(left), len(right))
+    common = next((n for n, (one, other) in pairs if one != other), shorter)
+    at = [n for n, line in enumerate(left) if _is_step(line)]
     for start, end in zip(at, [*at[1:], len(left)], strict=True):
         name = step_name(left[start])
-        # The line behind the step is equal, too: the states after it are complete.
-        if end < common and name in a.costs and name in b.costs:
+        # The other side has no further states of this step.
+        whole = end <= common and (end == len(right) or _is_step(right[end]))
+        if whole and name in a.costs and name in b.costs:
             yield name
+
+
+def _is_step(line: str) -> bool:
+    return line.partition(" ")[0] in STEPS

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from quire.boot.stops import Stop
@@ -63,26 +63,26 @@ class Hunt:
 
     def investigate(
         self, programs: Mapping[int, Program], a: Records, b: Records, most: int
-    ) -> list[Finding]:
+    ) -> Iterator[Finding]:
         """Confirm and shrink what is dearer in these records: at most `most` new findings.
 
         A program that makes an allocation fail says nothing: the two sides count them differently.
         """
+        left = most
         programs = {n: ops for n, ops in programs.items() if all(op.verb != "fail" for op in ops)}
-        found: list[Finding] = []
         for number, dearer in self.confirm(programs, a, b):
             sign = finding.signature(programs[number], dearer)
             self.tally.signatures[sign] += 1
-            if self.tally.signatures[sign] > 1 or len(found) >= most:
+            if self.tally.signatures[sign] > 1 or left <= 0:
                 continue
             shrunk = self.shrink(number, programs[number], dearer)
             if shrunk:
-                found.append(shrunk)
+                left -= 1
+                self.findings.append(shrunk)
+                yield shrunk
             else:
-                # Nothing of it repeated: it says nothing about others of this signature.
+                # It did not repeat, which says nothing about others of this signature.
                 self.tally.signatures[sign] = 0
-        self.findings += found
-        return found
 
     def confirm(
         self, programs: Mapping[int, Program], a: Records, b: Records
@@ -97,7 +97,7 @@ class Hunt:
             if not suspects:
                 return []
             chosen = {number: programs[number] for number, _ in suspects}
-            again = self.repeat(chosen, runs, seed=stage)
+            again, _ = self._repeat(chosen, runs, stage, detail=stage == len(CONFIRM) - 1)
             # An operation that was not alike in each run says nothing.
             costs = {
                 key: (costs[key][0] + again[key][0], costs[key][1] + again[key][1])
@@ -130,11 +130,11 @@ class Hunt:
 
     def repeat(self, programs: Mapping[int, Program], runs: int, *, seed: int) -> Costs:
         """The costs of several runs of each program, in one boot, in another order each time."""
-        costs, _ = self._repeat(programs, runs, seed)
+        costs, _ = self._repeat(programs, runs, seed, detail=True)
         return costs
 
     def _repeat(
-        self, programs: Mapping[int, Program], runs: int, seed: int
+        self, programs: Mapping[int, Program], runs: int, seed: int, *, detail: bool
     ) -> tuple[Costs, tuple[Records, Records]]:
         mixed: dict[int, Program] = {}
         origin: dict[int, int] = {}
@@ -146,7 +146,7 @@ class Hunt:
             for number in order:
                 origin[len(mixed)] = number
                 mixed[len(mixed)] = programs[number]
-        records = self.meter.run(mixed, detail=True)
+        records = self.meter.run(mixed, detail=detail)
         costs: Costs = {}
         gather(costs, origin, *records)
         first: dict[int, int] = {}
@@ -180,7 +180,9 @@ class Hunt:
         self, programs: Mapping[int, Program], kind: str, of: Dearer, runs: int
     ) -> tuple[dict[int, Dearer], tuple[Records, Records]]:
         """For each program, its operation of that kind whose growth is most of that of `of`."""
-        costs, records = self._repeat(programs, runs, seed=runs)
+        # Only what is allowed, and the report, ask for symbols; they take most of the time.
+        detail = bool(self.allowed) or runs == LAST
+        costs, records = self._repeat(programs, runs, runs, detail=detail)
         costs = {key: lists for key, lists in costs.items() if len(lists[0]) == runs}
         found: dict[int, Dearer] = {}
         for (number, step), dearer in self.dearer(costs).items():

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from quire.arch import Architecture
 from quire.fuzz.cost import finding, growth
+from quire.fuzz.cost.detection import Detection
 from quire.fuzz.cost.finding import SHOWN, Finding
 from quire.fuzz.cost.hunt import LAST, Hunt
 from quire.fuzz.language.program import Program
@@ -63,6 +66,36 @@ def _finding(hunt: Hunt, found: Finding) -> dict[str, Any]:
         "programs": hunt.tally.signatures[found.signature],
         "grown": {each.name: [each.a, each.b] for each in found.dearer.grown},
         "functions": dict(found.dearer.symbols[: 3 * SHOWN]),
+    }
+
+
+def show_regressions(arch: Architecture, results: Sequence[Detection], *, as_json: bool) -> None:
+    """Print a row per seeded regression."""
+    if as_json:
+        rows = [_regression(result) for result in results]
+        print(json.dumps({"architecture": arch.name, "regressions": rows}, indent=1))
+        return
+    table = Table(title=f"{arch.name} · seeded costs", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("regression", no_wrap=True)
+    table.add_column("programs", justify="right")
+    table.add_column("operations", justify="right")
+    table.add_column("what grew")
+    for result in results:
+        found = result.finding
+        size = str(len(found.program)) if found else "missed"
+        title = found.title if found else ""
+        table.add_row(result.bug.name, str(result.programs), size, Text(title))
+    console().print(table)
+
+
+def _regression(result: Detection) -> dict[str, Any]:
+    found = result.finding
+    return {
+        "regression": result.bug.name,
+        "programs": result.programs,
+        "operations": len(found.program) if found else None,
+        "grown": found.title if found else None,
+        "functions": dict(found.dearer.symbols[:SHOWN]) if found else {},
     }
 
 

@@ -98,7 +98,7 @@ def of(a: Kernel, b: Kernel, file: Path = FILE) -> Watch:
     UserError for a function that kernels of this line should have and neither side has.
     """
     lines, sums = read(file)
-    symbols = [_symbols(kernel) for kernel in (a, b)]
+    symbols = [functions(kernel) for kernel in (a, b)]
     either, both = symbols[0].keys() | symbols[1].keys(), symbols[0].keys() & symbols[1].keys()
     line, arch = b.tree.base.version.line, b.arch.name
     made: list[Sum] = []
@@ -120,7 +120,7 @@ def of(a: Kernel, b: Kernel, file: Path = FILE) -> Watch:
     return Watch(tuple(made), tuple(left_out))
 
 
-def _symbols(kernel: Kernel) -> dict[str, list[str]]:
+def functions(kernel: Kernel) -> dict[str, list[str]]:
     """The kernel's functions, each with the symbols that are variants of it."""
     found: dict[str, list[str]] = {}
     for symbol in _SYMBOL.findall(kernel.system_map.read_text()):
