@@ -17,7 +17,7 @@ from quire.fuzz import runner
 from quire.fuzz.cost import detection, finding, report
 from quire.fuzz.cost.allowed import Allowance
 from quire.fuzz.cost.detection import Search
-from quire.fuzz.cost.growth import INSNS
+from quire.fuzz.cost.growth import INSNS, Growth
 from quire.fuzz.cost.hunt import Hunt
 from quire.fuzz.cost.meter import Meter
 from quire.fuzz.cost.watch import Sum, Watch
@@ -113,6 +113,63 @@ def test_a_dearer_operation_is_shrunk(
     assert found.functions[0].startswith("walk +")
     # The other program has the same signature. Noise may hide it.
     assert list(one.tally.signatures.values()) in ([2], [1] if noise else [2])
+
+
+def test_shrinking_keeps_the_operation_and_most_of_its_growth(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "run", Kernel().run)
+    one = hunt(tmp_path)
+    records = one.meter.pair.run({4: MOVES})
+    ((_, dearer),) = one.confirm({4: MOVES}, *records)
+    assert [*one.kept({7: MOVES}, "move move", dearer, 2)[0]] == [7]
+    assert not one.kept({7: MOVES}, "move keep", dearer, 2)[0]
+    larger = replace(dearer, grown=(Growth(INSNS, 100, 180),))
+    assert dearer.grown[0].excess == 0.5
+    assert not one.kept({7: MOVES}, "move move", larger, 2)[0]
+    assert [
+        *one.kept({7: MOVES}, "move move", replace(larger, grown=(Growth(INSNS, 100, 170),)), 2)[0]
+    ]
+    assert not one.kept(
+        {7: MOVES}, "move move", replace(dearer, grown=(Growth("flushes", 0, 1),)), 2
+    )[0]
+
+
+def test_an_operation_that_was_not_alike_each_time_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = Kernel()
+
+    def once_unlike(target: Target, programs: Mapping[int, Program], *rest: object) -> Records:
+        records = kernel.run(target, programs, *rest)
+        if len(kernel.boots) == 6:
+            records[1].lines[0] = "o 0 EAGAIN"
+        return records
+
+    monkeypatch.setattr(runner, "run", once_unlike)
+    one = hunt(tmp_path)
+    investigate(one, {4: MOVES})
+    assert (one.tally.suspects, one.tally.confirmed, one.findings) == (1, 0, [])
+
+
+def test_suspects_run_in_other_orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    orders: list[list[str]] = []
+    kernel = Kernel()
+
+    def seen(target: Target, programs: Mapping[int, Program], *rest: object) -> Records:
+        orders.append([ops[0].text() for ops in programs.values()])
+        return kernel.run(target, programs, *rest)
+
+    monkeypatch.setattr(runner, "run", seen)
+    programs = {n: (Op("folio", number=kib), *MOVES[1:]) for n, kib in enumerate((4, 16, 64, 256))}
+    one = hunt(tmp_path)
+    one.confirm(programs, *one.meter.pair.run(programs))
+    first, _, second, _, third, again, *_ = orders
+    assert second == first[::-1]
+    assert third == again
+    # Each of the runs in a boot has an order of its own.
+    runs = [tuple(third[:4]), tuple(third[4:])]
+    assert len({tuple(first), tuple(second), *runs}) == 4
 
 
 def test_noise_alone_is_no_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
