@@ -26,9 +26,9 @@ from quire.fuzz.triage import simpler
 
 # Runs of a suspect in a boot, for each of the boots that confirm it. The first boot drops most.
 CONFIRM = (1, 2, 4)
-# Runs of each candidate while a program shrinks, the further ones if the first says yes; and of the
+# Runs of each candidate while a program shrinks, the next if the last says yes; and of the
 # program at the end.
-SHRINK, LAST = (1, 2), 6
+SHRINK, LAST = (1, 1, 1), 6
 
 Costs = dict[tuple[int, str], tuple[list[Stop], list[Stop]]]
 
@@ -166,8 +166,10 @@ class Hunt:
                 left = {at: left[at] for at in grown}
             return [candidate in left.values() for candidate in candidates]
 
-        small = replace_each(minimise(program, happens), simpler, happens)
-        for attempt in (small, program):
+        # What comes behind the operation does not matter.
+        start = program[: int(dearer.step[2:]) + 1] if dearer.step[0] == "o" else program
+        small = replace_each(minimise(start, happens), simpler, happens)
+        for attempt in (small, start):
             grown, records = self.kept({number: attempt}, kind, dearer, LAST)
             if grown:
                 pair = (records[0][number], records[1][number])
