@@ -92,8 +92,9 @@ def hunt(directory: Path, allowed: tuple[Allowance, ...] = ()) -> Hunt:
 
 def investigate(one: Hunt, programs: Mapping[int, Program], most: int = 9) -> None:
     """Run the programs, and follow up what is dearer."""
-    found = list(one.investigate(programs, *one.meter.pair.run(programs), most))
-    assert found == one.findings
+    confirmed = one.confirm(programs, *one.meter.pair.run(programs))
+    assert list(one.follow_up(programs, confirmed, most)) == one.findings
+    assert len(one.confirmed) == len(confirmed)
 
 
 @pytest.mark.parametrize("noise", [0, 7])
@@ -214,7 +215,7 @@ def test_a_program_in_trouble_says_nothing(tmp_path: Path, monkeypatch: pytest.M
     one = hunt(tmp_path)
     a, b = one.meter.pair.run({4: MOVES})
     b[4].lines.append("x memory 1")
-    assert list(one.investigate({4: MOVES}, a, b, 9)) == []
+    assert one.confirm({4: MOVES}, a, b) == []
     assert one.tally.operations == 0
 
 
@@ -232,6 +233,10 @@ def test_a_finding_is_written_and_reported(
     assert "instructions" in text.splitlines()[0]
     assert [line.split()[0] for line in text.splitlines()[2:]] == ["function", "walk"]
     assert (where / "a.log").read_text().startswith("# side a: stock")
+    finding.write_confirmed(one.confirmed, tmp_path / "out")
+    (line,) = (tmp_path / "out/dearer").read_text().splitlines()
+    assert line.startswith("4, operation o 6: 0 move A 0 32 C 0 move: instructions 3200 | 4800")
+    assert line.endswith("(walk +1600)")
     report.show(one)
     said = capsys.readouterr().out
     assert "no operation needed the entry: unused" in said

@@ -17,7 +17,7 @@ from quire.fuzz.coverage.guide import Guide
 from quire.fuzz.generate import generator
 from quire.fuzz.language import program
 from quire.fuzz.language.program import Program
-from quire.fuzz.runner import Target
+from quire.fuzz.runner import Records, Target
 from quire.fuzz.triage import Finding, Pair, Tally
 from quire.host.errors import UserError
 from quire.host.progress import Progress
@@ -121,9 +121,22 @@ class Campaign:
             findings.write(finding, self.output)
             self.findings.append(finding)
         if self.hunt:
-            for found in self.hunt.investigate(batch, a, b, options.findings - self._count):
-                dearer.write(found, self.output)
-                progress.say(f"dearer {found.number}: {found.title}")
+            self._hunt(self.hunt, batch, a, b, options.findings - self._count, progress)
+
+    def _hunt(
+        self,
+        hunt: Hunt,
+        batch: Mapping[int, Program],
+        a: Records,
+        b: Records,
+        most: int,
+        progress: Progress,
+    ) -> None:
+        confirmed = hunt.confirm(batch, a, b)
+        dearer.write_confirmed(hunt.confirmed, self.output)
+        for found in hunt.follow_up(batch, confirmed, most):
+            dearer.write(found, self.output)
+            progress.say(f"dearer {found.number}: {found.title}")
 
 
 def target(session: Session, arch: Architecture, tree: Tree) -> Target:

@@ -71,6 +71,19 @@ def kind(program: Program, step: str) -> str:
     return f"{op.verb} {op.word}".strip() if op else AT_THE_END[step[0]]
 
 
+def name(program: Program, step: str) -> str:
+    """The operation of a step, as a program has it; at the end, whose reads or writes."""
+    op = operation(program, step)
+    return op.text() if op else f"{kind(program, step)} of process {step[2:]}"
+
+
+def line(number: int, program: Program, dearer: Dearer) -> str:
+    """A line about a program's operation: what grew, and where most."""
+    functions = [f"{symbol} +{more}" for symbol, more in dearer.symbols[:SHOWN]]
+    where = f"{number}, operation {dearer.step}: {name(program, dearer.step)}"
+    return f"{where}: {dearer.text} ({', '.join(functions)})"
+
+
 def pages(program: Program, step: str) -> int:
     """The pages that a step names; 1 if it names none."""
     op = operation(program, step)
@@ -101,9 +114,7 @@ class Finding:
     @property
     def title(self) -> str:
         """The operation and what grew."""
-        op = operation(self.program, self.dearer.step)
-        name = op.text() if op else f"{self.kind} of process {self.dearer.step[2:]}"
-        return f"{name}: {self.dearer.text}"
+        return f"{name(self.program, self.dearer.step)}: {self.dearer.text}"
 
     @property
     def functions(self) -> list[str]:
@@ -120,6 +131,12 @@ def signature(program: Program, dearer: Dearer) -> tuple[str, ...]:
 def folder(finding: Finding, directory: Path) -> Path:
     """The folder of a finding."""
     return directory / f"dearer-{finding.number}"
+
+
+def write_confirmed(lines: Sequence[str], directory: Path) -> None:
+    """Write all operations that were dearer, whether they were shrunk or not."""
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "dearer").write_text("".join(f"{text}\n" for text in lines))
 
 
 def write(finding: Finding, directory: Path) -> Path:

@@ -60,17 +60,15 @@ class Hunt:
     allowed: Sequence[Allowance] = ()
     tally: Tally = field(default_factory=Tally)
     findings: list[Finding] = field(default_factory=list)
+    # A line per operation that was dearer each time, and more so than allowed.
+    confirmed: list[str] = field(default_factory=list)
 
-    def investigate(
-        self, programs: Mapping[int, Program], a: Records, b: Records, most: int
+    def follow_up(
+        self, programs: Mapping[int, Program], confirmed: Iterable[tuple[int, Dearer]], most: int
     ) -> Iterator[Finding]:
-        """Confirm and shrink what is dearer in these records: at most `most` new findings.
-
-        A program that makes an allocation fail says nothing: the two sides count them differently.
-        """
+        """Shrink what is dearer: at most `most` findings, one of each signature."""
         left = most
-        programs = {n: ops for n, ops in programs.items() if all(op.verb != "fail" for op in ops)}
-        for number, dearer in self.confirm(programs, a, b):
+        for number, dearer in confirmed:
             sign = finding.signature(programs[number], dearer)
             self.tally.signatures[sign] += 1
             if self.tally.signatures[sign] > 1 or left <= 0:
@@ -87,7 +85,11 @@ class Hunt:
     def confirm(
         self, programs: Mapping[int, Program], a: Records, b: Records
     ) -> list[tuple[int, Dearer]]:
-        """The operations that are dearer by the least of all runs, and more so than allowed."""
+        """The operations that are dearer by the least of all runs, and more so than allowed.
+
+        A program that makes an allocation fail says nothing: the two sides count them differently.
+        """
+        programs = {n: ops for n, ops in programs.items() if all(op.verb != "fail" for op in ops)}
         costs: Costs = {}
         steps = gather(costs, {number: number for number in programs}, a, b)
         self.tally.operations += len(steps)
@@ -106,7 +108,9 @@ class Hunt:
             }
             suspects = self.dearer(costs)
         self.tally.confirmed += len(suspects)
-        return list(self.judge(programs, suspects))
+        found = list(self.judge(programs, suspects))
+        self.confirmed += [finding.line(number, programs[number], one) for number, one in found]
+        return found
 
     def judge(
         self, programs: Mapping[int, Program], suspects: Mapping[tuple[int, str], Dearer]
