@@ -3,14 +3,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from conftest import Quire
 
 from quire.arch import ARCHITECTURES
+from quire.fuzz.language import program
 from quire.host import project
 from quire.host.errors import UserError
+from quire.source import series
+from quire.source.side import Sides
 from quire.test import seeded
 
 TABLE = """\
@@ -73,6 +79,46 @@ def test_every_table_of_the_project_is_sound() -> None:
             kernels = {name.removesuffix("/debug") for name in bug.architectures}
             assert kernels <= set(ARCHITECTURES)
             assert f'"{bug.name}"' in patches, f"no patch knows {bug.name}"
+
+
+def test_every_table_of_costs_is_sound() -> None:
+    root = project.find().root
+    tables = sorted(root.glob("lines/*/seeded/cost/bugs"))
+    assert tables
+    for table in tables:
+        bugs = seeded.read_costs(table.parent)
+        patches = "".join(
+            patch.path.read_text() for patch in series.read(table.parent / "series").patches
+        )
+        selected = set(re.findall(r'^\+\t\{ "([a-z-]+)", &quire_cost_', patches, re.M))
+        assert sorted(selected) == sorted(bug.name for bug in bugs)
+        for bug in bugs:
+            assert bug.about
+            assert set(bug.architectures) <= set(ARCHITECTURES)
+            assert set(bug.cases) <= set(program.VERBS)
+            # The key is defined, declared, and tested somewhere.
+            assert f"quire_cost({bug.name.replace('-', '_')})" in patches
+
+
+def test_costs_are_not_among_the_bugs() -> None:
+    """A regression changes no result: no test and no comparison of records can see it."""
+    for table in project.find().root.glob("lines/*/seeded/cost/bugs"):
+        bugs = {bug.name for bug in seeded.read(table.parent.parent / "bugs")}
+        assert not bugs & {bug.name for bug in seeded.read_costs(table.parent)}
+        beside = {patch.name for patch in series.read(table.parent.parent / "series").patches}
+        assert not any(name.startswith(f"{seeded.COST}/") for name in beside)
+
+
+def test_a_line_without_costs_says_so(tmp_path: Path) -> None:
+    line, base = SimpleNamespace(seeded=tmp_path), SimpleNamespace(version="7.3.4")
+    sides = cast(Sides, SimpleNamespace(line=line, base=base))
+    with pytest.raises(UserError, match="no seeded regressions of cost"):
+        seeded.costs_folder(sides)
+    (tmp_path / "cost").mkdir()
+    write(tmp_path / "cost", "slow | dearer | 28 | arm64 | hold pin\n")
+    assert seeded.costs_folder(sides) == tmp_path / "cost"
+    (bug,) = seeded.read_costs(tmp_path / "cost")
+    assert bug.cases == ("hold", "pin")
 
 
 @pytest.mark.parametrize("suites", [True, False])

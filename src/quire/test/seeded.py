@@ -9,6 +9,11 @@ and `bugs`, with one line per bug:
 A case is a pattern on suite.case. An architecture may be `arm64/debug`: the bug is visible there
 only with the fragment `debug.config`. A bug is caught when one of its cases fails, or when the
 guest is lost to a splat, a panic or a hang. With no bug selected, every case must pass.
+
+The folder `cost` beside them has regressions: they cost more and change no result, so that no case
+sees them. They are patches directly on top of the series, in a kernel of their own, each behind a
+static key. Its table `bugs` names, in place of the cases, the operations of the fuzzer's programs
+that become dearer.
 """
 
 from __future__ import annotations
@@ -38,6 +43,12 @@ TABLE = Table(
     ("name", "what is wrong", "trap", "architectures", "cases"),
     may_be_empty=("what is wrong", "trap"),
 )
+# The regressions of cost: a folder beside the seeded bugs, with the same files.
+COST = "cost"
+COST_TABLE = Table(
+    "a seeded regression of cost",
+    ("name", "what becomes dearer", "trap", "architectures", "operations"),
+)
 # The fragment in configs/ with the suites that the cases `kunit.*` start and read.
 KUNIT = "kunit.config"
 # Some bugs hang the guest, which counts as caught. The cases of one bug take some seconds; the
@@ -47,7 +58,10 @@ HANG = 400.0
 
 @dataclass(frozen=True)
 class Bug:
-    """One seeded bug. `architectures` are those on which it is visible."""
+    """One seeded bug. `architectures` are those on which it is visible.
+
+    Of a regression of cost, `cases` are the operations that become dearer.
+    """
 
     name: str
     about: str
@@ -83,12 +97,29 @@ def folder(sides: Sides) -> Path:
     return found
 
 
-def read(file: Path) -> list[Bug]:
+def costs_folder(sides: Sides) -> Path:
+    """The folder of the regressions of cost. UserError if the line has none."""
+    found = sides.line.seeded / COST
+    if not (found / "bugs").is_file():
+        raise UserError(
+            f"no seeded regressions of cost for Linux {sides.base.version}",
+            str(found),
+            "use a base that has some, for example: --base 6.12",
+        )
+    return found
+
+
+def read(file: Path, table: Table = TABLE) -> list[Bug]:
     """Parse the table. UserError names the malformed line."""
     return [
         Bug(name, about, trap, tuple(arches.split()), tuple(cases.split()))
-        for name, about, trap, arches, cases in TABLE.read(file)
+        for name, about, trap, arches, cases in table.read(file)
     ]
+
+
+def read_costs(where: Path) -> list[Bug]:
+    """The regressions of cost in their folder. UserError names the malformed line."""
+    return read(where / "bugs", COST_TABLE)
 
 
 def select(bugs: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
@@ -111,7 +142,7 @@ def few(where: Path) -> list[str]:
 
 
 def tree_with_bugs(cache: Cache, sides: Sides, where: Path) -> Tree:
-    """The patched tree with all seeded bugs."""
+    """The patched tree with all seeded bugs, or with all regressions of cost, by the folder."""
     extra = series_files.read(where / "series")
     both: Series = replace(sides.series, patches=sides.series.patches + extra.patches)
     return tree.patched(cache, sides.base, both)
