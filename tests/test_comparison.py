@@ -142,7 +142,7 @@ def test_the_unmapping_itself_is_told_apart() -> None:
 
 def test_the_catalogue_has_what_the_mission_names() -> None:
     cells = CATALOGUE.cells()
-    assert len(cells) == len(set(cells)) == 68
+    assert len(cells) == len(set(cells)) == 81
     assert {c.size for c in cells} == {None, 4, 16, 64, 256, 1024, 2048}
     found = {(c.label, c.size): p.text for c in cells if (p := posted.find(POSTED, c, "arm64"))}
     assert found["swapout zero", 64] == "2.15×"
@@ -150,11 +150,20 @@ def test_the_catalogue_has_what_the_mission_names() -> None:
     assert posted.find(POSTED, cell("mremap", 4), X86_64.name)
 
 
+def test_only_a_named_workload_has_its_further_sizes() -> None:
+    def sizes(cells: list[Cell]) -> set[int | None]:
+        return {c.size for c in cells if c.workload.name == "migrate"}
+
+    assert sizes(CATALOGUE.cells()) == {64}
+    assert sizes(CATALOGUE.cells(["migrate"])) == {4, 64, 2048}
+    assert sizes(CATALOGUE.cells(["migr*"], [4])) == {4}
+
+
 def test_parameters_after_commas() -> None:
     (one,) = CATALOGUE.cells(["swapout,data=zero,mib=64"], [64])[:1]
     assert one.words() == ("bench", "swapout", "size=64", "data=zero", "mib=64")
     with pytest.raises(UserError, match="unknown workload"):
-        CATALOGUE.cells(["swapin"])
+        CATALOGUE.cells(["swapon"])
     with pytest.raises(UserError, match="is not WORKLOAD"):
         CATALOGUE.cells(["swapout,zero"])
 

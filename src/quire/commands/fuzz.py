@@ -28,7 +28,7 @@ from quire.fuzz.triage import Pair
 from quire.host import parallel
 from quire.host.errors import Difference
 from quire.session import Session
-from quire.source.side import Sides
+from quire.source.side import Sides, mended
 from quire.test import seeded
 
 
@@ -57,7 +57,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when the kernels differ, or a seeded bug was missed."""
     requirements.require(session.architectures)
-    sides = session.sides()
+    sides = mended(session.cache, session.sides())
     output = arguments.output or session.cache.root / "fuzz"
     excused = excuses.applying(sides.series)
     if arguments.seeded is not None:

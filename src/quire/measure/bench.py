@@ -37,8 +37,14 @@ class Rig:
 
     def machine(self, cell: Cell) -> Machine:
         """The machine that measures `cell`."""
-        spans = cell.workload.spans
-        return Machine(self.kernel, self.guest, cell.words(), self.plugin, spans=spans)
+        return Machine(
+            self.kernel,
+            self.guest,
+            cell.words(),
+            self.plugin,
+            parameters=cell.workload.kernel_parameters,
+            spans=cell.workload.spans,
+        )
 
     def key(self, cell: Cell) -> str:
         """A key that changes whenever the counts may change."""

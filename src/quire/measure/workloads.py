@@ -49,6 +49,8 @@ class Workload:
     # The unit of the table's figures: "page" (4 KiB), "walk", "scanned page" or "call".
     unit: str = "page"
     sizes: tuple[int, ...] = SIZES
+    # Folio sizes that are measured only if the workload is named.
+    further_sizes: tuple[int, ...] = ()
     # Parameters in addition to the size; each variant is measured.
     variants: tuple[Parameters, ...] = ((),)
     # The guest's counters whose change the table shows, on both sides.
@@ -59,10 +61,16 @@ class Workload:
     spans: tuple[str, ...] = ()
     # Functions whose calls are counted.
     calls: tuple[Calls, ...] = ()
+    # Further kernel parameters, for instance a second memory node.
+    kernel_parameters: tuple[str, ...] = ()
     # The position in tables.
     order: int = 1000
     # The file in the initramfs, if the program is not part of our guest.
     program: str = ""
+
+    def all_sizes(self) -> tuple[int, ...]:
+        """The sizes and the further ones, in order."""
+        return tuple(sorted({*self.sizes, *self.further_sizes}))
 
 
 @dataclass(frozen=True)
@@ -109,11 +117,13 @@ class Catalogue:
     def cells(self, names: Iterable[str] = (), sizes: Iterable[int] = ()) -> list[Cell]:
         """The cells of the named workloads (patterns work) at these sizes; both default to all.
 
-        A name may include parameters for the guest: "swapout,data=zero", "ksm-walk,vmas=500".
-        UserError for an unknown workload or size.
+        Only a named workload has its further sizes. A name may include parameters for the guest:
+        "swapout,data=zero", "ksm-walk,vmas=500". UserError for an unknown workload or size.
         """
-        wanted = list(names) or ["*"]
+        wanted = list(names)
         chosen = [cell for name in wanted for cell in self._named(name)]
+        if not wanted:
+            chosen = expand(self.workloads)
         limit = set(sizes)
         unknown = limit - set(SIZES)
         if unknown:
@@ -145,7 +155,7 @@ class Catalogue:
                 f"unknown workload {name!r}",
                 remedy=f"choose from: {', '.join(w.name for w in self.workloads)}",
             )
-        return expand(found, overrides)
+        return expand([replace(w, sizes=w.all_sizes()) for w in found], overrides)
 
 
 def expand(chosen: Sequence[Workload], overrides: Mapping[str, str] | None = None) -> list[Cell]:
