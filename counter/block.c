@@ -79,20 +79,32 @@ static void enter_symbol(const struct block_plan *plan,
 	cell_add_on_exec(insn, sym->calls, 1);
 }
 
+/* Counts the events that @insn causes. Its symbol may be NULL. */
+static void count_events(const struct fixed_cells *fixed,
+			 struct qemu_plugin_insn *insn, struct symbol *sym,
+			 const struct insn_info *info)
+{
+	if (info->event < 0)
+		return;
+	cell_add_on_exec(insn, fixed->events[info->event], 1);
+	if (sym)
+		cell_add_on_exec(insn, symbol_event(sym, info->event), 1);
+}
+
 /* Where to count the instruction at @addr; counts the call, if it is one. */
 static cell_t cell_of(const struct block_plan *plan,
-		      struct qemu_plugin_insn *insn, uint64_t addr)
+		      struct qemu_plugin_insn *insn, uint64_t addr,
+		      const struct insn_info *info)
 {
 	struct symbol *sym;
 
 	if (addr < UPPER_HALF)
 		return plan->fixed.user;
 	sym = symbol_at(addr);
-	if (!sym)
-		return plan->fixed.other;
-	if (addr == sym->start)
+	if (sym && addr == sym->start)
 		enter_symbol(plan, insn, sym);
-	return sym->insns;
+	count_events(&plan->fixed, insn, sym, info);
+	return sym ? sym->insns : plan->fixed.other;
 }
 
 /*
@@ -155,7 +167,7 @@ static void count_insn(const struct block_plan *plan, struct run *run,
 		       const struct insn_info *info)
 {
 	const struct fixed_cells *fixed = &plan->fixed;
-	cell_t cell = cell_of(plan, insn, addr);
+	cell_t cell = cell_of(plan, insn, addr, info);
 
 	if (info->tlb_class >= 0)
 		cell_add_on_exec(insn, fixed->tlb[info->tlb_class], 1);

@@ -7,7 +7,8 @@
 #define QUIRE_BLOCK_H
 
 #include "decode.h"
-#include "regions.h"
+#include "qemu_plugin_api.h"
+#include "tally.h"
 
 /* Set once, before the first block. */
 struct block_plan {

@@ -9,14 +9,19 @@
 #ifndef QUIRE_CELLS_H
 #define QUIRE_CELLS_H
 
+#include <stdbool.h>
+
 #include "qemu_plugin_api.h"
 
 typedef unsigned int cell_t;
 
-/* A new cell. Its number is one more than the last one's; the first is 0. */
+/* A new cell. */
 cell_t cell_new(void);
 
-/* The number of cells. */
+/* A new cell that cells_sum() includes. */
+cell_t cell_new_summed(void);
+
+/* All cells' numbers are below it. It never shrinks. */
 unsigned int cells_count(void);
 
 /* Adds @n to @cell whenever @insn begins to execute. */
@@ -26,7 +31,15 @@ void cell_add_on_exec(struct qemu_plugin_insn *insn, cell_t cell, uint64_t n);
 void cell_add_on_mem(struct qemu_plugin_insn *insn, enum qemu_plugin_mem_rw rw,
 		     cell_t cell, uint64_t n);
 
-/* Copies the values of the first @n cells, summed over the vCPUs, to @to. */
+/* Copies the values of the cells below @n, summed over the vCPUs, to @to. */
 void cells_read(uint64_t *to, unsigned int n);
+
+uint64_t cell_value(cell_t cell);
+
+/*
+ * The sum of all cells from cell_new_summed(). They lie together, so that this
+ * is much faster than reading all cells.
+ */
+uint64_t cells_sum(void);
 
 #endif

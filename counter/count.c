@@ -19,15 +19,29 @@
 #include "qemu_plugin_api.h"
 #include "regions.h"
 #include "spans.h"
+#include "stream.h"
 #include "symbols.h"
 #include "util.h"
 
 QUIRE_EXPORT int qemu_plugin_version = QUIRE_PLUGIN_API;
 
 static qemu_plugin_id_t plugin_id;
-static const char *out_path;
 static FILE *out;
 static struct block_plan plan;
+static struct report report;
+
+/* The arguments NAME=VALUE. */
+static const char *out_path, *symbols_path, *stream_path, *watch_path, *detail;
+static const struct {
+	const char *name;
+	const char **value;
+} words[] = {
+	{ "out", &out_path },
+	{ "symbols", &symbols_path },
+	{ "stream", &stream_path },
+	{ "watch", &watch_path },
+	{ "detail", &detail },
+};
 
 /* Taken by each callback: several vCPUs may translate and run at once. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -67,7 +81,7 @@ static void on_marker(unsigned int vcpu, void *udata)
 	else if (op == MARKER_START)
 		region_start(id);
 	else
-		region_stop(id, &plan.fixed);
+		region_stop(id);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -75,7 +89,7 @@ static void on_symbol(unsigned int vcpu, void *udata)
 {
 	(void)vcpu;
 	pthread_mutex_lock(&lock);
-	regions_enter_symbol(udata, &plan.fixed);
+	regions_enter_symbol(udata);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -100,7 +114,8 @@ static void on_qemu_exit(qemu_plugin_id_t id, void *udata)
 	(void)id;
 	(void)udata;
 	pthread_mutex_lock(&lock);
-	regions_write(out, plan.target, &plan.fixed);
+	regions_write(out);
+	stream_close();
 	if (ferror(out) | fclose(out))
 		complain("cannot write out=%s: %s", out_path, strerror(errno));
 	pthread_mutex_unlock(&lock);
@@ -124,26 +139,76 @@ static void on_reset(qemu_plugin_id_t id)
 	register_callbacks();
 }
 
-static bool parse_arguments(int argc, char **argv)
+/* The value of argument @text, if it begins with @name and "=". */
+static const char *value_of(const char *text, const char *name)
 {
-	for (int i = 0; i < argc; i++) {
-		if (!strncmp(argv[i], "symbols=", 8)) {
-			if (!symbols_load(argv[i] + 8))
-				return false;
-		} else if (!strncmp(argv[i], "out=", 4)) {
-			out_path = argv[i] + 4;
-		} else if (!strncmp(argv[i], "span=", 5)) {
-			if (!span_add(argv[i] + 5))
-				return false;
-		} else {
-			complain("argument \"%s\" is unknown; there are symbols=FILE, span=NAME:BEGIN:END and out=FILE",
-				 argv[i]);
-			return false;
+	size_t len = strlen(name);
+
+	return !strncmp(text, name, len) && text[len] == '=' ? text + len + 1
+							      : NULL;
+}
+
+static bool parse_argument(const char *text)
+{
+	const char *value;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		value = value_of(text, words[i].name);
+		if (value) {
+			*words[i].value = value;
+			return true;
 		}
 	}
+	value = value_of(text, "span");
+	if (value)
+		return span_add(value);
+	complain("argument \"%s\" is unknown; there are symbols=FILE, span=NAME:BEGIN:END, stream=FILE, watch=FILE, detail=on and out=FILE",
+		 text);
+	return false;
+}
+
+static bool is_on(const char *name, const char *value)
+{
+	if (!value || !strcmp(value, "on"))
+		return true;
+	complain("%s=%s: there is only %s=on", name, value, name);
+	return false;
+}
+
+static bool check_arguments(void)
+{
 	if (!out_path)
 		complain("no out=FILE to write the counts to");
-	return out_path && spans_resolve();
+	else if (!stream_path && watch_path)
+		complain("watch=FILE needs stream=FILE");
+	else if (!stream_path && detail)
+		complain("detail=on needs stream=FILE");
+	else
+		return is_on("detail", detail);
+	return false;
+}
+
+static bool use_arguments(void)
+{
+	return (!symbols_path || symbols_load(symbols_path)) &&
+	       spans_resolve() &&
+	       (!watch_path || stream_watch(watch_path));
+}
+
+static bool parse_arguments(int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++)
+		if (!parse_argument(argv[i]))
+			return false;
+	return check_arguments() && use_arguments();
+}
+
+static bool open_files(void)
+{
+	out = fopen(out_path, "w");
+	if (!out)
+		complain("cannot open out=%s: %s", out_path, strerror(errno));
+	return out && (!stream_path || stream_open(stream_path, detail));
 }
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
@@ -158,14 +223,13 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
 			 info->target_name);
 		return -1;
 	}
-	if (!parse_arguments(argc, argv))
+	fixed_cells_init(&report.fixed);
+	if (!parse_arguments(argc, argv) || !open_files())
 		return -1;
-	out = fopen(out_path, "w");
-	if (!out) {
-		complain("cannot open out=%s: %s", out_path, strerror(errno));
-		return -1;
-	}
-	fixed_cells_init(&plan.fixed);
+	report.target = plan.target;
+	plan.fixed = report.fixed;
+	/* By now the cells of totals exist, and no others. */
+	regions_init(&report, stream_path && !detail ? cells_count() : 0);
 	register_callbacks();
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 #define INSN_MAX_BYTES	15	/* the longest, on x86 */
 #define TLB_CLASSES	4
+#define EVENT_KINDS	4
 
 /* Marker operations: the upper four bits of a marker's payload. */
 enum marker_op {
@@ -34,12 +35,14 @@ struct insn_info {
 	bool marker;
 	uint16_t payload;	/* of a marker: op << 12 | region */
 	int tlb_class;		/* index into target->tlb_class, or -1 */
+	int event;		/* index into target->event, or -1 */
 	enum string_rep rep;
 };
 
 struct target {
 	const char *name;	/* as QEMU calls it */
 	const char *tlb_class[TLB_CLASSES];	/* NULL after the last */
+	const char *event[EVENT_KINDS];		/* the same */
 	struct insn_info (*decode)(const uint8_t *code, size_t len);
 };
 

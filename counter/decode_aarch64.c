@@ -6,6 +6,7 @@
 #include "decode.h"
 
 enum { TLBI_VA, TLBI_RANGE, TLBI_ASID, TLBI_ALL };
+enum { ATOMIC, DMB, DSB, ISB };
 
 /* movz xzr, #payload, lsl #48 */
 #define MARKER_MASK	0xffe0001fu
@@ -45,6 +46,48 @@ static int tlbi_class(uint32_t insn)
 	return -1;
 }
 
+static bool matches(uint32_t insn, uint32_t mask, uint32_t bits)
+{
+	return (insn & mask) == bits;
+}
+
+/*
+ * LD<op>, ST<op> and SWP. Their group also has LDAPR and the 64-byte accesses,
+ * all with o3 (bit 15) set, as has SWP, whose opc (bits 14 to 12) is zero.
+ */
+static bool is_atomic_memory(uint32_t insn)
+{
+	return matches(insn, 0x3f200c00, 0x38200000) &&
+	       (!(insn & 1 << 15) || !(insn & 7 << 12));
+}
+
+/*
+ * An exclusive pair counts at its store: a load that is not followed by one
+ * (the comparison failed) does not count.
+ */
+static bool is_atomic(uint32_t insn)
+{
+	return is_atomic_memory(insn) ||
+	       matches(insn, 0x3fa07c00, 0x08a07c00) ||	/* CAS */
+	       matches(insn, 0xbfa07c00, 0x08207c00) ||	/* CASP */
+	       matches(insn, 0x3fe00000, 0x08000000) ||	/* STXR, STLXR */
+	       matches(insn, 0xbfe00000, 0x88200000);	/* STXP, STLXP */
+}
+
+/* DSB with option 0 or 4 is SSBB or PSSBB, which order only speculation. */
+static int barrier(uint32_t insn)
+{
+	if (matches(insn, 0xfffff0ff, 0xd50330bf))
+		return DMB;
+	if (matches(insn, 0xfffff0ff, 0xd503309f))
+		return insn & 11 << 8 ? DSB : -1;
+	if (matches(insn, 0xfffff3ff, 0xd503323f))	/* DSB nXS */
+		return DSB;
+	if (matches(insn, 0xfffff0ff, 0xd50330df))
+		return ISB;
+	return -1;
+}
+
 /*
  * Data processing on general registers does not trap. These groups also contain
  * unallocated encodings, which raise an exception; but the translator ends the
@@ -63,7 +106,7 @@ static bool is_plain(uint32_t insn)
 
 static struct insn_info decode(const uint8_t *code, size_t len)
 {
-	struct insn_info info = { .tlb_class = -1 };
+	struct insn_info info = { .tlb_class = -1, .event = -1 };
 	uint32_t insn;
 
 	if (len != 4)
@@ -77,6 +120,7 @@ static struct insn_info decode(const uint8_t *code, size_t len)
 	}
 	info.plain = is_plain(insn);
 	info.tlb_class = tlbi_class(insn);
+	info.event = is_atomic(insn) ? ATOMIC : barrier(insn);
 	return info;
 }
 
@@ -87,6 +131,12 @@ const struct target target_aarch64 = {
 		[TLBI_RANGE] = "tlbi_range",
 		[TLBI_ASID] = "tlbi_asid",
 		[TLBI_ALL] = "tlbi_all",
+	},
+	.event = {
+		[ATOMIC] = "atomic",
+		[DMB] = "dmb",
+		[DSB] = "dsb",
+		[ISB] = "isb",
 	},
 	.decode = decode,
 };

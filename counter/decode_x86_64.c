@@ -8,6 +8,7 @@
 #include "decode.h"
 
 enum { INVLPG, INVPCID, CR3 };
+enum { ATOMIC, MFENCE, LFENCE, SFENCE };
 
 #define MARKER_UPPER	0x5155
 
@@ -144,6 +145,35 @@ static int tlb_class(const struct opcode *op)
 	return -1;
 }
 
+/*
+ * With a register in place of memory, xchg does not lock, and a lock prefix
+ * raises an exception.
+ */
+static bool is_atomic(const struct opcode *op)
+{
+	bool xchg = !op->two && (op->byte == 0x86 || op->byte == 0x87);
+
+	return (op->lock || xchg) && op->has_modrm && mod(op) != 3;
+}
+
+static int event(const struct opcode *op)
+{
+	if (is_atomic(op))
+		return ATOMIC;
+	if (!op->two || op->byte != 0xae || !op->has_modrm || mod(op) != 3 ||
+	    op->lock || op->opsize || op->repz || op->repnz)
+		return -1;
+	switch (reg(op)) {
+	case 5:
+		return LFENCE;
+	case 6:
+		return MFENCE;
+	case 7:
+		return SFENCE;
+	}
+	return -1;
+}
+
 static enum string_rep string_rep(const struct opcode *op)
 {
 	if (op->two || (!op->repz && !op->repnz))
@@ -167,7 +197,7 @@ static bool is_marker(const uint8_t *code, size_t len)
 
 static struct insn_info decode(const uint8_t *code, size_t len)
 {
-	struct insn_info info = { .tlb_class = -1 };
+	struct insn_info info = { .tlb_class = -1, .event = -1 };
 	struct opcode op;
 
 	if (is_marker(code, len)) {
@@ -179,6 +209,7 @@ static struct insn_info decode(const uint8_t *code, size_t len)
 		return info;
 	info.plain = is_plain(&op);
 	info.tlb_class = tlb_class(&op);
+	info.event = event(&op);
 	info.rep = string_rep(&op);
 	return info;
 }
@@ -189,6 +220,12 @@ const struct target target_x86_64 = {
 		[INVLPG] = "invlpg",
 		[INVPCID] = "invpcid",
 		[CR3] = "cr3",
+	},
+	.event = {
+		[ATOMIC] = "atomic",
+		[MFENCE] = "mfence",
+		[LFENCE] = "lfence",
+		[SFENCE] = "sfence",
 	},
 	.decode = decode,
 };

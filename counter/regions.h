@@ -11,29 +11,23 @@
 
 #include <stdio.h>
 
-#include "cells.h"
-#include "decode.h"
+#include "report.h"
 #include "symbols.h"
 
-/* The cells that belong to no symbol. */
-struct fixed_cells {
-	cell_t user;		/* instructions at addresses of the lower half */
-	cell_t other;		/* those of the upper half, outside any symbol */
-	cell_t tlb[TLB_CLASSES];
-	cell_t rep;		/* completed rep movs, stos and lods */
-};
-
-void fixed_cells_init(struct fixed_cells *fixed);
+/*
+ * Set once, before the first region. If @totals is not zero, regions count only
+ * the totals: the cells below @totals, without those of each symbol.
+ */
+void regions_init(const struct report *report, unsigned int totals);
 
 void region_start(unsigned int id);
-void region_stop(unsigned int id, const struct fixed_cells *fixed);
+void region_stop(unsigned int id);
 
 /*
  * Begins or ends the open regions' spans at @sym. Call this after all earlier
  * instructions are counted, and before its first instruction is.
  */
-void regions_enter_symbol(const struct symbol *sym,
-			  const struct fixed_cells *fixed);
+void regions_enter_symbol(const struct symbol *sym);
 
 /* Records a wrong use of markers by the guest; the first one is kept. */
 __attribute__((format(printf, 1, 2)))
@@ -43,7 +37,6 @@ void regions_spoil(const char *fmt, ...);
  * Writes all regions that ran, as README.md describes. After an error, an
  * "error" line replaces the "end" line.
  */
-void regions_write(FILE *out, const struct target *target,
-		   const struct fixed_cells *fixed);
+void regions_write(FILE *out);
 
 #endif

@@ -133,6 +133,16 @@ static int compare_address(const void *key, const void *entry)
 	return addr >= sym->end;
 }
 
+void symbol_need_cells(struct symbol *sym)
+{
+	if (sym->has_cells)
+		return;
+	sym->insns = cell_new_summed();
+	sym->calls = cell_new();
+	sym->has_cells = true;
+	counted[n_counted++] = sym;
+}
+
 struct symbol *symbol_at(uint64_t addr)
 {
 	struct symbol *sym;
@@ -141,13 +151,18 @@ struct symbol *symbol_at(uint64_t addr)
 		return NULL;
 	sym = bsearch(&addr, symbols, n_symbols, sizeof(*symbols),
 		      compare_address);
-	if (sym && !sym->has_cells) {
-		sym->insns = cell_new();
-		sym->calls = cell_new();
-		sym->has_cells = true;
-		counted[n_counted++] = sym;
-	}
+	if (sym)
+		symbol_need_cells(sym);
 	return sym;
+}
+
+cell_t symbol_event(struct symbol *sym, int kind)
+{
+	if (!sym->events[kind].used) {
+		sym->events[kind].cell = cell_new();
+		sym->events[kind].used = true;
+	}
+	return sym->events[kind].cell;
 }
 
 struct symbol *symbol_named(const char *name, size_t *i)
@@ -161,15 +176,6 @@ struct symbol *symbol_named(const char *name, size_t *i)
 	return NULL;
 }
 
-uint64_t symbols_insns(const uint64_t *values)
-{
-	uint64_t total = 0;
-
-	for (unsigned int i = 0; i < n_counted; i++)
-		total += values[counted[i]->insns];
-	return total;
-}
-
 static int compare_name(const void *left, const void *right)
 {
 	const struct symbol *a = *(struct symbol *const *)left;
@@ -181,10 +187,14 @@ static int compare_name(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-unsigned int symbols_counted(struct symbol ***list)
+void symbols_sort(void)
 {
 	if (n_counted)
 		qsort(counted, n_counted, sizeof(*counted), compare_name);
+}
+
+unsigned int symbols_counted(struct symbol ***list)
+{
 	*list = counted;
 	return n_counted;
 }

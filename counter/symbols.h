@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The guest kernel's functions, the two cells of each function that ran, and
- * the spans that it begins and ends.
+ * The guest kernel's functions, the cells of each function that ran, and the
+ * spans that it begins and ends.
  */
 #ifndef QUIRE_SYMBOLS_H
 #define QUIRE_SYMBOLS_H
@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "cells.h"
+#include "decode.h"
 
 /* A bit for each span. */
 typedef uint32_t span_set_t;
@@ -22,6 +23,10 @@ struct symbol {
 	bool has_cells;		/* some of its code was translated for counting */
 	cell_t insns;
 	cell_t calls;
+	struct {
+		bool used;	/* an instruction of this kind was translated */
+		cell_t cell;
+	} events[EVENT_KINDS];
 	span_set_t begins;	/* spans that begin at its first instruction */
 	span_set_t ends;	/* spans that end before it */
 };
@@ -37,19 +42,22 @@ bool symbols_load(const char *path);
 /* The symbol that contains @addr, with its cells created, or NULL. */
 struct symbol *symbol_at(uint64_t addr);
 
+/* Creates its cells for instructions and calls, unless it has them. */
+void symbol_need_cells(struct symbol *sym);
+
+/* The cell of @sym for events of that kind. */
+cell_t symbol_event(struct symbol *sym, int kind);
+
 /*
  * The next symbol that has @name among its names, from index @i of the list of
  * all names on, or NULL. Sets @i to the index after it.
  */
 struct symbol *symbol_named(const char *name, size_t *i);
 
-/* The total of all symbols, from the values of all cells. */
-uint64_t symbols_insns(const uint64_t *values);
+/* Orders the list of symbols_counted() by name, then address. */
+void symbols_sort(void);
 
-/*
- * All symbols with cells, ordered by name, then address. The list is valid
- * until the next call of symbol_at().
- */
+/* All symbols with cells. The list is valid until one more gets its cells. */
 unsigned int symbols_counted(struct symbol ***list);
 
 #endif

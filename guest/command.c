@@ -32,9 +32,13 @@ static int run_list(size_t nr __attribute__((unused)),
 
 static int run_fuzz(size_t nr, char *const *words)
 {
-	if (nr > 1 || (nr && strcmp(words[0], "cover")))
-		die_usage("fuzz takes one word, \"cover\", or none");
-	return fuzz_main(nr);
+	if (!nr)
+		return fuzz_main(COUNT_NOTHING);
+	if (nr == 1 && !strcmp(words[0], "cover"))
+		return fuzz_main(COUNT_COVER);
+	if (nr == 1 && !strcmp(words[0], "cost"))
+		return fuzz_main(COUNT_COST);
+	die_usage("fuzz takes one word, \"cover\" or \"cost\", or none");
 }
 
 static int run_selftests(size_t nr, char *const *words)

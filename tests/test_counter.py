@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,8 @@ import pytest
 from known import ARM64, X86_64
 
 from quire.arch import Architecture
-from quire.boot import qemu
+from quire.boot import counts, qemu, stops
+from quire.boot.counts import SymbolCount
 
 ROOT = Path(__file__).resolve().parent.parent
 COUNTER = ROOT / "counter"
@@ -92,11 +94,11 @@ class Bench:
         )
         listing = call(f"{target.arch.cross_compile}nm", "-n", elf)
         rows = re.findall(r"^(f[0-9a-f]{15}) \w (\w+)$", listing, re.M)
-        # k_unnamed is kernel code without a symbol.
+        # k_unnamed… is kernel code without a symbol.
         named = [
             f"{address} {name.partition('__')[0]}\n"
             for address, name in rows
-            if name != "k_unnamed"
+            if not name.startswith("k_unnamed")
         ]
         elf.with_suffix(".symbols").write_text("".join(named))
         return elf
@@ -110,15 +112,22 @@ class Bench:
         argv += ["-plugin", f"{self.plugin}{arguments}", *more]
         return subprocess.run(argv, text=True, capture_output=True, check=False, timeout=TIMEOUT)
 
-    def count(self, *defines: str, icount: bool = True) -> list[str]:
+    def count(self, *defines: str, icount: bool = True, more: str = "") -> list[str]:
         """The plugin's output lines for the guest built with `defines`."""
         elf = self.build(*defines)
         out = elf.with_suffix(".count")
-        arguments = f",symbols={elf.with_suffix('.symbols')},out={out}"
+        arguments = f",symbols={elf.with_suffix('.symbols')},out={out}{more}"
         arguments += "".join(f",span={span}" for span in spans(self.target))
         done = self.qemu(elf, arguments, *(ICOUNT if icount else ()))
         assert done.returncode == 0, done.stderr
         return out.read_text().splitlines()
+
+    def stream(self, detail: str = "") -> tuple[list[str], list[str]]:
+        """The plugin's output lines of a run with a stream, and the lines of the stream."""
+        path, watch = self.directory / "stream", self.directory / "watch"
+        watch.write_text("".join(f"{name}\n" for name in noted(self.target, "watch=")))
+        lines = self.count(more=f",stream={path},watch={watch}{detail}")
+        return lines, path.read_text().splitlines()
 
 
 @pytest.fixture(scope="module", params=TARGETS, ids=lambda target: target.stem)
@@ -142,18 +151,24 @@ def source(target: Target) -> str:
     return (COUNTER / "tests" / f"{target.stem}.S").read_text()
 
 
+def noted(target: Target, word: str) -> list[str]:
+    """What comments in the guest's source say after `word`, in order."""
+    return re.findall(rf"^ \* {word} ?(.+)$", source(target), re.M)
+
+
 def spans(target: Target) -> list[str]:
     """The span= arguments in the guest's source, in order."""
-    return re.findall(r"^ \* span=(\S+)$", source(target), re.M)
+    return noted(target, "span=")
 
 
 def expectations(target: Target) -> dict[int, set[str]]:
-    """The expected counts in the guest's source; zero for TLB classes and spans not mentioned."""
+    """The expected counts in the guest's source; zero for what is not mentioned."""
     regions: dict[int, set[str]] = {}
-    for line in re.findall(r"expect: (.*)", source(target)):
+    for line in noted(target, "expect:"):
         regions.setdefault(int(line.split()[1]), set()).add(line)
     for number, lines in regions.items():
         zeros = {f"tlb {number} {name} ": "0" for name in target.arch.tlb_classes}
+        zeros |= {f"event {number} {kind} ": "0" for kind in target.arch.event_kinds}
         zeros |= {f"span {number} {span.partition(':')[0]} ": "0 0" for span in spans(target)}
         for start, zero in zeros.items():
             if not any(line.startswith(start) for line in lines):
@@ -167,7 +182,7 @@ def of_region(lines: list[str], number: int) -> list[str]:
 
 
 def test_counts_are_what_was_counted_by_hand(bench: Bench, counted: list[str]) -> None:
-    assert counted[0] == f"quire-count 1 {bench.target.stem}"
+    assert counted[0] == f"quire-count 2 {bench.target.stem}"
     assert counted[-1] == "end"
     regions = expectations(bench.target)
     assert len(regions) >= 9
@@ -204,6 +219,7 @@ def test_lines_of_a_region_stand_in_order(bench: Bench, counted: list[str]) -> N
     assert [line.split()[0] for line in lines] == [
         "region",
         *["tlb"] * len(bench.target.arch.tlb_classes),
+        *["event"] * len(bench.target.arch.event_kinds),
         *["span"] * len(spans(bench.target)),
         *["sym"] * 4,
     ]
@@ -213,6 +229,45 @@ def test_lines_of_a_region_stand_in_order(bench: Bench, counted: list[str]) -> N
 
 def test_two_runs_give_the_same_output(bench: Bench, counted: list[str]) -> None:
     assert bench.count() == counted
+
+
+def test_each_stop_has_a_line_in_the_stream(bench: Bench, counted: list[str]) -> None:
+    lines, stream = bench.stream()
+    # By symbol only what was asked for.
+    assert lines == [line for line in counted if not line.startswith("sym ")]
+    assert all(line.startswith("stop ") for line in stream)
+    expected = noted(bench.target, "stop:")
+    assert len(expected) >= 2
+    regions = {line.split()[1] for line in expected}
+    assert [line for line in stream if line.split()[1] in regions] == expected
+
+
+def test_the_stream_adds_up(bench: Bench, counted: list[str]) -> None:
+    """With detail, the counts are those of a run without a stream, and the sums of the stops."""
+    lines, stream = bench.stream(",detail=on")
+    assert lines == counted
+    regions = counts.parse("\n".join(counted))
+    found: dict[int, list[stops.Stop]] = {number: [] for number in regions}
+    for stop in stops.parse(stream):
+        found[stop.region].append(stop)
+    for number, region in regions.items():
+        ended = found[number]
+        assert len(ended) == region.runs
+        assert region.total == sum(stop.insns for stop in ended)
+        assert region.user == sum(stop.user for stop in ended)
+        assert region.kernel == sum(stop.kernel for stop in ended)
+        total: Counter[str] = sum((Counter(stop.counts) for stop in ended), Counter())
+        calls = {
+            name: region.symbols[name].calls
+            for name in noted(bench.target, "watch=")
+            if name in region.symbols
+        }
+        assert total == +Counter(region.tlb | region.events | calls)
+        symbols: dict[str, SymbolCount] = {}
+        for stop in ended:
+            for name, count in stop.symbols.items():
+                symbols[name] = symbols.get(name, SymbolCount(0, 0)) + count
+        assert symbols == region.symbols
 
 
 @pytest.mark.parametrize(
@@ -249,6 +304,19 @@ def test_string_instructions_without_icount_are_exact_or_refused(bench: Bench) -
         (",out=@/no/such/directory/file", "cannot open out=@/no/such/directory/file: No such file"),
         (",out=@/o,sybmols=@/s", 'argument "sybmols=@/s" is unknown; there are symbols=FILE'),
         (",out=@/o,symbols=@/none", "cannot open symbols=@/none: No such file"),
+        (",out=@/o,detail=on", "detail=on needs stream=FILE"),
+        (",out=@/o,stream=@/s,detail=yes", "detail=yes: there is only detail=on"),
+        (",out=@/o,watch=@/some", "watch=FILE needs stream=FILE"),
+        (",out=@/o,stream=@/no/file", "cannot open stream=@/no/file: No such file"),
+        (",out=@/o,symbols=@/good,stream=@/s,watch=@/none", "cannot open watch=@/none: No such"),
+        (
+            ",out=@/o,symbols=@/good,stream=@/s,watch=@/others",
+            "watch=@/others names no function of symbols=FILE",
+        ),
+        (
+            ",out=@/o,symbols=@/good,stream=@/s,watch=@/nonsense",
+            "watch=@/nonsense:1: expected a line with one name",
+        ),
         (",out=@/o,symbols=@/unsorted", "@/unsorted:3: address fff0 is below the one before it"),
         (",out=@/o,symbols=@/nonsense", '@/nonsense:2: expected a line "hexaddress name"'),
         (",out=@/o,symbols=@/empty", "@/empty: no symbols in it"),
@@ -272,6 +340,7 @@ def test_wrong_arguments_are_refused(bench: Bench, arguments: str, message: str)
     (place / "unsorted").write_text("fff0 a\nfff8 b\nfff0 c\n")
     (place / "nonsense").write_text("fff0 a\nfff8 T b\n")
     (place / "empty").write_text("")
+    (place / "others").write_text("x\ny\n")
     (place / "good").write_text("fff0 a\nfff0 alias\nfff8 b\n")
     done = bench.qemu(bench.build(), arguments.replace("@", str(place)))
     assert done.returncode != 0

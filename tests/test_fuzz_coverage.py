@@ -101,7 +101,7 @@ def test_what_was_reached_and_what_is_new(tmp_path: Path) -> None:
     made.append(Block(0x2000, "never.isra.0", 0, "never"))
     found = Coverage(kernel(ARM64, tmp_path), made)
     counts = tmp_path / "counts"
-    head = "quire-count 1 aarch64\n"
+    head = "quire-count 2 aarch64\n"
     counts.write_text(f"{head}sym 0 walk+0x0 4 2\nsym 0 - 9 0\nsym 1 walk+0x0 2 1\nend\n")
     assert found.add(counts) == {0: {"walk+0x0"}}
     counts.write_text(f"{head}sym 0 walk+0x0 2 1\nsym 1 walk+0x8 3 3\nend\n")
@@ -134,7 +134,7 @@ def test_unreached_lines_of_the_series_come_first(tmp_path: Path) -> None:
 
 def test_counts_that_are_cut_short(tmp_path: Path) -> None:
     found = Coverage(kernel(ARM64, tmp_path), [])
-    (tmp_path / "counts").write_text("quire-count 1 aarch64\nsym 0 walk+0x0 4 2\n")
+    (tmp_path / "counts").write_text("quire-count 2 aarch64\nsym 0 walk+0x0 4 2\n")
     for name in ("counts", "none"):
         with pytest.raises(GuestLost):
             found.add(tmp_path / name)

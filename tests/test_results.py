@@ -85,20 +85,20 @@ def test_counts_cut_short_are_never_believed(where: int) -> None:
 
 
 def test_the_plugins_own_error_is_told() -> None:
-    text = "quire-count 1 x86_64\nregion 0 runs 1 insns 1 user 1 kernel 0 other 0\nerror too soon\n"
+    text = "quire-count 2 x86_64\nregion 0 runs 1 insns 1 user 1 kernel 0 other 0\nerror too soon\n"
     with pytest.raises(GuestLost, match="could not count") as caught:
         counts.parse(text, "FILE")
     assert caught.value.where == "FILE: error too soon"
 
 
 def test_symbols_of_one_name_are_added() -> None:
-    text = "quire-count 1 aarch64\nregion 0 runs 1 insns 9 user 0 kernel 9 other 0\n"
+    text = "quire-count 2 aarch64\nregion 0 runs 1 insns 9 user 0 kernel 9 other 0\n"
     text += "sym 0 same 4 1\nsym 0 same 5 2\nend\n"
     assert counts.parse(text)[0].symbols["same"] == counts.SymbolCount(9, 3)
 
 
 def test_spans_have_stretches_and_instructions() -> None:
-    text = "quire-count 1 x86_64\nregion 0 runs 1 insns 9 user 0 kernel 9 other 0\n"
+    text = "quire-count 2 x86_64\nregion 0 runs 1 insns 9 user 0 kernel 9 other 0\n"
     text += "tlb 0 invlpg 0\nspan 0 lock 3 7\nspan 0 never 0 0\nend\n"
     region = counts.parse(text)[0]
     assert region.spans == {"lock": (3, 7), "never": (0, 0)}
@@ -110,4 +110,4 @@ def test_spans_have_stretches_and_instructions() -> None:
 )
 def test_lines_that_make_no_sense(line: str) -> None:
     with pytest.raises(GuestLost):
-        counts.parse(f"quire-count 1 x\n{line}\nend\n")
+        counts.parse(f"quire-count 2 x\n{line}\nend\n")

@@ -5,9 +5,10 @@
  * kernel's.
  *
  * Each "expect:" line is a line of the plugin's output. Of a region that has
- * one, all are given but those of TLB classes and of spans that are zero. Each
- * "span=" is an argument of the plugin; a name's "__" and all behind it are not
- * in the symbols file.
+ * one, all are given but those of TLB classes, events and spans that are zero.
+ * Each "stop:" line is one of the stream; "watch=" is a function that it
+ * watches. Each "span=" is an argument of the plugin; a name's "__" and all
+ * behind it are not in the symbols file.
  *
  * Started by QEMU's virt machine (GICv2) at EL1 with the MMU off.
  */
@@ -207,7 +208,9 @@ _start:
 /*
  * A page fault whose handler maps the page: the load counts for each attempt.
  * expect: region 8 runs 1 insns 10 user 5 kernel 5 other 0
- * expect: sym 8 el1_sync 5 1
+ * expect: event 8 dsb 1
+ * expect: event 8 isb 1
+ * expect: sym 8 el1_sync 5 1 dsb=1 isb=1
  */
 	mov	x11, #1
 	ldr	x12, =0x40000000 | BLOCK
@@ -330,7 +333,9 @@ _start:
  * span=touch:k_touch:k_end
  * span=until:k_twin:k_touch
  * expect: region 14 runs 1 insns 25 user 11 kernel 14 other 0
- * expect: sym 14 el1_sync 5 1
+ * expect: event 14 dsb 1
+ * expect: event 14 isb 1
+ * expect: sym 14 el1_sync 5 1 dsb=1 isb=1
  * expect: sym 14 k_end 2 1
  * expect: sym 14 k_touch 3 2
  * expect: sym 14 k_twin 4 2
@@ -374,6 +379,46 @@ _start:
 	add	x1, x1, #1
 	stop	15
 
+/*
+ * Atomics and barriers of the kernel, but not of the user and not those that
+ * fail to be one; two runs that differ. An exclusive store that fails counts,
+ * an exclusive load without a store does not.
+ * watch=k_exclusive
+ * watch=k_twin
+ * watch=k_never
+ * expect: region 16 runs 2 insns 100 user 25 kernel 75 other 3
+ * expect: event 16 atomic 24
+ * expect: event 16 dmb 6
+ * expect: event 16 dsb 7
+ * expect: event 16 isb 2
+ * expect: sym 16 k_barriers 24 2 dmb=6 dsb=6 isb=2
+ * expect: sym 16 k_exclusive 24 3 atomic=9
+ * expect: sym 16 k_lse 18 1 atomic=14
+ * expect: sym 16 k_twin 6 3
+ * expect: span 16 until 2 8
+ * stop: stop 16 insns 39 user 12 kernel 27 atomic=4 dmb=3 dsb=4 isb=1 k_exclusive=1 k_twin=2
+ * stop: stop 16 insns 61 user 13 kernel 48 atomic=20 dmb=3 dsb=3 isb=1 k_exclusive=2 k_twin=1
+ */
+	start	16
+	ldadd	x1, x2, [x6]
+	dmb	ish
+	call	k_unnamed_events
+	call	k_exclusive
+	call	k_barriers
+	call	k_twin__1
+	call	k_twin__2
+	stop	16
+	start	16
+	swp	x1, x2, [x6]
+	dsb	sy
+	isb
+	call	k_lse
+	call	k_exclusive
+	call	k_exclusive
+	call	k_barriers
+	call	k_twin__1
+	stop	16
+
 #ifdef LEFT_OPEN
 	start	99
 #endif
@@ -395,12 +440,17 @@ table:					/* for both halves, 1 GiB an entry */
 	.quad	0x40000000 | BLOCK
 	.fill	510, 8, 0
 data:
-	.quad	1
+	.quad	1, 0
 
 	.section .high, "ax"
 k_unnamed:
 	add	x1, x1, #1
 	add	x1, x1, #1
+	ret
+
+k_unnamed_events:
+	ldadd	x1, x2, [x6]
+	dsb	ishst
 	ret
 
 k_leaf:
@@ -444,6 +494,53 @@ k_twin__1:
 
 k_twin__2:
 	add	x1, x1, #1
+	ret
+
+k_exclusive:
+	ldaxr	x2, [x6]		/* not stored */
+	clrex
+	stxr	w3, x2, [x6]		/* fails */
+	ldxp	x2, x4, [x6]
+	stlxp	w3, x2, x4, [x6]
+	ldxr	x2, [x6]
+	stlxr	w3, x2, [x6]
+	ret
+
+k_lse:
+	cas	x2, x3, [x6]
+	casalb	w2, w3, [x6]
+	casp	x2, x3, x4, x5, [x6]
+	swpal	w2, w3, [x6]
+	ldadd	x1, x2, [x6]
+	ldclral	x1, x2, [x6]
+	ldeorh	w1, w2, [x6]
+	ldset	x1, x2, [x6]
+	ldsmax	x1, x2, [x6]
+	ldumin	x1, x2, [x6]
+	stadd	x1, [x6]
+	stclr	w1, [x6]
+	stset	x1, [x6]
+	steor	x1, [x6]
+	ldapr	x2, [x6]		/* no atomic, nor the next two */
+	ldar	x2, [x6]
+	stlr	x2, [x6]
+	ret
+
+k_barriers:
+	dmb	ish
+	dmb	ishld
+	dmb	oshst
+	dsb	sy
+	dsb	nshst
+	dsb	ish
+	isb
+	ssbb				/* no barrier, nor the next three */
+	hint	#16			/* esb */
+	csdb
+	clrex
+	ret
+
+k_never:
 	ret
 
 	.align	11

@@ -5,9 +5,10 @@
  * kernel's.
  *
  * Each "expect:" line is a line of the plugin's output. Of a region that has
- * one, all are given but those of TLB classes and of spans that are zero. Each
- * "span=" is an argument of the plugin; a name's "__" and all behind it are not
- * in the symbols file.
+ * one, all are given but those of TLB classes, events and spans that are zero.
+ * Each "stop:" line is one of the stream; "watch=" is a function that it
+ * watches. Each "span=" is an argument of the plugin; a name's "__" and all
+ * behind it are not in the symbols file.
  *
  * Started by QEMU's microvm machine through the PVH entry point, in 32-bit
  * mode with paging off.
@@ -485,6 +486,44 @@ _start:
 	add	$1, %eax
 	stop	22
 
+/*
+ * Atomics and barriers of the kernel, but not of the user and not those that
+ * fail to be one; two runs that differ.
+ * watch=k_fences
+ * watch=k_twin
+ * watch=k_never
+ * expect: region 23 runs 2 insns 65 user 21 kernel 44 other 3
+ * expect: event 23 atomic 11
+ * expect: event 23 mfence 4
+ * expect: event 23 lfence 4
+ * expect: event 23 sfence 2
+ * expect: sym 23 k_atomic 15 1 atomic=10
+ * expect: sym 23 k_fences 20 2 mfence=4 lfence=4 sfence=2
+ * expect: sym 23 k_twin 6 3
+ * expect: span 23 until 2 8
+ * stop: stop 23 insns 27 user 10 kernel 17 atomic=1 mfence=2 lfence=2 sfence=1 k_fences=1 k_twin=2
+ * stop: stop 23 insns 38 user 11 kernel 27 atomic=10 mfence=2 lfence=2 sfence=1 k_fences=1 k_twin=1
+ */
+	mov	$BUFFER, %esi
+	start	23
+	lock incl (%rsi)
+	mfence
+	call_high k_unnamed_events
+	call_high k_fences
+	call_high k_twin__1
+	call_high k_twin__2
+	stop	23
+	start	23
+	xchg	%eax, (%rsi)
+	lfence
+	sfence
+	mov	$BUFFER, %edi
+	add	$1, %eax
+	call_high k_atomic
+	call_high k_fences
+	call_high k_twin__1
+	stop	23
+
 #ifdef LEFT_OPEN
 	start	99
 #endif
@@ -547,6 +586,11 @@ k_unnamed:
 	add	$1, %eax
 	ret
 
+k_unnamed_events:
+	lock incl (%rsi)
+	add	$1, %eax
+	ret
+
 k_leaf:
 	mov	$1, %eax
 	add	$1, %eax
@@ -588,6 +632,38 @@ k_twin__1:
 
 k_twin__2:
 	add	$1, %eax
+	ret
+
+k_atomic:
+	lock incl (%rsi)
+	lock xaddq %rax, 8(%rsi)
+	lock cmpxchg %edx, (%rsi)
+	lock cmpxchg16b (%rsi)
+	lock btsq $5, (%rsi)
+	lock orb $1, %gs:BUFFER
+	lock addl $0, -4(%rsp)
+	xchg	%eax, (%rsi)
+	xchg	%r8, 8(%rsi)
+	xchg	%al, 16(%rsi)
+	xchg	%al, %dl		/* no atomic, nor the next three */
+	xchg	%rax, %rdx
+	incl	(%rsi)
+	cmpxchg	%edx, (%rsi)
+	ret
+
+k_fences:
+	mfence
+	lfence
+	sfence
+	mfence
+	lfence
+	clflush	(%rsi)			/* no fence, nor the next three */
+	fxsave	(%rsi)
+	stmxcsr	512(%rsi)
+	nop
+	ret
+
+k_never:
 	ret
 
 k_page_fault:

@@ -50,6 +50,12 @@ static void inject(bool on)
 		me.fail_nth = 0;
 }
 
+static void say_cost(bool begun)
+{
+	if (begun)
+		say("c %u\n", cost_last());
+}
+
 /*
  * An operation between two checks of its pages, with no other process running
  * in between. The second check shows stale TLB entries.
@@ -58,12 +64,17 @@ static void perform_warm(const struct op *op)
 {
 	unsigned int before, after;
 	struct outcome_text outcome;
+	bool begun;
 
+	cost_settle();
 	before = content_hash(op->slot, op->page, op->count);
+	begun = cost_begin();
 	outcome = op->verb->act(&me, op);
+	cost_end(begun);
 	after = content_hash(op->slot, op->page, op->count);
 	say("o %u %s before=%08x after=%08x\n", op->index, outcome.text,
 	    before, after);
+	say_cost(begun);
 }
 
 static void perform(const struct op *op)
@@ -71,6 +82,7 @@ static void perform(const struct op *op)
 	bool warm = me.warm && op->count && !op->verb->ages;
 	bool faulty = me.fail_nth;
 	struct outcome_text outcome;
+	bool begun;
 
 	if (op->count)
 		me.warm = false;
@@ -78,11 +90,15 @@ static void perform(const struct op *op)
 		perform_warm(op);
 		return;
 	}
+	cost_settle();
 	inject(true);
+	begun = cost_begin();
 	outcome = op->verb->act(&me, op);
+	cost_end(begun);
 	if (faulty)
 		inject(false);
 	say("o %u %s\n", op->index, outcome.text);
+	say_cost(begun);
 }
 
 /* At the end every page is accessed, mapped or not. */
@@ -125,6 +141,20 @@ static struct outcome_text write_all(void)
 	return outcome_fmt("ok=%u segv=%u bus=%u", ok, segv, bus);
 }
 
+/* The reads or the writes at the end. */
+static void finish(char kind, struct outcome_text (*all)(void))
+{
+	struct outcome_text outcome;
+	bool begun;
+
+	cost_settle();
+	begun = cost_begin();
+	outcome = all();
+	cost_end(begun);
+	say("%c %u %s\n", kind, me.id, outcome.text);
+	say_cost(begun);
+}
+
 /* The turn of an actor. */
 static void take_step(void)
 {
@@ -134,9 +164,9 @@ static void take_step(void)
 		if (turn->step < program->nr_ops)
 			perform(&program->op[turn->step]);
 		else if (turn->step == step_read_all(program))
-			say("r %u %s\n", me.id, read_all().text);
+			finish('r', read_all);
 		else
-			say("w %u %s\n", me.id, write_all().text);
+			finish('w', write_all);
 	}
 	if (step_shows(program, turn->step))
 		observe(&me, program);

@@ -128,6 +128,8 @@ struct arena {
 	unsigned int steps;	/* increases with everything an actor does */
 	/* A hash of the last line that was recorded. */
 	uint64_t told[NR_STATES][MAX_ACTORS][MAX_SLOTS];
+	bool open;		/* an operation is being counted */
+	unsigned int stops;	/* operations counted since the boot */
 	size_t len;		/* of text */
 	size_t done;		/* the complete part of it */
 	char text[TEXT_SIZE];	/* lines that main has not read yet */
@@ -190,6 +192,17 @@ void actors_begin(const struct program *next);
 bool actor_exit(unsigned int id);
 /* Returns when no process of the program is left. */
 void actors_end(void);
+
+/* cost.c: what an operation costs, if the plugin counts that. */
+/* Waits until no timer tick is near. */
+void cost_settle(void);
+/* Directly around an operation; false within one that is being counted. */
+bool cost_begin(void);
+void cost_end(bool begun);
+/* The last one's line of the plugin, for the record. */
+unsigned int cost_last(void);
+/* The process that began to count is gone. */
+void cost_give_up(void);
 
 /* turn.c: the order of processes. */
 void turns_open(void);

@@ -9,6 +9,7 @@
  *	m <actor> <slot> ...	pages, likewise
  *	u <actor> ...		the actor's counters, likewise
  *	r, w <actor> <outcome>	at the end, every page is read, and written to
+ *	c <stop>		the plugin's line about it, if costs are counted
  *	x <what> <n>		leaked pages or swap entries
  *	k <level> <text>	a message of the kernel
  *	q <program>		it has ended
@@ -98,19 +99,36 @@ static void take_messages(void)
 		add_line("k %u %.400s\n", kmsg.level, text);
 }
 
+/* Returns whether it ended. */
+static bool do_op(const struct op *op, struct outcome_text *outcome)
+{
+	*outcome = outcome_ok();
+	if (op->verb->global)
+		*outcome = op->verb->global(op);
+	else if (!actor_alive(op->actor))
+		*outcome = outcome_fmt("ESRCH");
+	else if (!strcmp(op->verb->name, "fork"))
+		*outcome = outcome_fmt("EEXIST");
+	else
+		return actor_exit(op->actor);
+	return true;
+}
+
 /* An operation that no actor can do. */
 static bool run_op(const struct op *op)
 {
-	if (op->verb->global)
-		add_line("o %u %s\n", op->index, op->verb->global(op).text);
-	else if (!actor_alive(op->actor))
-		add_line("o %u ESRCH\n", op->index);
-	else if (!strcmp(op->verb->name, "fork"))
-		add_line("o %u EEXIST\n", op->index);
-	else if (actor_exit(op->actor))
-		add_line("o %u ok\n", op->index);
-	else
+	struct outcome_text outcome;
+	bool begun, ok;
+
+	cost_settle();
+	begun = cost_begin();
+	ok = do_op(op, &outcome);
+	cost_end(begun);
+	if (!ok)
 		return false;
+	add_line("o %u %s\n", op->index, outcome.text);
+	if (begun)
+		add_line("c %u\n", cost_last());
 	return true;
 }
 
@@ -128,6 +146,7 @@ static bool run_steps(const struct program *program)
 	}
 	if (ok)
 		return true;
+	cost_give_up();
 	if (turn->step < program->nr_ops)
 		add_line("o %u hang\n", turn->step);
 	add_line("x hang 1\n");
@@ -211,7 +230,7 @@ static void run_programs(char *text, bool cover)
 	}
 }
 
-int fuzz_main(bool cover)
+int fuzz_main(enum counting counting)
 {
 	char *text = read_programs();
 
@@ -223,8 +242,10 @@ int fuzz_main(bool cover)
 	system_open();
 	actors_open();
 	kmsg_open(&kmsg);
-	if (cover)
+	if (counting == COUNT_COVER)
 		regions_arm();
-	run_programs(text, cover);
+	if (counting == COUNT_COST)
+		costs_arm();
+	run_programs(text, counting == COUNT_COVER);
 	return STATUS_OK;
 }

@@ -2,17 +2,21 @@
 #ifndef QUIRE_FUZZ_MAIN_H
 #define QUIRE_FUZZ_MAIN_H
 
-#include <stdbool.h>
-
 /*
- * Runs the programs of /programs; returns the exit status. cover: each program
- * is a region for the counting plugin, numbered from 0 in their order.
+ * What the counting plugin counts: nothing; a region for each program, numbered
+ * from 0 in their order; or region 0 around each operation (cost.c).
  */
-int fuzz_main(bool cover);
+enum counting { COUNT_NOTHING, COUNT_COVER, COUNT_COST };
+
+/* Runs the programs of /programs; returns the exit status. */
+int fuzz_main(enum counting counting);
 
 /* region.c */
 void regions_arm(void);
 void region_begin(unsigned int number);
 void region_end(unsigned int number);
+
+/* cost.c */
+void costs_arm(void);
 
 #endif

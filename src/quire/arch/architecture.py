@@ -39,6 +39,10 @@ class Architecture:
     packages: tuple[str, ...]
     cross_packages: tuple[str, ...]
     tlb_classes: tuple[str, ...]
+    # What each class invalidates, in the order of `tlb_classes`: "page", "range" or "space".
+    tlb_kinds: tuple[str, ...]
+    # The kinds of events that the counting plugin reports.
+    event_kinds: tuple[str, ...]
     lean_args: tuple[str, ...] = ()
     append_icount: str = ""
     aliases: tuple[str, ...] = ()

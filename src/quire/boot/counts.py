@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the plugin counted: instructions per region and kernel symbol, TLB invalidations."""
+"""What the plugin counted per region and symbol: instructions, events, locks, TLB flushes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,24 @@ from pathlib import Path
 
 from quire.host.errors import GuestLost
 
-HEADER = "quire-count 1"
+HEADER = "quire-count 2"
 
 
 @dataclass(frozen=True)
 class SymbolCount:
-    """Instructions executed in one kernel symbol, and how often it was entered."""
+    """Instructions executed in one kernel symbol, how often it was entered, and its events."""
 
     insns: int
     calls: int
+    # By kind, nonzero ones only.
+    events: dict[str, int] = field(default_factory=dict)
+
+    def __add__(self, other: SymbolCount) -> SymbolCount:
+        """Of functions that share a name."""
+        events = dict(self.events)
+        for kind, number in other.events.items():
+            events[kind] = events.get(kind, 0) + number
+        return SymbolCount(self.insns + other.insns, self.calls + other.calls, events)
 
 
 @dataclass
@@ -30,6 +39,10 @@ class RegionCounts:
     other: int
     tlb: dict[str, int] = field(default_factory=dict)
     symbols: dict[str, SymbolCount] = field(default_factory=dict)
+    # The kernel's events, by kind: atomics, barriers.
+    events: dict[str, int] = field(default_factory=dict)
+    # Direct calls of lock functions: (caller, function). Caller "-": outside of any symbol.
+    locks: dict[tuple[str, str], int] = field(default_factory=dict)
     # By the name in the plugin's span= argument: the number of stretches, and their instructions.
     spans: dict[str, tuple[int, int]] = field(default_factory=dict)
 
@@ -87,11 +100,27 @@ def _line(regions: dict[int, RegionCounts], words: list[str]) -> None:
         regions[number].tlb[words[2]] = int(words[3])
     elif kind == "span":
         regions[number].spans[words[2]] = (int(words[3]), int(words[4]))
+    elif kind == "event":
+        regions[number].events[words[2]] = int(words[3])
+    elif kind == "lock":
+        pair = (words[2], words[3])
+        regions[number].locks[pair] = regions[number].locks.get(pair, 0) + int(words[4])
     elif kind == "sym":
-        # Static functions may share a name; the table shows their sum.
-        old = regions[number].symbols.get(words[2], SymbolCount(0, 0))
-        regions[number].symbols[words[2]] = SymbolCount(
-            old.insns + int(words[3]), old.calls + int(words[4])
-        )
+        add_symbol(regions[number].symbols, words)
     else:
         raise ValueError(kind)
+
+
+def add_symbol(symbols: dict[str, SymbolCount], words: list[str]) -> None:
+    """Add what a line `sym <id> <name> <insns> <calls> [<kind>=<n> …]` says.
+
+    Static functions may share a name; `symbols` has their sum.
+    ValueError or IndexError if the words make no sense.
+    """
+    found = SymbolCount(int(words[3]), int(words[4]), pairs(words[5:]))
+    symbols[words[2]] = symbols.get(words[2], SymbolCount(0, 0)) + found
+
+
+def pairs(words: list[str]) -> dict[str, int]:
+    """The numbers of words `name=number`. ValueError if one is something else."""
+    return {name: int(number) for name, _, number in (word.rpartition("=") for word in words)}

@@ -19,6 +19,8 @@ from quire.host.cache import Cache
 from quire.host.errors import GuestLost
 
 CONSOLE, RESULTS, COUNTS, COMMAND = "console.log", "results.txt", "counts.txt", "command"
+# The plugin's stream of stops, and the files of names that it reads.
+STOPS, WATCH, LOCKS = "stops.txt", "watch.txt", "locks.txt"
 # Always print warnings and worse messages; a stack dump has level "warning".
 QUIET = 5
 CHATTY = 7
@@ -43,6 +45,13 @@ class Machine:
     parameters: tuple[str, ...] = ()
     # Stretches that the plugin counts separately: name:begin symbol:end symbol.
     spans: tuple[str, ...] = ()
+    # Lock functions, whose direct calls the plugin counts by caller.
+    locks: tuple[str, ...] = ()
+    # The plugin writes what each run of a region costs to STOPS; with `detail`, also by symbol.
+    stream: bool = False
+    detail: bool = False
+    # Functions whose calls each line of the stream gives.
+    watch: tuple[str, ...] = ()
     # The symbols to count by, instead of the kernel's functions.
     symbols: Path | None = None
     # Without features that are slow to emulate: its counts are not comparable with other runs'.
@@ -73,10 +82,27 @@ class Machine:
         argv += ["-chardev", f"file,id=q,path={directory / RESULTS}"]
         argv += ["-device", "virtserialport,chardev=q,name=quire"]
         if self.plugin:
-            files = f"symbols={self.symbols or symbols(self.kernel)},out={directory / COUNTS}"
-            spans = "".join(f",span={span}" for span in self.spans)
-            argv += ["-plugin", f"{self.plugin.path},{files}{spans}"]
+            argv += ["-plugin", ",".join([str(self.plugin.path), *self._arguments(directory)])]
         return argv
+
+    def _arguments(self, directory: Path) -> list[str]:
+        """The plugin's arguments."""
+        words = [f"symbols={self.symbols or symbols(self.kernel)}", f"out={directory / COUNTS}"]
+        words += [f"span={span}" for span in self.spans]
+        words += [f"stream={directory / STOPS}"] if self.stream else []
+        words += [f"{name}={directory / file}" for name, file, _ in self._names()]
+        words += ["detail=on"] if self.detail else []
+        return words
+
+    def _names(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        """The plugin's arguments that are files of names: argument, file and names."""
+        files = [("watch", WATCH, self.watch), ("locks", LOCKS, self.locks)]
+        return [(argument, file, names) for argument, file, names in files if names]
+
+    def lay_out(self, directory: Path) -> None:
+        """Write the files that the plugin reads."""
+        for _, file, names in self._names():
+            process.do((directory / file).write_text, "".join(f"{name}\n" for name in names))
 
 
 def boot(machine: Machine, directory: Path, tick: Callable[[], None] | None = None) -> Results:
@@ -91,6 +117,7 @@ def boot(machine: Machine, directory: Path, tick: Callable[[], None] | None = No
         log=directory / "qemu.log",
         timeout=machine.timeout,
     )
+    machine.lay_out(directory)
     process.do((directory / COMMAND).write_text, command.text() + "\n")
     hung, status = False, 0
     try:

@@ -15,18 +15,25 @@ can see is compared. A difference that repeats is shrunk and written out, ready 
 
 import argparse
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 from quire.arch import Architecture, requirements
+from quire.boot import machine
 from quire.fuzz import campaign, detection, report, selection
 from quire.fuzz.campaign import Campaign, CampaignOptions
+from quire.fuzz.cost import allowed, meter, watch
+from quire.fuzz.cost import detection as costs_detection
+from quire.fuzz.cost import report as costs
+from quire.fuzz.cost.detection import Search as CostSearch
+from quire.fuzz.cost.hunt import Hunt
 from quire.fuzz.coverage.guide import Guide
 from quire.fuzz.detection import Search
 from quire.fuzz.oracle import excuses
 from quire.fuzz.oracle.excuses import Excuses
 from quire.fuzz.triage import Pair
 from quire.host import parallel
-from quire.host.errors import Difference
+from quire.host.errors import Difference, UserError
 from quire.session import Session
 from quire.source.side import Sides, mended
 from quire.test import seeded
@@ -41,6 +48,9 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     text = "look for these seeded bugs, or all (default: some), up to --programs for each"
     add("--seeded", nargs="*", metavar="BUG", help=text)
     add = part.add_argument
+    add("--cost", action="store_true", help="compare what each operation costs, too")
+    text = "with --cost: side a against itself, in another order; each finding is a false alarm"
+    add("--noise", action="store_true", help=text)
     text = f"how many (default {campaign.PROGRAMS}, with --seeded {detection.PROGRAMS})"
     add("--programs", type=int, metavar="N", help=text)
     add("--seed", type=int, default=1, metavar="N", help="of the first program (default 1)")
@@ -56,28 +66,36 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when the kernels differ, or a seeded bug was missed."""
+    _check(arguments)
     requirements.require(session.architectures)
     sides = mended(session.cache, session.sides())
     output = arguments.output or session.cache.root / "fuzz"
     excused = excuses.applying(sides.series)
+    if arguments.seeded is not None and arguments.cost:
+        return _seeded_costs(session, arguments, sides, output / "seeded")
     if arguments.seeded is not None:
         return _seeded(session, arguments, sides, excused, output / "seeded")
     files = campaign.corpus(session.project.root) if arguments.corpus else arguments.replay
     given = campaign.read(files)
     limit = campaign.PROGRAMS if arguments.programs is None else arguments.programs
     options = CampaignOptions(limit, arguments.seed, arguments.findings, arguments.faults, given)
-    guided = not given and not arguments.no_coverage
+    guided = not given and not arguments.no_coverage and not arguments.cost
 
     def attend(arch: Architecture) -> list[str]:
-        a = campaign.target(session, arch, sides.a.tree)
-        b = campaign.target(session, arch, sides.b.tree)
-        pair = Pair(a, b, session.jobs, excuses=excused)
+        pair = _pair(session, arch, sides, excused, noise=arguments.noise)
         if arguments.faults:
             campaign.require_faults(pair)
         guide = Guide(session, pair, sides.series, output / arch.name) if guided else None
-        one = Campaign(pair, output / arch.name, guide)
+        hunt = None
+        if arguments.cost:
+            meant = [] if arguments.noise else allowed.applying(sides.series)
+            allowed.require(meant, watch.functions(pair.b.kernel))
+            hunt = Hunt(meter.of(session, pair), meant)
+        one = Campaign(pair, output / arch.name, guide, hunt)
         one.run(options, session.progress)
         report.show(one, as_json=arguments.json)
+        if hunt and arguments.replay:
+            costs.show_programs(hunt, given)
         return one.problems
 
     problems = list(itertools.chain(*parallel.in_turn(session.architectures, attend)))
@@ -88,6 +106,30 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
             "replay one: quire fuzz --replay FILE; the records are beside it",
         )
     return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """UserError for options that exclude each other."""
+    if arguments.noise and (not arguments.cost or arguments.seeded is not None):
+        raise UserError("--noise is for --cost alone", "", "quire fuzz --cost --noise")
+    if arguments.cost and arguments.faults:
+        raise UserError(
+            "costs are not compared when allocations fail",
+            "the two kernels count their allocations differently",
+            "leave out --cost or --faults",
+        )
+
+
+def _pair(
+    session: Session, arch: Architecture, sides: Sides, excused: Excuses, *, noise: bool
+) -> Pair:
+    """Both sides; for the noise, side a twice, and the second in another order."""
+    a = campaign.target(session, arch, sides.a.tree)
+    if not noise:
+        b = campaign.target(session, arch, sides.b.tree)
+        return Pair(a, b, session.jobs, excuses=excused)
+    again = replace(a, directory=machine.workdir(session.cache, f"fuzz-{arch.name}-noise"))
+    return Pair(a, replace(again, backwards=True), session.jobs)
 
 
 def _seeded(
@@ -116,6 +158,34 @@ def _seeded(
     if missed:
         raise Difference(
             f"{len(missed)} seeded bugs were not found",
+            "\n".join(missed),
+            "more --programs, or a recipe in src/quire/fuzz/generate/",
+        )
+    return 0
+
+
+def _seeded_costs(
+    session: Session, arguments: argparse.Namespace, sides: Sides, output: Path
+) -> int:
+    where = seeded.costs_folder(sides)
+    bugs = seeded.select(seeded.read_costs(where), arguments.seeded)
+    tree = seeded.tree_with_bugs(session.cache, sides, where)
+    limit = costs_detection.PROGRAMS if arguments.programs is None else arguments.programs
+
+    def attend(arch: Architecture) -> list[str]:
+        a = campaign.target(session, arch, tree)
+        again = machine.workdir(session.cache, f"fuzz-{arch.name}-seeded-cost")
+        pair = Pair(a, replace(a, directory=again), session.jobs)
+        search = CostSearch(meter.of(session, pair), arguments.seed, limit)
+        seen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
+        results = costs_detection.look_for_all(search, seen, output / arch.name, session.progress)
+        costs.show_regressions(arch, results, as_json=arguments.json)
+        return [f"{arch.name}: {result.bug.name}" for result in results if result.missed]
+
+    missed = list(itertools.chain(*parallel.in_turn(session.architectures, attend)))
+    if missed:
+        raise Difference(
+            f"{len(missed)} seeded regressions were not found",
             "\n".join(missed),
             "more --programs, or a recipe in src/quire/fuzz/generate/",
         )

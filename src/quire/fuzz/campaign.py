@@ -11,6 +11,8 @@ from pathlib import Path
 from quire.arch import Architecture
 from quire.boot import machine
 from quire.fuzz import findings, triage
+from quire.fuzz.cost import finding as dearer
+from quire.fuzz.cost.hunt import Hunt
 from quire.fuzz.coverage.guide import Guide
 from quire.fuzz.generate import generator
 from quire.fuzz.language import program
@@ -60,12 +62,14 @@ class CampaignOptions:
 class Campaign:
     """The programs of one architecture on a pair of sides, and what came of them so far.
 
-    Findings go to folders in `output`. With a guide, coverage leads to further programs.
+    Findings go to folders in `output`. With a guide, coverage leads to further programs. With a
+    hunt, costs are compared, too; then both sides must count.
     """
 
     pair: Pair
     output: Path
     guide: Guide | None = None
+    hunt: Hunt | None = None
     tally: Tally = field(default_factory=Tally)
     findings: list[Finding] = field(default_factory=list)
     seconds: float = 0.0
@@ -81,9 +85,9 @@ class Campaign:
         with progress.stage(f"{self.arch.name} programs", options.total):
             for start in range(0, options.total, BATCH):
                 numbers = range(start, min(start + BATCH, options.total))
-                self._investigate(options, numbers)
+                self._investigate(options, numbers, progress)
                 progress.at(numbers.stop, self.summary)
-                if len(self.findings) >= options.findings:
+                if self._count >= options.findings:
                     break
         self.seconds = time.monotonic() - started
         findings.write_odd(self.tally, self.output)
@@ -92,24 +96,34 @@ class Campaign:
     def summary(self) -> str:
         """For the progress line."""
         guide = self.guide.summary if self.guide else ""
-        return f"{self.tally.suspects} suspects, {len(self.findings)} findings{guide}"
+        cost = f", {len(self.hunt.findings)} dearer" if self.hunt else ""
+        return f"{self.tally.suspects} suspects, {len(self.findings)} findings{cost}{guide}"
 
     @property
     def problems(self) -> list[str]:
         """A line per finding: where its program is, and the first difference."""
-        paths = [findings.folder(finding, self.output) for finding in self.findings]
-        return [
-            f"{self.arch.name}: {path / findings.PROGRAM}: {finding.title}"
-            for path, finding in zip(paths, self.findings, strict=True)
-        ]
+        found = [(findings.folder(one, self.output), one.title) for one in self.findings]
+        if self.hunt:
+            found += [(dearer.folder(one, self.output), one.title) for one in self.hunt.findings]
+        return [f"{self.arch.name}: {path / findings.PROGRAM}: {title}" for path, title in found]
 
-    def _investigate(self, options: CampaignOptions, numbers: range) -> None:
+    @property
+    def _count(self) -> int:
+        return len(self.findings) + (len(self.hunt.findings) if self.hunt else 0)
+
+    def _investigate(self, options: CampaignOptions, numbers: range, progress: Progress) -> None:
         pool = self.guide.pool if self.guide else []
         batch = {number: options.program(number, pool) for number in numbers}
-        left = options.findings - len(self.findings)
-        for finding in triage.investigate(self.pair, self.tally, batch, left):
+        a, b = self.pair.run(batch)
+        suspects = triage.suspects(self.pair, self.tally, batch, a, b)
+        left = options.findings - self._count
+        for finding in triage.follow_up(self.pair, self.tally, suspects, a, left):
             findings.write(finding, self.output)
             self.findings.append(finding)
+        if self.hunt:
+            for found in self.hunt.investigate(batch, a, b, options.findings - self._count):
+                dearer.write(found, self.output)
+                progress.say(f"dearer {found.number}: {found.title}")
 
 
 def target(session: Session, arch: Architecture, tree: Tree) -> Target:

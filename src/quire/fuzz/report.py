@@ -13,6 +13,7 @@ from rich.text import Text
 
 from quire.arch import Architecture
 from quire.fuzz.campaign import Campaign
+from quire.fuzz.cost import report as cost
 from quire.fuzz.detection import Detection
 from quire.host.console import console
 
@@ -57,6 +58,8 @@ def _show(campaign: Campaign) -> None:
     for finding in campaign.findings:
         out.print(Text.assemble((f"finding {finding.number}", "red"), f" {finding.title}"))
         out.print("\n".join(f"  {op.text()}" for op in finding.program))
+    if campaign.hunt:
+        cost.show(campaign.hunt)
 
 
 def _as_json(campaign: Campaign) -> dict[str, Any]:
@@ -80,6 +83,7 @@ def _as_json(campaign: Campaign) -> dict[str, Any]:
             }
             for finding in campaign.findings
         ],
+        "cost": cost.as_json(campaign.hunt) if campaign.hunt else None,
     }
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from quire.boot import machine, splat
 from quire.boot.counter import Plugin
 from quire.boot.machine import CHATTY, Machine
+from quire.boot.stops import Stop
 from quire.build.guest import Guest, cpio
 from quire.build.kernel import Kernel
 from quire.fuzz.language import program as language
@@ -38,6 +39,29 @@ Records = dict[int, Record]
 Watch = Callable[[int, Record], bool]
 
 
+@dataclass(frozen=True)
+class Counting:
+    """What the plugin counts in a boot, and what becomes of it.
+
+    `word` tells the executor what a region is: a program (`cover`) or an operation (`cost`).
+    `take` gets the boot's directory, its programs in their order, and whether it ran to its end; it
+    returns the stops of the regions, if there is one for each operation.
+    """
+
+    plugin: Plugin
+    word: str
+    take: Callable[[Path, Sequence[Program], bool], Sequence[Stop]]
+    # The symbols to count by, instead of the kernel's functions.
+    symbols: Path | None = None
+    # Further kernel parameters.
+    parameters: tuple[str, ...] = ()
+    # Whether each run of a region counts alone, with the calls of which functions, and whether by
+    # symbol.
+    stream: bool = False
+    watch: tuple[str, ...] = ()
+    detail: bool = False
+
+
 @dataclass
 class Target:
     """A kernel to run programs on, its guest, and the directory where its boots leave their logs.
@@ -49,11 +73,9 @@ class Target:
     guest: Guest
     directory: Path
     parameters: tuple[str, ...] = ()
-    # With a plugin, each program is a region, counted by the symbols of that file. `take_counts`
-    # gets the file of counts, and the programs in the order of the regions.
-    plugin: Plugin | None = None
-    symbols: Path | None = None
-    take_counts: Callable[[Path, Sequence[Program]], None] = field(default=lambda *_: None)
+    counting: Counting | None = None
+    # The programs of a boot run from the last to the first.
+    backwards: bool = False
     boots: int = 0
     seconds: float = 0.0
 
@@ -116,12 +138,16 @@ def _boot(
     The last record says so if the guest was lost.
     """
     started = time.monotonic()
+    if target.backwards:
+        programs = dict(reversed(list(programs.items())))
     lost, enough = _attend(_machine(target, programs), target.directory, watch)
     target.boots += 1
     target.seconds += time.monotonic() - started
-    if target.plugin and not lost and not enough:
-        target.take_counts(target.directory / machine.COUNTS, list(programs.values()))
-    records = record.read(_text(target.directory / machine.RESULTS).splitlines())
+    stops: Sequence[Stop] = ()
+    if target.counting:
+        whole = not lost and not enough
+        stops = target.counting.take(target.directory, list(programs.values()), whole)
+    records = record.read(_text(target.directory / machine.RESULTS).splitlines(), stops)
     if enough:
         return {number: found for number, found in records.items() if not found.lost}, True
     for found in records.values():
@@ -150,26 +176,29 @@ def _attend(boot: Machine, directory: Path, watch: Watch | None) -> tuple[str, b
 
 def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
     """The machine, with the programs appended to the guest's initramfs."""
-    initrd = target.directory / "initrd"
+    initrd, counting = target.directory / "initrd", target.counting
     text = "".join(f"program {number}\n{language.text(ops)}" for number, ops in programs.items())
     process.do(_lay_out, target, initrd, text)
     return Machine(
         target.kernel,
         Guest(target.guest.arch, initrd, ""),
-        ("fuzz", "cover") if target.plugin else ("fuzz",),
-        plugin=target.plugin,
-        symbols=target.symbols,
+        ("fuzz", counting.word) if counting else ("fuzz",),
+        plugin=counting.plugin if counting else None,
+        symbols=counting.symbols if counting else None,
+        stream=counting.stream if counting else False,
+        watch=counting.watch if counting else (),
+        detail=counting.detail if counting else False,
         memory=MEMORY,
         lean=True,
         timeout=BOOT_SECONDS + PROGRAM_SECONDS * len(programs),
         loglevel=CHATTY,
-        parameters=STALLS + target.parameters,
+        parameters=STALLS + target.parameters + (counting.parameters if counting else ()),
     )
 
 
 def _lay_out(target: Target, initrd: Path, programs: str) -> None:
     target.directory.mkdir(parents=True, exist_ok=True)
-    for name in (machine.RESULTS, machine.CONSOLE):
+    for name in (machine.RESULTS, machine.CONSOLE, machine.COUNTS, machine.STOPS):
         # The files of the previous boot must not be read as this one's.
         (target.directory / name).unlink(missing_ok=True)
     initrd.write_bytes(target.guest.initrd.read_bytes() + cpio({PROGRAMS: programs.encode()}))

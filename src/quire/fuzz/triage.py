@@ -172,14 +172,6 @@ def simpler(op: Op) -> list[Op]:
     return [replace(op, range=replace(op.range, count=count)) for count in counts]
 
 
-def investigate(
-    pair: Pair, tally: Tally, programs: Mapping[int, Program], most: int
-) -> list[Finding]:
-    """Run the programs; shrink and return at most `most` of those that differ."""
-    a, b = pair.run(programs)
-    return follow_up(pair, tally, suspects(pair, tally, programs, a, b), a, most)
-
-
 def follow_up(
     pair: Pair,
     tally: Tally,

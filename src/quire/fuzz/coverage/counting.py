@@ -158,7 +158,7 @@ def _reached(counts: Path) -> Iterable[tuple[int, str, int]]:
     for line in counts.read_text().splitlines() if counts.exists() else ():
         last = line
         if line.startswith("sym ") and "+0x" in line:
-            _, region, name, _, calls = line.split(" ")
+            _, region, name, _, calls = line.split(" ")[:5]
             if int(calls):
                 yield int(region), name, int(calls)
     if last != "end":

@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from quire.boot import counter, qemu
+from quire.boot import counter, machine, qemu
+from quire.boot.stops import Stop
 from quire.fuzz.coverage import counting
 from quire.fuzz.language import program
 from quire.fuzz.language.program import Program
+from quire.fuzz.runner import Counting
 from quire.fuzz.triage import Pair
 from quire.host.console import console
 from quire.session import Session
@@ -32,15 +34,17 @@ class Guide:
         files = sorted({file for patch in series.patches for file in patch.files()})
         sources = [file for file in files if file.endswith(".c")]
         names = counting.touched(series)
-        self.coverage, target.symbols = counting.prepare(target.kernel, names, sources, output)
+        self.coverage, symbols = counting.prepare(target.kernel, names, sources, output)
         self.coverage.added = counting.added(*trees, files)
         found = qemu.of(target.kernel.arch)
-        target.plugin = counter.build(session.cache, session.project.counter, found)
-        target.take_counts = self._take
+        plugin = counter.build(session.cache, session.project.counter, found)
+        target.counting = Counting(plugin, "cover", self._take, symbols)
 
-    def _take(self, counts: Path, programs: Sequence[Program]) -> None:
-        for region in sorted(self.coverage.add(counts)):
-            self.pool.append(programs[region])
+    def _take(self, directory: Path, programs: Sequence[Program], whole: bool) -> Sequence[Stop]:
+        if whole:
+            for region in sorted(self.coverage.add(directory / machine.COUNTS)):
+                self.pool.append(programs[region])
+        return ()
 
     @property
     def summary(self) -> str:

@@ -2,21 +2,25 @@
 """Records: what the guest saw while it ran a program, line by line.
 
 A line of the kinds v (mappings), m (pages) and u (counters) appears only where it differs from the
-previous one of the same process and slot.
+previous one of the same process and slot. A line of the kind c follows a step whose cost was
+counted, and says which of the plugin's stops it was; costs are no part of the state.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from quire.boot import splat
+from quire.boot.stops import Stop
 from quire.fuzz.language.program import Range
 
 # Kinds of lines that hold a state, and how many words name the process and slot.
 STATES = {"v": 3, "m": 3, "u": 2}
+# Kinds of lines that end a step: operations, and the reads and the writes at the end.
+STEPS = ("o", "r", "w")
 _RUN = re.compile(r"(\d+)\*([a-zA-Z-]+)(?::(\S+))?")
 _TAGGED = re.compile(r"(t\d+(?:\.\d+)?@[A-Z])(\d+)")
 
@@ -44,10 +48,14 @@ class Page:
 
 @dataclass
 class Record:
-    """One program's run on one kernel. `lost` says why the guest was lost, if it was."""
+    """One program's run on one kernel. `lost` says why the guest was lost, if it was.
+
+    `costs` are what operations cost, by the names of their steps, if that was counted.
+    """
 
     lines: list[str] = field(default_factory=list)
     lost: str = ""
+    costs: dict[str, Stop] = field(default_factory=dict)
 
     @property
     def plain(self) -> list[str]:
@@ -96,14 +104,18 @@ def steps(record: Record) -> Iterator[Step]:
             key = " ".join(words[: STATES[kind]])
             states[key] = " ".join(words[STATES[kind] :])
             continue
-        if kind not in "orw":
+        if kind not in STEPS:
             continue
         if name:
             yield Step(name, outcome, dict(states))
-        number, _, outcome = rest.partition(" ")
-        name = f"{kind} {number}"
+        name, outcome = step_name(line), rest.partition(" ")[2]
     if name:
         yield Step(name, outcome, dict(states))
+
+
+def step_name(line: str) -> str:
+    """The name of the step that a line of one of the kinds STEPS ends: `o 3`, `r 0`."""
+    return " ".join(line.split(" ", 2)[:2])
 
 
 def pages(line: str, slot: str) -> dict[Range, Page]:
@@ -121,10 +133,14 @@ def pages(line: str, slot: str) -> dict[Range, Page]:
     return found
 
 
-def read(lines: Iterable[str]) -> dict[int, Record]:
-    """The records of a boot, by the programs' numbers. The last may lack its end."""
+def read(lines: Iterable[str], stops: Sequence[Stop] = ()) -> dict[int, Record]:
+    """The records of a boot, by the programs' numbers. The last may lack its end.
+
+    `stops` are the plugin's, if it counted. A lost guest may leave fewer of them than operations.
+    """
     records: dict[int, Record] = {}
     current: Record | None = None
+    step = ""
     for line in lines:
         kind, _, rest = line.partition(" ")
         if kind == "p":
@@ -132,13 +148,20 @@ def read(lines: Iterable[str]) -> dict[int, Record]:
         elif kind == "q" and current:
             current.lost = ""
             current = None
+        elif current and kind == "c":
+            if int(rest) < len(stops):
+                current.costs[step] = stops[int(rest)]
         elif current:
             current.lines.append(line)
+            step = step_name(line) if kind in STEPS else step
     return records
 
 
 def write(path: Path, records: Mapping[int, Record]) -> None:
-    """Write a file that read() can read. Lost programs have no end, as in a guest's results."""
+    """Write a file that read() can read, without costs.
+
+    Lost programs have no end, as in a guest's results.
+    """
     lines: list[str] = []
     for number, found in records.items():
         lines += [f"p {number}", *found.lines, *([] if found.lost else [f"q {number}"])]

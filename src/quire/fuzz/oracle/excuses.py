@@ -11,6 +11,8 @@ file, which rules it needs:
 
 A rule applies when the series in use has that topic. Without the file, and without a series, only
 the rules in OWN apply: they hold for any two kernels.
+
+The file may also have [[dearer]] entries, about costs: ../cost/allowed.py.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ from quire.source.series import Series
 FILE = "excuses.toml"
 # The name of an entry: [[excuse]].
 ENTRY = "excuse"
+# Entries that another reads.
+OTHERS = ("dearer",)
 FIELDS = ("name", "topic", "reason")
 
 
@@ -110,6 +114,8 @@ def read(file: Path) -> list[Excuse]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError("excuses are not valid TOML", f"{file}: {error}", _format()) from error
     entries = content.pop(ENTRY, [])
+    for name in OTHERS:
+        content.pop(name, None)
     if content or not isinstance(entries, list):
         raise UserError(
             f"excuses stand under [[{ENTRY}]] and nowhere else",

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Costs that a series means: which operation may take how much more, where, and why.
+
+They stand beside the other excuses of a series, in excuses.toml:
+
+    [[dearer]]
+    name = "batch of two"
+    topic = "mremap"
+    operations = ["move move", "move keep"]
+    symbols = ["move_page_tables", "move_pte*"]
+    insns = 40
+    per = "page"
+    reason = "…"
+
+`operations` are verbs, with their word or without, and `read all` and `write all`. `symbols` are
+patterns of functions. The instructions that those functions take more are allowed up to the limit:
+`insns` per `page` that the operation names or per `operation`, or `percent` of side a's
+instructions. `further` allows so many more of a watched sum (watch.toml) in an operation. What
+exceeds the limit, and what grows elsewhere, still counts.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from quire.fuzz.cost import finding, growth, watch
+from quire.fuzz.cost.finding import AT_THE_END, Dearer
+from quire.fuzz.cost.growth import INSNS, Growth
+from quire.fuzz.language.program import VERBS, Program
+from quire.fuzz.oracle.excuses import FILE
+from quire.host.errors import UserError
+from quire.source.series import Series
+
+# The name of an entry: [[dearer]].
+ENTRY = "dearer"
+PER = ("page", "operation")
+TEXTS = ("name", "topic", "reason")
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """One entry. Exactly one of `insns` and `percent`, or none of them, is not zero."""
+
+    name: str
+    topic: str
+    reason: str
+    operations: tuple[str, ...]
+    symbols: tuple[str, ...] = ()
+    insns: int = 0
+    per: str = "operation"
+    percent: int = 0
+    further: Mapping[str, int] = field(default_factory=dict)
+
+    def applies(self, kind: str) -> bool:
+        """Whether it is about operations of this kind (finding.kind())."""
+        return kind in self.operations or kind.partition(" ")[0] in self.operations
+
+    def matches(self, symbol: str) -> bool:
+        """Whether it is about this function."""
+        return any(fnmatch.fnmatchcase(symbol, pattern) for pattern in self.symbols)
+
+    def limit(self, dearer: Dearer, pages: int) -> int:
+        """How many further instructions it allows in an operation."""
+        by_count = self.insns * (pages if self.per == "page" else 1)
+        return by_count + self.percent * dearer.a.kernel // 100
+
+    def insns_of(self, dearer: Dearer) -> int:
+        """How many further instructions of this operation its functions take, in sum."""
+        a, b = growth.functions(dearer.a), growth.functions(dearer.b)
+        names = [name for name in {*a, *b} if self.matches(name)]
+        return sum(b.get(name, 0) - a.get(name, 0) for name in names)
+
+
+def judge(
+    allowed: Sequence[Allowance], program: Program, dearer: Dearer
+) -> tuple[Dearer | None, set[str]]:
+    """What remains of a growth, None if nothing does, and the names of the entries that took part.
+
+    An entry takes part if without it more would remain.
+    """
+    kind, pages = finding.kind(program, dearer.step), finding.pages(program, dearer.step)
+    left: list[Growth] = list(dearer.grown)
+    used: set[str] = set()
+    for each in allowed:
+        if not each.applies(kind):
+            continue
+        insns = max(0, min(each.limit(dearer, pages), each.insns_of(dearer)))
+        remaining = [_less(one, insns, each.further.get(one.name, 0)) for one in left]
+        if remaining != left:
+            used.add(each.name)
+        left = [one for one in remaining if one]
+    return (replace(dearer, grown=tuple(left)) if left else None), used
+
+
+def _less(grown: Growth, insns: int, further: int) -> Growth | None:
+    """The growth without what is allowed; None if the rest is within the margin."""
+    rest = replace(grown, b=grown.b - (insns if grown.name == INSNS else further))
+    return rest if rest.beyond_margin else None
+
+
+def applying(series: Series | None) -> list[Allowance]:
+    """The entries for side b, whose tree has this series. UserError for a wrong one."""
+    if not series or not series.file.with_name(FILE).is_file():
+        return []
+    return [one for one in read(series.file.with_name(FILE)) if one.topic in series.topics]
+
+
+def read(file: Path) -> list[Allowance]:
+    """The [[dearer]] entries of an excuses.toml. UserError names the entry that is wrong.
+
+    What is no TOML, or no known entry at all, oracle/excuses.py says.
+    """
+    entries = tomllib.loads(file.read_text()).get(ENTRY, [])
+    if not isinstance(entries, list):
+        raise _error(f"costs that are meant stand under [[{ENTRY}]]", str(file))
+    return [_allowance(entry, f"{file}: {ENTRY} {at}") for at, entry in enumerate(entries, 1)]
+
+
+def _allowance(entry: Any, where: str) -> Allowance:
+    if not isinstance(entry, dict):
+        raise _error("an entry is not a table", where)
+    where = f"{where} ({entry['name']})" if entry.get("name") else where
+    for name in TEXTS:
+        if not isinstance(entry.get(name), str) or not entry[name].strip():
+            raise _error(f"an entry lacks its {name}", where)
+    further = [name for name in entry if name not in Allowance.__dataclass_fields__]
+    if further:
+        raise _error(f"an entry has no field {', '.join(further)}", where)
+    name, topic, reason = (" ".join(entry[name].split()) for name in TEXTS)
+    made = Allowance(
+        name,
+        topic,
+        reason,
+        tuple(entry.get("operations", ())),
+        tuple(entry.get("symbols", ())),
+        entry.get("insns", 0),
+        entry.get("per", "operation"),
+        entry.get("percent", 0),
+        entry.get("further", {}),
+    )
+    _check(made, where)
+    return made
+
+
+def _check(made: Allowance, where: str) -> None:
+    """UserError unless the entry is narrow: operations, functions, and a limit."""
+    unknown = [name for name in made.operations if not _is_kind(name)]
+    if unknown or not made.operations:
+        raise _error(f"no operation: {', '.join(unknown) or 'none is named'}", where)
+    if made.per not in PER:
+        raise _error(f"per is {' or '.join(PER)}, not {made.per!r}", where)
+    limits = [made.insns, made.percent, *made.further.values()]
+    if any(not isinstance(limit, int) or limit < 0 for limit in limits) or not any(limits):
+        raise _error("an entry has no limit: insns, percent or further", where)
+    if made.insns and made.percent:
+        raise _error("an entry has insns or percent, not both", where)
+    if bool(made.symbols) != bool(made.insns or made.percent):
+        raise _error("symbols need a limit of instructions, and such a limit symbols", where)
+    broad = [pattern for pattern in made.symbols if len(pattern.strip("*?")) < SHORTEST]
+    if broad:
+        raise _error(f"a pattern that matches almost everything: {', '.join(broad)}", where)
+    sums = [each.name for each in watch.read()[1]]
+    missing = [name for name in made.further if name not in sums]
+    if missing:
+        raise _error(f"nothing is watched as {', '.join(missing)}", where)
+
+
+# Letters of a pattern besides its wildcards.
+SHORTEST = 4
+
+
+def _is_kind(name: str) -> bool:
+    verb, _, word = name.partition(" ")
+    if name in AT_THE_END.values():
+        return True
+    return verb in VERBS and (not word or word in VERBS[verb].words)
+
+
+def require(allowed: Sequence[Allowance], functions: Collection[str]) -> None:
+    """UserError for an entry none of whose patterns matches a function of side b."""
+    for each in allowed:
+        if each.symbols and not any(each.matches(name) for name in functions):
+            raise _error(f"no function of side b is called {', '.join(each.symbols)}", each.name)
+
+
+def _error(what: str, where: str) -> UserError:
+    return UserError(what, where, "src/quire/fuzz/cost/allowed.py shows an entry")

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Whether an operation costs side b more than side a, and by how much.
+
+There is a margin in instructions, because a patch may move some into every call. One more TLB
+invalidation or slow path costs what hundreds of instructions do, so there it is only in relation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from quire.boot.stops import Stop
+from quire.fuzz.cost.watch import Watch, function
+from quire.fuzz.language.record import STEPS, Record, step_name
+
+# Side b may take so many percent more, of the kernel's instructions and of each watched sum, and so
+# many more instructions. A finding exceeds both.
+MARGIN_PERCENT = 10
+MARGIN_INSNS = 200
+INSNS = "instructions"
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What grew in one operation: instructions or a watched sum, and its two values."""
+
+    name: str
+    a: int
+    b: int
+
+    @property
+    def more(self) -> int:
+        """By how much side b's is larger."""
+        return self.b - self.a
+
+    @property
+    def excess(self) -> float:
+        """By how much it is larger in relation to side a's, or to 1."""
+        return self.more / max(self.a, 1)
+
+    @property
+    def beyond_margin(self) -> bool:
+        """Whether it is a finding."""
+        least = MARGIN_INSNS if self.name == INSNS else 0
+        return self.more > least and 100 * self.more > MARGIN_PERCENT * self.a
+
+    def text(self) -> str:
+        """For reports: `instructions 4810 | 7220 (+50 %)`."""
+        if self.name == INSNS:
+            return f"{self.name} {self.a} | {self.b} (+{100 * self.excess:.0f} %)"
+        return f"{self.name} {self.a} | {self.b}"
+
+
+def between(a: Stop, b: Stop, watch: Watch) -> list[Growth]:
+    """What grew from side a to side b beyond the margin."""
+    grown = [Growth(INSNS, a.kernel, b.kernel)]
+    grown += [Growth(each.name, each.of(a), each.of(b)) for each in watch.sums]
+    return [growth for growth in grown if growth.beyond_margin]
+
+
+def least(samples: Sequence[Stop]) -> Stop:
+    """The least of each count, from several runs of one operation on one side.
+
+    What disturbs a run, an interrupt or a kernel thread, only adds to it. The symbols are those of
+    the run with the fewest instructions of those that have symbols.
+    """
+    named = sorted((one for one in samples if one.symbols), key=lambda one: one.kernel)
+    names = set.intersection(*({*one.counts} for one in samples))
+    return Stop(
+        samples[0].region,
+        min(one.insns for one in samples),
+        min(one.user for one in samples),
+        min(one.kernel for one in samples),
+        {name: min(one.counts[name] for one in samples) for name in sorted(names)},
+        named[0].symbols if named else {},
+    )
+
+
+def functions(cost: Stop) -> dict[str, int]:
+    """The instructions of each function; variants made by the compiler count as the function."""
+    found: dict[str, int] = {}
+    for symbol, count in cost.symbols.items():
+        name = function(symbol)
+        found[name] = found.get(name, 0) + count.insns
+    return found
+
+
+def symbols(a: Stop, b: Stop) -> list[tuple[str, int]]:
+    """Functions that took more instructions on side b, and how many more, the most first."""
+    before = functions(a)
+    more = ((name, insns - before.get(name, 0)) for name, insns in functions(b).items())
+    return sorted((row for row in more if row[1] > 0), key=lambda row: -row[1])
+
+
+def alike(a: Record, b: Record) -> Iterator[str]:
+    """The steps before, in and after which both sides are in the same state, with equal outcomes.
+
+    A step is left out if either side did not count it.
+    """
+    left, right = a.plain, b.plain
+    pairs = enumerate(zip(left, right, strict=False))
+    shorter = min(len(left), len(right))
+    common = next((n for n, (one, other) in pairs if one != other), shorter)
+    at = [n for n, line in enumerate(left) if _is_step(line)]
+    for start, end in zip(at, [*at[1:], len(left)], strict=True):
+        name = step_name(left[start])
+        # The other side has no further states of this step.
+        whole = end <= common and (end == len(right) or _is_step(right[end]))
+        if whole and name in a.costs and name in b.costs:
+            yield name
+
+
+def _is_step(line: str) -> bool:
+    return line.partition(" ")[0] in STEPS

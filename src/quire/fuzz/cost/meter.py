@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Two sides whose boots count what each operation costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from quire.boot import counter, counts, machine, qemu, stops
+from quire.boot.counter import Plugin
+from quire.boot.stops import Stop
+from quire.fuzz.cost import watch
+from quire.fuzz.cost.watch import Watch
+from quire.fuzz.language.program import Program
+from quire.fuzz.runner import Counting, Records, Target
+from quire.fuzz.triage import Pair
+from quire.session import Session
+
+# The executor's word.
+WORD = "cost"
+# The random offset of each system call's stack: every some hundred calls it takes 2,800
+# instructions to make new random numbers.
+PARAMETERS = ("randomize_kstack_offset=off",)
+
+
+@dataclass(frozen=True)
+class Meter:
+    """A pair of sides that count, and what is watched on them."""
+
+    pair: Pair
+    watch: Watch
+
+    def run(
+        self, programs: Mapping[int, Program], *, detail: bool = False
+    ) -> tuple[Records, Records]:
+        """The records of both sides, with costs; with `detail` these have symbols."""
+        for side in (self.pair.a, self.pair.b):
+            set_detail(side, on=detail)
+        try:
+            return self.pair.run(programs)
+        finally:
+            for side in (self.pair.a, self.pair.b):
+                set_detail(side, on=False)
+
+
+def set_detail(target: Target, *, on: bool) -> None:
+    """Whether the next boots of a side count by symbol."""
+    if target.counting:
+        target.counting = replace(target.counting, detail=on)
+
+
+def of(session: Session, pair: Pair) -> Meter:
+    """Let both sides, and the control if there is one, count.
+
+    BuildFailed if the plugin does not build, UserError if a watched function is missing.
+    """
+    found = qemu.of(pair.b.kernel.arch)
+    plugin = counter.build(session.cache, session.project.counter, found)
+    watched = watch.of(pair.a.kernel, pair.b.kernel)
+    for side in (pair.a, pair.b, pair.control):
+        if side:
+            side.counting = counting(plugin, watched)
+    return Meter(pair, watched)
+
+
+def counting(plugin: Plugin, watched: Watch) -> Counting:
+    """What one side's plugin counts: regions around operations, by the kernel's functions."""
+    return Counting(plugin, WORD, take, parameters=PARAMETERS, stream=True, watch=watched.symbols)
+
+
+def take(directory: Path, _programs: Sequence[Program], whole: bool) -> Sequence[Stop]:
+    """The stops of a boot; none if its guest was lost and QEMU had to be killed.
+
+    GuestLost if the plugin found a mistake, or if it left no counts of a whole boot.
+    """
+    if not whole and not (directory / machine.COUNTS).exists():
+        return ()
+    counts.read(directory / machine.COUNTS)
+    return stops.read(directory / machine.STOPS)

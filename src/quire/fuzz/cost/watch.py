@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is watched besides instructions: sums of TLB invalidations, events and calls (watch.toml).
+
+A watched function has to be a symbol. Side b may have one inlined that side a has not, and the
+calls of an inlined function do not count, so only functions that both sides have are compared.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from quire.boot.counter import TEXT_TYPES
+from quire.boot.stops import Stop
+from quire.build.kernel import Kernel
+from quire.host.errors import UserError
+
+FILE = Path(__file__).with_name("watch.toml")
+_SYMBOL = re.compile(rf"^[0-9a-f]+ [{TEXT_TYPES}] (\S+)$", re.M)
+
+
+@dataclass(frozen=True)
+class Sum:
+    """An entry of watch.toml. `only` has functions by the kernels that have them."""
+
+    name: str
+    counts: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def expected(self, line: str, arch: str) -> set[str]:
+        """The functions that a kernel of that line and architecture has."""
+        applying = (names for key, names in self.only.items() if {*key.split()} <= {line, arch})
+        return {*self.functions}.union(*applying)
+
+    @property
+    def everything(self) -> set[str]:
+        """The functions of all kernels."""
+        return {*self.functions}.union(*self.only.values())
+
+    def of(self, cost: Stop) -> int:
+        """The sum in an operation."""
+        return sum(cost.counts.get(name, 0) for name in (*self.counts, *self.functions))
+
+
+@dataclass(frozen=True)
+class Watch:
+    """The sums for two kernels. Their functions are symbols of either, those that both have.
+
+    `left_out` are functions that only one of the kernels has, or neither if it is of a line that
+    watch.toml does not know.
+    """
+
+    sums: tuple[Sum, ...]
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """All of them."""
+        return tuple(sorted({symbol for each in self.sums for symbol in each.functions}))
+
+
+@cache
+def read(file: Path = FILE) -> tuple[tuple[str, ...], tuple[Sum, ...]]:
+    """The known lines, and the sums. UserError names the entry that is wrong."""
+    try:
+        content = tomllib.loads(file.read_text())
+        sums = tuple(_sum(entry) for entry in content["watch"])
+        lines = tuple(content["lines"])
+    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        raise UserError(
+            "the list of what is watched is wrong", f"{file}: {error}", "its head explains it"
+        ) from error
+    return lines, sums
+
+
+def _sum(entry: dict[str, Any]) -> Sum:
+    entry = dict(entry)
+    only = {key: tuple(names) for key, names in entry.pop("only", {}).items()}
+    made = Sum(
+        entry.pop("name"), tuple(entry.pop("counts", ())), tuple(entry.pop("functions", ())), only
+    )
+    if entry:
+        raise ValueError(f"{made.name}: unknown: {', '.join(entry)}")
+    if not (made.counts or made.everything):
+        raise ValueError(f"{made.name}: it sums nothing")
+    return made
+
+
+def of(a: Kernel, b: Kernel, file: Path = FILE) -> Watch:
+    """What is watched on two kernels.
+
+    UserError for a function that kernels of this line should have and neither side has.
+    """
+    lines, sums = read(file)
+    symbols = [functions(kernel) for kernel in (a, b)]
+    either, both = symbols[0].keys() | symbols[1].keys(), symbols[0].keys() & symbols[1].keys()
+    line, arch = b.tree.base.version.line, b.arch.name
+    made: list[Sum] = []
+    left_out: list[str] = []
+    for each in sums:
+        expected = each.expected(line, arch) if line in lines else set()
+        missing = sorted(expected - either)
+        if missing:
+            raise UserError(
+                f"no function {', '.join(missing)}, which is watched as {each.name!r}",
+                f"{a.system_map}\n{b.system_map}",
+                f"it was renamed or is inlined now: mend {file}",
+            )
+        wanted = expected or each.everything
+        left_out += sorted(wanted - both)
+        variants = {symbol for one in symbols for name in wanted & both for symbol in one[name]}
+        if each.counts or variants:
+            made.append(Sum(each.name, each.counts, tuple(sorted(variants))))
+    return Watch(tuple(made), tuple(left_out))
+
+
+def functions(kernel: Kernel) -> dict[str, list[str]]:
+    """The kernel's functions, each with the symbols that are variants of it."""
+    found: dict[str, list[str]] = {}
+    for symbol in _SYMBOL.findall(kernel.system_map.read_text()):
+        found.setdefault(function(symbol), []).append(symbol)
+    return found
+
+
+def function(symbol: str) -> str:
+    """The function that a symbol is a variant of (`.part.0`, `.constprop.0`), or the symbol."""
+    return symbol.partition(".")[0] or symbol

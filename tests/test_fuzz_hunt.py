@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The hunt: noise is dropped, what is dearer each time is shrunk, and one cause is told once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fuzz_records import side
+
+from quire.boot.counts import SymbolCount
+from quire.boot.stops import Stop
+from quire.fuzz import runner
+from quire.fuzz.cost import detection, finding, report
+from quire.fuzz.cost.allowed import Allowance
+from quire.fuzz.cost.detection import Search
+from quire.fuzz.cost.growth import INSNS, Growth
+from quire.fuzz.cost.hunt import Hunt
+from quire.fuzz.cost.meter import Meter
+from quire.fuzz.cost.watch import Sum, Watch
+from quire.fuzz.language import program
+from quire.fuzz.language.program import Op, Program
+from quire.fuzz.language.record import Record
+from quire.fuzz.runner import Records, Target
+from quire.fuzz.triage import Pair
+from quire.host.progress import Progress
+from quire.test.seeded import Bug
+
+WATCH = Watch((Sum("flushes", ("tlbi_va",)),))
+MOVES = program.parse(
+    "folio 64\n0 map A 0 32 anon\n0 write A 0 32\n0 map B 0 4 anon\n0 advise A 0 32 pageout\n"
+    "0 read A 0 32\n0 move A 0 32 C 0 move\n0 read C 0 32\n"
+)
+PLAIN = program.parse("0 map A 0 4 anon\n0 write A 0 4\n0 unmap A 0 4\n")
+INSNS_PER_PAGE = 100
+
+
+class Kernel:
+    """Replaces runner.run(): each operation costs by its pages.
+
+    On side b, a move of a mapping costs half more, if the mapping was paged out. `noise` of every
+    hundred operations of a boot cost twice as much, and take a flush.
+    """
+
+    def __init__(self, noise: int = 0) -> None:
+        self.noise = noise
+        self.boots: list[int] = []
+
+    def run(self, target: Target, programs: Mapping[int, Program], *_: object) -> Records:
+        """A boot."""
+        self.boots.append(len(programs))
+        records, done = {}, len(self.boots)
+        dearer = "patched" in target.label or "=dear" in target.label
+        for number, ops in programs.items():
+            record = Record()
+            for at, op in enumerate(ops):
+                done += 1
+                record.lines.append(f"o {at} ok")
+                odd = self.noise > 0 and done * 37 % 100 < self.noise
+                cost = self.cost(op, dearer=dearer and paged_out(ops[:at]), odd=odd)
+                record.costs[f"o {at}"] = cost
+            records[number] = record
+        return records
+
+    @staticmethod
+    def cost(op: Op, *, dearer: bool, odd: bool) -> Stop:
+        """The stop of an operation."""
+        pages = op.range.count if op.range else 1
+        insns, more = pages * INSNS_PER_PAGE, 0
+        if dearer and op.verb == "move":
+            more = insns // 2
+        noise = 300 + insns if odd else 0
+        symbols = {"work": SymbolCount(insns, 1), "tick": SymbolCount(noise, 1)}
+        symbols["walk.part.0"] = SymbolCount(more, 1)
+        total = insns + more + noise
+        return Stop(0, total, 0, total, {"tlbi_va": 1} if odd else {}, symbols)
+
+
+def paged_out(ops: Program) -> bool:
+    """Whether one of the operations pages out."""
+    return any(op.word == "pageout" for op in ops)
+
+
+def hunt(directory: Path, allowed: tuple[Allowance, ...] = ()) -> Hunt:
+    """A hunt on two sides that do not exist."""
+    a, b = (side(directory, has_series=has) for has in (False, True))
+    return Hunt(Meter(Pair(a, b), WATCH), allowed)
+
+
+def investigate(one: Hunt, programs: Mapping[int, Program], most: int = 9) -> None:
+    """Run the programs, and follow up what is dearer."""
+    found = list(one.investigate(programs, *one.meter.pair.run(programs), most))
+    assert found == one.findings
+
+
+@pytest.mark.parametrize("noise", [0, 7])
+def test_a_dearer_operation_is_shrunk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, noise: int
+) -> None:
+    monkeypatch.setattr(runner, "run", Kernel(noise).run)
+    one = hunt(tmp_path)
+    investigate(one, {3: PLAIN, 4: MOVES, 5: MOVES, 6: PLAIN})
+    (found,) = one.findings
+    assert [op.verb for op in found.program] == ["advise", "move"]
+    assert found.program[0].range
+    assert found.program[0].range.count == 1
+    # The move keeps as many pages as exceed the margin.
+    assert found.dearer.names == {INSNS}
+    assert (found.number, found.kind, found.dearer.step) == (4, "move move", "o 1")
+    assert found.functions[0].startswith("walk +")
+    # The other program has the same signature. Noise may hide it.
+    assert list(one.tally.signatures.values()) in ([2], [1] if noise else [2])
+
+
+def test_shrinking_keeps_the_operation_and_most_of_its_growth(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "run", Kernel().run)
+    one = hunt(tmp_path)
+    records = one.meter.pair.run({4: MOVES})
+    ((_, dearer),) = one.confirm({4: MOVES}, *records)
+    assert [*one.kept({7: MOVES}, "move move", dearer, 2)[0]] == [7]
+    assert not one.kept({7: MOVES}, "move keep", dearer, 2)[0]
+    larger = replace(dearer, grown=(Growth(INSNS, 100, 180),))
+    assert dearer.grown[0].excess == 0.5
+    assert not one.kept({7: MOVES}, "move move", larger, 2)[0]
+    assert [
+        *one.kept({7: MOVES}, "move move", replace(larger, grown=(Growth(INSNS, 100, 170),)), 2)[0]
+    ]
+    assert not one.kept(
+        {7: MOVES}, "move move", replace(dearer, grown=(Growth("flushes", 0, 1),)), 2
+    )[0]
+
+
+def test_an_operation_that_was_not_alike_each_time_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = Kernel()
+
+    def once_unlike(target: Target, programs: Mapping[int, Program], *rest: object) -> Records:
+        records = kernel.run(target, programs, *rest)
+        if len(kernel.boots) == 6:
+            records[1].lines[0] = "o 0 EAGAIN"
+        return records
+
+    monkeypatch.setattr(runner, "run", once_unlike)
+    one = hunt(tmp_path)
+    investigate(one, {4: MOVES})
+    assert (one.tally.suspects, one.tally.confirmed, one.findings) == (1, 0, [])
+
+
+def test_suspects_run_in_other_orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    orders: list[list[str]] = []
+    kernel = Kernel()
+
+    def seen(target: Target, programs: Mapping[int, Program], *rest: object) -> Records:
+        orders.append([ops[0].text() for ops in programs.values()])
+        return kernel.run(target, programs, *rest)
+
+    monkeypatch.setattr(runner, "run", seen)
+    programs = {n: (Op("folio", number=kib), *MOVES[1:]) for n, kib in enumerate((4, 16, 64, 256))}
+    one = hunt(tmp_path)
+    one.confirm(programs, *one.meter.pair.run(programs))
+    first, _, second, _, third, again, *_ = orders
+    assert second == first[::-1]
+    assert third == again
+    # Each of the runs in a boot has an order of its own.
+    runs = [tuple(third[:4]), tuple(third[4:])]
+    assert len({tuple(first), tuple(second), *runs}) == 4
+
+
+def test_noise_alone_is_no_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = Kernel(25)
+    monkeypatch.setattr(runner, "run", kernel.run)
+    one = hunt(tmp_path)
+    investigate(one, dict.fromkeys(range(40), PLAIN))
+    assert one.tally.suspects > 5
+    assert (one.tally.confirmed, one.findings) == (0, [])
+    # It took a few boots, with ever fewer programs.
+    assert len(kernel.boots) <= 8
+
+
+def test_what_the_series_means_is_no_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "run", Kernel().run)
+    meant = Allowance("a", "t", "why", ("move",), ("walk",), insns=50, per="page")
+    one = hunt(tmp_path, (meant, replace(meant, name="dead", operations=("lock",))))
+    investigate(one, {4: MOVES})
+    assert not one.findings
+    assert (one.tally.confirmed, dict(one.tally.allowed)) == (1, {"a": 1})
+    # Half of it is too much.
+    one = hunt(tmp_path, (replace(meant, insns=25),))
+    investigate(one, {4: MOVES})
+    (found,) = one.findings
+    assert found.dearer.grown[0].b < found.dearer.b.kernel
+
+
+def test_programs_that_make_allocations_fail_say_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "run", Kernel().run)
+    one = hunt(tmp_path)
+    investigate(one, {4: (Op("fail", 0, number=1), *MOVES)})
+    assert (one.tally.operations, one.findings) == (0, [])
+
+
+def test_a_program_in_trouble_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = Kernel()
+    monkeypatch.setattr(runner, "run", kernel.run)
+    one = hunt(tmp_path)
+    a, b = one.meter.pair.run({4: MOVES})
+    b[4].lines.append("x memory 1")
+    assert list(one.investigate({4: MOVES}, a, b, 9)) == []
+    assert one.tally.operations == 0
+
+
+def test_a_finding_is_written_and_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(runner, "run", Kernel().run)
+    meant = Allowance("unused", "t", "why", ("lock",), ("walk",), insns=50)
+    one = hunt(tmp_path, (meant,))
+    investigate(one, {4: MOVES})
+    where = finding.write(one.findings[0], tmp_path / "out")
+    shrunk = program.parse((where / "program.fuzz").read_text())
+    assert shrunk == one.findings[0].program
+    text = (where / "dearer").read_text()
+    assert "instructions" in text.splitlines()[0]
+    assert [line.split()[0] for line in text.splitlines()[2:]] == ["function", "walk"]
+    assert (where / "a.log").read_text().startswith("# side a: stock")
+    report.show(one)
+    said = capsys.readouterr().out
+    assert "no operation needed the entry: unused" in said
+    assert "1 findings" in said
+    assert "walk +" in said
+    row = report.as_json(one)
+    assert row["allowed"] == {"unused": 0}
+    assert row["findings"][0]["operation"] == "move move"
+    report.show_programs(one, {0: MOVES})
+    said = capsys.readouterr().out
+    assert "+1600" in said
+    assert "walk +1600" in said
+
+
+def test_seeded_regressions_are_found_or_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(runner, "run", Kernel().run)
+    a = side(tmp_path, has_series=False)
+    dear, other, cheap = (
+        Bug(name, "", "", ("arm64",), (verb,))
+        for name, verb in (("dear", "move"), ("dearly", "lock"), ("hidden", "move"))
+    )
+    search = Search(Meter(Pair(a, replace(a)), WATCH), 1, 120)
+    results = detection.look_for_all(search, [dear, other, cheap], tmp_path / "out", Progress())
+    found = results[0].finding
+    assert found
+    assert len(found.program) == 2
+    assert found.sides == ("stock", "stock quire_bug=dear")
+    assert results[0].programs == found.number + 1 <= 120
+    # Something grew, but in no operation that the table names.
+    assert [result.missed for result in results] == [False, True, True]
+    assert (tmp_path / f"out/dear/dearer-{found.number}/program.fuzz").exists()
+    assert "hidden: missed in 120 programs" in capsys.readouterr().err
+    report.show_regressions(a.kernel.arch, results, as_json=True)
+    rows = json.loads(capsys.readouterr().out)["regressions"]
+    assert [row["operations"] for row in rows] == [2, None, None]
+    report.show_regressions(a.kernel.arch, results, as_json=False)
+    assert "missed" in capsys.readouterr().out
