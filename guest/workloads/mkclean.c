@@ -56,6 +56,30 @@ static char *map_file(void)
 			  MAP_SHARED | MAP_FIXED_NOREPLACE, file, 0);
 }
 
+/* By the flag of the folio; an entry may be dirty as well. */
+static size_t dirty_folios(void)
+{
+	size_t folio = bench_number("size") * KIB, off, dirty = 0;
+
+	for (off = 0; off < area_len; off += folio) {
+		struct page_state state = pagemap_page(area + off);
+
+		if (!state.present)
+			die("the page at %zu KiB is not mapped", off / KIB);
+		dirty += !!(kpage_flags(state.pfn) & KPF_DIRTY);
+	}
+	return dirty;
+}
+
+static void require_dirty(const char *when, size_t want)
+{
+	size_t dirty = dirty_folios();
+
+	if (dirty != want)
+		bench_fail("%s msync %zu folios are dirty, not %zu", when,
+			   dirty, want);
+}
+
 static void setup(void)
 {
 	unsigned long mib = bench_number("mib"), kib = bench_number("size");
@@ -78,12 +102,28 @@ static void run(void)
 {
 	int err;
 
+	require_dirty("before", area_len / (bench_number("size") * KIB));
 	env_after_tick();
 	quire_start();
 	err = msync(area, area_len, MS_SYNC);
 	quire_stop();
 	if (err)
 		die_errno("msync of %zu KiB", area_len / KIB);
+	require_dirty("after", 0);
+}
+
+static void require_not_cached(void)
+{
+	unsigned char *cached = malloc(area_len / PAGE_SIZE);
+	size_t n;
+
+	if (!cached || mincore(area, area_len, cached))
+		die_errno("cannot ask which pages are cached");
+	for (n = 0; n < area_len / PAGE_SIZE; n++) {
+		if (cached[n] & 1)
+			bench_fail("page %zu is still in the page cache", n);
+	}
+	free(cached);
 }
 
 /* What the device has must be what was written through the mapping. */
@@ -96,8 +136,7 @@ static void verify(void)
 	if (errno)
 		die_errno("POSIX_FADV_DONTNEED");
 	area = map_file();
-	if (pagemap_present(area, area_len / PAGE_SIZE))
-		bench_fail("the new mapping has pages already");
+	require_not_cached();
 	bad = pattern_verify(area, area_len, SEED);
 	if (bad >= 0)
 		bench_fail("page %ld of the device has wrong data", bad);

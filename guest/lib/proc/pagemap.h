@@ -40,6 +40,7 @@ bool pagemap_has_soft_dirty(void);
 void pagemap_clear_soft_dirty(void);
 
 /* Bits of kpage_flags(), numbers from include/uapi/linux/kernel-page-flags.h. */
+#define KPF_DIRTY		(1ull << 4)
 #define KPF_ANON		(1ull << 12)
 #define KPF_SWAPCACHE		(1ull << 13)
 #define KPF_SWAPBACKED		(1ull << 14)
