@@ -242,7 +242,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
 	plan.on_marker = on_marker;
 	plan.on_symbol = on_symbol;
 	if (!plan.target || !info->system_emulation) {
-		complain("counts in system emulation of aarch64 and x86_64, not in this one (%s)",
+		complain("counts in system emulation of aarch64, riscv64 and x86_64, not in this one (%s)",
 			 info->target_name);
 		return -1;
 	}

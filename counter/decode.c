@@ -5,6 +5,7 @@
 
 static const struct target *const targets[] = {
 	&target_aarch64,
+	&target_riscv64,
 	&target_x86_64,
 };
 

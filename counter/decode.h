@@ -63,6 +63,7 @@ struct target {
 const struct target *target_find(const char *name);
 
 extern const struct target target_aarch64;
+extern const struct target target_riscv64;
 extern const struct target target_x86_64;
 
 #endif

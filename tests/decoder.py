@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import random
 import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -115,6 +116,14 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
 @pytest.fixture(scope="module")
 def aarch64(library: ctypes.CDLL) -> Decoder:
     return Decoder(library, "aarch64", "aarch64-linux-gnu-", "aarch64")
+
+
+@pytest.fixture(scope="module")
+def riscv64(library: ctypes.CDLL) -> Decoder:
+    """The decoder for riscv64."""
+    if not shutil.which("riscv64-linux-gnu-as"):
+        pytest.skip("apt-get install binutils-riscv64-linux-gnu")
+    return Decoder(library, "riscv64", "riscv64-linux-gnu-", "riscv:rv64")
 
 
 @pytest.fixture(scope="module")

@@ -103,11 +103,15 @@ def test_x86_string_instructions(x86_64: Decoder, tmp_path: Path) -> None:
         assert (line, x86_64(code).rep) == (line, REP_X86[line])
 
 
-def test_markers(aarch64: Decoder, x86_64: Decoder, tmp_path: Path) -> None:
+def test_markers(aarch64: Decoder, riscv64: Decoder, x86_64: Decoder, tmp_path: Path) -> None:
     lines = ["movz xzr, #0x1fff, lsl #48", "movz xzr, #7, lsl #32", "movz x1, #0x1001, lsl #48"]
     infos = [aarch64(code) for code, _ in aarch64.assemble(tmp_path, lines)]
     assert [info.marker for info in infos] == [True, False, False]
     assert infos[0].payload == 0x1FFF
+    lines = ["slti zero, x17, 5", "slti zero, x18, -1", "slti zero, x15, 1", "slti a0, x17, 5"]
+    infos = [riscv64(code) for code, _ in riscv64.assemble(tmp_path, lines)]
+    assert [info.marker for info in infos] == [True, True, False, False]
+    assert [info.payload for info in infos[:2]] == [0x1005, 0x2FFF]
     lines = ["nopl 0x51552abc(%rax)", "nopl 0x51562abc(%rax)", "nopl 0x51552abc(%rcx)"]
     infos = [x86_64(code) for code, _ in x86_64.assemble(tmp_path, lines)]
     assert [info.marker for info in infos] == [True, False, False]
@@ -131,6 +135,51 @@ def test_plain_a64_instructions_cannot_fault(aarch64: Decoder, tmp_path: Path) -
     assert len(plain) > 10_000
     for _, text in aarch64.disassemble(tmp_path, b"".join(plain)):
         assert PLAIN_A64.fullmatch(f"{text} "), text
+
+
+PLAIN_RV = re.compile(
+    r"(c\.)?(addi?w?|addi4spn|addi16sp|s[lr][la]i64|sext\.w|zext\.b|li|lui|auipc|mv|nop|s[lr]li?w?|srai?w?|slti?u?|seqz|snez|sltz|sgtz|negw?"
+    r"|not|xori?|ori?|andi?|subw?|(mul|div|rem)\w*|unimp|\.[24]byte|\.insn)\s.*"
+)
+
+
+def test_plain_riscv_instructions_cannot_fault(riscv64: Decoder, tmp_path: Path) -> None:
+    numbers = random.Random(1)
+    full = [(numbers.getrandbits(32) | 3).to_bytes(4, "little") for _ in range(40_000)]
+    short = [numbers.getrandbits(16) for _ in range(40_000)]
+    short_plain = [
+        code
+        for code in (word.to_bytes(2, "little") for word in short if word & 3 != 3)
+        if riscv64(code).plain
+    ]
+    plain = [code for code in full if riscv64(code).plain]
+    assert len(plain) > 5_000 and len(short_plain) > 5_000
+    for _, text in riscv64.disassemble(tmp_path, b"".join(plain + short_plain)):
+        assert PLAIN_RV.fullmatch(f"{text} "), text
+
+
+TLB_RV = {
+    "sfence.vma": "sfence_all",
+    "sfence.vma zero, a0": "sfence_asid",
+    "sfence.vma a1": "sfence_va",
+    "sfence.vma a1, a0": "sfence_va",
+    "sinval.vma zero, zero": "sfence_all",
+    "sinval.vma zero, a0": "sfence_asid",
+    "sinval.vma a1, zero": "sfence_va",
+    "sfence.w.inval": "none",
+    "sfence.inval.ir": "none",
+    "csrw satp, a0": "none",
+    "hfence.gvma a0, a1": "none",
+    "sret": "none",
+    "wfi": "none",
+    "fence": "none",
+}
+
+
+def test_riscv_tlb_classes(riscv64: Decoder, tmp_path: Path) -> None:
+    flags = "-march=rv64gch_svinval"
+    for code, line in riscv64.assemble(tmp_path, list(TLB_RV), flags):
+        assert (line, riscv64.tlb_class(code)) == (line, TLB_RV[line])
 
 
 PLAIN_X86 = re.compile(

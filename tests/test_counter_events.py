@@ -61,6 +61,39 @@ def test_a_dsb_nxs_is_a_dsb(aarch64: Decoder) -> None:
     assert aarch64.event(0xD5033E3F.to_bytes(4, "little")) == "dsb"
 
 
+# A hint among the fences, which not every objdump knows.
+PAUSE = 0x0100000F.to_bytes(4, "little")
+
+
+def rv_kind(text: str) -> str:
+    """The kind of event of an instruction, by objdump's mnemonic."""
+    mnemonic = text.split(maxsplit=1)[0]
+    if re.match(r"amo|sc[.]", mnemonic):
+        return "atomic"
+    return {"fence": "fence", "fence.tso": "fence", "fence.i": "fence_i"}.get(mnemonic, "none")
+
+
+def test_riscv_events_are_what_objdump_says(riscv64: Decoder, tmp_path: Path) -> None:
+    """Random instructions of the opcodes that atomics and fences have, and of loads."""
+    numbers = random.Random(3)
+    amo, lr, fence, fence_i, load = 0x202F, 0x1000202F, 0x0F, 0x100F, 0x03
+    groups = [(0x607F, amo), (0xF9F0607F, lr), (0x7F, fence), (0xF00FFFFF, fence), (0x7F, load)]
+    groups += [(0xFFFFFFFF, fence_i)]
+    words = [
+        (numbers.getrandbits(32) & ~mask | bits).to_bytes(4, "little")
+        for mask, bits in groups
+        for _ in range(5_000)
+    ]
+    seen: set[str] = set()
+    for code, text in riscv64.disassemble(tmp_path, b"".join(words)):
+        if code == PAUSE:
+            assert riscv64.event(code) == "none"
+        elif not text.startswith("."):
+            assert riscv64.event(code) == rv_kind(text), text
+            seen.add(text.split(maxsplit=1)[0])
+    assert {"fence", "fence.i", "lr.d.aq", "sc.w.rl", "amoadd.w", "amomaxu.d.aqrl", "ld"} <= seen
+
+
 EVENTS_X86 = {
     "lock incl (%rsi)": "atomic",
     "lock cmpxchg16b (%r8)": "atomic",
@@ -119,10 +152,12 @@ def test_x86_events_are_what_objdump_says(x86_64: Decoder, tmp_path: Path) -> No
 
 
 BRANCHES = {
+    "riscv64": ("jal .+0xffffe", "j .-0x100000", "j .-0x2a", "j .+0x7fe", "j .-0x800", "jal ."),
     "aarch64": ("bl .+0x7fffffc", "b .-0x8000000", "bl .", "b .+4"),
     "x86_64": ("call .+0x7fffffff", "jmp .-0x7ffffff0", "jmp .-0x7e", "jmp .+0x81", "call ."),
 }
 NO_BRANCHES = {
+    "riscv64": ("bnez a0, .+8", "beqz s0, .+8", "jr a0", "jalr a0", "ret", "ecall"),
     "aarch64": ("b.ne .+8", "cbz x0, .+8", "tbz x0, #1, .+8", "br x1", "blr x1", "ret", "svc #1"),
     "x86_64": (
         "jne .+0x1234",
