@@ -137,7 +137,7 @@ def test_the_unmapping_itself_is_told_apart() -> None:
     one = cell("swapout")
     stock = sample(256_000, try_to_unmap_one=25_600, zram_write_page=200_000)
     (row,) = table_of([stock], [stock], one).rows
-    assert row.a.own == 100
+    assert (row.a.own, one.workload.own_name) == (100, "unmapping")
 
 
 def test_the_catalogue_has_what_the_mission_names() -> None:

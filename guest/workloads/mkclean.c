@@ -6,8 +6,8 @@
  * completes each bio inside the call.
  *
  * write() in chunks of the folio size gives the page cache folios of that size.
- * Each page is then written through the mapping: a fault each, so every folio
- * is mapped by PTEs, those of 2 MiB too.
+ * Each page is then written through the mapping: a fault each. The first fault
+ * in a folio of 2 MiB maps all of it, by its PMD.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +23,7 @@
 #include "memory/pattern.h"
 #include "proc/knob.h"
 #include "proc/pagemap.h"
+#include "proc/proc.h"
 #include "process/map.h"
 #include "report/die.h"
 #include "run/bench.h"
@@ -80,6 +81,15 @@ static void require_dirty(const char *when, size_t want)
 			   dirty, want);
 }
 
+static void check_mapping(unsigned long kib)
+{
+	unsigned long by_pmd = smaps_kib(area, "FilePmdMapped") * KIB;
+
+	if (by_pmd != (kib * KIB == PMD_SIZE ? area_len : 0))
+		bench_fail("%lu of %zu KiB are mapped by PMD", by_pmd / KIB,
+			   area_len / KIB);
+}
+
 static void setup(void)
 {
 	unsigned long mib = bench_number("mib"), kib = bench_number("size");
@@ -95,6 +105,7 @@ static void setup(void)
 	area = map_file();
 	pattern_write(area, area_len, SEED);
 	bench_check_folios(area, area_len, kib);
+	check_mapping(kib);
 	bench_work(area_len / PAGE_SIZE, 1);
 }
 

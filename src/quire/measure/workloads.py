@@ -60,6 +60,8 @@ class Workload:
     counters: tuple[str, ...] = ()
     # The symbols that the workload is about, if other code costs more.
     own: tuple[str, ...] = ()
+    # What the table calls them: the group's name.
+    own_name: str = "own symbols"
     # Stretches whose instructions are counted separately: name:begin symbol:end symbol.
     spans: tuple[str, ...] = ()
     # Functions whose calls are counted.
@@ -203,7 +205,7 @@ def of_program(source: Path) -> Workload:
 def _fields(row: dict[str, Any], groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     found = {key: tuple(v) if isinstance(v, list) else v for key, v in row.items()}
     if isinstance(row.get("own"), str):
-        found["own"] = tuple(groups[row["own"]])
+        found["own"], found["own_name"] = tuple(groups[row["own"]]), row["own"]
     if "variants" in row:
         found["variants"] = tuple(
             tuple((name, str(value)) for name, value in variant.items())

@@ -69,7 +69,7 @@ def _add(table: Table, row: Row, *, posted: bool) -> None:
     if row.a.own and row.b.own:
         ratio = row.a.own / row.b.own
         own = (number(row.a.own), number(row.b.own))
-        table.add_row("  unmapping alone", "", *own, _ratio(ratio))
+        table.add_row(f"  {row.cell.workload.own_name} alone", "", *own, _ratio(ratio))
 
 
 def number(value: float) -> str:
