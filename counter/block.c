@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "block.h"
+#include "lines.h"
+#include "locks.h"
 #include "qemu_plugin_api.h"
 #include "symbols.h"
 
@@ -29,7 +31,7 @@ static bool take_marker(const struct block_plan *plan,
 	unsigned int op = info->payload >> 12;
 
 	if (!info->marker || addr >= UPPER_HALF ||
-	    op < MARKER_START || op > MARKER_DISARM)
+	    op < MARKER_START || op > MARKER_TABLE)
 		return false;
 	qemu_plugin_register_vcpu_insn_exec_cb(insn, plan->on_marker,
 					       QEMU_PLUGIN_CB_NO_REGS,
@@ -79,16 +81,14 @@ static void enter_symbol(const struct block_plan *plan,
 	cell_add_on_exec(insn, sym->calls, 1);
 }
 
-/* Counts the events that @insn causes. Its symbol may be NULL. */
-static void count_events(const struct fixed_cells *fixed,
-			 struct qemu_plugin_insn *insn, struct symbol *sym,
-			 const struct insn_info *info)
+/* Counts the event that @insn is. Its symbol may be NULL. */
+static void count_event(const struct fixed_cells *fixed,
+			struct qemu_plugin_insn *insn, struct symbol *sym,
+			int event)
 {
-	if (info->event < 0)
-		return;
-	cell_add_on_exec(insn, fixed->events[info->event], 1);
+	cell_add_on_exec(insn, fixed->events[event], 1);
 	if (sym)
-		cell_add_on_exec(insn, symbol_event(sym, info->event), 1);
+		cell_add_on_exec(insn, symbol_event(sym, event), 1);
 }
 
 /* Where to count the instruction at @addr; counts the call, if it is one. */
@@ -103,7 +103,15 @@ static cell_t cell_of(const struct block_plan *plan,
 	sym = symbol_at(addr);
 	if (sym && addr == sym->start)
 		enter_symbol(plan, insn, sym);
-	count_events(&plan->fixed, insn, sym, info);
+	if (info->event >= 0)
+		count_event(&plan->fixed, insn, sym, info->event);
+	if (info->branch)
+		locks_count(insn, sym, addr + info->distance);
+	lines_watch(insn, sym);
+	if (info->clears_line)
+		lines_count_write(insn, sym);
+	if (info->spin_lock)
+		locks_count_inlined(insn, sym);
 	return sym ? sym->insns : plan->fixed.other;
 }
 

@@ -39,6 +39,11 @@ void cell_add_on_mem(struct qemu_plugin_insn *insn, enum qemu_plugin_mem_rw rw,
 		&chunks[cell / CHUNK_CELLS][cell % CHUNK_CELLS], n);
 }
 
+void cell_add(cell_t cell, uint64_t n)
+{
+	chunks[cell / CHUNK_CELLS][cell % CHUNK_CELLS] += n;
+}
+
 static uint64_t chunk_value(unsigned int c, unsigned int i)
 {
 	return chunks[c][i];
@@ -87,6 +92,13 @@ void cell_add_on_mem(struct qemu_plugin_insn *insn, enum qemu_plugin_mem_rw rw,
 {
 	qemu_plugin_register_vcpu_mem_inline_per_vcpu(
 		insn, rw, QEMU_PLUGIN_INLINE_ADD_U64, cell_entry(cell), n);
+}
+
+void cell_add(cell_t cell, uint64_t n)
+{
+	uint64_t *v = qemu_plugin_scoreboard_find(chunks[cell / CHUNK_CELLS], 0);
+
+	v[cell % CHUNK_CELLS] += n;
 }
 
 static uint64_t chunk_value(unsigned int c, unsigned int i)

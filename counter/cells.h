@@ -31,6 +31,9 @@ void cell_add_on_exec(struct qemu_plugin_insn *insn, cell_t cell, uint64_t n);
 void cell_add_on_mem(struct qemu_plugin_insn *insn, enum qemu_plugin_mem_rw rw,
 		     cell_t cell, uint64_t n);
 
+/* Adds @n to @cell now. There must be one vCPU only. */
+void cell_add(cell_t cell, uint64_t n);
+
 /* Copies the values of the cells below @n, summed over the vCPUs, to @to. */
 void cells_read(uint64_t *to, unsigned int n);
 

@@ -16,11 +16,14 @@
 
 #include "block.h"
 #include "decode.h"
+#include "lines.h"
+#include "locks.h"
 #include "qemu_plugin_api.h"
 #include "regions.h"
 #include "spans.h"
 #include "stream.h"
 #include "symbols.h"
+#include "tables.h"
 #include "util.h"
 
 QUIRE_EXPORT int qemu_plugin_version = QUIRE_PLUGIN_API;
@@ -31,7 +34,8 @@ static struct block_plan plan;
 static struct report report;
 
 /* The arguments NAME=VALUE. */
-static const char *out_path, *symbols_path, *stream_path, *watch_path, *detail;
+static const char *out_path, *symbols_path, *stream_path, *watch_path, *detail,
+	*locks_path, *lines;
 static const struct {
 	const char *name;
 	const char **value;
@@ -41,6 +45,8 @@ static const struct {
 	{ "stream", &stream_path },
 	{ "watch", &watch_path },
 	{ "detail", &detail },
+	{ "locks", &locks_path },
+	{ "lines", &lines },
 };
 
 /* Taken by each callback: several vCPUs may translate and run at once. */
@@ -65,14 +71,30 @@ static void switch_arming(bool on)
 		qemu_plugin_reset(plugin_id, on_reset);
 }
 
+/*
+ * QEMU 7.2 may keep a pointer to an instruction's memory callbacks when it
+ * leaves the block behind it. It would use that at the next interrupt, also
+ * after a reset has freed the callbacks.
+ */
+static bool stays_armed(void)
+{
+	return QUIRE_PLUGIN_API == 1 && report.lines;
+}
+
 static void on_marker(unsigned int vcpu, void *udata)
 {
 	unsigned int payload = (uintptr_t)udata;
 	unsigned int op = payload >> 12, id = payload & 0xfff;
 
 	(void)vcpu;
+	if (op == MARKER_TABLE) {
+		if (report.lines)
+			tables_spell(id);
+		return;
+	}
 	if (op == MARKER_ARM || op == MARKER_DISARM) {
-		switch_arming(op == MARKER_ARM);
+		if (op == MARKER_ARM || !stays_armed())
+			switch_arming(op == MARKER_ARM);
 		return;
 	}
 	pthread_mutex_lock(&lock);
@@ -162,7 +184,7 @@ static bool parse_argument(const char *text)
 	value = value_of(text, "span");
 	if (value)
 		return span_add(value);
-	complain("argument \"%s\" is unknown; there are symbols=FILE, span=NAME:BEGIN:END, stream=FILE, watch=FILE, detail=on and out=FILE",
+	complain("argument \"%s\" is unknown; there are symbols=FILE, span=NAME:BEGIN:END, stream=FILE, watch=FILE, detail=on, locks=FILE, lines=on and out=FILE",
 		 text);
 	return false;
 }
@@ -184,7 +206,7 @@ static bool check_arguments(void)
 	else if (!stream_path && detail)
 		complain("detail=on needs stream=FILE");
 	else
-		return is_on("detail", detail);
+		return is_on("detail", detail) && is_on("lines", lines);
 	return false;
 }
 
@@ -192,6 +214,7 @@ static bool use_arguments(void)
 {
 	return (!symbols_path || symbols_load(symbols_path)) &&
 	       spans_resolve() &&
+	       (!locks_path || locks_load(locks_path)) &&
 	       (!watch_path || stream_watch(watch_path));
 }
 
@@ -226,6 +249,13 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
 	fixed_cells_init(&report.fixed);
 	if (!parse_arguments(argc, argv) || !open_files())
 		return -1;
+	if (lines && info->system.max_vcpus != 1) {
+		complain("lines=on needs a machine with one CPU (-smp 1)");
+		return -1;
+	}
+	report.lines = lines;
+	if (lines)
+		lines_enable(&report.fixed);
 	report.target = plan.target;
 	plan.fixed = report.fixed;
 	/* By now the cells of totals exist, and no others. */

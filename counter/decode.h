@@ -9,7 +9,15 @@
 
 #define INSN_MAX_BYTES	15	/* the longest, on x86 */
 #define TLB_CLASSES	4
-#define EVENT_KINDS	4
+#define EVENT_KINDS	4	/* that the target's instructions cause */
+
+/* Kinds of events that the instruction alone does not tell: lines.h, tables.h. */
+enum {
+	KIND_LINES_READ = EVENT_KINDS,
+	KIND_LINES_WRITTEN,
+	KIND_TABLE_WORDS,
+	ALL_KINDS,
+};
 
 /* Marker operations: the upper four bits of a marker's payload. */
 enum marker_op {
@@ -17,6 +25,7 @@ enum marker_op {
 	MARKER_STOP = 2,
 	MARKER_ARM = 3,
 	MARKER_DISARM = 4,
+	MARKER_TABLE = 5,
 };
 
 enum string_rep {
@@ -37,6 +46,10 @@ struct insn_info {
 	int tlb_class;		/* index into target->tlb_class, or -1 */
 	int event;		/* index into target->event, or -1 */
 	enum string_rep rep;
+	bool branch;		/* a direct call or jump, not a conditional one */
+	int64_t distance;	/* of a branch: from its address to its target */
+	bool clears_line;	/* zeroes a line, without a memory callback */
+	bool spin_lock;		/* what takes a spin lock where that is inlined */
 };
 
 struct target {

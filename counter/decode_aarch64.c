@@ -74,6 +74,15 @@ static bool is_atomic(uint32_t insn)
 	       matches(insn, 0xbfe00000, 0x88200000);	/* STXP, STLXP */
 }
 
+/*
+ * CASA with a 32-bit register: queued_spin_lock() and its siblings for trylock
+ * and write_lock(). Without preemption, arm64's kernel inlines them.
+ */
+static bool is_spin_lock(uint32_t insn)
+{
+	return matches(insn, 0xffe0fc00, 0x88e07c00);
+}
+
 /* DSB with option 0 or 4 is SSBB or PSSBB, which order only speculation. */
 static int barrier(uint32_t insn)
 {
@@ -86,6 +95,14 @@ static int barrier(uint32_t insn)
 	if (matches(insn, 0xfffff0ff, 0xd50330df))
 		return ISB;
 	return -1;
+}
+
+/* B and BL: 26 bits, signed, in units of four bytes. */
+static void decode_branch(uint32_t insn, struct insn_info *info)
+{
+	info->branch = matches(insn, 0x7c000000, 0x14000000);
+	if (info->branch)
+		info->distance = (int32_t)(insn << 6) >> 4;
 }
 
 /*
@@ -121,6 +138,9 @@ static struct insn_info decode(const uint8_t *code, size_t len)
 	info.plain = is_plain(insn);
 	info.tlb_class = tlbi_class(insn);
 	info.event = is_atomic(insn) ? ATOMIC : barrier(insn);
+	info.clears_line = matches(insn, 0xffffffe0, 0xd50b7420);
+	info.spin_lock = is_spin_lock(insn);
+	decode_branch(insn, &info);
 	return info;
 }
 

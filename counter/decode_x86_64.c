@@ -188,6 +188,27 @@ static enum string_rep string_rep(const struct opcode *op)
 	return REP_NONE;
 }
 
+/* call and jmp; @code is where the instruction begins. */
+static void decode_branch(const uint8_t *code, const struct opcode *op,
+			  struct insn_info *info)
+{
+	int64_t before = op->rest - code;
+
+	if (op->two)
+		return;
+	if ((op->byte == 0xe8 || op->byte == 0xe9) && op->rest_len >= 4) {
+		const uint8_t *r = op->rest;
+		uint32_t rel = r[0] | r[1] << 8 | r[2] << 16 |
+			       (uint32_t)r[3] << 24;
+
+		info->distance = before + 4 + (int32_t)rel;
+		info->branch = true;
+	} else if (op->byte == 0xeb && op->rest_len >= 1) {
+		info->distance = before + 1 + (int8_t)op->rest[0];
+		info->branch = true;
+	}
+}
+
 /* nopl disp32(%rax) with the marker's number as displacement */
 static bool is_marker(const uint8_t *code, size_t len)
 {
@@ -211,6 +232,7 @@ static struct insn_info decode(const uint8_t *code, size_t len)
 	info.tlb_class = tlb_class(&op);
 	info.event = event(&op);
 	info.rep = string_rep(&op);
+	decode_branch(code, &op, &info);
 	return info;
 }
 

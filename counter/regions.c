@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lines.h"
+#include "locks.h"
 #include "regions.h"
 #include "spans.h"
 #include "stream.h"
+#include "tables.h"
 #include "util.h"
 
 #define MAX_REGIONS	4096	/* twelve bits of a marker's payload */
@@ -26,10 +29,10 @@ static struct region *regions[MAX_REGIONS];
 static struct region *open_regions;
 static char trouble[256];
 
-void regions_init(const struct report *how, unsigned int only)
+void regions_init(const struct report *how, unsigned int below)
 {
 	report = how;
-	totals = only;
+	totals = below;
 }
 
 void regions_spoil(const char *fmt, ...)
@@ -59,10 +62,17 @@ void region_start(unsigned int id)
 		regions_spoil("region %u was started twice without a stop", id);
 		return;
 	}
+	if (open_regions && report->lines) {
+		regions_spoil("region %u was started within another, which lines=on cannot count",
+			      id);
+		return;
+	}
 	r->open = true;
 	r->next_open = open_regions;
 	open_regions = r;
 	read_cells(&r->before);
+	if (report->lines)
+		lines_start(id);
 }
 
 static void remove_open(struct region *r)
@@ -101,6 +111,8 @@ void region_stop(unsigned int id)
 		regions_spoil("region %u was stopped without a start", id);
 		return;
 	}
+	if (report->lines)
+		lines_stop();
 	read_cells(&run);
 	if (r->spans.open)
 		spans_switch(&r->spans, r->spans.open, all_insns());
@@ -111,7 +123,7 @@ void region_stop(unsigned int id)
 	stream_stop(report, id, &run);
 }
 
-static void write_region(FILE *out, unsigned int id, const struct region *r)
+static void write_region(FILE *out, unsigned int id, struct region *r)
 {
 	if (r->open)
 		regions_spoil("region %u was started and never stopped", id);
@@ -121,10 +133,15 @@ static void write_region(FILE *out, unsigned int id, const struct region *r)
 	 */
 	if ((int64_t)tally_of(&r->sum, report->fixed.rep) < 0)
 		regions_spoil("rep instructions cannot be counted without -icount");
+	if (!tables_spelt())
+		regions_spoil("the last page table's frame number is incomplete");
+	tables_add(id, &r->sum, &report->fixed);
 	report_totals(out, report, id, r->runs, &r->sum);
 	spans_write(out, id, &r->spans);
-	if (!totals)
-		report_symbols(out, report, id, &r->sum);
+	if (totals)
+		return;
+	report_symbols(out, report, id, &r->sum);
+	locks_write(out, id, &r->sum);
 }
 
 void regions_write(FILE *out)

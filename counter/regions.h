@@ -15,10 +15,10 @@
 #include "symbols.h"
 
 /*
- * Set once, before the first region. If @totals is not zero, regions count only
- * the totals: the cells below @totals, without those of each symbol.
+ * Set once, before the first region. If @below is not zero, regions count only
+ * the totals: the cells below it, without those of each symbol.
  */
-void regions_init(const struct report *report, unsigned int totals);
+void regions_init(const struct report *how, unsigned int below);
 
 void region_start(unsigned int id);
 void region_stop(unsigned int id);

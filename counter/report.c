@@ -5,6 +5,20 @@
 #include "report.h"
 #include "symbols.h"
 
+/* The name of a kind of events, or NULL if it is not in use. */
+static const char *kind_name(const struct report *report, int kind)
+{
+	static const char *const names[] = {
+		[KIND_LINES_READ] = "lines_read",
+		[KIND_LINES_WRITTEN] = "lines_written",
+		[KIND_TABLE_WORDS] = "table_words",
+	};
+
+	if (kind < EVENT_KINDS)
+		return report->target->event[kind];
+	return report->lines ? names[kind] : NULL;
+}
+
 void report_totals(FILE *out, const struct report *report, unsigned int id,
 		   uint64_t runs, const struct tally *tally)
 {
@@ -20,14 +34,16 @@ void report_totals(FILE *out, const struct report *report, unsigned int id,
 	for (int i = 0; i < TLB_CLASSES && target->tlb_class[i]; i++)
 		fprintf(out, "tlb %u %s %" PRIu64 "\n", id,
 			target->tlb_class[i], tally_of(tally, fixed->tlb[i]));
-	for (int i = 0; i < EVENT_KINDS && target->event[i]; i++)
-		fprintf(out, "event %u %s %" PRIu64 "\n", id, target->event[i],
-			tally_of(tally, fixed->events[i]));
+	for (int i = 0; i < ALL_KINDS; i++)
+		if (kind_name(report, i))
+			fprintf(out, "event %u %s %" PRIu64 "\n", id,
+				kind_name(report, i),
+				tally_of(tally, fixed->events[i]));
 }
 
 static void pair(FILE *out, const char *name, uint64_t n)
 {
-	if (n)
+	if (n && name)
 		fprintf(out, " %s=%" PRIu64, name, n);
 }
 
@@ -39,15 +55,16 @@ void report_nonzero(FILE *out, const struct report *report,
 
 	for (int i = 0; i < TLB_CLASSES && target->tlb_class[i]; i++)
 		pair(out, target->tlb_class[i], tally_of(tally, fixed->tlb[i]));
-	for (int i = 0; i < EVENT_KINDS && target->event[i]; i++)
-		pair(out, target->event[i], tally_of(tally, fixed->events[i]));
+	for (int i = 0; i < ALL_KINDS; i++)
+		pair(out, kind_name(report, i),
+		     tally_of(tally, fixed->events[i]));
 }
 
 /* The counts of all functions of one name. */
 struct line {
 	uint64_t insns;
 	uint64_t calls;
-	uint64_t events[EVENT_KINDS];
+	uint64_t events[ALL_KINDS];
 };
 
 static void add_symbol(struct line *line, const struct symbol *sym,
@@ -55,7 +72,7 @@ static void add_symbol(struct line *line, const struct symbol *sym,
 {
 	line->insns += tally_of(tally, sym->insns);
 	line->calls += tally_of(tally, sym->calls);
-	for (int i = 0; i < EVENT_KINDS; i++)
+	for (int i = 0; i < ALL_KINDS; i++)
 		if (sym->events[i].used)
 			line->events[i] += tally_of(tally, sym->events[i].cell);
 }
@@ -76,8 +93,8 @@ void report_symbols(FILE *out, const struct report *report, unsigned int id,
 			continue;
 		fprintf(out, "sym %u %s %" PRIu64 " %" PRIu64, id, name,
 			line.insns, line.calls);
-		for (int k = 0; k < EVENT_KINDS; k++)
-			pair(out, report->target->event[k], line.events[k]);
+		for (int k = 0; k < ALL_KINDS; k++)
+			pair(out, kind_name(report, k), line.events[k]);
 		fputc('\n', out);
 	}
 }

@@ -12,6 +12,7 @@
 struct report {
 	const struct target *target;
 	struct fixed_cells fixed;
+	bool lines;		/* lines=on */
 };
 
 /* "region", "tlb" and "event" lines of region @id. */

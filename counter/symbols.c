@@ -143,17 +143,37 @@ void symbol_need_cells(struct symbol *sym)
 	counted[n_counted++] = sym;
 }
 
+static struct symbol *find(uint64_t addr)
+{
+	return n_symbols ? bsearch(&addr, symbols, n_symbols, sizeof(*symbols),
+				   compare_address)
+			 : NULL;
+}
+
+struct symbol *symbol_starting(uint64_t addr)
+{
+	struct symbol *sym = find(addr);
+
+	return sym && sym->start == addr ? sym : NULL;
+}
+
 struct symbol *symbol_at(uint64_t addr)
 {
-	struct symbol *sym;
+	struct symbol *sym = find(addr);
 
-	if (!n_symbols)
-		return NULL;
-	sym = bsearch(&addr, symbols, n_symbols, sizeof(*symbols),
-		      compare_address);
 	if (sym)
 		symbol_need_cells(sym);
 	return sym;
+}
+
+unsigned int symbol_number(const struct symbol *sym)
+{
+	return sym ? sym - symbols + 2 : 1;
+}
+
+struct symbol *symbol_numbered(unsigned int number)
+{
+	return number == 1 ? NULL : &symbols[number - 2];
 }
 
 cell_t symbol_event(struct symbol *sym, int kind)

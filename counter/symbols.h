@@ -16,6 +16,8 @@
 typedef uint32_t span_set_t;
 #define MAX_SPANS	32
 
+struct lock_call;
+
 struct symbol {
 	uint64_t start;
 	uint64_t end;		/* the first address after it */
@@ -26,9 +28,11 @@ struct symbol {
 	struct {
 		bool used;	/* an instruction of this kind was translated */
 		cell_t cell;
-	} events[EVENT_KINDS];
+	} events[ALL_KINDS];
 	span_set_t begins;	/* spans that begin at its first instruction */
 	span_set_t ends;	/* spans that end before it */
+	const char *lock;	/* its name in locks=FILE, or NULL */
+	struct lock_call *lock_calls;	/* that its code makes */
 };
 
 /*
@@ -42,8 +46,15 @@ bool symbols_load(const char *path);
 /* The symbol that contains @addr, with its cells created, or NULL. */
 struct symbol *symbol_at(uint64_t addr);
 
+/* The symbol that begins at @addr, or NULL. */
+struct symbol *symbol_starting(uint64_t addr);
+
 /* Creates its cells for instructions and calls, unless it has them. */
 void symbol_need_cells(struct symbol *sym);
+
+/* A number for it, above zero; NULL has one, too. */
+unsigned int symbol_number(const struct symbol *sym);
+struct symbol *symbol_numbered(unsigned int number);
 
 /* The cell of @sym for events of that kind. */
 cell_t symbol_event(struct symbol *sym, int kind);

@@ -11,7 +11,7 @@ void fixed_cells_init(struct fixed_cells *fixed)
 	fixed->rep = cell_new();
 	for (int i = 0; i < TLB_CLASSES; i++)
 		fixed->tlb[i] = cell_new();
-	for (int i = 0; i < EVENT_KINDS; i++)
+	for (int i = 0; i < ALL_KINDS; i++)
 		fixed->events[i] = cell_new();
 }
 
@@ -50,6 +50,12 @@ void tally_add(struct tally *sum, const struct tally *more)
 	for (unsigned int i = 0; i < more->n; i++)
 		sum->values[i] += more->values[i];
 	sum->named += more->named;
+}
+
+void tally_raise(struct tally *tally, cell_t cell, uint64_t n)
+{
+	grow(tally, cell + 1);
+	tally->values[cell] += n;
 }
 
 uint64_t tally_of(const struct tally *tally, cell_t cell)

@@ -14,7 +14,7 @@ struct fixed_cells {
 	cell_t user;		/* instructions at addresses of the lower half */
 	cell_t other;		/* those of the upper half, outside any symbol */
 	cell_t tlb[TLB_CLASSES];
-	cell_t events[EVENT_KINDS];	/* of the upper half */
+	cell_t events[ALL_KINDS];	/* of the upper half */
 	cell_t rep;		/* completed rep movs, stos and lods */
 };
 
@@ -35,6 +35,9 @@ void tally_now(struct tally *tally, unsigned int n);
 void tally_subtract(struct tally *tally, const struct tally *earlier);
 
 void tally_add(struct tally *sum, const struct tally *more);
+
+/* Adds @n to the value of @cell. */
+void tally_raise(struct tally *tally, cell_t cell, uint64_t n);
 
 /* The value of @cell; zero if the tally is without it. */
 uint64_t tally_of(const struct tally *tally, cell_t cell);

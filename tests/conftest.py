@@ -20,6 +20,9 @@ from hypothesis import settings
 
 from quire.host import process
 
+# Their fixtures are for several files.
+pytest_plugins = ("counter_bench", "decoder")
+
 # The host may be busy; a slow example is not a failure.
 settings.register_profile("quire", deadline=None)
 settings.load_profile("quire")
@@ -210,7 +213,8 @@ def quire(server: Server, project: Path, tmp_path: Path) -> Quire:
         #!/bin/sh
         echo "fake-gcc 12.2.0"
     """)
-    for name in ("aarch64-linux-gnu-gcc", "gcc"):
+    # The browser is only for slow tests.
+    for name in ("aarch64-linux-gnu-gcc", "gcc", "chromium-headless-shell"):
         (tools / name).write_text(script)
         (tools / name).chmod(0o755)
     return Quire(server, project, tmp_path / "build", tools)
@@ -218,8 +222,8 @@ def quire(server: Server, project: Path, tmp_path: Path) -> Quire:
 
 # Programs that a test may take away.
 REMOVABLE = frozenset(
-    "aarch64-linux-gnu-gcc apt-cache apt-get arm-linux-gnueabihf-gcc clang-tidy flex id "
-    "qemu-system-x86_64 riscv64-linux-gnu-gcc shellcheck".split()
+    "aarch64-linux-gnu-gcc apt-cache apt-get arm-linux-gnueabihf-gcc chromium-headless-shell "
+    "clang-tidy flex id qemu-system-x86_64 riscv64-linux-gnu-gcc shellcheck".split()
 )
 
 

@@ -1,184 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The counting plugin against guests with instructions counted by hand.
-
-The guests are counter/tests/*.S; comments in their code give the expected counts.
-"""
+"""The counting plugin against guests with instructions counted by hand."""
 
 from __future__ import annotations
 
 import re
-import subprocess
-from collections import Counter
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
-from known import ARM64, X86_64
-
-from quire.arch import Architecture
-from quire.boot import counts, qemu, stops
-from quire.boot.counts import SymbolCount
-
-ROOT = Path(__file__).resolve().parent.parent
-COUNTER = ROOT / "counter"
-TIMEOUT = 60
-ICOUNT = ("-icount", "shift=0,sleep=off")
-
-
-@dataclass(frozen=True)
-class Target:
-    """How one architecture's guest is built and started."""
-
-    arch: Architecture
-    stem: str
-    machine: tuple[str, ...]
-    start: tuple[str, ...]
-    # The regions that interrupts disturb, also in a span; the handler's name and length.
-    interrupted: int
-    held: int
-    handler: str
-    handler_insns: int
-
-
-TARGETS = [
-    Target(
-        ARM64,
-        "aarch64",
-        ("-M", "virt", "-cpu", "max"),
-        ("-device", "loader,cpu-num=0,file={elf}"),
-        interrupted=9,
-        held=15,
-        handler="el1_irq",
-        handler_insns=4,
-    ),
-    Target(
-        X86_64,
-        "x86_64",
-        ("-M", "microvm,acpi=off,auto-kernel-cmdline=off,pit=off,pic=off,rtc=off", "-cpu", "max"),
-        ("-kernel", "{elf}"),
-        interrupted=15,
-        held=22,
-        handler="k_timer",
-        handler_insns=2,
-    ),
-]
-
-
-def call(*argv: str | Path) -> str:
-    """Run a tool; it must succeed."""
-    done = subprocess.run(
-        [str(word) for word in argv], text=True, capture_output=True, check=False, timeout=TIMEOUT
-    )
-    assert done.returncode == 0, f"{argv}\n{done.stdout}{done.stderr}"
-    return done.stdout
-
-
-@dataclass
-class Bench:
-    """A plugin and a place to build and run guests in."""
-
-    target: Target
-    directory: Path
-    plugin: Path
-
-    def build(self, *defines: str) -> Path:
-        """Build the guest's ELF file and its symbol list."""
-        target, elf = self.target, self.directory / "-".join(["guest", *defines])
-        script = COUNTER / "tests" / f"{target.stem}.ld"
-        flags = ["-nostdlib", "-static", "-no-pie", "-Wl,--build-id=none", f"-Wl,-T,{script}"]
-        call(
-            f"{target.arch.cross_compile}gcc",
-            *flags,
-            *(f"-D{name}" for name in defines),
-            *("-o", elf, COUNTER / "tests" / f"{target.stem}.S"),
-        )
-        listing = call(f"{target.arch.cross_compile}nm", "-n", elf)
-        rows = re.findall(r"^(f[0-9a-f]{15}) \w (\w+)$", listing, re.M)
-        # k_unnamed… is kernel code without a symbol.
-        named = [
-            f"{address} {name.partition('__')[0]}\n"
-            for address, name in rows
-            if not name.startswith("k_unnamed")
-        ]
-        elf.with_suffix(".symbols").write_text("".join(named))
-        return elf
-
-    def qemu(self, elf: Path, arguments: str, *more: str) -> subprocess.CompletedProcess[str]:
-        """Run QEMU with the plugin until it exits."""
-        target = self.target
-        argv = [qemu.of(target.arch).binary, *target.machine, "-m", "64", "-smp", "1"]
-        argv += ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
-        argv += [word.format(elf=elf) for word in target.start]
-        argv += ["-plugin", f"{self.plugin}{arguments}", *more]
-        return subprocess.run(argv, text=True, capture_output=True, check=False, timeout=TIMEOUT)
-
-    def count(self, *defines: str, icount: bool = True, more: str = "") -> list[str]:
-        """The plugin's output lines for the guest built with `defines`."""
-        elf = self.build(*defines)
-        out = elf.with_suffix(".count")
-        arguments = f",symbols={elf.with_suffix('.symbols')},out={out}{more}"
-        arguments += "".join(f",span={span}" for span in spans(self.target))
-        done = self.qemu(elf, arguments, *(ICOUNT if icount else ()))
-        assert done.returncode == 0, done.stderr
-        return out.read_text().splitlines()
-
-    def stream(self, detail: str = "") -> tuple[list[str], list[str]]:
-        """The plugin's output lines of a run with a stream, and the lines of the stream."""
-        path, watch = self.directory / "stream", self.directory / "watch"
-        watch.write_text("".join(f"{name}\n" for name in noted(self.target, "watch=")))
-        lines = self.count(more=f",stream={path},watch={watch}{detail}")
-        return lines, path.read_text().splitlines()
-
-
-@pytest.fixture(scope="module", params=TARGETS, ids=lambda target: target.stem)
-def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """A bench for each architecture. host.qemu() names the package if QEMU is missing."""
-    target: Target = request.param
-    directory = tmp_path_factory.mktemp(target.stem)
-    api = qemu.of(target.arch).plugin_api
-    call("make", "-C", COUNTER, f"OUT={directory}", f"API={api}")
-    return Bench(target, directory, directory / "libquire-count.so")
-
-
-@pytest.fixture(scope="module")
-def counted(bench: Bench) -> list[str]:
-    """The lines of one ordinary run."""
-    return bench.count()
-
-
-def source(target: Target) -> str:
-    """The guest's source, with the plugin's arguments and the expected counts."""
-    return (COUNTER / "tests" / f"{target.stem}.S").read_text()
-
-
-def noted(target: Target, word: str) -> list[str]:
-    """What comments in the guest's source say after `word`, in order."""
-    return re.findall(rf"^ \* {word} ?(.+)$", source(target), re.M)
-
-
-def spans(target: Target) -> list[str]:
-    """The span= arguments in the guest's source, in order."""
-    return noted(target, "span=")
-
-
-def expectations(target: Target) -> dict[int, set[str]]:
-    """The expected counts in the guest's source; zero for what is not mentioned."""
-    regions: dict[int, set[str]] = {}
-    for line in noted(target, "expect:"):
-        regions.setdefault(int(line.split()[1]), set()).add(line)
-    for number, lines in regions.items():
-        zeros = {f"tlb {number} {name} ": "0" for name in target.arch.tlb_classes}
-        zeros |= {f"event {number} {kind} ": "0" for kind in target.arch.event_kinds}
-        zeros |= {f"span {number} {span.partition(':')[0]} ": "0 0" for span in spans(target)}
-        for start, zero in zeros.items():
-            if not any(line.startswith(start) for line in lines):
-                lines.add(start + zero)
-    return regions
-
-
-def of_region(lines: list[str], number: int) -> list[str]:
-    """The output lines of one region."""
-    return [line for line in lines[1:-1] if line.split()[1] == str(number)]
+from counter_bench import COUNTER, Bench, call, expectations, of_region, spans
+from known import X86_64
 
 
 def test_counts_are_what_was_counted_by_hand(bench: Bench, counted: list[str]) -> None:
@@ -231,45 +60,6 @@ def test_two_runs_give_the_same_output(bench: Bench, counted: list[str]) -> None
     assert bench.count() == counted
 
 
-def test_each_stop_has_a_line_in_the_stream(bench: Bench, counted: list[str]) -> None:
-    lines, stream = bench.stream()
-    # By symbol only what was asked for.
-    assert lines == [line for line in counted if not line.startswith("sym ")]
-    assert all(line.startswith("stop ") for line in stream)
-    expected = noted(bench.target, "stop:")
-    assert len(expected) >= 2
-    regions = {line.split()[1] for line in expected}
-    assert [line for line in stream if line.split()[1] in regions] == expected
-
-
-def test_the_stream_adds_up(bench: Bench, counted: list[str]) -> None:
-    """With detail, the counts are those of a run without a stream, and the sums of the stops."""
-    lines, stream = bench.stream(",detail=on")
-    assert lines == counted
-    regions = counts.parse("\n".join(counted))
-    found: dict[int, list[stops.Stop]] = {number: [] for number in regions}
-    for stop in stops.parse(stream):
-        found[stop.region].append(stop)
-    for number, region in regions.items():
-        ended = found[number]
-        assert len(ended) == region.runs
-        assert region.total == sum(stop.insns for stop in ended)
-        assert region.user == sum(stop.user for stop in ended)
-        assert region.kernel == sum(stop.kernel for stop in ended)
-        total: Counter[str] = sum((Counter(stop.counts) for stop in ended), Counter())
-        calls = {
-            name: region.symbols[name].calls
-            for name in noted(bench.target, "watch=")
-            if name in region.symbols
-        }
-        assert total == +Counter(region.tlb | region.events | calls)
-        symbols: dict[str, SymbolCount] = {}
-        for stop in ended:
-            for name, count in stop.symbols.items():
-                symbols[name] = symbols.get(name, SymbolCount(0, 0)) + count
-        assert symbols == region.symbols
-
-
 @pytest.mark.parametrize(
     ("define", "message"),
     [
@@ -306,6 +96,7 @@ def test_string_instructions_without_icount_are_exact_or_refused(bench: Bench) -
         (",out=@/o,symbols=@/none", "cannot open symbols=@/none: No such file"),
         (",out=@/o,detail=on", "detail=on needs stream=FILE"),
         (",out=@/o,stream=@/s,detail=yes", "detail=yes: there is only detail=on"),
+        (",out=@/o,lines=yes", "lines=yes: there is only lines=on"),
         (",out=@/o,watch=@/some", "watch=FILE needs stream=FILE"),
         (",out=@/o,stream=@/no/file", "cannot open stream=@/no/file: No such file"),
         (",out=@/o,symbols=@/good,stream=@/s,watch=@/none", "cannot open watch=@/none: No such"),

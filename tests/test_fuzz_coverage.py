@@ -104,7 +104,7 @@ def test_what_was_reached_and_what_is_new(tmp_path: Path) -> None:
     head = "quire-count 2 aarch64\n"
     counts.write_text(f"{head}sym 0 walk+0x0 4 2\nsym 0 - 9 0\nsym 1 walk+0x0 2 1\nend\n")
     assert found.add(counts) == {0: {"walk+0x0"}}
-    counts.write_text(f"{head}sym 0 walk+0x0 2 1\nsym 1 walk+0x8 3 3\nend\n")
+    counts.write_text(f"{head}sym 0 walk+0x0 2 1\nsym 1 walk+0x8 3 3 atomic=1\nend\n")
     assert found.add(counts) == {1: {"walk+0x8"}}
     assert found.functions() == [("never", 0, 0, 1), ("walk", 4, 2, 3)]
     assert [block.name for block in found.unreached()] == ["walk+0x10"]

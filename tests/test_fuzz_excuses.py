@@ -66,24 +66,13 @@ CASES: dict[Rule, Case] = {
         "m 0 B 0 2*p:k1",
         "m 0 B 0 2*s",
     ),
-    Rule.LOST: ending(
-        "0 map A 0 4 anon\n0 same A 0 4 1\n0 advise A 0 4 mergeable\nksm 4\n"
-        "0 advise A 2 1 unmergeable\n0 fork 1\n1 move A 2 1 A 0 move\nreclaim",
-        "m 1 A 0 1*s 3*s",
-        "m 1 A 0 1*p:k1 3*s",
-    ),
 }
-# The same for the rules that only the series for 7.3 needs.
-NEWER = {Rule.BITS_OF_A_BATCH, Rule.SOFT_DIRTY}
+# The same for the rule that only the series for 7.3 needs.
+NEWER = {Rule.BITS_OF_A_BATCH}
 BATCH = ending(
     "folio 16\n0 map A 0 4 anon\n0 write A 0 1\n0 advise A 0 4 free\n0 write A 3 1\n0 wp A 0 4",
     "v 0 A: 0+4:rw-p:0,Size=16,Rss=16,Pss_Dirty=16,Private_Dirty=16",
     "v 0 A: 0+4:rw-p:0,Size=16,Rss=16,Pss_Dirty=4,Private_Clean=12,Private_Dirty=4,LazyFree=12",
-)
-SOFT_DIRTY = ending(
-    "folio 16\n0 map C 0 4 anon\n0 write C 0 1\n0 clear-refs 4\n0 protect C 0 2 r",
-    "m 0 C 0 1*pxdL:t2@C0",
-    "m 0 C 0 1*pxL:t2@C0",
 )
 SLOTS = (
     program.parse(
@@ -153,16 +142,6 @@ def test_every_rule_has_a_reason_and_belongs_to_the_oracle_or_to_a_topic() -> No
     assert set(CASES) == set(TOPICS) == set(Rule) - set(OWN) - NEWER
     assert set(TOPICS.values()) <= set(whole().topics)
     assert all(len(reason) > 20 for reason in applying().reasons.values())
-
-
-def test_a_page_may_be_soft_dirty_without_the_fixes_alone() -> None:
-    verdict = compare(*SOFT_DIRTY, excuses.applying(newer().only(["fixes"])))
-    assert verdict.differences == []
-    assert set(verdict.excused) == {Rule.SOFT_DIRTY}
-    ops, a, b = SOFT_DIRTY
-    for applied in (excuses.applying(newer().only(["mremap"])), applying(), NONE):
-        assert compare(*SOFT_DIRTY, applied).differences
-    assert compare(ops, b, a, excuses.applying(newer())).differences
 
 
 def test_bits_of_a_batch_belong_to_the_topics_that_change_batches() -> None:

@@ -43,6 +43,14 @@ def test_a_difference_is_shrunk_written_and_replayed(quire: Quire, tree: Path) -
     assert fixed.returncode == 0
 
 
+def test_side_a_has_what_mends_the_base(quire: Quire, tree: Path) -> None:
+    file = quire.project / "patches/linux-6.12.y/series"
+    file.write_text(file.read_text() + "# mends: ksm\n")
+    assert "mended" in quire(*WORDS, "--source", str(tree)).stdout
+    # Without that topic in the series, side A is the base.
+    assert "mended" not in quire(*WORDS, "--source", str(tree), "--only", "mremap").stdout
+
+
 def test_a_guest_that_is_lost_is_a_finding(quire: Quire, tree: Path) -> None:
     words = (*WORDS, "--findings", "1", "--json", "--source", str(tree))
     done = quire(*words, FAKE_QEMU="die")

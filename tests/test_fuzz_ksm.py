@@ -30,25 +30,6 @@ def test_only_side_b_finds_merged_pages_where_mappings_moved() -> None:
     assert compare(ops, other, away).differences
 
 
-def test_side_a_finds_by_chance_a_merged_page_that_no_item_stands_for() -> None:
-    text = (
-        "0 map A 0 4 anon\n0 same A 0 4 1\n0 advise A 0 4 mergeable\nksm 4\n{}"
-        "0 fork 1\n1 move A 2 1 A 0 move\n{}reclaim"
-    )
-
-    def lost(*more: str) -> Judgement:
-        ops = program.parse(text.format(*more))
-        head = done(len(ops))
-        swapped, there = (read(f"{head}m 1 A 0 1*{state} 3*s") for state in ("s", "p:k1"))
-        assert compare(ops, there, swapped).excused["lost"] == 0
-        return compare(ops, swapped, there)
-
-    out, back = "0 advise A 2 1 unmergeable\n", "1 advise A 0 1 mergeable\n"
-    assert lost(out, "") == Judgement([], Counter(lost=1))
-    assert lost("", "").differences
-    assert lost(out, back).differences
-
-
 def test_a_page_may_be_merged_later_but_not_never() -> None:
     apart, together = "m 0 A 0 2*px:k1", "m 0 A 0 2*p:k1"
     verdict = compare(MERGED, merged(together, together), merged(apart, together))
@@ -122,35 +103,21 @@ def test_pages_without_mappings_may_go_later() -> None:
     assert compare(ops, Record(late + left), Record(late + gone)).differences
 
 
-def test_of_equal_pages_another_may_be_shared_and_stay_soft_dirty() -> None:
-    one, other = "m 0 A 0 1*pd:k1 1*p:k1", "m 0 A 0 1*p:k1 1*pd:k1"
-    assert compare(MERGED, merged(one, one), merged(other, other)).differences == []
-    gone = (*MERGED[:6], *program.parse("reclaim"))
-    assert compare(gone, merged(one, "m 0 A 0 1*sd 1*s"), merged(other, "m 0 A 0 1*s 1*sd")) == (
-        Judgement([], Counter({"merged later": 4}))
-    )
-    assert compare(gone, merged(one, "m 0 A 0 1*sd 1*s"), merged(one, "m 0 A 0 2*s")).differences
-    read_ = (*MERGED[:4], *program.parse("0 read A 0 2"), *MERGED[5:])
-    assert compare(read_, merged(one, one), merged(other, other)).differences
-    late = "m 0 A 0 1*p:k1 1*pxd:k1"
-    assert compare(MERGED, merged("m 0 A 0 2*p:k1"), merged(late)).differences == []
+def test_of_equal_pages_another_may_be_shared_but_none_loses_its_bits() -> None:
+    """Both sides have the fixes: soft-dirty and write protection outlive a merge."""
+    for bit in ("d", "w"):
+        one, other = f"m 0 A 0 1*p{bit}:k1 1*p:k1", f"m 0 A 0 1*p:k1 1*p{bit}:k1"
+        assert compare(MERGED, merged(one, one), merged(other, other)).differences
+        late = f"m 0 A 0 1*p{bit}:k1 1*px:k1"
+        assert compare(MERGED, merged(one), merged(late)).differences == []
+    large, alone, clean = (f"m 0 A 0 2*{bits}:k1" for bits in ("pxdL", "pxd", "px"))
+    assert compare(MERGED, merged(alone), merged(large)).differences == []
+    assert compare(MERGED, merged(alone), merged(clean)).differences
     held = (*program.parse("0 hold A 0"), *MERGED[1:])
-    counted = [Record([*merged(one).lines, f"o 6 shared={n} sharing=0"]) for n in (0, 1)]
+    same = "m 0 A 0 2*p:k1"
+    counted = [Record([*merged(same).lines, f"o 6 shared={n} sharing=0"]) for n in (0, 1)]
     assert compare(held, *counted).differences == []
     assert compare(MERGED, *counted).differences
-    alone, clean, large = (f"m 0 A 0 2*{bits}:k1" for bits in ("pxd", "px", "pxdL"))
-    assert compare(MERGED, merged(alone), merged(clean)).differences
-    assert compare(MERGED, merged(alone), merged(large)).differences == []
-
-
-def test_which_page_is_shared_decides_which_stays_write_protected() -> None:
-    """A page loses its uffd-wp bit when it is merged into another, on both sides."""
-    one, other = "m 0 A 0 1*pdw:k1 1*pd:k1", "m 0 A 0 1*pd:k1 1*pdw:k1"
-    write = (*MERGED[:6], *program.parse("0 write A 0 2"))
-    a = [*merged(one).lines, "o 6 ok=1 segv=0 bus=1", "m 0 A 0 1*pdw:k1 1*pxd:t6@A1"]
-    b = [*merged(other).lines, "o 6 ok=1 segv=0 bus=1", "m 0 A 0 1*pxd:t6@A0 1*pdw:k1"]
-    assert compare(write, Record(a), Record(b)).differences == []
-    assert compare(write, Record(a), Record([*merged(one).lines, *b[-2:]])).differences
 
 
 def test_which_page_is_shared_decides_whether_all_are_lazyfree() -> None:

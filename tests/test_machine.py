@@ -152,6 +152,35 @@ def test_two_boots_count_the_same(session: Session, built: Kernel) -> None:
     assert (max(totals) - min(totals)) / min(totals) <= 0.001
 
 
+def test_the_guest_names_the_page_tables(session: Session, built: Kernel, tmp_path: Path) -> None:
+    """Moving a small page stores two words: one is cleared, one is set. It takes mmap_lock once."""
+    from quire import lab  # noqa: PLC0415
+    from quire.boot import counts, stops  # noqa: PLC0415
+
+    rig = lab.rig(session, built)
+    boot = Machine(
+        built,
+        rig.guest,
+        ("bench", "mremap", "size=4"),
+        rig.plugin,
+        locks=("down_write_killable", "_raw_spin_lock"),
+        watch=("down_write_killable", "move_page_tables"),
+        stream=True,
+        detail=True,
+        lines=True,
+    )
+    outcome = machine.boot(boot, tmp_path)
+    region = counts.read(tmp_path / machine.COUNTS)[0]
+    assert region.events["table_words"] == 2 * outcome.regions[0].pages
+    # A line has eight words; each page's is cleared in one line and set in another.
+    assert region.events["lines_written"] > 2 * outcome.regions[0].pages // 8
+    assert region.locks["__do_sys_mremap", "down_write_killable"] == region.runs
+    ended = stops.read(tmp_path / machine.STOPS)
+    assert len(ended) == region.runs
+    assert all(stop.counts["move_page_tables"] == 1 for stop in ended)
+    assert all(stop.symbols["move_page_tables"].calls == 1 for stop in ended)
+
+
 def test_the_patched_kernel_rebuilt_little(session: Session, built: Kernel) -> None:
     """A patched build starts from the stock build and compiles only what the series affects."""
     sides = session.sides()

@@ -43,15 +43,16 @@ def test_the_doctor_names_line_and_packages(without: Callable[..., Quire]) -> No
     assert done.stdout.count("MISSING qemu-system-x86_64") >= 1
 
 
-def test_the_doctor_names_what_lint_needs(without: Callable[..., Quire]) -> None:
-    quire = without("clang-tidy", "shellcheck")
+def test_the_doctor_names_what_lint_and_tests_need(without: Callable[..., Quire]) -> None:
+    quire = without("chromium-headless-shell", "clang-tidy", "shellcheck")
     done = quire("doctor", "ARCH=arm64")
     assert done.returncode == 2
-    assert "apt-get install --no-install-recommends clang-tidy shellcheck" in done.stderr
+    names = "chromium-headless-shell clang-tidy shellcheck"
+    assert f"apt-get install --no-install-recommends {names}" in done.stderr
 
 
-def test_only_lint_needs_its_tools(without: Callable[..., Quire], tree: Path) -> None:
-    quire = without("clang-tidy", "shellcheck")
+def test_only_lint_and_tests_need_their_tools(without: Callable[..., Quire], tree: Path) -> None:
+    quire = without("chromium-headless-shell", "clang-tidy", "shellcheck")
     assert quire("bench", "--source", str(tree), "--dry-run").returncode == 0
 
 

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from conftest import LOGS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quire.boot import counts, results
+from quire.boot import counts, results, stops
 from quire.host.errors import GuestLost
 
 GOOD = """quire 1
@@ -105,9 +107,75 @@ def test_spans_have_stretches_and_instructions() -> None:
     assert region.tlb == {"invlpg": 0}
 
 
+def test_events_and_locks_are_counted_by_symbol_and_caller() -> None:
+    text = "quire-count 2 aarch64\nregion 0 runs 1 insns 9 user 0 kernel 9 other 0\n"
+    text += "event 0 atomic 7\nevent 0 dmb 0\nsym 0 same 4 1 atomic=2\n"
+    text += "sym 0 same 5 2 atomic=4 dmb=1\nlock 0 a down_read 3\nlock 0 - down_read 1\n"
+    text += "lock 0 a down_read 2\nend\n"
+    region = counts.parse(text)[0]
+    assert region.events == {"atomic": 7, "dmb": 0}
+    assert region.symbols["same"] == counts.SymbolCount(9, 3, {"atomic": 6, "dmb": 1})
+    assert region.locks == {("a", "down_read"): 5, ("-", "down_read"): 1}
+
+
+STREAM = [
+    "stop 3 insns 9 user 2 kernel 7 tlbi_va=1 atomic=2 down_read=4",
+    "sym 3 walk 5 1 atomic=2",
+    "sym 3 walk 2 1",
+    "stop 3 insns 1 user 1 kernel 0",
+]
+
+
+def test_a_stream_has_a_stop_for_each_run() -> None:
+    first, second = stops.parse(STREAM)
+    assert (first.region, first.insns, first.user, first.kernel) == (3, 9, 2, 7)
+    assert first.counts == {"tlbi_va": 1, "atomic": 2, "down_read": 4}
+    assert first.symbols == {"walk": counts.SymbolCount(7, 2, {"atomic": 2})}
+    assert (second.insns, second.counts, second.symbols) == (1, {}, {})
+
+
 @pytest.mark.parametrize(
-    "line", ["region 0 runs", "tlb 7 invlpg 1", "sym 0", "span 0 x 1 1", "nonsense 1"]
+    "line",
+    [
+        "",
+        "stop 3",
+        "stop 3 insns 9 kernel 7 user 2",
+        "stop 3 insns 9 user 2 kernel 7 atomic",
+        "sym 4 walk 5 1",
+        "sym 3 walk 5",
+        "end",
+    ],
+)
+def test_a_stream_that_makes_no_sense(line: str) -> None:
+    with pytest.raises(GuestLost, match="malformed line"):
+        list(stops.parse([*STREAM, line]))
+
+
+def test_a_stream_does_not_begin_with_a_symbol() -> None:
+    with pytest.raises(GuestLost, match="malformed line"):
+        list(stops.parse(STREAM[1:]))
+
+
+def test_no_stream(tmp_path: Path) -> None:
+    with pytest.raises(GuestLost, match="left no stream"):
+        stops.read(tmp_path / "stops.txt")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "region 0 runs",
+        "tlb 7 invlpg 1",
+        "sym 0",
+        "sym 0 x 1 1 atomic",
+        "event 0 atomic",
+        "lock 0 x 1",
+        "span 0 x 1",
+        "nonsense 1",
+    ],
 )
 def test_lines_that_make_no_sense(line: str) -> None:
+    head = "quire-count 2 x\nregion 0 runs 1 insns 9 user 0 kernel 9 other 0\n"
+    assert counts.parse(f"{head}end\n")[0].runs == 1
     with pytest.raises(GuestLost):
-        counts.parse(f"quire-count 2 x\n{line}\nend\n")
+        counts.parse(f"{head}{line}\nend\n")

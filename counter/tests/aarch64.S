@@ -7,8 +7,8 @@
  * Each "expect:" line is a line of the plugin's output. Of a region that has
  * one, all are given but those of TLB classes, events and spans that are zero.
  * Each "stop:" line is one of the stream; "watch=" is a function that it
- * watches. Each "span=" is an argument of the plugin; a name's "__" and all
- * behind it are not in the symbols file.
+ * watches, "locks=" a lock function. Each "span=" is an argument of the plugin;
+ * a name's "__" and all behind it are not in the symbols file.
  *
  * Started by QEMU's virt machine (GICv2) at EL1 with the MMU off.
  */
@@ -19,6 +19,7 @@
 #define GICC		0x08010000
 #define BLOCK		0x701		/* a valid 1 GiB block of normal memory */
 #define DEVICE		0x405		/* the same of device memory */
+#define PLACE		0x40300000	/* memory that nothing else uses */
 #define VTIMER_IRQ	27
 
 	.macro	mark op, id
@@ -29,6 +30,12 @@
 	.endm
 	.macro	stop id
 	mark	2, \id
+	.endm
+
+	.macro	table address		/* names it a page table */
+	mark	5, (((\address) >> 12) & 0xfff)
+	mark	5, (((\address) >> 24) & 0xfff)
+	mark	5, (((\address) >> 36) & 0xfff)
 	.endm
 
 	.macro	call function		/* two instructions */
@@ -72,6 +79,67 @@ _start:
 #endif
 #ifdef NEVER_STARTED
 	stop	1
+#endif
+
+#ifdef LINES
+/*
+ * A guest of its own, for lines=on ("lines:" instead of "expect:"). Lines that
+ * the kernel touches for the first time in a run: by one address or another,
+ * with accesses that cross into the next line; not those of a device, and not
+ * the user's. Words stored into page tables that are named before or after.
+ * lines: region 30 runs 2 insns 80 user 20 kernel 60 other 4
+ * lines: event 30 atomic 4
+ * lines: event 30 lines_read 12
+ * lines: event 30 lines_written 20
+ * lines: event 30 table_words 12
+ * lines: sym 30 k_lines_a 26 2 atomic=2 lines_read=8 lines_written=10
+ * lines: sym 30 k_lines_b 14 2 lines_read=2 lines_written=4 table_words=2
+ * lines: sym 30 k_tables 16 2 atomic=2 lines_read=2 lines_written=4 table_words=10
+ */
+	ldr	x22, =PLACE
+	ldr	x21, =0xffffff8000000000 | PLACE
+	add	x25, x21, #0x1000
+	add	x26, x21, #0x2000
+	add	x27, x21, #0x3000
+	ldr	x14, =GICC
+	table	PLACE + 0x3000
+	mov	x19, #2
+1:	start	30
+	call	k_lines_a
+	ldr	x2, [x22, #512]
+	call	k_lines_b
+	str	x2, [x22, #0x1000]
+	call	k_tables
+	call	k_unnamed_lines
+	stop	30
+	subs	x19, x19, #1
+	b.ne	1b
+	call	k_tables
+	table	PLACE + 0x1000
+	table	PLACE + 0x1000
+	table	0xabcdef123000
+
+/*
+ * The block of DC ZVA is a line; else there would be a third instruction.
+ * lines: region 31 runs 1 insns 2 user 2 kernel 0 other 0
+ */
+	mrs	x0, dczid_el0
+	start	31
+	cmp	x0, #4
+	b.eq	1f
+	nop
+1:	stop	31
+#ifdef NESTED
+	start	31
+	start	30
+	stop	30
+	stop	31
+#endif
+#ifdef HALF_SPELT
+	mark	5, 1
+	mark	5, 1
+#endif
+	b	finish
 #endif
 
 /*
@@ -338,7 +406,8 @@ _start:
  * expect: sym 14 el1_sync 5 1 dsb=1 isb=1
  * expect: sym 14 k_end 2 1
  * expect: sym 14 k_touch 3 2
- * expect: sym 14 k_twin 4 2
+ * expect: event 14 atomic 1
+ * expect: sym 14 k_twin 4 2 atomic=1
  * expect: span 14 touch 1 11
  * expect: span 14 until 2 8
  */
@@ -386,18 +455,18 @@ _start:
  * watch=k_exclusive
  * watch=k_twin
  * watch=k_never
- * expect: region 16 runs 2 insns 100 user 25 kernel 75 other 3
- * expect: event 16 atomic 24
+ * expect: region 16 runs 2 insns 104 user 25 kernel 79 other 3
+ * expect: event 16 atomic 29
  * expect: event 16 dmb 6
  * expect: event 16 dsb 7
  * expect: event 16 isb 2
  * expect: sym 16 k_barriers 24 2 dmb=6 dsb=6 isb=2
  * expect: sym 16 k_exclusive 24 3 atomic=9
- * expect: sym 16 k_lse 18 1 atomic=14
- * expect: sym 16 k_twin 6 3
+ * expect: sym 16 k_lse 22 1 atomic=18
+ * expect: sym 16 k_twin 6 3 atomic=1
  * expect: span 16 until 2 8
- * stop: stop 16 insns 39 user 12 kernel 27 atomic=4 dmb=3 dsb=4 isb=1 k_exclusive=1 k_twin=2
- * stop: stop 16 insns 61 user 13 kernel 48 atomic=20 dmb=3 dsb=3 isb=1 k_exclusive=2 k_twin=1
+ * stop: stop 16 insns 39 user 12 kernel 27 atomic=5 dmb=3 dsb=4 isb=1 k_exclusive=1 k_twin=2
+ * stop: stop 16 insns 65 user 13 kernel 52 atomic=24 dmb=3 dsb=3 isb=1 k_exclusive=2 k_twin=1
  */
 	start	16
 	ldadd	x1, x2, [x6]
@@ -419,6 +488,45 @@ _start:
 	call	k_twin__1
 	stop	16
 
+/*
+ * Calls of lock functions: by a call and by a jump at the end, by code without
+ * a symbol, by one that runs on, and a loop; not by a call that is not reached,
+ * and not by an indirect one. Inlined spin locks, but not a lock function's own.
+ * locks=k_lock_alias
+ * locks=k_spin
+ * locks=k_twin
+ * locks=k_never
+ * expect: region 17 runs 2 insns 138 user 20 kernel 118 other 12
+ * expect: event 17 atomic 6
+ * expect: sym 17 k_caller 20 2
+ * expect: sym 17 k_lock 30 10
+ * expect: sym 17 k_other 18 2 atomic=2
+ * expect: sym 17 k_spin 26 10
+ * expect: sym 17 k_twin 8 4 atomic=2
+ * expect: sym 17 k_unlock 4 2
+ * expect: span 17 held 4 120
+ * expect: span 17 free 2 14
+ * expect: span 17 until 2 74
+ * expect: lock 17 k_caller k_lock_alias 6
+ * expect: lock 17 k_other k_twin 4
+ * expect: lock 17 k_other k_spin 2
+ * expect: lock 17 k_other inlined_spin_lock 2
+ * expect: lock 17 - k_lock_alias 2
+ * expect: lock 17 - inlined_spin_lock 2
+ */
+	mov	x19, #2
+1:	mov	x0, #3
+	start	17
+	call	k_lock
+	call	k_caller
+	call	k_other
+	call	k_unnamed_caller
+	add	x1, x1, #1
+	add	x1, x1, #1
+	stop	17
+	subs	x19, x19, #1
+	b.ne	1b
+
 #ifdef LEFT_OPEN
 	start	99
 #endif
@@ -429,6 +537,7 @@ _start:
 	stop	99
 #endif
 
+finish:
 	ldr	w0, =0x84000008		/* PSCI SYSTEM_OFF */
 	hvc	#0
 	b	.
@@ -447,6 +556,19 @@ k_unnamed:
 	add	x1, x1, #1
 	add	x1, x1, #1
 	ret
+
+k_unnamed_lines:
+	str	x2, [x21, #576]		/* writes a line */
+	ret
+
+k_unnamed_caller:
+	mov	x20, x30
+	bl	k_lock
+	add	x1, x1, #1
+	cbz	xzr, 1f
+	bl	k_lock
+1:	casa	w2, wzr, [x6]		/* another */
+	ret	x20
 
 k_unnamed_events:
 	ldadd	x1, x2, [x6]
@@ -493,7 +615,7 @@ k_twin__1:
 	ret
 
 k_twin__2:
-	add	x1, x1, #1
+	casa	w2, w3, [x6]		/* it is a lock function */
 	ret
 
 k_exclusive:
@@ -509,6 +631,10 @@ k_exclusive:
 k_lse:
 	cas	x2, x3, [x6]
 	casalb	w2, w3, [x6]
+	cas	w2, w3, [x6]		/* no spin lock, nor the next three */
+	casal	w2, w3, [x6]
+	casa	x2, x3, [x6]
+	casab	w2, w3, [x6]
 	casp	x2, x3, x4, x5, [x6]
 	swpal	w2, w3, [x6]
 	ldadd	x1, x2, [x6]
@@ -540,7 +666,71 @@ k_barriers:
 	clrex
 	ret
 
+k_caller:
+	mov	x20, x30
+	bl	k_lock
+	bl	k_lock_alias
+	add	x1, x1, #1
+	bl	k_unlock
+	cbz	xzr, 1f
+	bl	k_twin__1
+1:	add	x1, x1, #1
+	mov	x30, x20
+	nop
+	b	k_lock			/* its last call */
+
+k_other:
+	mov	x20, x30
+	bl	k_twin__1
+	bl	k_twin__2
+	bl	k_spin
+	cbnz	xzr, k_spin
+	casa	w2, w3, [x6]		/* an inlined spin lock */
+	adr	x9, k_spin
+	mov	x30, x20
+	br	x9
+
+k_spin:
+	cbz	x0, 1f
+	sub	x0, x0, #1
+	b	k_spin
+1:	ret
+
 k_never:
+	ret
+
+k_lines_a:
+	ldr	x2, [x21]		/* reads line 0 */
+	ldr	x2, [x21, #8]
+	str	x2, [x21, #16]		/* writes it */
+	ldr	x2, [x22, #32]
+	ldp	x2, x3, [x21, #64]	/* reads line 1 */
+	ldur	x2, [x21, #124]		/* and 2 */
+	stp	x2, x3, [x21, #184]	/* writes 2 and 3 */
+	add	x23, x21, #256
+	ldadd	x1, x2, [x23]		/* reads and writes 4 */
+	add	x23, x23, #70
+	dc	zva, x23		/* writes 5 */
+	ldr	w2, [x14]		/* a device */
+	ret
+
+k_lines_b:
+	ldr	x2, [x21]
+	str	x2, [x21, #40]
+	ldr	x2, [x22, #384]		/* reads line 6 */
+	ldr	x2, [x21, #392]
+	str	x2, [x22, #448]		/* writes 7 */
+	str	x2, [x27]		/* writes a line: one word */
+	ret
+
+k_tables:
+	str	x2, [x25]		/* writes a line: one word */
+	str	x2, [x25, #8]		/* another */
+	str	w2, [x25, #16]
+	stp	x2, x3, [x25, #32]	/* two */
+	stur	x2, [x25, #52]
+	swp	x2, x3, [x25]		/* reads the line; one word */
+	str	x2, [x26]		/* writes a line; in no table */
 	ret
 
 	.align	11

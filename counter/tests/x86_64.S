@@ -7,8 +7,8 @@
  * Each "expect:" line is a line of the plugin's output. Of a region that has
  * one, all are given but those of TLB classes, events and spans that are zero.
  * Each "stop:" line is one of the stream; "watch=" is a function that it
- * watches. Each "span=" is an argument of the plugin; a name's "__" and all
- * behind it are not in the symbols file.
+ * watches, "locks=" a lock function. Each "span=" is an argument of the plugin;
+ * a name's "__" and all behind it are not in the symbols file.
  *
  * Started by QEMU's microvm machine through the PVH entry point, in 32-bit
  * mode with paging off.
@@ -32,6 +32,12 @@
 	.endm
 	.macro	stop id
 	mark	2, \id
+	.endm
+
+	.macro	table address		/* names it a page table */
+	mark	5, (((\address) >> 12) & 0xfff)
+	mark	5, (((\address) >> 24) & 0xfff)
+	mark	5, (((\address) >> 36) & 0xfff)
 	.endm
 
 	.macro	call_high function	/* two instructions */
@@ -89,6 +95,52 @@ _start:
 #endif
 #ifdef NEVER_STARTED
 	stop	1
+#endif
+
+#ifdef LINES
+/*
+ * A guest of its own, for lines=on ("lines:" instead of "expect:"). Lines that
+ * the kernel touches for the first time in a run: by one address or another,
+ * with accesses that cross into the next line; not those of a device, and not
+ * the user's. Words stored into page tables that are named before or after.
+ * lines: region 30 runs 2 insns 78 user 20 kernel 58 other 4
+ * lines: event 30 atomic 4
+ * lines: event 30 lines_read 14
+ * lines: event 30 lines_written 20
+ * lines: event 30 table_words 12
+ * lines: sym 30 k_lines_a 26 2 atomic=2 lines_read=10 lines_written=10
+ * lines: sym 30 k_lines_b 12 2 lines_read=2 lines_written=4 table_words=2
+ * lines: sym 30 k_tables 16 2 atomic=2 lines_read=2 lines_written=4 table_words=10
+ */
+	mov	$0xffffffff80000000 | BUFFER, %rdi
+	mov	$LAPIC, %r14d
+	table	BUFFER + 0x3000
+	mov	$2, %r12d
+1:	start	30
+	call_high k_lines_a
+	mov	960(%rsi), %rax
+	call_high k_lines_b
+	mov	%rax, 0x1000(%rsi)
+	call_high k_tables
+	call_high k_unnamed_lines
+	stop	30
+	dec	%r12d
+	jnz	1b
+	call_high k_tables
+	table	BUFFER + 0x1000
+	table	BUFFER + 0x1000
+	table	0xabcdef123000
+#ifdef NESTED
+	start	31
+	start	30
+	stop	30
+	stop	31
+#endif
+#ifdef HALF_SPELT
+	mark	5, 1
+	mark	5, 1
+#endif
+	jmp	finish
 #endif
 
 /*
@@ -524,6 +576,42 @@ _start:
 	call_high k_twin__1
 	stop	23
 
+/*
+ * Calls of lock functions: by a call and by a jump at the end, by code without
+ * a symbol, and a loop; not by a call that is not reached, and not by an
+ * indirect one.
+ * locks=k_lock_alias
+ * locks=k_spin
+ * locks=k_twin
+ * locks=k_never
+ * expect: region 24 runs 2 insns 136 user 20 kernel 116 other 10
+ * expect: sym 24 k_caller 14 2
+ * expect: sym 24 k_lock 30 10
+ * expect: sym 24 k_other 14 2
+ * expect: sym 24 k_spin 36 10
+ * expect: sym 24 k_twin 8 4
+ * expect: sym 24 k_unlock 4 2
+ * expect: span 24 held 4 122
+ * expect: span 24 free 2 10
+ * expect: span 24 until 2 80
+ * expect: lock 24 k_caller k_lock_alias 6
+ * expect: lock 24 k_other k_twin 4
+ * expect: lock 24 k_other k_spin 2
+ * expect: lock 24 - k_lock_alias 2
+ */
+	mov	$2, %r12d
+1:	mov	$3, %ecx
+	start	24
+	call_high k_lock
+	call_high k_caller
+	call_high k_other
+	call_high k_unnamed_caller
+	add	$1, %eax
+	add	$1, %eax
+	stop	24
+	dec	%r12d
+	jnz	1b
+
 #ifdef LEFT_OPEN
 	start	99
 #endif
@@ -534,6 +622,7 @@ _start:
 	stop	99
 #endif
 
+finish:
 	lidt	nothing			/* a triple fault ends QEMU */
 	ud2
 
@@ -584,6 +673,18 @@ stack:
 k_unnamed:
 	add	$1, %eax
 	add	$1, %eax
+	ret
+
+k_unnamed_lines:
+	mov	%rax, 704(%rdi)		/* writes a line */
+	ret
+
+k_unnamed_caller:
+	call	k_lock
+	add	$1, %eax
+	jmp	1f
+	call	k_lock
+1:	add	$1, %eax
 	ret
 
 k_unnamed_events:
@@ -663,7 +764,66 @@ k_fences:
 	nop
 	ret
 
+k_caller:
+	call	k_lock
+	call	k_lock_alias
+	add	$1, %eax
+	call	k_unlock
+	jmp	1f
+	call	k_twin__1
+1:	add	$1, %eax
+	jmp.d32	k_lock
+
+k_other:
+	call	k_twin__1
+	call	k_twin__2
+	call	k_spin
+	xor	%edx, %edx
+	jnz	k_spin
+	mov	$k_spin, %rdx
+	jmp	*%rdx
+
+k_spin:
+	test	%ecx, %ecx
+	jz	1f
+	dec	%ecx
+	jmp	k_spin
+1:	ret
+
 k_never:
+	ret
+
+k_lines_a:
+	mov	(%rdi), %rax		/* reads line 0 */
+	mov	8(%rdi), %rax
+	mov	%rax, 16(%rdi)		/* writes it */
+	mov	32(%rsi), %rax
+	movdqu	60(%rdi), %xmm0		/* reads line 1 */
+	lock xadd %rax, 128(%rdi)	/* reads and writes 2 */
+	lea	512(%rdi), %rdi
+	mov	$16, %ecx
+	rep stosq			/* writes 8 and 9 */
+	lea	-640(%rdi), %rdi
+	incl	192(%rdi)		/* reads and writes 3 */
+	mov	0x20(%r14), %edx	/* a device */
+	ret				/* reads a line of the stack */
+
+k_lines_b:
+	mov	(%rdi), %rax
+	mov	384(%rsi), %rax		/* reads line 6 */
+	mov	392(%rdi), %rax
+	mov	%rax, 448(%rsi)		/* writes 7 */
+	mov	%rax, 0x3000(%rdi)	/* writes a line: one word */
+	ret
+
+k_tables:
+	mov	%rax, 0x1000(%rdi)	/* writes a line: one word */
+	mov	%rax, 0x1008(%rdi)	/* another */
+	mov	%eax, 0x1010(%rdi)
+	movups	%xmm0, 0x1020(%rdi)	/* two */
+	mov	%rax, 0x1034(%rdi)
+	xchg	%rax, 0x1000(%rdi)	/* reads the line; one word */
+	mov	%rax, 0x2000(%rdi)	/* writes a line; in no table */
 	ret
 
 k_page_fault:

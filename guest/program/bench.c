@@ -185,7 +185,7 @@ int program_bench(size_t nr, char *const *words)
 	result_region(REGION, program_name(words[0]));
 	bench_arm();
 	run(argv, output);
-	quire_disarm();
+	bench_disarm();
 	take_output(output);
 	if (!said.work) {
 		result_note("%s told neither pages nor ops (quire_pages(), "

@@ -5,6 +5,9 @@
 #include "mib.h"
 #include "process/map.h"
 #include "run/bench.h"
+#include "run/frames.h"
+
+#define REPS_WITH_FRAMES	4ul	/* naming the tables takes long */
 
 static void map_mib(unsigned long kib)
 {
@@ -21,9 +24,12 @@ void mib_repeat(void (*once)(bool counted))
 {
 	unsigned long i, reps = bench_number("reps");
 
+	if (frames_wanted() && reps > REPS_WITH_FRAMES)
+		reps = REPS_WITH_FRAMES;
 	for (i = 0; i <= reps; i++) {
 		map_mib(bench_number("size"));
 		env_drain_lru();
+		frames_name_tables();	/* each round has new ones */
 		env_after_tick();
 		once(i > 0);
 	}

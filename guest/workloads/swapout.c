@@ -4,6 +4,11 @@
  * data=zero: all bytes are zero, as in the posted figures; the kernel records
  * the pages in its zero map and writes nothing. data=distinct: every page has
  * its own words, which LZ4 cannot compress, so zram stores the pages whole.
+ *
+ * swapout-block: the same to a plain block device (kernel/nullb.h), with
+ * distinct data. Swap on it writes through bios that madvise() collects in its
+ * plug. Reclaim finds the folios still under writeback and leaves them in the
+ * swap cache: the call unmaps and writes them, but does not free them.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -27,13 +32,10 @@ static bool zero_data(void)
 	return !strcmp(bench_word("data"), "zero");
 }
 
-static void setup(void)
+static void fill(void)
 {
 	unsigned long kib = bench_number("size");
 
-	area_len = bench_number("mib") * MIB;
-	/* Twice as much, so that 2 MiB folios find whole free clusters. */
-	swap_on(2 * area_len / MIB);
 	area = folio_map(NULL, area_len, kib);
 	if (zero_data())
 		memset(area, 0, area_len);
@@ -41,6 +43,21 @@ static void setup(void)
 		pattern_write(area, area_len, SEED);
 	bench_check_layout(area, area_len, kib);
 	bench_work(area_len / PAGE_SIZE, 1);
+}
+
+/* Twice as much swap, so that 2 MiB folios find whole free clusters. */
+static void setup(void)
+{
+	area_len = bench_number("mib") * MIB;
+	swap_on(2 * area_len / MIB);
+	fill();
+}
+
+static void setup_block(void)
+{
+	area_len = bench_number("mib") * MIB;
+	swap_on_block(2 * area_len / MIB);
+	fill();
 }
 
 static void run(void)
@@ -81,3 +98,16 @@ static const struct workload swapout = {
 	.verify = verify,
 };
 QUIRE_WORKLOAD(swapout);
+
+static const struct workload swapout_block = {
+	.name = "swapout-block",
+	.summary = "MADV_PAGEOUT of private anonymous memory to a block device",
+	.params = { PARAM_SIZE, { "data", "distinct", "zero|distinct" },
+		    { "mib", "16", NULL } },
+	.vmstat = { "pswpout", "thp_split_page", "thp_split_pmd" },
+	.mthp = { "swpout", "swpout_fallback", "split", "split_deferred" },
+	.setup = setup_block,
+	.run = run,
+	.verify = verify,
+};
+QUIRE_WORKLOAD(swapout_block);

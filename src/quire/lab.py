@@ -11,7 +11,10 @@ from quire.boot import counter, qemu
 from quire.build.kernel import Kernel
 from quire.measure import bench, comparison, posted
 from quire.measure.bench import Rig, Samples, Sampling
-from quire.measure.comparison import Comparison
+from quire.measure.comparison import Comparison, Known
+from quire.measure.locks import FILE as LOCKS
+from quire.measure.locks import Locks
+from quire.measure.locks import read as locks_of
 from quire.measure.workloads import Catalogue, Cell
 from quire.report.data import Provenance
 from quire.session import Session
@@ -23,11 +26,16 @@ def workloads(session: Session) -> Catalogue:
     return Catalogue.read(session.project.guest / "workloads")
 
 
+def locks(session: Session) -> Locks:
+    """The classes of locks."""
+    return locks_of(session.project.guest / "workloads" / LOCKS)
+
+
 def rig(session: Session, kernel: Kernel) -> Rig:
     """Build everything that a measurement of `kernel` needs."""
     found = qemu.of(kernel.arch)
     plugin = counter.build(session.cache, session.project.counter, found)
-    return Rig(kernel, session.guest(kernel), plugin, found)
+    return Rig(kernel, session.guest(kernel), plugin, found, locks(session).functions)
 
 
 def rigs(session: Session, arch: Architecture, sides: Sides) -> tuple[Rig, Rig]:
@@ -58,5 +66,6 @@ def compare(
     images = (a.kernel.image_sha256, b.kernel.image_sha256)
     figures = posted.read(sides.line.posted) if sides.ours and not sides.same else []
     labels = (sides.a.label, sides.b.label)
-    found = comparison.compare(arch, labels, images, cells, samples, figures)
+    known = Known(figures, locks(session))
+    found = comparison.compare(arch, labels, images, cells, samples, known)
     return found, Provenance(a, b, session.fragments(arch, sides.line)), samples

@@ -73,15 +73,29 @@ void memcg_enter(void)
 	write_file(file_of("cgroup.procs"), "0");
 }
 
-/* Returns 0 or an errno. */
-static int ask(const char *amount)
+const char *memcg_path(void)
+{
+	if (!owner)
+		die("memcg_path: memcg_enter() was not called");
+	return group + strlen(ROOT);
+}
+
+int memcg_open_reclaim(void)
 {
 	const char *path = file_of("memory.reclaim");
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	int err;
 
 	if (fd < 0)
 		die_errno("cannot open %s", path);
+	return fd;
+}
+
+/* Returns 0 or an errno. */
+static int ask(const char *amount)
+{
+	int fd = memcg_open_reclaim();
+	int err;
+
 	err = write(fd, amount, strlen(amount)) < 0 ? errno : 0;
 	close(fd);
 	return err;

@@ -16,10 +16,14 @@
  * exists already stays in its old cgroup.
  */
 void memcg_enter(void);
+/* The path of the cgroup below the root of the hierarchy: "/quire-...". */
+const char *memcg_path(void);
 /* Reclaims all that can be reclaimed, in several passes over the LRU lists. */
 void memcg_reclaim(void);
 /* Reclaims that much or less: for memory that is in use at the same time. */
 void memcg_reclaim_kib(unsigned long kib);
+/* "memory.reclaim", opened for writing: for a bench that counts the write. */
+int memcg_open_reclaim(void);
 /*
  * "memory.current" in KiB. The kernel charges up to 256 KiB per CPU in advance.
  */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Swap on one zram device with the kernel's default compressor. */
+/*
+ * Swap on one zram device with the kernel's default compressor, or for a bench
+ * on a plain block device.
+ */
 #ifndef QUIRE_SWAP_H
 #define QUIRE_SWAP_H
 
@@ -7,6 +10,8 @@
 
 /* Makes /dev/zram0 a swap device of that many MiB, and enables it. */
 void swap_on(unsigned long mib);
+/* The same on a null_blk device (nullb.h), once per boot and until its end. */
+void swap_on_block(unsigned long mib);
 /*
  * Swaps everything in, disables swap and resets the device. Dies if that does
  * not end.

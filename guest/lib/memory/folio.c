@@ -64,8 +64,7 @@ void folio_want_shmem(unsigned long kib)
 	want(kib, "shmem_enabled");
 }
 
-/* Returns an address aligned to PMD_SIZE with len free bytes after it. */
-static void *aligned_hole(size_t len)
+char *folio_hole(size_t len)
 {
 	size_t span = ALIGN_UP(len, PMD_SIZE) + PMD_SIZE;
 	char *p = map_or_die(NULL, span, PROT_NONE,
@@ -78,7 +77,7 @@ static void *aligned_hole(size_t len)
 char *folio_map(void *at, size_t len, unsigned long kib)
 {
 	folio_want(kib);
-	return map_anon(at ? at : aligned_hole(len), len);
+	return map_anon(at ? at : folio_hole(len), len);
 }
 
 char *folio_map_filled(void *at, size_t len, unsigned long kib,

@@ -25,6 +25,8 @@ bool folio_size_valid(unsigned long kib);
  * that size allocates one folio for it.
  */
 char *folio_map(void *at, size_t len, unsigned long kib);
+/* An address aligned to PMD_SIZE with len bytes after it that are not mapped. */
+char *folio_hole(size_t len);
 /* folio_map() and pattern_write(); dies if a folio has another size. */
 char *folio_map_filled(void *at, size_t len, unsigned long kib,
 		       unsigned long seed);

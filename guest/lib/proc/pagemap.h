@@ -40,6 +40,7 @@ bool pagemap_has_soft_dirty(void);
 void pagemap_clear_soft_dirty(void);
 
 /* Bits of kpage_flags(), numbers from include/uapi/linux/kernel-page-flags.h. */
+#define KPF_DIRTY		(1ull << 4)
 #define KPF_ANON		(1ull << 12)
 #define KPF_SWAPCACHE		(1ull << 13)
 #define KPF_SWAPBACKED		(1ull << 14)
@@ -50,6 +51,7 @@ void pagemap_clear_soft_dirty(void);
 #define KPF_THP			(1ull << 22)
 #define KPF_ZERO_PAGE		(1ull << 24)
 #define KPF_IDLE		(1ull << 25)
+#define KPF_PGTABLE		(1ull << 26)
 
 void kpage_flags_range(uint64_t pfn, size_t nr, uint64_t *out);
 uint64_t kpage_flags(uint64_t pfn);

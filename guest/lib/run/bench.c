@@ -12,6 +12,7 @@
 #include "report/die.h"
 #include "report/results.h"
 #include "run/bench.h"
+#include "run/frames.h"
 
 #define MAX_PARAMS	ARRAY_SIZE(((struct workload *)0)->params)
 #define MAX_COUNTERS	ARRAY_SIZE(((struct workload *)0)->vmstat)
@@ -195,9 +196,16 @@ static void report_counters(const struct workload *w,
 
 void bench_arm(void)
 {
+	frames_name_tables();
 	sleep_ms(SETTLE_MS);
 	quire_arm();
 	sleep_ms(SETTLE_MS);	/* the plugin may take a moment to start */
+}
+
+void bench_disarm(void)
+{
+	quire_disarm();
+	frames_name_tables();
 }
 
 static int measure(const struct workload *w)
@@ -213,7 +221,7 @@ static int measure(const struct workload *w)
 	read_counters(w, &before);
 	w->run();
 	read_counters(w, &after);
-	quire_disarm();
+	bench_disarm();
 	result_pages(REGION, work_pages);
 	result_ops(REGION, work_ops);
 	report_counters(w, &before, &after);

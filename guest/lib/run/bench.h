@@ -59,6 +59,8 @@ void bench_fail(const char *fmt, ...)
  * Call after the setup: waits for the system to settle, then arms the plugin.
  */
 void bench_arm(void);
+/* Call when the region has ended and its memory is still mapped. */
+void bench_disarm(void);
 
 /* `bench <name> [key=value ...]`: runs in this process, returns the status. */
 int bench_main(size_t nr_words, char *const *words);

@@ -13,6 +13,7 @@
 
 #define QUIRE_OP_ARM	3
 #define QUIRE_OP_DISARM	4
+#define QUIRE_OP_TABLE	5	/* see run/frames.h */
 
 /* Enable and disable the plugin's instrumentation; this counts nothing. */
 #define quire_arm()	QUIRE_MARK(QUIRE_OP_ARM)

@@ -139,3 +139,27 @@ KSM_CASES(moved_onto_sharer_by_child)
 	ksm_pass(2);
 	expect_found(&all);
 }
+
+/*
+ * The page is in the swap cache when one of its VMAs stops merging, and is read
+ * back after ksmd has forgotten it there. It must not stay in memory for good.
+ * After another pass, ksmd knows the other mapping of the merged page again.
+ */
+QUIRE_CASE_TAGGED(ksm, unmergeable_in_swap_cache, MENDS)
+{
+	struct places all, one = { 0 };
+	int held;
+
+	ksm_begin();
+	all = pair_merged(PLAIN);
+	held = page_hold(all.at[1].addr);
+	places_swap_out(&all);
+	ASSERT(!act_unmergeable(all.at[0].addr, 1), "MADV_UNMERGEABLE failed");
+	ksm_pass(2);
+	expect_same(&all);
+	page_let_go(held);
+	ksm_pass(1);
+	places_add(&one, NULL, all.at[0].addr);
+	places_swap_out(&one);
+	expect_same(&all);
+}

@@ -49,10 +49,13 @@ COMMON = (
     Need("/usr/include/gelf.h", ("libelf-dev",), "the x86 kernel's build"),
 )
 
-# What `make lint` runs besides its Python tools. No command of quire needs it.
-LINT = (
+# What `make lint` and `make test` run besides Python tools. No command of quire needs it.
+DEVELOPMENT = (
     Need("clang-tidy", ("clang-tidy",), "make lint: the guest and the plugin"),
     Need("shellcheck", ("shellcheck",), "make lint: shell scripts"),
+    Need(
+        "chromium-headless-shell", ("chromium-headless-shell",), "make test: the page of a report"
+    ),
 )
 
 

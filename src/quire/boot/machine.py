@@ -52,6 +52,8 @@ class Machine:
     detail: bool = False
     # Functions whose calls each line of the stream gives.
     watch: tuple[str, ...] = ()
+    # The plugin counts cache lines and page-table words, too, which makes it slow.
+    lines: bool = False
     # The symbols to count by, instead of the kernel's functions.
     symbols: Path | None = None
     # Without features that are slow to emulate: its counts are not comparable with other runs'.
@@ -63,6 +65,8 @@ class Machine:
         words = [f"console={arch.console}", arch.append]
         words += [arch.append_icount] if self.icount else []
         words += ["panic=-1", "nokaslr", "norandmaps", f"loglevel={self.loglevel}"]
+        # The guest tells the plugin which frames are page tables.
+        words += ["quire_lines=on"] if self.lines else []
         words += self.parameters
         return " ".join(word for word in [*words, "--", *self.init] if word)
 
@@ -91,7 +95,7 @@ class Machine:
         words += [f"span={span}" for span in self.spans]
         words += [f"stream={directory / STOPS}"] if self.stream else []
         words += [f"{name}={directory / file}" for name, file, _ in self._names()]
-        words += ["detail=on"] if self.detail else []
+        words += [f"{name}=on" for name in ("detail", "lines") if getattr(self, name)]
         return words
 
     def _names(self) -> list[tuple[str, str, tuple[str, ...]]]:

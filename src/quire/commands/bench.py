@@ -9,7 +9,8 @@ a build are cached, and the next run measures only what is missing.
   quire bench mremap ARCH=arm64 --size 64      one row
   quire bench swapout,data=zero --repeat 3     three boots each, with their spread
   quire bench mremap --fresh                   boot again, ignoring cached counts
-  quire bench mremap --output DIR              table, and DIR/bench.json, .svg, .png
+  quire bench mremap --cost                    and a table of atomics, cache lines, locks, …
+  quire bench mremap --output DIR              table, and DIR/bench.json, .html, .svg, .png
   quire bench --workload ./mine.c              your own (guest/README.md)
   quire bench mremap --cpu neoverse-n1         on another CPU; without a workload, its default rows
 """
@@ -20,6 +21,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from quire import arch, lab
 from quire.arch import Architecture, Cpu, requirements
@@ -29,7 +31,7 @@ from quire.measure import comparison, workloads
 from quire.measure.bench import Sampling
 from quire.measure.comparison import Comparison
 from quire.measure.workloads import Catalogue, Cell
-from quire.report import data, plot, table
+from quire.report import cost, data, page, plot, table
 from quire.report.data import Provenance
 from quire.session import Session
 
@@ -75,8 +77,16 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     part.add_argument(
         "--fresh", action="store_true", help="boot N times again, ignoring cached counts"
     )
+    part.add_argument(
+        "--cost",
+        action="store_true",
+        help="a second table: atomics, barriers, locks, cache lines, table words, TLB "
+        "invalidations by kind; counting lines takes a slower boot of its own",
+    )
     part.add_argument("--json", action="store_true", help="print JSON in place of the tables")
-    part.add_argument("--output", type=Path, metavar="DIR", help="write JSON, SVG and PNG there")
+    part.add_argument(
+        "--output", type=Path, metavar="DIR", help="write JSON, HTML, SVG and PNG there"
+    )
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
@@ -88,7 +98,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     session = replace(session, programs=tuple(arguments.programs))
     plan = _plan(session, arguments)
     requirements.require([architecture for architecture, _ in plan])
-    cells = _cells(session, arguments, plan)
+    cells = [replace(cell, lines=arguments.cost) for cell in _cells(session, arguments, plan)]
     options = Sampling(arguments.repeat, arguments.fresh, session.jobs)
     sides = session.sides()
 
@@ -100,6 +110,8 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         rows, made, _ = lab.compare(session, sides, both, cells, options)
         if not arguments.json:
             table.show(rows, sides.title)
+            if arguments.cost:
+                cost.show(rows, sides.title)
         return rows, made
 
     parts = parallel.in_turn(plan, measure)
@@ -142,15 +154,23 @@ def _cells(
 
 
 def write(
-    directory: Path, stem: str, report: object, comparisons: list[Comparison], title: str
+    directory: Path,
+    stem: str,
+    report: dict[str, Any],
+    comparisons: list[Comparison],
+    title: str,
+    page_name: str = "",
 ) -> list[Path]:
-    """Write JSON and plots; return their paths and print them on stderr."""
+    """Write JSON, page (`page_name`, or as the others) and plots; return their paths and print them
+    on stderr."""
     # A further CPU has few rows; beside a whole architecture it would leave empty panels.
     usual = [one for one in comparisons if one.arch.cpu is None] or comparisons
     directory.mkdir(parents=True, exist_ok=True)
     document = directory / f"{stem}.json"
     document.write_text(json.dumps(report, indent=1) + "\n")
-    paths = [document, *plot.draw(usual, title, directory / stem)]
+    written = directory / f"{page_name or stem}.html"
+    written.write_text(page.render(report), "utf-8")
+    paths = [document, written, *plot.draw(usual, title, directory / stem)]
     for path in paths:
         print(f"wrote {path}", file=sys.stderr)
     return paths

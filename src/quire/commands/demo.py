@@ -3,7 +3,7 @@
 
 Installs missing Debian packages (as root; otherwise lists them), fetches the base, builds all
 kernels, boots them, prints a table for each architecture (a short one for each further CPU) and
-writes build/demo/quire.json, quire.svg and quire.png. Existing builds are reused.
+writes build/demo/index.html, quire.json, quire.svg and quire.png. Existing builds are reused.
 """
 
 import argparse
@@ -36,6 +36,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(report, indent=1))
     comparisons = [rows for rows, _ in parts]
-    bench.write(session.cache.root / "demo", "quire", report, comparisons, sides.title)
+    where = session.cache.root / "demo"
+    bench.write(where, "quire", report, comparisons, sides.title, page_name="index")
     comparison.require(comparisons)
     return 0

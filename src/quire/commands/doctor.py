@@ -28,7 +28,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 2 when something is missing."""
-    wanted = [*requirements.needs(session.architectures), *requirements.LINT]
+    wanted = [*requirements.needs(session.architectures), *requirements.DEVELOPMENT]
     if arguments.install:
         requirements.bring(wanted)
     lines = [(need.name, need.present(), need.purpose) for need in wanted]

@@ -35,7 +35,7 @@ from quire.fuzz.triage import Pair
 from quire.host import parallel
 from quire.host.errors import Difference, UserError
 from quire.session import Session
-from quire.source.side import Sides
+from quire.source.side import Sides, mended
 from quire.test import seeded
 
 
@@ -68,7 +68,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when the kernels differ, or a seeded bug was missed."""
     _check(arguments)
     requirements.require(session.architectures)
-    sides = session.sides()
+    sides = mended(session.cache, session.sides())
     output = arguments.output or session.cache.root / "fuzz"
     excused = excuses.applying(sides.series)
     if arguments.seeded is not None and arguments.cost:

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 """Show a workload's instructions per kernel symbol, for both sides.
 
-The largest changes come first. Counts are per function and do not include the caller; an inlined
-function counts as part of the function that inlines it.
+The largest changes come first, of instructions or of what --sort names. Counts are per function
+and do not include the caller; an inlined function counts as part of the function that inlines it.
 
   quire profile mremap --size 64 ARCH=arm64
   quire profile swapout,data=distinct --size 64 --lines 40
+  quire profile lazyfree --sort atomics              calls, barriers, lines-read, locks, …
   quire profile mremap --size 64 --collapsed DIR     for flamegraph.pl, speedscope, …
 """
 
 import argparse
 import json
 import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +24,22 @@ from quire import lab
 from quire.arch import Architecture, requirements
 from quire.host import parallel
 from quire.host.console import console
-from quire.measure import profile
+from quire.measure import cost, profile
 from quire.measure.bench import Sample, Sampling
-from quire.measure.workloads import Cell
-from quire.report.table import number
+from quire.measure.profile import ProfileLine
+from quire.report.table import UNKNOWN, number
 from quire.session import Session
+
+NAMES = {profile.INSNS: "instructions"}
+
+
+@dataclass(frozen=True)
+class Look:
+    """The kind to show, the unit, and the number of lines."""
+
+    kind: str
+    unit: str
+    limit: int
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -40,6 +53,15 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         metavar="KIB",
         help="folio size in KiB (default: 64)",
     )
+    part.add_argument(
+        "--sort",
+        type=_kind,
+        default=profile.INSNS,
+        metavar="KIND",
+        help="sort by the change of: "
+        + ", ".join(kind.replace(" ", "-") for kind in profile.KINDS)
+        + " (a beginning will do; lines and table words need a slower boot)",
+    )
     part.add_argument("--lines", type=int, default=25, metavar="N", help="symbols to show")
     part.add_argument(
         "--collapsed",
@@ -50,11 +72,22 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     part.add_argument("--json", action="store_true", help="print JSON, all symbols")
 
 
+def _kind(text: str) -> str:
+    """The kind that the user means."""
+    found = [kind for kind in profile.KINDS if kind.replace(" ", "-").startswith(text)]
+    if not found or not text:
+        kinds = ", ".join(kind.replace(" ", "-") for kind in profile.KINDS)
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of: {kinds}")
+    return found[0]
+
+
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Measure what is not cached, and show the profile."""
     requirements.require(session.architectures)
     cells = lab.workloads(session).cells([arguments.workload], arguments.size or [64])
-    sides = session.sides()
+    kind = arguments.sort
+    cells = [replace(cell, lines=kind in cost.WITH_LINES) for cell in cells]
+    sides, classes = session.sides(), lab.locks(session)
     labels = (sides.a.label, sides.b.label)
     document = []
 
@@ -63,11 +96,12 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         _, made, samples = lab.compare(session, sides, both, cells, Sampling(machines=session.jobs))
         for cell in cells:
             a, b = (samples[rig.kernel.image_sha256, cell][0] for rig in (made.a, made.b))
-            lines = profile.lines(a, b)
+            lines = profile.lines(a, b, classes, kind)
             title = f"{arch.name} · {cell.label}" + (f" {cell.size} KiB" if cell.size else "")
             document.append({"title": title, "unit": cell.workload.unit, "lines": _json(lines)})
             if not arguments.json:
-                _show(title, cell, labels, lines, arguments.lines)
+                look = Look(kind, cell.workload.unit, arguments.lines)
+                _show(title, labels, lines, look, counted=profile.counted(a, kind))
             if arguments.collapsed:
                 _write(arguments.collapsed, title, dict(zip(labels, (a, b), strict=True)))
 
@@ -78,45 +112,54 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 
 
 def _show(
-    title: str, cell: Cell, labels: tuple[str, str], lines: list[profile.ProfileLine], limit: int
+    title: str, labels: tuple[str, str], lines: list[ProfileLine], look: Look, *, counted: bool
 ) -> None:
-    unit = cell.workload.unit
-    shown = lines[:limit]
-    share = profile.share_shown(shown, lines)
+    shown = lines[: look.limit]
+    share = profile.share_shown(shown, lines, look.kind)
     table = Table(
-        title=f"{title} · instructions per {unit}",
+        title=f"{title} · {NAMES.get(look.kind, look.kind)} per {look.unit}",
         title_justify="left",
         box=box.SIMPLE_HEAD,
-        caption=f"{len(shown)} of {len(lines)} symbols, {share:.0%} of {labels[0]}'s instructions",
+        caption=f"{len(shown)} of {len(lines)} symbols, {share:.0%} of {labels[0]}'s "
+        f"{NAMES.get(look.kind, look.kind)}",
         caption_justify="left",
         pad_edge=False,
     )
     table.add_column("symbol", no_wrap=True)
     a, b = labels
-    for name in (a, b, "change", f"calls\n{a}", f"per {unit}\n{b}"):
+    further = look.kind not in (profile.INSNS, profile.CALLS)
+    if further:
+        for name in (f"{look.kind}\n{a}", f"per {look.unit}\n{b}", "change"):
+            table.add_column(name, justify="right", no_wrap=True)
+    for name in (f"insns\n{a}", f"\n{b}", "change", f"calls\n{a}", f"per {look.unit}\n{b}"):
         table.add_column(name, justify="right", no_wrap=True)
     for line in shown:
-        table.add_row(
-            line.symbol,
-            number(line.a),
-            number(line.b),
-            f"{'−' if line.change < 0 else '+' if line.change > 0 else ''}"
-            f"{number(abs(line.change))}",
-            number(line.a_calls),
-            number(line.b_calls),
-        )
+        columns = _numbers(line, look.kind, counted=counted) if further else ()
+        calls = (number(line.a.calls), number(line.b.calls))
+        table.add_row(line.symbol, *columns, *_numbers(line, profile.INSNS), *calls)
     console().print(table)
 
 
-def _json(lines: list[profile.ProfileLine]) -> list[dict[str, Any]]:
+def _numbers(line: ProfileLine, kind: str, *, counted: bool = True) -> tuple[str, str, str]:
+    """Both sides and the change."""
+    if not counted:
+        return (UNKNOWN,) * 3
+    change = line.change(kind)
+    sign = "−" if change < 0 else "+" if change > 0 else ""
+    return number(line.a.of(kind)), number(line.b.of(kind)), f"{sign}{number(abs(change))}"
+
+
+def _json(lines: list[ProfileLine]) -> list[dict[str, Any]]:
     return [
         {
             "symbol": line.symbol,
-            "a": line.a,
-            "b": line.b,
-            "change": line.change,
-            "a_calls": line.a_calls,
-            "b_calls": line.b_calls,
+            "a": line.a.insns,
+            "b": line.b.insns,
+            "change": line.change(),
+            "a_calls": line.a.calls,
+            "b_calls": line.b.calls,
+            "a_events": line.a.events,
+            "b_events": line.b.events,
         }
         for line in lines
     ]

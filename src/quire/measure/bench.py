@@ -24,6 +24,8 @@ from quire.measure.workloads import Calls, Cell
 
 # The region that bench programs mark with the marker instructions.
 REGION = 0
+# Seconds, wall clock, for a boot that counts cache lines.
+SLOW_TIMEOUT = 1800.0
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,23 @@ class Rig:
     guest: Guest
     plugin: Plugin
     qemu: Qemu
+    # The lock functions.
+    locks: tuple[str, ...] = ()
 
     def machine(self, cell: Cell) -> Machine:
         """The machine that measures `cell`."""
-        spans = cell.workload.spans
-        return Machine(self.kernel, self.guest, cell.words(), self.plugin, spans=spans)
+        return Machine(
+            self.kernel,
+            self.guest,
+            cell.words(),
+            self.plugin,
+            parameters=cell.workload.kernel_parameters,
+            # Counting what each store may touch takes several times as long.
+            timeout=SLOW_TIMEOUT if cell.lines else Machine.timeout,
+            spans=cell.workload.spans,
+            locks=self.locks,
+            lines=cell.lines,
+        )
 
     def key(self, cell: Cell) -> str:
         """A key that changes whenever the counts may change."""
@@ -49,7 +63,8 @@ class Rig:
             self.guest.sha256,
             self.plugin.sha256,
             str(self.qemu),
-            [*arch.machine_args, boot.memory, boot.cpus, boot.append(), *boot.spans],
+            [*arch.machine_args, boot.memory, boot.cpus, boot.append(), *boot.spans, boot.lines],
+            boot.locks,
         )
 
 

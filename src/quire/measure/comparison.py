@@ -5,18 +5,23 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from quire.arch import Architecture
 from quire.host.errors import Difference
-from quire.measure import posted
+from quire.measure import cost, posted, profile
 from quire.measure.bench import Sample, Samples
+from quire.measure.cost import Cost
+from quire.measure.locks import Locks
 from quire.measure.posted import Posted
+from quire.measure.profile import ProfileLine
 from quire.measure.workloads import Calls, Cell
 
 # Two runs that differ by more than this share count as different.
 STABLE = 0.001
+# So many of the symbols that changed are kept for each row.
+SYMBOLS = 30
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,8 @@ class Figure:
     runs: int
     # (largest − smallest) / median of `insns` over the runs.
     spread: float
+    # What was counted of measure.cost.KINDS, and locks taken by class; per unit.
+    cost: Cost = field(default_factory=dict)
 
     @property
     def tlb_total(self) -> float:
@@ -54,6 +61,8 @@ class Row:
     a: Figure
     b: Figure
     posted: Posted | None
+    # The symbols that changed most.
+    symbols: tuple[ProfileLine, ...] = ()
 
     @property
     def title(self) -> str:
@@ -96,34 +105,40 @@ class Comparison:
     rows: tuple[Row, ...]
 
 
+@dataclass(frozen=True)
+class Known:
+    """What counts are read with: the posted figures, and the classes of locks."""
+
+    posted: Sequence[Posted] = ()
+    locks: Locks | None = None
+
+
 def compare(
     arch: Architecture,
     labels: tuple[str, str],
     images: tuple[str, str],
     cells: Sequence[Cell],
     samples: Samples,
-    figures: Sequence[Posted] = (),
+    known: Known = Known(),
 ) -> Comparison:
-    """`images`: the SHA-256 of the kernel images, side A's first; `figures`: the posted figures.
+    """`images`: the SHA-256 of the kernel images, side A's first.
     Without samples, as in a dry run, there are no rows."""
-    a, b = images
-    rows = [
-        Row(
-            cell,
-            figure(cell, samples[a, cell]),
-            figure(cell, samples[b, cell]),
-            posted.find(figures, cell, arch.name),
-        )
-        for cell in (cells if samples else ())
-    ]
+    rows = []
+    for cell in cells if samples else ():
+        a, b = (samples[image, cell] for image in images)
+        found = posted.find(known.posted, cell, arch.name)
+        sides = (figure(arch, cell, a, known.locks), figure(arch, cell, b, known.locks))
+        rows.append(Row(cell, *sides, found, _changed(known.locks, a, b)))
     return Comparison(arch, labels, tuple(rows))
 
 
-def figure(cell: Cell, samples: Sequence[Sample]) -> Figure:
+def figure(
+    arch: Architecture, cell: Cell, samples: Sequence[Sample], locks: Locks | None = None
+) -> Figure:
     """The median over `samples`, and their spread."""
-    totals = [sample.counts.total / sample.divisor for sample in samples]
-    middle = statistics.median_low(totals)
-    sample = samples[totals.index(middle)]
+    totals = [_insns(sample) for sample in samples]
+    sample = _median(samples)
+    middle = _insns(sample)
     ops = sample.results.regions[0].ops or 1
     return Figure(
         insns=middle,
@@ -138,7 +153,25 @@ def figure(cell: Cell, samples: Sequence[Sample]) -> Figure:
         },
         runs=len(samples),
         spread=(max(totals) - min(totals)) / middle if middle else 0.0,
+        cost=cost.of(arch, sample.counts, sample.divisor, locks),
     )
+
+
+def _insns(sample: Sample) -> float:
+    return sample.counts.total / sample.divisor
+
+
+def _median(samples: Sequence[Sample]) -> Sample:
+    """The sample with the median of instructions, the lower one of two."""
+    middle = statistics.median_low(map(_insns, samples))
+    return next(sample for sample in samples if _insns(sample) == middle)
+
+
+def _changed(
+    locks: Locks | None, a: Sequence[Sample], b: Sequence[Sample]
+) -> tuple[ProfileLine, ...]:
+    lines = profile.lines(_median(a), _median(b), locks)
+    return tuple(line for line in lines if line.a != line.b)[:SYMBOLS]
 
 
 def calls(sample: Sample, counted: Calls) -> float:

@@ -1,49 +1,68 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A workload's instructions per kernel symbol, for both sides."""
+"""A workload's instructions, calls, events and locks per kernel symbol, for both sides."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from quire.boot.counts import SymbolCount
+from quire.measure import cost
 from quire.measure.bench import Sample
+from quire.measure.locks import Locks
 
 # Instructions outside of all kernel symbols.
 USER, NOWHERE = "[user space]", "[outside any symbol]"
+INSNS, CALLS, LOCKS = "insns", "calls", "locks"
+# What lines may be sorted by. TLB invalidations are not counted per symbol.
+KINDS = (INSNS, CALLS, *cost.EVENTS, LOCKS)
+
+
+@dataclass(frozen=True)
+class Spent:
+    """One side of a symbol, per unit (page or walk)."""
+
+    insns: float = 0.0
+    calls: float = 0.0
+    # By measure.cost.EVENTS and LOCKS (taken by the symbol itself); without zeroes.
+    events: dict[str, float] = field(default_factory=dict)
+
+    def of(self, kind: str) -> float:
+        """The number of one of KINDS."""
+        if kind == INSNS:
+            return self.insns
+        return self.calls if kind == CALLS else self.events.get(kind, 0.0)
 
 
 @dataclass(frozen=True)
 class ProfileLine:
-    """One symbol; instructions and calls are per unit (page or walk)."""
+    """One symbol, both sides."""
 
     symbol: str
-    a: float
-    b: float
-    a_calls: float
-    b_calls: float
+    a: Spent
+    b: Spent
 
-    @property
-    def change(self) -> float:
+    def change(self, kind: str = INSNS) -> float:
         """B minus A: a negative value is a saving."""
-        return self.b - self.a
+        return self.b.of(kind) - self.a.of(kind)
 
 
-def lines(a: Sample, b: Sample) -> list[ProfileLine]:
-    """All symbols of either side, sorted by change, then by size, largest first."""
-    left, right = _by_symbol(a), _by_symbol(b)
-    none = SymbolCount(0, 0)
+def lines(a: Sample, b: Sample, locks: Locks | None = None, by: str = INSNS) -> list[ProfileLine]:
+    """All symbols of either side, sorted by the change of a kind, then by size, largest first."""
+    left, right = _spent(a, locks), _spent(b, locks)
+    none = Spent()
     found = [
-        ProfileLine(
-            name,
-            left.get(name, none).insns / a.divisor,
-            right.get(name, none).insns / b.divisor,
-            left.get(name, none).calls / a.divisor,
-            right.get(name, none).calls / b.divisor,
-        )
-        for name in {**left, **right}
+        ProfileLine(name, left.get(name, none), right.get(name, none)) for name in {**left, **right}
     ]
-    return sorted(found, key=lambda line: (-abs(line.change), -line.a, line.symbol))
+    return sorted(found, key=lambda one: (-abs(one.change(by)), -one.a.of(by), one.symbol))
+
+
+def counted(sample: Sample, kind: str) -> bool:
+    """Whether that kind was counted at all: if not, a symbol without it may have it."""
+    events = sample.counts.events
+    return kind in (INSNS, CALLS) or any(
+        name in events for name in cost.EVENTS.get(kind, tuple(events))
+    )
 
 
 def collapsed(sample: Sample, root: str) -> list[str]:
@@ -56,10 +75,26 @@ def collapsed(sample: Sample, root: str) -> list[str]:
     return [f"{root};{name} {count.insns}" for name, count in counts]
 
 
-def share_shown(shown: Sequence[ProfileLine], everything: Sequence[ProfileLine]) -> float:
-    """The share of side A's instructions in the shown lines, 0 to 1."""
-    total = sum(line.a for line in everything)
-    return sum(line.a for line in shown) / total if total else 0.0
+def share_shown(
+    shown: Sequence[ProfileLine], everything: Sequence[ProfileLine], kind: str = INSNS
+) -> float:
+    """The share of side A's number of that kind in the shown lines, 0 to 1."""
+    total = sum(line.a.of(kind) for line in everything)
+    return sum(line.a.of(kind) for line in shown) / total if total else 0.0
+
+
+def _spent(sample: Sample, locks: Locks | None) -> dict[str, Spent]:
+    """Every symbol's numbers per unit."""
+    taken: dict[str, int] = {}
+    if locks:
+        for (caller, _), number in sample.counts.locks.items():
+            taken[caller] = taken.get(caller, 0) + number
+    found = {}
+    for name, count in _by_symbol(sample).items():
+        events = cost.events(count.events) | {LOCKS: taken.get(name, 0)}
+        per_unit = {kind: number / sample.divisor for kind, number in events.items() if number}
+        found[name] = Spent(count.insns / sample.divisor, count.calls / sample.divisor, per_unit)
+    return found
 
 
 def _by_symbol(sample: Sample) -> dict[str, SymbolCount]:

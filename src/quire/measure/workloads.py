@@ -13,11 +13,14 @@ from typing import Any
 
 from quire.build import program
 from quire.host.errors import UserError
+from quire.measure import locks
 
 # Folio sizes in KiB; 4 is a small folio.
 SIZES = (4, 16, 64, 256, 1024, 2048)
 # Groups of symbols, by name.
 GROUPS = "symbols.toml"
+# Files in the workloads' folder that describe no workload.
+OTHERS = (GROUPS, locks.FILE)
 
 Parameters = tuple[tuple[str, str], ...]
 
@@ -49,6 +52,8 @@ class Workload:
     # The unit of the table's figures: "page" (4 KiB), "walk", "scanned page" or "call".
     unit: str = "page"
     sizes: tuple[int, ...] = SIZES
+    # Folio sizes that are measured only if the workload is named.
+    further_sizes: tuple[int, ...] = ()
     # Parameters in addition to the size; each variant is measured.
     variants: tuple[Parameters, ...] = ((),)
     # The guest's counters whose change the table shows, on both sides.
@@ -59,10 +64,18 @@ class Workload:
     spans: tuple[str, ...] = ()
     # Functions whose calls are counted.
     calls: tuple[Calls, ...] = ()
+    # Further kernel parameters, for instance a second memory node.
+    kernel_parameters: tuple[str, ...] = ()
+    # The folio sizes (KiB) whose cache lines the demo counts; that is slow.
+    lines: tuple[int, ...] = ()
     # The position in tables.
     order: int = 1000
     # The file in the initramfs, if the program is not part of our guest.
     program: str = ""
+
+    def all_sizes(self) -> tuple[int, ...]:
+        """The sizes and the further ones, in order."""
+        return tuple(sorted({*self.sizes, *self.further_sizes}))
 
 
 @dataclass(frozen=True)
@@ -72,6 +85,8 @@ class Cell:
     workload: Workload
     size: int | None
     parameters: Parameters = field(default=())
+    # Whether cache lines and page-table words are counted, too: another boot.
+    lines: bool = False
 
     def words(self) -> tuple[str, ...]:
         """The arguments for init."""
@@ -102,18 +117,20 @@ class Catalogue:
     def read(cls, folder: Path) -> Catalogue:
         """The workloads of a folder. UserError says what is wrong with a file."""
         groups = _data(folder / GROUPS) if (folder / GROUPS).is_file() else {}
-        files = sorted(path for path in folder.glob("*.toml") if path.name != GROUPS)
+        files = sorted(path for path in folder.glob("*.toml") if path.name not in OTHERS)
         found = [read(file, groups) for file in files]
         return cls(tuple(sorted(found, key=lambda workload: (workload.order, workload.name))))
 
     def cells(self, names: Iterable[str] = (), sizes: Iterable[int] = ()) -> list[Cell]:
         """The cells of the named workloads (patterns work) at these sizes; both default to all.
 
-        A name may include parameters for the guest: "swapout,data=zero", "ksm-walk,vmas=500".
-        UserError for an unknown workload or size.
+        Only a named workload has its further sizes. A name may include parameters for the guest:
+        "swapout,data=zero", "ksm-walk,vmas=500". UserError for an unknown workload or size.
         """
-        wanted = list(names) or ["*"]
+        wanted = list(names)
         chosen = [cell for name in wanted for cell in self._named(name)]
+        if not wanted:
+            chosen = expand(self.workloads)
         limit = set(sizes)
         unknown = limit - set(SIZES)
         if unknown:
@@ -126,6 +143,10 @@ class Catalogue:
             for cell in dict.fromkeys(chosen)
             if not limit or cell.size is None or cell.size in limit
         ]
+
+    def demo(self) -> list[Cell]:
+        """All cells, with cache lines where the workload asks for them."""
+        return [replace(cell, lines=cell.size in cell.workload.lines) for cell in self.cells()]
 
     def rows(self, wanted: Iterable[tuple[str, tuple[int, ...]]]) -> list[Cell]:
         """The cells of several workloads, each with its own sizes (KiB). Raises as cells()."""
@@ -145,7 +166,7 @@ class Catalogue:
                 f"unknown workload {name!r}",
                 remedy=f"choose from: {', '.join(w.name for w in self.workloads)}",
             )
-        return expand(found, overrides)
+        return expand([replace(w, sizes=w.all_sizes()) for w in found], overrides)
 
 
 def expand(chosen: Sequence[Workload], overrides: Mapping[str, str] | None = None) -> list[Cell]:

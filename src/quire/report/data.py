@@ -14,6 +14,7 @@ import quire
 from quire.host.cache import sha256
 from quire.measure.bench import Rig
 from quire.measure.comparison import Comparison, Figure, Row
+from quire.measure.profile import ProfileLine
 from quire.source import base as bases
 from quire.source.side import Side, Sides
 
@@ -93,7 +94,13 @@ def _row(row: Row) -> dict[str, Any]:
         "unstable": row.unstable,
         "calls_beyond_a": [calls.what for calls in row.excess],
         "posted": row.posted.text if row.posted else "",
+        "symbols": [_symbol(line) for line in row.symbols],
     }
+
+
+def _symbol(line: ProfileLine) -> dict[str, Any]:
+    """A symbol that changed. A kind of event that neither side has is not there."""
+    return {"name": line.symbol, "a": asdict(line.a), "b": asdict(line.b)}
 
 
 def _figure(figure: Figure) -> dict[str, Any]:
@@ -108,4 +115,4 @@ def _figure(figure: Figure) -> dict[str, Any]:
     }
 
 
-_AS_THEY_ARE = ("counters", "spans", "calls", "runs", "spread")
+_AS_THEY_ARE = ("counters", "spans", "calls", "runs", "spread", "cost")

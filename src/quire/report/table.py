@@ -12,6 +12,8 @@ from quire.measure.comparison import Comparison, Row
 
 # Ratios within this distance of 1 are not coloured.
 NOTABLE = 0.01
+# In place of a number that was not counted.
+UNKNOWN = "–"
 
 
 def show(comparison: Comparison, base: str) -> None:
@@ -115,8 +117,11 @@ def _caption(comparison: Comparison, *, posted: bool) -> str:
     text = f"ratio: instructions of {' / '.join(comparison.labels)}."
     if posted:
         text += " posted: the authors' wall time, old / new."
+    return text + other_units(comparison)
+
+
+def other_units(comparison: Comparison) -> str:
+    """The part of a caption that names workloads whose figures are not per page."""
     others = [row.cell.workload for row in comparison.rows if row.cell.workload.unit != "page"]
-    if others:
-        units = dict.fromkeys(f"{workload.name}: per {workload.unit}" for workload in others)
-        text += f" Not per page: {'; '.join(units)}."
-    return text
+    units = dict.fromkeys(f"{workload.name}: per {workload.unit}" for workload in others)
+    return f" Not per page: {'; '.join(units)}." if units else ""

@@ -24,6 +24,8 @@ from quire.source.tree import Tree
 
 # The labels of the two sides of our own series.
 STOCK, PATCHED = "stock", "patched"
+# Side A with the topics of the series that mend the base.
+MENDED = "mended"
 DEFAULT_BASE = "6.12"
 # Longer labels make tables unreadable.
 LABEL = 24
@@ -101,6 +103,20 @@ def sides(root: Path, cache: Cache, ask: Ask, one: Base) -> Sides:
     if ask.b:
         return _two_trees(cache, ask, where, one)
     return _with_series(root, cache, ask, where, one)
+
+
+def mended(cache: Cache, of: Sides) -> Sides:
+    """The same sides for a comparison of behaviour: side A has the topics that mend the base, too.
+
+    What they change is meant, and the rest of the series must change nothing.
+    """
+    fixes = of.series.mending()
+    if not fixes.patches:
+        return of
+    about = f"{of.a.about}, {_count(fixes)} that mend it"
+    return replace(
+        of, a=Side(MENDED, tree.patched(cache, of.base, fixes, MENDED), about, of.a.origin)
+    )
 
 
 def base(root: Path, cache: Cache, ask: Ask) -> Base:

@@ -45,11 +45,9 @@ class Rule(StrEnum):
     HELD = "held"
     BITS_OF_A_RUN = "bits of a run"
     BITS_OF_A_BATCH = "bits of a batch"
-    SOFT_DIRTY = "soft-dirty"
     # ksm.py: pages that KSM merges.
     MERGED_LATER = "merged later"
     FOUND = "found"
-    LOST = "lost"
     # The oracle's own.
     SLOTS = "slots"
     A_FAULT = "a fault"

@@ -26,9 +26,8 @@ MAX_SHARING = 256
 SETTLED = 6
 # Letters of a page's state that merging takes away: mapped once, of a large folio.
 _MERGING = "xL"
-# Letters that depend on which of equal pages is shared: the others lose soft-dirty and uffd-wp (on
-# both sides), and become lazyfree if the shared one is.
-_LOST = "dwz"
+# The letter that depends on which of equal pages is shared: the others become lazyfree if that is.
+_LAZY = "z"
 
 
 @dataclass
@@ -44,11 +43,6 @@ class KsmExcuses:
     before: set[TrackedPage] = field(default_factory=set)
     # Pages that one side has merged; the other side had not, and so could swap them.
     away: set[TrackedPage] = field(default_factory=set)
-    # Pages that are soft-dirty on one side only, because another one of their content is shared.
-    soft: set[TrackedPage] = field(default_factory=set)
-    # Pages of mergeable mappings, and whether MADV_UNMERGEABLE took some out.
-    mergeable: set[TrackedPage] = field(default_factory=set)
-    taken_out: bool = False
     # One side alone has merged some page at some time.
     ever: bool = False
     # ksmd has passed; something was written after that; passes since the last write.
@@ -98,18 +92,11 @@ class KsmExcuses:
             self.unmerged |= self.passed
             self.since = 0
         self.crowded |= merged(outcome) >= MAX_SHARING
-        where = tracking.within(op.actor, op.range)
-        self.taken_out |= op.word == "unmergeable"
-        if op.word == "mergeable":
-            self.mergeable |= where
-        elif op.word == "unmergeable" or tracking.remaps(op):
-            self.mergeable -= where
         if tracking.empties(op):
-            for known in (self.apart, self.soft, self.away):
+            where = tracking.within(op.actor, op.range)
+            for known in (self.apart, self.away):
                 known.difference_update(where)
-        elif op.verb == "clear-refs" and op.number == 4:
-            self.soft -= {page for page in self.soft if page[0] == op.actor}
-        tracking.follow((self.apart, self.soft, self.away, self.mergeable), op, outcome)
+        tracking.follow((self.apart, self.away), op, outcome)
 
     def start_step(self) -> None:
         """Start a new step: forget which pages are late, but for one operation."""
@@ -121,7 +108,7 @@ class KsmExcuses:
             self.ever = True
             self.late.add(page)
             return Rule.MERGED_LATER
-        rule = self._reclaimed(page, a, b)
+        rule = self._reclaimed(a, b)
         if rule in self.excuses:
             self.away.add(page)
             return rule
@@ -141,8 +128,6 @@ class KsmExcuses:
 
     def _later(self, page: TrackedPage, a: Page, b: Page) -> bool:
         """Whether one side has merged the page, and the other need not have yet."""
-        if page in self.soft:
-            a, b = a.without("d"), b.without("d")
         if a == b:
             return True
         if _merged_and_swapped(a, b):
@@ -153,10 +138,8 @@ class KsmExcuses:
         if not self._differ_in_merging(a, b):
             return False
         differ = a.differs_in(b)
-        if differ & {"w", "z"} or differ == {"L"}:
+        if _LAZY in differ or differ == {"L"}:
             self.apart.add(page)
-        elif "d" in differ:
-            self.soft.add(page)
         return True
 
     def _differ_in_merging(self, a: Page, b: Page) -> bool:
@@ -166,18 +149,16 @@ class KsmExcuses:
         alone = ["x" in page.state for page in (a, b)]
         if a.without("L") == b.without("L"):
             return True  # one side split a folio to merge a page that the other side did not meet
-        lost = a.differs_in(b) & {*_LOST}
-        if a.without(_LOST) == b.without(_LOST) or (lost and all(alone)):
+        lazy = _LAZY in a.differs_in(b)
+        if a.without(_LAZY) == b.without(_LAZY) or (lazy and all(alone)):
             return not any(alone)
         return not self.settled or (self.ages and alone == [True, False])
 
-    def _reclaimed(self, page: TrackedPage, a: Page, b: Page) -> Rule | None:
+    def _reclaimed(self, a: Page, b: Page) -> Rule | None:
         """The rule by which reclaim on one side alone may find a merged page, if one matches."""
         if not self.passed or not self.moved or not _merged_and_swapped(a, b):
             return None
-        if a.state[0] == "p":
-            return Rule.FOUND
-        return Rule.LOST if self.taken_out and page not in self.mergeable else None
+        return Rule.FOUND if a.state[0] == "p" else None
 
 
 def merged(outcome: str) -> int:
@@ -188,7 +169,7 @@ def merged(outcome: str) -> int:
 
 def _as_merged(page: Page) -> Page:
     """The page without what merging changes, if KSM can merge it."""
-    return page.without(_MERGING + _LOST) if _mergeable(page) else page
+    return page.without(_MERGING + _LAZY) if _mergeable(page) else page
 
 
 def _mergeable(page: Page) -> bool:

@@ -87,8 +87,6 @@ class Model:
         rule = self._given_up(page, a, b) or self.ksm.excuse(page, a, b)
         if rule:
             return rule
-        if self._became_soft_dirty(a, b):
-            return Rule.SOFT_DIRTY
         if self._back_from_swap(page, a, b):
             return Rule.SLOTS
         near = any((actor, slot) == page[:2] for actor, slot, _ in self.unlike)
@@ -120,12 +118,6 @@ class Model:
         if a.without("L") != b.without("L"):
             return False
         return all(_swapped_alone(seen, page) for seen in zip(*self.seen, strict=True))
-
-    def _became_soft_dirty(self, a: Page, b: Page) -> bool:
-        """Whether side a alone shows a page as soft-dirty after a batch of entries was changed."""
-        if Rule.SOFT_DIRTY not in self.excuses or not (self.changed or self.reclaimed):
-            return False
-        return "d" in a.state and "d" not in b.state and a.without("d") == b.without("d")
 
     def touches(self, op: Op) -> bool:
         """Whether an operation's outcome can depend on pages that differ."""

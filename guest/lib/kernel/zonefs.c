@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "kernel/nullb.h"
+#include "kernel/zonefs.h"
+#include "report/die.h"
+
+#define NAME	"zoned"
+#define DEVICE	"/dev/" NAME
+#define WHERE	"/tmp/zonefs"
+#define MAGIC	0x5a4f4653u
+#define CRC_LE	0xedb88320u
+
+/* struct zonefs_super in fs/zonefs/zonefs.h, in little-endian words. */
+union super {
+	struct {
+		uint32_t magic;
+		uint32_t crc;
+	};
+	unsigned char bytes[PAGE_SIZE];
+};
+
+/* The kernel's crc32_le(): without an inversion at the end. */
+static uint32_t crc32(const unsigned char *byte, size_t len)
+{
+	uint32_t crc = ~0u;
+	unsigned int bit;
+
+	while (len--) {
+		crc ^= *byte++;
+		for (bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? CRC_LE : 0);
+	}
+	return crc;
+}
+
+static void format_zonefs(void)
+{
+	static union super super = { .magic = MAGIC };
+	int fd = open(DEVICE, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		die_errno("cannot open " DEVICE);
+	super.crc = crc32(super.bytes, sizeof(super));
+	if (write(fd, &super, sizeof(super)) != (ssize_t)sizeof(super))
+		die_errno("cannot write the super block of " DEVICE);
+	if (fsync(fd) || close(fd))
+		die_errno("cannot flush " DEVICE);
+}
+
+const char *zonefs_file(unsigned long mib)
+{
+	/*
+	 * A zone for the super block, one for the file, and one that is not
+	 * conventional: null_blk requires it.
+	 */
+	const struct nullb device = { NAME, 3 * mib, mib, 2 };
+
+	nullb_create(&device);
+	format_zonefs();
+	if (mkdir(WHERE, 0755) && errno != EEXIST)
+		die_errno("cannot make " WHERE);
+	if (mount(DEVICE, WHERE, "zonefs", 0, NULL))
+		die_errno("cannot mount zonefs");
+	return WHERE "/cnv/0";
+}

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which lock a call takes: classes by lock function and caller, in workloads/locks.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from quire.boot.counts import RegionCounts
+from quire.host.errors import UserError
+
+# Beside the workloads.
+FILE = "locks.toml"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Calls of these functions by these callers (patterns) take a lock of that class."""
+
+    name: str
+    functions: tuple[str, ...]
+    callers: tuple[str, ...] = ("*",)
+
+    def covers(self, caller: str, function: str) -> bool:
+        """Whether the rule is for such a call."""
+        return function in self.functions and any(fnmatchcase(caller, one) for one in self.callers)
+
+
+@dataclass(frozen=True)
+class Locks:
+    """The rules, in order."""
+
+    rules: tuple[Rule, ...]
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """All lock functions, for the plugin."""
+        return tuple(dict.fromkeys(name for rule in self.rules for name in rule.functions))
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The names of the classes, in order."""
+        return tuple(dict.fromkeys(rule.name for rule in self.rules))
+
+    def of(self, caller: str, function: str) -> str:
+        """The class of a call. UserError for a function of no rule."""
+        found = next((rule.name for rule in self.rules if rule.covers(caller, function)), None)
+        if found is None:
+            raise UserError(
+                f"no class of locks covers {function}",
+                f"called by {caller}",
+                f"add it to a group of functions in {FILE}",
+            )
+        return found
+
+    def count(self, counts: RegionCounts) -> dict[str, int]:
+        """The locks taken in a region by class, zeroes included."""
+        total = dict.fromkeys(self.classes, 0)
+        for (caller, function), number in counts.locks.items():
+            total[self.of(caller, function)] += number
+        return total
+
+
+def read(file: Path) -> Locks:
+    """The classes of a file. UserError says what is wrong with it."""
+    try:
+        data = tomllib.loads(file.read_text())
+        groups = data["functions"]
+        rules = tuple(_rule(row, groups) for row in data["class"])
+        found = Locks(rules)
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise UserError(
+            "the classes of locks cannot be read",
+            f"{file}: {type(error).__name__}: {error}",
+            "fix it: the comment at its top explains the keys",
+        ) from error
+    _complete(found, groups, file)
+    return found
+
+
+def _rule(row: Mapping[str, Any], groups: Mapping[str, Sequence[str]]) -> Rule:
+    callers = tuple(row["callers"]) if "callers" in row else ("*",)
+    return Rule(row["name"], tuple(groups[row["functions"]]), callers)
+
+
+def _complete(locks: Locks, groups: Mapping[str, Sequence[str]], file: Path) -> None:
+    """UserError if a call of a lock function could be of no class."""
+    last = {name for rule in locks.rules if "*" in rule.callers for name in rule.functions}
+    wanted = {name for group in groups.values() for name in group}
+    if wanted - last:
+        raise UserError(
+            f"calls of {', '.join(sorted(wanted - last))} may have no class",
+            str(file),
+            "add a class without `callers` for this group of functions",
+        )

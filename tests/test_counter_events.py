@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Atomics, barriers and calls in the plugin's instruction decoders, against GNU as and objdump."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from decoder import Decoder, x86_candidates
+
+# objdump's mnemonics for what counts as atomic.
+ATOMIC_A64 = re.compile(
+    r"(st|ld)(add|clr|eor|set|[su]max|[su]min)a?l?[bh]?|swpa?l?[bh]?|cas(a|l|al)?[bh]?"
+    r"|casp(a|l|al)?|stl?xr[bh]?|stl?xp"
+)
+BARRIERS_A64 = {"dmb": "dmb", "dsb": "dsb", "isb": "isb"}
+
+
+def a64_kind(text: str) -> str:
+    """The kind of event of an instruction, by objdump's mnemonic."""
+    mnemonic = text.split(maxsplit=1)[0]
+    return "atomic" if ATOMIC_A64.fullmatch(mnemonic) else BARRIERS_A64.get(mnemonic, "none")
+
+
+def test_a64_events_are_what_objdump_says(aarch64: Decoder, tmp_path: Path) -> None:
+    """Random instructions of the groups that loads, stores and barriers are in."""
+    numbers = random.Random(2)
+    groups = [(0x3F000000, 0x08000000), (0x3F200C00, 0x38200000), (0xFFFFF000, 0xD5033000)]
+    words = [
+        (numbers.getrandbits(32) & ~mask | bits).to_bytes(4, "little")
+        for mask, bits in groups
+        for _ in range(20_000)
+    ]
+    seen: set[str] = set()
+    spin_locks = 0
+    for code, text in aarch64.disassemble(tmp_path, b"".join(words)):
+        # objdump decodes exclusives only with the unused register fields all ones; QEMU always.
+        if ".inst" not in text and "undefined" not in text:
+            assert aarch64.event(code) == a64_kind(text), text
+            spin_lock = re.match(r"casa\tw", text) is not None
+            assert aarch64(code).spin_lock == spin_lock, text
+            spin_locks += spin_lock
+            seen.add(text.split(maxsplit=1)[0])
+    assert spin_locks > 10
+    assert {"dmb", "dsb", "isb", "ssbb", "casp", "stlxp", "swpal", "ldaxr", "ldaprb"} <= seen
+    assert len([each for each in seen if ATOMIC_A64.fullmatch(each)]) > 100
+
+
+def test_dc_zva_clears_a_line(aarch64: Decoder, tmp_path: Path) -> None:
+    expected = {"dc zva, x7": True, "dc zva, x0": True, "dc civac, x7": False, "dc cvau, x7": False}
+    for code, line in aarch64.assemble(tmp_path, list(expected)):
+        assert (line, aarch64(code).clears_line) == (line, expected[line])
+
+
+def test_a_dsb_nxs_is_a_dsb(aarch64: Decoder) -> None:
+    """binutils 2.40 does not support its name."""
+    assert aarch64.event(0xD503323F.to_bytes(4, "little")) == "dsb"
+    assert aarch64.event(0xD5033E3F.to_bytes(4, "little")) == "dsb"
+
+
+EVENTS_X86 = {
+    "lock incl (%rsi)": "atomic",
+    "lock cmpxchg16b (%r8)": "atomic",
+    "lock btsq $5, %gs:0x10": "atomic",
+    "lock addl $0, -4(%rsp)": "atomic",
+    "xchg %al, (%rsi)": "atomic",
+    "xchg %r9, 0x12345678(%r11,%rcx,4)": "atomic",
+    "xchg %al, %dl": "none",
+    "xchg %rax, %r9": "none",
+    "cmpxchg %edx, (%rsi)": "none",
+    "mfence": "mfence",
+    "lfence": "lfence",
+    "sfence": "sfence",
+    "clflush (%rsi)": "none",
+    "clflushopt (%rsi)": "none",
+    "xrstor (%rsi)": "none",
+    "tpause %eax": "none",
+    "umonitor %rax": "none",
+    "incsspq %rax": "none",
+    "jbe .+0x1234": "none",
+    "ja .+0x1234": "none",
+}
+
+
+def test_x86_events(x86_64: Decoder, tmp_path: Path) -> None:
+    for code, line in x86_64.assemble(tmp_path, list(EVENTS_X86)):
+        assert (line, x86_64.event(code)) == (line, EVENTS_X86[line])
+
+
+# Instructions that may have a lock prefix, with a memory operand as destination. All others raise
+# an exception.
+LOCKABLE = re.compile(
+    r"lock (add|adc|and|btc|btr|bts|cmpxchg|cmpxchg8b|cmpxchg16b|dec|inc|neg|not|or|sbb|sub|xor"
+    r"|xadd|xchg)[bwlq]? .*([)]|%[c-g]s:0x\w+|[,\s]0x\w+)$"
+)
+
+
+def x86_kind(text: str) -> str:
+    """The kind of event of an instruction, by objdump's text."""
+    text = re.sub(r"^((data16|addr32|[c-g]s|ss|rex\S*|xacquire|xrelease|repz|repnz) )+", "", text)
+    if text.startswith("lock ") or re.match(r"xchg[bwlq]? .*[(]", text):
+        return "atomic"
+    return text if text in ("mfence", "lfence", "sfence") else "none"
+
+
+@pytest.mark.slow
+def test_x86_events_are_what_objdump_says(x86_64: Decoder, tmp_path: Path) -> None:
+    padded = [code.ljust(32, b"\x90") for code in x86_candidates()]
+    found, at, seen = x86_64.disassemble(tmp_path, b"".join(padded)), 0, Counter[str]()
+    for code, text in found:
+        if at % 32 == 0 and "(bad)" not in text and ("lock " not in text or LOCKABLE.search(text)):
+            assert x86_64.event(code) == x86_kind(text), text
+            seen[x86_kind(text)] += 1
+        at += len(code)
+    assert seen["atomic"] > 50 and seen["none"] > 10_000
+
+
+BRANCHES = {
+    "aarch64": ("bl .+0x7fffffc", "b .-0x8000000", "bl .", "b .+4"),
+    "x86_64": ("call .+0x7fffffff", "jmp .-0x7ffffff0", "jmp .-0x7e", "jmp .+0x81", "call ."),
+}
+NO_BRANCHES = {
+    "aarch64": ("b.ne .+8", "cbz x0, .+8", "tbz x0, #1, .+8", "br x1", "blr x1", "ret", "svc #1"),
+    "x86_64": (
+        "jne .+0x1234",
+        "jrcxz .+5",
+        "call *%rax",
+        "jmp *(%rax)",
+        "ret",
+        "loop .+5",
+        "jo .+9",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BRANCHES)
+def test_direct_branches(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    decoder: Decoder = request.getfixturevalue(name)
+    for code, line in decoder.assemble(tmp_path, list(BRANCHES[name])):
+        info = decoder(code)
+        assert (line, info.branch) == (line, True)
+        assert (line, info.distance) == (line, int(line.partition(".")[2] or "0", 16))
+    for code, line in decoder.assemble(tmp_path, list(NO_BRANCHES[name])):
+        assert (line, decoder(code).branch) == (line, False)
