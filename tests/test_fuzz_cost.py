@@ -209,8 +209,20 @@ def test_the_stops_of_a_boot(tmp_path: Path) -> None:
     (tmp_path / machine.STOPS).write_text("stop 0 insns 12 user 2 kernel 10 down=1\n")
     head = "quire-count 2 aarch64\nregion 0 runs 1 insns 12 user 2 kernel 10 other 0\n"
     (tmp_path / machine.COUNTS).write_text(f"{head}end\n")
+    results = tmp_path / machine.RESULTS
+    results.write_text("quire 1\np 0\no 0 ok\nc 0\nq 0\nexit 0\n")
     for whole in (True, False):
         assert list(meter.take(tmp_path, [], whole)) == [Stop(0, 12, 2, 10, {"down": 1})]
+    # The two count differently; the guest may be lost before it names an operation.
+    results.write_text("quire 1\np 0\no 0 ok\nc 1\n")
+    with pytest.raises(GuestLost, match="different numbers of operations"):
+        meter.take(tmp_path, [], False)
+    results.write_text("quire 1\np 0\n")
+    with pytest.raises(GuestLost, match="different numbers of operations"):
+        meter.take(tmp_path, [], True)
+    assert len(meter.take(tmp_path, [], False)) == 1
+    results.write_text("quire 1\np 0\no 0 hang\nx hang 1\nq 0\nexit 0\n")
+    assert len(meter.take(tmp_path, [], True)) == 1
     (tmp_path / machine.COUNTS).write_text(f"{head}error region 0 was started twice\n")
     with pytest.raises(GuestLost, match="could not count"):
         meter.take(tmp_path, [], False)

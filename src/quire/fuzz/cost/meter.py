@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,10 +16,13 @@ from quire.fuzz.cost.watch import Watch
 from quire.fuzz.language.program import Program
 from quire.fuzz.runner import Counting, Records, Target
 from quire.fuzz.triage import Pair
+from quire.host.errors import GuestLost
 from quire.session import Session
 
 # The executor's word.
 WORD = "cost"
+_STOP = re.compile(r"^c (\d+)$", re.M)
+_HANG = re.compile(r"^x hang ", re.M)
 # The random offset of each system call's stack: every some hundred calls it takes 2,800
 # instructions to make new random numbers.
 PARAMETERS = ("randomize_kstack_offset=off",)
@@ -72,9 +76,22 @@ def counting(plugin: Plugin, watched: Watch) -> Counting:
 def take(directory: Path, _programs: Sequence[Program], whole: bool) -> Sequence[Stop]:
     """The stops of a boot; none if its guest was lost and QEMU had to be killed.
 
-    GuestLost if the plugin found a mistake, or if it left no counts of a whole boot.
+    GuestLost if the plugin found a mistake, or left no counts of a whole boot, or counted another
+    number of operations than the executor.
     """
     if not whole and not (directory / machine.COUNTS).exists():
         return ()
     counts.read(directory / machine.COUNTS)
-    return stops.read(directory / machine.STOPS)
+    found = stops.read(directory / machine.STOPS)
+    text = (directory / machine.RESULTS).read_text(errors="replace")
+    named = _STOP.findall(text)
+    executed = int(named[-1]) + 1 if named else 0
+    # An operation that hangs is stopped, but has no number; nor has one with which the guest ends.
+    unnamed = len(_HANG.findall(text))
+    if executed > len(found) or (whole and executed + unnamed < len(found)):
+        raise GuestLost(
+            "the plugin and the executor counted different numbers of operations",
+            f"{directory}: {len(found)} and {executed}",
+            "build plugin, guest and lab from one checkout",
+        )
+    return found
