@@ -152,7 +152,14 @@ def test_x86_events_are_what_objdump_says(x86_64: Decoder, tmp_path: Path) -> No
 
 
 BRANCHES = {
-    "riscv64": ("jal .+0xffffe", "j .-0x100000", "j .-0x2a", "j .+0x7fe", "j .-0x800", "jal ."),
+    "riscv64": (
+        "jal .+0xffffe",
+        "j .-0x100000",
+        "c.j .-0x2a",
+        "c.j .+0x7fe",
+        "c.j .-0x800",
+        "jal .",
+    ),
     "aarch64": ("bl .+0x7fffffc", "b .-0x8000000", "bl .", "b .+4"),
     "x86_64": ("call .+0x7fffffff", "jmp .-0x7ffffff0", "jmp .-0x7e", "jmp .+0x81", "call ."),
 }
@@ -174,9 +181,10 @@ NO_BRANCHES = {
 @pytest.mark.parametrize("name", BRANCHES)
 def test_direct_branches(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     decoder: Decoder = request.getfixturevalue(name)
-    for code, line in decoder.assemble(tmp_path, list(BRANCHES[name])):
+    flags = ("-march=rv64gc",) if name == "riscv64" else ()
+    for code, line in decoder.assemble(tmp_path, list(BRANCHES[name]), *flags):
         info = decoder(code)
         assert (line, info.branch) == (line, True)
-        assert (line, info.distance) == (line, int(line.partition(".")[2] or "0", 16))
-    for code, line in decoder.assemble(tmp_path, list(NO_BRANCHES[name])):
+        assert (line, info.distance) == (line, int(line.rpartition(".")[2] or "0", 16))
+    for code, line in decoder.assemble(tmp_path, list(NO_BRANCHES[name]), *flags):
         assert (line, decoder(code).branch) == (line, False)
