@@ -169,6 +169,16 @@ void block_watch(const struct block_plan *plan, struct qemu_plugin_tb *tb)
 	}
 }
 
+/*
+ * QEMU 7.2 runs the callbacks for accesses of an instruction that crosses a page
+ * at accesses of others, too. So such a rep counts each of its iterations.
+ */
+static bool accesses_are_known(struct qemu_plugin_insn *insn, uint64_t addr)
+{
+	return QUIRE_PLUGIN_API > 1 ||
+	       addr % GUEST_PAGE + qemu_plugin_insn_size(insn) <= GUEST_PAGE;
+}
+
 /* Counts one instruction that is no marker, in @run if possible. */
 static void count_insn(const struct block_plan *plan, struct run *run,
 		       struct qemu_plugin_insn *insn, uint64_t addr,
@@ -179,7 +189,7 @@ static void count_insn(const struct block_plan *plan, struct run *run,
 
 	if (info->tlb_class >= 0)
 		cell_add_on_exec(insn, fixed->tlb[info->tlb_class], 1);
-	if (info->rep != REP_NONE) {
+	if (info->rep != REP_NONE && accesses_are_known(insn, addr)) {
 		run_end(run);
 		count_rep(fixed, insn, cell, info->rep);
 		return;

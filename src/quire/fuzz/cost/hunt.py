@@ -60,6 +60,8 @@ class Hunt:
     allowed: Sequence[Allowance] = ()
     tally: Tally = field(default_factory=Tally)
     findings: list[Finding] = field(default_factory=list)
+    # Programs that run in between, so that a program does not always follow itself.
+    fillers: list[Program] = field(default_factory=list)
     # A line per operation that was dearer each time, and more so than allowed.
     confirmed: list[str] = field(default_factory=list)
 
@@ -94,7 +96,10 @@ class Hunt:
         steps = gather(costs, {number: number for number in programs}, a, b)
         self.tally.operations += len(steps)
         suspects = self.dearer(costs)
-        self.tally.suspects += len({number for number, _ in suspects})
+        dearer = {number for number, _ in suspects}
+        self.tally.suspects += len(dearer)
+        fit = [n for n in programs if n in a and n in b and not a[n].trouble and not b[n].trouble]
+        self.fillers = [programs[n] for n in fit if n not in dearer]
         for stage, runs in enumerate(CONFIRM):
             if not suspects:
                 return []
@@ -140,17 +145,18 @@ class Hunt:
     def _repeat(
         self, programs: Mapping[int, Program], runs: int, seed: int, *, detail: bool
     ) -> tuple[Costs, tuple[Records, Records]]:
-        mixed: dict[int, Program] = {}
+        mixed: list[Program] = []
         origin: dict[int, int] = {}
         for run in range(runs):
+            shuffled = random.Random(seed * 100 + run)
             order = list(programs)
-            random.Random(seed * 100 + run).shuffle(order)
-            if run == seed == 0:
-                order = list(programs)[::-1]
+            shuffled.shuffle(order)
             for number in order:
+                if self.fillers:
+                    mixed.append(shuffled.choice(self.fillers))
                 origin[len(mixed)] = number
-                mixed[len(mixed)] = programs[number]
-        records = self.meter.run(mixed, detail=detail)
+                mixed.append(programs[number])
+        records = self.meter.run(dict(enumerate(mixed)), detail=detail)
         costs: Costs = {}
         gather(costs, origin, *records)
         first: dict[int, int] = {}
