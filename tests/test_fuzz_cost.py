@@ -227,3 +227,7 @@ def test_the_stops_of_a_boot(tmp_path: Path) -> None:
     with pytest.raises(GuestLost, match="could not count"):
         meter.take(tmp_path, [], False)
     assert stops.read(tmp_path / machine.STOPS)
+    (tmp_path / machine.COUNTS).write_text(f"{head}error region 0 {meter.OPEN}\n")
+    assert len(meter.take(tmp_path, [], False)) == 1
+    with pytest.raises(GuestLost, match="could not count"):
+        meter.take(tmp_path, [], True)
