@@ -61,6 +61,9 @@ QUIRE_CASE_SIZES_TAGGED(fixes, free_read_back, MENDS, 4, 16, 64, 256)
 	at = range_charged(kib, true);
 	swap_out(at, pages);
 	expect_content(at, pages, SEED, 0);
+	/* Otherwise the swap cache keeps it, too. */
+	EXPECT(!(kpage_flags(pagemap_page(at).pfn) & KPF_SWAPCACHE),
+	       "page 0 is in the swap cache");
 	expect_kept_from_child(at, pages);
 	range_drop(at, pages);
 }

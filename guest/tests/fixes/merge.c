@@ -26,19 +26,33 @@ static char *twins(void)
 	return at;
 }
 
-/* A snapshot by write protection must see the writes to both pages. */
-QUIRE_CASE_TAGGED(fixes, merge_keeps_wp, MENDS)
+/* Each entry keeps its own bit, and gets none from the other. */
+static void expect_wp(char *at, const struct mask *mask)
+{
+	size_t n;
+
+	for (n = 0; n < PAGES; n++)
+		EXPECT(pagemap_page(page_at(at, n)).uffd_wp ==
+		       masked(mask, n, PAGES * PAGE_SIZE / KIB),
+		       "page %zu (protected: %s) has changed", n, mask->name);
+}
+
+static void check_wp(const struct mask *mask)
 {
 	char *at = twins();
-	int uffd = wp_protect(at, PAGES, 4, MASK_ALL);
+	int uffd = wp_protect(at, PAGES, PAGES * PAGE_SIZE / KIB, mask);
 
 	ksm_merge(at, page_at(at, 1));
-	EXPECT(pagemap_page(at).uffd_wp, "page 0 is not protected any more");
-	EXPECT(pagemap_page(page_at(at, 1)).uffd_wp,
-	       "page 1 is not protected any more");
-	expect_wp_stopped(uffd, at, PAGES, 4, MASK_ALL);
+	expect_wp(at, mask);
+	expect_wp_stopped(uffd, at, PAGES, PAGES * PAGE_SIZE / KIB, mask);
 	close(uffd);
 }
+
+/* A snapshot by write protection must see the writes to both pages. */
+QUIRE_CASE_TAGGED(fixes, merge_keeps_wp, MENDS) { check_wp(MASK_ALL); }
+QUIRE_CASE_TAGGED(fixes, merge_keeps_wp_of_first, MENDS) { check_wp(MASK_FIRST); }
+QUIRE_CASE(fixes, merge_keeps_wp_of_last) { check_wp(MASK_LAST); }
+QUIRE_CASE(fixes, merge_adds_no_wp) { check_wp(&mask_none); }
 
 /* A checkpoint that was begun before must include both pages. */
 QUIRE_CASE_TAGGED(fixes, merge_keeps_soft_dirty, MENDS)

@@ -148,15 +148,18 @@ KSM_CASES(moved_onto_sharer_by_child)
 QUIRE_CASE_TAGGED(ksm, unmergeable_in_swap_cache, MENDS)
 {
 	struct places all, one = { 0 };
+	uint64_t pfn;
 	int held;
 
 	ksm_begin();
 	all = pair_merged(PLAIN);
+	pfn = places_merged(&all);
 	held = page_hold(all.at[1].addr);
 	places_swap_out(&all);
 	ASSERT(!act_unmergeable(all.at[0].addr, 1), "MADV_UNMERGEABLE failed");
 	ksm_pass(2);
 	expect_same(&all);
+	EXPECT_EQ(place_state(&all.at[1]).pfn, pfn);	/* from the swap cache */
 	page_let_go(held);
 	ksm_pass(1);
 	places_add(&one, NULL, all.at[0].addr);
