@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 from __future__ import annotations
 
+import fcntl
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
+from quire.boot import machine
 from quire.host.cache import Cache, digest, sha256
 
 
@@ -61,6 +66,38 @@ def test_the_lock_makes_others_wait(tmp_path: Path) -> None:
     cache.make("kind", "key", lambda _: order.append("second"))
     thread.join()
     assert order == ["first"]
+
+
+def test_what_a_process_reserves_another_does_not_get(tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path; from quire.host.cache import Cache\n"
+        f"print(Cache(Path({str(tmp_path)!r})).reserve('kind', '1'), flush=True); input()"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=ROOT / "src",
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert other.stdout
+    assert other.stdout.readline() == "True\n"
+    cache = Cache(tmp_path)
+    assert not cache.reserve("kind", "1")
+    assert cache.reserve("kind", "2")
+    assert cache.reserve("kind", "2")
+    other.communicate("\n")
+    assert cache.reserve("kind", "1")
+    assert machine.workdir(cache, "a b").name == "a-b"
+
+
+def test_a_second_process_boots_elsewhere(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    (tmp_path / "lock").mkdir()
+    with (tmp_path / "lock/boots-1").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert machine.workdir(cache, "x").name == "x-2"
+        assert machine.workdir(cache, "y").name == "y-2"
 
 
 def test_keys_tell_parts_apart(tmp_path: Path) -> None:

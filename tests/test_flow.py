@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import shutil
 from pathlib import Path
@@ -207,6 +208,18 @@ def test_an_interrupted_run_is_taken_up(quire: Quire, tree: Path) -> None:
     assert first.returncode == 0
     assert quire(*words, "--resume", FAKE_QEMU="panic").stdout == first.stdout
     assert quire(*words, FAKE_QEMU="panic").returncode == 4
+
+
+def test_beside_another_process_a_test_ends_in_a_directory_of_its_own(
+    quire: Quire, tree: Path
+) -> None:
+    locks = quire.build / "lock"
+    locks.mkdir(parents=True)
+    with (locks / "boots-1").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        done = quire("test", "--source", str(tree), "ARCH=arm64")
+    assert done.returncode == 0, done.stderr
+    assert [mark.parent.name[-2:] for mark in quire.build.glob("boot/test-*/finished")] == ["-2"]
 
 
 def test_profile_shows_symbols(quire: Quire, tree: Path, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from quire import cli
 from quire.arch import ARCHITECTURES, Architecture
 from quire.boot import machine
 from quire.boot.machine import Machine
-from quire.build import guest, kernel
+from quire.build import guest, start
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
 from quire.host import process
@@ -71,7 +71,7 @@ def built(session: Session, arch: Architecture) -> Kernel:
     if not list(session.cache.root.glob("base/*/base.json")):
         pytest.skip("no kernel is built: make test, or ./quire build")
     stock = session.sides().a.tree
-    if not (session.request(arch, stock).objdir / kernel.BUILT).exists():
+    if not (session.request(arch, stock).objdir / start.BUILT).exists():
         pytest.skip("no kernel is built: make test, or ./quire build")
     return session.kernel(arch, stock)
 

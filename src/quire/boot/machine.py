@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 from collections.abc import Callable
@@ -193,8 +194,13 @@ def decode(kernel: Kernel, text: str) -> str:
 
 
 def workdir(cache: Cache, name: str) -> Path:
-    """The directory for a boot of that name. It keeps a lost guest's files until the next boot."""
-    directory = cache.root / "boot" / re.sub(r"[^A-Za-z0-9.=_-]+", "-", name)
+    """The directory for a boot of that name. It keeps a lost guest's files until the next boot.
+
+    For all but the first of several quire processes at once, the name gets a number.
+    """
+    number = next(number for number in itertools.count(1) if cache.reserve("boots", str(number)))
+    suffix = f"-{number}" if number > 1 else ""
+    directory = cache.root / "boot" / (re.sub(r"[^A-Za-z0-9.=_-]+", "-", name) + suffix)
     process.do(shutil.rmtree, directory, ignore_errors=True)
     process.do(directory.mkdir, parents=True)
     return directory

@@ -9,13 +9,18 @@ import hashlib
 import json
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from quire.host import process
 
+# What this process has reserved, until it ends.
+_RESERVED: dict[Path, IO[str]] = {}
+_RESERVING = threading.Lock()
 # Long enough to be unique, short enough to read.
 KEY_LENGTH = 12
 
@@ -103,3 +108,22 @@ class Cache:
                         said = True
                     time.sleep(0.2)
             yield
+
+    def reserve(self, kind: str, key: str) -> bool:
+        """Keep the entry to this process until it ends; False if another process has it."""
+        path = self.root / "lock" / f"{kind}-{key}"
+        if process.dry_run():
+            return True
+        # A second file of the same process would find the first one's lock.
+        with _RESERVING:
+            if path in _RESERVED:
+                return True
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = path.open("a")
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                file.close()
+                return False
+            _RESERVED[path] = file
+            return True

@@ -169,6 +169,7 @@ def attend(
     finished = work / FINISHED
     if resume and finished.is_file() and finished.read_text() == mark:
         return machine.judge(boot, work, hung=False, status=0), work
+    # Beside another quire process, this is not the directory above.
     work = machine.workdir(session.cache, name)
 
     def tick() -> None:
@@ -176,7 +177,7 @@ def attend(
             seen(ktap.results(work / machine.RESULTS))
 
     outcome = machine.boot(boot, work, tick)
-    finished.write_text(mark)
+    (work / FINISHED).write_text(mark)
     return outcome, work
 
 
