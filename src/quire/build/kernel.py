@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import re
 import shutil
@@ -14,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quire.arch import Architecture
-from quire.build import kconfig
+from quire.build import kconfig, start
+from quire.build.start import BUILT
 from quire.host import process
 from quire.host.cache import Cache, digest, sha256
 from quire.host.errors import BuildFailed, UserError
-from quire.source.tree import OBJDIR_PREFIX, Tree, stock
+from quire.source.tree import OBJDIR_PREFIX, Tree
 
 # With these, the same inputs give the same image, byte for byte.
 REPRODUCIBLE = {
@@ -27,8 +27,7 @@ REPRODUCIBLE = {
     "KBUILD_BUILD_HOST": "quire",
     "KBUILD_BUILD_VERSION": "1",
 }
-# In the O= directory: BUILT marks a complete build, BUILDING a running or killed make.
-BUILT = ".quire-built"
+# Marks a running or killed make, in the O= directory.
 BUILDING = ".quire-building"
 # kbuild prints one such line per step.
 STEP = re.compile(rb"^  (CC|AS|LD|AR|HOSTCC|HOSTLD) ", re.M)
@@ -169,57 +168,14 @@ def steps(log: Path) -> int:
 
 
 def _prepare(request: Request) -> None:
-    """Start with an empty O= directory, an interrupted build, or a copy of the stock build."""
+    """Start with an empty O= directory, or a copy of another tree's build."""
     objdir = request.objdir
     if (objdir / BUILDING).exists():
         # quire and make were killed: a target may be incomplete.
         shutil.rmtree(objdir)
-    if not objdir.exists() and not seed(request):
+    if not start.copy(request.tree, objdir.name):
         objdir.mkdir()
     (objdir / BUILDING).write_text("")
-
-
-def seed(request: Request) -> bool:
-    """Copy the stock build if there is one: make then rebuilds only what depends on a patched file.
-    Return whether `objdir` has a build to start from."""
-    objdir = request.objdir
-    built = stock(request.tree.base).path / objdir.name
-    if objdir.is_dir():
-        return True
-    if not request.tree.series or not (built / BUILT).is_file():
-        return False
-    _copy_build(built, objdir)
-    _touch(request.tree)
-    return True
-
-
-def _touch(tree: Tree) -> None:
-    """Make the patched files newer than the copied objects.
-
-    The stock kernel may be built after the patches were applied. make would then consider its
-    objects up to date for the patched sources, and the patched kernel would be the stock one.
-    """
-    for patch in tree.series.patches if tree.series else ():
-        for name in patch.files():
-            if (tree.path / name).is_file():
-                (tree.path / name).touch()
-
-
-def _copy_build(built: Path, objdir: Path) -> None:
-    temporary = objdir.with_name(f".{objdir.name}.new")
-    shutil.rmtree(temporary, ignore_errors=True)
-    process.check(process.Command(["cp", "-a", "--reflink=auto", str(built), str(temporary)]))
-    (temporary / BUILT).unlink()
-    old, new = f"{built.parent}/".encode(), f"{objdir.parent}/".encode()
-    # objtool and the vDSO record absolute paths. Unless these are replaced, objtool is rebuilt, and
-    # every x86 object depends on it.
-    for command in [*temporary.glob("tools/**/.*.cmd"), *temporary.glob("arch/*/**/.*.cmd")]:
-        text = command.read_bytes()
-        if old in text:
-            times = command.stat()
-            command.write_bytes(text.replace(old, new))
-            os.utime(command, ns=(times.st_atime_ns, times.st_mtime_ns))
-    temporary.rename(objdir)
 
 
 def _configure(request: Request, log: Path) -> None:

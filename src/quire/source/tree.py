@@ -16,6 +16,8 @@ from quire.source.series import Series
 # Build directories are directly in the tree. kbuild's srctree is then ".." and every recorded
 # command is relative, so that a tree can be copied together with its build directory.
 OBJDIR_PREFIX = "o-"
+# In a tree's directory: its sources, and the list of those that differ from the base's.
+SOURCES, PATCHED = "linux", "patched"
 
 
 @dataclass(frozen=True)
@@ -47,12 +49,26 @@ def patched(cache: Cache, base: Base, series: Series, label: str = "patched") ->
     key = f"{base.key}+{series.key()}"
 
     def build(directory: Path) -> None:
-        copy_links(base.path, directory / "linux")
-        apply.plan(directory / "linux", series.patches)
-        process.do(apply.apply_series, directory / "linux", series)
+        sources = directory / SOURCES
+        copy_links(base.path, sources)
+        apply.plan(sources, series.patches)
+        process.do(_apply, sources, series)
 
     directory = cache.make("tree", key, build)
-    return Tree(key, base, series, directory / "linux", label)
+    return Tree(key, base, series, directory / SOURCES, label)
+
+
+def _apply(sources: Path, series: Series) -> None:
+    applied = apply.apply_series(sources, series)
+    sources.with_name(PATCHED).write_text("".join(f"{name}\n" for name in applied.written))
+
+
+def patched_files(sources: Path) -> list[str]:
+    """The files in which a patched tree differs from its base; none if that is not known."""
+    try:
+        return sources.with_name(PATCHED).read_text().split()
+    except OSError:
+        return []
 
 
 def copy_links(source: Path, destination: Path) -> None:
