@@ -12,13 +12,13 @@ from known import ARM64
 
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel, Toolchain
+from quire.fuzz.difference import compare as difference
+from quire.fuzz.difference import excuses
+from quire.fuzz.difference.compare import Judgement
+from quire.fuzz.difference.excuses import Excuses
 from quire.fuzz.language import program, record
 from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
-from quire.fuzz.oracle import compare as oracle
-from quire.fuzz.oracle import excuses
-from quire.fuzz.oracle.compare import Judgement
-from quire.fuzz.oracle.excuses import Excuses
 from quire.fuzz.runner import Target, Watch
 from quire.source import series
 from quire.source.base import Base
@@ -56,7 +56,7 @@ def applying(*topics: str) -> Excuses:
 
 def compare(ops: Program, a: Record, b: Record) -> Judgement:
     """The verdict with the excuses of our whole series."""
-    return oracle.compare(ops, a, b, applying())
+    return difference.compare(ops, a, b, applying())
 
 
 def read(text: str) -> Record:

@@ -16,8 +16,8 @@ from quire.fuzz.cost import allowed, watch
 from quire.fuzz.cost.allowed import Allowance
 from quire.fuzz.cost.finding import Dearer
 from quire.fuzz.cost.growth import INSNS, Growth
+from quire.fuzz.difference import excuses
 from quire.fuzz.language import program
-from quire.fuzz.oracle import excuses
 from quire.host.errors import UserError
 
 MOVE = program.parse("0 map A 0 8 anon\n0 move A 0 8 B 0 keep\n")

@@ -13,8 +13,8 @@ from fuzz_records import applying, fake_run, side
 
 from quire.fuzz import campaign, report, runner
 from quire.fuzz.campaign import Campaign, CampaignOptions
+from quire.fuzz.difference.excuses import Rule
 from quire.fuzz.language import program
-from quire.fuzz.oracle.excuses import Rule
 from quire.fuzz.triage import Pair
 from quire.host.errors import UserError
 from quire.host.progress import Progress
@@ -74,6 +74,13 @@ def test_a_campaign_stops_after_enough_findings(tmp_path: Path) -> None:
     one.run(CampaignOptions(3 * campaign.BATCH, findings=1), QUIET)
     assert one.tally.programs == campaign.BATCH
     assert len(one.findings) == 1
+
+
+def test_without_a_limit_all_programs_run(tmp_path: Path) -> None:
+    one = made(tmp_path, "lose")
+    one.run(CampaignOptions(campaign.BATCH + 20, findings=0), QUIET)
+    assert one.tally.programs == campaign.BATCH + 20
+    assert len(one.problems) == len(one.findings) > 1
 
 
 def test_an_excuse_is_printed_with_its_reason(

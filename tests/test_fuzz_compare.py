@@ -7,8 +7,8 @@ from collections import Counter
 
 from fuzz_records import REDIRTIED, compare, differ, read, run
 
+from quire.fuzz.difference.compare import Judgement
 from quire.fuzz.language import program
-from quire.fuzz.oracle.compare import Judgement
 
 
 def test_equal_records_do_not_differ() -> None:

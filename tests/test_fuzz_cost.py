@@ -112,6 +112,21 @@ def test_the_least_of_several_runs() -> None:
     assert growth.least([noisy, quiet]).symbols == quiet.symbols
 
 
+def test_where_a_cheap_run_is_rare_the_median_decides() -> None:
+    cheap, dear = stop(1000), stop(2000)
+    assert grown_in([cheap, dear, dear], [dear] * 3) == []
+    assert grown_in([cheap, cheap, dear], [dear] * 3) == [INSNS]
+    assert grown_in([cheap] * 3, [cheap, dear, dear]) == []
+    flush = stop(1000, tlbi_va=1)
+    assert grown_in([cheap, flush, flush], [flush] * 3) == []
+    assert grown_in([cheap] * 3, [flush] * 3) == ["flushes"]
+
+
+def grown_in(a: list[Stop], b: list[Stop]) -> list[str]:
+    """The names of what grew in several runs."""
+    return [each.name for each in growth.compare(a, b, WATCH)]
+
+
 def test_variants_of_a_function_count_as_the_function() -> None:
     a, b = stop(100), stop(100)
     a.symbols = {"walk": SymbolCount(50, 1), "gone": SymbolCount(9, 1)}

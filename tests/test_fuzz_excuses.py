@@ -10,12 +10,12 @@ import pytest
 from conftest import ROOT
 from fuzz_records import MERGED, REDIRTIED, applying, done, merged, newer, read, run, whole
 
+from quire.fuzz.difference import excuses
+from quire.fuzz.difference.compare import compare
+from quire.fuzz.difference.excuses import NONE, OWN, Rule
 from quire.fuzz.language import program
 from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
-from quire.fuzz.oracle import excuses
-from quire.fuzz.oracle.compare import compare
-from quire.fuzz.oracle.excuses import NONE, OWN, Rule
 from quire.host.errors import UserError
 from quire.source import series
 
@@ -138,7 +138,7 @@ def test_nothing_follows_from_a_difference_without_an_excuse() -> None:
     assert len(unknown.differences) == 10
 
 
-def test_every_rule_has_a_reason_and_belongs_to_the_oracle_or_to_a_topic() -> None:
+def test_every_rule_has_a_reason_and_belongs_to_the_comparison_or_to_a_topic() -> None:
     assert set(CASES) == set(TOPICS) == set(Rule) - set(OWN) - NEWER
     assert set(TOPICS.values()) <= set(whole().topics)
     assert all(len(reason) > 20 for reason in applying().reasons.values())
@@ -198,8 +198,8 @@ def test_entries_are_read(tmp_path: Path) -> None:
         ('name = "held"', "", "lacks its name"),
         ("reason", "because", "lacks its reason"),
         ("topic", "why = 'x'\ntopic", "has no field why"),
-        ('"held"', '"hold"', "no rule of the oracle is called 'hold'"),
-        ('"held"', '"slots"', "no rule of the oracle is called 'slots'"),
+        ('"held"', '"hold"', "no rule of the comparison is called 'hold'"),
+        ('"held"', '"slots"', "no rule of the comparison is called 'slots'"),
         ("[[excuse]]", "[[excuses]]", "under [[excuse]]"),
         ("[[excuse]]", "[excuse]", "under [[excuse]]"),
         ('"held"', "held", "not valid TOML"),

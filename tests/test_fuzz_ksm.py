@@ -7,9 +7,9 @@ from collections import Counter
 
 from fuzz_records import MERGED, compare, done, merged, read
 
+from quire.fuzz.difference.compare import Judgement
 from quire.fuzz.language import program
 from quire.fuzz.language.record import Record
-from quire.fuzz.oracle.compare import Judgement
 
 
 def test_only_side_b_finds_merged_pages_where_mappings_moved() -> None:

@@ -7,8 +7,8 @@ from collections import Counter
 
 from fuzz_records import REDIRTIED, compare, differ, done, read, run
 
+from quire.fuzz.difference.compare import Judgement
 from quire.fuzz.language import program
-from quire.fuzz.oracle.compare import Judgement
 
 
 def test_given_up_pages_may_stay_or_go() -> None:

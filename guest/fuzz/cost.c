@@ -24,8 +24,11 @@ void costs_arm(void)
 void cost_settle(void)
 {
 	/* An exit is counted in main, and its actor must not delay it. */
-	if (counting && !arena->open)
-		env_after_tick();
+	if (!counting || arena->open)
+		return;
+	/* How full the LRU's batches are depends on what went before. */
+	env_drain_lru();
+	env_after_tick();
 }
 
 bool cost_begin(void)

@@ -28,10 +28,13 @@
 #define SWAP_MIB	32
 #define SWAP_DEVICE	"/dev/zram0"
 
-/* ksmd sleeps so long after a pass; we check more often. */
+/*
+ * ksmd sleeps so long after a pass; we check more often. Without mergeable
+ * memory it makes no pass.
+ */
 #define PAUSE_MS	20u
 #define LOOK_MS		4u
-#define PASS_LIMIT_MS	2000u
+#define PASS_LIMIT_MS	400u
 /*
  * swapoff finds every entry within this virtual time, or a reference has
  * leaked.
@@ -198,14 +201,15 @@ static struct outcome_text verb_smart(const struct op *op)
 /* Complete passes over all mergeable memory. */
 static struct outcome_text verb_ksm(const struct op *op)
 {
-	unsigned long first = ksm_sysfs("full_scans"), waited;
+	unsigned long first = ksm_sysfs("full_scans"), done = 0;
+	unsigned long waited = 0, seen;
 
 	ksm_set("run", 1);
-	for (waited = 0; ksm_sysfs("full_scans") - first < op->number;
-	     waited += LOOK_MS) {
-		if (waited > PASS_LIMIT_MS)
-			break;
+	while (done < op->number && waited <= PASS_LIMIT_MS) {
 		sleep_ms(LOOK_MS);
+		seen = ksm_sysfs("full_scans") - first;
+		waited = seen > done ? 0 : waited + LOOK_MS;
+		done = seen;
 	}
 	ksm_set("run", 0);
 	return outcome_fmt("shared=%lu sharing=%lu", ksm_sysfs("pages_shared"),

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from quire.build import kernel
+from quire.build import kernel, start
 from quire.build.kernel import Request
 from quire.host import process
 from quire.host.cache import Cache, digest
@@ -103,7 +103,7 @@ def builds(cache: Cache, requests: Sequence[Request], series: Series) -> Iterato
 
 
 def _build_step(cache: Cache, request: Request, patch: Patch) -> Check:
-    kernel.seed(request)
+    start.copy(request.tree, request.objdir.name)
     log = cache.log(f"check-{request.arch.name}-{patch.path.stem}")
     finished = process.run(kernel.make_command(request, *_targets(patch), log=log))
     text = log.read_text(errors="replace") if log.exists() else ""

@@ -11,6 +11,7 @@ can see is compared. A difference that repeats is shrunk and written out, ready 
   quire fuzz --faults --config configs/debug.config   with allocations that fail
   quire fuzz --seeded ARCH=arm64                 look for some seeded bugs of each topic
   quire fuzz --seeded all ARCH=arm64             look for all of them (quire seeded --list)
+  quire fuzz --oracle ARCH=arm64                 one kernel, judged by what user space was promised
 """
 
 import argparse
@@ -29,8 +30,12 @@ from quire.fuzz.cost.detection import Search as CostSearch
 from quire.fuzz.cost.hunt import Hunt
 from quire.fuzz.coverage.guide import Guide
 from quire.fuzz.detection import Search
-from quire.fuzz.oracle import excuses
-from quire.fuzz.oracle.excuses import Excuses
+from quire.fuzz.difference import excuses
+from quire.fuzz.difference.excuses import Excuses
+from quire.fuzz.promise import detection as promise_detection
+from quire.fuzz.promise import report as promises
+from quire.fuzz.promise.detection import Search as PromiseSearch
+from quire.fuzz.promise.hunt import Hunt as PromiseHunt
 from quire.fuzz.triage import Pair
 from quire.host import parallel
 from quire.host.errors import Difference, UserError
@@ -47,6 +52,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add("--corpus", action="store_true", help="run the programs of tests/fuzz/")
     text = "look for these seeded bugs, or all (default: some), up to --programs for each"
     add("--seeded", nargs="*", metavar="BUG", help=text)
+    _add_oracle(part.add_argument_group("one kernel"))
     add = part.add_argument
     add("--cost", action="store_true", help="compare what each operation costs, too")
     text = "with --cost: side a against itself, in another order; each finding is a false alarm"
@@ -54,7 +60,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     text = f"how many (default {campaign.PROGRAMS}, with --seeded {detection.PROGRAMS})"
     add("--programs", type=int, metavar="N", help=text)
     add("--seed", type=int, default=1, metavar="N", help="of the first program (default 1)")
-    text = "stop after so many (default %(default)s)"
+    text = "stop after so many (default %(default)s); 0: list what differs, and never stop"
     add("--findings", type=int, default=5, metavar="N", help=text)
     text = "let allocations fail (needs --config configs/debug.config)"
     add("--faults", action="store_true", help=text)
@@ -64,21 +70,31 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add("--json", action="store_true", help="print JSON")
 
 
+def _add_oracle(group: argparse._ArgumentGroup) -> None:
+    text = "run on one kernel, side b, and judge it by what user space was promised"
+    group.add_argument("--oracle", action="store_true", help=text)
+    which = group.add_mutually_exclusive_group()
+    text = "with --oracle: the base, without the series"
+    which.add_argument("--stock", action="store_true", help=text)
+    text = "with --oracle: the base with the topics that mend it"
+    which.add_argument("--mended", action="store_true", help=text)
+
+
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when the kernels differ, or a seeded bug was missed."""
     _check(arguments)
     requirements.require(session.architectures)
-    sides = mended(session.cache, session.sides())
     output = arguments.output or session.cache.root / "fuzz"
+    if arguments.oracle:
+        return _oracle(session, arguments, output)
+    sides = mended(session.cache, session.sides())
     excused = excuses.applying(sides.series)
     if arguments.seeded is not None and arguments.cost:
         return _seeded_costs(session, arguments, sides, output / "seeded")
     if arguments.seeded is not None:
         return _seeded(session, arguments, sides, excused, output / "seeded")
-    files = campaign.corpus(session.project.root) if arguments.corpus else arguments.replay
-    given = campaign.read(files)
-    limit = campaign.PROGRAMS if arguments.programs is None else arguments.programs
-    options = CampaignOptions(limit, arguments.seed, arguments.findings, arguments.faults, given)
+    options = _options(session, arguments)
+    given = options.given
     guided = not given and not arguments.no_coverage and not arguments.cost
 
     def attend(arch: Architecture) -> list[str]:
@@ -108,8 +124,21 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _options(session: Session, arguments: argparse.Namespace) -> CampaignOptions:
+    files = campaign.corpus(session.project.root) if arguments.corpus else arguments.replay
+    limit = campaign.PROGRAMS if arguments.programs is None else arguments.programs
+    faults, given = arguments.faults, campaign.read(files)
+    return CampaignOptions(limit, arguments.seed, arguments.findings, faults, given)
+
+
 def _check(arguments: argparse.Namespace) -> None:
     """UserError for options that exclude each other."""
+    if arguments.oracle and arguments.cost:
+        raise UserError("--oracle runs one kernel, --cost compares two", "", "give only one")
+    if (arguments.stock or arguments.mended) and not arguments.oracle:
+        raise UserError(
+            "--stock and --mended choose the kernel of --oracle", "", "quire fuzz --oracle --stock"
+        )
     if arguments.noise and (not arguments.cost or arguments.seeded is not None):
         raise UserError("--noise is for --cost alone", "", "quire fuzz --cost --noise")
     if arguments.cost and arguments.faults:
@@ -118,6 +147,31 @@ def _check(arguments: argparse.Namespace) -> None:
             "the two kernels count their allocations differently",
             "leave out --cost or --faults",
         )
+
+
+def _oracle(session: Session, arguments: argparse.Namespace, output: Path) -> int:
+    sides = session.sides()
+    if arguments.seeded is not None:
+        return _seeded_promises(session, arguments, sides, output / "seeded")
+    tree = sides.a.tree if arguments.stock else sides.b.tree
+    if arguments.mended:
+        tree = mended(session.cache, sides).a.tree
+    options = _options(session, arguments)
+
+    def attend(arch: Architecture) -> list[str]:
+        hunt = PromiseHunt(campaign.target(session, arch, tree, "oracle"), output / arch.name)
+        hunt.run(options, session.progress)
+        promises.show(hunt, as_json=arguments.json)
+        return hunt.problems
+
+    problems = list(itertools.chain(*parallel.in_turn(session.architectures, attend)))
+    if problems:
+        raise Difference(
+            f"{tree.label} breaks a promise in {len(problems)} ways",
+            "\n".join(problems),
+            "replay one: quire fuzz --oracle --replay FILE; `promises` beside it has the sources",
+        )
+    return 0
 
 
 def _pair(
@@ -160,6 +214,33 @@ def _seeded(
             f"{len(missed)} seeded bugs were not found",
             "\n".join(missed),
             "more --programs, or a recipe in src/quire/fuzz/generate/",
+        )
+    return 0
+
+
+def _seeded_promises(
+    session: Session, arguments: argparse.Namespace, sides: Sides, output: Path
+) -> int:
+    where = seeded.folder(sides)
+    chosen = selection.read(where)
+    bugs = chosen.bugs(seeded.read(where / "bugs"), arguments.seeded)
+    tree = seeded.tree_with_bugs(session.cache, sides, where)
+    limit = promise_detection.PROGRAMS if arguments.programs is None else arguments.programs
+
+    def attend(arch: Architecture) -> list[str]:
+        target = campaign.target(session, arch, tree, "oracle")
+        seen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
+        search = PromiseSearch(target, output / arch.name, arguments.seed, limit, chosen.left_out)
+        results = promise_detection.look_for_all(search, seen, session.progress)
+        promises.show_bugs(arch, results, as_json=arguments.json)
+        return [f"{arch.name}: {result.bug.name}" for result in results if result.missed]
+
+    missed = list(itertools.chain(*parallel.in_turn(session.architectures, attend)))
+    if missed:
+        raise Difference(
+            f"{len(missed)} seeded bugs break no promise that the oracle knows",
+            "\n".join(missed),
+            "more --programs, or without --oracle: the comparison sees more",
         )
     return 0
 

@@ -34,7 +34,8 @@ FAULTS = "CONFIG_FAULT_INJECTION"
 class CampaignOptions:
     """Which programs run: how many, from which seed, and when to stop.
 
-    `faults` lets allocations fail. `given` are programs from files, which run in place of
+    With `findings` 0 all programs run, and what is dearer is listed, not shrunk. `faults` lets
+    allocations fail. `given` are programs from files, which run in place of
     generated ones.
     """
 
@@ -87,7 +88,7 @@ class Campaign:
                 numbers = range(start, min(start + BATCH, options.total))
                 self._investigate(options, numbers, progress)
                 progress.at(numbers.stop, self.summary)
-                if self._count >= options.findings:
+                if options.findings and self._count >= options.findings:
                     break
         self.seconds = time.monotonic() - started
         findings.write_odd(self.tally, self.output)
@@ -105,7 +106,11 @@ class Campaign:
         found = [(findings.folder(one, self.output), one.title) for one in self.findings]
         if self.hunt:
             found += [(dearer.folder(one, self.output), one.title) for one in self.hunt.findings]
-        return [f"{self.arch.name}: {path / findings.PROGRAM}: {title}" for path, title in found]
+        lines = [f"{path / findings.PROGRAM}: {title}" for path, title in found]
+        if self.hunt and self.hunt.confirmed and not self.hunt.findings:
+            listed = self.output / dearer.CONFIRMED
+            lines.append(f"{listed}: {len(self.hunt.confirmed)} operations are dearer")
+        return [f"{self.arch.name}: {line}" for line in lines]
 
     @property
     def _count(self) -> int:
@@ -116,7 +121,7 @@ class Campaign:
         batch = {number: options.program(number, pool) for number in numbers}
         a, b = self.pair.run(batch)
         suspects = triage.suspects(self.pair, self.tally, batch, a, b)
-        left = options.findings - self._count
+        left = options.findings - self._count if options.findings else len(batch)
         for finding in triage.follow_up(self.pair, self.tally, suspects, a, left):
             findings.write(finding, self.output)
             self.findings.append(finding)
@@ -139,11 +144,14 @@ class Campaign:
             progress.say(f"dearer {found.number}: {found.title}")
 
 
-def target(session: Session, arch: Architecture, tree: Tree) -> Target:
-    """A side: the kernel of a tree with our guest, both built, and where its boots log."""
+def target(session: Session, arch: Architecture, tree: Tree, use: str = "fuzz") -> Target:
+    """A side: the kernel of a tree with our guest, both built, and where its boots log.
+
+    `use` keeps the logs of different commands apart.
+    """
     kernel = session.kernel(arch, tree)
     built = session.guest(kernel)
-    name = f"fuzz-{arch.name}-{tree.path.parent.name}"
+    name = f"{use}-{arch.name}-{tree.path.parent.name}"
     return Target(kernel, built, machine.workdir(session.cache, name))
 
 

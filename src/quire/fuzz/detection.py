@@ -9,12 +9,12 @@ from functools import partial
 from pathlib import Path
 
 from quire.fuzz import findings, runner, triage
+from quire.fuzz.difference.compare import comparable, compare
+from quire.fuzz.difference.excuses import NONE, Excuses
 from quire.fuzz.generate import generator
 from quire.fuzz.language import program, record
 from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
-from quire.fuzz.oracle.compare import comparable, compare
-from quire.fuzz.oracle.excuses import NONE, Excuses
 from quire.fuzz.runner import Records, Target
 from quire.fuzz.triage import Finding, Pair, Tally
 from quire.host import parallel

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from quire.fuzz import runner
+from quire.fuzz.difference import compare as difference
+from quire.fuzz.difference.compare import Judgement
+from quire.fuzz.difference.excuses import NONE, Excuses
 from quire.fuzz.language.program import Op, Program
 from quire.fuzz.language.record import Record
 from quire.fuzz.minimise import minimise, replace_each
-from quire.fuzz.oracle import compare as oracle
-from quire.fuzz.oracle.compare import Judgement
-from quire.fuzz.oracle.excuses import NONE, Excuses
 from quire.fuzz.runner import Records, Target
 from quire.host import parallel
 
@@ -52,7 +52,7 @@ class Pair:
 
     def compare(self, program: Program, a: Record, b: Record) -> Judgement:
         """What differs between two records of a program, less what is excused."""
-        return oracle.compare(program, a, b, self.excuses)
+        return difference.compare(program, a, b, self.excuses)
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def suspects(
         tally.excused.update(verdict.excused.keys())
         if a[number].trouble:
             tally.troubled[number] = ops
-        if verdict.differences and oracle.comparable(a[number], b[number]):
+        if verdict.differences and difference.comparable(a[number], b[number]):
             found[number] = ops
     tally.suspects += len(found)
     return found

@@ -31,8 +31,8 @@ from typing import Any
 from quire.fuzz.cost import finding, growth, watch
 from quire.fuzz.cost.finding import AT_THE_END, Dearer
 from quire.fuzz.cost.growth import INSNS, Growth
+from quire.fuzz.difference.excuses import FILE
 from quire.fuzz.language.program import VERBS, Program
-from quire.fuzz.oracle.excuses import FILE
 from quire.host.errors import UserError
 from quire.source.series import Series
 
@@ -113,7 +113,7 @@ def applying(series: Series | None) -> list[Allowance]:
 def read(file: Path) -> list[Allowance]:
     """The [[dearer]] entries of an excuses.toml. UserError names the entry that is wrong.
 
-    What is no TOML, or no known entry at all, oracle/excuses.py says.
+    What is no TOML, or no known entry at all, difference/excuses.py says.
     """
     entries = tomllib.loads(file.read_text()).get(ENTRY, [])
     if not isinstance(entries, list):

@@ -128,6 +128,10 @@ def signature(program: Program, dearer: Dearer) -> tuple[str, ...]:
     return (kind(program, dearer.step), most, *sorted(dearer.names))
 
 
+# Lists all operations that were dearer.
+CONFIRMED = "dearer"
+
+
 def folder(finding: Finding, directory: Path) -> Path:
     """The folder of a finding."""
     return directory / f"dearer-{finding.number}"
@@ -136,7 +140,7 @@ def folder(finding: Finding, directory: Path) -> Path:
 def write_confirmed(lines: Sequence[str], directory: Path) -> None:
     """Write all operations that were dearer, whether they were shrunk or not."""
     directory.mkdir(parents=True, exist_ok=True)
-    (directory / "dearer").write_text("".join(f"{text}\n" for text in lines))
+    (directory / CONFIRMED).write_text("".join(f"{text}\n" for text in lines))
 
 
 def write(finding: Finding, directory: Path) -> Path:

@@ -7,7 +7,8 @@ invalidation or slow path costs what hundreds of instructions do, so there it is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from quire.boot.stops import Stop
@@ -59,20 +60,41 @@ def between(a: Stop, b: Stop, watch: Watch) -> list[Growth]:
     return [growth for growth in grown if growth.beyond_margin]
 
 
+def compare(a: Sequence[Stop], b: Sequence[Stop], watch: Watch) -> list[Growth]:
+    """What grew from side a to side b in several runs of one operation: their least grew.
+
+    So did their median. Where a cheap run is rare on both sides, the least says who had one.
+    """
+    usual = {growth.name for growth in between(_middle(a), _middle(b), watch)}
+    grown = between(least(a), least(b), watch)
+    return [growth for growth in grown if growth.name in usual]
+
+
 def least(samples: Sequence[Stop]) -> Stop:
     """The least of each count, from several runs of one operation on one side.
 
     What disturbs a run, an interrupt or a kernel thread, only adds to it. The symbols are those of
     the run with the fewest instructions of those that have symbols.
     """
+    return _each(samples, min)
+
+
+def _middle(samples: Sequence[Stop]) -> Stop:
+    """The median of each count, the lower of two."""
+    return _each(samples, statistics.median_low)
+
+
+def _each(samples: Sequence[Stop], choose: Callable[[Iterable[int]], int]) -> Stop:
     named = sorted((one for one in samples if one.symbols), key=lambda one: one.kernel)
-    names = set.intersection(*({*one.counts} for one in samples))
+    # What a run lacks, it has none of.
+    names = sorted(set().union(*(one.counts for one in samples)))
+    counts = {name: choose(one.counts.get(name, 0) for one in samples) for name in names}
     return Stop(
         samples[0].region,
-        min(one.insns for one in samples),
-        min(one.user for one in samples),
-        min(one.kernel for one in samples),
-        {name: min(one.counts[name] for one in samples) for name in sorted(names)},
+        choose(one.insns for one in samples),
+        choose(one.user for one in samples),
+        choose(one.kernel for one in samples),
+        {name: count for name, count in counts.items() if count},
         named[0].symbols if named else {},
     )
 

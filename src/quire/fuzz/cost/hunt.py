@@ -3,7 +3,7 @@
 
 An interrupt, a kernel thread, a batch that happens to be full: noise adds to some operation of some
 boot. So an operation counts by the least of several runs, in other boots and in other orders, and
-both sides run equally often.
+both sides run equally often. Their medians must agree with it (growth.py).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from quire.fuzz.runner import Records
 from quire.fuzz.triage import simpler
 
 # Runs of a suspect in a boot, for each of the boots that confirm it. The first boot drops most.
-CONFIRM = (1, 2, 4)
+CONFIRM = (1, 2, 4, 8)
 # Runs of each candidate while a program shrinks, the next if the last says yes; and of the
 # program at the end.
 SHRINK, LAST = (1, 1, 1), 6
@@ -128,12 +128,12 @@ class Hunt:
                 yield number, left
 
     def dearer(self, costs: Costs) -> dict[tuple[int, str], Dearer]:
-        """The operations whose least cost grew."""
+        """The operations whose least cost grew, and their median."""
         found = {}
         for (number, step), (left, right) in costs.items():
-            a, b = growth.least(left), growth.least(right)
-            grown = growth.between(a, b, self.meter.watch)
+            grown = growth.compare(left, right, self.meter.watch)
             if grown:
+                a, b = growth.least(left), growth.least(right)
                 found[number, step] = Dearer(step, a, b, tuple(grown))
         return found
 

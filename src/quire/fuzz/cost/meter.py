@@ -84,7 +84,7 @@ def take(directory: Path, _programs: Sequence[Program], whole: bool) -> Sequence
     number of operations than the executor.
     """
     file = directory / machine.COUNTS
-    if not whole and not file.exists():
+    if not whole and (not file.exists() or not file.stat().st_size):
         return ()
     # A guest that is lost within an operation leaves the region open; the stream has the others.
     if whole or not file.read_text().rstrip().endswith(OPEN):

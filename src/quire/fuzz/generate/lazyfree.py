@@ -21,6 +21,17 @@ def held(draw: Draw, actor: int, area: Area) -> None:
     reclaim.page_out(draw, actor, area)
 
 
+def refilled(draw: Draw, actor: int, _area: Area) -> None:
+    """Give pages up, write to them again and take references: only the hardware marked them dirty.
+
+    A write after MADV_FREE raises no fault, since the pages are writable.
+    """
+    where = draw.fresh(actor).where
+    draw.add("advise", actor, range=where, word="free")
+    draw.add("write", actor, range=where if draw.rng.random() < 0.5 else draw.piece(where))
+    draw.add(draw.rng.choice(("hold", "hold", "pin")), actor, to=draw.piece(where).address)
+
+
 def mixed(draw: Draw, actor: int, area: Area) -> None:
     """Give pages up, make them differ, and prevent the drop: reclaim must restore each exactly."""
     where = area.where

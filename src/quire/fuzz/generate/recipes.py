@@ -40,6 +40,7 @@ ACTIONS: dict[str, dict[Action, int]] = {
         reclaim.page_out: 1,
         reclaim.everything: 1,
         lazyfree.held: 1,
+        lazyfree.refilled: 2,
         lazyfree.mixed: 3,
         lazyfree.droppable: 1,
         lazyfree.locked: 1,
@@ -67,7 +68,13 @@ ACTIONS: dict[str, dict[Action, int]] = {
         ksm.again: 2,
         ksm.onto: 2,
     },
-    "mixed": {moves.whole: 1, reclaim.page_out: 1, reclaim.everything: 1, lazyfree.give_up: 1},
+    "mixed": {
+        moves.whole: 1,
+        reclaim.page_out: 1,
+        reclaim.everything: 1,
+        lazyfree.give_up: 1,
+        lazyfree.refilled: 2,
+    },
 }
 
 

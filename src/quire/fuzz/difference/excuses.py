@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Excuses: which differences between two sides are meant, and why.
 
-The oracle implements rules, each with a name. A series says in `excuses.toml`, beside its series
-file, which rules it needs:
+The comparison implements rules, each with a name. A series says in `excuses.toml`, beside its
+series file, which rules it needs:
 
     [[excuse]]
     name = "held"
@@ -38,7 +38,7 @@ FIELDS = ("name", "topic", "reason")
 
 
 class Rule(StrEnum):
-    """The rules of the oracle, by the names that excuses.toml and reports use."""
+    """The rules of the comparison, by the names that excuses.toml and reports use."""
 
     # model.py and sums.py: pages given up by MADV_FREE.
     DROPPED_IN_PART = "dropped in part"
@@ -48,7 +48,7 @@ class Rule(StrEnum):
     # ksm.py: pages that KSM merges.
     MERGED_LATER = "merged later"
     FOUND = "found"
-    # The oracle's own.
+    # Its own.
     SLOTS = "slots"
     A_FAULT = "a fault"
     FOLLOWS = "follows"
@@ -137,10 +137,10 @@ def _excuse(entry: Any, where: str) -> Excuse:
     rules = [str(rule) for rule in Rule if rule not in OWN]
     if entry["name"] not in rules:
         raise UserError(
-            f"no rule of the oracle is called {entry['name']!r}",
+            f"no rule of the comparison is called {entry['name']!r}",
             where,
             f"use one of these: {', '.join(rules)}\n"
-            "a new rule needs code in src/quire/fuzz/oracle/",
+            "a new rule needs code in src/quire/fuzz/difference/",
         )
     return Excuse(Rule(entry["name"]), entry["topic"], " ".join(entry["reason"].split()))
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from quire.fuzz.difference import tracking
+from quire.fuzz.difference.excuses import Excuses, Rule
+from quire.fuzz.difference.tracking import TrackedPage
 from quire.fuzz.language.program import Op
 from quire.fuzz.language.record import Page
-from quire.fuzz.oracle import tracking
-from quire.fuzz.oracle.excuses import Excuses, Rule
-from quire.fuzz.oracle.tracking import TrackedPage
 
 # These write to pages, and so unmerge them; mlock() writes where writing is allowed.
 WRITING = {"write", "same", "word", "lock", "resize"}

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from quire.fuzz.difference import sums
+from quire.fuzz.difference.excuses import Excuses, Rule
+from quire.fuzz.difference.model import Model
+from quire.fuzz.difference.tracking import TrackedPage
 from quire.fuzz.language.program import Op, Program
 from quire.fuzz.language.record import Record, Step, pages, steps
-from quire.fuzz.oracle import sums
-from quire.fuzz.oracle.excuses import Excuses, Rule
-from quire.fuzz.oracle.model import Model
-from quire.fuzz.oracle.tracking import TrackedPage
 
 
 @dataclass

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 
-from quire.fuzz.oracle.excuses import Rule
-from quire.fuzz.oracle.ksm import KsmExcuses
-from quire.fuzz.oracle.model import Model
+from quire.fuzz.difference.excuses import Rule
+from quire.fuzz.difference.ksm import KsmExcuses
+from quire.fuzz.difference.model import Model
 
 # Fields of smaps that show accessed and dirty bits; the second list has huge mappings, too.
 _MARKS = re.compile(r",(?:Referenced|LazyFree|Pss_Dirty|(?:Private|Shared)_(?:Clean|Dirty))=\d+")

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from quire.fuzz.difference import tracking
+from quire.fuzz.difference.excuses import Excuses, Rule
+from quire.fuzz.difference.ksm import KsmExcuses
+from quire.fuzz.difference.tracking import TrackedPage
 from quire.fuzz.language.program import Op, Range
 from quire.fuzz.language.record import Page, Step, pages
-from quire.fuzz.oracle import tracking
-from quire.fuzz.oracle.excuses import Excuses, Rule
-from quire.fuzz.oracle.ksm import KsmExcuses
-from quire.fuzz.oracle.tracking import TrackedPage
 
 
 @dataclass

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: GPL-2.0
-"""The oracle: compares two records of one program and excuses what a series changes on purpose."""

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Reads and writes: which must succeed, which must raise a signal, and what a write leaves."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from quire.fuzz.language.program import Op
+from quire.fuzz.promise import content, rules
+from quire.fuzz.promise.memory import Memory, Page, Place, Process, places
+from quire.fuzz.promise.rules import Rule
+
+# What an access comes to.
+OK, SEGV, BUS, UNSAID = "ok", "segv", "bus", "unsaid"
+# What a process writes at the end has tags above those of operations.
+TAG_LAST = 200
+_COUNTS = re.compile(r"(ok|segv|bus)=(\d+)")
+
+# A broken rule, and what was seen.
+Seen = tuple[Rule, str]
+
+
+def write(memory: Memory, process: Process, op: Op, tag: int, outcome: str) -> Iterator[Seen]:
+    """Follow the writes of an operation; what its outcome breaks."""
+    yield from _write(memory, process, places(op.range), op, tag, outcome)
+
+
+def write_all(
+    memory: Memory, process: Process, where: Iterable[Place], actor: int, outcome: str
+) -> Iterator[Seen]:
+    """Follow the writes at the end."""
+    last = Op("write", actor)
+    yield from _write(memory, process, list(where), last, TAG_LAST + actor, outcome)
+
+
+def read(process: Process, where: Iterable[Place], outcome: str) -> Iterator[Seen]:
+    """What the outcome of reads breaks."""
+    fates = Counter(_fate(process.pages.get(place), writes=False) for place in where)
+    yield from _judge(fates, outcome)
+
+
+def read_all(process: Process, where: Iterable[Place], outcome: str) -> Iterator[Seen]:
+    """What the outcome of the reads at the end breaks: it counts those that are refused."""
+    fates = Counter(_fate(process.pages.get(place), writes=False) for place in where)
+    refused = int(outcome.partition("=")[2])
+    if not fates[SEGV] <= refused <= fates[SEGV] + fates[UNSAID]:
+        yield rules.SIGNALS, f"{refused} reads are refused, not {fates[SEGV]}"
+
+
+def _write(
+    memory: Memory, process: Process, where: list[Place], op: Op, tag: int, outcome: str
+) -> Iterator[Seen]:
+    fates: Counter[str] = Counter()
+    for place in where:
+        page = process.pages.get(place)
+        fate = _fate(page, writes=True)
+        fates[fate] += 1
+        if page and fate in (OK, UNSAID):
+            _change(memory, page, place, op, tag, certain=fate == OK)
+    yield from _judge(fates, outcome)
+
+
+def _fate(page: Page | None, *, writes: bool) -> str:
+    """What an access comes to: the protection of the mapping counts before that of the page."""
+    if not page or page.prot == "none" or (writes and page.prot == "r"):
+        return SEGV
+    if page.murky or (writes and page.marked is None):
+        return UNSAID
+    return BUS if writes and page.marked else OK
+
+
+def _change(memory: Memory, page: Page, place: Place, op: Op, tag: int, *, certain: bool) -> None:
+    """A page after a write to it, or after one that may have failed."""
+    first = content.classed(op.number) if op.verb == "same" else content.tagged(*place, tag)
+    old = page.cell.allowed
+    if op.verb == "word":
+        new = frozenset(content.with_word(held, op.number, first) for held in old)
+    else:
+        new = frozenset(content.with_words(held, first) for held in old)
+    if page.shared:
+        memory.change(page.cell, new if certain else new | old, rules.SHARED)
+    elif not certain:
+        page.cell.allowed |= new
+    else:
+        page.behind, page.dirty = None, True
+        droppable = page.kind == "droppable"
+        rule = rules.DROPPABLE if droppable else rules.WRITTEN
+        page.cell.become(new, rule, fading=droppable)
+        memory.written.add(id(page))
+
+
+def _judge(fates: Counter[str], outcome: str) -> Iterator[Seen]:
+    """Compare what accesses came to with what they had to."""
+    counts = Counter({word: int(number) for word, number in _COUNTS.findall(outcome)})
+    said = f"{outcome}; {fates[OK]} must succeed, {fates[SEGV]} raise SIGSEGV, {fates[BUS]} SIGBUS"
+    if counts[SEGV] > fates[SEGV] + fates[UNSAID] or counts[SEGV] < fates[SEGV]:
+        yield rules.SIGNALS, said
+    elif counts[BUS] < fates[BUS]:
+        yield rules.UNSEEN, said
+    elif counts[BUS] > fates[BUS] + fates[UNSAID]:
+        yield rules.LIFTED, said

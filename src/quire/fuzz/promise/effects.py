@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What each operation does to the memory that the model describes: a function per verb.
+
+An operation that failed may have done a part of its work: what it could have changed is undefined,
+or both the old and the new content are allowed. Operations that are not in the tables must not
+change what a process sees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from quire.fuzz.language.program import Op
+from quire.fuzz.promise import advice, rules
+from quire.fuzz.promise.content import ZERO
+from quire.fuzz.promise.memory import (
+    FAR,
+    FILE,
+    PRIVATE_ANON,
+    SHARED,
+    Cell,
+    Effect,
+    Memory,
+    Page,
+    Process,
+    places,
+    target,
+)
+
+# Operations between two of `reclaim` that touch no memory.
+IDLE = frozenset({"drop", "swap", "folio", "smart", "warm"})
+
+
+def apply(memory: Memory, op: Op, outcome: str) -> None:
+    """Follow an operation. Accesses are not in the tables: accesses.py follows them."""
+    if op.verb == "reclaim":
+        memory.reclaims += 1
+    elif op.verb not in IDLE:
+        memory.reclaims = 0
+    if op.verb == "swap" and outcome == "ok":
+        memory.swapping = op.word == "on"
+    process = memory.processes.get(op.actor) if op.actor is not None else None
+    effect = advice.EFFECTS.get(op.word) if op.verb == "advise" else EFFECTS.get(op.verb)
+    if process and effect:
+        effect(memory, process, op, outcome == "ok")
+
+
+def _map(memory: Memory, process: Process, op: Op, ok: bool) -> None:
+    where = places(op.range)
+    if not ok:
+        process.doubtful |= {*where}
+        return
+    for place in where:
+        process.pages[place] = _new(memory, op.word, place[1])
+
+
+def _new(memory: Memory, kind: str, number: int) -> Page:
+    """A page of a new mapping; `number` is its place in a mapping that begins at page 0."""
+    if kind not in FILE:
+        cell = Cell(frozenset({ZERO}), rules.ZEROED, fading=kind == "droppable")
+        return Page(kind, cell)
+    at = number + (FAR if kind == "far" else 0)
+    behind = memory.of_file(at)
+    if kind in SHARED:
+        return Page(kind, behind, at=at)
+    return Page(kind, behind.copy(rules.SHOWN), behind, at)
+
+
+def _unmap(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
+    for place in places(op.range):
+        if ok:
+            process.pages.pop(place, None)
+        else:
+            process.doubtful.add(place)
+
+
+def _fork(memory: Memory, process: Process, op: Op, ok: bool) -> None:
+    if not ok:
+        return
+    born = {place: page.child() for place, page in process.pages.items()}
+    undefined = {place for place, page in process.pages.items() if page.dontfork is None}
+    memory.processes[op.number] = Process(
+        {place: page for place, page in born.items() if page},
+        process.doubtful | undefined,
+        locked_base=0,
+    )
+
+
+def _exit(memory: Memory, _process: Process, op: Op, _ok: bool) -> None:
+    memory.processes.pop(op.actor or 0, None)
+
+
+def _protect(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
+    for page in process.within(op.range):
+        page.prot = op.word if ok else page.prot
+    if not ok:
+        process.doubtful |= {*places(op.range)}
+
+
+def _move(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
+    to = target(op)
+    if not op.range or not to:
+        return
+    old, new = places(op.range), places(to)
+    if not ok:
+        # The target is unmapped before anything else can fail.
+        process.doubtful |= {*old, *new}
+        return
+    pages = [process.pages.pop(place, None) for place in old]
+    for place in new:
+        process.pages.pop(place, None)
+    for before, after, page in zip(old, new, pages, strict=True):
+        if page:
+            process.pages[after] = replace(page, marked=page.perhaps_marked, dirty=page.held)
+        if page and op.word == "keep":
+            process.pages[before] = _left(page)
+
+
+def _left(page: Page) -> Page:
+    """What is left of a page whose content has moved."""
+    left = replace(page, marked=None, dirty=False, resident=False, locked=None)
+    if page.kind in PRIVATE_ANON:
+        left.cell = Cell(frozenset({ZERO}), rules.LEFT, fading=page.kind == "droppable")
+    elif not page.shared:
+        # The manual allows only private anonymous memory.
+        left.cell, left.murky = page.cell.copy(), True
+    return left
+
+
+def _resize(memory: Memory, process: Process, op: Op, ok: bool) -> None:
+    if not op.range:
+        return
+    slot, end = op.range.slot, op.range.end
+    if not ok:
+        process.doubtful |= {*places(op.range)}
+        return
+    last = process.pages.get((slot, end - 1))
+    for number in range(op.range.page + op.number, end):
+        process.pages.pop((slot, number), None)
+    for number in range(end, op.range.page + op.number):
+        if last:
+            process.pages[slot, number] = _grown(memory, last, number - end + 1)
+        else:
+            process.doubtful.add((slot, number))
+
+
+def _grown(memory: Memory, last: Page, more: int) -> Page:
+    """The page that is so many pages behind the last of a mapping that grows."""
+    if last.kind == "shared":
+        # The object does not grow.
+        return replace(last, cell=last.cell.copy(), murky=True, resident=False)
+    number = last.at + more - (FAR if last.kind == "far" else 0) if last.at is not None else 0
+    return replace(
+        _new(memory, last.kind, number),
+        prot=last.prot,
+        locked=last.locked,
+        dontfork=last.dontfork,
+        wipe=last.wipe,
+        marked=None,
+        murky=last.murky,
+    )
+
+
+def _mark(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
+    for page in process.within(op.range):
+        page.marked = op.verb == "wp" if ok else None
+
+
+def _clear_refs(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+    if op.number != 1:
+        for page in process.pages.values():
+            page.dirty = False
+
+
+def _lock(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
+    for page in process.within(op.range):
+        # No source says that droppable memory can be locked.
+        said = ok and page.kind != "droppable"
+        page.locked = op.verb == "lock" if said else None
+        page.resident = op.verb == "lock" and said
+
+
+def _hold(_memory: Memory, process: Process, _op: Op, _ok: bool) -> None:
+    process.holding = True
+
+
+def _drop(_memory: Memory, process: Process, _op: Op, _ok: bool) -> None:
+    process.holding = False
+
+
+EFFECTS: dict[str, Effect] = {
+    "map": _map,
+    "unmap": _unmap,
+    "fork": _fork,
+    "exit": _exit,
+    "protect": _protect,
+    "move": _move,
+    "resize": _resize,
+    "wp": _mark,
+    "unwp": _mark,
+    "unwatch": _mark,
+    "clear-refs": _clear_refs,
+    "lock": _lock,
+    "unlock": _lock,
+    "hold": _hold,
+    "pin": _hold,
+    "drop": _drop,
+}

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the processes of a program may see: for each page its allowed contents and its marks.
+
+None in a mark means undefined: no promise says what it is. The next observation then settles it
+(settle.py), and from there on the promises hold again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from quire.fuzz.language.program import Op, Range
+from quire.fuzz.promise import rules
+from quire.fuzz.promise.content import ZERO, Content, name
+from quire.fuzz.promise.rules import Rule
+
+# A page of a process: slot, number.
+Place = tuple[str, int]
+
+PRIVATE_ANON = frozenset({"anon", "droppable"})
+SHARED = frozenset({"shared", "shfile"})
+FILE = frozenset({"file", "shfile", "far"})
+# The first page of `far` mappings in the file (FAR_OFFSET of guest/fuzz/fuzz.h).
+FAR = 64 << 40 | 5 << 32
+
+
+@dataclass
+class Cell:
+    """What one page of memory may hold, and the rule that says so.
+
+    `fading` memory may also turn into zeroes at any time, and then stays zero.
+    """
+
+    allowed: frozenset[Content]
+    rule: Rule
+    fading: bool = False
+
+    def copy(self, rule: Rule | None = None) -> Cell:
+        """Another page with the same content."""
+        return replace(self, rule=rule or self.rule)
+
+    def become(self, allowed: Iterable[Content], rule: Rule, *, fading: bool = False) -> None:
+        """The page holds one of these from now on."""
+        self.allowed = frozenset(allowed) | ({ZERO} if fading else frozenset())
+        self.rule, self.fading = rule, fading
+
+    def names(self, words: bool) -> set[str]:
+        """The allowed contents as a record has them."""
+        return {name(content, words) for content in self.allowed}
+
+    def narrow(self, seen: str, words: bool) -> None:
+        """This content was seen; fading memory may still lose it."""
+        kept = frozenset(content for content in self.allowed if name(content, words) == seen)
+        self.allowed = kept | ({ZERO} if self.fading else frozenset())
+
+
+@dataclass
+class Page:
+    """A page of a process's address space.
+
+    `behind` is the page of the file that may show through, `at` its number in the file. `murky`
+    pages have no promise at all.
+    """
+
+    kind: str
+    cell: Cell
+    behind: Cell | None = None
+    at: int | None = None
+    prot: str = "rw"
+    marked: bool | None = False  # write-protected by userfaultfd
+    dirty: bool = False  # soft-dirty for certain
+    locked: bool | None = False  # its mapping is
+    resident: bool = False  # locked, and present for certain
+    dontfork: bool | None = False
+    wipe: bool | None = False
+    murky: bool = False
+
+    @property
+    def shared(self) -> bool:
+        """Whether writes reach other mappings."""
+        return self.kind in SHARED
+
+    @property
+    def own(self) -> bool:
+        """Whether nothing but this process's writes changes it, nor may it vanish."""
+        return not self.shared and not self.behind and not self.cell.fading and not self.murky
+
+    @property
+    def held(self) -> bool:
+        """Whether it has contents that only this page holds: it must be present or in swap."""
+        return self.own and ZERO not in self.cell.allowed
+
+    @property
+    def perhaps_marked(self) -> bool | None:
+        """The mark after something that may lift it; nothing of that kind sets one."""
+        return False if self.marked is False else None
+
+    def child(self) -> Page | None:
+        """The page of a child that is forked now."""
+        if self.dontfork:
+            return None
+        new = replace(self, dirty=False, locked=False, resident=False)
+        # Without UFFD_FEATURE_EVENT_FORK a child is not registered; what remains is not said.
+        new.marked = self.perhaps_marked
+        new.murky |= self.dontfork is None
+        if self.wipe or self.kind == "droppable":
+            new.cell = Cell(frozenset({ZERO}), rules.WIPED, fading=self.kind == "droppable")
+            new.behind = None
+        elif not self.shared:
+            new.cell = self.cell.copy(rules.FORKED if self.own else None)
+            new.murky |= self.wipe is None
+        return new
+
+
+@dataclass
+class Process:
+    """The address space of a process. `doubtful`: places whose mapping an error left unsaid."""
+
+    pages: dict[Place, Page] = field(default_factory=dict)
+    doubtful: set[Place] = field(default_factory=set)
+    holding: bool = False
+    # VmLck, less the pages of the program.
+    locked_base: int | None = None
+
+    def within(self, where: Range | None) -> Iterator[Page]:
+        """The mapped pages of a range."""
+        for place in places(where):
+            page = self.pages.get(place)
+            if page:
+                yield page
+
+    def holes(self, where: Range | None) -> bool:
+        """Whether a part of the range is not mapped."""
+        return any(place not in self.pages for place in places(where))
+
+
+@dataclass
+class Memory:
+    """All processes of a program, and the file."""
+
+    processes: dict[int, Process] = field(default_factory=lambda: {0: Process()})
+    file: dict[int, Cell] = field(default_factory=dict)
+    # The program has operations on single words: records name those.
+    words: bool = False
+    # The kernel has soft-dirty bits.
+    soft_dirty: bool = False
+    swapping: bool = True
+    # How many operations in a row were `reclaim`.
+    reclaims: int = 0
+    # Private pages that the last operation has written to for certain, by their id().
+    written: set[int] = field(default_factory=set)
+
+    def pages(self) -> Iterator[tuple[int, Place, Page]]:
+        """All pages of all processes."""
+        for actor, process in self.processes.items():
+            for place, page in process.pages.items():
+                yield actor, place, page
+
+    @property
+    def sharing(self) -> bool:
+        """Whether what one process does may change what another sees."""
+        return bool(self.file) or any(page.shared for _, _, page in self.pages())
+
+    @property
+    def kept(self) -> bool:
+        """Whether some page is locked or held, and with it all of its folio."""
+        holding = any(process.holding for process in self.processes.values())
+        return holding or any(page.locked is not False for _, _, page in self.pages())
+
+    def of_file(self, at: int) -> Cell:
+        """A page of the file; at first it is a hole."""
+        return self.file.setdefault(at, Cell(frozenset({ZERO}), rules.SHOWN))
+
+    def change(self, cell: Cell, allowed: Iterable[Content], rule: Rule) -> None:
+        """Shared memory holds one of these now, and may show through private mappings."""
+        cell.become(allowed, rule)
+        for _, _, page in self.pages():
+            if page.behind is cell:
+                page.cell.allowed |= cell.allowed
+
+
+# What an operation does; the last argument is whether it succeeded.
+Effect = Callable[[Memory, Process, Op, bool], None]
+
+
+def places(where: Range | None) -> list[Place]:
+    """The places of a range."""
+    return [(where.slot, number) for number in where.pages] if where else []
+
+
+def target(op: Op) -> Range | None:
+    """Where a move puts its pages."""
+    if not op.range or not op.to:
+        return None
+    return Range(op.to.slot, op.to.page, op.range.count)

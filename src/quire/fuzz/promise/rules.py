@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The promises: each with its name, what was promised, and where.
+
+Sources are man pages (Linux man-pages 6.03), files of the kernel's Documentation/, and for what
+neither describes, the header that user space includes. Where a source is silent, the model says
+nothing: such a state is *undefined*, and no finding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One promise and its source."""
+
+    name: str
+    promise: str
+    source: str
+
+
+_MM = "Documentation/admin-guide/mm"
+_UFFD = f"{_MM}/userfaultfd.rst: Write Protect Notifications"
+
+# Contents: which of these explains what a page may hold, its last change says (memory.py).
+ZEROED = Rule("new memory", "a new mapping without a file is zero", "mmap(2): MAP_ANONYMOUS")
+WRITTEN = Rule("what is written stays", "until it is written again", f"{_MM}/concepts.rst: Reclaim")
+FORKED = Rule(
+    "a copy",
+    "a child's memory is a copy; a write in one process is not seen in the other",
+    "fork(2): DESCRIPTION",
+)
+SHARED = Rule(
+    "shared by offset",
+    "all shared mappings of a page of an object show what was last written to it",
+    "mmap(2): MAP_SHARED",
+)
+SHOWN = Rule(
+    "the file shows through",
+    "a private mapping holds what the file holds, or held since, until it is written to",
+    "mmap(2): MAP_PRIVATE",
+)
+GIVEN_UP = Rule(
+    "given up",
+    "the old content or zeroes until it is written again; zeroes stay",
+    "madvise(2): MADV_FREE",
+)
+DROPPABLE = Rule(
+    "droppable",
+    "what was written, or zeroes; zeroes stay",
+    "include/uapi/linux/mman.h: MAP_DROPPABLE",
+)
+DROPPED = Rule("dropped", "zeroes, or the file's content", "madvise(2): MADV_DONTNEED")
+HOLE = Rule("a hole", "zeroes in each mapping of the object's page", "madvise(2): MADV_REMOVE")
+WIPED = Rule("wiped", "zeroes in the child", "madvise(2): MADV_WIPEONFORK")
+LEFT = Rule("moved away", "the old place is empty", "mremap(2): MREMAP_DONTUNMAP")
+
+# Mappings and accesses.
+MAPPED = Rule(
+    "mapping",
+    "mapped where it was asked to be, with that protection and offset",
+    "mmap(2), munmap(2), mprotect(2), mremap(2), madvise(2): MADV_DONTFORK",
+)
+SIGNALS = Rule(
+    "access",
+    "SIGSEGV exactly where nothing is mapped or the protection forbids it",
+    "mprotect(2): DESCRIPTION; mmap(2): ERRORS",
+)
+READABLE = Rule(
+    "readable",
+    "a present page is unreadable exactly if the protection forbids it",
+    "mprotect(2): PROT_NONE",
+)
+FRESH = Rule(
+    "fresh",
+    "a read right after an operation sees what it did",
+    "mremap(2), mprotect(2), madvise(2): DESCRIPTION",
+)
+SWAPPED_OFF = Rule("swapped off", "no page is in swap", "swapoff(2): DESCRIPTION")
+
+# userfaultfd and soft-dirty.
+UNSEEN = Rule(
+    "no write unseen",
+    "a write to a protected page raises SIGBUS",
+    f"{_UFFD}; ioctl_userfaultfd(2): UFFD_FEATURE_SIGBUS",
+)
+PROTECTED = Rule(
+    "protection stays",
+    "the mark stays until it is lifted",
+    f"{_UFFD}; pagemap.rst: bit 57",
+)
+LIFTED = Rule(
+    "protection lifted",
+    "no mark, and writes succeed",
+    _UFFD,
+)
+SOFT_DIRTY = Rule(
+    "soft-dirty",
+    "a page written to or moved here since the bits were cleared is soft-dirty",
+    f"{_MM}/soft-dirty.rst",
+)
+
+# Mapped pages.
+EXCLUSIVE = Rule(
+    "exclusive",
+    "a private page that was just written is mapped once",
+    f"{_MM}/pagemap.rst: bit 56; fork(2)",
+)
+NOT_EXCLUSIVE = Rule(
+    "not exclusive", "a page that is mapped twice is not mapped once", f"{_MM}/pagemap.rst: bit 56"
+)
+LOCKED = Rule("locked", "present from a successful mlock() to its end", "mlock(2): DESCRIPTION")
+LOCKED_SUM = Rule("locked sum", "VmLck counts the pages of locked mappings", "proc(5): VmLck")
+RECLAIMABLE = Rule(
+    "reclaimable",
+    "memory that is not locked or held can be reclaimed",
+    f"{_MM}/concepts.rst: Reclaim; unevictable-lru.rst; cgroup-v2.rst: memory.reclaim",
+)
+TROUBLE = Rule(
+    "trouble",
+    "no warning, no hang, no leak",
+    "Documentation/process/deprecated.rst: BUG() and BUG_ON()",
+)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the model takes from a record because no promise says it: marks and mappings.
+
+It takes them once. What was seen then holds like what was promised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quire.fuzz.language import record
+from quire.fuzz.promise import rules
+from quire.fuzz.promise.content import ZERO
+from quire.fuzz.promise.memory import Cell, Page, Place, Process
+from quire.fuzz.promise.state import Mapped
+
+
+def mappings(process: Process, mapped: Mapping[Place, Mapped], slot: str) -> None:
+    """Which doubtful places of a slot are mapped, with which protection; which are locked."""
+    doubtful = {place for place in process.doubtful if place[0] == slot}
+    process.doubtful -= doubtful
+    for place in doubtful:
+        seen, page = mapped.get(place), process.pages.get(place)
+        if not seen:
+            process.pages.pop(place, None)
+        elif page:
+            page.prot = seen.prot
+        else:
+            nothing = Cell(frozenset({ZERO}), rules.ZEROED)
+            kind = "shared" if seen.shared else "anon"
+            process.pages[place] = Page(kind, nothing, prot=seen.prot, marked=None, murky=True)
+    for place, page in process.pages.items():
+        if page.locked is None and place in mapped:
+            page.locked = mapped[place].locked
+
+
+def page(known: Page, seen: record.Page, *, words: bool) -> None:
+    """The marks of a page, and which of its allowed contents it has."""
+    marked = "w" in seen.state
+    if known.marked is None or (known.cell.fading and known.marked):
+        # A page that fades away may lose its mark with its content.
+        known.marked = marked
+    if seen.content in ("", "!"):
+        return
+    if seen.content in known.cell.names(words):
+        known.cell.narrow(seen.content, words)

@@ -1,0 +1,392 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Promises: for each rule a record that keeps it, and one that breaks it at the same operation."""
+
+from __future__ import annotations
+
+import pytest
+from fuzz_records import read
+
+from quire.fuzz.language import program
+from quire.fuzz.promise import content, epilogue, errors, rules
+from quire.fuzz.promise.judge import Broken, judge
+from quire.fuzz.promise.rules import Rule
+
+TWO = "v 0 A 0+2:rw-p:0\n"
+OBJECT = "v 0 A 0+2:rw-s:0\n"
+# Hashes of a page that operation 1 wrote to page 0 of A, and of one that cannot be read.
+WRITTEN_ONCE, REFUSED = "c129dcb4", "9e3779b9"
+# A program, its record up to the last operation, and how that goes on: as promised, and not.
+CASES: dict[str, tuple[Rule, str, str, str, str]] = {
+    "a new mapping is zero": (
+        rules.ZEROED,
+        "0 map A 0 2 anon\n0 read A 0 2",
+        f"o 0 ok\n{TWO}m 0 A 0 2*-\no 1 ok=2 segv=0 bus=0",
+        "m 0 A 0 2*po:0",
+        "m 0 A 0 1*po:0 1*px:t1@A1",
+    ),
+    "reclaim drops a page": (
+        rules.WRITTEN,
+        "0 map A 0 2 anon\n0 write A 0 2\nreclaim",
+        f"o 0 ok\n{TWO}m 0 A 0 2*-\no 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok",
+        "m 0 A 0 2*s",
+        "m 0 A 0 1*s 1*-",
+    ),
+    "a child's write is seen by its parent": (
+        rules.WRITTEN,
+        "0 map A 0 2 anon\n0 write A 0 2\n0 fork 1\n1 write A 0 1",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nm 0 A 0 2*p:t1@A0\n"
+        f"{TWO.replace('v 0', 'v 1')}m 1 A 0 2*p:t1@A0\no 3 ok=1 segv=0 bus=0\n"
+        "m 1 A 0 1*px:t3@A0 1*p:t1@A1",
+        "m 0 A 0 1*px:t1@A0 1*p:t1@A1",
+        "m 0 A 0 1*px:t3@A0 1*p:t1@A1",
+    ),
+    "a child gives up a page, and its parent loses it": (
+        rules.WRITTEN,
+        "0 map A 0 2 anon\n0 write A 0 2\n0 fork 1\n1 advise A 0 2 free\nreclaim",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nm 0 A 0 2*p:t1@A0\n"
+        f"{TWO.replace('v 0', 'v 1')}m 1 A 0 2*p:t1@A0\no 3 ok\no 4 ok\nm 1 A 0 2*-",
+        "m 0 A 0 2*s",
+        "m 0 A 0 2*-",
+    ),
+    "a child has another page": (
+        rules.FORKED,
+        "0 map A 0 2 anon\n0 write A 0 2\n0 fork 1",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nm 0 A 0 2*p:t1@A0\n"
+        f"{TWO.replace('v 0', 'v 1')}",
+        "m 1 A 0 2*p:t1@A0",
+        "m 1 A 0 2*p:t1@A1",
+    ),
+    "one object, two contents": (
+        rules.SHARED,
+        "0 map A 0 2 shfile\n0 map B 0 2 shfile\n0 write A 0 2\n0 read B 0 2",
+        f"o 0 ok\n{OBJECT}o 1 ok\n{OBJECT.replace('A', 'B')}o 2 ok=2 segv=0 bus=0\n"
+        "m 0 A 0 2*pxf:t2@A0\no 3 ok=2 segv=0 bus=0\nm 0 A 0 2*pf:t2@A0",
+        "m 0 B 0 2*pf:t2@A0",
+        "m 0 B 0 2*pf:0",
+    ),
+    "a private mapping shows something else than the file": (
+        rules.SHOWN,
+        "0 map A 0 2 shfile\n0 write A 0 2\n0 map B 0 2 file\n0 read B 0 2",
+        f"o 0 ok\n{OBJECT}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*pxf:t1@A0\no 2 ok\nv 0 B 0+2:rw-p:0\n"
+        "o 3 ok=2 segv=0 bus=0\nm 0 A 0 2*pf:t1@A0",
+        "m 0 B 0 2*pf:t1@A0",
+        "m 0 B 0 2*pf:0",
+    ),
+    "a page that was given up comes back from zeroes": (
+        rules.GIVEN_UP,
+        "0 map A 0 1 anon\n0 write A 0 1\n0 advise A 0 1 free\nreclaim\n0 read A 0 1\n0 read A 0 1",
+        "o 0 ok\nv 0 A 0+1:rw-p:0\no 1 ok=1 segv=0 bus=0\nm 0 A 0 1*px:t1@A0\no 2 ok\n"
+        "m 0 A 0 1*pxz:t1@A0\no 3 ok\nm 0 A 0 1*-\no 4 ok=1 segv=0 bus=0\nm 0 A 0 1*po:0\n"
+        "o 5 ok=1 segv=0 bus=0",
+        "m 0 A 0 1*po:0",
+        "m 0 A 0 1*px:t1@A0",
+    ),
+    "a droppable page comes back from zeroes": (
+        rules.DROPPABLE,
+        "0 map A 0 1 droppable\n0 write A 0 1\nreclaim\n0 read A 0 1\nreclaim",
+        "o 0 ok\nv 0 A 0+1:rw-p:0\no 1 ok=1 segv=0 bus=0\nm 0 A 0 1*pxz:t1@A0\no 2 ok\n"
+        "m 0 A 0 1*-\no 3 ok=1 segv=0 bus=0\nm 0 A 0 1*po:0\no 4 ok",
+        "m 0 A 0 1*po:0",
+        "m 0 A 0 1*pxz:t1@A0",
+    ),
+    "MADV_DONTNEED keeps a page": (
+        rules.DROPPED,
+        "0 map A 0 2 anon\n0 write A 0 2\n0 advise A 0 2 dontneed",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok",
+        "m 0 A 0 2*-",
+        "m 0 A 0 2*px:t1@A0",
+    ),
+    "a hole has contents": (
+        rules.HOLE,
+        "0 map A 0 2 shared\n0 write A 0 2\n0 advise A 0 2 remove\n0 read A 0 2",
+        f"o 0 ok\n{OBJECT}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*pxf:t1@A0\no 2 ok\nm 0 A 0 2*-\n"
+        "o 3 ok=2 segv=0 bus=0",
+        "m 0 A 0 2*pxf:0",
+        "m 0 A 0 2*pxf:t1@A0",
+    ),
+    "a wiped page reaches the child": (
+        rules.WIPED,
+        "0 map A 0 2 anon\n0 write A 0 2\n0 advise A 0 2 wipeonfork\n0 fork 1",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\no 3 ok\n"
+        f"{TWO.replace('v 0', 'v 1')}",
+        "m 1 A 0 2*-",
+        "m 1 A 0 2*p:t1@A0",
+    ),
+    "a page is left behind by a move": (
+        rules.LEFT,
+        "0 map A 0 2 anon\n0 write A 0 2\n0 move A 0 2 B 0 keep",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nv 0 B 0+2:rw-p:0\n"
+        "m 0 B 0 2*px:t1@A0",
+        "m 0 A 0 2*-",
+        "m 0 A 0 2*p:t1@A0",
+    ),
+    "a move mixes pages up": (
+        rules.WRITTEN,
+        "0 map A 0 2 anon\n0 write A 0 2\n0 move A 0 2 B 0 move",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nv 0 A\nm 0 A 0 2*-\n"
+        "v 0 B 0+2:rw-p:0",
+        "m 0 B 0 2*px:t1@A0",
+        "m 0 B 0 1*px:t1@A1 1*px:t1@A0",
+    ),
+    "a hole in a mapping": (
+        rules.MAPPED,
+        "0 map A 0 2 anon\n0 protect A 0 2 r",
+        f"o 0 ok\n{TWO}m 0 A 0 2*-\no 1 ok",
+        "v 0 A 0+2:r--p:0",
+        "v 0 A 0+1:r--p:0",
+    ),
+    "a protection that was not asked for": (
+        rules.MAPPED,
+        "0 map A 0 2 anon\n0 protect A 0 1 r",
+        f"o 0 ok\n{TWO}m 0 A 0 2*-\no 1 ok",
+        "v 0 A 0+1:r--p:0 1+1:rw-p:0",
+        "v 0 A 0+2:r--p:0",
+    ),
+    "another page of the file": (
+        rules.MAPPED,
+        "0 map A 3 2 file",
+        "o 0 ok",
+        "v 0 A 3+2:rw-p:3",
+        "v 0 A 3+2:rw-p:4",
+    ),
+    "a write to a read-only page": (
+        rules.SIGNALS,
+        "0 map A 0 2 anon\n0 protect A 0 1 r\n0 write A 0 2",
+        f"o 0 ok\n{TWO}m 0 A 0 2*-\no 1 ok\nv 0 A 0+1:r--p:0 1+1:rw-p:0",
+        "o 2 ok=1 segv=1 bus=0\nm 0 A 0 1*- 1*px:t2@A1",
+        "o 2 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t2@A0",
+    ),
+    "a page that PROT_NONE lets read": (
+        rules.READABLE,
+        "0 map A 0 2 anon\n0 write A 0 2\n0 protect A 0 2 none",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nv 0 A 0+2:---p:0",
+        "m 0 A 0 2*px:!",
+        "m 0 A 0 2*px:t1@A0",
+    ),
+    "swapoff() leaves a page": (
+        rules.SWAPPED_OFF,
+        "0 map A 0 2 anon\n0 write A 0 2\nreclaim\nswap off",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nm 0 A 0 2*s\no 3 ok",
+        "m 0 A 0 2*px:t1@A0",
+        "m 0 A 0 1*s 1*px:t1@A1",
+    ),
+    "a write is not seen": (
+        rules.UNSEEN,
+        "0 map A 0 2 anon\n0 wp A 0 2\n0 write A 0 2",
+        f"o 0 ok\n{TWO}o 1 ok\nm 0 A 0 2*sw",
+        "o 2 ok=0 segv=0 bus=2",
+        "o 2 ok=1 segv=0 bus=1",
+    ),
+    "ksmd loses a mark": (
+        rules.PROTECTED,
+        "0 map A 0 2 anon\n0 same A 0 2 1\n0 wp A 0 2\n0 advise A 0 2 mergeable\nksm 4",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:k1\no 2 ok\nm 0 A 0 2*pxw:k1\no 3 ok\n"
+        "o 4 shared=1 sharing=1",
+        "m 0 A 0 2*pw:k1",
+        "m 0 A 0 1*p:k1 1*pw:k1",
+    ),
+    "a mark that was lifted": (
+        rules.LIFTED,
+        "0 map A 0 2 anon\n0 write A 0 2\n0 wp A 0 2\n0 unwp A 0 2",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\n"
+        "m 0 A 0 2*pxw:t1@A0\no 3 ok",
+        "m 0 A 0 2*px:t1@A0",
+        "m 0 A 0 1*px:t1@A0 1*pxw:t1@A1",
+    ),
+    "reclaim loses a soft-dirty bit": (
+        rules.SOFT_DIRTY,
+        "0 map A 0 2 anon\n0 write A 0 2\nreclaim",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*pxd:t1@A0\no 2 ok",
+        "m 0 A 0 2*sd",
+        "m 0 A 0 1*sd 1*s",
+    ),
+    "a written page is mapped by others": (
+        rules.EXCLUSIVE,
+        "0 map A 0 2 anon\n0 write A 0 2",
+        f"o 0 ok\n{TWO}m 0 A 0 2*-\no 1 ok=2 segv=0 bus=0",
+        "m 0 A 0 2*px:t1@A0",
+        "m 0 A 0 1*px:t1@A0 1*p:t1@A1",
+    ),
+    "a page that is mapped twice": (
+        rules.NOT_EXCLUSIVE,
+        "0 map A 0 2 shared\n0 write A 0 2\n0 fork 1\n1 read A 0 2",
+        f"o 0 ok\n{OBJECT}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*pxf:t1@A0\no 2 ok\n"
+        f"{OBJECT.replace('v 0', 'v 1')}m 1 A 0 2*-\no 3 ok=2 segv=0 bus=0\nm 1 A 0 2*pf:t1@A0",
+        "m 0 A 0 2*pf:t1@A0",
+        "m 0 A 0 2*pxf:t1@A0",
+    ),
+    "a locked page is swapped out": (
+        rules.LOCKED,
+        "0 map A 0 2 anon\n0 write A 0 2\n0 lock A 0 2\nreclaim",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\n"
+        "v 0 A 0+2:rw-p:0,lo\no 3 ok",
+        "m 0 A 0 2*px:t1@A0",
+        "m 0 A 0 1*px:t1@A0 1*s",
+    ),
+    "the sum of locked pages": (
+        rules.LOCKED_SUM,
+        "0 map A 0 2 anon\n0 lock A 0 2\n0 unlock A 0 1",
+        f"o 0 ok\n{TWO}u 0 VmLck=100 VmPin=0 VmPTE=4\no 1 ok\nv 0 A 0+2:rw-p:0,lo\n"
+        "u 0 VmLck=108 VmPin=0 VmPTE=4\nm 0 A 0 2*px:0\no 2 ok\nv 0 A 0+1:rw-p:0 1+1:rw-p:0,lo",
+        "u 0 VmLck=104 VmPin=0 VmPTE=4",
+        "u 0 VmLck=100 VmPin=0 VmPTE=4",
+    ),
+    "a page that cannot be reclaimed": (
+        rules.RECLAIMABLE,
+        "0 map A 0 2 anon\n0 write A 0 2\nreclaim\nreclaim",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\n"
+        "m 0 A 0 1*s 1*px:t1@A1\no 3 ok",
+        "m 0 A 0 2*s",
+        "m 0 A 0 1*s 1*px:t1@A1",
+    ),
+    "a read through an old translation": (
+        rules.FRESH,
+        "0 map A 0 1 anon\n0 write A 0 1\n0 warm\n0 move A 0 1 B 0 move",
+        "o 0 ok\nv 0 A 0+1:rw-p:0\no 1 ok=1 segv=0 bus=0\nm 0 A 0 1*px:t1@A0\no 2 ok",
+        f"o 3 ok before={WRITTEN_ONCE} after={REFUSED}\nv 0 A\nv 0 B 0+1:rw-p:0\nm 0 A 0 1*-",
+        f"o 3 ok before={WRITTEN_ONCE} after={WRITTEN_ONCE}\nv 0 A\nv 0 B 0+1:rw-p:0\nm 0 A 0 1*-",
+    ),
+    "a leak": (
+        rules.TROUBLE,
+        "0 map A 0 2 anon",
+        f"o 0 ok\n{TWO}",
+        "m 0 A 0 2*-",
+        "m 0 A 0 2*-\nx memory 1",
+    ),
+}  # fmt: skip
+
+
+def judged(text: str, record: str) -> list[Broken]:
+    """What a record of a kernel with soft-dirty bits breaks, if it says so of all pages."""
+    soft_dirty = "d:" in record or "d " in record
+    return judge(program.parse(text), read(record), soft_dirty=soft_dirty)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_promise_is_kept_or_broken(name: str) -> None:
+    rule, text, record, kept, breaks = CASES[name]
+    assert judged(text, f"{record}\n{kept}\n") == []
+    found = judged(text, f"{record}\n{breaks}\n")
+    assert found[0].rule is rule
+    assert found[0].text.startswith(f"{rule.name}: ")
+
+
+def test_each_rule_has_a_case_and_a_source() -> None:
+    all_rules = [rule for rule in vars(rules).values() if isinstance(rule, Rule)]
+    assert all(rule.promise and rule.source for rule in all_rules)
+    assert {case[0] for case in CASES.values()} == {*all_rules}
+    assert len({rule.name for rule in all_rules}) == len(all_rules)
+
+
+# A program whose last operation has an outcome that a manual promises, and others.
+ERRORS = {
+    "0 map A 0 2 anon": ("ok", "ENOMEM"),
+    "0 unmap A 0 2": ("ok", "EINVAL"),
+    "0 protect A 0 2 r": ("ENOMEM", "ok"),
+    "0 map A 0 2 anon\n0 protect A 0 2 r": ("ok", "EACCES"),
+    "0 lock A 0 2": ("ENOMEM", "ok"),
+    "0 map A 0 2 anon\n0 lock A 0 2": ("ok", "ENOMEM"),
+    "0 map A 0 2 anon\n0 unlock A 0 2": ("ok", "ENOMEM"),
+    "0 map A 0 2 anon\n0 move A 0 2 A 1 move": ("EINVAL", "ok"),
+    "0 move A 0 2 B 1 move": ("EFAULT", "ENOMEM"),
+    "0 map A 0 2 anon\n0 move A 0 2 B 0 move": ("ok", "EFAULT"),
+    "0 map A 0 2 anon\n0 lock A 0 2\n0 advise A 0 2 dontneed": ("EINVAL", "ok"),
+    "0 map A 0 2 shared\n0 advise A 0 2 free": ("EINVAL", "ok"),
+    "0 map A 0 2 anon\n0 advise A 0 2 remove": ("EACCES", "ok"),
+    "0 advise A 0 2 pageout": ("ENOMEM", "ok"),
+    "0 map A 0 2 anon\n0 advise A 0 2 pageout": ("ok", "EIO"),
+}
+
+
+@pytest.mark.parametrize("text", ERRORS)
+def test_an_error_is_as_documented(text: str) -> None:
+    last = len(text.splitlines()) - 1
+    start = "".join(f"o {number} ok\nv 0 A 0+2:rw-p:0\n" for number in range(last))
+    if "shared" in text:
+        start = start.replace("rw-p", "rw-s")
+    if "lock" in text and last == 2:
+        start = start[: -len("\n")] + ",lo\nm 0 A 0 2*px:0\n"
+    right, wrong = ERRORS[text]
+    assert not [
+        one for one in judged(text, f"{start}o {last} {right}\n") if "error" in one.rule.name
+    ]
+    found = judged(text, f"{start}o {last} {wrong}\n")
+    assert found[0].rule.name.startswith("error: ")
+    assert found[0].rule.source
+
+
+def test_each_error_has_a_case() -> None:
+    assert len(ERRORS) == len(errors.PROMISES)
+
+
+# Where no source says anything, nothing is found.
+UNDEFINED = {
+    "a mark after a move": (
+        "0 map A 0 2 anon\n0 write A 0 2\n0 wp A 0 2\n0 move A 0 2 B 0 move",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nm 0 A 0 2*pxw:t1@A0\n"
+        "o 3 ok\nv 0 A\nm 0 A 0 2*-\nv 0 B 0+2:rw-p:0\nm 0 B 0 1*px:t1@A0 1*pxw:t1@A1\n",
+    ),
+    "a mark in a child": (
+        "0 map A 0 2 anon\n0 write A 0 2\n0 wp A 0 2\n0 fork 1\n1 write A 0 2",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nm 0 A 0 2*pxw:t1@A0\n"
+        f"o 3 ok\nm 0 A 0 2*pw:t1@A0\n{TWO.replace('v 0', 'v 1')}m 1 A 0 1*p:t1@A0 1*pw:t1@A1\n"
+        "o 4 ok=1 segv=0 bus=1\nm 0 A 0 1*pxw:t1@A0 1*pw:t1@A1\nm 1 A 0 1*px:t4@A0 1*pw:t1@A1\n",
+    ),
+    "a page that reclaim found accessed": (
+        "0 map A 0 2 anon\n0 write A 0 2\nreclaim",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\n",
+    ),
+    "a page that is held": (
+        "0 map A 0 2 anon\n0 write A 0 2\n0 hold A 0\nreclaim\nreclaim",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\no 3 ok\no 4 ok\n",
+    ),
+    "what happens after an allocation failed": (
+        "0 map A 0 2 anon\n0 fail 1\n0 write A 0 2",
+        f"o 0 ok\n{TWO}m 0 A 0 2*-\no 1 ok\no 2 ok=1 segv=0 bus=1\nm 0 A 0 1*px:t2@A0 1*-\n",
+    ),
+    "a file that changes below a private mapping": (
+        "0 map A 0 1 shfile\n0 map B 0 1 file\n0 write A 0 1\n0 read B 0 1",
+        "o 0 ok\nv 0 A 0+1:rw-s:0\no 1 ok\nv 0 B 0+1:rw-p:0\no 2 ok=1 segv=0 bus=0\n"
+        "m 0 A 0 1*pxf:t2@A0\no 3 ok=1 segv=0 bus=0\nm 0 B 0 1*pf:0\n",
+    ),
+    "whether droppable memory can be locked": (
+        "0 map A 0 1 droppable\n0 lock A 0 1",
+        "o 0 ok\nv 0 A 0+1:rw-p:0\nm 0 A 0 1*-\no 1 ok\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNDEFINED)
+def test_what_is_undefined_is_no_finding(name: str) -> None:
+    assert judged(*UNDEFINED[name]) == []
+
+
+def test_an_operation_that_fails_may_have_done_a_part() -> None:
+    text = "0 map A 0 1 anon\n0 write A 0 1\n0 advise A 0 2 dontneed"
+    start = (
+        "o 0 ok\nv 0 A 0+1:rw-p:0\no 1 ok=1 segv=0 bus=0\nm 0 A 0 2*-\nm 0 A 0 1*px:t1@A0 1*-\n"
+        "o 2 ENOMEM\n"
+    )
+    assert judged(text, f"{start}m 0 A 0 2*-\n") == []
+    assert judged(text, start) == []
+
+
+def test_contents_are_named_as_the_guest_names_them() -> None:
+    first = content.with_words(content.ZERO, content.tagged("B", 3, 7))
+    assert content.name(first, words=False) == "t7@B3"
+    assert content.name(content.with_words(first, content.classed(2)), words=True) == "k2"
+    word = content.with_word(content.ZERO, 31, content.tagged("A", 5, 4))
+    assert content.name(word, words=True) == "t4.31@A5"
+    assert content.name(word, words=False) == "0"
+    torn = content.with_word(first, 64, content.tagged("A", 5, 4))
+    assert content.name(torn, words=True).startswith("h")
+
+
+def test_programs_end_with_reclaim_and_nothing_held() -> None:
+    ops = program.parse("0 map A 0 1 anon\n0 fork 2")
+    longer = epilogue.added(ops)
+    assert [op.text() for op in longer[2:]] == [
+        *("0 drop", "2 drop", "swap on", "reclaim", "reclaim", "reclaim"),
+    ]
+    assert epilogue.added(longer) == longer
+    assert epilogue.added(ops * 47) == ops * 47
