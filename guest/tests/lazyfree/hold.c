@@ -127,13 +127,16 @@ QUIRE_CASE_SIZES(lazyfree, pinned_becomes_swapbacked, ALL_SIZES)
 
 /* An extra reference and redirtied: kept, and swap-backed from then on. */
 static void check_held_redirtied(unsigned long kib, bool by_pte,
-				 const struct mask *mask)
+				 const struct mask *mask, bool differ)
 {
 	size_t kept, pages = range_pages(kib);
 	char *at = lazy_range(kib, by_pte);
 	struct snapshot *before;
 	struct hold hold;
 
+	/* The pages that are not written again stay write-protected */
+	if (differ)
+		pagemap_clear_soft_dirty();
 	lazy_rewrite(at, pages, kib, mask);
 	hold = hold_folios(at, pages, kib, folio_pages(kib) - 1);
 	kept = hold.held * folio_pages(kib);
@@ -154,7 +157,18 @@ QUIRE_CASE_SIZES(lazyfree, held_redirtied, ALL_SIZES)
 	swap_on(SWAP_MIB);
 	for_each_mask(mask) {
 		for_each_mapping(by_pte, kib)
-			check_held_redirtied(kib, by_pte, mask);
+			check_held_redirtied(kib, by_pte, mask, false);
+	}
+}
+
+/* The pages that were written to differ from the first in other bits, too. */
+QUIRE_CASE_SIZES(lazyfree, held_redirtied_differ, ALL_SIZES)
+{
+	needs_soft_dirty();
+	swap_on(SWAP_MIB);
+	for_each_mask(mask) {
+		for_each_mapping(by_pte, kib)
+			check_held_redirtied(kib, by_pte, mask, true);
 	}
 }
 
