@@ -8,6 +8,8 @@
  * write() in chunks of the folio size gives the page cache folios of that size.
  * Each page is then written through the mapping: a fault each. The first fault
  * in a folio of 2 MiB maps all of it, by its PMD.
+ *
+ * cycle=2: all pages were cleaned once, and written again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -90,6 +92,15 @@ static void check_mapping(unsigned long kib)
 			   area_len / KIB);
 }
 
+/* The second cycle: each page is written by an entry of its own. */
+static void write_again(void)
+{
+	if (msync(area, area_len, MS_SYNC))
+		die_errno("msync of %zu KiB", area_len / KIB);
+	require_dirty("between", 0);
+	pattern_write(area, area_len, SEED);
+}
+
 static void setup(void)
 {
 	unsigned long mib = bench_number("mib"), kib = bench_number("size");
@@ -106,6 +117,8 @@ static void setup(void)
 	pattern_write(area, area_len, SEED);
 	bench_check_folios(area, area_len, kib);
 	check_mapping(kib);
+	if (bench_number("cycle") == 2)
+		write_again();
 	bench_work(area_len / PAGE_SIZE, 1);
 }
 
@@ -156,7 +169,8 @@ static void verify(void)
 static const struct workload mkclean = {
 	.name = "mkclean",
 	.summary = "msync of a dirty shared mapping of a file",
-	.params = { PARAM_SIZE, { "mib", "16", "4|8|16|32|64|128" } },
+	.params = { PARAM_SIZE, { "cycle", "1", "1|2" },
+		    { "mib", "16", "4|8|16|32|64|128" } },
 	.vmstat = { "nr_dirtied", "nr_written" },
 	.setup = setup,
 	.run = run,

@@ -35,8 +35,18 @@ static void make_directory(const struct nullb *device)
 		die_errno("cannot make %s", path);
 }
 
+static void remove_device(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), CONFIGFS "/nullb/%s", name);
+	if (rmdir(path) && errno != ENOENT)
+		die_errno("cannot remove %s", path);
+}
+
 void nullb_create(const struct nullb *device)
 {
+	remove_device(device->name);
 	make_directory(device);
 	set(device, "size", device->mib);
 	set(device, "memory_backed", 1);

@@ -21,7 +21,7 @@ struct nullb {
 	unsigned long conventional;
 };
 
-/* Creates the device, once per boot. */
+/* Creates the device. One of that name, which nobody may use, is removed. */
 void nullb_create(const struct nullb *device);
 /*
  * Writes zeroes to all of it. Otherwise the first write to each page would also

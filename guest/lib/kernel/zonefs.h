@@ -7,10 +7,17 @@
 #ifndef QUIRE_ZONEFS_H
 #define QUIRE_ZONEFS_H
 
+#include <stddef.h>
+
 /*
- * Makes a null_blk device, formats and mounts it. Returns the path of a file of
- * that many MiB, a power of two. Once per boot.
+ * Makes a null_blk device, formats and mounts it, in place of that of an earlier
+ * call. Returns the path of a file of that many MiB, a power of two.
  */
 const char *zonefs_file(unsigned long mib);
+/*
+ * Reads the file's data from the device, past the page cache: what would be left
+ * after a power cut. `to` and len are aligned to pages.
+ */
+void zonefs_read_device(void *to, size_t len);
 
 #endif

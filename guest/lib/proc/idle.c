@@ -7,17 +7,24 @@
 
 #define BITMAP "/sys/kernel/mm/page_idle/bitmap"
 
+int idle_bitmap(void)
+{
+	int fd = open(BITMAP, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		die_errno("cannot open " BITMAP);
+	return fd;
+}
+
 struct idle_bit idle_open(uint64_t pfn)
 {
 	struct idle_bit bit = {
-		.fd = open(BITMAP, O_RDWR | O_CLOEXEC),
+		.fd = idle_bitmap(),
 		.pfn = pfn,
-		.mask = 1ull << pfn % 64,
-		.offset = pfn / 64 * sizeof(uint64_t),
+		.mask = 1ull << pfn % IDLE_BITS,
+		.offset = pfn / IDLE_BITS * sizeof(uint64_t),
 	};
 
-	if (bit.fd < 0)
-		die_errno("cannot open " BITMAP);
 	return bit;
 }
 

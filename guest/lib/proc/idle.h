@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define IDLE_BITS	64u	/* in a word of the bitmap */
+
 struct idle_bit {
 	int fd;
 	uint64_t pfn;
@@ -18,6 +20,8 @@ struct idle_bit {
 	int64_t offset;	/* the word's offset in the file */
 };
 
+/* Open the bitmap; returns the file descriptor. */
+int idle_bitmap(void);
 /* Open the bitmap for one page. */
 struct idle_bit idle_open(uint64_t pfn);
 /* Mark the page idle; dies on error. */

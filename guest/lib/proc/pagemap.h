@@ -47,6 +47,7 @@ void pagemap_clear_soft_dirty(void);
 #define KPF_COMPOUND_HEAD	(1ull << 15)
 #define KPF_COMPOUND_TAIL	(1ull << 16)
 #define KPF_HUGE		(1ull << 17)
+#define KPF_UNEVICTABLE		(1ull << 18)
 #define KPF_KSM			(1ull << 21)
 #define KPF_THP			(1ull << 22)
 #define KPF_ZERO_PAGE		(1ull << 24)

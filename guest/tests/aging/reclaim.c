@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reclaim of a memory cgroup takes folios that were not accessed, and keeps
+ * those that were: by whichever page, in whichever mapping.
+ */
+#include <sys/mman.h>
+
+#include "aging.h"
+#include "kernel/env.h"
+#include "kernel/lru_gen.h"
+#include "kernel/memcg.h"
+#include "kernel/swap.h"
+#include "memory/folio.h"
+#include "proc/pagemap.h"
+#include "proc/proc.h"
+
+#define SWAP_MIB	64
+/* Enough folios that reclaim meets each of them before it has what it wants. */
+#define PAGES(kib)	(16 * range_pages(kib) < 4 * PMD_PAGES ?	\
+			 16 * range_pages(kib) : 4 * PMD_PAGES)
+
+static char *aging_range(unsigned long kib, size_t pages)
+{
+	char *at;
+
+	swap_on(SWAP_MIB);
+	memcg_enter();
+	at = range_filled(SRC_BASE, pages, kib);
+	env_drain_lru();
+	return at;
+}
+
+/*
+ * Every second folio is accessed, by the pages in the mask, and half of the
+ * memory is reclaimed. A generation that starts before makes the others old.
+ */
+static void check_accessed(unsigned long kib, bool mglru,
+			   const struct mask *mask)
+{
+	size_t n, nr = folio_pages(kib), pages = PAGES(kib), taken = 0;
+	char *at = aging_range(kib, pages);
+
+	if (mglru)
+		lru_gen_age();
+	age_range(at, pages);
+	for (n = 0; n < pages; n += 2 * nr)
+		access_pages(page_at(at, n), nr, kib, mask);
+	memcg_reclaim_kib(pages / 2 * PAGE_SIZE / KIB);
+	for (n = 0; n < pages; n += 2 * nr)
+		taken += pagemap_swapped(page_at(at, n), nr);
+	EXPECT(taken <= pages / 16,
+	       "%zu of %zu pages of accessed folios (%s) were reclaimed", taken,
+	       pages / 2, mask->name);
+	EXPECT(pagemap_swapped(at, pages) >= pages / 4,
+	       "only %zu of %zu pages were reclaimed",
+	       pagemap_swapped(at, pages), pages / 2);
+	expect_content(at, pages, SEED, 0);
+	range_drop(at, pages);
+	swap_off();
+}
+
+QUIRE_CASE_SIZES(aging, accessed_stays, ALL_SIZES)
+{
+	lru_gen_enable(false);
+	for_each_mask(mask)
+		check_accessed(kib, false, mask);
+}
+
+QUIRE_CASE_SIZES(aging, accessed_stays_mglru, ALL_SIZES)
+{
+	lru_gen_enable(true);
+	for_each_mask(mask)
+		check_accessed(kib, true, mask);
+}
+
+/*
+ * The walk of the page tables meets vmas that begin and end inside of folios.
+ * Only the part in the second vma was accessed.
+ */
+QUIRE_CASE_SIZES(aging, two_vmas_walked, LARGE_SIZES)
+{
+	size_t i, n, nr = folio_pages(kib), pages = PAGES(kib);
+	const size_t cut[] = { 1, nr / 2, nr - 1 };
+
+	lru_gen_enable(true);
+	for (i = 0; i < ARRAY_SIZE(cut); i++) {
+		char *at = aging_range(kib, pages);
+
+		for (n = 0; n < pages; n += 2 * nr) {
+			if (madvise(page_at(at, n), cut[i] * PAGE_SIZE,
+				    MADV_DONTFORK))
+				die_errno("MADV_DONTFORK");
+		}
+		lru_gen_age();
+		age_range(at, pages);
+		for (n = 0; n < pages; n += 2 * nr)
+			*(volatile char *)page_at(at, n + nr - 1);
+		lru_gen_age();
+		memcg_reclaim_kib(pages / 4 * PAGE_SIZE / KIB);
+		for (n = 0; n < pages; n += 2 * nr)
+			EXPECT(!pagemap_swapped(page_at(at, n), nr),
+			       "folio %zu was reclaimed", n / nr);
+		expect_content(at, pages, SEED, 0);
+		range_drop(at, pages);
+		swap_off();
+	}
+}
+
+/* Two calls lock the halves of each folio: no call sees a whole folio. */
+static void lock_in_parts(char *at, size_t pages, unsigned long kib)
+{
+	size_t n, nr = folio_pages(kib);
+
+	for (n = 0; n < pages; n += nr) {
+		if (mlock(page_at(at, n), nr / 2 * PAGE_SIZE))
+			die_errno("mlock of the first half");
+	}
+	for (n = 0; n < pages; n += nr) {
+		if (mlock(page_at(at, n + nr / 2), nr / 2 * PAGE_SIZE))
+			die_errno("mlock of the second half");
+	}
+}
+
+/* Reclaim finds that such a folio is locked, and takes it off its lists. */
+QUIRE_CASE_SIZES(aging, locked_in_parts, LARGE_SIZES)
+{
+	size_t n, nr = folio_pages(kib), pages = range_pages(kib);
+	char *at = aging_range(kib, pages);
+
+	range_split_pmds(at, pages);
+	lock_in_parts(at, pages, kib);
+	age_range(at, pages);
+	memcg_reclaim();
+	memcg_reclaim();
+	EXPECT_EQ(pagemap_swapped(at, pages), 0);
+	for (n = 0; n < pages; n += nr)
+		EXPECT(kpage_flags(pagemap_page(page_at(at, n)).pfn) &
+		       KPF_UNEVICTABLE, "folio %zu is evictable", n / nr);
+	expect_content(at, pages, SEED, 0);
+	range_drop(at, pages);
+}
