@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/units.h"
 #include "kernel/env.h"
 #include "kernel/swap.h"
@@ -37,8 +39,33 @@ void env_quiesce(void)
 	sleep_ms(SETTLE_MS);
 }
 
+/* What cases change, and its value before the first of them. */
+static struct {
+	const char *path;
+	char value[32];
+} knobs[] = {
+	{ .path = "/sys/kernel/mm/lru_gen/enabled" },
+	{ .path = "/proc/sys/vm/dirty_writeback_centisecs" },
+};
+
+static void reset_knobs(void)
+{
+	char now[sizeof(knobs[0].value)];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(knobs); i++) {
+		if (read_file(knobs[i].path, now, sizeof(now)) <= 0)
+			continue;
+		if (!knobs[i].value[0])
+			memcpy(knobs[i].value, now, sizeof(now));
+		else if (strcmp(now, knobs[i].value))
+			write_file(knobs[i].path, "%s", knobs[i].value);
+	}
+}
+
 void env_reset(void)
 {
+	reset_knobs();
 	swap_reset();
 	folio_want(4);
 	folio_want_shmem(4);
