@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,7 +22,6 @@
 #include "kernel/zonefs.h"
 #include "memory/folio.h"
 #include "memory/pattern.h"
-#include "proc/knob.h"
 #include "proc/pagemap.h"
 #include "proc/proc.h"
 #include "process/map.h"
@@ -35,22 +33,6 @@
 static int file;
 static char *area;
 static size_t area_len;
-
-static void write_folios(size_t folio)
-{
-	char *zeroes = calloc(1, folio);
-	size_t done;
-
-	if (!zeroes)
-		die("no memory for a write of %zu KiB", folio / KIB);
-	for (done = 0; done < area_len; done += folio) {
-		if (write(file, zeroes, folio) != (ssize_t)folio)
-			die_errno("cannot write at %zu KiB", done / KIB);
-	}
-	free(zeroes);
-	if (fsync(file))
-		die_errno("cannot sync the file");
-}
 
 static char *map_file(void)
 {
@@ -104,15 +86,9 @@ static void write_again(void)
 static void setup(void)
 {
 	unsigned long mib = bench_number("mib"), kib = bench_number("size");
-	const char *path = zonefs_file(mib);
 
-	/* The flusher thread must not clean the folios first. */
-	write_file("/proc/sys/vm/dirty_writeback_centisecs", "0");
 	area_len = mib * MIB;
-	file = open(path, O_RDWR | O_CLOEXEC);
-	if (file < 0)
-		die_errno("cannot open %s", path);
-	write_folios(kib * KIB);
+	file = zonefs_file(mib, area_len, kib);
 	area = map_file();
 	pattern_write(area, area_len, SEED);
 	bench_check_folios(area, area_len, kib);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "base/units.h"
 #include "kernel/nullb.h"
 #include "kernel/zonefs.h"
+#include "proc/knob.h"
 #include "report/die.h"
 
 #define NAME	"zoned"
@@ -58,7 +60,7 @@ static void format_zonefs(void)
 		die_errno("cannot flush " DEVICE);
 }
 
-const char *zonefs_file(unsigned long mib)
+static const char *make_file(unsigned long mib)
 {
 	/*
 	 * A zone for the super block, one for the file, and one that is not
@@ -77,6 +79,36 @@ const char *zonefs_file(unsigned long mib)
 	if (mount(DEVICE, WHERE, "zonefs", 0, NULL))
 		die_errno("cannot mount zonefs");
 	return WHERE "/cnv/0";
+}
+
+static void write_folios(int file, size_t len, size_t folio)
+{
+	char *zeroes = calloc(1, folio);
+	size_t done;
+
+	if (!zeroes)
+		die("no memory for a write of %zu KiB", folio / KIB);
+	for (done = 0; done < len; done += folio) {
+		if (write(file, zeroes, folio) != (ssize_t)folio)
+			die_errno("cannot write at %zu KiB", done / KIB);
+	}
+	free(zeroes);
+	if (fsync(file))
+		die_errno("cannot sync the file");
+}
+
+int zonefs_file(unsigned long mib, size_t len, unsigned long kib)
+{
+	const char *path = make_file(mib);
+	int file;
+
+	/* The flusher thread must not clean the folios. */
+	write_file("/proc/sys/vm/dirty_writeback_centisecs", "0");
+	file = open(path, O_RDWR | O_CLOEXEC);
+	if (file < 0)
+		die_errno("cannot open %s", path);
+	write_folios(file, len, kib * KIB);
+	return file;
 }
 
 void zonefs_read_device(void *to, size_t len)

@@ -11,9 +11,11 @@
 
 /*
  * Makes a null_blk device, formats and mounts it, in place of that of an earlier
- * call. Returns the path of a file of that many MiB, a power of two.
+ * call. Returns its file, open, of that many MiB, a power of two. The first len
+ * bytes are written, by writes of kib: they give the page cache folios of that
+ * size. Only an explicit sync cleans them from then on.
  */
-const char *zonefs_file(unsigned long mib);
+int zonefs_file(unsigned long mib, size_t len, unsigned long kib);
 /*
  * Reads the file's data from the device, past the page cache: what would be left
  * after a power cut. `to` and len are aligned to pages.

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,29 +6,11 @@
 #include "kernel/zonefs.h"
 #include "memory/folio.h"
 #include "memory/pattern.h"
-#include "proc/knob.h"
 #include "proc/pagemap.h"
 #include "process/map.h"
 
 /* Of the file: a power of two. */
 #define FILE_MIB	8
-
-/* A write of its size gives the page cache a folio of that size. */
-static void write_folios(const struct file *file, unsigned long kib)
-{
-	char *zeroes = calloc(1, kib * KIB);
-	size_t n;
-
-	if (!zeroes)
-		die("no memory for a write of %lu KiB", kib);
-	for (n = 0; n < file->pages; n += folio_pages(kib)) {
-		if (write(file->fd, zeroes, kib * KIB) != (ssize_t)(kib * KIB))
-			die_errno("cannot write page %zu of the file", n);
-	}
-	free(zeroes);
-	if (fsync(file->fd))
-		die_errno("cannot sync the file");
-}
 
 static void map_file(struct file *file)
 {
@@ -43,15 +22,9 @@ static void map_file(struct file *file)
 struct file file_range(unsigned long kib)
 {
 	struct file file = { .pages = range_pages(kib), .at = SRC_BASE };
-	const char *path = zonefs_file(FILE_MIB);
 	size_t n;
 
-	/* The flusher thread must not clean the folios first. */
-	write_file("/proc/sys/vm/dirty_writeback_centisecs", "0");
-	file.fd = open(path, O_RDWR | O_CLOEXEC);
-	if (file.fd < 0)
-		die_errno("cannot open %s", path);
-	write_folios(&file, kib);
+	file.fd = zonefs_file(FILE_MIB, file.pages * PAGE_SIZE, kib);
 	map_file(&file);
 	pattern_write(file.at, file.pages * PAGE_SIZE, SEED);
 	for (n = 0; n < file.pages; n += folio_pages(kib)) {
