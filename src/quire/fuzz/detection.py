@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from quire.fuzz import findings, runner, triage
+from quire.fuzz import findings, runner, seeking, triage
 from quire.fuzz.difference.compare import comparable, compare
 from quire.fuzz.difference.excuses import NONE, Excuses
 from quire.fuzz.generate import generator
@@ -16,6 +16,7 @@ from quire.fuzz.language import program, record
 from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
 from quire.fuzz.runner import Records, Target
+from quire.fuzz.seeking import Steps
 from quire.fuzz.triage import Finding, Pair, Tally
 from quire.host import parallel
 from quire.host.cache import Cache, digest
@@ -29,30 +30,7 @@ BATCH = 250
 # The first time that a bug loses the guest is enough to find it.
 LOSSES = 1
 
-
-@dataclass(frozen=True)
-class Detection:
-    """One bug: the number of programs that ran, and the shrunk finding if one showed it."""
-
-    bug: Bug
-    programs: int
-    finding: Finding | None = None
-    # Why no program looked for it.
-    reason: str = ""
-
-    @property
-    def missed(self) -> bool:
-        """Whether programs looked for it and did not find it."""
-        return not self.finding and not self.reason
-
-    @property
-    def outcome(self) -> str:
-        """What came of the search, in a few words."""
-        if self.reason:
-            return f"not looked for: {self.reason}"
-        if not self.finding:
-            return f"missed in {self.programs} programs"
-        return f"{self.programs} programs, {len(self.finding.program)} operations"
+Detection = seeking.Detection[Finding]
 
 
 @dataclass(frozen=True)
@@ -125,21 +103,10 @@ def look_for_all(
     output: Path,
     progress: Progress,
 ) -> list[Detection]:
-    """Look for the bugs in turn, but for those left out; `seeded` has all of them.
-
-    Each result is reported, and its finding written, at once: all bugs together take hours.
-    """
-    results = []
-    with progress.stage(f"{seeded.kernel.arch.name} seeded bugs", len(bugs)):
-        for number, bug in enumerate(bugs, 1):
-            reason = left_out.get(bug.name, "")
-            result = Detection(bug, 0, reason=reason) if reason else look_for(search, seeded, bug)
-            results.append(result)
-            progress.at(number, bug.name)
-            progress.say(f"{bug.name}: {result.outcome}")
-            if result.finding:
-                findings.write(result.finding, output / bug.name)
-    return results
+    """Look for the bugs in turn, but for those left out; `seeded` has all of them."""
+    steps = Steps(partial(look_for, search, seeded), findings.write)
+    stage = f"{seeded.kernel.arch.name} seeded bugs"
+    return seeking.in_turn(steps, stage, bugs, left_out, output, progress)
 
 
 def look_for(search: Search, seeded: Target, bug: Bug) -> Detection:

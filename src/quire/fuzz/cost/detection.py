@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
-from quire.fuzz import runner
+from quire.fuzz import runner, seeking
 from quire.fuzz.cost import finding
 from quire.fuzz.cost.finding import Finding
 from quire.fuzz.cost.hunt import Hunt
@@ -18,6 +19,7 @@ from quire.fuzz.cost.meter import Meter
 from quire.fuzz.generate import generator
 from quire.fuzz.language.program import Program
 from quire.fuzz.runner import Records, Target
+from quire.fuzz.seeking import Steps
 from quire.host.progress import Progress
 from quire.test.seeded import PARAMETER, Bug
 
@@ -26,27 +28,7 @@ PROGRAMS = 500
 # Programs a boot.
 BATCH = 50
 
-
-@dataclass(frozen=True)
-class Detection:
-    """One regression: the number of programs until it showed, and the shrunk finding if it did."""
-
-    bug: Bug
-    programs: int
-    finding: Finding | None = None
-
-    @property
-    def missed(self) -> bool:
-        """Whether no program showed it in an operation that its table names."""
-        return not self.finding
-
-    @property
-    def outcome(self) -> str:
-        """What came of the search, in a few words."""
-        if not self.finding:
-            return f"missed in {self.programs} programs"
-        size = len(self.finding.program)
-        return f"{self.programs} programs, {size} operations: {self.finding.title}"
+Detection = seeking.Detection[Finding]
 
 
 @dataclass
@@ -81,17 +63,10 @@ def selecting(target: Target, bug: Bug) -> Target:
 def look_for_all(
     search: Search, bugs: Sequence[Bug], output: Path, progress: Progress
 ) -> list[Detection]:
-    """Look for the regressions in turn. Each is reported, and its finding written, at once."""
-    results = []
-    with progress.stage(f"{search.meter.pair.b.kernel.arch.name} seeded costs", len(bugs)):
-        for number, bug in enumerate(bugs, 1):
-            result = look_for(search, bug)
-            results.append(result)
-            progress.at(number, bug.name)
-            progress.say(f"{bug.name}: {result.outcome}")
-            if result.finding:
-                finding.write(result.finding, output / bug.name)
-    return results
+    """Look for the regressions in turn."""
+    steps = Steps(partial(look_for, search), finding.write, title=lambda found: found.title)
+    stage = f"{search.meter.pair.b.kernel.arch.name} seeded costs"
+    return seeking.in_turn(steps, stage, bugs, {}, output, progress)
 
 
 def look_for(search: Search, bug: Bug) -> Detection:

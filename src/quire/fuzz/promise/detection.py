@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
-from quire.fuzz import runner
+from quire.fuzz import runner, seeking
 from quire.fuzz.generate import generator
 from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
@@ -19,6 +20,7 @@ from quire.fuzz.promise import epilogue, finding
 from quire.fuzz.promise.finding import Finding
 from quire.fuzz.promise.hunt import Hunt
 from quire.fuzz.runner import Target
+from quire.fuzz.seeking import Steps
 from quire.host.progress import Progress
 from quire.test.seeded import PARAMETER, Bug
 
@@ -29,31 +31,7 @@ BATCH = 250
 # The first time that a bug loses the guest is enough to find it.
 LOSSES = 1
 
-
-@dataclass(frozen=True)
-class Detection:
-    """One bug: the number of programs that ran, and the shrunk finding if one showed it."""
-
-    bug: Bug
-    programs: int
-    finding: Finding | None = None
-    # Why no program looked for it.
-    reason: str = ""
-
-    @property
-    def missed(self) -> bool:
-        """Whether programs looked for it and did not find it."""
-        return not self.finding and not self.reason
-
-    @property
-    def outcome(self) -> str:
-        """What came of the search, in a few words."""
-        if self.reason:
-            return f"not looked for: {self.reason}"
-        if not self.finding:
-            return f"missed in {self.programs} programs"
-        size = len(self.finding.program)
-        return f"{self.programs} programs, {size} operations: {self.finding.title}"
+Detection = seeking.Detection[Finding]
 
 
 @dataclass
@@ -78,18 +56,10 @@ class Search:
 
 
 def look_for_all(search: Search, bugs: Sequence[Bug], progress: Progress) -> list[Detection]:
-    """Look for the bugs in turn. Each is reported, and its finding written, at once."""
-    results = []
-    with progress.stage(f"{search.target.kernel.arch.name} seeded bugs", len(bugs)):
-        for number, bug in enumerate(bugs, 1):
-            reason = search.left_out.get(bug.name, "")
-            result = Detection(bug, 0, reason=reason) if reason else look_for(search, bug)
-            results.append(result)
-            progress.at(number, bug.name)
-            progress.say(f"{bug.name}: {result.outcome}")
-            if result.finding:
-                finding.write(result.finding, search.output / bug.name)
-    return results
+    """Look for the bugs in turn, but for those left out."""
+    steps = Steps(partial(look_for, search), finding.write, title=lambda found: found.title)
+    stage = f"{search.target.kernel.arch.name} seeded bugs"
+    return seeking.in_turn(steps, stage, bugs, search.left_out, search.output, progress)
 
 
 def look_for(search: Search, bug: Bug) -> Detection:
