@@ -16,6 +16,7 @@ can see is compared. A difference that repeats is shrunk and written out, ready 
 
 import argparse
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -208,14 +209,12 @@ def _seeded(
         report.show_bugs(arch, results, as_json=arguments.json)
         return [f"{arch.name}: {result.bug.name}" for result in results if result.missed]
 
-    missed = list(itertools.chain(*parallel.in_turn(session.architectures, attend)))
-    if missed:
-        raise Difference(
-            f"{len(missed)} seeded bugs were not found",
-            "\n".join(missed),
-            "more --programs, or a recipe in src/quire/fuzz/generate/",
-        )
-    return 0
+    return _none_missed(
+        session,
+        attend,
+        "seeded bugs were not found",
+        "more --programs, or a recipe in src/quire/fuzz/generate/",
+    )
 
 
 def _seeded_promises(
@@ -235,14 +234,12 @@ def _seeded_promises(
         promises.show_bugs(arch, results, as_json=arguments.json)
         return [f"{arch.name}: {result.bug.name}" for result in results if result.missed]
 
-    missed = list(itertools.chain(*parallel.in_turn(session.architectures, attend)))
-    if missed:
-        raise Difference(
-            f"{len(missed)} seeded bugs break no promise that the oracle knows",
-            "\n".join(missed),
-            "more --programs, or without --oracle: the comparison sees more",
-        )
-    return 0
+    return _none_missed(
+        session,
+        attend,
+        "seeded bugs break no promise that the oracle knows",
+        "more --programs, or without --oracle: the comparison sees more",
+    )
 
 
 def _seeded_costs(
@@ -263,11 +260,19 @@ def _seeded_costs(
         costs.show_regressions(arch, results, as_json=arguments.json)
         return [f"{arch.name}: {result.bug.name}" for result in results if result.missed]
 
+    return _none_missed(
+        session,
+        attend,
+        "seeded regressions were not found",
+        "more --programs, or a recipe in src/quire/fuzz/generate/",
+    )
+
+
+def _none_missed(
+    session: Session, attend: Callable[[Architecture], list[str]], what: str, remedy: str
+) -> int:
+    """Search on each architecture. Difference names the bugs that were missed."""
     missed = list(itertools.chain(*parallel.in_turn(session.architectures, attend)))
     if missed:
-        raise Difference(
-            f"{len(missed)} seeded regressions were not found",
-            "\n".join(missed),
-            "more --programs, or a recipe in src/quire/fuzz/generate/",
-        )
+        raise Difference(f"{len(missed)} {what}", "\n".join(missed), remedy)
     return 0
