@@ -11,46 +11,17 @@
 
 void needs_nodes(void)
 {
-	if (access("/sys/devices/system/node/node1", F_OK))
+	if (!nodes_two())
 		SKIP("this machine has one memory node");
-}
-
-static long move_pages_of(pid_t pid, size_t pages, void **addrs,
-			  const int *nodes, int *status)
-{
-	return syscall(SYS_move_pages, pid, pages, addrs, nodes, status,
-		       MPOL_MF_MOVE_ALL);
-}
-
-int node_of(const void *addr)
-{
-	void *addrs[] = { (void *)addr };
-	int status = -EIO;
-
-	if (move_pages_of(0, 1, addrs, NULL, &status))
-		die_errno("cannot ask for the node of %p", addr);
-	return status;
 }
 
 void move_to_node(pid_t pid, char *at, size_t pages, int node)
 {
-	void **addrs = calloc(pages, sizeof(*addrs));
-	int *nodes = calloc(pages, sizeof(*nodes));
-	int *status = calloc(pages, sizeof(*status));
-	size_t n;
+	int error = node_move(pid, at, pages, node);
 
-	if (!addrs || !nodes || !status)
-		die("no memory for lists of %zu pages", pages);
-	for (n = 0; n < pages; n++) {
-		addrs[n] = page_at(at, n);
-		nodes[n] = node;
-	}
-	if (move_pages_of(pid, pages, addrs, nodes, status) < 0 &&
-	    errno != ENOENT)
-		die_errno("move_pages of %zu pages at %p", pages, at);
-	free(addrs);
-	free(nodes);
-	free(status);
+	/* Nothing is mapped there any more, or the process has ended. */
+	if (error && error != ENOENT && error != ESRCH)
+		die("move_pages of %zu pages at %p: error %d", pages, at, error);
 }
 
 void migrate(char *at, size_t pages)
@@ -81,7 +52,8 @@ void migrate_fast(char *at, size_t pages, unsigned long kib)
 	/* Into the TLB */
 	for (n = 0; n < pages; n++)
 		*(volatile char *)page_at(at, n) += 1;
-	if (move_pages_of(0, nr, addrs, nodes, status))
+	if (syscall(SYS_move_pages, 0, nr, addrs, nodes, status,
+		    MPOL_MF_MOVE_ALL))
 		die_errno("move_pages of %zu folios at %p", nr, at);
 }
 

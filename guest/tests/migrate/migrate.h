@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "kernel/nodes.h"
 #include "memory/expect.h"
 #include "memory/mask.h"
 #include "memory/range.h"
@@ -18,8 +19,6 @@
 
 /* Skips the case on a machine with one memory node. */
 void needs_nodes(void);
-/* The node of a page, or a negative error number. */
-int node_of(const void *addr);
 /* Moves what is mapped there to the node. Some folios may stay. */
 void move_to_node(pid_t pid, char *at, size_t pages, int node);
 /* Moves all folios of a range to the other node. */

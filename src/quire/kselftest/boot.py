@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from quire.arch import Architecture
+from quire.boot import machine
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
 from quire.kselftest import build, output, runs
@@ -38,7 +39,11 @@ class Selftests:
     ) -> Verdict:
         """Boot, and run the runs whose names match the patterns."""
         boot = suite.prepare(
-            kernel, self.guest(session, kernel), ("selftests", *patterns), options, suite.nodes(kernel)
+            kernel,
+            self.guest(session, kernel),
+            ("selftests", *patterns),
+            options,
+            machine.nodes(kernel),
         )
         outcome, work = suite.attend(session, boot, seen, resume=options.resume)
         report = output.outer(outcome.other)

@@ -27,9 +27,6 @@ from quire.test.expected import Expected
 TIMEOUT = 1800.0
 # Memory that can be offlined: one way to make the kernel migrate pages.
 MOVABLE = "movablecore=1G"
-# Split the memory into two nodes where possible: some cases migrate pages between nodes.
-NODES = ("numa=fake=2",)
-EMULATES_NODES = "CONFIG_NUMA_EMU"
 # Written to the boot's directory when the guest reached its end: the machine that was booted.
 FINISHED = "finished"
 # The limit for a case in milliseconds, where the default of ten seconds is too short.
@@ -127,16 +124,13 @@ def run(
     contradicts its report.
     """
     program = session.guest(kernel)
-    machine_ = prepare(kernel, program, ("test", *patterns), options, (MOVABLE, *nodes(kernel)))
+    machine_ = prepare(
+        kernel, program, ("test", *patterns), options, (MOVABLE, *machine.nodes(kernel))
+    )
     outcome, work = attend(session, machine_, seen, resume=options.resume)
     report = ktap.parse(outcome.other)
     check(outcome, report, work, "check the pattern: quire test --list")
     return Verdict(kernel, report, str(work))
-
-
-def nodes(kernel: Kernel) -> tuple[str, ...]:
-    """The parameter that splits the memory, if this kernel supports it."""
-    return NODES if kernel.enables(EMULATES_NODES) else ()
 
 
 def prepare(

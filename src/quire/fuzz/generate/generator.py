@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Programs from a seed: large folios on the paths that the series changes.
 
-A program has a theme (mremap, lazyfree, swap-out, KSM), which weights the operations.
+A program has a theme (mremap, lazyfree, swap-out, KSM, migration), which weights the operations.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ COMMON = {
     "write": 8.0, "read": 2.0, "fork": 3.0, "exit": 1.0, "protect": 2.5, "unmap": 1.5, "map": 1.0,
     "move": 2.5, "resize": 0.3, "clear-refs": 1.5, "wp": 1.5, "unwp": 0.7, "watch": 0.2,
     "unwatch": 0.2, "lock": 0.5, "unlock": 0.4, "hold": 0.6, "drop": 0.5, "warm": 0.2, "split": 0.5,
-    "pin": 0.3, "crowd": 0.05, "word": 0.3,
+    "pin": 0.3, "crowd": 0.05, "word": 0.3, "migrate": 0.8, "compact": 0.1,
     "folio": 0.7, "swap": 0.3, "reclaim": 2.0, "idle": 0.6, "look": 0.6, "same": 0.4, "ksm": 0.1,
     "free": 1.5, "pageout": 3.0, "cold": 0.6, "dontneed": 1.0, "dontfork": 1.0, "dofork": 1.0,
     "mergeable": 0.1, "collapse": 0.7, "populate-read": 0.5, "populate-write": 0.5,
@@ -41,6 +41,8 @@ THEMES: dict[str, tuple[float, dict[str, float]]] = {
                     "crowd": 0.15, "word": 1, "pin": 1}),
     "ksm": (1.5, {"same": 10, "ksm": 8, "mergeable": 5, "unmergeable": 1, "smart": 0.3,
                   "reclaim": 5, "idle": 2, "look": 2, "move": 4, "merge": 4}),
+    "migrate": (3, {"migrate": 14, "compact": 0.5, "dontfork": 2, "dofork": 2, "pin": 1,
+                    "hold": 1, "free": 3, "word": 1}),
     "mixed": (1, {}),
 }  # fmt: skip
 
@@ -170,6 +172,11 @@ def _clear_refs(draw: Draw, actor: int) -> None:
     draw.add("clear-refs", actor, number=draw.rng.choice([1, 4, 4]))
 
 
+def _migrate(draw: Draw, actor: int) -> None:
+    where = draw.part(draw.area(actor).where)
+    draw.add("migrate", actor, range=where, number=draw.rng.choice([0, 1, 1]))
+
+
 def _switch(verb: str) -> Callable[[Draw, int], None]:
     return lambda draw, _actor: draw.add(verb, word=draw.rng.choice(["on", "off"]))
 
@@ -195,6 +202,8 @@ STEPS: dict[str, Callable[[Draw, int], object]] = {
     "warm": lambda draw, actor: draw.add("warm", actor),
     "watch": lambda draw, actor: draw.add("watch", actor),
     "reclaim": lambda draw, _actor: draw.add("reclaim"),
+    "compact": lambda draw, _actor: draw.add("compact"),
+    "migrate": _migrate,
     "recipe": recipe,
     "ksm": lambda draw, _actor: draw.add("ksm", number=draw.rng.choice(PASSES)),
 }

@@ -54,6 +54,7 @@ VERBS = {
     "ksm": Verb("n", actor=False),
     "smart": Verb("w", actor=False, words=SWITCH),
     "reclaim": Verb("", actor=False),
+    "compact": Verb("", actor=False),
     "map": Verb("Rw", words=MAPPINGS),
     "unmap": Verb("R"),
     "write": Verb("R"),
@@ -80,6 +81,7 @@ VERBS = {
     "split": Verb("R"),
     "idle": Verb("R"),
     "look": Verb("R"),
+    "migrate": Verb("Rn"),
     "warm": Verb(""),
     "fail": Verb("n"),
 }
@@ -219,6 +221,8 @@ def check(op: Op) -> Op:
         raise ValueError(f"processes are 0 to {ACTORS - 1}")
     if op.verb == "word" and op.number >= PAGE_WORDS:
         raise ValueError(f"a page has words 0 to {PAGE_WORDS - 1}")
+    if op.verb == "migrate" and op.number > 1:
+        raise ValueError("the nodes are 0 and 1")
     if op.verb == "crowd" and op.number > MAX_CROWD:
         raise ValueError(f"a crowd is {MAX_CROWD} at most")
     if op.range and op.to and op.to.page + op.range.count > SLOT_PAGES:
