@@ -30,18 +30,32 @@ QUIRE_CASE_SIZES(migrate, moves, ALL_SIZES)
 		EXPECT_EQ(smaps_kib(at, "Rss"), rss);
 		expect_folios(at, pages, kib);
 		expect_content(at, pages, SEED, 0);
-		/* And back again */
-		migrate(at, pages);
-		expect_folios(at, pages, kib);
-		expect_content(at, pages, SEED, 0);
 		expect_writable(at, pages);
 		range_drop(at, pages);
 		free(before);
 	}
 }
 
-/* A folio that migration only unmapped for a while is not partially mapped. */
-QUIRE_CASE_SIZES_TAGGED(migrate, not_queued_for_split, SERIES, LARGE_SIZES)
+/*
+ * Stock takes a folio that it has unmapped for a while for partially mapped, and
+ * splits it before it moves again.
+ */
+QUIRE_CASE_SIZES_TAGGED(migrate, moves_twice, MENDS, LARGE_SIZES)
+{
+	size_t pages = range_pages(kib);
+	char *at;
+
+	needs_nodes();
+	at = migrate_range(kib, true);
+	migrate(at, pages);
+	migrate(at, pages);
+	expect_folios(at, pages, kib);
+	expect_content(at, pages, SEED, 0);
+	expect_writable(at, pages);
+	range_drop(at, pages);
+}
+
+QUIRE_CASE_SIZES_TAGGED(migrate, not_queued_for_split, MENDS, LARGE_SIZES)
 {
 	size_t pages = range_pages(kib);
 	unsigned long queued;

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from quire.fuzz.generate import ksm, lazyfree, mixers, moves, reclaim, swapout
+from quire.fuzz.generate import ksm, lazyfree, migrate, mixers, moves, reclaim, swapout
 from quire.fuzz.generate.draw import Area, Draw
 from quire.fuzz.language.program import Range
 
@@ -68,7 +68,15 @@ ACTIONS: dict[str, dict[Action, int]] = {
         ksm.again: 2,
         ksm.onto: 2,
     },
+    "migrate": {
+        migrate.away: 3,
+        migrate.and_back: 4,
+        migrate.pinned: 2,
+        migrate.compacted: 1,
+        reclaim.two_tables: 1,
+    },
     "mixed": {
+        migrate.away: 1,
         moves.whole: 1,
         reclaim.page_out: 1,
         reclaim.everything: 1,
