@@ -29,44 +29,6 @@
 #define LOOK_US		130u
 #define SECONDS		60u
 
-/* Shared with the process that moves the pages. */
-struct mover {
-	pid_t pid;
-	bool *end;
-};
-
-static struct mover mover_start(char *at, size_t pages)
-{
-	pid_t victim = getpid();
-	struct mover mover = {
-		.end = map_or_die(NULL, PAGE_SIZE, PROT_READ | PROT_WRITE,
-				  MAP_SHARED | MAP_ANONYMOUS, -1, 0),
-	};
-	struct sched_param idle = { 0 };
-	int node = 0;
-
-	mover.pid = fork_child();
-	if (mover.pid)
-		return mover;
-	/* Not a sharer of the pages */
-	munmap(at, pages * PAGE_SIZE);
-	stay_on_cpu(cpu_count() - 1);
-	if (sched_setscheduler(0, SCHED_IDLE, &idle))
-		die_errno("sched_setscheduler");
-	while (!__atomic_load_n(mover.end, __ATOMIC_SEQ_CST)) {
-		node = !node;
-		move_to_node(victim, at, pages, node);
-	}
-	exit(STATUS_OK);
-}
-
-static void mover_end(struct mover *mover)
-{
-	__atomic_store_n(mover->end, true, __ATOMIC_SEQ_CST);
-	wait_child(mover->pid, "the process that moves the pages");
-	munmap(mover->end, PAGE_SIZE);
-}
-
 /* Waits until a page of the range has a migration entry. */
 static bool sees_migration(const char *at, size_t pages)
 {

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <linux/mempolicy.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "memory/folio.h"
 #include "migrate.h"
+#include "process/child.h"
+#include "process/cpu.h"
+#include "process/map.h"
 #include "report/die.h"
 
 void needs_nodes(void)
@@ -96,4 +101,36 @@ void expect_folios(const char *at, size_t pages, unsigned long kib)
 	size_t total;
 
 	EXPECT_EQ(folio_count(at, pages * PAGE_SIZE, kib, &total), total);
+}
+
+struct mover mover_start(char *at, size_t pages)
+{
+	pid_t victim = getpid();
+	struct mover mover = {
+		.end = map_or_die(NULL, PAGE_SIZE, PROT_READ | PROT_WRITE,
+				  MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+	};
+	struct sched_param idle = { 0 };
+	int node = 0;
+
+	mover.pid = fork_child();
+	if (mover.pid)
+		return mover;
+	/* Not a sharer of the pages */
+	munmap(at, pages * PAGE_SIZE);
+	stay_on_cpu(cpu_count() - 1);
+	if (sched_setscheduler(0, SCHED_IDLE, &idle))
+		die_errno("sched_setscheduler");
+	while (!__atomic_load_n(mover.end, __ATOMIC_SEQ_CST)) {
+		node = !node;
+		move_to_node(victim, at, pages, node);
+	}
+	exit(STATUS_OK);
+}
+
+void mover_end(struct mover *mover)
+{
+	__atomic_store_n(mover->end, true, __ATOMIC_SEQ_CST);
+	wait_child(mover->pid, "the process that moves the pages");
+	munmap(mover->end, PAGE_SIZE);
 }

@@ -37,4 +37,13 @@ void expect_same_bits(const struct snapshot *before, const char *at);
 /* No folio of the range was split. */
 void expect_folios(const char *at, size_t pages, unsigned long kib);
 
+/* Another process that moves a range of this one to and fro. */
+struct mover {
+	pid_t pid;
+	bool *end;	/* shared */
+};
+
+struct mover mover_start(char *at, size_t pages);
+void mover_end(struct mover *mover);
+
 #endif
