@@ -7,11 +7,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "kernel/reclaim.h"
 #include "kernel/wp.h"
 #include "memory/pattern.h"
 #include "memory/share.h"
 #include "migrate.h"
 #include "proc/proc.h"
+#include "report/die.h"
 #include "tests/aging/aging.h"
 #include "tests/clean/clean.h"
 
@@ -210,6 +212,35 @@ QUIRE_CASE_SIZES(migrate, dirty_file_written, 4, 16, 64, 256)
 		file_sync(&file);
 		expect_content(file_image(&file), file.pages, SEED_CHILD, 0);
 		file_drop(&file);
+	}
+}
+
+/*
+ * Pages that were given up by MADV_FREE and written to since: only the dirty bit
+ * of the entry says that they must stay.
+ */
+QUIRE_CASE_SIZES(migrate, lazyfree_written_kept, ALL_SIZES)
+{
+	size_t n, pages = range_pages(kib);
+
+	needs_nodes();
+	for_each_mask(mask) {
+		char *at = migrate_range(kib, true);
+
+		if (madvise(at, pages * PAGE_SIZE, MADV_FREE))
+			die_errno("MADV_FREE");
+		flush_range(at, pages);
+		for (n = 0; n < pages; n++) {
+			if (masked(mask, n, kib))
+				pattern_write_page(page_at(at, n), SEED_NEW, n);
+		}
+		migrate(at, pages);
+		reclaim(at, pages, BY_PAGEOUT);
+		for (n = 0; n < pages; n++) {
+			if (masked(mask, n, kib))
+				expect_content(page_at(at, n), 1, SEED_NEW, n);
+		}
+		range_drop(at, pages);
 	}
 }
 

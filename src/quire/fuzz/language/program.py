@@ -221,8 +221,6 @@ def check(op: Op) -> Op:
         raise ValueError(f"processes are 0 to {ACTORS - 1}")
     if op.verb == "word" and op.number >= PAGE_WORDS:
         raise ValueError(f"a page has words 0 to {PAGE_WORDS - 1}")
-    if op.verb == "migrate" and op.number > 1:
-        raise ValueError("the nodes are 0 and 1")
     if op.verb == "crowd" and op.number > MAX_CROWD:
         raise ValueError(f"a crowd is {MAX_CROWD} at most")
     if op.range and op.to and op.to.page + op.range.count > SLOT_PAGES:
