@@ -65,8 +65,6 @@ static void check_change(unsigned long kib, const struct change *change)
 		char *at = migrate_range(kib, true);
 		struct mover mover = mover_start(at, pages);
 
-		/* The entries of the first fork are read-only. */
-		pattern_write(at, pages * PAGE_SIZE, SEED);
 		seen += sees_migration(at, pages);
 		change->make(at, pages, kib);
 		mover_end(&mover);

@@ -234,6 +234,8 @@ QUIRE_CASE_SIZES(migrate, lazyfree_written_kept, ALL_SIZES)
 			if (masked(mask, n, kib))
 				pattern_write_page(page_at(at, n), SEED_NEW, n);
 		}
+		/* Only the dirty bits differ. */
+		access_pages(at, pages, kib, MASK_ALL);
 		migrate(at, pages);
 		reclaim(at, pages, BY_PAGEOUT);
 		for (n = 0; n < pages; n++) {

@@ -113,11 +113,15 @@ struct mover mover_start(char *at, size_t pages)
 	struct sched_param idle = { 0 };
 	int node = 0;
 
+	/* Not a sharer of the pages: a write to those would copy them. */
+	if (madvise(at, pages * PAGE_SIZE, MADV_DONTFORK))
+		die_errno("MADV_DONTFORK");
 	mover.pid = fork_child();
-	if (mover.pid)
+	if (mover.pid) {
+		if (madvise(at, pages * PAGE_SIZE, MADV_DOFORK))
+			die_errno("MADV_DOFORK");
 		return mover;
-	/* Not a sharer of the pages */
-	munmap(at, pages * PAGE_SIZE);
+	}
 	stay_on_cpu(cpu_count() - 1);
 	if (sched_setscheduler(0, SCHED_IDLE, &idle))
 		die_errno("sched_setscheduler");

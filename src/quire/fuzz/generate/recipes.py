@@ -76,7 +76,6 @@ ACTIONS: dict[str, dict[Action, int]] = {
         reclaim.two_tables: 1,
     },
     "mixed": {
-        migrate.away: 1,
         moves.whole: 1,
         reclaim.page_out: 1,
         reclaim.everything: 1,
@@ -95,8 +94,12 @@ def recipe(draw: Draw, actor: int) -> None:
     if draw.rng.random() < 0.85 and actor in draw.areas:
         if draw.rng.random() < 0.15:
             draw.add("warm", actor)
-        theme = draw.theme if draw.rng.random() < 0.8 else draw.rng.choice(list(ACTIONS))
+        theme = draw.theme if draw.rng.random() < 0.8 else draw.rng.choice(_themes(draw))
         _one_of(draw, ACTIONS[theme])(draw, actor, area)
+
+
+def _themes(draw: Draw) -> list[str]:
+    return [name for name in ACTIONS if name != "migrate" or draw.migrating]
 
 
 def _one_of(draw: Draw, table: Mapping[T, int]) -> T:
