@@ -234,12 +234,20 @@ static struct outcome_text verb_reclaim(const struct op *op
 	return outcome_ok();
 }
 
+static struct outcome_text verb_compact(const struct op *op __attribute__((unused)))
+{
+	env_drain_lru();
+	write_file("/proc/sys/vm/compact_memory", "1");
+	return outcome_ok();
+}
+
 const struct verb global_verbs[] = {
 	{ "folio", "n", .global = verb_folio, .setting = true },
 	{ "swap", "w", .global = verb_swap },
 	{ "smart", "w", .global = verb_smart, .setting = true },
 	{ "ksm", "n", .global = verb_ksm },
 	{ "reclaim", "", .global = verb_reclaim },
+	{ "compact", "", .global = verb_compact },
 	{ .name = NULL },
 };
 

@@ -35,8 +35,8 @@ class CampaignOptions:
     """Which programs run: how many, from which seed, and when to stop.
 
     With `findings` 0 all programs run, and what is dearer is listed, not shrunk. `faults` lets
-    allocations fail. `given` are programs from files, which run in place of
-    generated ones.
+    allocations fail, `migrating` lets pages migrate. `given` are programs from files, which run in
+    place of generated ones.
     """
 
     programs: int = PROGRAMS
@@ -44,6 +44,7 @@ class CampaignOptions:
     findings: int = 5
     faults: bool = False
     given: Mapping[int, Program] = field(default_factory=dict)
+    migrating: bool = False
 
     @property
     def total(self) -> int:
@@ -55,7 +56,7 @@ class CampaignOptions:
         if self.given:
             return self.given[number]
         seed = self.seed + number
-        ops = generator.following(seed, pool)
+        ops = generator.following(seed, pool, migrating=self.migrating)
         return generator.with_faults(seed, ops) if self.faults else ops
 
 

@@ -192,7 +192,12 @@ def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
         lean=True,
         timeout=BOOT_SECONDS + PROGRAM_SECONDS * len(programs),
         loglevel=CHATTY,
-        parameters=STALLS + target.parameters + (counting.parameters if counting else ()),
+        parameters=(
+            *STALLS,
+            *machine.nodes(target.kernel),
+            *target.parameters,
+            *(counting.parameters if counting else ()),
+        ),
     )
 
 

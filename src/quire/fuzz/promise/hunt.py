@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from quire.arch import Architecture
@@ -67,6 +67,7 @@ class Hunt:
     def run(self, options: CampaignOptions, progress: Progress) -> None:
         """Run all programs, or stop after enough findings. GuestLost if no program begins."""
         started = time.monotonic()
+        options = replace(options, migrating=True)
         with progress.stage(f"{self.arch.name} programs", options.total):
             for start in range(0, options.total, BATCH):
                 numbers = range(start, min(start + BATCH, options.total))
