@@ -147,3 +147,37 @@ QUIRE_CASE_SIZES_TAGGED(cow, in_swap_cache, SERIES, LARGE_SIZES)
 	expect_reused(at, pages, kib, pages / 4);
 	range_drop(at, pages);
 }
+
+/*
+ * The child maps the folios, and the parent has swap entries of the same slots:
+ * what the child writes must not come to the parent from the swap cache.
+ */
+QUIRE_CASE_SIZES(cow, parent_in_swap, LARGE_SIZES)
+{
+	size_t pages = range_pages(kib);
+	struct peer peer;
+	char *at;
+
+	swap_on(SWAP_MIB);
+	at = range_charged(kib, true);
+	reclaim_to_swap_cache(at, pages, kib);
+	if (!peer_fork(&peer)) {
+		mask_mlock(at, pages, kib, MASK_FIRST);
+		peer_turn(&peer);
+		munlock(at, pages * PAGE_SIZE);
+		cow_mark_all(at, pages, kib, MASK_ALL, VALUE);
+		peer_turn(&peer);
+		cow_expect(at, pages, kib, MASK_ALL, VALUE);
+		peer_end(&peer);
+	}
+	peer_wait(&peer);
+	reclaim_shared(peer.pid);
+	EXPECT(pagemap_swapped(at, pages), "no page of the parent is swapped out");
+	peer_turn(&peer);
+	expect_content(at, pages, SEED, 0);
+	cow_mark_all(at, pages, kib, MASK_ALL, VALUE + 1);
+	peer_turn(&peer);
+	peer_join(&peer, "the child that keeps the folios");
+	cow_expect(at, pages, kib, MASK_ALL, VALUE + 1);
+	range_drop(at, pages);
+}

@@ -192,3 +192,52 @@ QUIRE_CASE_SIZES(cow, wipeonfork, ALL_SIZES)
 	for_each_mask(mask)
 		check_not_all(kib, mask, MADV_WIPEONFORK, MADV_KEEPONFORK);
 }
+
+/*
+ * All pages are exclusive, and some of a block are shared by a second fork: a
+ * write to an exclusive one leaves the others read-only.
+ */
+static void check_shared_neighbours(unsigned long kib, const struct mask *mask)
+{
+	size_t pages = range_pages(kib), n;
+	char *at = cow_range(kib, true);
+	struct peer peer;
+
+	fork_and_forget();
+	for (n = 0; n < pages; n += folio_pages(kib))
+		cow_mark(at, n, VALUE);
+	if (!fork_without(&peer, at, pages, kib, mask)) {
+		peer_wait(&peer);
+		for (n = 0; n < pages; n++) {
+			if (!masked(mask, n, kib))
+				cow_expect_rest(at, n);
+			if (!masked(mask, n, kib) && n % folio_pages(kib))
+				expect_content(page_at(at, n), 1, SEED, n);
+		}
+		peer_end(&peer);
+	}
+	cow_mark_all(at, pages, kib, mask, VALUE);
+	cow_mark_all(at, pages, kib, MASK_ALL, VALUE + 1);
+	peer_turn(&peer);
+	peer_join(&peer, "the child that shares some pages");
+	cow_expect(at, pages, kib, MASK_ALL, VALUE + 1);
+	range_drop(at, pages);
+}
+
+QUIRE_CASE_SIZES(cow, shared_neighbours, LARGE_SIZES)
+{
+	for_each_mask(mask)
+		check_shared_neighbours(kib, mask);
+}
+
+/* Pages that are dirty stay so when another page of the block is written. */
+QUIRE_CASE_SIZES(cow, neighbours_stay_dirty, 64, 256, 1024)
+{
+	size_t pages = range_pages(kib);
+	char *at = cow_range(kib, true);
+
+	fork_and_forget();
+	write_some(at, pages);
+	EXPECT_EQ(smaps_kib(at, "Private_Dirty"), pages * PAGE_SIZE / KIB);
+	range_drop(at, pages);
+}
