@@ -12,7 +12,10 @@
 #define COUNT_MAX	62u	/* SWAP_MAP_MAX */
 #define CREW		70u
 
-/* Even members drop the pages in the mask, so that these have fewer users. */
+/*
+ * The first 16 members drop the pages in the mask, so that these have fewer
+ * users. The odd ones end before any page is read: they drop swap entries.
+ */
 static void member(struct peer *peer, char *at, size_t pages,
 		   unsigned long kib, const struct mask *few, size_t number)
 {
@@ -23,6 +26,8 @@ static void member(struct peer *peer, char *at, size_t pages,
 			die_errno("MADV_DONTNEED of %zu pages", run);
 	}
 	peer_turn(peer);
+	if (number % 2)
+		peer_end(peer);
 	for (n = 0; n < pages; n++) {
 		if (number >= 16 || !masked(few, n, kib))
 			expect_content(page_at(at, n), 1, SEED, n);
@@ -55,11 +60,15 @@ static void check_many(unsigned long kib, const struct mask *few, bool failing)
 		peer_wait(&crew[i]);
 	}
 	EXPECT_EQ(pagemap_swapped(at, pages), pages);
-	for (i = 0; i < CREW; i++)
+	for (i = 1; i < CREW; i += 2) {
+		peer_turn(&crew[i]);
+		peer_join(&crew[i], "one that ends early");
+	}
+	for (i = 0; i < CREW; i += 2)
 		peer_turn(&crew[i]);
 	expect_content(at, pages, SEED, 0);
 	expect_writable(at, pages);
-	for (i = 0; i < CREW; i++) {
+	for (i = 0; i < CREW; i += 2) {
 		peer_turn(&crew[i]);
 		peer_join(&crew[i], "one of many children");
 	}

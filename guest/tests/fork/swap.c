@@ -141,6 +141,35 @@ FORK_CASE(holes, ALL_SIZES)
 	}
 }
 
+/*
+ * Entries that the other process has dropped are the last ones of their slots,
+ * the others are not, when a process ends.
+ */
+FORK_CASE(dropped_by_one, ALL_SIZES)
+{
+	size_t n, pages = range_pages(kib);
+
+	for_each_mask(mask) {
+		char *at = fork_range(kib);
+		struct peer peer;
+
+		if (!peer_fork(&peer)) {
+			peer_wait(&peer);
+			EXPECT_EQ(pagemap_swapped(at, pages), pages);
+			peer_end(&peer);
+		}
+		for (n = 0; n < pages; n++) {
+			if (masked(mask, n, BLOCK_KIB) &&
+			    madvise(page_at(at, n), PAGE_SIZE, MADV_DONTNEED))
+				die_errno("MADV_DONTNEED of page %zu", n);
+		}
+		peer_turn(&peer);
+		peer_join(&peer, "the child that has more pages");
+		expect_shared(at, pages, BLOCK_KIB, mask, SEED);
+		range_drop(at, pages);
+	}
+}
+
 /* The child of a child, while all three still have everything in swap. */
 FORK_CASE(grandchild, ALL_SIZES)
 {
