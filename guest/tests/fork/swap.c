@@ -89,7 +89,7 @@ FORK_CASE(partly_swapped, ALL_SIZES)
 	}
 }
 
-/* Slots go down while addresses go up, or up in steps of three pages. */
+/* Slots go down while addresses go up, or up in steps of five pages. */
 FORK_CASE(slots_scattered, 4)
 {
 	size_t i, pages = range_pages(kib);
@@ -97,12 +97,14 @@ FORK_CASE(slots_scattered, 4)
 
 	for (i = pages; i--; )
 		swap_out(page_at(at, i), 1);
+	fork_and_forget();
 	expect_apart(at, pages, PARENT_FIRST);
 	range_drop(at, pages);
 
 	at = swapout_range(kib, true);
 	for (i = 0; i < pages; i++)
-		swap_out(page_at(at, i * 3 % (pages - 1)), 1);
+		swap_out(page_at(at, i * 5 % (pages - 1)), 1);
+	fork_and_forget();
 	expect_apart(at, pages, CHILD_READS);
 	range_drop(at, pages);
 }
