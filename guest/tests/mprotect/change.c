@@ -89,29 +89,63 @@ QUIRE_CASE_SIZES(mprotect, parts, ALL_SIZES)
 	}
 }
 
-/* From any page of a block to any other: what is beside stays writable. */
+/* Pages from `from` to `to` can be written, and the others cannot, or reverse. */
+static void expect_part(char *at, size_t pages, size_t from, size_t to,
+			bool writable)
+{
+	size_t n;
+
+	for (n = 0; n < pages; n++) {
+		if ((n >= from && n < to) == writable)
+			pattern_write_page(page_at(at, n), SEED, n);
+		else
+			expect_read_only(page_at(at, n), 1);
+	}
+}
+
+static void check_part(char *at, size_t pages, size_t from, size_t to)
+{
+	char *part = page_at(at, from);
+
+	range_protect(part, to - from, PROT_READ);
+	expect_part(at, pages, from, to, false);
+	range_protect(part, to - from, PROT_READ | PROT_WRITE);
+	expect_content(at, pages, SEED, 0);
+	pattern_write(at, pages * PAGE_SIZE, SEED);
+	range_protect(at, pages, PROT_READ);
+	range_protect(part, to - from, PROT_READ | PROT_WRITE);
+	expect_part(at, pages, from, to, true);
+	range_protect(at, pages, PROT_READ | PROT_WRITE);
+	expect_content(at, pages, SEED, 0);
+	pattern_write(at, pages * PAGE_SIZE, SEED);
+}
+
+/* From any page of a block to any other: what is beside stays as it was. */
 QUIRE_CASE_SIZES(mprotect, from_to, 16, 64, 256)
 {
-	size_t from, to, n, pages = 2 * BLOCK + 1;
-	char *at = pte_range(kib);
+	size_t from, to, pages = range_pages(kib);
 
 	for (from = 0; from < BLOCK; from += 5) {
-		for (to = from + 1; to < pages; to += 6) {
-			range_protect(page_at(at, from), to - from, PROT_READ);
-			for (n = 0; n < range_pages(kib); n++) {
-				if (n >= from && n < to)
-					expect_read_only(page_at(at, n), 1);
-				else
-					pattern_write_page(page_at(at, n),
-							   SEED, n);
-			}
-			range_protect(page_at(at, from), to - from,
-				      PROT_READ | PROT_WRITE);
-			expect_content(at, range_pages(kib), SEED, 0);
-			pattern_write(at, range_pages(kib) * PAGE_SIZE, SEED);
+		for (to = from + 1; to < 2 * BLOCK + 1; to += 6) {
+			/* New folios: one that was unfolded may stay so. */
+			char *at = pte_range(kib);
+
+			check_part(at, pages, from, to);
+			range_drop(at, pages);
 		}
 	}
-	range_drop(at, range_pages(kib));
+}
+
+/* Exactly one block, or two: no other page is flushed from the TLB. */
+QUIRE_CASE_SIZES(mprotect, one_block, 4, 16, 64, 256)
+{
+	size_t pages = range_pages(kib);
+	char *at = pte_range(kib);
+
+	check_part(at, pages, BLOCK, 2 * BLOCK);
+	check_part(at, pages, 0, BLOCK);
+	check_part(at, pages, BLOCK, 3 * BLOCK);
+	range_drop(at, pages);
 }
 
 /*
