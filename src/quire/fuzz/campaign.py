@@ -17,7 +17,7 @@ from quire.fuzz.coverage.guide import Guide
 from quire.fuzz.generate import generator
 from quire.fuzz.language import program
 from quire.fuzz.language.program import Program
-from quire.fuzz.runner import Records, Target
+from quire.fuzz.runner import ZRAM, Records, Target
 from quire.fuzz.triage import Finding, Pair, Tally
 from quire.host.errors import UserError
 from quire.host.progress import Progress
@@ -144,15 +144,17 @@ class Campaign:
             progress.say(f"dearer {found.number}: {found.title}")
 
 
-def target(session: Session, arch: Architecture, tree: Tree, use: str = "fuzz") -> Target:
+def target(
+    session: Session, arch: Architecture, tree: Tree, use: str = "fuzz", swap: str = ZRAM
+) -> Target:
     """A side: the kernel of a tree with our guest, both built, and where its boots log.
 
-    `use` keeps the logs of different commands apart.
+    `use` keeps the logs of different commands apart. `swap` is one of runner.SWAPS.
     """
     kernel = session.kernel(arch, tree)
     built = session.guest(kernel)
     name = f"{use}-{arch.name}-{tree.path.parent.name}"
-    return Target(kernel, built, machine.workdir(session.cache, name))
+    return Target(kernel, built, machine.workdir(session.cache, name), swap=swap)
 
 
 def require_faults(pair: Pair) -> None:
