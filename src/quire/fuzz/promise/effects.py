@@ -34,7 +34,8 @@ IDLE = frozenset({"drop", "swap", "folio", "smart", "warm"})
 def apply(memory: Memory, op: Op, outcome: str) -> None:
     """Follow an operation. Accesses are not in the tables: accesses.py follows them."""
     if op.verb == "reclaim":
-        memory.reclaims += 1
+        # What is held, and the rest of its folio, has not been tried.
+        memory.reclaims = memory.reclaims + 1 if memory.swapping and not memory.kept else 0
     elif op.verb not in IDLE:
         memory.reclaims = 0
     if op.verb == "swap" and outcome == "ok":

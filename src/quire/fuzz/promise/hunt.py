@@ -18,7 +18,7 @@ from quire.fuzz.minimise import minimise, replace_each
 from quire.fuzz.promise import epilogue, finding, judge
 from quire.fuzz.promise.finding import Finding
 from quire.fuzz.promise.judge import Broken
-from quire.fuzz.runner import Records, Target
+from quire.fuzz.runner import NONE, Records, Target
 from quire.fuzz.triage import simpler
 from quire.host.progress import Progress
 
@@ -78,7 +78,7 @@ class Hunt:
                     progress.say(f"broken {found.number}: {found.title}")
                 text = f"{self.tally.suspects} suspects, {len(self.findings)} findings"
                 progress.at(numbers.stop, text)
-                if len(self.findings) >= options.findings:
+                if options.findings and len(self.findings) >= options.findings:
                     break
         self.seconds = time.monotonic() - started
 
@@ -92,10 +92,10 @@ class Hunt:
         self.tally.suspects += len(broken)
         for number, one in self.confirm(programs, broken).items():
             self.tally.kinds[one.kind] += 1
-            if self.tally.kinds[one.kind] > 1 or most <= 0:
+            if self.tally.kinds[one.kind] > 1:
                 continue
             progress.say(f"program {number} breaks a promise: {one.text}")
-            shrunk = self.shrink(number, programs[number], one)
+            shrunk = self.shrink(number, programs[number], one) if most > 0 else None
             if shrunk:
                 most -= 1
                 yield shrunk
@@ -107,7 +107,8 @@ class Hunt:
 
     def broken(self, program: Program, found: Record) -> list[Broken]:
         """What a record breaks on this kernel."""
-        return judge.judge(program, found, soft_dirty=self.target.kernel.enables(SOFT_DIRTY))
+        soft_dirty, swapping = self.target.kernel.enables(SOFT_DIRTY), self.target.swap != NONE
+        return judge.judge(program, found, soft_dirty=soft_dirty, swapping=swapping)
 
     def confirm(
         self, programs: Mapping[int, Program], broken: Mapping[int, Sequence[Broken]]
