@@ -110,7 +110,7 @@ EXCLUSIVE = Rule(
 NOT_EXCLUSIVE = Rule(
     "not exclusive", "a page that is mapped twice is not mapped once", f"{_MM}/pagemap.rst: bit 56"
 )
-LOCKED = Rule("locked", "present from a successful mlock() to its end", "mlock(2): DESCRIPTION")
+LOCKED = Rule("locked", "in memory from a successful mlock() to its end", "mlock(2): DESCRIPTION")
 LOCKED_SUM = Rule("locked sum", "VmLck counts the pages of locked mappings", "proc(5): VmLck")
 RECLAIMABLE = Rule(
     "reclaimable",
