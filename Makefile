@@ -3,7 +3,7 @@
 #   make demo     from nothing to the tables and the picture (build/demo/)
 #   make check    lint and unit tests on fakes, without the slow ones: no kernel, two minutes
 #   make test     lint and all unit tests, then kernels: checks of the series, guest tests, a kernel
-#                 with some seeded bugs, the fuzzer's corpus
+#                 with some seeded bugs, the fuzzer's corpus, compared and judged
 #   make lint     style, types and static analysis: Python, shell, C
 #   make lock     write requirements/*.txt anew from requirements/*.in (needs uv)
 #
@@ -36,6 +36,7 @@ test:
 	$(QUIRE) test $(WORDS)
 	$(if $(SOURCE)$(BASE),,$(QUIRE) seeded --few $(FEW_WORDS))
 	$(QUIRE) fuzz --corpus $(WORDS)
+	$(QUIRE) fuzz --corpus --oracle $(WORDS)
 
 lint: dev
 	$(PYTHON_TOOL) ruff check

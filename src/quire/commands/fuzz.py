@@ -130,8 +130,12 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 def _options(session: Session, arguments: argparse.Namespace) -> CampaignOptions:
     files = campaign.corpus(session.project.root) if arguments.corpus else arguments.replay
     limit = campaign.PROGRAMS if arguments.programs is None else arguments.programs
-    faults, given = arguments.faults, campaign.read(files)
-    return CampaignOptions(limit, arguments.seed, arguments.findings, faults, given)
+    given, known = campaign.read(files)
+    # A program to replay shows what it breaks.
+    known = known if arguments.corpus else {}
+    return CampaignOptions(
+        limit, arguments.seed, arguments.findings, arguments.faults, given, known
+    )
 
 
 def _check(arguments: argparse.Namespace) -> None:

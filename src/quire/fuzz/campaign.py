@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,8 @@ from quire.source.tree import Tree
 BATCH = 500
 PROGRAMS = 1000
 FAULTS = "CONFIG_FAULT_INJECTION"
+# A comment in a program of the corpus: a promise that Linux is known to break.
+_BREAKS = re.compile(r"^# breaks: (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class CampaignOptions:
 
     With `findings` 0 all programs run, and what is dearer is listed, not shrunk. `faults` lets
     allocations fail. `given` are programs from files, which run in place of
-    generated ones.
+    generated ones. `known`: the rules of the oracle that some of them are known to break.
     """
 
     programs: int = PROGRAMS
@@ -44,6 +47,7 @@ class CampaignOptions:
     findings: int = 5
     faults: bool = False
     given: Mapping[int, Program] = field(default_factory=dict)
+    known: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -175,12 +179,17 @@ def corpus(root: Path) -> list[Path]:
     return files
 
 
-def read(files: Sequence[Path]) -> dict[int, Program]:
-    """Programs from files, numbered. UserError for a file or a line that cannot be read."""
+def read(files: Sequence[Path]) -> tuple[dict[int, Program], dict[int, str]]:
+    """Programs from files, numbered, and the rules that they say they break.
+
+    UserError for a file or a line that cannot be read.
+    """
     try:
-        texts = [(path, path.read_text()) for path in files]
+        texts = [path.read_text() for path in files]
     except OSError as error:
         raise UserError(
             "a program cannot be read", str(error), "name a file that is there"
         ) from error
-    return {number: program.parse(text, str(path)) for number, (path, text) in enumerate(texts)}
+    programs = {n: program.parse(text, str(files[n])) for n, text in enumerate(texts)}
+    found = {n: _BREAKS.search(text) for n, text in enumerate(texts)}
+    return programs, {n: match[1] for n, match in found.items() if match}

@@ -33,6 +33,7 @@ def show(hunt: Hunt, *, as_json: bool) -> None:
         f"{hunt.seconds:.0f} s, {rate:.0f} a minute; {tally.suspects} broke a promise, "
         f"{len(tally.unstable)} of them not again; "
     )
+    text += f"{tally.known} broke what is known; " if tally.known else ""
     out.print(Text.assemble(text, (f"{len(hunt.findings)} findings", "bold")))
     for number, one in tally.unstable.items():
         out.print(Text(f"  not again: program {number}: {one.text}"))
@@ -57,6 +58,7 @@ def _as_json(hunt: Hunt) -> dict[str, Any]:
         "seconds": hunt.seconds,
         "boots": hunt.target.boots,
         "suspects": tally.suspects,
+        "known": tally.known,
         "unstable": {number: one.text for number, one in tally.unstable.items()},
         "kinds": [[*kind, count] for kind, count in tally.kinds.most_common()],
         "findings": [_finding(found) for found in hunt.findings],
