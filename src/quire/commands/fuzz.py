@@ -236,12 +236,13 @@ def _seeded_promises(
     bugs = chosen.bugs(seeded.read(where / "bugs"), arguments.seeded)
     tree = seeded.tree_with_bugs(session.cache, sides, where)
     limit = promise_detection.PROGRAMS if arguments.programs is None else arguments.programs
+    given, _ = campaign.read(campaign.corpus(session.project.root))
 
     def attend(arch: Architecture) -> list[str]:
         target = campaign.target(session, arch, tree, "oracle")
         seen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
         out, shrinks = output / arch.name, arguments.findings > 0
-        search = PromiseSearch(target, out, arguments.seed, limit, chosen.left_out, shrinks)
+        search = PromiseSearch(target, out, arguments.seed, limit, chosen.left_out, given, shrinks)
         results = promise_detection.look_for_all(search, seen, session.progress)
         promises.show_bugs(arch, results, as_json=arguments.json)
         return [f"{arch.name}: {result.bug.name}" for result in results if result.missed]

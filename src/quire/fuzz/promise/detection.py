@@ -38,6 +38,7 @@ Detection = seeking.Detection[Finding]
 class Search:
     """The programs that look for bugs, the same for each, on a kernel that has all of them.
 
+    Those of the corpus come first, as a boot of their own. `limit` counts generated ones.
     Without `shrinks`, the first program that shows a bug is neither repeated nor shrunk.
     """
 
@@ -46,28 +47,37 @@ class Search:
     seed: int
     limit: int
     left_out: Mapping[str, str] = field(default_factory=dict)
+    corpus: Mapping[int, Program] = field(default_factory=dict)
     shrinks: bool = True
-    # By the first program of a boot: which break a promise without any bug.
+    # By boot: which break a promise without any bug.
     odd: dict[int, frozenset[int]] = field(default_factory=dict)
 
-    def programs(self, start: int) -> dict[int, Program]:
+    @property
+    def boots(self) -> range:
+        """The boots that look for a bug; the corpus is boot 0."""
+        return range(0 if self.corpus else 1, 1 + -(-self.limit // BATCH))
+
+    def programs(self, boot: int) -> dict[int, Program]:
         """A boot's worth of programs."""
+        if not boot:
+            return {n: epilogue.added(ops) for n, ops in self.corpus.items()}
+        first, start = len(self.corpus), (boot - 1) * BATCH
         numbers = range(start, min(start + BATCH, self.limit))
-        return {n: epilogue.added(generator.generate(self.seed + n)) for n in numbers}
+        return {first + n: epilogue.added(generator.generate(self.seed + n)) for n in numbers}
 
     def hunt(self, bug: Bug | None) -> Hunt:
         """A hunt on the kernel with this bug, or without any."""
         parameters = (f"{PARAMETER}={bug.name}",) if bug else ()
         return Hunt(replace(self.target, parameters=parameters), self.output)
 
-    def even(self, start: int) -> dict[int, Program]:
+    def even(self, boot: int) -> dict[int, Program]:
         """A boot's worth of programs, but for those that break a promise without any bug."""
-        programs = self.programs(start)
-        if start not in self.odd:
+        programs = self.programs(boot)
+        if boot not in self.odd:
             control = self.hunt(None)
             records = runner.run(control.target, programs)
-            self.odd[start] = frozenset(control.judge(programs, records))
-        return {n: ops for n, ops in programs.items() if n not in self.odd[start]}
+            self.odd[boot] = frozenset(control.judge(programs, records))
+        return {n: ops for n, ops in programs.items() if n not in self.odd[boot]}
 
 
 def look_for_all(search: Search, bugs: Sequence[Bug], progress: Progress) -> list[Detection]:
@@ -80,8 +90,8 @@ def look_for_all(search: Search, bugs: Sequence[Bug], progress: Progress) -> lis
 def look_for(search: Search, bug: Bug) -> Detection:
     """Look for one bug: the first program that breaks a promise with it and not without it."""
     hunt = search.hunt(bug)
-    for start in range(0, search.limit, BATCH):
-        left = search.even(start)
+    for boot in search.boots:
+        left = search.even(boot)
         while left:
             shown = _first(hunt, left)
             if not shown:
@@ -90,7 +100,7 @@ def look_for(search: Search, bug: Bug) -> Detection:
             if found:
                 return Detection(bug, found.number + 1, found)
             left = {number: ops for number, ops in left.items() if number > shown.number}
-    return Detection(bug, search.limit)
+    return Detection(bug, len(search.corpus) + search.limit)
 
 
 def _first(hunt: Hunt, programs: Mapping[int, Program]) -> Finding | None:
