@@ -68,7 +68,7 @@ class Call:
     @property
     def one(self) -> bool:
         """The range is in one mapping; MREMAP_DONTUNMAP wants private anonymous memory, too."""
-        return self.mappings == 1 and not (self.op.word == "keep" and self.file)
+        return self.mappings == 1 and not self.holes and not (self.op.word == "keep" and self.file)
 
     @property
     def onto(self) -> bool:
