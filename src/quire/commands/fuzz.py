@@ -134,7 +134,12 @@ def _options(session: Session, arguments: argparse.Namespace) -> CampaignOptions
     # A program to replay shows what it breaks.
     known = known if arguments.corpus else {}
     return CampaignOptions(
-        limit, arguments.seed, arguments.findings, arguments.faults, given, known
+        limit,
+        arguments.seed,
+        arguments.findings,
+        arguments.faults,
+        given,
+        known=known,
     )
 
 
