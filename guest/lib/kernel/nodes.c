@@ -14,6 +14,15 @@ bool nodes_two(void)
 	return !access("/sys/devices/system/node/node1", F_OK);
 }
 
+void nodes_allocate_from(int node)
+{
+	unsigned long mask = node < 0 ? 0 : 1ul << node;
+
+	if (syscall(SYS_set_mempolicy, mask ? MPOL_BIND : MPOL_DEFAULT,
+		    mask ? &mask : NULL, mask ? 8 * sizeof(mask) : 0))
+		die_errno("cannot allocate from node %d", node);
+}
+
 int node_of(const void *addr)
 {
 	void *addrs[] = { (void *)addr };

@@ -9,6 +9,8 @@
 
 /* Are there two nodes, 0 and 1? */
 bool nodes_two(void);
+/* Allocates only from the node from now on; from all of them if it is negative. */
+void nodes_allocate_from(int node);
 /* The node of a page of this process, or a negative error number. */
 int node_of(const void *addr);
 /*

@@ -102,6 +102,8 @@ FORK_CASE(slots_scattered, 4)
 	range_drop(at, pages);
 
 	at = swapout_range(kib, true);
+	if (pages < 2)
+		die("a range of one page");
 	for (i = 0; i < pages; i++)
 		swap_out(page_at(at, i * 5 % (pages - 1)), 1);
 	fork_and_forget();
