@@ -32,9 +32,9 @@ static void member(struct peer *peer, char *at, size_t pages,
 		if (number >= 16 || !masked(few, n, kib))
 			expect_content(page_at(at, n), 1, SEED, n);
 	}
-	pattern_write_page(page_at(at, number % pages), SEED_CHILD, number);
+	pattern_write_page(page_at(at, number % BLOCK), SEED_CHILD, number);
 	peer_turn(peer);
-	expect_content(page_at(at, number % pages), 1, SEED_CHILD, number);
+	expect_content(page_at(at, number % BLOCK), 1, SEED_CHILD, number);
 	peer_end(peer);
 }
 

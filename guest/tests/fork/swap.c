@@ -103,7 +103,7 @@ FORK_CASE(slots_scattered, 4)
 
 	at = swapout_range(kib, true);
 	for (i = 0; i < pages; i++)
-		swap_out(page_at(at, i * 5 % (pages - 1)), 1);
+		swap_out(page_at(at, i * 5 % (4 * BLOCK)), 1);
 	fork_and_forget();
 	expect_apart(at, pages, CHILD_READS);
 	range_drop(at, pages);
