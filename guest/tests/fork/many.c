@@ -19,7 +19,6 @@
 static void member(struct peer *peer, char *at, size_t pages,
 		   unsigned long kib, const struct mask *few, size_t number)
 {
-	size_t own = pages ? number % pages : 0;
 	size_t n = 0, run;
 
 	for (; number < 16 && (run = mask_run(few, &n, pages, kib)); n += run) {
@@ -33,9 +32,9 @@ static void member(struct peer *peer, char *at, size_t pages,
 		if (number >= 16 || !masked(few, n, kib))
 			expect_content(page_at(at, n), 1, SEED, n);
 	}
-	pattern_write_page(page_at(at, own), SEED_CHILD, number);
+	pattern_write_page(page_at(at, number % BLOCK), SEED_CHILD, number);
 	peer_turn(peer);
-	expect_content(page_at(at, own), 1, SEED_CHILD, number);
+	expect_content(page_at(at, number % BLOCK), 1, SEED_CHILD, number);
 	peer_end(peer);
 }
 

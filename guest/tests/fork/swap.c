@@ -105,7 +105,7 @@ FORK_CASE(slots_scattered, 4)
 	if (pages < 2)
 		die("a range of one page");
 	for (i = 0; i < pages; i++)
-		swap_out(page_at(at, i * 5 % (pages - 1)), 1);
+		swap_out(page_at(at, i * 5 % (4 * BLOCK)), 1);
 	fork_and_forget();
 	expect_apart(at, pages, CHILD_READS);
 	range_drop(at, pages);
