@@ -27,6 +27,12 @@
 /* Offsets of destinations, in pages, relative to a block. */
 static const size_t shifts[] = { START, 0, 1, 15, 16 + START };
 
+static void drop_page(char *page)
+{
+	if (madvise(page, PAGE_SIZE, MADV_DONTNEED))
+		die_errno("MADV_DONTNEED at %p", page);
+}
+
 static void there_and_back(char *from, size_t pages, char *to)
 {
 	struct snapshot *before = snapshot(from, pages);
@@ -128,10 +134,8 @@ static void change_pages(char *at, size_t pages)
 	expect_content(at, pages, SEED, 0);
 }
 
-QUIRE_CASE_SIZES(mremap, runs_changed_there, 4, 64)
+static void move_and_change(char *from, char *to)
 {
-	char *from = range_filled(SRC_BASE, PAGES, kib);
-	char *to = range_hole(DST_BASE, PAGES);
 	size_t d;
 
 	for (d = 0; d < 16; d++) {
@@ -140,6 +144,18 @@ QUIRE_CASE_SIZES(mremap, runs_changed_there, 4, 64)
 		move(page_at(to, d), LONGEST, from);
 		expect_content(from, PAGES, SEED, 0);
 	}
+}
+
+QUIRE_CASE_SIZES(mremap, runs_changed_there, 4, 64)
+{
+	char *from = range_filled(SRC_BASE, PAGES, kib);
+	char *to = range_hole(DST_BASE, PAGES);
+
+	move_and_change(from, to);
+	/* From now on, the first block is loose */
+	drop_page(page_at(from, 3));
+	pattern_write_page(page_at(from, 3), SEED, 3);
+	move_and_change(from, to);
 	expect_writable(from, PAGES);
 	expect_guards();
 }
@@ -185,12 +201,6 @@ static void expect_odd(char *from, size_t odd, uint64_t seed, uint64_t odd_seed)
 		expect_content(page_at(from, odd), 1, odd_seed, odd);
 	else
 		expect_zero(page_at(from, odd), 1);
-}
-
-static void drop_page(char *page)
-{
-	if (madvise(page, PAGE_SIZE, MADV_DONTNEED))
-		die_errno("MADV_DONTNEED at %p", page);
 }
 
 static void make_none(char *from, size_t odd)
