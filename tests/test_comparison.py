@@ -129,7 +129,11 @@ def test_another_cpu_has_its_own_heading_and_rows() -> None:
     assert other.machine_args == ("-M", "virt,gic-version=3", "-cpu", "neoverse-n1")
     assert ARM64.title == "arm64"
     assert {(c.label, c.size) for c in CATALOGUE.rows(cpu.rows)} == {
-        *((name, size) for name in ("swapout zero", "lazyfree", "mremap") for size in (4, 64, 2048)),
+        *(
+            (name, size)
+            for name in ("swapout zero", "lazyfree", "mremap")
+            for size in (4, 64, 2048)
+        ),
         ("migrate", 64),
     }
 
