@@ -129,7 +129,12 @@ def test_another_cpu_has_its_own_heading_and_rows() -> None:
     assert other.machine_args == ("-M", "virt,gic-version=3", "-cpu", "neoverse-n1")
     assert ARM64.title == "arm64"
     assert {(c.label, c.size) for c in CATALOGUE.rows(cpu.rows)} == {
-        (name, size) for name in ("swapout zero", "lazyfree", "mremap") for size in (4, 64, 2048)
+        *(
+            (name, size)
+            for name in ("swapout zero", "lazyfree", "mremap")
+            for size in (4, 64, 2048)
+        ),
+        ("migrate", 64),
     }
 
 
@@ -142,7 +147,7 @@ def test_the_unmapping_itself_is_told_apart() -> None:
 
 def test_the_catalogue_has_what_the_mission_names() -> None:
     cells = CATALOGUE.cells()
-    assert len(cells) == len(set(cells)) == 98
+    assert len(cells) == len(set(cells)) == 99
     assert {c.size for c in cells} == {None, 4, 16, 64, 256, 1024, 2048}
     found = {(c.label, c.size): p.text for c in cells if (p := posted.find(POSTED, c, "arm64"))}
     assert found["swapout zero", 64] == "2.15×"
@@ -210,3 +215,11 @@ def test_pictures_are_the_same_twice(tmp_path: Path) -> None:
 
 def test_stable_is_a_tenth_of_a_percent() -> None:
     assert comparison.STABLE == 0.001
+
+
+def test_a_workload_may_be_for_some_architectures() -> None:
+    (touched,) = CATALOGUE.cells(["migrate-touched"], [64])
+    assert touched.workload.runs_on("arm64")
+    assert not touched.workload.runs_on("x86_64")
+    (plain,) = CATALOGUE.cells(["migrate"], [64])
+    assert plain.workload.runs_on("x86_64")

@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fuzz_records import side
+from fuzz_records import REDIRTIED, side
+from known import X86_64
 
 from quire.boot import machine
 from quire.fuzz import runner
-from quire.fuzz.language import record
+from quire.fuzz.language import program, record
 from quire.fuzz.language.record import Record
 
 BOOT = "quire 1\np 0\no 0 ok\nq 0\np 3\no 0 ok\nm 0 A 0 1*-\nq 3\np 4\no 0 o"
@@ -92,3 +93,15 @@ def test_records_are_kept_as_they_were(tmp_path: Path) -> None:
     assert list(found) == [3, 1, 7]
     assert [r.lines for r in found.values()] == [r.lines for r in records.values()]
     assert [bool(r.trouble) for r in found.values()] == [False, True, True]
+
+
+def test_only_programs_that_empty_memory_get_some_that_can_be(tmp_path: Path) -> None:
+    target = side(tmp_path, has_series=False)
+    target.guest.initrd.write_bytes(b"")
+    empties = program.parse("0 map A 0 1 anon\n0 write A 0 1\n0 offline A 0\n")
+    intel = replace(target, kernel=replace(target.kernel, arch=X86_64))
+    for one, movable in ((target, set()), (intel, {"movablecore=1G"})):
+        usual = runner._machine(one, {0: REDIRTIED})
+        more = runner._machine(one, {0: REDIRTIED, 1: empties})
+        assert (usual.memory, more.memory) == (runner.MEMORY, runner.MORE_MEMORY)
+        assert set(more.parameters) - set(usual.parameters) == movable

@@ -252,6 +252,7 @@ bool actor_exit(unsigned int id)
 
 	arena->turn.actor = id;
 	arena->pid[id] = 0;
+	arena->keepers &= ~(1u << id);
 	gone = turn_wake(id) && wait_gone(pid);
 	arena->turn.actor = NOBODY;
 	return gone;

@@ -126,6 +126,7 @@ struct arena {
 	pid_t pid[MAX_ACTORS];	/* 0: not there */
 	struct turn turn;
 	unsigned int steps;	/* increases with everything an actor does */
+	unsigned int keepers;	/* a bit for each actor that may hold or pin pages */
 	/* A hash of the last line that was recorded. */
 	uint64_t told[NR_STATES][MAX_ACTORS][MAX_SLOTS];
 	bool open;		/* an operation is being counted */
@@ -183,6 +184,9 @@ bool system_check(void (*line)(const char *fmt, ...));
 
 /* pinned.c: the device that pins need; called by main. */
 void pins_open(void);
+
+/* offline.c: main calls it before the first program if one empties memory. */
+void offline_open(void);
 
 /* actor.c: the processes. */
 void actors_open(void);

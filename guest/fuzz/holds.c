@@ -16,6 +16,7 @@ struct outcome_text verb_hold(struct actor *self, const struct op *op)
 	if (!self->holding)
 		self->hold = hold_start();
 	self->holding = true;
+	arena->keepers |= 1u << self->id;
 	return outcome_of(vmsplice(self->hold.in, &page, 1,
 				   SPLICE_F_NONBLOCK) == (ssize_t)PAGE_SIZE);
 }
@@ -32,5 +33,6 @@ struct outcome_text verb_drop(struct actor *self,
 {
 	drop_holds(self);
 	drop_pin();
+	arena->keepers &= ~(1u << self->id);
 	return outcome_ok();
 }

@@ -184,6 +184,7 @@ static bool run_program(const struct program *program)
 	results_line("p %u", program->number);
 	watch_over(PROGRAM_LIMIT_S);
 	memset(arena->told, 0, sizeof(arena->told));
+	arena->keepers = 0;
 	system_reset();
 	program_file = memfd_create("fuzz", MFD_CLOEXEC);
 	if (program_file < 0 ||
@@ -240,6 +241,8 @@ int fuzz_main(enum counting counting, enum swap_device device)
 	if (!record)
 		die("no memory for a record");
 	system_open(device);
+	if (strstr(text, " offline "))
+		offline_open();
 	actors_open();
 	kmsg_open(&kmsg);
 	if (counting == COUNT_COVER)

@@ -52,6 +52,7 @@ const struct verb actor_verbs[] = {
 	{ "idle", "R", .act = verb_idle, .ages = true },
 	{ "look", "R", .act = verb_look },
 	{ "migrate", "Rn", .act = verb_migrate },
+	{ "offline", "A", .act = verb_offline },
 	{ "warm", "", .act = verb_warm, .setting = true },
 	{ "fail", "n", .act = verb_fail, .setting = true },
 	{ .name = NULL },

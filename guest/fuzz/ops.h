@@ -29,6 +29,9 @@ operation verb_pin;
 void drop_pin(void);
 void forget_pin(void);
 
+/* offline.c */
+operation verb_offline;
+
 /* crowd.c */
 operation verb_crowd;
 void end_crowd(void);

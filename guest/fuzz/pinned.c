@@ -56,8 +56,7 @@ static bool start_writer(void)
 	return false;
 }
 
-struct outcome_text verb_pin(struct actor *self __attribute__((unused)),
-			     const struct op *op)
+struct outcome_text verb_pin(struct actor *self, const struct op *op)
 {
 	if (pin.on)
 		return outcome_fmt("EBUSY");
@@ -73,6 +72,7 @@ struct outcome_text verb_pin(struct actor *self __attribute__((unused)),
 				     PAGE_SIZE };
 	pin.iov[1] = (struct iovec){ pin.missing, PAGE_SIZE };
 	pin.on = true;
+	arena->keepers |= 1u << self->id;
 	if (start_writer())
 		return outcome_ok();
 	drop_pin();

@@ -9,10 +9,13 @@
  * constant part.
  */
 #include <linux/mempolicy.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/units.h"
 #include "kernel/env.h"
 #include "memory/folio.h"
@@ -149,6 +152,96 @@ static void run_each(void)
 	}
 }
 
+/*
+ * migrate-touched: a thread touches folios while another moves them. The kernel
+ * moves them in batches: it replaces the entries of all folios of a batch, then
+ * copies and maps one after the other. So a thread that touches the first folio
+ * of a batch waits longest. The region is this fault alone, from its begin to
+ * its end, with what the kernel does in the other thread meanwhile.
+ *
+ * With one CPU the thread must run between the two halves. It looks every few
+ * microseconds, with a real-time priority, and so gets the CPU wherever the
+ * kernel gives it up. A touch that does not fault adds nothing. It needs a
+ * timer that is finer than the tick.
+ */
+#define BATCH_SIZE	PMD_SIZE	/* NR_MAX_BATCHED_MIGRATION */
+#define LOOK_NS		5000
+#define FAULT_NS	20000	/* it has waited, rather than read a TLB entry */
+
+static size_t nr_waited;
+static bool moved;
+
+static uint64_t time_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+static bool touch_waits(const char *page)
+{
+	uint64_t before = time_ns();
+
+	quire_start();
+	(void)*(volatile const char *)page;
+	quire_stop();
+	return time_ns() - before > FAULT_NS;
+}
+
+static void *touch(void *arg __attribute__((unused)))
+{
+	const struct timespec pause = { .tv_nsec = LOOK_NS };
+
+	while (nr_waited < area_len / BATCH_SIZE &&
+	       !__atomic_load_n(&moved, __ATOMIC_RELAXED)) {
+		nr_waited += touch_waits(area + nr_waited * BATCH_SIZE);
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+	}
+	return NULL;
+}
+
+static void setup_touched(void)
+{
+	struct timespec resolution;
+
+	clock_getres(CLOCK_MONOTONIC, &resolution);
+	if (resolution.tv_sec || resolution.tv_nsec > LOOK_NS)
+		die("this machine has no timer finer than %ld ns",
+		    resolution.tv_nsec);
+	setup();
+}
+
+static pthread_t start_touching(void)
+{
+	struct sched_param first = { .sched_priority = 1 };
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	if (pthread_attr_init(&attr) ||
+	    pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED) ||
+	    pthread_attr_setschedpolicy(&attr, SCHED_FIFO) ||
+	    pthread_attr_setschedparam(&attr, &first) ||
+	    pthread_create(&thread, &attr, touch, NULL))
+		die("cannot start a thread with a real-time priority");
+	return thread;
+}
+
+static void run_touched(void)
+{
+	pthread_t thread = start_touching();
+	long left;
+
+	env_after_tick();
+	left = move_to(nodes);
+	__atomic_store_n(&moved, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	require_moved(left, nr_folios);
+	if (nr_waited != area_len / BATCH_SIZE)
+		bench_fail("the thread waited %zu times, not %zu", nr_waited,
+			   area_len / BATCH_SIZE);
+}
+
 static void verify(void)
 {
 	long bad;
@@ -196,3 +289,14 @@ static const struct workload migrate_each = {
 	.verify = verify,
 };
 QUIRE_WORKLOAD(migrate_each);
+
+static const struct workload migrate_touched = {
+	.name = "migrate-touched",
+	.summary = "how long a thread waits for the first folio of a batch",
+	.params = { PARAM_SIZE, { "mib", "16", NULL } },
+	COUNTERS,
+	.setup = setup_touched,
+	.run = run_touched,
+	.verify = verify,
+};
+QUIRE_WORKLOAD(migrate_touched);

@@ -62,6 +62,7 @@ def compare(
     """Measure the cells on both kernels of one architecture."""
     a, b = both
     arch = a.kernel.arch
+    cells = [cell for cell in cells if cell.workload.runs_on(arch.name)]
     samples = bench.measure(session.cache, both, cells, session.progress, options)
     images = (a.kernel.image_sha256, b.kernel.image_sha256)
     figures = posted.read(sides.line.posted) if sides.ours and not sides.same else []

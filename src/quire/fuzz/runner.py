@@ -25,6 +25,9 @@ from quire.host.errors import GuestLost
 PROGRAMS = "programs"
 # Programs need little memory, and the host clears what they touch.
 MEMORY = "512M"
+# For programs that empty memory. Where memory of the boot goes offline, only blocks of ZONE_MOVABLE
+# can be relied on to do so.
+MORE_MEMORY, MOVABLE = "1536M", {"x86_64": ("movablecore=1G",)}
 # Wall-clock seconds: for a boot on a busy host, and on average for each program.
 BOOT_SECONDS, PROGRAM_SECONDS = 400.0, 4.0
 
@@ -190,6 +193,7 @@ def _attend(boot: Machine, directory: Path, watch: Watch | None) -> tuple[str, b
 def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
     """The machine, with the programs appended to the guest's initramfs."""
     initrd, counting = target.directory / "initrd", target.counting
+    empties = any(op.verb == "offline" for ops in programs.values() for op in ops)
     text = "".join(f"program {number}\n{language.text(ops)}" for number, ops in programs.items())
     process.do(_lay_out, target, initrd, text)
     return Machine(
@@ -201,13 +205,14 @@ def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
         stream=counting.stream if counting else False,
         watch=counting.watch if counting else (),
         detail=counting.detail if counting else False,
-        memory=MEMORY,
+        memory=MORE_MEMORY if empties else MEMORY,
         lean=True,
         timeout=BOOT_SECONDS + PROGRAM_SECONDS * len(programs),
         loglevel=CHATTY,
         parameters=(
             *STALLS,
             *machine.nodes(target.kernel),
+            *(MOVABLE.get(target.kernel.arch.name, ()) if empties else ()),
             *target.parameters,
             *(counting.parameters if counting else ()),
         ),

@@ -68,6 +68,8 @@ class Workload:
     calls: tuple[Calls, ...] = ()
     # Further kernel parameters, for instance a second memory node.
     kernel_parameters: tuple[str, ...] = ()
+    # The architectures that can run it; empty: all.
+    architectures: tuple[str, ...] = ()
     # The folio sizes (KiB) whose cache lines the demo counts; that is slow.
     lines: tuple[int, ...] = ()
     # The position in tables.
@@ -78,6 +80,10 @@ class Workload:
     def all_sizes(self) -> tuple[int, ...]:
         """The sizes and the further ones, in order."""
         return tuple(sorted({*self.sizes, *self.further_sizes}))
+
+    def runs_on(self, architecture: str) -> bool:
+        """Whether that architecture has what it needs."""
+        return not self.architectures or architecture in self.architectures
 
 
 @dataclass(frozen=True)

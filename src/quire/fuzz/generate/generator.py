@@ -46,8 +46,8 @@ THEMES: dict[str, tuple[float, dict[str, float]]] = {
 # Only for the oracle. Stock splits a folio before it moves a second time, so that two sides differ
 # in all that follows.
 MIGRATING: dict[str, tuple[float, dict[str, float]]] = {
-    "migrate": (3, {"migrate": 14, "compact": 0.5, "dontfork": 2, "dofork": 2, "pin": 1,
-                    "hold": 1, "free": 3, "word": 1}),
+    "migrate": (3, {"migrate": 14, "compact": 0.5, "offline": 0.3, "dontfork": 2, "dofork": 2,
+                    "pin": 1, "hold": 1, "free": 3, "word": 1}),
 }  # fmt: skip
 
 
@@ -209,6 +209,7 @@ STEPS: dict[str, Callable[[Draw, int], object]] = {
     "reclaim": lambda draw, _actor: draw.add("reclaim"),
     "compact": lambda draw, _actor: draw.add("compact"),
     "migrate": _migrate,
+    "offline": _refer("offline"),
     "recipe": recipe,
     "ksm": lambda draw, _actor: draw.add("ksm", number=draw.rng.choice(PASSES)),
 }

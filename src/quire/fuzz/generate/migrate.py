@@ -36,3 +36,10 @@ def pinned(draw: Draw, actor: int, area: Area) -> None:
 def compacted(draw: Draw, _actor: int, _area: Area) -> None:
     """Compact all memory."""
     draw.add("compact")
+
+
+def emptied(draw: Draw, actor: int, area: Area) -> None:
+    """Empty the memory of one area, as when it is unplugged; most often nothing is held there."""
+    if draw.rng.random() < 0.7:
+        draw.add("drop", actor)
+    draw.add("offline", actor, to=draw.piece(area.where).address)

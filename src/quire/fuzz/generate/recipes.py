@@ -73,6 +73,7 @@ ACTIONS: dict[str, dict[Action, int]] = {
         migrate.and_back: 4,
         migrate.pinned: 2,
         migrate.compacted: 1,
+        migrate.emptied: 1,
         reclaim.two_tables: 1,
     },
     "mixed": {

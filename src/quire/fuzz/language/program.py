@@ -82,6 +82,7 @@ VERBS = {
     "idle": Verb("R"),
     "look": Verb("R"),
     "migrate": Verb("Rn"),
+    "offline": Verb("A"),
     "warm": Verb(""),
     "fail": Verb("n"),
 }
