@@ -28,6 +28,7 @@ class Architecture:
     debian: str
     machine: str
     elf_machine: int
+    option: str
     cross_compile: str
     image_target: str
     image: str
@@ -43,6 +44,8 @@ class Architecture:
     tlb_kinds: tuple[str, ...]
     # The kinds of events that the counting plugin reports.
     event_kinds: tuple[str, ...]
+    # Further options that a kernel needs for the guest, besides the common ones.
+    guest_options: tuple[str, ...] = ()
     lean_args: tuple[str, ...] = ()
     append_icount: str = ""
     aliases: tuple[str, ...] = ()
