@@ -48,6 +48,7 @@ class Architecture:
     guest_options: tuple[str, ...] = ()
     lean_args: tuple[str, ...] = ()
     append_icount: str = ""
+    kvm_args: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     # Not in the default list of architectures: boots only small kernels without user space.
     proofs_only: bool = False

@@ -59,6 +59,8 @@ class Machine:
     symbols: Path | None = None
     # Without features that are slow to emulate: its counts are not comparable with other runs'.
     lean: bool = False
+    # QEMU's arguments for a CPU in place of the emulator.
+    accelerator: tuple[str, ...] = ()
 
     def append(self) -> str:
         """The kernel's command line. Words after `--` go to init."""
@@ -75,6 +77,7 @@ class Machine:
         """QEMU's command line; logs and results go to `directory`."""
         arch = self.kernel.arch
         argv = [arch.qemu, *arch.machine_args, *(arch.lean_args if self.lean else ())]
+        argv += self.accelerator
         argv += ["-m", self.memory, "-smp", str(self.cpus)]
         if self.icount:
             # One instruction takes one nanosecond, and an idle CPU skips to the next timer.

@@ -30,9 +30,9 @@ from rich.text import Text
 from quire.arch import requirements
 from quire.build import existing
 from quire.build.kernel import Kernel
+from quire.host import schema
 from quire.host.console import console
 from quire.host.errors import UserError
-from quire.report import document
 from quire.session import Session
 from quire.source.side import STOCK, Sides
 from quire.source.tree import Tree
@@ -123,6 +123,8 @@ def _given(session: Session, arguments: argparse.Namespace, options: suite.BootO
         existing.read(path, label or path.resolve().name, session.cross_compile)
         for path in arguments.kernel
     ]
+    # One image with one name is one boot.
+    kernels = list({(one.tree.label, one.image_sha256): one for one in kernels}.values())
     requirements.require(list(dict.fromkeys(kernel.arch for kernel in kernels)))
     lines = []
     if arguments.stock:
@@ -248,4 +250,4 @@ def _show(of: Outcome) -> None:
 
 def _as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """The document of docs/schema/test.json."""
-    return document.head("test") | {"kernels": [outcome.as_json(one) for one in outcomes]}
+    return schema.head("test") | {"kernels": [outcome.as_json(one) for one in outcomes]}

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import quire
+from quire.host import schema
 from quire.host.cache import sha256
 from quire.measure.bench import Rig
 from quire.measure.comparison import Comparison, Figure, Row
 from quire.measure.profile import ProfileLine
-from quire.report import document
 from quire.source import base as bases
 from quire.source.side import Side, Sides
 
@@ -36,7 +36,7 @@ def report(
 ) -> dict[str, Any]:
     """A JSON-able report of one run of bench or demo."""
     series = sides.series
-    return document.head("bench") | {
+    return schema.head("bench") | {
         "quire": quire.__version__,
         "command": shlex.join(command),
         "host": {"machine": platform.machine(), "python": platform.python_version()},
