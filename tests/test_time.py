@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import random
+import signal
 import statistics
 import subprocess
 from pathlib import Path
@@ -270,3 +271,23 @@ def test_a_full_disk_leaves_no_document(built: Path) -> None:
     done = run(built, "--runs=1", "--output=/proc/none.json")
     assert done.returncode == 1
     assert "cannot write /proc/none.json" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="the workloads need root")
+def test_ctrl_c_puts_settings_back_and_leaves_no_document(built: Path, tmp_path: Path) -> None:
+    setting = Path("/proc/sys/vm/stat_interval")
+    before = setting.read_text()
+    output = tmp_path / "x.json"
+    child = subprocess.Popen(
+        [str(built), "mremap-size=4", "--runs=1000", "--precision=1", f"--output={output}"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stderr
+    assert "clock: " in child.stderr.readline()
+    child.send_signal(signal.SIGINT)
+    assert child.wait(60) == 128 + signal.SIGINT
+    child.stderr.close()
+    assert setting.read_text() == before
+    assert list(tmp_path.iterdir()) == []

@@ -25,6 +25,8 @@
 #include "time/row.h"
 #include "time/settings.h"
 
+#define SIGNALLED	128	/* as a shell has it */
+
 #define USAGE								\
 	"usage: quire-time [--output=FILE] [--runs=N] [--least=N] [--warm=N]\n" \
 	"                  [--seconds=N] [--precision=PER-MILLE] [--cpu=N]\n" \
@@ -196,6 +198,8 @@ static void measure(struct row_plan *rows, size_t nr)
 	json_open("rows", '[');
 	for (i = 0; i < nr; i++) {
 		row_measure(&rows[i], &options, &row);
+		if (row_stopped)
+			return;
 		nr_failed += row.failed[0] != '\0';
 		write_row(&rows[i], &row);
 		say(&rows[i], &row);
@@ -220,6 +224,10 @@ static void write_document(struct row_plan *rows, size_t nr)
 		die_errno("cannot write %s", output ? partial : "the results");
 	json_to(file);
 	measure(rows, nr);
+	if (row_stopped && output)
+		unlink(partial);
+	if (row_stopped)
+		exit(SIGNALLED + row_stopped);
 	fputc('\n', file);
 	if (fflush(file) || ferror(file) || fclose(file) ||
 	    (output && rename(partial, output))) {
@@ -231,11 +239,10 @@ static void write_document(struct row_plan *rows, size_t nr)
 	}
 }
 
+/* Settings are put back when the present run has ended: see time_main(). */
 static void on_signal(int number)
 {
-	settings_restore();
-	signal(number, SIG_DFL);
-	raise(number);
+	row_stopped = number;
 }
 
 /*

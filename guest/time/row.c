@@ -20,6 +20,8 @@
 #define RUN_MS		300000u		/* a single run that takes longer hangs */
 #define MS_PER_S	1000
 
+volatile sig_atomic_t row_stopped;
+
 /* What the lines of a run say. */
 struct told {
 	unsigned long pages, ops;
@@ -65,6 +67,9 @@ static void run_words(const char *text, int fd, struct time_sample *sample)
 	size_t nr = 0;
 	int status;
 
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
 	results_redirect(fd);
 	diag_prefix("note ");
 	for (word = strtok(copy, " "); word && nr < MAX_WORDS;
@@ -168,7 +173,7 @@ void row_measure(const struct row_plan *plan,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (sample == MAP_FAILED)
 		die_errno("no memory for a sample");
-	for (run = 0; row->nr < options->most; run++) {
+	for (run = 0; row->nr < options->most && !row_stopped; run++) {
 		if (!run_once(plan, sample, &told, row)) {
 			refuse(row, run);
 			break;

@@ -3,6 +3,7 @@
 #ifndef QUIRE_TIME_ROW_H
 #define QUIRE_TIME_ROW_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +33,9 @@ struct row {
 	int err[NR_COUNTERS];
 	char skipped[256], failed[256];	/* why, or empty */
 };
+
+/* The signal after which no further run begins, or 0. */
+extern volatile sig_atomic_t row_stopped;
 
 void row_measure(const struct row_plan *plan,
 		 const struct time_options *options, struct row *row);
