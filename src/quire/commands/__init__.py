@@ -33,6 +33,7 @@ NAMES = (
     "kunit",
     "fuzz",
     "soak",
+    "cluster",
     "shell",
     "build",
     "deb",

@@ -30,6 +30,7 @@ from rich.text import Text
 from quire.arch import requirements
 from quire.build import existing
 from quire.build.kernel import Kernel
+from quire.cluster import option
 from quire.host import schema
 from quire.host.console import console
 from quire.host.errors import UserError
@@ -57,6 +58,7 @@ LETTER = {
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select cases, kernels and the machine."""
+    option.add(part)
     part.add_argument("pattern", nargs="*", help="suite.case, with * and ? (default: all)")
     part.add_argument("--all", action="store_true", help="test all kernels, side by side")
     part.add_argument(
@@ -97,6 +99,11 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when a case failed, 4 when a guest was lost."""
+    with option.using(session, arguments):
+        return _run(session, arguments)
+
+
+def _run(session: Session, arguments: argparse.Namespace) -> int:
     if arguments.program:
         session = replace(session, programs=(arguments.program,))
     options = suite.BootOptions(

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Boots on a cluster: a scheduler and workers as real processes, with fake and with real QEMU."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Quire, snapshot
+
+from quire.boot import machine
+from quire.boot.place import Ended
+from quire.cluster import job, version
+from quire.cluster.blobs import Blobs
+from quire.cluster.job import Input, Outcome
+from quire.cluster.security import Security
+from quire.host import parallel
+from quire.host.cache import sha256
+from quire.host.errors import UserError
+
+# Seconds. Only for a test that would never end: a busy host needs a minute to start Python.
+PATIENCE = float(HANGS)
+
+
+def wait_until(what: Callable[[], object], said: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not what():
+        assert time.monotonic() < deadline, said
+        time.sleep(0.05)
+
+
+class Processes:
+    """Processes of `quire cluster`, ended at the end of a test."""
+
+    def __init__(self, quire: Quire, logs: Path) -> None:
+        self.quire, self.logs = quire, logs
+        self.children: dict[str, subprocess.Popen[str]] = {}
+        self.address = ""
+
+    def start(self, name: str, *words: str, **env: str) -> None:
+        with (self.logs / name).open("w") as log:
+            self.children[name] = subprocess.Popen(
+                self.quire.command("cluster", *words),
+                env=self.quire.env(**env),
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                text=True,
+            )
+
+    def scheduler(self, *words: str) -> str:
+        self.start("scheduler", "scheduler", "--port", "0", *words)
+        log = self.logs / "scheduler"
+        wait_until(lambda: re.search(r"^t(cp|ls)://\S+\n", log.read_text(), re.M), "no scheduler")
+        found = re.search(r"^t(cp|ls)://\S+", log.read_text(), re.M)
+        assert found
+        self.address = found[0]
+        return self.address
+
+    def worker(self, name: str, *words: str, **env: str) -> None:
+        self.start(name, "worker", self.address, "--name", name, "-j1", *words, **env)
+        log = self.logs / name
+        wait_until(lambda: f"worker {name} of" in log.read_text(), f"no worker: {log.read_text()}")
+
+    def stop(self) -> None:
+        for child in self.children.values():
+            child.kill()
+            child.wait()
+
+
+@pytest.fixture
+def processes(quire: Quire, tmp_path: Path) -> Iterator[Processes]:
+    logs = tmp_path / "cluster-logs"
+    logs.mkdir()
+    found = Processes(quire, logs)
+    yield found
+    found.stop()
+
+
+def test_nothing_of_the_engine_is_imported_without_a_cluster() -> None:
+    script = "import sys; from quire import commands\n"
+    script += "for name in commands.NAMES: commands.load(name)\n"
+    script += "sys.exit(bool({'dask', 'distributed', 'tornado'} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", script], check=False, timeout=PATIENCE,
+                          env={**os.environ, "PYTHONPATH": str(ROOT / "src")})  # fmt: skip
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "tls", "text"),
+    [
+        ("tcp://10.0.0.1:8786", False, "on this host alone"),
+        ("tcp://example.org:8786", False, "on this host alone"),
+        ("tls://127.0.0.1:8786", False, "needs --tls DIR"),
+        ("tcp://127.0.0.1:8786", True, "needs no --tls"),
+        ("tls://10.0.0.1:8786", True, "certificates are missing"),
+        ("127.0.0.1:8786", False, "no address"),
+        ("tcp://127.0.0.1", False, "no address"),
+        ("http://127.0.0.1:80", False, "no address"),
+    ],
+)
+def test_addresses_that_are_refused(tmp_path: Path, address: str, tls: bool, text: str) -> None:
+    with pytest.raises(UserError) as error:
+        Security(tmp_path if tls else None).require_address(address)
+    assert text in error.value.text()
+    assert error.value.remedy
+
+
+def test_loopback_needs_no_certificate() -> None:
+    for address in ("tcp://127.0.0.1:1", "tcp://localhost:1", "tcp://[::1]:1"):
+        Security().require_address(address)
+
+
+def test_blobs_are_whole_and_themselves(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"kernel")
+    sha, asked = sha256(tmp_path / "file"), []
+
+    def fetch(wanted: str) -> bytes:
+        asked.append(wanted)
+        return b"kernel"
+
+    blobs = Blobs(tmp_path / "blobs")
+    assert blobs.fetched(sha, fetch).read_bytes() == b"kernel"
+    assert blobs.fetched(sha, fetch).read_bytes() == b"kernel"
+    assert asked == [sha]
+    with pytest.raises(UserError, match="has changed"):
+        blobs.put(sha, b"kernal")
+    assert [path.name for path in (tmp_path / "blobs").iterdir()] == [sha]
+
+
+def test_a_file_travels_by_what_it_begins_with(tmp_path: Path) -> None:
+    known, whole, small = tmp_path / "known", tmp_path / "whole", tmp_path / "small"
+    known.write_bytes(os.urandom(job.SMALL))
+    whole.write_bytes(known.read_bytes() + b"programs")
+    small.write_bytes(b"names")
+    sent = []
+
+    def put(sha: str, path: Path) -> None:
+        sent.append((sha, path))
+
+    assert job._input(small, known, put) == Input(tail=zlib.compress(b"names"))
+    assert job._input(whole, known, put) == Input(sha256(known), zlib.compress(b"programs"))
+    other = tmp_path / "other"
+    other.write_bytes(os.urandom(2 * job.SMALL))
+    assert job._input(other, known, put) == Input(sha256(other))
+    assert sent == [(sha256(known), known), (sha256(other), other)]
+
+
+def test_outputs_come_back_as_they_were(tmp_path: Path) -> None:
+    there, here = tmp_path / "there", tmp_path / "here"
+    there.mkdir()
+    here.mkdir()
+    (there / machine.RESULTS).write_bytes(b"quire 1\nexit 0\n\xff")
+    (here / machine.COUNTS).write_text("of another boot")
+    job.unpack(Outcome("w", Ended(), "", job.pack(there)), here)
+    assert snapshot(here) == snapshot(there)
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 8])
+def test_work_ahead_is_in_order_and_stops(at_once: int) -> None:
+    begun = []
+
+    def work(item: int) -> int:
+        begun.append(item)
+        return item * item
+
+    found = list(parallel.ahead(range(20), work, at_once))
+    assert found == [(item, item * item) for item in range(20)]
+    begun.clear()
+    for item, _ in (runs := parallel.ahead(range(100), work, at_once)):
+        if item == 3:
+            break
+    runs.close()
+    assert len(begun) <= 4 + 2 * at_once
+
+
+def test_the_version_is_that_of_the_sources() -> None:
+    assert re.fullmatch(r"\d+\.\d+-[0-9a-f]{12}", version.ours())
+
+
+def test_no_scheduler_answers(quire: Quire, tree: Path) -> None:
+    words = ("--source", str(tree), "ARCH=arm64", "--cluster")
+    done = quire("test", *words, "tcp://127.0.0.1:1")
+    assert done.returncode == 2
+    assert "no scheduler of quire answers at tcp://127.0.0.1:1" in done.stderr
+    assert "remedy: " in done.stderr
+    assert "Traceback" not in done.stderr
+    done = quire("test", *words, "tcp://10.1.2.3:8786")
+    assert done.returncode == 2
+    assert "without certificates" in done.stderr
+    assert quire("cluster", "scheduler", "--host", "0.0.0.0").returncode == 2
+    assert quire("cluster", "worker").returncode == 2
+
+
+@pytest.mark.slow
+def test_a_local_cluster_gives_the_same(quire: Quire, tree: Path, tmp_path: Path) -> None:
+    """Byte for byte, for each command, and with an error's status."""
+    runs: list[tuple[tuple[str, ...], dict[str, str]]] = [
+        (("test", "--json"), {}),
+        (("test", "--json"), {"FAKE_QEMU": "panic"}),
+        (("test", "--json"), {"FAKE_QEMU": "wrong"}),
+        (("bench", "mremap", "--size", "64", "--fresh", "--output", str(tmp_path / "out")), {}),
+        (
+            ("fuzz", "--no-coverage", "--programs", "1200", "--findings", "0"),
+            {"FAKE_QEMU": "differ"},
+        ),
+    ]
+    for words, env in runs:
+        command = (*words, "--source", str(tree), "ARCH=arm64", "-q")
+        here = quire(*command, **env)
+        there = quire(*command, "--cluster", "local", "-j2", **env)
+        assert there.returncode == here.returncode, there.stderr
+        same = re.compile(r"in \d+ s, \d+ a minute")
+        assert same.sub("", there.stdout) == same.sub("", here.stdout)
+
+
+def test_the_workers_are_the_processes_of_two_machines(
+    quire: Quire, tree: Path, processes: Processes
+) -> None:
+    """One job on a scheduler and a worker of our own, and no port that others can reach."""
+    address = processes.scheduler()
+    processes.worker("one")
+    done = quire("test", "--source", str(tree), "ARCH=arm64", "--cluster", address)
+    assert done.returncode == 0, done.stderr
+    assert "boots by worker: one" in done.stderr
+    assert listening([child.pid for child in processes.children.values()]) == {"0100007F"}
+    (blobs,) = quire.build.glob("cluster/one")
+    assert {path.name for path in blobs.iterdir()} == {sha256(path) for path in blobs.iterdir()}
+
+
+def listening(pids: Sequence[int]) -> set[str]:
+    """The local addresses of the processes' listening sockets, as /proc has them."""
+    links = [link for pid in pids for link in Path(f"/proc/{pid}/fd").iterdir()]
+    targets = [re.fullmatch(r"socket:\[(\d+)\]", str(link.readlink())) for link in links]
+    inodes = {found[1] for found in targets if found}
+    tables = [Path(f"/proc/net/{name}").read_text().splitlines()[1:] for name in ("tcp", "tcp6")]
+    rows = [row.split() for table in tables for row in table]
+    return {row[1].partition(":")[0] for row in rows if row[3] == "0A" and row[9] in inodes}
