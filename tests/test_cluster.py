@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -13,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Quire, snapshot
+from conftest import HANGS, ROOT, Quire, gone, snapshot
 
 from quire.boot import machine
 from quire.boot.place import Ended
@@ -185,6 +188,7 @@ def test_the_version_is_that_of_the_sources() -> None:
     assert re.fullmatch(r"\d+\.\d+-[0-9a-f]{12}", version.ours())
 
 
+@pytest.mark.slow
 def test_no_scheduler_answers(quire: Quire, tree: Path) -> None:
     words = ("--source", str(tree), "ARCH=arm64", "--cluster")
     done = quire("test", *words, "tcp://127.0.0.1:1")
@@ -221,6 +225,7 @@ def test_a_local_cluster_gives_the_same(quire: Quire, tree: Path, tmp_path: Path
         assert same.sub("", there.stdout) == same.sub("", here.stdout)
 
 
+@pytest.mark.slow
 def test_the_workers_are_the_processes_of_two_machines(
     quire: Quire, tree: Path, processes: Processes
 ) -> None:
@@ -233,6 +238,85 @@ def test_the_workers_are_the_processes_of_two_machines(
     assert listening([child.pid for child in processes.children.values()]) == {"0100007F"}
     (blobs,) = quire.build.glob("cluster/one")
     assert {path.name for path in blobs.iterdir()} == {sha256(path) for path in blobs.iterdir()}
+
+
+BENCH = ("bench", "mremap", "munmap", "--size", "64", "--fresh", "--json", "ARCH=arm64")
+
+
+def boots(gate: Path) -> dict[int, int]:
+    """The boots that have begun, and the worker of each, by process."""
+    begun = (path for path in gate.parent.glob(f"{gate.name}.*") if path.read_text())
+    return {int(path.suffix[1:]): int(path.read_text()) for path in begun}
+
+
+def client(processes: Processes, *words: str) -> subprocess.Popen[str]:
+    quire = processes.quire
+    return subprocess.Popen(
+        quire.command(*words, "--cluster", processes.address),
+        env=quire.env(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+@pytest.mark.slow
+def test_a_killed_worker_loses_nothing(
+    quire: Quire, tree: Path, processes: Processes, tmp_path: Path
+) -> None:
+    """Its boots run again on the other one, and the document is that of a run without a cluster."""
+    words = (*BENCH, "--source", str(tree))
+    here = quire(*words)
+    assert here.returncode == 0, here.stderr
+    shutil.rmtree(quire.build / "cell")
+    gate = tmp_path / "gate"
+    processes.scheduler()
+    for name in ("one", "two"):
+        processes.worker(name, FAKE_GATE=str(gate))
+    one = processes.children["one"].pid
+    run = client(processes, *words)
+    wait_until(lambda: len(boots(gate)) == 2, "the two workers boot nothing")
+    (lost,) = (boot for boot, worker in boots(gate).items() if worker == one)
+    processes.children["one"].kill()
+    gate.write_text("")
+    out, errors = run.communicate(timeout=PATIENCE)
+    assert run.returncode == 0, errors
+    assert gone(lost), "the killed worker left its QEMU"
+    there, expected = json.loads(out), json.loads(here.stdout)
+    assert "--cluster" in there.pop("command")
+    assert "--cluster" not in expected.pop("command")
+    assert there == expected
+    # Four boots, and the one that was lost again; each counted once.
+    assert len(boots(gate)) == 5
+    assert len(list(quire.build.glob("cell/*/run-*"))) == 4
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_its_own_boots_and_no_others(
+    tree: Path, processes: Processes, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    processes.scheduler()
+    for name in ("one", "two"):
+        processes.worker(name, FAKE_GATE=str(gate))
+    words = ("test", "--source", str(tree), "ARCH=arm64")
+    others = client(processes, *words)
+    wait_until(lambda: len(boots(gate)) == 1, "the first client boots nothing")
+    (kept,) = boots(gate)
+    mine = client(processes, *words)
+    wait_until(lambda: len(boots(gate)) == 2, "the second client boots nothing")
+    (ended,) = boots(gate).keys() - {kept}
+    mine.send_signal(signal.SIGINT)
+    _, errors = mine.communicate(timeout=PATIENCE)
+    assert mine.returncode == 130
+    assert "Traceback" not in errors
+    wait_until(lambda: gone(ended), "QEMU was left behind")
+    assert not gone(kept)
+    gate.write_text("")
+    _, errors = others.communicate(timeout=PATIENCE)
+    assert others.returncode == 0, errors
+    assert all(child.poll() is None for child in processes.children.values())
 
 
 def listening(pids: Sequence[int]) -> set[str]:

@@ -28,7 +28,7 @@ NEEDS = (
     Need("rsync", ("rsync",), "quire deb: the kernel's headers"),
     Need("depmod", ("kmod",), "quire deb: modules"),
     Need("cpio", ("cpio",), "quire deb"),
-    Need("/usr/include/openssl/ssl.h", ("libssl-dev",), "quire deb: modules are signed"),
+    Need("openssl", ("openssl", "libssl-dev"), "quire deb: modules are signed"),
 )
 
 
