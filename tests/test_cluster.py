@@ -327,3 +327,57 @@ def listening(pids: Sequence[int]) -> set[str]:
     tables = [Path(f"/proc/net/{name}").read_text().splitlines()[1:] for name in ("tcp", "tcp6")]
     rows = [row.split() for table in tables for row in table]
     return {row[1].partition(":")[0] for row in rows if row[3] == "0A" and row[9] in inodes}
+
+
+@pytest.mark.slow
+def test_another_version_is_refused(tree: Path, processes: Processes, tmp_path: Path) -> None:
+    """Of a worker, and of a client."""
+    other = tmp_path / "other/src"
+    shutil.copytree(ROOT / "src", other)
+    with (other / "quire/lab.py").open("a") as file:
+        file.write("# changed\n")
+    processes.scheduler()
+    processes.start("old", "worker", processes.address, PYTHONPATH=str(other))
+    assert processes.children["old"].wait(PATIENCE) == 2
+    assert "of different versions of quire" in (processes.logs / "old").read_text()
+    words = ("test", "--source", str(tree), "ARCH=arm64", "--cluster", processes.address)
+    done = processes.quire(*words)
+    assert done.returncode == 2
+    assert "has no workers" in done.stderr
+    run = subprocess.run(
+        processes.quire.command(*words),
+        env=processes.quire.env(PYTHONPATH=str(other)),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert run.returncode == 2
+    assert "the scheduler is of another version" in run.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("openssl"), reason="no openssl to make certificates")
+def test_with_certificates_and_only_with_them(
+    tree: Path, processes: Processes, tmp_path: Path
+) -> None:
+    for name in ("ours", "theirs"):
+        certificates(tmp_path / name)
+    tls = ("--tls", str(tmp_path / "ours"))
+    address = processes.scheduler(*tls)
+    assert address.startswith("tls://")
+    processes.worker("one", *tls)
+    words = ("test", "--source", str(tree), "ARCH=arm64", "--cluster", address)
+    done = processes.quire(*words, *tls)
+    assert done.returncode == 0, done.stderr
+    assert processes.quire(*words, "--tls", str(tmp_path / "theirs")).returncode == 2
+    assert processes.quire(*words).returncode == 2
+
+
+def certificates(directory: Path) -> None:
+    """An authority, and a certificate of it, as docs/cluster.md has them."""
+    directory.mkdir()
+    text = (ROOT / "docs/cluster.md").read_text()
+    script = "\n".join(re.findall(r"^    (openssl .*)$", text, re.M))
+    done = subprocess.run(["sh", "-ec", script], cwd=directory, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -44,6 +44,7 @@ class Cluster:
         self._lock = threading.Lock()
         self._sent: set[str] = set()
         self._running: set[Future[Outcome]] = set()
+        self._closing = False
         # Boots that came back, by worker.
         self.done: Counter[str] = Counter()
         try:
@@ -95,7 +96,13 @@ class Cluster:
         try:
             outcome: Outcome = future.result()
         except CancelledError as error:
-            raise KeyboardInterrupt from error
+            if self._closing:
+                raise KeyboardInterrupt from error
+            raise UserError(
+                "the scheduler has gone, or has cancelled a boot",
+                f"{self._address}: {machine.kernel.arch.name} {directory.name}",
+                "start it again, and the command: what it has finished is kept",
+            ) from error
         except KilledWorker as error:
             raise GuestLost(
                 "every worker that ran this boot has died", str(error), "read the workers' output"
@@ -116,6 +123,7 @@ class Cluster:
 
     def close(self) -> None:
         """Cancel our own boots, on whatever worker, and disconnect. Nobody else's are touched."""
+        self._closing = True
         with self._lock:
             running, self._running = list(self._running), set()
         with contextlib.suppress(OSError, TimeoutError, RuntimeError, CancelledError):
