@@ -249,6 +249,15 @@ def boots(gate: Path) -> dict[int, int]:
     return {int(path.suffix[1:]): int(path.read_text()) for path in begun}
 
 
+def wait_for_boots(gate: Path, number: int, *clients: subprocess.Popen[str]) -> None:
+    def ready() -> bool:
+        for one in clients:
+            assert one.poll() is None, one.communicate()
+        return len(boots(gate)) == number
+
+    wait_until(ready, "too few boots")
+
+
 def client(processes: Processes, *words: str) -> subprocess.Popen[str]:
     quire = processes.quire
     return subprocess.Popen(
@@ -276,7 +285,7 @@ def test_a_killed_worker_loses_nothing(
         processes.worker(name, FAKE_GATE=str(gate))
     one = processes.children["one"].pid
     run = client(processes, *words)
-    wait_until(lambda: len(boots(gate)) == 2, "the two workers boot nothing")
+    wait_for_boots(gate, 2, run)
     (lost,) = (boot for boot, worker in boots(gate).items() if worker == one)
     processes.children["one"].kill()
     gate.write_text("")
@@ -302,10 +311,10 @@ def test_ctrl_c_ends_its_own_boots_and_no_others(
         processes.worker(name, FAKE_GATE=str(gate))
     words = ("test", "--source", str(tree), "ARCH=arm64")
     others = client(processes, *words)
-    wait_until(lambda: len(boots(gate)) == 1, "the first client boots nothing")
+    wait_for_boots(gate, 1, others)
     (kept,) = boots(gate)
     mine = client(processes, *words)
-    wait_until(lambda: len(boots(gate)) == 2, "the second client boots nothing")
+    wait_for_boots(gate, 2, mine)
     (ended,) = boots(gate).keys() - {kept}
     mine.send_signal(signal.SIGINT)
     _, errors = mine.communicate(timeout=PATIENCE)
