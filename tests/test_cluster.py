@@ -236,8 +236,6 @@ def test_the_workers_are_the_processes_of_two_machines(
     assert done.returncode == 0, done.stderr
     assert "boots by worker: one" in done.stderr
     assert listening([child.pid for child in processes.children.values()]) == {"0100007F"}
-    (blobs,) = quire.build.glob("cluster/one")
-    assert {path.name for path in blobs.iterdir()} == {sha256(path) for path in blobs.iterdir()}
 
 
 BENCH = ("bench", "mremap", "munmap", "--size", "64", "--fresh", "--json", "ARCH=arm64")
