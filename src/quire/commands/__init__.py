@@ -36,7 +36,6 @@ NAMES = (
     "cluster",
     "shell",
     "build",
-    "deb",
     "tree",
     "export",
     "apply",
