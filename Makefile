@@ -3,7 +3,8 @@
 #   make demo     from nothing to the tables and the picture (build/demo/)
 #   make check    lint and unit tests on fakes, without the slow ones: no kernel, two minutes
 #   make test     lint and all unit tests, then kernels: checks of the series, guest tests, a kernel
-#                 with some seeded bugs, the fuzzer's corpus
+#                 with some seeded bugs, the fuzzer's corpus, compared and judged; checks and guest
+#                 tests of 7.3, too
 #   make lint     style, types and static analysis: Python, shell, C
 #   make lock     write requirements/*.txt anew from requirements/*.in (needs uv)
 #
@@ -36,6 +37,13 @@ test:
 	$(QUIRE) test $(WORDS)
 	$(if $(SOURCE)$(BASE),,$(QUIRE) seeded --few $(FEW_WORDS))
 	$(QUIRE) fuzz --corpus $(WORDS)
+	$(QUIRE) fuzz --corpus --oracle $(WORDS)
+	$(if $(SOURCE)$(BASE),,$(MAKE) test-line BASE=7.3)
+
+# What `make test` runs on the line that is not the default: no other kernels than the patched ones.
+test-line:
+	$(QUIRE) check --quick $(WORDS)
+	$(QUIRE) test $(WORDS)
 
 lint: dev
 	$(PYTHON_TOOL) ruff check
@@ -57,4 +65,4 @@ lock:
 clean:
 	rm -rf build .venv
 
-.PHONY: demo check unit test lint dev lock clean
+.PHONY: demo check unit test test-line lint dev lock clean

@@ -32,13 +32,23 @@ static int run_list(size_t nr __attribute__((unused)),
 
 static int run_fuzz(size_t nr, char *const *words)
 {
-	if (!nr)
-		return fuzz_main(COUNT_NOTHING);
-	if (nr == 1 && !strcmp(words[0], "cover"))
-		return fuzz_main(COUNT_COVER);
-	if (nr == 1 && !strcmp(words[0], "cost"))
-		return fuzz_main(COUNT_COST);
-	die_usage("fuzz takes one word, \"cover\" or \"cost\", or none");
+	enum swap_device device = SWAP_ZRAM;
+	enum counting counting = COUNT_NOTHING;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (!strcmp(words[i], "cover"))
+			counting = COUNT_COVER;
+		else if (!strcmp(words[i], "cost"))
+			counting = COUNT_COST;
+		else if (!strcmp(words[i], "swap=block"))
+			device = SWAP_BLOCK;
+		else if (!strcmp(words[i], "swap=none"))
+			device = SWAP_NONE;
+		else
+			die_usage("fuzz [cover | cost] [swap=block | swap=none]");
+	}
+	return fuzz_main(counting, device);
 }
 
 static int run_selftests(size_t nr, char *const *words)

@@ -15,6 +15,7 @@ from quire.fuzz import campaign, report, runner
 from quire.fuzz.campaign import Campaign, CampaignOptions
 from quire.fuzz.difference.excuses import Rule
 from quire.fuzz.language import program
+from quire.fuzz.promise import rules
 from quire.fuzz.triage import Pair
 from quire.host.errors import UserError
 from quire.host.progress import Progress
@@ -65,7 +66,7 @@ def test_a_difference_is_shrunk_and_written(
     assert printed["sides"] == {"a": "stock", "b": "patched quire_bug=lose"}
     assert printed["findings"][0]["differences"] == list(first.differences)
     again = made(tmp_path, "lose")
-    again.run(CampaignOptions(given=campaign.read(paths[:1])), QUIET)
+    again.run(CampaignOptions(given=campaign.read(paths[:1])[0]), QUIET)
     assert [found.number for found in again.findings] == [0]
 
 
@@ -114,7 +115,12 @@ def test_faults_need_a_kernel_that_can_make_them(tmp_path: Path) -> None:
 
 def test_files_of_programs(tmp_path: Path) -> None:
     files = campaign.corpus(ROOT)
-    assert len(campaign.read(files)) == len(files) >= 20
+    programs, known = campaign.read(files)
+    assert len(programs) == len(files) >= 20
+    breaks = {files[number].stem: rule for number, rule in known.items()}
+    assert breaks["stock-swaps-locked"] == rules.LOCKED.name
+    names = {rule.name for rule in vars(rules).values() if isinstance(rule, rules.Rule)}
+    assert {*breaks.values()} <= names
     with pytest.raises(UserError, match="there is no corpus"):
         campaign.corpus(tmp_path)
     with pytest.raises(UserError, match="a program cannot be read"):

@@ -321,6 +321,11 @@ def test_each_error_has_a_case() -> None:
 
 # Where no source says anything, nothing is found.
 UNDEFINED = {
+    "reclaim of what was held": (
+        "0 map A 0 2 anon\n0 write A 0 2\n0 hold A 0\nreclaim\nreclaim\n0 drop\nswap on",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\n"
+        "o 2 ok\no 3 ok\no 4 ok\no 5 ok\no 6 ok\n",
+    ),
     "a mark after a move": (
         "0 map A 0 2 anon\n0 write A 0 2\n0 wp A 0 2\n0 move A 0 2 B 0 move",
         f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nm 0 A 0 2*pxw:t1@A0\n"
@@ -390,3 +395,12 @@ def test_programs_end_with_reclaim_and_nothing_held() -> None:
     ]
     assert epilogue.added(longer) == longer
     assert epilogue.added(ops * 47) == ops * 47
+
+
+def test_without_swap_pages_stay_in_memory() -> None:
+    ops = program.parse("0 map A 0 2 anon\n0 write A 0 2\nreclaim\nreclaim")
+    record = f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\n"
+    there, swapped = (read(f"{record}{last}o 3 ok\n") for last in ("", "m 0 A 0 2*s\n"))
+    assert judge(ops, there, soft_dirty=False)[0].rule is rules.RECLAIMABLE
+    assert judge(ops, there, soft_dirty=False, swapping=False) == []
+    assert judge(ops, swapped, soft_dirty=False, swapping=False)[0].rule is rules.SWAPPED_OFF

@@ -122,6 +122,18 @@ def test_a_broken_promise_is_shrunk_written_and_counted(
     assert "×3" in capsys.readouterr().out
 
 
+def test_what_a_program_is_known_to_break_is_no_finding(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = made(tmp_path, "lose")
+    known = {0: "what is written stays", 1: "locked"}
+    one.run(CampaignOptions(given={0: SWAPPED, 1: SWAPPED[:3], 2: SWAPPED}, known=known), QUIET)
+    assert one.tally.known == 1
+    assert [found.number for found in one.findings] == [1]
+    report.show(one, as_json=False)
+    assert "1 broke what is known" in " ".join(capsys.readouterr().out.split())
+
+
 def test_what_does_not_break_again_is_no_finding(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fuzz_records import side
 
 from quire.boot import machine
 from quire.fuzz import runner
@@ -70,6 +72,13 @@ def test_a_guest_that_says_nothing_for_long_hangs(
     with pytest.raises(runner.Silent, match="the guest hangs"):
         look()
     assert len(ticks) == 4
+
+
+def test_the_executor_is_told_what_to_swap_to(tmp_path: Path) -> None:
+    target = side(tmp_path, has_series=False)
+    assert (target.init, target.label) == (("fuzz",), "stock")
+    target = replace(target, swap=runner.BLOCK)
+    assert (target.init, target.label) == (("fuzz", "swap=block"), "stock swap=block")
 
 
 def test_records_are_kept_as_they_were(tmp_path: Path) -> None:

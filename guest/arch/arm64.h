@@ -12,6 +12,8 @@
 
 /* PTEs of one contpte block, with 4 KiB pages. */
 #define ARCH_BLOCK	16ul
+/* Such a block has one accessed and one dirty state. */
+#define ARCH_BLOCK_STATE	1
 
 /* The return from a function, and the bytes of a marker and a return. */
 #define ARCH_RETURN	"ret"

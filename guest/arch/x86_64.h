@@ -15,6 +15,7 @@
  * do.
  */
 #define ARCH_BLOCK	16ul
+#define ARCH_BLOCK_STATE	0
 
 /* The return from a function, and the bytes of a marker and a return. */
 #define ARCH_RETURN	"ret"

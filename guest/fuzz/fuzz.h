@@ -176,7 +176,6 @@ struct outcome_text outcome_fmt(const char *fmt, ...)
 /*
  * global.c: the initial state of every program, and what a program left behind.
  */
-void system_open(void);
 void system_reset(void);
 int system_cgroup(void);	/* a directory; actors are forked into it */
 /* Lines about leaks. Returns false when the next program needs a fresh boot. */

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "fuzz.h"
 #include "kernel/env.h"
+#include "main.h"
 #include "kernel/swap.h"
 #include "memory/folio.h"
 #include "proc/knob.h"
@@ -26,7 +27,6 @@
 #define KSM		"/sys/kernel/mm/ksm"
 #define FOLIOS		"/sys/kernel/mm/transparent_hugepage"
 #define SWAP_MIB	32
-#define SWAP_DEVICE	"/dev/zram0"
 
 /*
  * ksmd sleeps so long after a pass; we check more often. Without mergeable
@@ -42,6 +42,8 @@
 #define SWAPOFF_MS	400
 
 static int cgroup = -1;
+/* Its path; NULL: programs run without swap. */
+static const char *swap_device;
 static bool swapping;
 static unsigned long folio_kib;
 static bool smart;
@@ -79,7 +81,17 @@ static void allow_failures(void)
 	}
 }
 
-void system_open(void)
+/* Without a device swap stays off. */
+static void open_swap(enum swap_device device)
+{
+	if (device == SWAP_ZRAM)
+		swap_device = swap_on(SWAP_MIB);
+	else if (device == SWAP_BLOCK)
+		swap_device = swap_on_block(SWAP_MIB);
+	swapping = swap_device;
+}
+
+void system_open(enum swap_device device)
 {
 	struct sigaction action = { .sa_handler = on_alarm };
 
@@ -97,8 +109,7 @@ void system_open(void)
 	ksm_set("pages_to_scan", 1000000);	/* one batch is a whole pass */
 	folio_kib = 4;
 	/* swapoff leaves the area empty, so it can be reused. */
-	swap_on(SWAP_MIB);
-	swapping = true;
+	open_swap(device);
 	pins_open();
 }
 
@@ -141,8 +152,10 @@ static void set_smart(bool on)
 
 static void start_swapping(void)
 {
-	if (!swapping && swapon(SWAP_DEVICE, 0))
-		die_errno("cannot swap on " SWAP_DEVICE);
+	if (!swap_device || swapping)
+		return;
+	if (swapon(swap_device, 0))
+		die_errno("cannot swap on %s", swap_device);
 	swapping = true;
 }
 
@@ -164,7 +177,7 @@ static bool stop_swapping(void)
 	bool ok;
 
 	setitimer(ITIMER_REAL, &limit, NULL);
-	ok = !swapoff(SWAP_DEVICE);
+	ok = !swapoff(swap_device);
 	setitimer(ITIMER_REAL, &none, NULL);
 	if (ok)
 		swapping = false;
@@ -183,6 +196,8 @@ static struct outcome_text verb_swap(const struct op *op)
 {
 	bool on = !strcmp(op->word, "on");
 
+	if (on && !swap_device)
+		return outcome_fmt("ENODEV");
 	if (on == swapping)
 		return outcome_ok();
 	if (on)
@@ -234,12 +249,20 @@ static struct outcome_text verb_reclaim(const struct op *op
 	return outcome_ok();
 }
 
+static struct outcome_text verb_compact(const struct op *op __attribute__((unused)))
+{
+	env_drain_lru();
+	write_file("/proc/sys/vm/compact_memory", "1");
+	return outcome_ok();
+}
+
 const struct verb global_verbs[] = {
 	{ "folio", "n", .global = verb_folio, .setting = true },
 	{ "swap", "w", .global = verb_swap },
 	{ "smart", "w", .global = verb_smart, .setting = true },
 	{ "ksm", "n", .global = verb_ksm },
 	{ "reclaim", "", .global = verb_reclaim },
+	{ "compact", "", .global = verb_compact },
 	{ .name = NULL },
 };
 

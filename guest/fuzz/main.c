@@ -230,7 +230,7 @@ static void run_programs(char *text, bool cover)
 	}
 }
 
-int fuzz_main(enum counting counting)
+int fuzz_main(enum counting counting, enum swap_device device)
 {
 	char *text = read_programs();
 
@@ -239,7 +239,7 @@ int fuzz_main(enum counting counting)
 	record = malloc(RECORD_SIZE);
 	if (!record)
 		die("no memory for a record");
-	system_open();
+	system_open(device);
 	actors_open();
 	kmsg_open(&kmsg);
 	if (counting == COUNT_COVER)

@@ -8,8 +8,14 @@
  */
 enum counting { COUNT_NOTHING, COUNT_COVER, COUNT_COST };
 
+/* What `swap on` swaps to: compressed memory, a plain block device, or nothing. */
+enum swap_device { SWAP_ZRAM, SWAP_BLOCK, SWAP_NONE };
+
 /* Runs the programs of /programs; returns the exit status. */
-int fuzz_main(enum counting counting);
+int fuzz_main(enum counting counting, enum swap_device device);
+
+/* global.c: once, before the first program. */
+void system_open(enum swap_device device);
 
 /* region.c */
 void regions_arm(void);

@@ -51,6 +51,7 @@ const struct verb actor_verbs[] = {
 	{ "split", "R", .act = verb_split },
 	{ "idle", "R", .act = verb_idle, .ages = true },
 	{ "look", "R", .act = verb_look },
+	{ "migrate", "Rn", .act = verb_migrate },
 	{ "warm", "", .act = verb_warm, .setting = true },
 	{ "fail", "n", .act = verb_fail, .setting = true },
 	{ .name = NULL },

@@ -13,6 +13,7 @@ operation verb_map, verb_unmap, verb_protect, verb_move, verb_resize, verb_advis
 operation verb_lock, verb_unlock, verb_split;
 /* ops_access.c: pages */
 operation verb_write, verb_same, verb_word, verb_read, verb_idle, verb_look, verb_clear_refs;
+operation verb_migrate;
 /* ops_uffd.c */
 operation verb_watch, verb_wp, verb_unwp, verb_unwatch;
 

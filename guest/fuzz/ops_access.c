@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "kernel/env.h"
+#include "kernel/nodes.h"
 #include "memory/probe.h"
 #include "ops.h"
 #include "proc/idle.h"
@@ -119,4 +120,16 @@ struct outcome_text verb_look(struct actor *self __attribute__((unused)),
 			      const struct op *op)
 {
 	return for_each_idle(op, false);
+}
+
+/*
+ * Moves the folios of the pages to node 0 or 1. How many have moved is not
+ * compared: a folio that is partially mapped may be split first.
+ */
+struct outcome_text verb_migrate(struct actor *self __attribute__((unused)),
+				 const struct op *op)
+{
+	env_drain_lru();
+	return outcome_of(!node_move(0, op_range(op), op->count,
+				     op->number % 2));
 }

@@ -9,6 +9,9 @@
  * one word of each page. The entries are still read-only, although each page
  * has only one user again: each first write faults, and the kernel copies the
  * page or takes it over.
+ *
+ * cow-child-alive: the same while the child waits, and still maps all pages. Each
+ * first write copies the page.
  */
 #include <stdint.h>
 #include <sys/wait.h>
@@ -20,6 +23,7 @@
 #include "memory/pattern.h"
 #include "proc/pagemap.h"
 #include "process/child.h"
+#include "process/peer.h"
 #include "report/die.h"
 #include "run/bench.h"
 
@@ -50,6 +54,19 @@ static void setup_forked(void)
 	if (!pid)
 		_exit(STATUS_OK);
 	wait_child(pid, "the child that only exits");
+}
+
+static struct peer peer;
+
+static void setup_child_waits(void)
+{
+	setup();
+	if (!peer_fork(&peer)) {
+		peer_go(&peer);
+		peer_wait(&peer);
+		peer_end(&peer);
+	}
+	peer_wait(&peer);
 }
 
 static void run(void)
@@ -111,6 +128,13 @@ static void verify_writes(void)
 	verify();
 }
 
+static void verify_with_child(void)
+{
+	peer_turn(&peer);
+	peer_join(&peer, "the child that only waits");
+	verify_writes();
+}
+
 static const struct workload fork_workload = {
 	.name = "fork",
 	.summary = "fork of a written range, and the child's exit",
@@ -132,3 +156,14 @@ static const struct workload cow_after_fork = {
 	.verify = verify_writes,
 };
 QUIRE_WORKLOAD(cow_after_fork);
+
+static const struct workload cow_child_alive = {
+	.name = "cow-child-alive",
+	.summary = "the same, but the child still maps the pages",
+	.params = { PARAM_SIZE, { "mib", "32", NULL } },
+	.vmstat = { "pgfault", "pgreuse", "thp_split_page", "thp_split_pmd" },
+	.setup = setup_child_waits,
+	.run = run_writes,
+	.verify = verify_with_child,
+};
+QUIRE_WORKLOAD(cow_child_alive);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * A control: mprotect() of one writable, dirty MiB to read-only. No series is
- * meant to change its cost.
- */
+/* mprotect() of one writable, dirty MiB to read-only. */
 #include <sys/mman.h>
 
 #include "mib.h"
@@ -37,7 +34,7 @@ static void run(void)
 
 static const struct workload mprotect_workload = {
 	.name = "mprotect",
-	.summary = "control: mprotect of 1 MiB to read-only",
+	.summary = "mprotect of 1 MiB to read-only",
 	.params = MIB_PARAMS,
 	.vmstat = { "thp_split_page" },
 	.mthp = { "split", "split_deferred" },

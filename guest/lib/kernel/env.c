@@ -46,7 +46,26 @@ static struct {
 } knobs[] = {
 	{ .path = "/sys/kernel/mm/lru_gen/enabled" },
 	{ .path = "/proc/sys/vm/dirty_writeback_centisecs" },
+	{ .path = "/sys/kernel/mm/transparent_hugepage/enabled" },
 };
+
+/* "always [madvise] never" is a list with the value in brackets. */
+static ssize_t read_knob(const char *path, char *value, size_t size)
+{
+	ssize_t len = read_file(path, value, size);
+	char *from, *to;
+
+	if (len <= 0)
+		return len;
+	from = strchr(value, '[');
+	to = strchr(value, ']');
+	if (from && to > from) {
+		len = to - from - 1;
+		memmove(value, from + 1, len);
+		value[len] = 0;
+	}
+	return len;
+}
 
 static void reset_knobs(void)
 {
@@ -54,7 +73,7 @@ static void reset_knobs(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(knobs); i++) {
-		if (read_file(knobs[i].path, now, sizeof(now)) <= 0)
+		if (read_knob(knobs[i].path, now, sizeof(now)) <= 0)
 			continue;
 		if (!knobs[i].value[0])
 			memcpy(knobs[i].value, now, sizeof(now));

@@ -21,6 +21,7 @@
 #define ZRAM_SYSFS	"/sys/block/zram0"
 #define ZRAM_DEVICE	"/dev/zram0"
 #define BLOCK_NAME	"swap"
+#define BLOCK_DEVICE	"/dev/" BLOCK_NAME
 #define SPARE_SYSFS	"/sys/block/zram1"
 #define OFF_MS		5000u	/* far longer than swapoff needs */
 
@@ -56,26 +57,27 @@ static void format_swap(const char *device, unsigned long pages)
 		die_errno("cannot flush %s", device);
 }
 
-static void format_and_enable(const char *device, unsigned long mib)
+static const char *format_and_enable(const char *device, unsigned long mib)
 {
 	format_swap(device, mib * MIB / PAGE_SIZE);
 	if (swapon(device, 0))
 		die_errno("cannot swap on %s", device);
+	return device;
 }
 
-void swap_on(unsigned long mib)
+const char *swap_on(unsigned long mib)
 {
 	write_file(ZRAM_SYSFS "/disksize", "%luM", mib);
-	format_and_enable(ZRAM_DEVICE, mib);
+	return format_and_enable(ZRAM_DEVICE, mib);
 }
 
-void swap_on_block(unsigned long mib)
+const char *swap_on_block(unsigned long mib)
 {
 	const struct nullb device = { .name = BLOCK_NAME, .mib = mib };
 
 	nullb_create(&device);
 	nullb_fill(&device);
-	format_and_enable("/dev/" BLOCK_NAME, mib);
+	return format_and_enable(BLOCK_DEVICE, mib);
 }
 
 static void on_alarm(int sig __attribute__((unused)))

@@ -8,10 +8,13 @@
 
 #include <stddef.h>
 
-/* Makes /dev/zram0 a swap device of that many MiB, and enables it. */
-void swap_on(unsigned long mib);
+/*
+ * Makes /dev/zram0 a swap device of that many MiB, and enables it. Returns its
+ * path.
+ */
+const char *swap_on(unsigned long mib);
 /* The same on a null_blk device (nullb.h), once per boot and until its end. */
-void swap_on_block(unsigned long mib);
+const char *swap_on_block(unsigned long mib);
 /*
  * Swaps everything in, disables swap and resets the device. Dies if that does
  * not end.

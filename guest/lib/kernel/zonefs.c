@@ -104,6 +104,11 @@ int zonefs_file(unsigned long mib, size_t len, unsigned long kib)
 
 	/* The flusher thread must not clean the folios. */
 	write_file("/proc/sys/vm/dirty_writeback_centisecs", "0");
+	/*
+	 * On 7.3 khugepaged collapses the folios of writable files. The first
+	 * process to enter its list wakes it, whatever its intervals are.
+	 */
+	write_file("/sys/kernel/mm/transparent_hugepage/enabled", "never");
 	file = open(path, O_RDWR | O_CLOEXEC);
 	if (file < 0)
 		die_errno("cannot open %s", path);

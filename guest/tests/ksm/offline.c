@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "kernel/nodes.h"
 #include "ksm.h"
 #include "proc/knob.h"
 #include "process/map.h"
@@ -73,9 +74,17 @@ KSM_CASES(memory_offline)
 
 	if (!have_movable_zone())
 		SKIP("no ZONE_MOVABLE; boot with movablecore=1G to have it");
+	/*
+	 * Two nodes meet in the middle of a block, which stays online. The end
+	 * of memory is in the second.
+	 */
+	if (nodes_two())
+		nodes_allocate_from(1);
 	take_ballast();
 	all = pair_merged(kind);
 	unmap(BALLAST_ADDR, BALLAST);
+	if (nodes_two())
+		nodes_allocate_from(-1);
 	places_add_fork(&all, NULL, crew_fork(NULL));
 	pfn = places_merged(&all);
 	block_path(path, sizeof(path), pfn);

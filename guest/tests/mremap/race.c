@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "mremap.h"
 #include "proc/knob.h"
 #include "process/cpu.h"
+#include "process/map.h"
 
 #define SWAP_MIB	64
 #define MOVES		150
@@ -28,6 +30,8 @@ struct race {
 	size_t pages;
 	uint64_t *value;	/* what the writer last wrote to each page */
 	unsigned long rounds;
+	unsigned long begun;	/* rounds that first_writer() may begin */
+	char *drain;		/* a page of its own */
 	bool end;
 };
 
@@ -156,6 +160,77 @@ QUIRE_CASE_SIZES(mremap, race_writer, ALL_SIZES)
 QUIRE_CASE_SIZES(mremap, race_writer_unaligned, ALL_SIZES)
 {
 	race_with_writer(kib, 5);
+}
+
+/*
+ * Each page is freed lazily and clean. The first write makes its entry dirty,
+ * by the hardware and maybe just then, when the entry moves. A page that lost
+ * the mark would be dropped.
+ */
+#define FIRST_WRITES	40u
+
+static unsigned long rounds_begun(struct race *race)
+{
+	return __atomic_load_n(&race->begun, __ATOMIC_SEQ_CST);
+}
+
+static void *first_writer(void *arg)
+{
+	struct race *race = arg;
+	size_t n;
+
+	stay_on_cpu(cpu_count() - 1);
+	while (!ended(race)) {
+		if (rounds_begun(race) == race->rounds)
+			continue;
+		for (n = 0; n < race->pages; n++) {
+			write_somewhere(race, n, race->rounds + 1);
+			race->value[n] = race->rounds + 1;
+		}
+		__atomic_add_fetch(&race->rounds, 1, __ATOMIC_SEQ_CST);
+	}
+	return NULL;
+}
+
+static void free_lazily(struct race *race)
+{
+	size_t n;
+
+	for (n = 0; n < race->pages; n++)
+		pattern_write_page(page_at(race->place[0], n), SEED, n);
+	if (madvise(race->place[0], race->pages * PAGE_SIZE, MADV_FREE) ||
+	    madvise(race->drain, PAGE_SIZE, MADV_COLD))
+		die_errno("MADV_FREE or MADV_COLD");
+}
+
+QUIRE_CASE_SIZES(mremap, race_first_write, 4, 64)
+{
+	size_t pages = range_pages(kib), n;
+	struct race race = { .pages = pages, .drain = map_anon(NULL, PAGE_SIZE) };
+	pthread_t thread;
+	uint64_t word;
+
+	swap_on(SWAP_MIB);
+	race.place[0] = range_filled(SRC_BASE, pages, kib);
+	race.place[1] = range_hole(page_at(DST_BASE, BLOCK + 3), pages);
+	start(&race, &thread, first_writer);
+	while (race.begun < FIRST_WRITES) {
+		free_lazily(&race);
+		__atomic_add_fetch(&race.begun, 1, __ATOMIC_SEQ_CST);
+		while (__atomic_load_n(&race.rounds, __ATOMIC_SEQ_CST) <
+		       race.begun)
+			move_about(&race, 1);
+		page_out(race.place[0], pages * PAGE_SIZE);
+		for (n = 0; n < pages; n++) {
+			word = 0;
+			if (probe_read(word_at(&race, 0, n), &word))
+				die("page %zu is not mapped", n);
+			EXPECT(word == race.begun,
+			       "page %zu was dropped after a write", n);
+		}
+	}
+	finish(&race, thread);
+	expect_guards();
 }
 
 /* Only this process is in a memory cgroup, which can be told to reclaim. */

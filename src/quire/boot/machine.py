@@ -25,6 +25,9 @@ STOPS, WATCH, LOCKS = "stops.txt", "watch.txt", "locks.txt"
 # Always print warnings and worse messages; a stack dump has level "warning".
 QUIET = 5
 CHATTY = 7
+# Split the memory into two nodes where possible: some programs migrate pages between nodes.
+NODES = ("numa=fake=2",)
+EMULATES_NODES = "CONFIG_NUMA_EMU"
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,11 @@ class Machine:
         """Write the files that the plugin reads."""
         for _, file, names in self._names():
             process.do((directory / file).write_text, "".join(f"{name}\n" for name in names))
+
+
+def nodes(kernel: Kernel) -> tuple[str, ...]:
+    """The parameter that splits the memory, if this kernel supports it."""
+    return NODES if kernel.enables(EMULATES_NODES) else ()
 
 
 def boot(machine: Machine, directory: Path, tick: Callable[[], None] | None = None) -> Results:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from quire.arch import Architecture, requirements
 from quire.boot import machine
-from quire.fuzz import campaign, detection, report, selection
+from quire.fuzz import campaign, detection, report, runner, selection
 from quire.fuzz.campaign import Campaign, CampaignOptions
 from quire.fuzz.cost import allowed, meter, watch
 from quire.fuzz.cost import detection as costs_detection
@@ -67,6 +67,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add("--faults", action="store_true", help=text)
     text = "do not count coverage, nor choose programs by it"
     add("--no-coverage", action="store_true", help=text)
+    text = "what programs swap to: compressed memory (default), a plain block device, nothing"
+    add("--swap", choices=runner.SWAPS, default=runner.ZRAM, help=text)
     add("--output", type=Path, metavar="DIR", help="findings go there (default: build/fuzz/)")
     add("--json", action="store_true", help="print JSON")
 
@@ -99,7 +101,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     guided = not given and not arguments.no_coverage and not arguments.cost
 
     def attend(arch: Architecture) -> list[str]:
-        pair = _pair(session, arch, sides, excused, noise=arguments.noise)
+        pair = _pair(session, arch, sides, excused, arguments)
         if arguments.faults:
             campaign.require_faults(pair)
         guide = Guide(session, pair, sides.series, output / arch.name) if guided else None
@@ -128,8 +130,17 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 def _options(session: Session, arguments: argparse.Namespace) -> CampaignOptions:
     files = campaign.corpus(session.project.root) if arguments.corpus else arguments.replay
     limit = campaign.PROGRAMS if arguments.programs is None else arguments.programs
-    faults, given = arguments.faults, campaign.read(files)
-    return CampaignOptions(limit, arguments.seed, arguments.findings, faults, given)
+    given, known = campaign.read(files)
+    # A program to replay shows what it breaks.
+    known = known if arguments.corpus else {}
+    return CampaignOptions(
+        limit,
+        arguments.seed,
+        arguments.findings,
+        arguments.faults,
+        given,
+        known=known,
+    )
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -160,7 +171,8 @@ def _oracle(session: Session, arguments: argparse.Namespace, output: Path) -> in
     options = _options(session, arguments)
 
     def attend(arch: Architecture) -> list[str]:
-        hunt = PromiseHunt(campaign.target(session, arch, tree, "oracle"), output / arch.name)
+        target = campaign.target(session, arch, tree, "oracle", arguments.swap)
+        hunt = PromiseHunt(target, output / arch.name)
         hunt.run(options, session.progress)
         promises.show(hunt, as_json=arguments.json)
         return hunt.problems
@@ -176,12 +188,16 @@ def _oracle(session: Session, arguments: argparse.Namespace, output: Path) -> in
 
 
 def _pair(
-    session: Session, arch: Architecture, sides: Sides, excused: Excuses, *, noise: bool
+    session: Session,
+    arch: Architecture,
+    sides: Sides,
+    excused: Excuses,
+    arguments: argparse.Namespace,
 ) -> Pair:
     """Both sides; for the noise, side a twice, and the second in another order."""
-    a = campaign.target(session, arch, sides.a.tree)
-    if not noise:
-        b = campaign.target(session, arch, sides.b.tree)
+    a = campaign.target(session, arch, sides.a.tree, swap=arguments.swap)
+    if not arguments.noise:
+        b = campaign.target(session, arch, sides.b.tree, swap=arguments.swap)
         return Pair(a, b, session.jobs, excuses=excused)
     again = replace(a, directory=machine.workdir(session.cache, f"fuzz-{arch.name}-noise"))
     return Pair(a, replace(again, backwards=True), session.jobs)
@@ -225,11 +241,13 @@ def _seeded_promises(
     bugs = chosen.bugs(seeded.read(where / "bugs"), arguments.seeded)
     tree = seeded.tree_with_bugs(session.cache, sides, where)
     limit = promise_detection.PROGRAMS if arguments.programs is None else arguments.programs
+    given, _ = campaign.read(campaign.corpus(session.project.root))
 
     def attend(arch: Architecture) -> list[str]:
         target = campaign.target(session, arch, tree, "oracle")
         seen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
-        search = PromiseSearch(target, output / arch.name, arguments.seed, limit, chosen.left_out)
+        out, shrinks = output / arch.name, arguments.findings > 0
+        search = PromiseSearch(target, out, arguments.seed, limit, chosen.left_out, given, shrinks)
         results = promise_detection.look_for_all(search, seen, session.progress)
         promises.show_bugs(arch, results, as_json=arguments.json)
         return [f"{arch.name}: {result.bug.name}" for result in results if result.missed]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from quire.fuzz.coverage.guide import Guide
 from quire.fuzz.generate import generator
 from quire.fuzz.language import program
 from quire.fuzz.language.program import Program
-from quire.fuzz.runner import Records, Target
+from quire.fuzz.runner import ZRAM, Records, Target
 from quire.fuzz.triage import Finding, Pair, Tally
 from quire.host.errors import UserError
 from quire.host.progress import Progress
@@ -28,6 +29,8 @@ from quire.source.tree import Tree
 BATCH = 500
 PROGRAMS = 1000
 FAULTS = "CONFIG_FAULT_INJECTION"
+# A comment in a program of the corpus: a promise that Linux is known to break.
+_BREAKS = re.compile(r"^# breaks: (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,8 @@ class CampaignOptions:
     """Which programs run: how many, from which seed, and when to stop.
 
     With `findings` 0 all programs run, and what is dearer is listed, not shrunk. `faults` lets
-    allocations fail. `given` are programs from files, which run in place of
-    generated ones.
+    allocations fail, `migrating` lets pages migrate. `given` are programs from files, which run in
+    place of generated ones. `known`: the rules of the oracle that some of them are known to break.
     """
 
     programs: int = PROGRAMS
@@ -44,6 +47,8 @@ class CampaignOptions:
     findings: int = 5
     faults: bool = False
     given: Mapping[int, Program] = field(default_factory=dict)
+    migrating: bool = False
+    known: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -55,7 +60,7 @@ class CampaignOptions:
         if self.given:
             return self.given[number]
         seed = self.seed + number
-        ops = generator.following(seed, pool)
+        ops = generator.following(seed, pool, migrating=self.migrating)
         return generator.with_faults(seed, ops) if self.faults else ops
 
 
@@ -144,15 +149,17 @@ class Campaign:
             progress.say(f"dearer {found.number}: {found.title}")
 
 
-def target(session: Session, arch: Architecture, tree: Tree, use: str = "fuzz") -> Target:
+def target(
+    session: Session, arch: Architecture, tree: Tree, use: str = "fuzz", swap: str = ZRAM
+) -> Target:
     """A side: the kernel of a tree with our guest, both built, and where its boots log.
 
-    `use` keeps the logs of different commands apart.
+    `use` keeps the logs of different commands apart. `swap` is one of runner.SWAPS.
     """
     kernel = session.kernel(arch, tree)
     built = session.guest(kernel)
     name = f"{use}-{arch.name}-{tree.path.parent.name}"
-    return Target(kernel, built, machine.workdir(session.cache, name))
+    return Target(kernel, built, machine.workdir(session.cache, name), swap=swap)
 
 
 def require_faults(pair: Pair) -> None:
@@ -173,12 +180,17 @@ def corpus(root: Path) -> list[Path]:
     return files
 
 
-def read(files: Sequence[Path]) -> dict[int, Program]:
-    """Programs from files, numbered. UserError for a file or a line that cannot be read."""
+def read(files: Sequence[Path]) -> tuple[dict[int, Program], dict[int, str]]:
+    """Programs from files, numbered, and the rules that they say they break.
+
+    UserError for a file or a line that cannot be read.
+    """
     try:
-        texts = [(path, path.read_text()) for path in files]
+        texts = [path.read_text() for path in files]
     except OSError as error:
         raise UserError(
             "a program cannot be read", str(error), "name a file that is there"
         ) from error
-    return {number: program.parse(text, str(path)) for number, (path, text) in enumerate(texts)}
+    programs = {n: program.parse(text, str(files[n])) for n, text in enumerate(texts)}
+    found = {n: _BREAKS.search(text) for n, text in enumerate(texts)}
+    return programs, {n: match[1] for n, match in found.items() if match}

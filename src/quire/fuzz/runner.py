@@ -34,6 +34,9 @@ SILENT_SECONDS = 150.0
 # An endless loop in the kernel becomes a panic after 3 virtual seconds, the least possible.
 STALLS = ("rcupdate.rcu_cpu_stall_timeout=3", "sysctl.kernel.panic_on_rcu_stall=1")
 
+# What programs swap to; the executor knows the words. `block` is a null_blk device.
+ZRAM, BLOCK, NONE = SWAPS = ("zram", "block", "none")
+
 Records = dict[int, Record]
 # Gets each record as soon as it is complete; True ends the boot.
 Watch = Callable[[int, Record], bool]
@@ -66,7 +69,7 @@ class Counting:
 class Target:
     """A kernel to run programs on, its guest, and the directory where its boots leave their logs.
 
-    `parameters` go to the kernel. `boots` and `seconds` are totals.
+    `parameters` go to the kernel. `swap` is one of SWAPS. `boots` and `seconds` are totals.
     """
 
     kernel: Kernel
@@ -74,6 +77,7 @@ class Target:
     directory: Path
     parameters: tuple[str, ...] = ()
     counting: Counting | None = None
+    swap: str = ZRAM
     # The programs of a boot run from the last to the first.
     backwards: bool = False
     boots: int = 0
@@ -81,8 +85,17 @@ class Target:
 
     @property
     def label(self) -> str:
-        """The name of the side in reports and logs: the tree, and further kernel parameters."""
-        return " ".join((self.kernel.tree.label, *self.parameters))
+        """The name of the side in reports and logs: the tree, and what is not as usual."""
+        return " ".join((self.kernel.tree.label, *self.parameters, *self._swap))
+
+    @property
+    def init(self) -> tuple[str, ...]:
+        """The words of the executor."""
+        return ("fuzz", *((self.counting.word,) if self.counting else ()), *self._swap)
+
+    @property
+    def _swap(self) -> tuple[str, ...]:
+        return (f"swap={self.swap}",) if self.swap != ZRAM else ()
 
 
 class Enough(Exception):
@@ -182,7 +195,7 @@ def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
     return Machine(
         target.kernel,
         Guest(target.guest.arch, initrd, ""),
-        ("fuzz", counting.word) if counting else ("fuzz",),
+        target.init,
         plugin=counting.plugin if counting else None,
         symbols=counting.symbols if counting else None,
         stream=counting.stream if counting else False,
@@ -192,7 +205,12 @@ def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
         lean=True,
         timeout=BOOT_SECONDS + PROGRAM_SECONDS * len(programs),
         loglevel=CHATTY,
-        parameters=STALLS + target.parameters + (counting.parameters if counting else ()),
+        parameters=(
+            *STALLS,
+            *machine.nodes(target.kernel),
+            *target.parameters,
+            *(counting.parameters if counting else ()),
+        ),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from quire.arch import Architecture
+from quire.boot import machine
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
 from quire.kselftest import build, output, runs
@@ -15,10 +16,6 @@ from quire.session import Session
 from quire.source.base import Base
 from quire.test import suite
 from quire.test.suite import BootOptions, Verdict
-
-# Split the memory into two nodes where possible: some programs migrate pages between nodes.
-NODES = ("numa=fake=2",)
-EMULATES_NODES = "CONFIG_NUMA_EMU"
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,11 @@ class Selftests:
     ) -> Verdict:
         """Boot, and run the runs whose names match the patterns."""
         boot = suite.prepare(
-            kernel, self.guest(session, kernel), ("selftests", *patterns), options, nodes(kernel)
+            kernel,
+            self.guest(session, kernel),
+            ("selftests", *patterns),
+            options,
+            machine.nodes(kernel),
         )
         outcome, work = suite.attend(session, boot, seen, resume=options.resume)
         report = output.outer(outcome.other)
@@ -55,8 +56,3 @@ def choose(session: Session, base: Base, arch: Architecture) -> Selftests:
     """The runs in the table that this base and architecture support."""
     table = runs.read(session.project.guest / "selftests/runs")
     return Selftests(runs.choose(table, base.path, arch))
-
-
-def nodes(kernel: Kernel) -> tuple[str, ...]:
-    """The parameter that splits the memory, if this kernel supports it."""
-    return NODES if kernel.enables(EMULATES_NODES) else ()

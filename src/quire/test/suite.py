@@ -124,7 +124,9 @@ def run(
     contradicts its report.
     """
     program = session.guest(kernel)
-    machine_ = prepare(kernel, program, ("test", *patterns), options, (MOVABLE,))
+    machine_ = prepare(
+        kernel, program, ("test", *patterns), options, (MOVABLE, *machine.nodes(kernel))
+    )
     outcome, work = attend(session, machine_, seen, resume=options.resume)
     report = ktap.parse(outcome.other)
     check(outcome, report, work, "check the pattern: quire test --list")

@@ -42,6 +42,7 @@ class Draw:
     ops: list[Op] = field(default_factory=list)
     areas: dict[int, list[Area]] = field(default_factory=lambda: {0: []})
     weights: dict[str, float] = field(default_factory=dict)
+    migrating: bool = False
 
     @property
     def folio_pages(self) -> int:

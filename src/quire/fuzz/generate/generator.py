@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Programs from a seed: large folios on the paths that the series changes.
 
-A program has a theme (mremap, lazyfree, swap-out, KSM), which weights the operations.
+A program has a theme (mremap, lazyfree, swap-out, KSM, migration), which weights the operations.
 """
 
 from __future__ import annotations
@@ -43,13 +43,20 @@ THEMES: dict[str, tuple[float, dict[str, float]]] = {
                   "reclaim": 5, "idle": 2, "look": 2, "move": 4, "merge": 4}),
     "mixed": (1, {}),
 }  # fmt: skip
+# Only for the oracle. Stock splits a folio before it moves a second time, so that two sides differ
+# in all that follows.
+MIGRATING: dict[str, tuple[float, dict[str, float]]] = {
+    "migrate": (3, {"migrate": 14, "compact": 0.5, "dontfork": 2, "dofork": 2, "pin": 1,
+                    "hold": 1, "free": 3, "word": 1}),
+}  # fmt: skip
 
 
-def generate(seed: int) -> Program:
-    """The program of a seed."""
+def generate(seed: int, *, migrating: bool = False) -> Program:
+    """The program of a seed; if wanted, it may migrate pages."""
     rng = random.Random(seed)
-    theme = pick(rng, {name: weight for name, (weight, _) in THEMES.items()})
-    draw = Draw(rng, theme, weights={**COMMON, **THEMES[theme][1]})
+    themes = {**THEMES, **MIGRATING} if migrating else THEMES
+    theme = pick(rng, {name: weight for name, (weight, _) in themes.items()})
+    draw = Draw(rng, theme, weights={**COMMON, **themes[theme][1]}, migrating=migrating)
     draw.set_folio(pick(rng, FOLIO_WEIGHTS))
     draw.map(0, None if rng.random() < 0.25 else "anon")
     if theme == "ksm":
@@ -59,12 +66,12 @@ def generate(seed: int) -> Program:
     return tuple(draw.ops[:MAX_OPS])
 
 
-def following(seed: int, pool: Sequence[Program]) -> Program:
+def following(seed: int, pool: Sequence[Program], *, migrating: bool = False) -> Program:
     """The program of a seed, or often a mutant of the pool: programs that reached new code."""
     rng = random.Random(f"{seed} from the pool")
     if pool and rng.random() < SHARE_OF_POOL:
         return mutate(rng, rng.choice(pool), rng.choice(pool))
-    return generate(seed)
+    return generate(seed, migrating=migrating)
 
 
 def with_faults(seed: int, program: Program) -> Program:
@@ -170,6 +177,11 @@ def _clear_refs(draw: Draw, actor: int) -> None:
     draw.add("clear-refs", actor, number=draw.rng.choice([1, 4, 4]))
 
 
+def _migrate(draw: Draw, actor: int) -> None:
+    where = draw.part(draw.area(actor).where)
+    draw.add("migrate", actor, range=where, number=draw.rng.choice([0, 1, 1]))
+
+
 def _switch(verb: str) -> Callable[[Draw, int], None]:
     return lambda draw, _actor: draw.add(verb, word=draw.rng.choice(["on", "off"]))
 
@@ -195,6 +207,8 @@ STEPS: dict[str, Callable[[Draw, int], object]] = {
     "warm": lambda draw, actor: draw.add("warm", actor),
     "watch": lambda draw, actor: draw.add("watch", actor),
     "reclaim": lambda draw, _actor: draw.add("reclaim"),
+    "compact": lambda draw, _actor: draw.add("compact"),
+    "migrate": _migrate,
     "recipe": recipe,
     "ksm": lambda draw, _actor: draw.add("ksm", number=draw.rng.choice(PASSES)),
 }

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from quire.fuzz.generate import ksm, lazyfree, mixers, moves, reclaim, swapout
+from quire.fuzz.generate import ksm, lazyfree, migrate, mixers, moves, reclaim, swapout
 from quire.fuzz.generate.draw import Area, Draw
 from quire.fuzz.language.program import Range
 
@@ -68,6 +68,13 @@ ACTIONS: dict[str, dict[Action, int]] = {
         ksm.again: 2,
         ksm.onto: 2,
     },
+    "migrate": {
+        migrate.away: 3,
+        migrate.and_back: 4,
+        migrate.pinned: 2,
+        migrate.compacted: 1,
+        reclaim.two_tables: 1,
+    },
     "mixed": {
         moves.whole: 1,
         reclaim.page_out: 1,
@@ -87,8 +94,12 @@ def recipe(draw: Draw, actor: int) -> None:
     if draw.rng.random() < 0.85 and actor in draw.areas:
         if draw.rng.random() < 0.15:
             draw.add("warm", actor)
-        theme = draw.theme if draw.rng.random() < 0.8 else draw.rng.choice(list(ACTIONS))
+        theme = draw.theme if draw.rng.random() < 0.8 else draw.rng.choice(_themes(draw))
         _one_of(draw, ACTIONS[theme])(draw, actor, area)
+
+
+def _themes(draw: Draw) -> list[str]:
+    return [name for name in ACTIONS if name != "migrate" or draw.migrating]
 
 
 def _one_of(draw: Draw, table: Mapping[T, int]) -> T:

@@ -54,6 +54,7 @@ VERBS = {
     "ksm": Verb("n", actor=False),
     "smart": Verb("w", actor=False, words=SWITCH),
     "reclaim": Verb("", actor=False),
+    "compact": Verb("", actor=False),
     "map": Verb("Rw", words=MAPPINGS),
     "unmap": Verb("R"),
     "write": Verb("R"),
@@ -80,6 +81,7 @@ VERBS = {
     "split": Verb("R"),
     "idle": Verb("R"),
     "look": Verb("R"),
+    "migrate": Verb("Rn"),
     "warm": Verb(""),
     "fail": Verb("n"),
 }

@@ -37,6 +37,15 @@ def mappings(process: Process, mapped: Mapping[Place, Mapped], slot: str) -> Ite
             yield rules.MAPPED, f"{where} is page {seen.at:x} of the file, not {wanted.at:x}"
         elif wanted.locked is not None and wanted.locked != seen.locked:
             yield rules.MAPPED, f"{where} is {'' if seen.locked else 'not '}locked"
+    yield from _locked(here, mapped)
+
+
+def _locked(here: Mapping[Place, Page], mapped: Mapping[Place, Mapped]) -> Iterator[Seen]:
+    """No page of a locked mapping is in swap. What never was in memory may be."""
+    loose = {seen.mapping for at, seen in mapped.items() if at not in here or not here[at].resident}
+    for place, seen in mapped.items():
+        if seen.swapped and seen.mapping not in loose and seen.mapping == place[1]:
+            yield rules.LOCKED, f"{place[0]} {place[1]}: a page of the mapping is in swap"
 
 
 def locked_sum(process: Process, counters: str, locked: int) -> Iterator[Seen]:
@@ -75,7 +84,10 @@ def _mark(page: Page, seen: record.Page, _memory: Memory) -> Seen | None:
 
 
 def _resident(page: Page, seen: record.Page, _memory: Memory) -> Seen | None:
-    return (rules.LOCKED, "not present") if page.resident and seen.state[0] != "p" else None
+    # A page of an object may be in memory and not in the page table.
+    if not page.resident or page.shared or page.behind or seen.state[0] == "p":
+        return None
+    return rules.LOCKED, "not present"
 
 
 def _soft_dirty(page: Page, seen: record.Page, memory: Memory) -> Seen | None:

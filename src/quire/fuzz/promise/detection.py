@@ -36,23 +36,48 @@ Detection = seeking.Detection[Finding]
 
 @dataclass
 class Search:
-    """The programs that look for bugs, the same for each, on a kernel that has all of them."""
+    """The programs that look for bugs, the same for each, on a kernel that has all of them.
+
+    Those of the corpus come first, as a boot of their own. `limit` counts generated ones.
+    Without `shrinks`, the first program that shows a bug is neither repeated nor shrunk.
+    """
 
     target: Target
     output: Path
     seed: int
     limit: int
     left_out: Mapping[str, str] = field(default_factory=dict)
+    corpus: Mapping[int, Program] = field(default_factory=dict)
+    shrinks: bool = True
+    # By boot: which break a promise without any bug.
+    odd: dict[int, frozenset[int]] = field(default_factory=dict)
 
-    def programs(self, start: int) -> dict[int, Program]:
+    @property
+    def boots(self) -> range:
+        """The boots that look for a bug; the corpus is boot 0."""
+        return range(0 if self.corpus else 1, 1 + -(-self.limit // BATCH))
+
+    def programs(self, boot: int) -> dict[int, Program]:
         """A boot's worth of programs."""
+        if not boot:
+            return {n: epilogue.added(ops) for n, ops in self.corpus.items()}
+        first, start = len(self.corpus), (boot - 1) * BATCH
         numbers = range(start, min(start + BATCH, self.limit))
-        return {n: epilogue.added(generator.generate(self.seed + n)) for n in numbers}
+        return {first + n: epilogue.added(generator.generate(self.seed + n)) for n in numbers}
 
     def hunt(self, bug: Bug | None) -> Hunt:
         """A hunt on the kernel with this bug, or without any."""
         parameters = (f"{PARAMETER}={bug.name}",) if bug else ()
         return Hunt(replace(self.target, parameters=parameters), self.output)
+
+    def even(self, boot: int) -> dict[int, Program]:
+        """A boot's worth of programs, but for those that break a promise without any bug."""
+        programs = self.programs(boot)
+        if boot not in self.odd:
+            control = self.hunt(None)
+            records = runner.run(control.target, programs)
+            self.odd[boot] = frozenset(control.judge(programs, records))
+        return {n: ops for n, ops in programs.items() if n not in self.odd[boot]}
 
 
 def look_for_all(search: Search, bugs: Sequence[Bug], progress: Progress) -> list[Detection]:
@@ -64,37 +89,37 @@ def look_for_all(search: Search, bugs: Sequence[Bug], progress: Progress) -> lis
 
 def look_for(search: Search, bug: Bug) -> Detection:
     """Look for one bug: the first program that breaks a promise with it and not without it."""
-    hunt, control = search.hunt(bug), search.hunt(None)
-    done = 0
-    for start in range(0, search.limit, BATCH):
-        programs = search.programs(start)
-        left = dict(programs)
+    hunt = search.hunt(bug)
+    for boot in search.boots:
+        left = search.even(boot)
         while left:
             shown = _first(hunt, left)
-            if shown is None:
+            if not shown:
                 break
-            found = _investigate(hunt, control, shown, left[shown])
+            found = _shrunk(hunt, shown) if search.shrinks else shown
             if found:
-                return Detection(bug, shown + 1, found)
-            left = {number: ops for number, ops in left.items() if number > shown}
-        done += len(programs)
-    return Detection(bug, done)
+                return Detection(bug, found.number + 1, found)
+            left = {number: ops for number, ops in left.items() if number > shown.number}
+    return Detection(bug, len(search.corpus) + search.limit)
 
 
-def _first(hunt: Hunt, programs: Mapping[int, Program]) -> int | None:
-    """The first program that breaks a promise; nothing behind it runs."""
+def _first(hunt: Hunt, programs: Mapping[int, Program]) -> Finding | None:
+    """The first program that breaks a promise, as it is; nothing behind it runs."""
 
     def breaks(number: int, record: Record) -> bool:
         return bool(hunt.broken(programs[number], record))
 
     records = runner.run(hunt.target, programs, LOSSES, breaks)
-    return next((number for number, found in records.items() if breaks(number, found)), None)
+    for number, record in records.items():
+        program = programs[number]
+        broken = tuple(hunt.broken(program, record))
+        if broken:
+            return Finding(number, program, program, broken, record, hunt.target.label)
+    return None
 
 
-def _investigate(hunt: Hunt, control: Hunt, number: int, program: Program) -> Finding | None:
-    """The shrunk finding, if the program breaks the same again, and not without the bug."""
-    chosen = {number: program}
-    if control.judge(chosen, runner.run(control.target, chosen)):
-        return None
+def _shrunk(hunt: Hunt, found: Finding) -> Finding | None:
+    """The shrunk finding, if the program breaks the same again."""
+    chosen = {found.number: found.program}
     broken = hunt.judge(chosen, runner.run(hunt.target, chosen))
-    return hunt.shrink(number, program, broken[number][0]) if broken else None
+    return hunt.shrink(found.number, found.program, broken[found.number][0]) if broken else None

@@ -34,7 +34,8 @@ IDLE = frozenset({"drop", "swap", "folio", "smart", "warm"})
 def apply(memory: Memory, op: Op, outcome: str) -> None:
     """Follow an operation. Accesses are not in the tables: accesses.py follows them."""
     if op.verb == "reclaim":
-        memory.reclaims += 1
+        # What is held, and the rest of its folio, has not been tried.
+        memory.reclaims = memory.reclaims + 1 if memory.swapping and not memory.kept else 0
     elif op.verb not in IDLE:
         memory.reclaims = 0
     if op.verb == "swap" and outcome == "ok":
@@ -103,13 +104,17 @@ def _move(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
         return
     old, new = places(op.range), places(to)
     if not ok:
-        # The target is unmapped before anything else can fail.
+        # The target is unmapped before anything else can fail. Of several mappings, some may have
+        # moved (mremap(2): MREMAP_FIXED, since Linux 6.17).
         process.doubtful |= {*old, *new}
+        if old and old[0] in process.pages:
+            for place in (*old, *new):
+                if place in process.pages:
+                    process.pages[place].murky = True
         return
     pages = [process.pages.pop(place, None) for place in old]
-    for place in new:
-        process.pages.pop(place, None)
     for before, after, page in zip(old, new, pages, strict=True):
+        # Between several mappings that move, the target stays as it is.
         if page:
             process.pages[after] = replace(page, marked=page.perhaps_marked, dirty=page.held)
         if page and op.word == "keep":

@@ -50,12 +50,15 @@ class Broken:
         )
 
 
-def judge(program: Program, found: Record, *, soft_dirty: bool) -> list[Broken]:
+def judge(
+    program: Program, found: Record, *, soft_dirty: bool, swapping: bool = True
+) -> list[Broken]:
     """What a record breaks in its first step that breaks anything.
 
-    What follows from that is not said. `soft_dirty`: the kernel has soft-dirty bits.
+    What follows from that is not said. `soft_dirty`: the kernel has soft-dirty bits. `swapping`:
+    there is swap at the start.
     """
-    broken = list(Trial(program, soft_dirty).run(found))
+    broken = list(Trial(program, soft_dirty, swapping).run(found))
     if not broken and found.trouble:
         broken.append(Broken(rules.TROUBLE, "", None, found.trouble))
     return broken
@@ -67,6 +70,7 @@ class Trial:
 
     program: Program
     soft_dirty: bool
+    swapping: bool
     memory: Memory = field(init=False)
     extents: list[Place] = field(init=False)
     # What each process has last seen in a slot.
@@ -76,7 +80,7 @@ class Trial:
 
     def __post_init__(self) -> None:
         words = any(op.verb == "word" for op in self.program)
-        self.memory = Memory(words=words, soft_dirty=self.soft_dirty)
+        self.memory = Memory(words=words, soft_dirty=self.soft_dirty, swapping=self.swapping)
         self.extents = state.extents(self.program)
 
     def run(self, found: Record) -> Iterator[Broken]:

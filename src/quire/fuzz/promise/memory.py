@@ -146,7 +146,7 @@ class Memory:
     # The kernel has soft-dirty bits.
     soft_dirty: bool = False
     swapping: bool = True
-    # How many operations in a row were `reclaim`.
+    # How many operations in a row were `reclaim`, with swap and with nothing held or locked.
     reclaims: int = 0
     # Private pages that the last operation has written to for certain, by their id().
     written: set[int] = field(default_factory=set)

@@ -33,9 +33,14 @@ def show(hunt: Hunt, *, as_json: bool) -> None:
         f"{hunt.seconds:.0f} s, {rate:.0f} a minute; {tally.suspects} broke a promise, "
         f"{len(tally.unstable)} of them not again; "
     )
+    text += f"{tally.known} broke what is known; " if tally.known else ""
     out.print(Text.assemble(text, (f"{len(hunt.findings)} findings", "bold")))
     for number, one in tally.unstable.items():
         out.print(Text(f"  not again: program {number}: {one.text}"))
+    shrunk = {found.kind for found in hunt.findings}
+    for kind, count in tally.kinds.most_common():
+        if kind not in shrunk:
+            out.print(Text(f"not shrunk: ×{count} {': '.join(kind)}"))
     for found in hunt.findings:
         programs = hunt.tally.kinds[found.kind]
         rule = found.broken[0].rule
@@ -53,6 +58,7 @@ def _as_json(hunt: Hunt) -> dict[str, Any]:
         "seconds": hunt.seconds,
         "boots": hunt.target.boots,
         "suspects": tally.suspects,
+        "known": tally.known,
         "unstable": {number: one.text for number, one in tally.unstable.items()},
         "kinds": [[*kind, count] for kind, count in tally.kinds.most_common()],
         "findings": [_finding(found) for found in hunt.findings],
@@ -93,10 +99,15 @@ def show_bugs(arch: Architecture, results: Sequence[Detection], *, as_json: bool
         if result.reason:
             table.add_row(result.bug.name, "–", "–", result.reason)
             continue
-        size = str(len(found.program)) if found else "missed"
+        size = _size(found) if found else "missed"
         text = Text(found.title[:WIDTH] if found else "")
         table.add_row(result.bug.name, str(result.programs), size, text)
     console().print(table)
+
+
+def _size(found: Finding) -> str:
+    """How many operations are left after shrinking."""
+    return str(len(found.program)) if found.program != found.original else ""
 
 
 def _bug(result: Detection) -> dict[str, Any]:

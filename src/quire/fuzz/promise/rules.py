@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """The promises: each with its name, what was promised, and where.
 
-Sources are man pages (Linux man-pages 6.03), files of the kernel's Documentation/, and for what
-neither describes, the header that user space includes. Where a source is silent, the model says
+Sources are man pages (Linux man-pages 6.03; mremap(2) as of Linux 6.17, which moves several
+mappings), files of the kernel's Documentation/, and for what neither describes, the header that
+user space includes. Where a source is silent, the model says
 nothing: such a state is *undefined*, and no finding.
 """
 
@@ -110,7 +111,7 @@ EXCLUSIVE = Rule(
 NOT_EXCLUSIVE = Rule(
     "not exclusive", "a page that is mapped twice is not mapped once", f"{_MM}/pagemap.rst: bit 56"
 )
-LOCKED = Rule("locked", "present from a successful mlock() to its end", "mlock(2): DESCRIPTION")
+LOCKED = Rule("locked", "in memory from a successful mlock() to its end", "mlock(2): DESCRIPTION")
 LOCKED_SUM = Rule("locked sum", "VmLck counts the pages of locked mappings", "proc(5): VmLck")
 RECLAIMABLE = Rule(
     "reclaimable",

@@ -20,13 +20,15 @@ PROTECTIONS = {"rw": "rw", "r-": "r", "--": "none"}
 class Mapped:
     """A page of a mapping: its protection, whether writes are shared, its number in the file.
 
-    `mapping` is the first page of the mapping that it belongs to.
+    `mapping` is the first page of the mapping that it belongs to; `swapped`: some page of it, which
+    the page table of shared memory does not show.
     """
 
     prot: str
     shared: bool
     at: int
     locked: bool
+    swapped: bool
     mapping: int
 
 
@@ -42,17 +44,22 @@ def mapped(line: str, slot: str) -> dict[Place, Mapped]:
     Lines with the same mappings have one result: sums of pages change more often.
     """
     found = _MAPPING.findall(line)
-    return _mapped(slot, tuple((*header, ",lo" in flags) for *header, flags in found))
+    return _mapped(
+        slot, tuple((*header, ",lo" in flags, ",Swap=" in flags) for *header, flags in found)
+    )
 
 
 @lru_cache(4096)
-def _mapped(slot: str, found: tuple[tuple[str, str, str, str, bool], ...]) -> dict[Place, Mapped]:
+def _mapped(
+    slot: str, found: tuple[tuple[str, str, str, str, bool, bool], ...]
+) -> dict[Place, Mapped]:
     result: dict[Place, Mapped] = {}
-    for first, count, perms, offset, locked in found:
+    for first, count, perms, offset, locked, swapped in found:
         start, prot = int(first), PROTECTIONS.get(perms[:2], perms[:2])
         for number in range(int(count)):
             at = int(offset, 16) + number
-            result[slot, start + number] = Mapped(prot, perms[3] == "s", at, locked, start)
+            shared = perms[3] == "s"
+            result[slot, start + number] = Mapped(prot, shared, at, locked, swapped, start)
     return result
 
 

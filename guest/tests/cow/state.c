@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the pages next to the written one keep: they become writable, and nothing
+ * else changes. Where a write has to be noticed, it still is.
+ */
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cow.h"
+#include "kernel/wp.h"
+#include "memory/part.h"
+#include "memory/pattern.h"
+#include "proc/knob.h"
+#include "proc/proc.h"
+
+#define VALUE	0x99ull
+
+/* The written pages are soft-dirty, and no other is; later the others are. */
+QUIRE_CASE_SIZES(cow, soft_dirty, LARGE_SIZES)
+{
+	size_t pages = range_pages(kib), n;
+
+	needs_soft_dirty();
+	for_each_mask(mask) {
+		char *at = cow_range(kib, true);
+		struct snapshot *now;
+
+		fork_and_forget();
+		pagemap_clear_soft_dirty();
+		cow_mark_all(at, pages, kib, mask, VALUE);
+		now = snapshot(at, pages);
+		for (n = 0; n < pages; n++)
+			EXPECT(now->page[n].soft_dirty == masked(mask, n, kib),
+			       "%s pages written: page %zu is %ssoft-dirty",
+			       mask->name, n,
+			       now->page[n].soft_dirty ? "" : "not ");
+		free(now);
+		/* Exclusive by now, half soft-dirty: the rest is noticed, too */
+		fork_and_forget();
+		cow_mark_all(at, pages, kib, MASK_ALL, VALUE + 1);
+		now = snapshot(at, pages);
+		for (n = 0; n < pages; n++)
+			EXPECT(now->page[n].soft_dirty,
+			       "page %zu was written and is not soft-dirty", n);
+		free(now);
+		range_drop(at, pages);
+	}
+}
+
+/* Protected by userfaultfd after the fork: each write to such a page stops. */
+QUIRE_CASE_SIZES(cow, wp_stops, ALL_SIZES)
+{
+	size_t pages = range_pages(kib);
+
+	for_each_mask(mask) {
+		char *at = cow_range(kib, true);
+		int uffd;
+
+		fork_and_forget();
+		uffd = wp_protect(at, pages, kib, mask);
+		expect_wp_stopped(uffd, at, pages, kib, mask);
+		close(uffd);
+		range_drop(at, pages);
+	}
+}
+
+/* Some pages are in another VMA, with other rights, or gone. */
+static void check_part(unsigned long kib, const struct mask *mask,
+		       const struct part *part)
+{
+	size_t pages = range_pages(kib), n;
+	char *at = cow_range(kib, true);
+
+	fork_and_forget();
+	part_give(at, pages, kib, mask, part);
+	/* The first write to each folio, by a page that can be written */
+	for (n = 0; n < pages; n += folio_pages(kib)) {
+		size_t page = n + folio_pages(kib) - 1;
+
+		while (page > n && masked(mask, page, kib))
+			page--;
+		if (!masked(mask, page, kib))
+			pattern_write_page(page_at(at, page), SEED, page);
+	}
+	expect_part(at, pages, kib, mask, part);
+	range_drop(at, pages);
+}
+
+QUIRE_CASE_FULL(cow, parts, 60000u, KTAP_SIZES(16, 64, 256, 2048))
+{
+	for_each_part(kib, check_part);
+}
+
+/* Writes one page of each 64 KiB. */
+static void write_some(char *at, size_t pages)
+{
+	size_t n;
+
+	for (n = 5; n < pages; n += 16)
+		cow_mark(at, n, VALUE);
+}
+
+/*
+ * How much of the range is in the state that writing gives to a page. A contpte
+ * block has one accessed and one dirty state.
+ */
+static void expect_few(const char *at, const char *field, size_t pages)
+{
+	unsigned long some = pages / 16 * PAGE_SIZE / KIB;
+	unsigned long is = smaps_kib(at, field);
+
+	EXPECT(is == some || (ARCH_BLOCK_STATE && is == some * BLOCK),
+	       "%s is %lu KiB, not %lu", field, is, some);
+}
+
+/* Pages that are clean, as they are lazyfree, stay clean until written. */
+QUIRE_CASE_SIZES(cow, neighbours_stay_clean, 64, 256, 1024)
+{
+	size_t pages = range_pages(kib);
+	char *at = cow_range(kib, true);
+
+	if (madvise(at, pages * PAGE_SIZE, MADV_FREE))
+		die_errno("MADV_FREE");
+	fork_and_forget();
+	write_some(at, pages);
+	expect_few(at, "Private_Dirty", pages);
+	cow_mark_all(at, pages, kib, MASK_ALL, VALUE);
+	EXPECT_EQ(smaps_kib(at, "Private_Dirty"), pages * PAGE_SIZE / KIB);
+	range_drop(at, pages);
+}
+
+QUIRE_CASE_SIZES(cow, neighbours_stay_old, 64, 256, 1024)
+{
+	size_t pages = range_pages(kib);
+	char *at = cow_range(kib, true);
+
+	fork_and_forget();
+	write_file("/proc/self/clear_refs", "1");
+	write_some(at, pages);
+	expect_few(at, "Referenced", pages);
+	cow_mark_all(at, pages, kib, MASK_ALL, VALUE);
+	EXPECT_EQ(smaps_kib(at, "Referenced"), pages * PAGE_SIZE / KIB);
+	range_drop(at, pages);
+}
+
+/* A fork in which the child gets some pages only, or zeroes instead of them. */
+static void check_not_all(unsigned long kib, const struct mask *mask, int advice,
+			  int undo)
+{
+	size_t pages = range_pages(kib), n = 0, run;
+	char *at = cow_range(kib, true);
+	struct peer peer;
+
+	for (; (run = mask_run(mask, &n, pages, kib)); n += run) {
+		if (madvise(page_at(at, n), run * PAGE_SIZE, advice))
+			die_errno("madvise %d", advice);
+	}
+	if (!peer_fork(&peer)) {
+		peer_wait(&peer);
+		for (n = 0; n < pages; n++) {
+			if (!masked(mask, n, kib))
+				expect_content(page_at(at, n), 1, SEED, n);
+			else if (advice == MADV_WIPEONFORK)
+				expect_zero(page_at(at, n), 1);
+		}
+		write_shared(at, pages, kib, mask, SEED_CHILD);
+		peer_turn(&peer);
+		expect_shared(at, pages, kib, mask, SEED_CHILD);
+		peer_end(&peer);
+	}
+	if (madvise(at, pages * PAGE_SIZE, undo))
+		die_errno("madvise %d", undo);
+	cow_mark_all(at, pages, kib, MASK_ALL, VALUE);
+	peer_turn(&peer);
+	cow_expect(at, pages, kib, MASK_ALL, VALUE);
+	cow_mark_all(at, pages, kib, MASK_ALL, VALUE + 1);
+	peer_turn(&peer);
+	peer_join(&peer, "the child that got some pages");
+	cow_expect(at, pages, kib, MASK_ALL, VALUE + 1);
+	range_drop(at, pages);
+}
+
+QUIRE_CASE_SIZES(cow, dontfork, ALL_SIZES)
+{
+	for_each_mask(mask)
+		check_not_all(kib, mask, MADV_DONTFORK, MADV_DOFORK);
+}
+
+QUIRE_CASE_SIZES(cow, wipeonfork, ALL_SIZES)
+{
+	for_each_mask(mask)
+		check_not_all(kib, mask, MADV_WIPEONFORK, MADV_KEEPONFORK);
+}
+
+/*
+ * All pages are exclusive, and some of a block are shared by a second fork: a
+ * write to an exclusive one leaves the others read-only.
+ */
+static void check_shared_neighbours(unsigned long kib, const struct mask *mask)
+{
+	size_t pages = range_pages(kib), n;
+	char *at = cow_range(kib, true);
+	struct peer peer;
+
+	fork_and_forget();
+	for (n = 0; n < pages; n += folio_pages(kib))
+		cow_mark(at, n, VALUE);
+	if (!fork_without(&peer, at, pages, kib, mask)) {
+		peer_wait(&peer);
+		for (n = 0; n < pages; n++) {
+			if (!masked(mask, n, kib))
+				cow_expect_rest(at, n);
+			if (!masked(mask, n, kib) && n % folio_pages(kib))
+				expect_content(page_at(at, n), 1, SEED, n);
+		}
+		peer_end(&peer);
+	}
+	cow_mark_all(at, pages, kib, mask, VALUE);
+	cow_mark_all(at, pages, kib, MASK_ALL, VALUE + 1);
+	peer_turn(&peer);
+	peer_join(&peer, "the child that shares some pages");
+	cow_expect(at, pages, kib, MASK_ALL, VALUE + 1);
+	range_drop(at, pages);
+}
+
+QUIRE_CASE_SIZES(cow, shared_neighbours, LARGE_SIZES)
+{
+	for_each_mask(mask)
+		check_shared_neighbours(kib, mask);
+}
+
+/* Pages that are dirty stay so when another page of the block is written. */
+QUIRE_CASE_SIZES(cow, neighbours_stay_dirty, 64, 256, 1024)
+{
+	size_t pages = range_pages(kib);
+	char *at = cow_range(kib, true);
+
+	fork_and_forget();
+	write_some(at, pages);
+	EXPECT_EQ(smaps_kib(at, "Private_Dirty"), pages * PAGE_SIZE / KIB);
+	range_drop(at, pages);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Helpers of the fork cases: fork() of ranges that are in swap, or partly. As
+ * the swapout cases, each has a swap of its own, of which no slot may be in use
+ * at the end.
+ */
+#ifndef QUIRE_TESTS_FORK_H
+#define QUIRE_TESTS_FORK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "process/peer.h"
+#include "tests/swapout/swapout.h"
+
+#define FORK_CASE(name, ...)						\
+	static void name##_swapping(unsigned long kib);			\
+	QUIRE_CASE_SIZES(fork, name, __VA_ARGS__)			\
+	{								\
+		swapout_start(SWAP_MIB);				\
+		name##_swapping(kib);					\
+		swapout_end();						\
+	}								\
+	static void name##_swapping(unsigned long kib)
+
+/* The size of a folio of one block, for masks within small folios, too. */
+#define BLOCK_KIB	(BLOCK * PAGE_SIZE / KIB)
+
+/* A range of which all pages are in swap. */
+char *fork_range(unsigned long kib);
+
+/*
+ * After fork(), in either process: swap entries are those of before, with all
+ * their bits, or without uffd-wp. The other entries are as present as before.
+ */
+enum wp { WP_STAYS, WP_GOES };
+void expect_copied(const struct snapshot *before, const char *addr, enum wp wp);
+
+enum order { PARENT_FIRST, CHILD_FIRST, CHILD_READS, NR_ORDERS };
+/*
+ * Forks, compares the entries, and lets both processes write to all pages, one
+ * after the other: neither may see what the other writes.
+ */
+void expect_apart(char *addr, size_t pages, enum order order);
+
+#endif

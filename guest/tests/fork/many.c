@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * More processes than a slot's count can hold: it is continued on a page of its
+ * own. Some entries of a run need that, others not yet.
+ */
+#include <sys/mman.h>
+
+#include "fork.h"
+#include "kernel/fail.h"
+#include "memory/pattern.h"
+
+#define COUNT_MAX	62u	/* SWAP_MAP_MAX */
+#define CREW		70u
+
+/*
+ * The first 16 members drop the pages in the mask, so that these have fewer
+ * users. The odd ones end before any page is read: they drop swap entries.
+ */
+static void member(struct peer *peer, char *at, size_t pages,
+		   unsigned long kib, const struct mask *few, size_t number)
+{
+	size_t n = 0, run;
+
+	for (; number < 16 && (run = mask_run(few, &n, pages, kib)); n += run) {
+		if (madvise(page_at(at, n), run * PAGE_SIZE, MADV_DONTNEED))
+			die_errno("MADV_DONTNEED of %zu pages", run);
+	}
+	peer_turn(peer);
+	if (number % 2)
+		peer_end(peer);
+	for (n = 0; n < pages; n++) {
+		if (number >= 16 || !masked(few, n, kib))
+			expect_content(page_at(at, n), 1, SEED, n);
+	}
+	pattern_write_page(page_at(at, number % BLOCK), SEED_CHILD, number);
+	peer_turn(peer);
+	expect_content(page_at(at, number % BLOCK), 1, SEED_CHILD, number);
+	peer_end(peer);
+}
+
+static void check_many(unsigned long kib, const struct mask *few, bool failing)
+{
+	static struct peer crew[CREW];
+	size_t i, pages = range_pages(kib);
+	char *at;
+
+	/* Continuation pages stay as long as the swap area. */
+	swapout_start(SWAP_MIB);
+	at = fork_range(kib);
+	for (i = 0; i < CREW; i++) {
+		if (failing && i > COUNT_MAX - 4)
+			fail_pages_start();
+		if (!peer_fork(&crew[i])) {
+			if (failing && i > COUNT_MAX - 4)
+				fail_pages_end();
+			member(&crew[i], at, pages, kib, few, i);
+		}
+		if (failing && i > COUNT_MAX - 4)
+			fail_pages_end();
+		peer_wait(&crew[i]);
+	}
+	EXPECT_EQ(pagemap_swapped(at, pages), pages);
+	/* The last one first: it has all pages, most of them with full counts. */
+	for (i = CREW; i; i -= 2) {
+		peer_turn(&crew[i - 1]);
+		peer_join(&crew[i - 1], "one that ends early");
+	}
+	for (i = 0; i < CREW; i += 2)
+		peer_turn(&crew[i]);
+	expect_content(at, pages, SEED, 0);
+	expect_writable(at, pages);
+	for (i = 0; i < CREW; i += 2) {
+		peer_turn(&crew[i]);
+		peer_join(&crew[i], "one of many children");
+	}
+	expect_content(at, pages, SEED_NEW, 0);
+	range_drop(at, pages);
+	swapout_end();
+}
+
+#define MANY_SECONDS 60u
+
+QUIRE_CASE_FULL(fork, many, MANY_SECONDS * 1000u, KTAP_SIZES(4, 64))
+{
+	check_many(kib, &mask_none, false);
+	check_many(kib, MASK_FIRST, false);
+	check_many(kib, MASK_MIDDLE, false);
+	check_many(kib, MASK_LOW_HALF, false);
+	check_many(kib, MASK_EVEN, false);
+}
+
+/* The page must be allocated with the page table locks dropped. */
+QUIRE_CASE_FULL(fork, many_cannot_grow, MANY_SECONDS * 1000u, KTAP_SIZES(4, 64))
+{
+	needs_failing_pages();
+	check_many(kib, &mask_none, true);
+	check_many(kib, MASK_MIDDLE, true);
+	check_many(kib, MASK_LOW_HALF, true);
+}

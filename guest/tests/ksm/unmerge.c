@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * MADV_UNMERGEABLE of ranges with merged pages here and there. Each merged page
+ * of the range becomes a page of its own, and no page outside of it does.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "arch/arch.h"
+#include "base/units.h"
+#include "kernel/ksm.h"
+#include "kernel/swap.h"
+#include "memory/folio.h"
+#include "memory/pattern.h"
+#include "proc/pagemap.h"
+#include "proc/proc.h"
+#include "run/ktap.h"
+
+#include "ksm.h"
+
+#define AREA		((char *)0x2000000000ul)
+#define PMD_PAGES	(PMD_SIZE / PAGE_SIZE)
+#define PAGES		(4 * PMD_PAGES)
+#define SWAP_MIB	64
+#define SEED_MERGED	0x6e41u
+
+/* Pages that are equal: at the ends of page tables, in a row, and after a hole */
+static const size_t merged[] = {
+	0, 1, 2, 17, PMD_PAGES - 1, PMD_PAGES, PMD_PAGES + 1,
+	3 * PMD_PAGES - 2, 3 * PMD_PAGES, PAGES - 2, PAGES - 1,
+};
+
+static char *page_at(char *area, size_t page)
+{
+	return area + page * PAGE_SIZE;
+}
+
+/* full: the pages between them are mapped, too, except for a page table. */
+static char *map_area(bool full)
+{
+	char *area = folio_map(AREA, PAGES * PAGE_SIZE, 4);
+	size_t i, n;
+
+	for (n = 0; full && n < PAGES; n++) {
+		if (n / PMD_PAGES != 2)
+			pattern_write_page(page_at(area, n), SEED, n);
+	}
+	for (i = 0; i < ARRAY_SIZE(merged); i++)
+		pattern_write_page(page_at(area, merged[i]), SEED_MERGED, 0);
+	ksm_mergeable(area, PAGES * PAGE_SIZE);
+	return area;
+}
+
+static void merge_all(char *area)
+{
+	size_t i;
+
+	for (i = 1; i < ARRAY_SIZE(merged); i++)
+		ksm_merge(page_at(area, merged[0]), page_at(area, merged[i]));
+}
+
+/* From page `first` up to `end`, no page is shared; the others all are. */
+static void expect_unmerged(char *area, uint64_t pfn, size_t first, size_t end)
+{
+	struct page_state state;
+	bool inside;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(merged); i++) {
+		inside = merged[i] >= first && merged[i] < end;
+		state = pagemap_page(page_at(area, merged[i]));
+		EXPECT(state.present, "page %zu is absent", merged[i]);
+		EXPECT((state.pfn == pfn) == !inside, "page %zu is %smerged",
+		       merged[i], inside ? "" : "not ");
+		EXPECT(!inside || kpage_count(state.pfn) == 1,
+		       "page %zu is shared", merged[i]);
+		EXPECT(pattern_verify_page(page_at(area, merged[i]),
+					   SEED_MERGED, 0) < 0,
+		       "page %zu has wrong contents", merged[i]);
+	}
+}
+
+static void unmerge(char *area, size_t first, size_t end)
+{
+	if (madvise(page_at(area, first), (end - first) * PAGE_SIZE,
+		    MADV_UNMERGEABLE))
+		die_errno("MADV_UNMERGEABLE of pages %zu to %zu", first, end);
+}
+
+static void unmerge_part(bool full, size_t first, size_t end)
+{
+	char *area = map_area(full);
+	size_t before, after;
+	uint64_t pfn;
+
+	merge_all(area);
+	pfn = pagemap_page(area).pfn;
+	before = pagemap_present(area, PAGES);
+	unmerge(area, first, end);
+	after = pagemap_present(area, PAGES);
+	EXPECT_EQ(after, before);	/* no hole was filled */
+	expect_unmerged(area, pfn, first, end);
+}
+
+QUIRE_CASE(ksm, unmerge_holes)
+{
+	unmerge_part(false, 0, PAGES);
+}
+
+QUIRE_CASE(ksm, unmerge_full)
+{
+	unmerge_part(true, 0, PAGES);
+}
+
+QUIRE_CASE(ksm, unmerge_part_of_holes)
+{
+	unmerge_part(false, 1, PAGES - 1);
+}
+
+QUIRE_CASE(ksm, unmerge_part_of_full)
+{
+	unmerge_part(true, 2, PMD_PAGES + 1);
+}
+
+QUIRE_CASE(ksm, unmerge_last_of_table)
+{
+	unmerge_part(true, PMD_PAGES - 1, PMD_PAGES);
+}
+
+QUIRE_CASE(ksm, unmerge_none)
+{
+	unmerge_part(false, 18, PMD_PAGES - 1);
+}
+
+/* A merged page in swap is no merged page: it stays in swap. */
+QUIRE_CASE(ksm, unmerge_beside_swap)
+{
+	char *area = map_area(true);
+	uint64_t pfn;
+	size_t i;
+
+	swap_on(SWAP_MIB);
+	merge_all(area);
+	pfn = pagemap_page(area).pfn;
+	swap_out(page_at(area, 3), 14);
+	unmerge(area, 0, PAGES);
+	EXPECT_EQ(pagemap_swapped(page_at(area, 3), 14), 14);
+	expect_unmerged(area, pfn, 0, PAGES);
+	for (i = 3; i < 17; i++)
+		EXPECT(pattern_verify_page(page_at(area, i), SEED, i) < 0,
+		       "page %zu has wrong contents", i);
+}
+
+/* With use_zero_pages, a page of zeroes is merged with the zero page. */
+QUIRE_CASE(ksm, unmerge_zero_pages)
+{
+	char *area = folio_map(AREA, PAGES * PAGE_SIZE, 4);
+	struct page_state state;
+	size_t i;
+
+	ksm_set("use_zero_pages", 1);
+	for (i = 0; i < ARRAY_SIZE(merged); i++)
+		memset(page_at(area, merged[i]), 0, PAGE_SIZE);
+	ksm_mergeable(area, PAGES * PAGE_SIZE);
+	ksm_pass(3);
+	EXPECT_EQ(ksm_sysfs("ksm_zero_pages"), ARRAY_SIZE(merged));
+	unmerge(area, 0, PAGES);
+	EXPECT_EQ(ksm_sysfs("ksm_zero_pages"), 0);
+	for (i = 0; i < ARRAY_SIZE(merged); i++) {
+		state = pagemap_page(page_at(area, merged[i]));
+		EXPECT(state.present && kpage_count(state.pfn) == 1,
+		       "page %zu is not a page of its own", merged[i]);
+	}
+	EXPECT_EQ(pagemap_present(area, PAGES), ARRAY_SIZE(merged));
+}
+
+/* The zero page of a read is no merged page. */
+QUIRE_CASE(ksm, unmerge_read_page)
+{
+	char *area = map_area(false);
+	struct page_state before, after;
+
+	merge_all(area);
+	EXPECT(pattern_verify_zero(page_at(area, 100), PAGE_SIZE) < 0,
+	       "a new page is not zero");
+	before = pagemap_page(page_at(area, 100));
+	unmerge(area, 0, PAGES);
+	after = pagemap_page(page_at(area, 100));
+	EXPECT_EQ(after.pfn, before.pfn);
+}
+
+/* ksmd is told to unmerge everything: the same walk, for all processes. */
+QUIRE_CASE(ksm, unmerge_everything)
+{
+	char *area = map_area(true);
+	uint64_t pfn;
+
+	merge_all(area);
+	pfn = pagemap_page(area).pfn;
+	ksm_set("run", 2);
+	expect_unmerged(area, pfn, 0, PAGES);
+	ksm_set("run", 0);
+}

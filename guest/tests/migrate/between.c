@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The entries change while the folio moves: between the time when they became
+ * migration entries and the time when they are replaced. Another process moves
+ * the range to and fro. This one waits until it sees a migration entry, then
+ * does something to a part of each folio.
+ *
+ * With one CPU, the other process runs when this one sleeps. As its policy is
+ * SCHED_IDLE, it loses the CPU as soon as this one wakes up, which is often while
+ * it copies a folio.
+ */
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "memory/pattern.h"
+#include "memory/probe.h"
+#include "migrate.h"
+#include "process/child.h"
+#include "process/cpu.h"
+#include "process/map.h"
+#include "report/die.h"
+
+#define ROUNDS		8u
+#define LOOKS		3000u
+#define LOOK_US		130u
+#define SECONDS		60u
+
+/* Waits until a page of the range has a migration entry. */
+static bool sees_migration(const char *at, size_t pages)
+{
+	struct page_state *state = calloc(pages, sizeof(*state));
+	bool seen = false;
+	size_t n, look;
+
+	if (!state)
+		die("no memory for the state of %zu pages", pages);
+	for (look = 0; look < LOOKS && !seen; look++) {
+		usleep(LOOK_US + look % 32);
+		pagemap_read(at, pages, state);
+		for (n = 0; n < pages && !seen; n++)
+			seen = state[n].swapped;
+	}
+	free(state);
+	return seen;
+}
+
+struct change {
+	void (*make)(char *at, size_t pages, unsigned long kib);
+	/* Checks the range when nothing moves any more. */
+	void (*check)(char *at, size_t pages, unsigned long kib);
+};
+
+static void check_change(unsigned long kib, const struct change *change)
+{
+	size_t pages = range_pages(kib);
+	unsigned int round, seen = 0;
+
+	needs_nodes();
+	stay_on_cpu(0);
+	for (round = 0; round < ROUNDS; round++) {
+		char *at = migrate_range(kib, true);
+		struct mover mover = mover_start(at, pages);
+
+		seen += sees_migration(at, pages);
+		change->make(at, pages, kib);
+		mover_end(&mover);
+		change->check(at, pages, kib);
+		range_drop(at, pages);
+	}
+	EXPECT(seen > ROUNDS / 2, "a migration entry was seen in %u of %u rounds",
+	       seen, ROUNDS);
+}
+
+#define BETWEEN_CASE(name, ...)						\
+	QUIRE_CASE_FULL(migrate, name, SECONDS * 1000u, KTAP_SIZES(__VA_ARGS__))
+
+/* The upper half of each folio */
+static void protect_half(char *at, size_t pages, unsigned long kib)
+{
+	size_t n, nr = folio_pages(kib);
+
+	for (n = 0; n < pages; n += nr)
+		range_protect(page_at(at, n + nr / 2), nr / 2, PROT_READ);
+}
+
+static void check_protected(char *at, size_t pages, unsigned long kib)
+{
+	size_t n, nr = folio_pages(kib);
+
+	expect_content(at, pages, SEED, 0);
+	for (n = 0; n < pages; n += nr) {
+		expect_read_only(page_at(at, n + nr / 2), nr / 2);
+		expect_writable(page_at(at, n), nr / 2);
+	}
+}
+
+BETWEEN_CASE(protected_between, LARGE_SIZES)
+{
+	check_change(kib, &(struct change){ protect_half, check_protected });
+}
+
+static void unmap_half(char *at, size_t pages, unsigned long kib)
+{
+	size_t n, nr = folio_pages(kib);
+
+	for (n = 0; n < pages; n += nr) {
+		if (munmap(page_at(at, n + nr / 2), nr / 2 * PAGE_SIZE))
+			die_errno("munmap of half a folio");
+	}
+}
+
+static void check_unmapped(char *at, size_t pages, unsigned long kib)
+{
+	size_t n, nr = folio_pages(kib);
+
+	for (n = 0; n < pages; n += nr) {
+		uint64_t word;
+
+		expect_content(page_at(at, n), nr / 2, SEED, n);
+		EXPECT_EQ(probe_read(page_at(at, n + nr / 2), &word), SIGSEGV);
+		expect_writable(page_at(at, n), nr / 2);
+	}
+}
+
+BETWEEN_CASE(unmapped_between, LARGE_SIZES)
+{
+	check_change(kib, &(struct change){ unmap_half, check_unmapped });
+}
+
+/* As munmap(), but the VMA stays: absent pages are zero when they are read. */
+static void drop_half(char *at, size_t pages, unsigned long kib)
+{
+	size_t n, nr = folio_pages(kib);
+
+	for (n = 0; n < pages; n += nr) {
+		if (madvise(page_at(at, n + nr / 4), nr / 2 * PAGE_SIZE,
+			    MADV_DONTNEED))
+			die_errno("MADV_DONTNEED of half a folio");
+	}
+}
+
+static void check_dropped(char *at, size_t pages, unsigned long kib)
+{
+	size_t n, nr = folio_pages(kib);
+
+	for (n = 0; n < pages; n += nr) {
+		expect_content(page_at(at, n), nr / 4, SEED, n);
+		expect_zero(page_at(at, n + nr / 4), nr / 2);
+		expect_content(page_at(at, n + nr * 3 / 4), nr / 4, SEED,
+			       n + nr * 3 / 4);
+	}
+	expect_writable(at, pages);
+}
+
+BETWEEN_CASE(dropped_between, LARGE_SIZES)
+{
+	check_change(kib, &(struct change){ drop_half, check_dropped });
+}
+
+/* The upper half goes elsewhere; at home, new pages take its place. */
+static void move_half(char *at, size_t pages, unsigned long kib)
+{
+	size_t n, nr = folio_pages(kib);
+	char *to = range_hole(DST_BASE, pages);
+
+	for (n = 0; n < pages; n += nr) {
+		move(page_at(at, n + nr / 2), nr / 2, page_at(to, n));
+		map_or_die(page_at(at, n + nr / 2), nr / 2 * PAGE_SIZE,
+			   PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+			   -1, 0);
+	}
+}
+
+static void check_moved(char *at, size_t pages, unsigned long kib)
+{
+	size_t n, nr = folio_pages(kib);
+
+	for (n = 0; n < pages; n += nr) {
+		expect_content(page_at(at, n), nr / 2, SEED, n);
+		expect_zero(page_at(at, n + nr / 2), nr / 2);
+		expect_content(page_at(DST_BASE, n), nr / 2, SEED, n + nr / 2);
+		expect_writable(page_at(DST_BASE, n), nr / 2);
+	}
+	expect_writable(at, pages);
+	range_drop(DST_BASE, pages);
+}
+
+BETWEEN_CASE(moved_between, LARGE_SIZES)
+{
+	check_change(kib, &(struct change){ move_half, check_moved });
+}
+
+static pid_t forked;
+
+/*
+ * A child gets the upper half: these pages are shared, and the others are not.
+ * It looks at them when this process has written to all. Both halves are in one
+ * VMA again before the folio arrives.
+ */
+static void fork_half(char *at, size_t pages, unsigned long kib)
+{
+	size_t n, nr = folio_pages(kib);
+
+	for (n = 0; n < pages; n += nr) {
+		if (madvise(page_at(at, n), nr / 2 * PAGE_SIZE, MADV_DONTFORK))
+			die_errno("MADV_DONTFORK");
+	}
+	forked = fork_child();
+	if (forked) {
+		if (madvise(at, pages * PAGE_SIZE, MADV_DOFORK))
+			die_errno("MADV_DOFORK");
+		return;
+	}
+	raise(SIGSTOP);
+	for (n = nr / 2; n < pages; n += nr)
+		expect_content(page_at(at, n), nr / 2, SEED, n);
+	exit(STATUS_OK);
+}
+
+static void check_forked(char *at, size_t pages,
+			 unsigned long kib __attribute__((unused)))
+{
+	int status;
+
+	if (waitpid(forked, &status, WUNTRACED) != forked ||
+	    !WIFSTOPPED(status))
+		die("the child did not stop");
+	expect_content(at, pages, SEED, 0);
+	expect_writable(at, pages);
+	kill(forked, SIGCONT);
+	wait_child(forked, "the child of the fork");
+	expect_content(at, pages, SEED_NEW, 0);
+}
+
+BETWEEN_CASE(forked_between, LARGE_SIZES)
+{
+	check_change(kib, &(struct change){ fork_half, check_forked });
+}
