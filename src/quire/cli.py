@@ -26,7 +26,7 @@ from quire.source.side import Ask
 
 KBUILD = re.compile(r"(ARCH|CROSS_COMPILE|O)=(.*)", re.S)
 EPILOG = """\
-kbuild's names work as words or in the environment: ARCH=arm64 CROSS_COMPILE=… O=DIR.
+kbuild's names work as words: ARCH=arm64 CROSS_COMPILE=… O=DIR; but for O in the environment, too.
 exit status: 0 pass · 1 a test failed or a difference was found · 2 usage, or something is
 missing · 3 a build failed · 4 the guest was lost (panic, hang, splat)."""
 

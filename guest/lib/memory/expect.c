@@ -18,6 +18,19 @@ struct snapshot *snapshot(const char *addr, size_t pages)
 	return now;
 }
 
+size_t snapshot_moved(const struct snapshot *before, const char *addr,
+		      unsigned long kib, const struct mask *mask)
+{
+	struct snapshot *now = snapshot(addr, before->pages);
+	size_t n, count = 0;
+
+	for (n = 0; n < before->pages; n++)
+		count += masked(mask, n, kib) &&
+			 now->page[n].pfn != before->page[n].pfn;
+	free(now);
+	return count;
+}
+
 void needs_soft_dirty(void)
 {
 	if (!pagemap_has_soft_dirty())

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "memory/mask.h"
 #include "proc/pagemap.h"
 #include "report/expectation.h"
 
@@ -16,6 +17,9 @@ struct snapshot {
 };
 
 struct snapshot *snapshot(const char *addr, size_t pages);
+/* How many pages of the mask have another page frame now. */
+size_t snapshot_moved(const struct snapshot *before, const char *addr,
+		      unsigned long kib, const struct mask *mask);
 
 /* Skips the case on a kernel without soft-dirty tracking. */
 void needs_soft_dirty(void);

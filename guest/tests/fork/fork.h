@@ -13,15 +13,7 @@
 #include "process/peer.h"
 #include "tests/swapout/swapout.h"
 
-#define FORK_CASE(name, ...)						\
-	static void name##_swapping(unsigned long kib);			\
-	QUIRE_CASE_SIZES(fork, name, __VA_ARGS__)			\
-	{								\
-		swapout_start(SWAP_MIB);				\
-		name##_swapping(kib);					\
-		swapout_end();						\
-	}								\
-	static void name##_swapping(unsigned long kib)
+#define FORK_CASE(name, ...)	SWAPPING_CASE(fork, name, __VA_ARGS__)
 
 /* The size of a folio of one block, for masks within small folios, too. */
 #define BLOCK_KIB	(BLOCK * PAGE_SIZE / KIB)

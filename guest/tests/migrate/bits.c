@@ -266,20 +266,6 @@ QUIRE_CASE_SIZES(migrate, shmem, ALL_SIZES)
 	}
 }
 
-/* How many pages have another frame. */
-static size_t copied(const struct snapshot *before, const char *at,
-		     unsigned long kib, const struct mask *mask)
-{
-	struct snapshot *now = snapshot(at, before->pages);
-	size_t n, count = 0;
-
-	for (n = 0; n < before->pages; n++)
-		count += masked(mask, n, kib) &&
-			 now->page[n].pfn != before->page[n].pfn;
-	free(now);
-	return count;
-}
-
 /*
  * Some pages are this process's alone, and a child shares the others. A write
  * to the former copies nothing, and the child does not see one to the latter.
@@ -305,9 +291,9 @@ static void check_exclusive(unsigned long kib, const struct mask *alone,
 	expect_content(at, pages, SEED, 0);
 	before = snapshot(at, pages);
 	expect_writable(at, pages);
-	EXPECT(!copied(before, at, kib, alone),
+	EXPECT(!snapshot_moved(before, at, kib, alone),
 	       "%zu exclusive pages (%s) were copied",
-	       copied(before, at, kib, alone), alone->name);
+	       snapshot_moved(before, at, kib, alone), alone->name);
 	peer_turn(&peer);	/* the child sees no write, and writes */
 	expect_content(at, pages, SEED_NEW, 0);
 	peer_turn(&peer);

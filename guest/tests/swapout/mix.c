@@ -104,20 +104,6 @@ QUIRE_CASE_SIZES(swapout, soft_dirty_kept, ALL_SIZES)
 	swapout_end();
 }
 
-/* How many of the pages have moved. */
-static size_t moved_pages(const struct snapshot *before, const char *addr,
-			  unsigned long kib, const struct mask *mask)
-{
-	struct snapshot *now = snapshot(addr, before->pages);
-	size_t n, count = 0;
-
-	for (n = 0; n < before->pages; n++)
-		count += masked(mask, n, kib) &&
-			 now->page[n].pfn != before->page[n].pfn;
-	free(now);
-	return count;
-}
-
 /*
  * A write to an exclusive page does not copy it, also after it was unmapped for
  * swap and mapped again from the swap cache, where a reference kept the folio.
@@ -146,11 +132,11 @@ static void check_exclusive(unsigned long kib, const struct mask *alone,
 	EXPECT_EQ(pagemap_present(at, kept), 0);
 	expect_back(before, at);
 	range_protect(at, pages, PROT_READ | PROT_WRITE);
-	EXPECT_EQ(moved_pages(before, at, kib, MASK_ALL), 0);
+	EXPECT_EQ(snapshot_moved(before, at, kib, MASK_ALL), 0);
 	expect_writable(at, pages);
-	EXPECT(!moved_pages(before, at, kib, alone),
+	EXPECT(!snapshot_moved(before, at, kib, alone),
 	       "%zu exclusive pages (%s) were copied",
-	       moved_pages(before, at, kib, alone), alone->name);
+	       snapshot_moved(before, at, kib, alone), alone->name);
 	hold_end(&hold);
 	peer_turn(&peer);
 	peer_join(&peer, "the child that shares some pages");

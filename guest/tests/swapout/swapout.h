@@ -28,16 +28,18 @@ void swapout_start(unsigned long mib);
 /* Call when all memory is unmapped: no slot may be in use, and swapoff ends. */
 void swapout_end(void);
 
-/* A case for these folio sizes, between the two. */
-#define SWAPOUT_CASE(name, ...)						\
+/* A case of a suite for these folio sizes, between the two. */
+#define SWAPPING_CASE(suite, name, ...)					\
 	static void name##_swapping(unsigned long kib);			\
-	QUIRE_CASE_SIZES(swapout, name, __VA_ARGS__)			\
+	QUIRE_CASE_SIZES(suite, name, __VA_ARGS__)			\
 	{								\
 		swapout_start(SWAP_MIB);				\
 		name##_swapping(kib);					\
 		swapout_end();						\
 	}								\
 	static void name##_swapping(unsigned long kib)
+
+#define SWAPOUT_CASE(name, ...)	SWAPPING_CASE(swapout, name, __VA_ARGS__)
 
 /* range_charged() that reclaim can reach. */
 char *swapout_range(unsigned long kib, bool by_pte);

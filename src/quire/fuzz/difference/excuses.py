@@ -45,6 +45,8 @@ class Rule(StrEnum):
     HELD = "held"
     BITS_OF_A_RUN = "bits of a run"
     BITS_OF_A_BATCH = "bits of a batch"
+    # model.py: folios that only one process maps again.
+    REUSED = "reused"
     # ksm.py: pages that KSM merges.
     MERGED_LATER = "merged later"
     FOUND = "found"

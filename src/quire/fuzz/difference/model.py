@@ -38,6 +38,8 @@ class Model:
     reclaimed: bool = False
     # Entries were changed or moved, which can be done in batches.
     changed: bool = False
+    # A process forked: pages were shared with another, which may be gone.
+    forked: bool = False
 
     def __post_init__(self) -> None:
         self.ksm = KsmExcuses(self.excuses)
@@ -60,6 +62,7 @@ class Model:
         self.let_go |= self.held and op.verb in ("drop", "exit")
         self.freed |= op.word in ("free", "droppable")
         self.changed |= op.verb in ("protect", "wp", "unwp", "move")
+        self.forked |= op.verb in ("fork", "crowd")
         if op.verb in ("write", "same", "word"):
             self.written |= self.freed
             if outcome.endswith("segv=0 bus=0"):
@@ -89,6 +92,8 @@ class Model:
             return rule
         if self._back_from_swap(page, a, b):
             return Rule.SLOTS
+        if self._reused(a, b):
+            return Rule.REUSED
         near = any((actor, slot) == page[:2] for actor, slot, _ in self.unlike)
         alike = a.empty == b.empty and _same_bits(a, b) and _same_content(a, b)
         return Rule.FOLLOWS if near and alike else None
@@ -118,6 +123,11 @@ class Model:
         if a.without("L") != b.without("L"):
             return False
         return all(_swapped_alone(seen, page) for seen in zip(*self.seen, strict=True))
+
+    def _reused(self, a: Page, b: Page) -> bool:
+        """Whether side b alone still has the large folio of before a fork, with the same page."""
+        kept = "L" in b.state and "L" not in a.state and a.without("L") == b.without("L")
+        return kept and self.forked and Rule.REUSED in self.excuses
 
     def touches(self, op: Op) -> bool:
         """Whether an operation's outcome can depend on pages that differ."""
