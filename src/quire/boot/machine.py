@@ -64,6 +64,8 @@ class Machine:
     lean: bool = False
     # QEMU's arguments for a CPU in place of the emulator.
     accelerator: tuple[str, ...] = ()
+    # After so many seconds without output the guest hangs: place.Silent. 0: only past the timeout.
+    silence: float = 0.0
 
     def append(self) -> str:
         """The kernel's command line. Words after `--` go to init."""
@@ -109,6 +111,10 @@ class Machine:
         """The plugin's arguments that are files of names: argument, file and names."""
         files = [("watch", WATCH, self.watch), ("locks", LOCKS, self.locks)]
         return [(argument, file, names) for argument, file, names in files if names]
+
+    def outputs(self, directory: Path) -> list[Path]:
+        """What the guest writes while it runs."""
+        return [directory / RESULTS, directory / CONSOLE]
 
     def inputs(self, directory: Path) -> list[Path]:
         """The files that QEMU and the plugin read."""

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -20,6 +21,10 @@ class Ended:
 
     status: int = 0
     hung: bool = False
+
+
+class Silent(Exception):
+    """Neither the console nor the results have grown for the time that the machine allows."""
 
 
 class Place(Protocol):
@@ -41,15 +46,44 @@ class Here:
                 timeout=machine.timeout,
             ),
             tick,
+            machine.outputs(directory),
+            machine.silence,
         )
 
 
-def execute(command: process.Command, tick: Callable[[], None] | None) -> Ended:
-    """Run QEMU, to its end or to the command's time limit."""
+def execute(
+    command: process.Command,
+    tick: Callable[[], None] | None,
+    growing: Sequence[Path],
+    silence: float,
+) -> Ended:
+    """Run QEMU. Silent if `silence` is not 0 and no file has grown for so many seconds."""
     try:
-        return Ended(process.run(command, tick).status)
+        status = process.run(command, until_silent(growing, silence, tick)).status
     except process.TimedOut:
         return Ended(hung=True)
+    return Ended(status)
+
+
+def until_silent(
+    files: Sequence[Path], seconds: float, tick: Callable[[], None] | None
+) -> Callable[[], None] | None:
+    """A callback that calls `tick`, and raises Silent when the files are silent for too long."""
+    if not seconds:
+        return tick
+    said, since = [0] * len(files), time.monotonic()
+
+    def look() -> None:
+        nonlocal said, since
+        if tick:
+            tick()
+        sizes = [path.stat().st_size if path.exists() else 0 for path in files]
+        if sizes != said:
+            said, since = sizes, time.monotonic()
+        elif time.monotonic() - since > seconds:
+            raise Silent(f"the guest hangs: nothing from it for {seconds:.0f} s")
+
+    return look
 
 
 _place: Place = Here()

@@ -15,7 +15,7 @@ from typing import Any
 from distributed import Client, Future, KilledWorker
 
 from quire.boot.machine import Machine
-from quire.boot.place import Ended
+from quire.boot.place import Ended, Silent
 from quire.cluster import engine, job, version, worker
 from quire.cluster.job import Outcome
 from quire.cluster.security import Security
@@ -114,6 +114,8 @@ class Cluster:
         with self._lock:
             self.done[outcome.worker] += 1
         job.unpack(outcome, directory)
+        if outcome.silent:
+            raise Silent(outcome.silent)
         if tick:
             # All records at once: what has been seen is seen, and what ended early would end now.
             tick()

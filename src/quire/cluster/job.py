@@ -22,10 +22,10 @@ OUTPUTS = (machine.RESULTS, machine.CONSOLE, machine.COUNTS, machine.STOPS, "qem
 
 @dataclass(frozen=True)
 class Input:
-    """A file: the hash of a blob, or its contents, compressed."""
+    """A file: the blob that it begins with, if any, and what follows, compressed."""
 
     sha256: str = ""
-    small: bytes = b""
+    tail: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class Job:
     inputs: tuple[Input, ...]
     qemu: str
     timeout: float
+    silence: float
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class Outcome:
 
     worker: str
     ended: Ended
+    # Why the guest counts as silent, or empty.
+    silent: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
 
 
@@ -54,18 +57,25 @@ def of(boot: Machine, directory: Path, qemu: str, put: Callable[[str, Path], Non
     inputs = []
     for number, path in enumerate(boot.inputs(directory)):
         argv = [_replaced(word, str(path), INPUT.format(number)) for word in argv]
-        inputs.append(_input(path, put))
+        inputs.append(_input(path, boot.guest.begins_with, put))
     words = tuple(_replaced(word, str(directory), OUTPUT) for word in argv)
-    return Job(directory.name, words, tuple(inputs), qemu, boot.timeout)
+    return Job(directory.name, words, tuple(inputs), qemu, boot.timeout, boot.silence)
 
 
 def _replaced(word: str, path: str, by: str) -> str:
     return word.replace(path, by)
 
 
-def _input(path: Path, put: Callable[[str, Path], None]) -> Input:
-    if path.stat().st_size <= SMALL:
-        return Input(small=zlib.compress(path.read_bytes()))
+def _input(path: Path, known: Path | None, put: Callable[[str, Path], None]) -> Input:
+    size = path.stat().st_size
+    if size <= SMALL:
+        return Input(tail=zlib.compress(path.read_bytes()))
+    if known and known.stat().st_size <= size and known != path:
+        head, data = known.read_bytes(), path.read_bytes()
+        if data.startswith(head):
+            key = sha256(known)
+            put(key, known)
+            return Input(key, zlib.compress(data[len(head) :]))
     key = sha256(path)
     put(key, path)
     return Input(key)

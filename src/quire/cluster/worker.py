@@ -16,6 +16,7 @@ from distributed.utils import sync
 from distributed.worker import thread_state
 
 from quire.boot import place
+from quire.boot.place import Ended, Silent
 from quire.cluster import engine, job, version
 from quire.cluster.blobs import Blobs
 from quire.cluster.job import Input, Job, Outcome
@@ -119,8 +120,13 @@ def boot(work: Job) -> Outcome:
                  for n, one in enumerate(work.inputs)]  # fmt: skip
         argv = [_filled(word, paths, directory) for word in work.argv]
         command = process.Command(argv, log=directory / "qemu.log", timeout=work.timeout)
-        ended = place.execute(command, wanted)
-        return Outcome(str(worker.name), ended, job.pack(directory))
+        growing = [directory / name for name in job.OUTPUTS[:2]]
+        ended, silent = Ended(), ""
+        try:
+            ended = place.execute(command, wanted, growing, work.silence)
+        except Silent as error:
+            silent = str(error)
+        return Outcome(str(worker.name), ended, silent, job.pack(directory))
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
@@ -136,8 +142,11 @@ def _lay_out(worker: Worker, one: Input, path: Path) -> Path:
             one.sha256,
             lambda sha: bytes(sync(worker.loop, getattr(worker.scheduler, engine.GET), sha=sha)),
         )
-        return blob
-    path.write_bytes(zlib.decompress(one.small))
+        if not one.tail:
+            return blob
+        shutil.copyfile(blob, path)
+    with path.open("ab") as file:
+        file.write(zlib.decompress(one.tail))
     return path
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Start a scheduler or a worker, for the commands that take --cluster.
 
-Boots of bench, test and seeded run on many machines (docs/cluster.md). A scheduler runs
+Boots of fuzz, test, seeded and bench run on many machines (docs/cluster.md). A scheduler runs
 whatever reaches its port: without certificates it listens on this host alone.
 
   quire cluster scheduler                          prints its address

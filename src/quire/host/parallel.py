@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from typing import TypeVar
 
 from quire.host import process
@@ -73,3 +74,28 @@ def each(
         raise
     pool.shutdown()
     return [future.result() for future in futures]
+
+
+def ahead(
+    items: Sequence[Item], work: Callable[[Item], Result], at_once: int
+) -> Generator[tuple[Item, Result], None, None]:
+    """Each item and its result, in their order, while `work` runs for the next ones.
+
+    When the caller stops, what has begun is waited for, and nothing further begins.
+    """
+    if at_once < 2 or process.dry_run():
+        for item in items:
+            yield item, work(item)
+        return
+    pool = ThreadPoolExecutor(max_workers=at_once)
+    waiting: deque[tuple[Item, Future[Result]]] = deque()
+    begun = 0
+    try:
+        while waiting or begun < len(items):
+            while begun < len(items) and len(waiting) < 2 * at_once:
+                waiting.append((items[begun], pool.submit(work, items[begun])))
+                begun += 1
+            item, future = waiting.popleft()
+            yield item, future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
