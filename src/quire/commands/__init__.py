@@ -36,6 +36,7 @@ NAMES = (
     "cluster",
     "shell",
     "build",
+    "deb",
     "tree",
     "export",
     "apply",
