@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import pytest
 from conftest import HANGS, ROOT, Quire, gone, snapshot
+from test_architectures import TABLE
 
 from quire.boot import machine
 from quire.boot.place import Ended
@@ -226,6 +228,36 @@ def test_a_local_cluster_gives_the_same(quire: Quire, tree: Path, tmp_path: Path
 
 
 @pytest.mark.slow
+def test_checks_that_compile_give_the_same(quire: Quire, tree: Path) -> None:
+    """Each in its portions, with the logs of what failed in the same place."""
+    directory = quire.project / "configs/architectures"
+    directory.mkdir()
+    (directory / "table.toml").write_text(textwrap.dedent(TABLE))
+    (directory / "all.config").write_text("CONFIG_FAKE=y\n")
+    for prefix in ("riscv64-linux-gnu-", "arm-linux-gnueabihf-"):
+        (quire.bin / f"{prefix}gcc").symlink_to(quire.bin / "gcc")
+    for words, env, status in (
+        (("--architectures",), {"FAKE_WARN": "riscv:run 8"}, 1),
+        ((), {"FAKE_WARN": "arm64:run 20"}, 1),
+        ((), {"FAKE_MAKE": "fail"}, 3),
+    ):
+        # Nothing is known of an earlier run: what was clean is not compiled again.
+        shutil.rmtree(quire.build, ignore_errors=True)
+        command = ("check", "--source", str(tree), "-q", "--json", *words)
+        here = quire(*command, **env)
+        assert here.returncode == status, here.stderr
+        logs = {path.name: path.read_text() for path in quire.build.glob("log/*.log")}
+        shutil.rmtree(quire.build / "log")
+        there = quire(*command, "--cluster", "local", "-j2", **env)
+        assert (there.returncode, there.stdout) == (status, here.stdout), there.stderr
+        named = re.findall(r"whole log: ([^\s\"\\]+)", here.stdout + there.stderr)
+        assert named
+        for path in map(Path, named):
+            assert "error: " in path.read_text()
+            assert path.name in logs
+
+
+@pytest.mark.slow
 def test_the_workers_are_the_processes_of_two_machines(
     quire: Quire, tree: Path, processes: Processes
 ) -> None:
@@ -234,7 +266,7 @@ def test_the_workers_are_the_processes_of_two_machines(
     processes.worker("one")
     done = quire("test", "--source", str(tree), "ARCH=arm64", "--cluster", address)
     assert done.returncode == 0, done.stderr
-    assert "boots by worker: one" in done.stderr
+    assert "done by worker: one" in done.stderr
     assert listening([child.pid for child in processes.children.values()]) == {"0100007F"}
 
 

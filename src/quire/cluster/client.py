@@ -7,7 +7,7 @@ import contextlib
 import functools
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,12 @@ from distributed import Client, Future, KilledWorker
 
 from quire.boot.machine import Machine
 from quire.boot.place import Ended, Silent
-from quire.cluster import engine, job, version, worker
+from quire.cluster import engine, job, order, version, worker
 from quire.cluster.job import Outcome
+from quire.cluster.order import Call, Reply
 from quire.cluster.security import Security
 from quire.host import process
+from quire.host.cache import Cache
 from quire.host.errors import GuestLost, UserError
 
 # Seconds to connect, and for a first worker to be there.
@@ -43,9 +45,9 @@ class Cluster:
         self._address = address
         self._lock = threading.Lock()
         self._sent: set[str] = set()
-        self._running: set[Future[Outcome]] = set()
+        self._running: set[Future[Any]] = set()
         self._closing = False
-        # Boots that came back, by worker.
+        # What came back, by worker.
         self.done: Counter[str] = Counter()
         try:
             self._require(workers)
@@ -75,44 +77,23 @@ class Cluster:
 
     @property
     def threads(self) -> int:
-        """How many machines run at once."""
+        """How many machines, or calls, run at once."""
         return int(sum(self._client.nthreads().values())) or 1
 
     def about(self) -> str:
-        """For the progress line: each worker, and how many boots came from it."""
+        """For the progress line: each worker, and how much came from it."""
         names = {str(one["name"]) for one in self._workers()}
         told = [f"{name} {self.done[name]}" for name in sorted(names)]
         told += [f"{name} {self.done[name]} (gone)" for name in sorted(self.done.keys() - names)]
-        return f"boots by worker: {', '.join(told) or 'no workers'}"
+        return f"done by worker: {', '.join(told) or 'no workers'}"
 
     def run(self, machine: Machine, directory: Path, tick: Callable[[], None] | None, /) -> Ended:
         """Boot on some worker. A worker that dies does not matter: another one boots again."""
         for path in (directory / name for name in job.OUTPUTS):
             path.unlink(missing_ok=True)
         work = job.of(machine, directory, _qemu(machine.kernel.arch.qemu), self._put)
-        future = self._client.submit(worker.boot, work, pure=False)
-        with self._lock:
-            self._running.add(future)
-        try:
-            outcome: Outcome = future.result()
-        except CancelledError as error:
-            if self._closing:
-                raise KeyboardInterrupt from error
-            raise UserError(
-                "the scheduler has gone, or has cancelled a boot",
-                f"{self._address}: {machine.kernel.arch.name} {directory.name}",
-                "start it again, and the command: what it has finished is kept",
-            ) from error
-        except KilledWorker as error:
-            raise GuestLost(
-                "every worker that ran this boot has died", str(error), "read the workers' output"
-            ) from error
-        finally:
-            with self._lock:
-                self._running.discard(future)
-            future.release()
-        with self._lock:
-            self.done[outcome.worker] += 1
+        name = f"{machine.kernel.arch.name} {directory.name}"
+        outcome: Outcome = self._result(self._client.submit(worker.boot, work, pure=False), name)
         job.unpack(outcome, directory)
         if outcome.silent:
             raise Silent(outcome.silent)
@@ -120,6 +101,40 @@ class Cluster:
             # All records at once: what has been seen is seen, and what ended early would end now.
             tick()
         return outcome.ended
+
+    def call(self, call: Call, cache: Cache) -> Sequence[Any]:
+        """Call a function on some worker; what it returns. Logs that it names are here, too."""
+        work = order.of(call, cache, self._put)
+        reply: Reply = self._result(self._client.submit(worker.call, work, pure=False), call.name)
+        return order.received(reply, cache)
+
+    def _result(self, future: Future[Any], name: str) -> Any:
+        """The Outcome or the Reply of a job that was submitted."""
+        with self._lock:
+            self._running.add(future)
+        try:
+            found = future.result()
+        except CancelledError as error:
+            if self._closing:
+                raise KeyboardInterrupt from error
+            raise UserError(
+                "the scheduler has gone, or has cancelled a boot",
+                f"{self._address}: {name}",
+                "start it again, and the command: what it has finished is kept",
+            ) from error
+        except KilledWorker as error:
+            raise GuestLost(
+                "every worker that ran this has died",
+                f"{name}: {error}",
+                "read the workers' output",
+            ) from error
+        finally:
+            with self._lock:
+                self._running.discard(future)
+            future.release()
+        with self._lock:
+            self.done[found.worker] += 1
+        return found
 
     def close(self) -> None:
         """Cancel our own boots, on whatever worker, and disconnect. Nobody else's are touched."""

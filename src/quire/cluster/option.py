@@ -10,19 +10,28 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, Protocol
 
 from quire.boot import place
 from quire.boot.place import Here
+from quire.cluster.order import Call
 from quire.cluster.security import Security
 from quire.host import parallel, process
+from quire.host.cache import Cache
 from quire.host.errors import UserError
 from quire.session import Session
 
 ENGINE = "distributed"
 LOCAL = "local"
+
+
+class Workers(Protocol):
+    """A cluster for what is not a boot."""
+
+    def call(self, call: Call, cache: Cache, /) -> Sequence[Any]:
+        """Call a function on some worker; what it returns."""
 
 
 def add(part: argparse.ArgumentParser) -> None:
@@ -43,21 +52,21 @@ def add(part: argparse.ArgumentParser) -> None:
 
 
 @contextlib.contextmanager
-def using(session: Session, arguments: argparse.Namespace) -> Iterator[None]:
-    """The body's boots run on the cluster of --cluster; without it, here.
+def using(session: Session, arguments: argparse.Namespace) -> Iterator[Workers | None]:
+    """The body's boots run on the cluster of --cluster, which it gets; without it, here.
 
     UserError if the engine is not installed, or the cluster cannot be used.
     """
     if not arguments.cluster:
-        yield
+        yield None
         return
     require_engine()
     security = Security(arguments.tls)
     if arguments.cluster != LOCAL:
         security.require_address(arguments.cluster)
     with contextlib.ExitStack() as stack:
-        process.do(_enter, session, arguments.cluster, security, stack)
-        yield
+        address = arguments.cluster
+        yield process.value(None, lambda: _enter(session, address, security, stack))
 
 
 def require_engine() -> None:
@@ -70,7 +79,9 @@ def require_engine() -> None:
         )
 
 
-def _enter(session: Session, address: str, security: Security, stack: contextlib.ExitStack) -> None:
+def _enter(
+    session: Session, address: str, security: Security, stack: contextlib.ExitStack
+) -> Workers:
     from quire.cluster.client import Cluster  # noqa: PLC0415 -- only with --cluster
 
     workers = 1
@@ -85,6 +96,7 @@ def _enter(session: Session, address: str, security: Security, stack: contextlib
     stack.callback(parallel.use, None)
     session.progress.also = cluster.about
     stack.callback(setattr, session.progress, "also", None)
+    return cluster
 
 
 @contextlib.contextmanager

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A worker: boots machines that jobs describe, and nothing else of ours."""
+"""A worker: boots the machines of jobs, and calls the functions of orders."""
 
 from __future__ import annotations
 
 import asyncio
+import pickle
 import shutil
 import sys
 import tempfile
 import zlib
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from distributed import Worker, get_worker
@@ -17,13 +20,16 @@ from distributed.worker import thread_state
 
 from quire.boot import place
 from quire.boot.place import Ended, Silent
-from quire.cluster import engine, job, version
+from quire.cluster import call as calls
+from quire.cluster import engine, job, order, version
 from quire.cluster.blobs import Blobs
 from quire.cluster.job import Input, Job, Outcome
+from quire.cluster.order import Order, Reply
 from quire.cluster.scheduler import NO_PAGE
 from quire.cluster.security import LOOPBACK, Security
 from quire.host import process
-from quire.host.errors import UserError
+from quire.host.cache import Cache
+from quire.host.errors import BuildFailed, UserError
 
 # Seconds for a scheduler to appear, and after which a worker without one ends.
 PATIENCE = 120.0
@@ -66,6 +72,7 @@ async def _serve(
         except (OSError, TimeoutError) as error:
             raise unreachable(address, error) from error
         worker.quire_blobs = Blobs(directory)
+        worker.quire_cache = Cache(directory / "build")
         worker.quire_scratch = Path(scratch)
         print(f"quire: worker {worker.name} of {address}: {threads} boots", file=sys.stderr)
         await worker.finished()
@@ -107,14 +114,7 @@ def boot(work: Job) -> Outcome:
             f"{qemu}; the client has {work.qemu}",
             "install one version everywhere: counts depend on it",
         )
-    key = thread_state.key
     directory = Path(tempfile.mkdtemp(dir=worker.quire_scratch))
-
-    def wanted() -> None:
-        state = worker.state.tasks.get(key)
-        if state is None or state.state in ("cancelled", "released", "forgotten"):
-            raise Abandoned(work.name)
-
     try:
         paths = [_lay_out(worker, one, directory / f"input-{n}")
                  for n, one in enumerate(work.inputs)]  # fmt: skip
@@ -123,12 +123,44 @@ def boot(work: Job) -> Outcome:
         growing = [directory / name for name in job.OUTPUTS[:2]]
         ended, silent = Ended(), ""
         try:
-            ended = place.execute(command, wanted, growing, work.silence)
+            ended = place.execute(command, _wanted(worker, work.name), growing, work.silence)
         except Silent as error:
             silent = str(error)
         return Outcome(str(worker.name), ended, silent, job.pack(directory))
     finally:
         shutil.rmtree(directory, ignore_errors=True)
+
+
+def call(work: Order) -> Reply:
+    """Carry out an order in a process of its own, in a thread of this worker. Raises as boot()."""
+    worker = get_worker()
+    cache: Cache = worker.quire_cache
+    directory = Path(tempfile.mkdtemp(dir=worker.quire_scratch))
+    try:
+        order.unpack(work, cache, lambda sha: _fetched(worker, sha))
+        (directory / calls.ORDER).write_bytes(pickle.dumps(work))
+        command = calls.command(directory, cache.root, worker.state.nthreads)
+        process.run(command, _wanted(worker, work.name))
+        if not (directory / calls.REPLY).is_file():
+            raise BuildFailed(
+                f"worker {worker.name} could not do {work.name}", process.tail(directory / "log")
+            )
+        reply: Reply = pickle.loads((directory / calls.REPLY).read_bytes())
+        return replace(reply, worker=str(worker.name))
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _wanted(worker: Worker, name: str) -> Callable[[], None]:
+    """A callback that raises Abandoned when nobody wants the result of this thread's task."""
+    key = thread_state.key
+
+    def wanted() -> None:
+        state = worker.state.tasks.get(key)
+        if state is None or state.state in ("cancelled", "released", "forgotten"):
+            raise Abandoned(name)
+
+    return wanted
 
 
 def _qemu(work: Job) -> str:
@@ -138,16 +170,20 @@ def _qemu(work: Job) -> str:
 def _lay_out(worker: Worker, one: Input, path: Path) -> Path:
     """An input's path: the blob itself, or a file of its own."""
     if one.sha256:
-        blob: Path = worker.quire_blobs.fetched(
-            one.sha256,
-            lambda sha: bytes(sync(worker.loop, getattr(worker.scheduler, engine.GET), sha=sha)),
-        )
+        blob = _fetched(worker, one.sha256)
         if not one.tail:
             return blob
         shutil.copyfile(blob, path)
     with path.open("ab") as file:
         file.write(zlib.decompress(one.tail))
     return path
+
+
+def _fetched(worker: Worker, sha: str) -> Path:
+    """A blob, from the scheduler if it is not here."""
+    blobs: Blobs = worker.quire_blobs
+    get = getattr(worker.scheduler, engine.GET)
+    return blobs.fetched(sha, lambda wanted: bytes(sync(worker.loop, get, sha=wanted)))
 
 
 def _filled(word: str, paths: list[Path], directory: Path) -> str:
