@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The option --cluster: boots run on a cluster while a command runs."""
+"""The option --cluster: boots, and what check compiles, run on a cluster."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def add(part: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--cluster",
         metavar="ADDRESS",
-        help="boot on the workers of this scheduler: tcp://127.0.0.1:PORT, tls://HOST:PORT; or "
+        help="run on the workers of this scheduler: tcp://127.0.0.1:PORT, tls://HOST:PORT; or "
         "local: a scheduler and -j workers of our own, on this host",
     )
     group.add_argument(
