@@ -208,7 +208,9 @@ def test_boots_alternate_and_become_one_document(
     assert document.parse(json.dumps(merged.data), "again").rows == merged.rows
 
 
-def test_kvm_needs_a_cpu_of_that_architecture(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kvm_needs_a_cpu_of_that_architecture(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (arch,) = NATIVE
     (other,) = (one for one in ARCHITECTURES.values() if one != arch)
     with pytest.raises(UserError, match="KVM runs no other"):
@@ -216,6 +218,15 @@ def test_kvm_needs_a_cpu_of_that_architecture(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(boots, "KVM", Path("/nowhere/kvm"))
     with pytest.raises(UserError, match="KVM cannot be used"):
         boots.require_kvm(arch)
+    monkeypatch.setattr(boots, "KVM", Path("/dev/null"))
+    monkeypatch.setattr(boots, "CPUINFO", tmp_path / "cpuinfo")
+    for flags, able in ("fpu vme", not arch.kvm_flags), ("fpu vmx", True):
+        (tmp_path / "cpuinfo").write_text(f"flags\t\t: {flags}\n")
+        if able:
+            boots.require_kvm(arch)
+            continue
+        with pytest.raises(UserError, match="does not run guests by itself"):
+            boots.require_kvm(arch)
 
 
 @pytest.fixture(scope="module")

@@ -49,6 +49,8 @@ class Architecture:
     lean_args: tuple[str, ...] = ()
     append_icount: str = ""
     kvm_args: tuple[str, ...] = ()
+    # KVM needs one of these flags of the CPU; empty: the flags say nothing about it.
+    kvm_flags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     # Not in the default list of architectures: boots only small kernels without user space.
     proofs_only: bool = False

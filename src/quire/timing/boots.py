@@ -21,6 +21,9 @@ from quire.timing import document, program
 from quire.timing.document import Timing
 
 KVM = Path("/dev/kvm")
+CPUINFO = Path("/proc/cpuinfo")
+# QEMU writes it, stops the machine, and goes on running.
+BROKEN = "KVM internal error"
 # Seconds for a boot, on top of the rows' own.
 TIMEOUT = 600.0
 # With so many boots of each side, a boot is one value of the comparison.
@@ -51,6 +54,12 @@ def require_kvm(arch: Architecture) -> None:
             f"{KVM} {'may not be opened' if KVM.exists() else 'does not exist'}",
             "as root: modprobe kvm_intel or kvm_amd; or join the group kvm",
         )
+    if arch.kvm_flags and not set(arch.kvm_flags) & set(CPUINFO.read_text().split()):
+        raise UserError(
+            "this CPU does not run guests by itself, and KVM would emulate part of them",
+            f"{CPUINFO}: none of the flags {', '.join(arch.kvm_flags)}",
+            "use a machine, or a virtual one that allows nesting; or run a bundle here",
+        )
 
 
 def run(session: Session, kernels: Sequence[Kernel], built: Path, boots: Boots) -> list[Timing]:
@@ -80,11 +89,18 @@ def run(session: Session, kernels: Sequence[Kernel], built: Path, boots: Boots) 
 def _boot(session: Session, boot: Machine, number: int) -> Timing:
     label = f"time-{boot.kernel.arch.name}-{boot.kernel.tree.label}-{number}"
     work = machine.workdir(session.cache, label)
-    outcome = machine.boot(boot, work)
+    outcome = machine.boot(boot, work, lambda: _require_running(boot, work))
     text = "\n".join(outcome.other)
     if not text.startswith("{"):
         raise Difference("the guest timed nothing", "\n".join([*outcome.notes, str(work)]))
     return document.parse(text, label)
+
+
+def _require_running(boot: Machine, work: Path) -> None:
+    """GuestLost if KVM has given up."""
+    log = work / "qemu.log"
+    if log.is_file() and BROKEN in log.read_text(errors="replace"):
+        raise machine.lost(boot, work, f"{BROKEN}: {log}", None)
 
 
 @contextlib.contextmanager
