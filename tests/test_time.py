@@ -103,6 +103,19 @@ def test_faster_slower_or_not_known() -> None:
     assert found["few"].why == "too few runs"
 
 
+def test_an_interval_that_is_not_tight_tells_nothing_of_one_boot() -> None:
+    def loose(**rows: list[list[float]]) -> Timing:
+        found = data(**rows)
+        found["rows"][0]["tight"] = False
+        return document.parse(json.dumps(found), "b.json")
+
+    slow, fast = [[100.0 + n for n in range(20)]], [[50.0 + n for n in range(20)]]
+    (one,) = compare.compare(timing(move=slow), loose(move=fast))
+    assert (one.verdict, one.why) == (CANNOT_TELL, "not tight on B")
+    (one,) = compare.compare(loose(move=slow * 7), loose(move=fast * 7))
+    assert (one.verdict, one.values) == (FASTER, "boots")
+
+
 def test_with_enough_boots_a_boot_is_one_value() -> None:
     """Runs of a boot that agree to a percent must not hide boots that differ by half."""
     many = [[100.0 + n / 10 for n in range(20)]]

@@ -104,6 +104,11 @@ def _judge(a: Row, b: Row) -> Verdict:
             word = "failed" if row.failed else "skipped"
             return Verdict(a, CANNOT_TELL, f"{word} on {label}: {row.failed or row.skipped}")
     by_boot = min(len(a.medians), len(b.medians)) >= BOOTS
+    # Runs of a busy machine resemble their neighbours, and an interval that supposes otherwise is
+    # too narrow: two series of the same kernel then differ.
+    loose = [label for label, row in (("A", a), ("B", b)) if not row.tight and not by_boot]
+    if loose:
+        return Verdict(a, CANNOT_TELL, f"not tight on {' and '.join(loose)}", values="runs")
     left, right = (interval.of(row.medians if by_boot else row.runs, EACH) for row in (a, b))
     values = "boots" if by_boot else "runs"
     if not left or not right or not right.low:

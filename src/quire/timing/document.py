@@ -30,6 +30,8 @@ class Row:
     failed: str = ""
     # Medians per unit; a text says why there is no number.
     counters: dict[str, float | str] = field(default_factory=dict)
+    # Whether the interval of each boot became as narrow as it was to be.
+    tight: bool = True
 
     @property
     def medians(self) -> list[float]:
@@ -125,6 +127,7 @@ def as_json(row: Row) -> dict[str, Any]:
         "skipped": row.skipped,
         "failed": row.failed,
         "boots": [list(runs) for runs in row.boots],
+        "tight": row.tight,
         "counters": row.counters,
     }
 
@@ -144,10 +147,12 @@ def _merged(rows: Sequence[Row]) -> Row:
         next((row.skipped for row in rows if row.skipped), ""),
         next((row.failed for row in rows if row.failed), ""),
         counters,
+        all(row.tight for row in rows),
     )
 
 
 def _row(data: dict[str, Any]) -> Row:
     boots = tuple(tuple(float(run) for run in runs) for runs in data["boots"])
     words = (data["name"], data["unit"], data["words"])
-    return Row(*words, boots, data["skipped"], data["failed"], data.get("counters", {}))
+    found = (data["skipped"], data["failed"], data.get("counters", {}), data.get("tight", True))
+    return Row(*words, boots, *found)
