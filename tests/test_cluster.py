@@ -320,10 +320,10 @@ def test_a_killed_worker_loses_nothing(
     wait_for_boots(gate, 2, run)
     (lost,) = (boot for boot, worker in boots(gate).items() if worker == one)
     processes.children["one"].kill()
+    wait_until(lambda: gone(lost), "the killed worker left its QEMU")
     gate.write_text("")
     out, errors = run.communicate(timeout=PATIENCE)
     assert run.returncode == 0, errors
-    assert gone(lost), "the killed worker left its QEMU"
     there, expected = json.loads(out), json.loads(here.stdout)
     assert "--cluster" in there.pop("command")
     assert "--cluster" not in expected.pop("command")

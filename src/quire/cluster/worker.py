@@ -118,7 +118,7 @@ def boot(work: Job) -> Outcome:
     try:
         paths = [_lay_out(worker, one, directory / f"input-{n}")
                  for n, one in enumerate(work.inputs)]  # fmt: skip
-        argv = [_filled(word, paths, directory) for word in work.argv]
+        argv = process.die_with_us([_filled(word, paths, directory) for word in work.argv])
         command = process.Command(argv, log=directory / "qemu.log", timeout=work.timeout)
         growing = [directory / name for name in job.OUTPUTS[:2]]
         ended, silent = Ended(), ""
