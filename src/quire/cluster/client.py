@@ -33,6 +33,7 @@ class Cluster:
 
     def __init__(self, address: str, security: Security, workers: int = 1) -> None:
         engine.configure()
+        worker.require_listening(address)
         try:
             self._client = Client(
                 address,

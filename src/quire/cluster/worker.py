@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import pickle
 import shutil
+import socket
 import sys
 import tempfile
 import zlib
@@ -80,6 +81,7 @@ async def _serve(
 
 async def _require_version(address: str, security: Security) -> None:
     """UserError if the scheduler cannot be reached, or runs other code."""
+    require_listening(address)
     certificates = engine.certificates(security)
     arguments = certificates.get_connection_args("worker") if certificates else {}
     try:
@@ -93,6 +95,15 @@ async def _require_version(address: str, security: Security) -> None:
             f"here {version.ours()}, at {address} {theirs}",
             "use one checkout for scheduler, workers and client",
         )
+
+
+def require_listening(address: str) -> None:
+    """UserError at once if nothing listens there: the engine would try again and again."""
+    host, _, port = address.partition("://")[2].rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
+    except OSError as error:
+        raise unreachable(address, error) from error
 
 
 def unreachable(address: str, error: BaseException) -> UserError:
