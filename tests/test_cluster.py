@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from conftest import HANGS, ROOT, Quire, gone, snapshot
+from conftest import HANGS, ROOT, Quire, gone, line_patch, snapshot
 from test_architectures import TABLE
 
 from quire.boot import machine
@@ -208,10 +208,15 @@ def test_no_scheduler_answers(quire: Quire, tree: Path) -> None:
 @pytest.mark.slow
 def test_a_local_cluster_gives_the_same(quire: Quire, tree: Path, tmp_path: Path) -> None:
     """Byte for byte, for each command, and with an error's status."""
+    folder = quire.project / "lines/6.12/seeded"
+    folder.mkdir()
+    (folder / "bugs").write_text("lost | a page is lost | 1 | arm64 | fake.bad\n")
+    (folder / "series").write_text("bug.patch\n")
+    (folder / "bug.patch").write_text(line_patch("a bug", 14, "bug 14"))
     runs: list[tuple[tuple[str, ...], dict[str, str]]] = [
-        (("test", "--json"), {}),
+        (("test", "--all", "--json"), {"FAKE_QEMU": "worse"}),
         (("test", "--json"), {"FAKE_QEMU": "panic"}),
-        (("test", "--json"), {"FAKE_QEMU": "wrong"}),
+        (("seeded", "--json"), {}),
         (("bench", "mremap", "--size", "64", "--fresh", "--output", str(tmp_path / "out")), {}),
         (
             ("fuzz", "--no-coverage", "--programs", "1200", "--findings", "0"),
