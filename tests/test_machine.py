@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Real boots of the kernels that `make test` built: how a lost guest is reported."""
+"""Real boots of kernels that `make test` built: how a lost guest is reported, what is reclaimed."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -192,3 +193,17 @@ def test_the_patched_kernel_rebuilt_little(session: Session, built: Kernel) -> N
     # Many files include a header, but never all.
     headers = any(name.endswith(".h") for name in touched)
     assert len(compiled) < (built.arch.objects if headers else 200)
+
+
+def test_the_same_folios_are_reclaimed_in_the_same_order(built: Kernel, arch: Architecture) -> None:
+    """The row's counter `order` is made of each page's swap slot; idle and half accessed folios."""
+    command = [str(ROOT / "quire"), *WORDS, "bench", "reclaim", "--size", "64", "--quiet", "--json"]
+    done = subprocess.run(
+        [*command, f"ARCH={arch.name}"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["architectures"][0]["rows"]
+    orders = [(row["a"]["counters"]["order"], row["b"]["counters"]["order"]) for row in rows]
+    assert len(orders) == 5
+    assert all(stock == patched for stock, patched in orders)
+    assert len({stock for stock, _ in orders}) > 1, "the number does not depend on the order"

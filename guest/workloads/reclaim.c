@@ -21,7 +21,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -122,6 +124,27 @@ static void read_events(unsigned long *value)
 		value[i] = memcg_stat(events[i]);
 }
 
+/*
+ * A number that tells which pages were reclaimed, and in which order: that is
+ * the order of their swap slots. (The 32-bit FNV-1a hash of the slots.)
+ */
+static unsigned long order_of_reclaim(void)
+{
+	size_t n, nr = area_len / PAGE_SIZE;
+	struct page_state *page = calloc(nr, sizeof(*page));
+	uint32_t hash = 2166136261u;
+
+	if (!page)
+		die("no memory for the state of %zu pages", nr);
+	pagemap_read(area, nr, page);
+	for (n = 0; n < nr; n++)
+		hash = (hash ^ (page[n].swapped ?
+				(uint32_t)page[n].swap_offset : ~0u)) *
+		       16777619u;
+	free(page);
+	return hash;
+}
+
 static void report(const unsigned long *before)
 {
 	unsigned long after[ARRAY_SIZE(events)];
@@ -130,6 +153,7 @@ static void report(const unsigned long *before)
 	read_events(after);
 	for (i = 0; i < ARRAY_SIZE(events); i++)
 		bench_counter(events[i], before[i], after[i]);
+	bench_counter("order", 0, order_of_reclaim());
 	reclaimed = pagemap_swapped(area, area_len / PAGE_SIZE);
 	bench_work(reclaimed, 1);
 }

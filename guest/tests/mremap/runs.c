@@ -30,11 +30,14 @@ static const size_t shifts[] = { START, 0, 1, 15, 16 + START };
 static void there_and_back(char *from, size_t pages, char *to)
 {
 	struct snapshot *before = snapshot(from, pages);
+	struct snapshot *next = snapshot(page_at(from, pages), 1);
 
 	move(from, pages, to);
 	expect_moved(before, to, WP_KEPT);
+	expect_unmoved(next, page_at(from, pages));
 	move(to, pages, from);
 	expect_moved(before, from, WP_KEPT);
+	free(next);
 	free(before);
 }
 
@@ -105,6 +108,38 @@ QUIRE_CASE_SIZES(mremap, runs_inaccessible, 4, 64)
 	each_alignment(from, to, LONGEST);
 	range_protect(from, PAGES, PROT_READ | PROT_WRITE);
 	expect_content(from, PAGES, SEED, 0);
+	expect_writable(from, PAGES);
+	expect_guards();
+}
+
+/*
+ * What moved is changed page by page: an entry that looks like a part of a block
+ * and is none takes its neighbours along.
+ */
+static void change_pages(char *at, size_t pages)
+{
+	size_t n;
+
+	for (n = 0; n < pages; n += 5) {
+		range_protect(page_at(at, n), 1, PROT_READ);
+		expect_content(at, pages, SEED, 0);
+		range_protect(page_at(at, n), 1, PROT_READ | PROT_WRITE);
+	}
+	expect_content(at, pages, SEED, 0);
+}
+
+QUIRE_CASE_SIZES(mremap, runs_changed_there, 4, 64)
+{
+	char *from = range_filled(SRC_BASE, PAGES, kib);
+	char *to = range_hole(DST_BASE, PAGES);
+	size_t d;
+
+	for (d = 0; d < 16; d++) {
+		move(from, LONGEST, page_at(to, d));
+		change_pages(page_at(to, d), LONGEST);
+		move(page_at(to, d), LONGEST, from);
+		expect_content(from, PAGES, SEED, 0);
+	}
 	expect_writable(from, PAGES);
 	expect_guards();
 }
@@ -304,6 +339,16 @@ static void make_read_only(char *from, size_t odd)
 QUIRE_CASE_SIZES(mremap, run_with_read_only, 4, 64)
 {
 	each_place(kib, &(struct kind){ make_read_only, check_child });
+}
+
+QUIRE_CASE_SIZES(mremap, runs_executable_shared, 4, 64)
+{
+	char *from = range_filled(SRC_BASE, PAGES, kib);
+
+	range_protect(from, PAGES, PROT_READ | PROT_WRITE | PROT_EXEC);
+	fork_reader(from);
+	move_with_odd(from, range_hole(DST_BASE, PAGES));
+	check_child(from, 0);
 }
 
 static void make_writable(char *from, size_t odd)

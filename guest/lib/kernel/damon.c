@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "kernel/damon.h"
+#include "proc/knob.h"
+#include "proc/pagemap.h"
+#include "report/die.h"
+
+#define MIN_REGIONS	3u
+#define KDAMONDS	"/sys/kernel/mm/damon/admin/kdamonds"
+#define KDAMOND		KDAMONDS "/0"
+#define CONTEXT		KDAMOND "/contexts/0"
+#define ATTRS		CONTEXT "/monitoring_attrs"
+#define REGIONS		CONTEXT "/targets/0/regions"
+#define SCHEME		CONTEXT "/schemes/0"
+#define TRIED		SCHEME "/tried_regions"
+
+struct block {
+	uint64_t start;		/* physical address */
+	size_t number;		/* in the order of addresses */
+};
+
+static struct {
+	struct block *blocks;	/* in the order of `start` */
+	size_t nr;
+	size_t len;
+} watched;
+
+bool damon_available(void)
+{
+	return !access(KDAMONDS "/nr_kdamonds", F_OK);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct block *left = a, *right = b;
+
+	return left->start < right->start ? -1 : left->start > right->start;
+}
+
+static void find_blocks(const char *at, size_t nr, size_t len)
+{
+	size_t n;
+
+	watched.blocks = calloc(nr, sizeof(*watched.blocks));
+	if (!watched.blocks)
+		die("no memory for %zu regions", nr);
+	watched.nr = nr;
+	watched.len = len;
+	for (n = 0; n < nr; n++) {
+		struct page_state page = pagemap_page(at + n * len);
+
+		if (!page.present)
+			die("page %zu is not present", n * len / PAGE_SIZE);
+		watched.blocks[n] = (struct block){
+			.start = page.pfn * PAGE_SIZE, .number = n
+		};
+	}
+	qsort(watched.blocks, nr, sizeof(*watched.blocks), by_start);
+}
+
+static void write_regions(void)
+{
+	char path[128];
+	size_t n;
+
+	write_file(REGIONS "/nr_regions", "%zu", watched.nr);
+	for (n = 0; n < watched.nr; n++) {
+		uint64_t start = watched.blocks[n].start;
+
+		snprintf(path, sizeof(path), REGIONS "/%zu/start", n);
+		write_file(path, "%llu", (unsigned long long)start);
+		snprintf(path, sizeof(path), REGIONS "/%zu/end", n);
+		write_file(path, "%llu",
+			   (unsigned long long)start + watched.len);
+	}
+}
+
+/*
+ * With as many regions as the limits demand, none is split. None is merged, as
+ * one of two blocks is larger than a share of the whole.
+ */
+static void write_attrs(unsigned int sample_ms, unsigned int window_ms)
+{
+	if (watched.nr < MIN_REGIONS)
+		die("DAMON has at least %u regions, not %zu", MIN_REGIONS,
+		    watched.nr);
+	write_file(ATTRS "/intervals/sample_us", "%u", sample_ms * 1000);
+	write_file(ATTRS "/intervals/aggr_us", "%u", window_ms * 1000);
+	write_file(ATTRS "/intervals/update_us", "%u", window_ms * 1000);
+	write_file(ATTRS "/nr_regions/max", "%zu", watched.nr);
+	write_file(ATTRS "/nr_regions/min", "%zu", watched.nr);
+}
+
+/* A scheme that does nothing but to say which regions there are. */
+static void write_scheme(void)
+{
+	write_file(CONTEXT "/schemes/nr_schemes", "1");
+	write_file(SCHEME "/action", "stat");
+	write_file(SCHEME "/access_pattern/sz/max", "%lu", ULONG_MAX);
+	write_file(SCHEME "/access_pattern/nr_accesses/max", "%u", UINT_MAX);
+	write_file(SCHEME "/access_pattern/age/max", "%u", UINT_MAX);
+}
+
+void damon_start(const char *at, size_t nr, size_t len, unsigned int sample_ms,
+		 unsigned int window_ms)
+{
+	find_blocks(at, nr, len);
+	write_file(KDAMONDS "/nr_kdamonds", "1");
+	write_file(KDAMOND "/contexts/nr_contexts", "1");
+	write_file(CONTEXT "/operations", "paddr");
+	write_file(CONTEXT "/targets/nr_targets", "1");
+	write_attrs(sample_ms, window_ms);
+	write_regions();
+	write_scheme();
+	write_file(KDAMOND "/state", "on");
+}
+
+static const struct block *block_at(uint64_t start)
+{
+	struct block key = { .start = start };
+
+	return bsearch(&key, watched.blocks, watched.nr, sizeof(key), by_start);
+}
+
+static unsigned long tried(size_t n, const char *file)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), TRIED "/%zu/%s", n, file);
+	return read_number(path);
+}
+
+/* The files of tried regions are numbered as the kernel met them. */
+void damon_accesses(unsigned int *out)
+{
+	size_t n;
+
+	write_file(KDAMOND "/state", "update_schemes_tried_regions");
+	for (n = 0; n < watched.nr; n++) {
+		uint64_t start = tried(n, "start");
+		const struct block *block = block_at(start);
+
+		if (!block || tried(n, "end") != start + watched.len)
+			die("region %zu of DAMON begins at %#llx, not with a block",
+			    n, (unsigned long long)start);
+		out[block->number] = tried(n, "nr_accesses");
+	}
+}
+
+void damon_stop(void)
+{
+	write_file(KDAMOND "/state", "off");
+	write_file(KDAMONDS "/nr_kdamonds", "0");
+	free(watched.blocks);
+	watched.blocks = NULL;
+}

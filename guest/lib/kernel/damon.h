@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * DAMON, the kernel's monitor of accesses, on physical memory. In each sampling
+ * interval it picks a page of each region, makes all mappings of the page's
+ * folio old, and looks at the interval's end whether one of them is young.
+ * Source: Documentation/mm/damon/design.rst, admin-guide/mm/damon/usage.rst.
+ */
+#ifndef QUIRE_DAMON_H
+#define QUIRE_DAMON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Is the kernel built with DAMON's sysfs files and physical monitoring? */
+bool damon_available(void);
+
+/*
+ * Monitors nr blocks of len bytes from `at` on, three at least: each is a folio,
+ * and a region of its own that is neither merged nor split. They must be present
+ * and stay where they are. The intervals are in milliseconds.
+ */
+void damon_start(const char *at, size_t nr, size_t len, unsigned int sample_ms,
+		 unsigned int window_ms);
+/*
+ * Waits for the end of a window, and says for each block in how many of its
+ * samples it was accessed.
+ */
+void damon_accesses(unsigned int *out);
+void damon_stop(void);
+
+#endif
