@@ -119,7 +119,7 @@ class Cluster:
             if self._closing:
                 raise KeyboardInterrupt from error
             raise UserError(
-                "the scheduler has gone, or has cancelled a boot",
+                "the scheduler has gone, or has cancelled a job",
                 f"{self._address}: {name}",
                 "start it again, and the command: what it has finished is kept",
             ) from error

@@ -23,7 +23,7 @@ def configure() -> None:
             # A boot takes minutes, and a host may be busy.
             "distributed.comm.timeouts.connect": "20s",
             "distributed.comm.timeouts.tcp": "120s",
-            # A boot is long: moving it to another worker is not worth it.
+            # A job that waits for its worker goes to one that is idle.
             "distributed.scheduler.work-stealing": True,
             # A program that kills its worker this often is to blame itself.
             "distributed.scheduler.allowed-failures": 5,

@@ -56,14 +56,10 @@ def of(boot: Machine, directory: Path, qemu: str, put: Callable[[str, Path], Non
     argv = boot.argv(directory)
     inputs = []
     for number, path in enumerate(boot.inputs(directory)):
-        argv = [_replaced(word, str(path), INPUT.format(number)) for word in argv]
+        argv = [word.replace(str(path), INPUT.format(number)) for word in argv]
         inputs.append(_input(path, boot.guest.begins_with, put))
-    words = tuple(_replaced(word, str(directory), OUTPUT) for word in argv)
+    words = tuple(word.replace(str(directory), OUTPUT) for word in argv)
     return Job(directory.name, words, tuple(inputs), qemu, boot.timeout, boot.silence)
-
-
-def _replaced(word: str, path: str, by: str) -> str:
-    return word.replace(path, by)
 
 
 def _input(path: Path, known: Path | None, put: Callable[[str, Path], None]) -> Input:
