@@ -214,7 +214,7 @@ def test_a_local_cluster_gives_the_same(quire: Quire, tree: Path, tmp_path: Path
     (folder / "series").write_text("bug.patch\n")
     (folder / "bug.patch").write_text(line_patch("a bug", 14, "bug 14"))
     runs: list[tuple[tuple[str, ...], dict[str, str]]] = [
-        (("test", "--all", "--json"), {"FAKE_QEMU": "worse"}),
+        (("test", "--json"), {"FAKE_QEMU": "wrong"}),
         (("test", "--json"), {"FAKE_QEMU": "panic"}),
         (("seeded", "--json"), {}),
         (("bench", "mremap", "--size", "64", "--fresh", "--output", str(tmp_path / "out")), {}),
