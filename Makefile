@@ -56,9 +56,10 @@ dev:
 	scripts/bootstrap dev
 
 lock:
-	cd requirements && for list in run dev; do \
+	cd requirements && for list in run cluster dev; do \
 		uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
-			--no-annotate $$list.in -o $$list.txt $$( [ $$list = dev ] && echo -c run.txt ); \
+			--no-annotate $$list.in -o $$list.txt $$( [ $$list = run ] || echo -c run.txt ) \
+			$$( [ $$list = dev ] && echo -c cluster.txt ); \
 	done
 
 clean:

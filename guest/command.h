@@ -14,4 +14,7 @@
 /* Runs one command in this process; returns or exits with its status. */
 int command_run(size_t nr, char *const *words);
 
+/* As a program of a running system, not as its init; returns the exit status. */
+int ordinary_main(size_t nr, char *const *words);
+
 #endif

@@ -119,16 +119,13 @@ static size_t command_line(char **words, size_t max)
 	return nr;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	char *words[MAX_WORDS];
 	size_t nr;
 
-	if (getpid() != 1) {
-		fprintf(stderr, "quire-guest is the init of a Quire guest; it "
-				"changes system settings and runs nowhere else\n");
-		return STATUS_USAGE;
-	}
+	if (getpid() != 1)
+		return ordinary_main(argc - 1, argv + 1);
 	on_exit(finish, NULL);
 	mount_all();
 	open_console();

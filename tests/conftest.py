@@ -213,10 +213,14 @@ def quire(server: Server, project: Path, tmp_path: Path) -> Quire:
         #!/bin/sh
         echo "fake-gcc 12.2.0"
     """)
-    # The browser is only for slow tests.
-    for name in ("aarch64-linux-gnu-gcc", "gcc", "chromium-headless-shell"):
+    # The browser is only for slow tests; the fake make runs none of the packaging tools.
+    packaging = ("dpkg-buildpackage", "dh", "rsync", "depmod", "cpio", "openssl")
+    for name in ("aarch64-linux-gnu-gcc", "gcc", "chromium-headless-shell", *packaging):
         (tools / name).write_text(script)
         (tools / name).chmod(0o755)
+    unpack = '#!/bin/sh\nmkdir -p "$3/boot"; cp "$2" "$3/boot/vmlinuz-6.12.117-quire"\n'
+    (tools / "dpkg-deb").write_text(unpack)
+    (tools / "dpkg-deb").chmod(0o755)
     return Quire(server, project, tmp_path / "build", tools)
 
 

@@ -187,7 +187,7 @@ def test_dry_run_prints_commands_and_does_nothing(quire: Quire, tree: Path) -> N
 def test_tests_pass_and_are_reported(quire: Quire, tree: Path) -> None:
     done = quire("test", "--source", str(tree), "--json")
     assert done.returncode == 0, done.stderr
-    arm64, x86 = json.loads(done.stdout)
+    arm64, x86 = json.loads(done.stdout)["kernels"]
     assert (arm64["architecture"], x86["architecture"]) == ("arm64", "x86_64")
     assert [case["name"] for case in arm64["cases"]] == ["fake.good", "fake.bad"]
 

@@ -10,7 +10,7 @@ import pytest
 from fuzz_records import REDIRTIED, side
 from known import X86_64
 
-from quire.boot import machine
+from quire.boot import machine, place
 from quire.fuzz import runner
 from quire.fuzz.language import program, record
 from quire.fuzz.language.record import Record
@@ -61,7 +61,9 @@ def test_a_guest_that_says_nothing_for_long_hangs(
 ) -> None:
     now, ticks = 0.0, []
     monkeypatch.setattr("time.monotonic", lambda: now)
-    look = runner._until_silent(tmp_path, lambda: ticks.append(now))
+    files = [tmp_path / machine.RESULTS, tmp_path / machine.CONSOLE]
+    look = place.until_silent(files, runner.SILENT_SECONDS, lambda: ticks.append(now))
+    assert look
     now = runner.SILENT_SECONDS
     look()
     (tmp_path / machine.CONSOLE).write_text("[    0.000000] Linux\n")
@@ -70,7 +72,7 @@ def test_a_guest_that_says_nothing_for_long_hangs(
     now += runner.SILENT_SECONDS
     look()
     now += 1
-    with pytest.raises(runner.Silent, match="the guest hangs"):
+    with pytest.raises(place.Silent, match="the guest hangs"):
         look()
     assert len(ticks) == 4
 

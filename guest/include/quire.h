@@ -49,13 +49,24 @@
  * The code between these two is counted. They may be called again: the counts
  * add up.
  */
+#ifdef QUIRE_TIME
+/* In the program of `quire time`, which reads the clock there. */
+void quire_time_start(void);
+void quire_time_stop(void);
+#else
+#define quire_time_start()	((void)0)
+#define quire_time_stop()	((void)0)
+#endif
+
 static inline __attribute__((always_inline)) void quire_start(void)
 {
 	QUIRE_MARK(QUIRE_OP_START);
+	quire_time_start();
 }
 
 static inline __attribute__((always_inline)) void quire_stop(void)
 {
+	quire_time_stop();
 	QUIRE_MARK(QUIRE_OP_STOP);
 }
 

@@ -28,6 +28,7 @@ class Architecture:
     debian: str
     machine: str
     elf_machine: int
+    option: str
     cross_compile: str
     image_target: str
     image: str
@@ -43,8 +44,13 @@ class Architecture:
     tlb_kinds: tuple[str, ...]
     # The kinds of events that the counting plugin reports.
     event_kinds: tuple[str, ...]
+    # Further options that a kernel needs for the guest, besides the common ones.
+    guest_options: tuple[str, ...] = ()
     lean_args: tuple[str, ...] = ()
     append_icount: str = ""
+    kvm_args: tuple[str, ...] = ()
+    # KVM needs one of these flags of the CPU; empty: the flags say nothing about it.
+    kvm_flags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     # Not in the default list of architectures: boots only small kernels without user space.
     proofs_only: bool = False

@@ -128,9 +128,9 @@ def obtainable(package: str) -> bool:
     return process.query("apt-cache", "show", package).status == 0
 
 
-def require(architectures: Sequence[Architecture]) -> None:
-    """UserError that lists what is missing and the command that installs it."""
-    lacking = missing(architectures)
+def require(architectures: Sequence[Architecture], further: Sequence[Need] = ()) -> None:
+    """UserError that lists what is missing, also of `further`, and the command that installs it."""
+    lacking = missing(architectures) + [need for need in further if not need.present()]
     if lacking:
         raise lacks(lacking)
 

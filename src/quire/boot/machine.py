@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.boot import results, splat
+from quire.boot import place, results, splat
 from quire.boot.counter import Plugin, symbols
 from quire.boot.results import Results
 from quire.build.guest import Guest
@@ -62,6 +62,10 @@ class Machine:
     symbols: Path | None = None
     # Without features that are slow to emulate: its counts are not comparable with other runs'.
     lean: bool = False
+    # QEMU's arguments for a CPU in place of the emulator.
+    accelerator: tuple[str, ...] = ()
+    # After so many seconds without output the guest hangs: place.Silent. 0: only past the timeout.
+    silence: float = 0.0
 
     def append(self) -> str:
         """The kernel's command line. Words after `--` go to init."""
@@ -78,6 +82,7 @@ class Machine:
         """QEMU's command line; logs and results go to `directory`."""
         arch = self.kernel.arch
         argv = [arch.qemu, *arch.machine_args, *(arch.lean_args if self.lean else ())]
+        argv += self.accelerator
         argv += ["-m", self.memory, "-smp", str(self.cpus)]
         if self.icount:
             # One instruction takes one nanosecond, and an idle CPU skips to the next timer.
@@ -107,6 +112,17 @@ class Machine:
         files = [("watch", WATCH, self.watch), ("locks", LOCKS, self.locks)]
         return [(argument, file, names) for argument, file, names in files if names]
 
+    def outputs(self, directory: Path) -> list[Path]:
+        """What the guest writes while it runs."""
+        return [directory / RESULTS, directory / CONSOLE]
+
+    def inputs(self, directory: Path) -> list[Path]:
+        """The files that QEMU and the plugin read."""
+        files = [self.kernel.image, self.guest.initrd]
+        if self.plugin:
+            files += [self.plugin.path, self.symbols or symbols(self.kernel)]
+        return files + [directory / file for _, file, _ in self._names()]
+
     def lay_out(self, directory: Path) -> None:
         """Write the files that the plugin reads."""
         for _, file, names in self._names():
@@ -125,20 +141,12 @@ def boot(machine: Machine, directory: Path, tick: Callable[[], None] | None = No
     GuestLost when it panics, hangs, prints a splat or ends without its `exit` line. The caller
     checks what the guest itself reports (failed verification, exit status).
     """
-    command = process.Command(
-        process.die_with_us(machine.argv(directory)),
-        log=directory / "qemu.log",
-        timeout=machine.timeout,
-    )
+    text = process.Command(process.die_with_us(machine.argv(directory))).text()
     machine.lay_out(directory)
-    process.do((directory / COMMAND).write_text, command.text() + "\n")
-    hung, status = False, 0
-    try:
-        status = process.run(command, tick).status
-    except process.TimedOut:
-        hung = True
+    process.do((directory / COMMAND).write_text, text + "\n")
+    ended = place.current().run(machine, directory, tick)
     process.needs_results()
-    return judge(machine, directory, hung=hung, status=status)
+    return judge(machine, directory, hung=ended.hung, status=ended.status)
 
 
 def interact(machine: Machine, directory: Path) -> int:

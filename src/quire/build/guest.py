@@ -32,6 +32,8 @@ class Guest:
     arch: Architecture
     initrd: Path
     sha256: str
+    # The guest that this one begins with, byte for byte.
+    begins_with: Path | None = None
 
 
 def build(

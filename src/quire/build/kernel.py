@@ -29,6 +29,8 @@ REPRODUCIBLE = {
 }
 # Marks a running or killed make, in the O= directory.
 BUILDING = ".quire-building"
+# So many lost options are named where they are no error.
+NAMED = 20
 # kbuild prints one such line per step.
 STEP = re.compile(rb"^  (CC|AS|LD|AR|HOSTCC|HOSTLD) ", re.M)
 
@@ -196,10 +198,11 @@ def _require(request: Request, config: Path) -> None:
         return
     lost = kconfig.lost(request.fragments, kconfig.parse(config.read_text()))
     if lost:
+        names = ", ".join(one.option for one in lost[:NAMED])
+        more = f" and {len(lost) - NAMED} more" if len(lost) > NAMED else ""
         print(
-            f"quire: there is no line for Linux {request.tree.base.version}; in the nearest line's "
-            f"configuration {len(lost)} options did not survive: "
-            f"{', '.join(one.option for one in lost)}",
+            f"quire: {len(lost)} options of {request.fragments[0].name} and others did not survive "
+            f"in Linux {request.tree.base.version}: {names}{more}",
             file=sys.stderr,
         )
 

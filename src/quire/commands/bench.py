@@ -25,6 +25,7 @@ from typing import Any
 
 from quire import arch, lab
 from quire.arch import Architecture, Cpu, requirements
+from quire.cluster import option
 from quire.host import parallel
 from quire.host.errors import UserError
 from quire.measure import comparison, workloads
@@ -38,6 +39,7 @@ from quire.session import Session
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select cells and repetitions."""
+    option.add(part)
     part.add_argument(
         "workload",
         nargs="*",
@@ -91,6 +93,11 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Measure and report. Difference if a row has calls that are not allowed."""
+    with option.using(session, arguments):
+        return _run(session, arguments)
+
+
+def _run(session: Session, arguments: argparse.Namespace) -> int:
     if arguments.list:
         for cell in lab.workloads(session).cells():
             print(f"{cell.label}{f' {cell.size} KiB' if cell.size else ''}")
@@ -99,7 +106,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     plan = _plan(session, arguments)
     requirements.require([architecture for architecture, _ in plan])
     cells = [replace(cell, lines=arguments.cost) for cell in _cells(session, arguments, plan)]
-    options = Sampling(arguments.repeat, arguments.fresh, session.jobs)
+    options = Sampling(arguments.repeat, arguments.fresh, parallel.machines(session.jobs))
     sides = session.sides()
 
     def measure(step: tuple[Architecture, Cpu | None]) -> tuple[Comparison, Provenance]:

@@ -22,19 +22,23 @@ from dataclasses import asdict
 from rich.text import Text
 
 from quire.arch import requirements
-from quire.check import distribution, series_check
+from quire.check import distribution, portions, series_check
 from quire.check.architectures import check as compiling
 from quire.check.architectures import configuration
 from quire.check.series_check import Check
+from quire.cluster import option
+from quire.cluster.option import Workers
 from quire.host.console import console
 from quire.host.errors import Difference, UserError
 from quire.report import cells
 from quire.session import Session
 from quire.source import base
+from quire.source.side import Sides
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select the checks."""
+    option.add(part)
     part.add_argument("--quick", action="store_true", help="build nothing")
     part.add_argument(
         "--all-bases",
@@ -57,10 +61,15 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when a check fails."""
+    with option.using(session, arguments) as cluster:
+        return _run(session, arguments, cluster)
+
+
+def _run(session: Session, arguments: argparse.Namespace, cluster: Workers | None) -> int:
     if arguments.architectures is not None:
-        return _elsewhere(session, arguments)
+        return _elsewhere(session, arguments, cluster)
     results = []
-    for result in _results(session, arguments):
+    for result in _results(session, arguments, cluster):
         results.append(result)
         if not arguments.json:
             _show(result)
@@ -78,7 +87,9 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Check]:
+def _results(
+    session: Session, arguments: argparse.Namespace, cluster: Workers | None
+) -> Iterator[Check]:
     sides = session.sides()
     series, tree = sides.series, sides.base.path
     own = sides.ours and bool(series.patches)
@@ -100,14 +111,7 @@ def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Check]
                 yield from distribution.check(session.cache, sides.line, sides.base, request)
     if not arguments.quick:
         requirements.require(session.architectures)
-        for arch in session.architectures:
-            session.kernel(arch, sides.a.tree)
-        requests = [session.request(arch, sides.a.tree) for arch in session.architectures]
-        with session.progress.stage("building each step"):
-            yield from series_check.builds(session.cache, requests, series)
-        for arch in session.architectures:
-            session.kernel(arch, sides.b.tree)
-            yield Check(f"builds ({arch.name})", "the whole kernel")
+        yield from portions.steps(session, sides, cluster) if cluster else _steps(session, sides)
     if arguments.all_bases:
         offers = base.all_offers(session.cache, sides.line)
         with session.progress.stage("every base of Debian's", len(offers)):
@@ -116,15 +120,30 @@ def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Check]
                 yield series_check.on_base(session.cache, series.file.parent, offer)
 
 
-def _elsewhere(session: Session, arguments: argparse.Namespace) -> int:
+def _steps(session: Session, sides: Sides) -> Iterator[Check]:
+    """Every step builds, and the whole kernels."""
+    for arch in session.architectures:
+        session.kernel(arch, sides.a.tree)
+    requests = [session.request(arch, sides.a.tree) for arch in session.architectures]
+    with session.progress.stage("building each step"):
+        yield from series_check.builds(session.cache, requests, sides.series)
+    for arch in session.architectures:
+        session.kernel(arch, sides.b.tree)
+        yield series_check.whole(arch)
+
+
+def _elsewhere(session: Session, arguments: argparse.Namespace, cluster: Workers | None) -> int:
     table = configuration.read(session.project.configs / "architectures")
     chosen = configuration.choose(table, arguments.architectures)
     requirements.bring(compiling.needs(chosen))
     sides = session.sides()
     base = sides.base
-    found = compiling.check(
-        session.cache, base, sides.series, chosen, session.jobs, session.progress
-    )
+    if cluster:
+        found = portions.configurations(session, base, sides.series, chosen, cluster)
+    else:
+        found = compiling.check(
+            session.cache, base, sides.series, chosen, session.jobs, session.progress
+        )
     if arguments.json:
         print(json.dumps([asdict(cell) for cell in found], indent=1))
     else:

@@ -15,6 +15,7 @@ from quire.arch import Architecture, requirements
 from quire.boot import qemu
 from quire.build import kernel
 from quire.host.errors import QuireError, UserError
+from quire.package import deb
 from quire.session import Session
 from quire.source import line
 from quire.source import series as series_files
@@ -28,7 +29,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 2 when something is missing."""
-    wanted = [*requirements.needs(session.architectures), *requirements.DEVELOPMENT]
+    wanted = [*requirements.needs(session.architectures), *requirements.DEVELOPMENT, *deb.NEEDS]
     if arguments.install:
         requirements.bring(wanted)
     lines = [(need.name, need.present(), need.purpose) for need in wanted]

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from quire.arch import Architecture, requirements
 from quire.boot import machine
+from quire.cluster import option
 from quire.fuzz import campaign, detection, report, runner, selection
 from quire.fuzz.campaign import Campaign, CampaignOptions
 from quire.fuzz.cost import allowed, meter, watch
@@ -47,6 +48,7 @@ from quire.test import seeded
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Which programs, how many."""
+    option.add(part)
     what = part.add_mutually_exclusive_group()
     add = what.add_argument
     add("--replay", type=Path, action="append", default=[], metavar="FILE", help="run this program")
@@ -85,6 +87,11 @@ def _add_oracle(group: argparse._ArgumentGroup) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when the kernels differ, or a seeded bug was missed."""
+    with option.using(session, arguments):
+        return _run(session, arguments)
+
+
+def _run(session: Session, arguments: argparse.Namespace) -> int:
     _check(arguments)
     requirements.require(session.architectures)
     output = arguments.output or session.cache.root / "fuzz"

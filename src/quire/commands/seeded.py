@@ -21,6 +21,7 @@ from rich.text import Text
 
 from quire.arch import Architecture, requirements
 from quire.build.kernel import Kernel
+from quire.cluster import option
 from quire.host import parallel
 from quire.host.console import console
 from quire.host.errors import Difference
@@ -34,6 +35,7 @@ AT_ONCE = 20
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select bugs."""
+    option.add(part)
     part.add_argument("bug", nargs="*", help="name of a bug (default: all)")
     part.add_argument(
         "--cases",
@@ -51,6 +53,11 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when a bug is missed, or a case fails with no bug selected."""
+    with option.using(session, arguments):
+        return _run(session, arguments)
+
+
+def _run(session: Session, arguments: argparse.Namespace) -> int:
     sides = session.sides()
     where = seeded.folder(sides)
     names = [*arguments.bug, *(seeded.few(where) if arguments.few else [])]

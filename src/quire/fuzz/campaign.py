@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -20,10 +21,14 @@ from quire.fuzz.language import program
 from quire.fuzz.language.program import Program
 from quire.fuzz.runner import ZRAM, Records, Target
 from quire.fuzz.triage import Finding, Pair, Tally
+from quire.host import parallel
 from quire.host.errors import UserError
 from quire.host.progress import Progress
 from quire.session import Session
 from quire.source.tree import Tree
+
+# The programs of a batch, and their records on both sides.
+BatchRun = tuple[dict[int, Program], Records, Records]
 
 # Programs a boot: enough to make the time of booting small, and few to lose with a guest.
 BATCH = 500
@@ -89,12 +94,17 @@ class Campaign:
         """Run all programs, or stop after enough findings. GuestLost if no program begins."""
         started = time.monotonic()
         with progress.stage(f"{self.arch.name} programs", options.total):
-            for start in range(0, options.total, BATCH):
-                numbers = range(start, min(start + BATCH, options.total))
-                self._investigate(options, numbers, progress)
-                progress.at(numbers.stop, self.summary)
-                if options.findings and self._count >= options.findings:
-                    break
+            batches = [
+                range(start, min(start + BATCH, options.total))
+                for start in range(0, options.total, BATCH)
+            ]
+            runs = parallel.ahead(batches, lambda numbers: self._run(options, numbers), self._ahead)
+            with contextlib.closing(runs):
+                for numbers, run in runs:
+                    self._investigate(options, run, progress)
+                    progress.at(numbers.stop, self.summary)
+                    if options.findings and self._count >= options.findings:
+                        break
         self.seconds = time.monotonic() - started
         findings.write_odd(self.tally, self.output)
 
@@ -121,10 +131,23 @@ class Campaign:
     def _count(self) -> int:
         return len(self.findings) + (len(self.hunt.findings) if self.hunt else 0)
 
-    def _investigate(self, options: CampaignOptions, numbers: range, progress: Progress) -> None:
+    @property
+    def _ahead(self) -> int:
+        """How many batches run at once: one after the other if each depends on those before it."""
+        return 1 if self.guide or self.hunt else max(parallel.machines(1) // 2, 1)
+
+    def _run(self, options: CampaignOptions, numbers: range) -> BatchRun:
+        """Run a batch on both sides; several at once have a directory each."""
         pool = self.guide.pool if self.guide else []
         batch = {number: options.program(number, pool) for number in numbers}
-        a, b = self.pair.run(batch)
+        pair = self.pair if self._ahead == 1 else self.pair.apart(f"batch-{numbers.start}")
+        a, b = pair.run(batch)
+        if pair is not self.pair:
+            self.pair.add(pair)
+        return batch, a, b
+
+    def _investigate(self, options: CampaignOptions, run: BatchRun, progress: Progress) -> None:
+        batch, a, b = run
         suspects = triage.suspects(self.pair, self.tally, batch, a, b)
         left = options.findings - self._count if options.findings else len(batch)
         for finding in triage.follow_up(self.pair, self.tally, suspects, a, left):

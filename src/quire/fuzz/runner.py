@@ -11,6 +11,7 @@ from pathlib import Path
 from quire.boot import machine, splat
 from quire.boot.counter import Plugin
 from quire.boot.machine import CHATTY, Machine
+from quire.boot.place import Silent
 from quire.boot.stops import Stop
 from quire.build.guest import Guest, cpio
 from quire.build.kernel import Kernel
@@ -106,15 +107,11 @@ class Enough(Exception):
 
 
 class Over(Exception):
-    """The boot ends before its programs do: the kernel complains, or the guest is silent."""
+    """The boot ends before its programs do."""
 
 
 class Complaint(Over):
     """The kernel complains, during a boot with a watch."""
-
-
-class Silent(Over):
-    """Neither the console nor the results have grown for SILENT_SECONDS."""
 
 
 def run(
@@ -175,12 +172,10 @@ def _boot(
 def _attend(boot: Machine, directory: Path, watch: Watch | None) -> tuple[str, bool]:
     """Run the machine: why the guest was lost, or empty, and whether the watch ended the boot."""
     try:
-        outcome = machine.boot(
-            boot, directory, _until_silent(directory, _watching(directory, watch))
-        )
+        outcome = machine.boot(boot, directory, _watching(directory, watch))
     except Enough:
         return "", True
-    except Over as error:
+    except (Over, Silent) as error:
         return str(error), False
     except GuestLost as error:
         # A splat that does not end the guest is in the record of its program.
@@ -198,7 +193,7 @@ def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
     process.do(_lay_out, target, initrd, text)
     return Machine(
         target.kernel,
-        Guest(target.guest.arch, initrd, ""),
+        Guest(target.guest.arch, initrd, "", target.guest.initrd),
         target.init,
         plugin=counting.plugin if counting else None,
         symbols=counting.symbols if counting else None,
@@ -207,6 +202,7 @@ def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
         detail=counting.detail if counting else False,
         memory=MORE_MEMORY if empties else MEMORY,
         lean=True,
+        silence=SILENT_SECONDS,
         timeout=BOOT_SECONDS + PROGRAM_SECONDS * len(programs),
         loglevel=CHATTY,
         parameters=(
@@ -253,24 +249,6 @@ def _watching(directory: Path, watch: Watch | None) -> Callable[[], None] | None
             raise Complaint(f"splat: {complaint.kind}")
 
     return tick
-
-
-def _until_silent(directory: Path, tick: Callable[[], None] | None) -> Callable[[], None]:
-    """A callback that calls `tick`, and raises Silent when the guest is silent for too long."""
-    files = [directory / name for name in (machine.RESULTS, machine.CONSOLE)]
-    said, since = [0, 0], time.monotonic()
-
-    def look() -> None:
-        nonlocal said, since
-        if tick:
-            tick()
-        sizes = [path.stat().st_size if path.exists() else 0 for path in files]
-        if sizes != said:
-            said, since = sizes, time.monotonic()
-        elif time.monotonic() - since > SILENT_SECONDS:
-            raise Silent(f"the guest hangs: nothing from it for {SILENT_SECONDS:.0f} s")
-
-    return look
 
 
 def _text(results: Path) -> str:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +19,8 @@ from quire.fuzz.language.record import Record
 from quire.fuzz.minimise import minimise, replace_each
 from quire.fuzz.runner import Records, Target
 from quire.host import parallel
+
+_ADDING = threading.Lock()
 
 
 @dataclass
@@ -49,6 +53,22 @@ class Pair:
             min(self.machines, parallel.AT_ONCE),
         )
         return a, b
+
+    def apart(self, name: str) -> Pair:
+        """The same sides with directories of their own, for boots beside others."""
+        a, b = (
+            replace(one, directory=one.directory / name, boots=0, seconds=0.0)
+            for one in (self.a, self.b)
+        )
+        return replace(self, a=a, b=b)
+
+    def add(self, other: Pair) -> None:
+        """Add the boots of a pair that was apart, and remove its directories."""
+        for mine, its in ((self.a, other.a), (self.b, other.b)):
+            with _ADDING:
+                mine.boots += its.boots
+                mine.seconds += its.seconds
+            shutil.rmtree(its.directory, ignore_errors=True)
 
     def compare(self, program: Program, a: Record, b: Record) -> Judgement:
         """What differs between two records of a program, less what is excused."""

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from typing import TypeVar
 
 from quire.host import process
@@ -12,8 +13,22 @@ from quire.host import process
 # A machine with one virtual CPU keeps one core busy; quire is designed for two cores.
 AT_ONCE = 2
 
+# On a cluster: the number of its threads.
+_elsewhere: int | None = None
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+def use(machines: int | None) -> None:
+    """Run so many machines at once, because they run elsewhere; None: here again."""
+    global _elsewhere  # noqa: PLW0603 -- one process, one place
+    _elsewhere = machines
+
+
+def machines(here: int = AT_ONCE) -> int:
+    """How many machines run at once: `here` unless they run elsewhere."""
+    return _elsewhere or here
 
 
 def in_turn(items: Iterable[Item], work: Callable[[Item], Result]) -> list[Result]:
@@ -38,7 +53,7 @@ def each(
     items: Sequence[Item],
     work: Callable[[Item], Result],
     done: Callable[[int, Item, Result], None],
-    at_once: int = AT_ONCE,
+    at_once: int | None = None,
 ) -> list[Result]:
     """Call `work` for each item; `done` gets the number of finished items, in the calling thread.
 
@@ -47,7 +62,7 @@ def each(
     """
     if process.dry_run():
         return in_turn(items, work)
-    pool = ThreadPoolExecutor(max_workers=at_once)
+    pool = ThreadPoolExecutor(max_workers=at_once or machines())
     try:
         futures = {pool.submit(work, item): item for item in items}
         for number, future in enumerate(as_completed(futures), 1):
@@ -59,3 +74,28 @@ def each(
         raise
     pool.shutdown()
     return [future.result() for future in futures]
+
+
+def ahead(
+    items: Sequence[Item], work: Callable[[Item], Result], at_once: int
+) -> Generator[tuple[Item, Result], None, None]:
+    """Each item and its result, in their order, while `work` runs for the next ones.
+
+    When the caller stops, what has begun is waited for, and nothing further begins.
+    """
+    if at_once < 2 or process.dry_run():
+        for item in items:
+            yield item, work(item)
+        return
+    pool = ThreadPoolExecutor(max_workers=at_once)
+    waiting: deque[tuple[Item, Future[Result]]] = deque()
+    begun = 0
+    try:
+        while waiting or begun < len(items):
+            while begun < len(items) and len(waiting) < 2 * at_once:
+                waiting.append((items[begun], pool.submit(work, items[begun])))
+                begun += 1
+            item, future = waiting.popleft()
+            yield item, future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)

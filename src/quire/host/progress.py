@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from rich.console import Console
@@ -31,6 +31,8 @@ class Progress:
 
     plan: list[Stage] = field(default_factory=list)
     quiet: bool = False
+    # What else to say in each line, for instance about the workers of a cluster.
+    also: Callable[[], str] | None = None
     console: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
     _started: float = field(default_factory=time.monotonic)
     _stage: str = ""
@@ -98,6 +100,8 @@ class Progress:
             text += f" {min(self._done, self._total)}/{self._total}"
         if self._detail:
             text += f" {self._detail}"
+        if self.also and (said := self.also()):
+            text += f" · {said}"
         left = [step for step in self.plan if step.name != self._stage]
         if left:
             names = ", ".join(step.name for step in left[:3]) + (", …" if len(left) > 3 else "")

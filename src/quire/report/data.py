@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import quire
+from quire.host import schema
 from quire.host.cache import sha256
 from quire.measure.bench import Rig
 from quire.measure.comparison import Comparison, Figure, Row
@@ -35,7 +36,7 @@ def report(
 ) -> dict[str, Any]:
     """A JSON-able report of one run of bench or demo."""
     series = sides.series
-    return {
+    return schema.head("bench") | {
         "quire": quire.__version__,
         "command": shlex.join(command),
         "host": {"machine": platform.machine(), "python": platform.python_version()},

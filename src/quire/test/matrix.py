@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quire.boot import machine
+from quire.boot.ktap import Test
 from quire.build.kernel import Kernel
 from quire.host.errors import Difference, GuestLost, QuireError
 from quire.session import Session
 from quire.source.side import Sides
-from quire.test import expected, suite
+from quire.test import expected, junit, outcome, suite
 from quire.test.expected import Expected
+from quire.test.outcome import Outcome
 from quire.test.suite import BootOptions, Job, Verdict
 
 
@@ -68,10 +70,15 @@ class Column:
         words = (kernel.arch.name, kernel.tree.label, self.configuration.name, f"smp{self.cpus}")
         return "-".join(words)
 
+    @property
+    def cases(self) -> list[tuple[str, Test]]:
+        """Every case with its full name; none if the guest was lost."""
+        return self.verdict.cases if self.verdict else []
+
     def statuses(self, lines: Sequence[Expected]) -> dict[str, str]:
         """Per case: pass, fail, skip, left out, or `expected` (a failure listed by name)."""
         found = {}
-        for name, test in self.verdict.cases if self.verdict else []:
+        for name, test in self.cases:
             status = test.outcome
             if status == "fail" and expected.why(lines, self.kernel, name):
                 status = "expected"
@@ -126,7 +133,7 @@ def rows(columns: Sequence[Column], lines: Sequence[Expected]) -> dict[str, list
 
 
 def keep(directory: Path, columns: Sequence[Column], lines: Sequence[Expected]) -> None:
-    """Write the KTAP of every boot, and one JSON file of all statuses."""
+    """Write the KTAP of every boot, JUnit XML of all, and one JSON file of all statuses."""
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     report = {}
@@ -136,7 +143,16 @@ def keep(directory: Path, columns: Sequence[Column], lines: Sequence[Expected]) 
             (directory / f"{column.name}.ktap").write_text(ktap)
         lost = column.lost.text() if column.lost else ""
         report[column.name] = {"lost": lost, "cases": column.statuses(lines)}
+    (directory / "junit.xml").write_text(junit.text(outcomes(columns, lines)), "utf-8")
     (directory / "matrix.json").write_text(json.dumps(report, indent=1) + "\n")
+
+
+def outcomes(columns: Sequence[Column], lines: Sequence[Expected]) -> list[Outcome]:
+    """What each boot came to, for reports."""
+    return [
+        outcome.of(column.name, column.kernel, column.lost or column.cases, lines)
+        for column in columns
+    ]
 
 
 def verdict(columns: Sequence[Column], lines: Sequence[Expected]) -> QuireError | None:

@@ -112,12 +112,27 @@ def check(
     A selection that compiled cleanly with the same sources, configuration and compiler is not
     compiled again. BuildFailed when kbuild rejects a configuration or drops a requested option.
     """
-    able = [c for c in configurations if c.compiler.need.present()]
+    able = compiled_here(configurations)
     chosen = selections(series)
     with cache.lock("compiling", base.key):
         this = Compiling(cache, base, prepare(cache, base), progress, jobs)
         failed = _compile_all(this, able, chosen)
         cells = _judge(this, failed)
+    return table(configurations, chosen, cells)
+
+
+def compiled_here(configurations: Sequence[Configuration]) -> list[Configuration]:
+    """The configurations whose compiler this host has."""
+    return [c for c in configurations if c.compiler.need.present()]
+
+
+def table(
+    configurations: Sequence[Configuration],
+    chosen: Sequence[Portion],
+    cells: dict[tuple[str, str], Compilation],
+) -> list[Compilation]:
+    """All cells in table order; those that `cells` lacks are fine, or have no compiler."""
+    able = compiled_here(configurations)
     for configuration in configurations:
         for selection in chosen:
             missing = configuration not in able

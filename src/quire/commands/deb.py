@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Debian packages of the patched kernel, by the kernel's own bindeb-pkg.
+
+The configuration is Debian's own for this version, with the local version -quire and without debug
+information. Each image is unpacked and booted in QEMU before it is called done.
+
+  quire deb ARCH=x86_64                     Debian's configuration: hours on two cores
+  quire deb --config ~/my.config ARCH=arm64   your configuration, complete
+  quire deb --trimmed ARCH=x86_64           the lab's small one: minutes, for tests
+  quire deb --stock                         the same without the series, to compare with
+  quire deb --output DIR                    where the packages go (default: build/deb/)
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+from quire.arch import Architecture, requirements
+from quire.boot import machine
+from quire.host import parallel
+from quire.package import boot, configuration, deb
+from quire.session import Session
+from quire.source.tree import Tree
+
+
+def add_arguments(part: argparse.ArgumentParser) -> None:
+    """Add the options that select the kernel and its configuration."""
+    part.add_argument("--stock", action="store_true", help="package the base, without the series")
+    part.add_argument(
+        "--trimmed",
+        action="store_true",
+        help="the lab's configuration, with --config's fragments on top: it boots in QEMU, and on "
+        "few machines else",
+    )
+    part.add_argument("--output", type=Path, metavar="DIR", help="packages go there")
+
+
+def run(session: Session, arguments: argparse.Namespace) -> int:
+    """Build, prove and print the packages. GuestLost if one does not boot."""
+    requirements.require(session.architectures, deb.NEEDS)
+    sides = session.sides()
+    tree = sides.a.tree if arguments.stock else sides.b.tree
+    parallel.in_turn(session.architectures, lambda arch: _package(session, arguments, arch, tree))
+    return 0
+
+
+def _package(
+    session: Session, arguments: argparse.Namespace, arch: Architecture, tree: Tree
+) -> None:
+    started = time.monotonic()
+    request = configuration.request(session, arch, tree, trimmed=arguments.trimmed)
+    # Beside one another, stock and patched must not overwrite one another.
+    output = (arguments.output or session.cache.root / "deb") / tree.label
+    with session.progress.stage(f"{request.title} and its packages", arch.objects):
+        packages = deb.build(session.cache, request, output, session.progress.at)
+    built = time.monotonic() - started
+    guest = session.guest(packages.kernel)
+    with session.progress.stage(f"{request.title} boots"):
+        work = machine.workdir(session.cache, f"deb-{arch.name}-{tree.label}")
+        release = boot.prove(packages, guest, work)
+    for path in (packages.image, *packages.others):
+        print(f"{path} {path.stat().st_size / 2**20:.1f} MiB")
+    print(f"{arch.name} {tree.label}: {release} boots; packaged in {built:.0f} s")

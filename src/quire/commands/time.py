@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Time the workloads on a real CPU: here, on a machine of yours, or both kernels under KVM.
+
+Instructions are not time. The workloads of `quire bench`, unchanged, are one static program: each
+run is a process of its own, on one CPU, after warm-up, until the interval of the median is tight.
+Under emulation nothing is called time.
+
+  quire time --bundle DIR ARCH=arm64     the program, to copy to that machine (DIR/README)
+  quire time 'mremap*' --output a.json   on this machine, as it runs now
+  quire time --kvm --output DIR          boots both kernels, alternating; DIR/stock.json, …
+  quire time --emulate 'mremap-size=64' ARCH=arm64   only tries the code paths, in QEMU
+  quire compare a.json b.json            what is faster, what is slower
+"""
+
+import argparse
+import platform
+from pathlib import Path
+
+from quire import lab
+from quire.arch import Architecture, requirements
+from quire.build import kernel
+from quire.host import process
+from quire.host.errors import Difference, UserError
+from quire.report import timing as report
+from quire.session import Session
+from quire.timing import boots, bundle, document, program
+from quire.timing.boots import Boots
+from quire.timing.document import Timing
+
+# For --emulate: enough runs to have each line of the code behind us.
+FEW = ("--runs=2", "--least=2", "--warm=1")
+
+
+def add_arguments(part: argparse.ArgumentParser) -> None:
+    """Add the options that say where, and which rows."""
+    part.add_argument(
+        "row", nargs="*", help="name or pattern, as mremap-size=64 or '*size=64*' (default: all)"
+    )
+    where = part.add_mutually_exclusive_group()
+    where.add_argument("--bundle", type=Path, metavar="DIR", help="write the program there")
+    where.add_argument("--kvm", action="store_true", help="boot both kernels under KVM")
+    where.add_argument(
+        "--emulate", action="store_true", help="boot both kernels in QEMU: no times, code paths"
+    )
+    part.add_argument(
+        "--boots",
+        type=int,
+        default=boots.BOOTS,
+        metavar="N",
+        help="with --kvm: of each kernel (default %(default)s; with fewer, runs are compared)",
+    )
+    part.add_argument("--runs", type=int, default=100, metavar="N", help="at most, of a row")
+    part.add_argument(
+        "--precision",
+        type=int,
+        default=10,
+        metavar="PER-MILLE",
+        help="half the interval of the median, of the median (default %(default)s)",
+    )
+    part.add_argument("--list", action="store_true", help="list the rows")
+    part.add_argument(
+        "--output", type=Path, metavar="PATH", help="the JSON goes there; for two kernels a folder"
+    )
+
+
+def run(session: Session, arguments: argparse.Namespace) -> int:
+    """Build the program, and run it where it was asked for. Exit status 1 if a row failed."""
+    cells = lab.workloads(session).cells()
+    if arguments.list:
+        print("\n".join(cell.name for cell in cells))
+        return 0
+
+    def build(arch: Architecture) -> Path:
+        tools = kernel.toolchain(arch, session.cross_compile)
+        with session.progress.stage(f"{arch.name} program"):
+            return program.build(session.cache, session.project.guest, arch, tools, cells)
+
+    words = (f"--runs={arguments.runs}", f"--precision={arguments.precision}", *arguments.row)
+    if arguments.bundle:
+        built = {arch.name: build(arch) for arch in session.architectures}
+        print("\n".join(map(str, bundle.write(arguments.bundle, built))))
+        return 0
+    if arguments.kvm or arguments.emulate:
+        requirements.require(session.architectures)
+        for arch in session.architectures:
+            if arguments.kvm:
+                boots.require_kvm(arch)
+            _both(session, arguments, arch, build(arch), words)
+        return 0
+    native = [arch for arch in session.architectures if arch.machine == platform.machine()]
+    if not native:
+        raise UserError(
+            f"this machine is {platform.machine()}",
+            f"ARCH={' '.join(arch.name for arch in session.architectures)}",
+            "quire time --bundle DIR, and run the program there",
+        )
+    return _here(build(native[0]), arguments, words)
+
+
+def _here(built: Path, arguments: argparse.Namespace, words: tuple[str, ...]) -> int:
+    """On this machine. The program writes its progress on stderr, and its JSON where it is told."""
+    output = (f"--output={arguments.output}",) if arguments.output else ()
+    return process.interact(process.Command([str(built), *output, *words]))
+
+
+def _both(
+    session: Session,
+    arguments: argparse.Namespace,
+    arch: Architecture,
+    built: Path,
+    words: tuple[str, ...],
+) -> None:
+    sides = session.sides()
+    trees = [side.tree for side in sides.both][: 1 if sides.same else 2]
+    kernels = [session.kernel(arch, tree) for tree in trees]
+    few = Boots(1, (*FEW, *arguments.row), kvm=False)
+    how = few if arguments.emulate else Boots(arguments.boots, words, kvm=True)
+    timings = boots.run(session, kernels, built, how)
+    if arguments.output:
+        _write(arguments.output, timings)
+    report.show(timings)
+    failed = [f"{one.name}: {row.name}: {row.failed}" for one in timings for row in one.rows
+              if row.failed]  # fmt: skip
+    if failed:
+        raise Difference("rows have failed", "\n".join(failed), "read the logs in build/boot/")
+
+
+def _write(directory: Path, timings: list[Timing]) -> None:
+    directory.mkdir(parents=True, exist_ok=True)
+    for one in timings:
+        document.write(one, directory / f"{one.name}.json")
+        print(directory / f"{one.name}.json")

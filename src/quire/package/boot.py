@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Boot what is in an image package, as unpacked from it, with the lab's guest."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from quire.boot import machine, splat
+from quire.boot.machine import CONSOLE, RESULTS, Machine
+from quire.build.guest import Guest
+from quire.build.kernel import Kernel
+from quire.host import process
+from quire.host.cache import sha256
+from quire.host.errors import BuildFailed, GuestLost
+from quire.package.deb import Packages
+
+# Seconds: a distribution's kernel has more to initialise than ours.
+TIMEOUT = 600.0
+# A distribution has the driver of the results port as a module: the guest then uses the console.
+DONE = re.compile(r"^exit 0\s*$", re.M)
+RELEASE = re.compile(r"Linux version (\S+)")
+
+
+def prove(packages: Packages, guest: Guest, work: Path) -> str:
+    """Boot the package's kernel; the release that it reports.
+
+    GuestLost if it does not come to its end, or is not the packaged release.
+    """
+    kernel = unpack(packages, work)
+    boot = Machine(kernel, guest, ("list",), timeout=TIMEOUT, loglevel=machine.CHATTY, lean=True)
+    command = process.Command(
+        process.die_with_us(boot.argv(work)), log=work / "qemu.log", timeout=TIMEOUT
+    )
+    process.do((work / machine.COMMAND).write_text, command.text() + "\n")
+    try:
+        process.run(command)
+    except process.TimedOut:
+        raise machine.lost(boot, work, "the packaged kernel hung", None) from None
+    process.needs_results()
+    console, results = (_text(work / name) for name in (CONSOLE, RESULTS))
+    found = splat.find(console)
+    if found or not (DONE.search(results) or DONE.search(console)):
+        raise machine.lost(boot, work, "the packaged kernel did not run the guest", found)
+    return _require(packages, console, work)
+
+
+def _require(packages: Packages, console: str, work: Path) -> str:
+    packaged = packages.image.name.removeprefix("linux-image-").partition("_")[0]
+    told = RELEASE.search(console)
+    if not told or told[1] != packaged:
+        raise GuestLost(
+            f"another kernel than {packaged} has booted",
+            f"{told[0] if told else 'no version'}: {work / CONSOLE}",
+            "read the console log",
+        )
+    return packaged
+
+
+def unpack(packages: Packages, work: Path) -> Kernel:
+    """The package's files, and a kernel of them: its image where the lab expects it.
+
+    BuildFailed if the package has no image.
+    """
+    root, objdir = work / "root", work / "o"
+    process.check(process.Command(["dpkg-deb", "-x", str(packages.image), str(root)]))
+    images = sorted((root / "boot").glob("vmlinuz-*"))
+    if len(images) != 1:
+        raise BuildFailed("the package has no kernel image", str(packages.image))
+    image = objdir / packages.kernel.arch.image
+    image.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(images[0], image)
+    for config in (root / "boot").glob("config-*"):
+        shutil.copy2(config, objdir / ".config")
+    shutil.rmtree(root)
+    return replace(packages.kernel, objdir=objdir, image_sha256=sha256(image))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace").replace("\r", "")
+    except OSError:
+        return ""

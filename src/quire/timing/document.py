@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The JSON of `quire time`: read, checked, and several boots of one kernel as one document."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from quire.host.errors import UserError
+from quire.host.schema import head
+
+REAL = "real"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A workload with its parameters. `boots`: the runs of each boot, in nanoseconds per unit."""
+
+    name: str
+    unit: str
+    words: str
+    boots: tuple[tuple[float, ...], ...]
+    # Why there are no runs, or empty.
+    skipped: str = ""
+    failed: str = ""
+    # Medians per unit; a text says why there is no number.
+    counters: dict[str, float | str] = field(default_factory=dict)
+    # Whether the interval of each boot became as narrow as it was to be.
+    tight: bool = True
+
+    @property
+    def medians(self) -> list[float]:
+        """The median of each boot."""
+        return [statistics.median(runs) for runs in self.boots if runs]
+
+    @property
+    def runs(self) -> list[float]:
+        """The runs of all boots."""
+        return list(itertools.chain(*self.boots))
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One kernel on one machine."""
+
+    name: str
+    build: str
+    clock: dict[str, str]
+    machine: dict[str, Any]
+    rows: tuple[Row, ...]
+    data: dict[str, Any]
+
+    @property
+    def is_time(self) -> bool:
+        """Whether a CPU has executed the runs: else their numbers are not times."""
+        return self.clock["kind"] == REAL
+
+    @property
+    def release(self) -> str:
+        """The kernel's release."""
+        return str(self.machine.get("release", "?"))
+
+
+def read(file: Path) -> Timing:
+    """The document in a file. UserError if it is none, or another version's."""
+    try:
+        text = file.read_text()
+    except OSError as error:
+        raise UserError(
+            f"{file} cannot be read", str(error), "name a JSON of quire time"
+        ) from error
+    return parse(text, file.name)
+
+
+def parse(text: str, name: str) -> Timing:
+    """The document in a text; raises as read()."""
+    try:
+        data = json.loads(text)
+        expected = head("time")
+        found = {key: data.get(key) for key in expected}
+        if found != expected:
+            raise UserError(
+                f"{name} is no JSON of this quire's time",
+                f"{found} instead of {expected}",
+                "write it again, with a bundle of this version",
+            )
+        rows = tuple(_row(row) for row in data["rows"])
+        return Timing(name, data["build"], data["clock"], data["machine"], rows, data)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(
+            f"{name} is no JSON of quire time",
+            f"{type(error).__name__}: {error}",
+            "it may be incomplete: write it again",
+        ) from error
+
+
+def merge(boots: Sequence[Timing], name: str) -> Timing:
+    """Several boots of one kernel and one program. A row that a boot lacks is skipped."""
+    first = boots[0]
+    rows = tuple(_merged([one for boot in boots for one in boot.rows if one.name == row.name])
+                 for row in first.rows)  # fmt: skip
+    data = {**first.data, "rows": [as_json(row) for row in rows]}
+    return Timing(name, first.build, first.clock, first.machine, rows, data)
+
+
+def write(timing: Timing, file: Path) -> None:
+    """Write the document; a full disk leaves no part of it."""
+    partial = file.with_name(f"{file.name}.new")
+    try:
+        partial.write_text(json.dumps(timing.data, indent=1) + "\n")
+        partial.replace(file)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def as_json(row: Row) -> dict[str, Any]:
+    """A row of docs/schema/time.json."""
+    return {
+        "name": row.name,
+        "unit": row.unit,
+        "words": row.words,
+        "skipped": row.skipped,
+        "failed": row.failed,
+        "boots": [list(runs) for runs in row.boots],
+        "tight": row.tight,
+        "counters": row.counters,
+    }
+
+
+def _merged(rows: Sequence[Row]) -> Row:
+    first = rows[0]
+    counters: dict[str, float | str] = {}
+    for key, value in first.counters.items():
+        numbers = [row.counters[key] for row in rows if key in row.counters]
+        known = [number for number in numbers if not isinstance(number, str)]
+        counters[key] = statistics.median(known) if len(known) == len(rows) else value
+    return Row(
+        first.name,
+        first.unit,
+        first.words,
+        tuple(itertools.chain(*(row.boots for row in rows))),
+        next((row.skipped for row in rows if row.skipped), ""),
+        next((row.failed for row in rows if row.failed), ""),
+        counters,
+        all(row.tight for row in rows),
+    )
+
+
+def _row(data: dict[str, Any]) -> Row:
+    boots = tuple(tuple(float(run) for run in runs) for runs in data["boots"])
+    words = (data["name"], data["unit"], data["words"])
+    found = (data["skipped"], data["failed"], data.get("counters", {}), data.get("tight", True))
+    return Row(*words, boots, *found)

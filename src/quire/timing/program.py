@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The program that times: the guest's workloads as one static binary, with its rows built in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from quire.arch import Architecture
+from quire.build import guest
+from quire.build.guest import Guest
+from quire.build.kernel import Kernel, Toolchain, explain
+from quire.host import process
+from quire.host.cache import Cache, digest, sha256
+from quire.measure.workloads import Cell
+
+NAME = "quire-time"
+
+
+def plan(cells: Sequence[Cell]) -> str:
+    """The rows, as guest/time/plan.h has them: name, unit, words of `bench`."""
+    return "".join(
+        f"{cell.name}|{cell.workload.unit}|{' '.join(cell.words()[1:])}\n" for cell in cells
+    )
+
+
+def build(
+    cache: Cache, sources: Path, arch: Architecture, tools: Toolchain, cells: Sequence[Cell]
+) -> Path:
+    """Compile the program. BuildFailed with the first error line."""
+    rows = plan(cells)
+    # Two programs with other rows may be compared, of other sources or compilers not.
+    made_of = digest(tools.version, *guest.source_files(sources))
+    key = f"{arch.name}-{digest(made_of, rows)}"
+
+    def make(directory: Path) -> None:
+        log = cache.log(f"time-{arch.name}")
+        process.do((directory / "plan").write_text, rows)
+        argv = ["make", "-C", str(sources), f"ARCH={arch.name}"]
+        argv += [f"CROSS_COMPILE={tools.cross_compile}", f"O={directory}"]
+        argv += [f"PLAN={directory / 'plan'}", f"BUILD={made_of}", str(directory / NAME)]
+        command = process.Command(argv, log=log)
+        if process.run(command).status:
+            raise explain(f"the program that times did not build for {arch.name}", log, command)
+
+    return cache.make("time", key, make) / NAME
+
+
+def as_guest(cache: Cache, kernel: Kernel, program: Path) -> Guest:
+    """An initramfs with the program as its init."""
+    key = f"{kernel.arch.name}-time-{program.parent.name}"
+
+    def make(directory: Path) -> None:
+        guest.pack(kernel, program, directory / "guest.cpio")
+
+    initrd = cache.make("guest", key, make) / "guest.cpio"
+    return Guest(kernel.arch, initrd, process.value("", lambda: sha256(initrd)))

@@ -1,0 +1,429 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Boots on a cluster: a scheduler and workers as real processes, with fake and with real QEMU."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from conftest import HANGS, ROOT, Quire, gone, line_patch, snapshot
+from test_architectures import TABLE
+
+from quire.boot import machine
+from quire.boot.place import Ended
+from quire.cluster import job, version
+from quire.cluster.blobs import Blobs
+from quire.cluster.job import Input, Outcome
+from quire.cluster.security import Security
+from quire.host import parallel
+from quire.host.cache import sha256
+from quire.host.errors import UserError
+
+# Seconds. Only for a test that would never end: a busy host needs a minute to start Python.
+PATIENCE = float(HANGS)
+
+
+def wait_until(what: Callable[[], object], said: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not what():
+        assert time.monotonic() < deadline, said
+        time.sleep(0.05)
+
+
+class Processes:
+    """Processes of `quire cluster`, ended at the end of a test."""
+
+    def __init__(self, quire: Quire, logs: Path) -> None:
+        self.quire, self.logs = quire, logs
+        self.children: dict[str, subprocess.Popen[str]] = {}
+        self.address = ""
+
+    def start(self, name: str, *words: str, **env: str) -> None:
+        with (self.logs / name).open("w") as log:
+            self.children[name] = subprocess.Popen(
+                self.quire.command("cluster", *words),
+                env=self.quire.env(**env),
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                text=True,
+            )
+
+    def scheduler(self, *words: str) -> str:
+        self.start("scheduler", "scheduler", "--port", "0", *words)
+        log = self.logs / "scheduler"
+        wait_until(lambda: re.search(r"^t(cp|ls)://\S+\n", log.read_text(), re.M), "no scheduler")
+        found = re.search(r"^t(cp|ls)://\S+", log.read_text(), re.M)
+        assert found
+        self.address = found[0]
+        return self.address
+
+    def worker(self, name: str, *words: str, **env: str) -> None:
+        self.start(name, "worker", self.address, "--name", name, "-j1", *words, **env)
+        log = self.logs / name
+        wait_until(lambda: f"worker {name} of" in log.read_text(), f"no worker: {log.read_text()}")
+
+    def stop(self) -> None:
+        for child in self.children.values():
+            child.kill()
+            child.wait()
+
+
+@pytest.fixture
+def processes(quire: Quire, tmp_path: Path) -> Iterator[Processes]:
+    logs = tmp_path / "cluster-logs"
+    logs.mkdir()
+    found = Processes(quire, logs)
+    yield found
+    found.stop()
+
+
+def test_nothing_of_the_engine_is_imported_without_a_cluster() -> None:
+    script = "import sys; from quire import commands\n"
+    script += "for name in commands.NAMES: commands.load(name)\n"
+    script += "sys.exit(bool({'dask', 'distributed', 'tornado'} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", script], check=False, timeout=PATIENCE,
+                          env={**os.environ, "PYTHONPATH": str(ROOT / "src")})  # fmt: skip
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "tls", "text"),
+    [
+        ("tcp://10.0.0.1:8786", False, "on this host alone"),
+        ("tcp://example.org:8786", False, "on this host alone"),
+        ("tls://127.0.0.1:8786", False, "needs --tls DIR"),
+        ("tcp://127.0.0.1:8786", True, "needs no --tls"),
+        ("tls://10.0.0.1:8786", True, "certificates are missing"),
+        ("127.0.0.1:8786", False, "no address"),
+        ("tcp://127.0.0.1", False, "no address"),
+        ("http://127.0.0.1:80", False, "no address"),
+    ],
+)
+def test_addresses_that_are_refused(tmp_path: Path, address: str, tls: bool, text: str) -> None:
+    with pytest.raises(UserError) as error:
+        Security(tmp_path if tls else None).require_address(address)
+    assert text in error.value.text()
+    assert error.value.remedy
+
+
+def test_loopback_needs_no_certificate() -> None:
+    for address in ("tcp://127.0.0.1:1", "tcp://localhost:1", "tcp://[::1]:1"):
+        Security().require_address(address)
+
+
+def test_blobs_are_whole_and_themselves(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"kernel")
+    sha, asked = sha256(tmp_path / "file"), []
+
+    def fetch(wanted: str) -> bytes:
+        asked.append(wanted)
+        return b"kernel"
+
+    blobs = Blobs(tmp_path / "blobs")
+    assert blobs.fetched(sha, fetch).read_bytes() == b"kernel"
+    assert blobs.fetched(sha, fetch).read_bytes() == b"kernel"
+    assert asked == [sha]
+    with pytest.raises(UserError, match="has changed"):
+        blobs.put(sha, b"kernal")
+    assert [path.name for path in (tmp_path / "blobs").iterdir()] == [sha]
+
+
+def test_a_file_travels_by_what_it_begins_with(tmp_path: Path) -> None:
+    known, whole, small = tmp_path / "known", tmp_path / "whole", tmp_path / "small"
+    known.write_bytes(os.urandom(job.SMALL))
+    whole.write_bytes(known.read_bytes() + b"programs")
+    small.write_bytes(b"names")
+    sent = []
+
+    def put(sha: str, path: Path) -> None:
+        sent.append((sha, path))
+
+    assert job._input(small, known, put) == Input(tail=zlib.compress(b"names"))
+    assert job._input(whole, known, put) == Input(sha256(known), zlib.compress(b"programs"))
+    other = tmp_path / "other"
+    other.write_bytes(os.urandom(2 * job.SMALL))
+    assert job._input(other, known, put) == Input(sha256(other))
+    assert sent == [(sha256(known), known), (sha256(other), other)]
+
+
+def test_outputs_come_back_as_they_were(tmp_path: Path) -> None:
+    there, here = tmp_path / "there", tmp_path / "here"
+    there.mkdir()
+    here.mkdir()
+    (there / machine.RESULTS).write_bytes(b"quire 1\nexit 0\n\xff")
+    (here / machine.COUNTS).write_text("of another boot")
+    job.unpack(Outcome("w", Ended(), "", job.pack(there)), here)
+    assert snapshot(here) == snapshot(there)
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 8])
+def test_work_ahead_is_in_order_and_stops(at_once: int) -> None:
+    begun = []
+
+    def work(item: int) -> int:
+        begun.append(item)
+        return item * item
+
+    found = list(parallel.ahead(range(20), work, at_once))
+    assert found == [(item, item * item) for item in range(20)]
+    begun.clear()
+    for item, _ in (runs := parallel.ahead(range(100), work, at_once)):
+        if item == 3:
+            break
+    runs.close()
+    assert len(begun) <= 4 + 2 * at_once
+
+
+def test_the_version_is_that_of_the_sources() -> None:
+    assert re.fullmatch(r"\d+\.\d+-[0-9a-f]{12}", version.ours())
+
+
+@pytest.mark.slow
+def test_no_scheduler_answers(quire: Quire, tree: Path) -> None:
+    words = ("--source", str(tree), "ARCH=arm64", "--cluster")
+    done = quire("test", *words, "tcp://127.0.0.1:1")
+    assert done.returncode == 2
+    assert "no scheduler of quire answers at tcp://127.0.0.1:1" in done.stderr
+    assert "remedy: " in done.stderr
+    assert "Traceback" not in done.stderr
+    done = quire("test", *words, "tcp://10.1.2.3:8786")
+    assert done.returncode == 2
+    assert "without certificates" in done.stderr
+    assert quire("cluster", "scheduler", "--host", "0.0.0.0").returncode == 2
+    assert quire("cluster", "worker").returncode == 2
+
+
+@pytest.mark.slow
+def test_a_local_cluster_gives_the_same(quire: Quire, tree: Path, tmp_path: Path) -> None:
+    """Byte for byte, for each command, and with an error's status."""
+    folder = quire.project / "lines/6.12/seeded"
+    folder.mkdir()
+    (folder / "bugs").write_text("lost | a page is lost | 1 | arm64 | fake.bad\n")
+    (folder / "series").write_text("bug.patch\n")
+    (folder / "bug.patch").write_text(line_patch("a bug", 14, "bug 14"))
+    runs: list[tuple[tuple[str, ...], dict[str, str]]] = [
+        (("test", "--json"), {"FAKE_QEMU": "wrong"}),
+        (("test", "--json"), {"FAKE_QEMU": "panic"}),
+        (("seeded", "--json"), {}),
+        (("bench", "mremap", "--size", "64", "--fresh", "--output", str(tmp_path / "out")), {}),
+        (
+            ("fuzz", "--no-coverage", "--programs", "1200", "--findings", "0"),
+            {"FAKE_QEMU": "differ"},
+        ),
+    ]
+    for words, env in runs:
+        command = (*words, "--source", str(tree), "ARCH=arm64", "-q")
+        here = quire(*command, **env)
+        # A cell that was counted before would be counted once more, and its spread be told.
+        shutil.rmtree(quire.build / "cell", ignore_errors=True)
+        there = quire(*command, "--cluster", "local", "-j2", **env)
+        assert there.returncode == here.returncode, there.stderr
+        same = re.compile(r"in \d+ s, \d+ a minute")
+        assert same.sub("", there.stdout) == same.sub("", here.stdout)
+
+
+@pytest.mark.slow
+def test_checks_that_compile_give_the_same(quire: Quire, tree: Path) -> None:
+    """Each in its portions, with the logs of what failed in the same place."""
+    directory = quire.project / "configs/architectures"
+    directory.mkdir()
+    (directory / "table.toml").write_text(textwrap.dedent(TABLE))
+    (directory / "all.config").write_text("CONFIG_FAKE=y\n")
+    for prefix in ("riscv64-linux-gnu-", "arm-linux-gnueabihf-"):
+        (quire.bin / f"{prefix}gcc").symlink_to(quire.bin / "gcc")
+    for words, env, status in (
+        (("--architectures",), {"FAKE_WARN": "riscv:run 8"}, 1),
+        ((), {"FAKE_WARN": "arm64:run 20"}, 1),
+        ((), {"FAKE_MAKE": "fail"}, 3),
+    ):
+        # Nothing is known of an earlier run: what was clean is not compiled again.
+        shutil.rmtree(quire.build, ignore_errors=True)
+        command = ("check", "--source", str(tree), "-q", "--json", *words)
+        here = quire(*command, **env)
+        assert here.returncode == status, here.stderr
+        logs = {path.name: path.read_text() for path in quire.build.glob("log/*.log")}
+        shutil.rmtree(quire.build / "log")
+        there = quire(*command, "--cluster", "local", "-j2", **env)
+        assert (there.returncode, there.stdout) == (status, here.stdout), there.stderr
+        named = re.findall(r"whole log: ([^\s\"\\]+)", here.stdout + there.stderr)
+        assert named
+        for path in map(Path, named):
+            assert "error: " in path.read_text()
+            assert path.name in logs
+
+
+@pytest.mark.slow
+def test_the_workers_are_the_processes_of_two_machines(
+    quire: Quire, tree: Path, processes: Processes
+) -> None:
+    """One job on a scheduler and a worker of our own, and no port that others can reach."""
+    address = processes.scheduler()
+    processes.worker("one")
+    done = quire("test", "--source", str(tree), "ARCH=arm64", "--cluster", address)
+    assert done.returncode == 0, done.stderr
+    assert "done by worker: one" in done.stderr
+    assert listening([child.pid for child in processes.children.values()]) == {"0100007F"}
+
+
+BENCH = ("bench", "mremap", "munmap", "--size", "64", "--fresh", "--json", "ARCH=arm64")
+
+
+def boots(gate: Path) -> dict[int, int]:
+    """The boots that have begun, and the worker of each, by process."""
+    begun = (path for path in gate.parent.glob(f"{gate.name}.*") if path.read_text())
+    return {int(path.suffix[1:]): int(path.read_text()) for path in begun}
+
+
+def wait_for_boots(gate: Path, number: int, *clients: subprocess.Popen[str]) -> None:
+    def ready() -> bool:
+        for one in clients:
+            assert one.poll() is None, one.communicate()
+        return len(boots(gate)) == number
+
+    wait_until(ready, "too few boots")
+
+
+def client(processes: Processes, *words: str) -> subprocess.Popen[str]:
+    quire = processes.quire
+    return subprocess.Popen(
+        quire.command(*words, "--cluster", processes.address),
+        env=quire.env(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+@pytest.mark.slow
+def test_a_killed_worker_loses_nothing(
+    quire: Quire, tree: Path, processes: Processes, tmp_path: Path
+) -> None:
+    """Its boots run again on the other one, and the document is that of a run without a cluster."""
+    words = (*BENCH, "--source", str(tree))
+    here = quire(*words)
+    assert here.returncode == 0, here.stderr
+    shutil.rmtree(quire.build / "cell")
+    gate = tmp_path / "gate"
+    processes.scheduler()
+    for name in ("one", "two"):
+        processes.worker(name, FAKE_GATE=str(gate))
+    one = processes.children["one"].pid
+    run = client(processes, *words)
+    wait_for_boots(gate, 2, run)
+    (lost,) = (boot for boot, worker in boots(gate).items() if worker == one)
+    processes.children["one"].kill()
+    wait_until(lambda: gone(lost), "the killed worker left its QEMU")
+    gate.write_text("")
+    out, errors = run.communicate(timeout=PATIENCE)
+    assert run.returncode == 0, errors
+    there, expected = json.loads(out), json.loads(here.stdout)
+    assert "--cluster" in there.pop("command")
+    assert "--cluster" not in expected.pop("command")
+    assert there == expected
+    # Four boots, and the one that was lost again; each counted once.
+    assert len(boots(gate)) == 5
+    assert len(list(quire.build.glob("cell/*/run-*"))) == 4
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_its_own_boots_and_no_others(
+    tree: Path, processes: Processes, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    processes.scheduler()
+    for name in ("one", "two"):
+        processes.worker(name, FAKE_GATE=str(gate))
+    words = ("test", "--source", str(tree), "ARCH=arm64")
+    others = client(processes, *words)
+    wait_for_boots(gate, 1, others)
+    (kept,) = boots(gate)
+    mine = client(processes, *words)
+    wait_for_boots(gate, 2, mine)
+    (ended,) = boots(gate).keys() - {kept}
+    mine.send_signal(signal.SIGINT)
+    _, errors = mine.communicate(timeout=PATIENCE)
+    assert mine.returncode == 130
+    assert "Traceback" not in errors
+    wait_until(lambda: gone(ended), "QEMU was left behind")
+    assert not gone(kept)
+    gate.write_text("")
+    _, errors = others.communicate(timeout=PATIENCE)
+    assert others.returncode == 0, errors
+    assert all(child.poll() is None for child in processes.children.values())
+
+
+def listening(pids: Sequence[int]) -> set[str]:
+    """The local addresses of the processes' listening sockets, as /proc has them."""
+    links = [link for pid in pids for link in Path(f"/proc/{pid}/fd").iterdir()]
+    targets = [re.fullmatch(r"socket:\[(\d+)\]", str(link.readlink())) for link in links]
+    inodes = {found[1] for found in targets if found}
+    tables = [Path(f"/proc/net/{name}").read_text().splitlines()[1:] for name in ("tcp", "tcp6")]
+    rows = [row.split() for table in tables for row in table]
+    return {row[1].partition(":")[0] for row in rows if row[3] == "0A" and row[9] in inodes}
+
+
+@pytest.mark.slow
+def test_another_version_is_refused(tree: Path, processes: Processes, tmp_path: Path) -> None:
+    """Of a worker, and of a client."""
+    other = tmp_path / "other/src"
+    shutil.copytree(ROOT / "src", other)
+    with (other / "quire/lab.py").open("a") as file:
+        file.write("# changed\n")
+    processes.scheduler()
+    processes.start("old", "worker", processes.address, PYTHONPATH=str(other))
+    assert processes.children["old"].wait(PATIENCE) == 2
+    assert "of different versions of quire" in (processes.logs / "old").read_text()
+    words = ("test", "--source", str(tree), "ARCH=arm64", "--cluster", processes.address)
+    done = processes.quire(*words)
+    assert done.returncode == 2
+    assert "has no workers" in done.stderr
+    run = subprocess.run(
+        processes.quire.command(*words),
+        env=processes.quire.env(PYTHONPATH=str(other)),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert run.returncode == 2
+    assert "the scheduler is of another version" in run.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("openssl"), reason="no openssl to make certificates")
+def test_with_certificates_and_only_with_them(
+    tree: Path, processes: Processes, tmp_path: Path
+) -> None:
+    for name in ("ours", "theirs"):
+        certificates(tmp_path / name)
+    tls = ("--tls", str(tmp_path / "ours"))
+    address = processes.scheduler(*tls)
+    assert address.startswith("tls://")
+    processes.worker("one", *tls)
+    words = ("test", "--source", str(tree), "ARCH=arm64", "--cluster", address)
+    done = processes.quire(*words, *tls)
+    assert done.returncode == 0, done.stderr
+    assert processes.quire(*words, "--tls", str(tmp_path / "theirs")).returncode == 2
+    assert processes.quire(*words).returncode == 2
+
+
+def certificates(directory: Path) -> None:
+    """An authority, and a certificate of it, as docs/cluster.md has them."""
+    directory.mkdir()
+    text = (ROOT / "docs/cluster.md").read_text()
+    script = "\n".join(re.findall(r"^    (openssl .*)$", text, re.M))
+    done = subprocess.run(["sh", "-ec", script], cwd=directory, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
