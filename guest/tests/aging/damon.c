@@ -24,13 +24,14 @@ static pid_t access_by_child(char *at, unsigned long kib,
 	size_t n, nr = folio_pages(kib), pages = range_pages(kib);
 	pid_t pid = fork_child();
 
-	while (!pid) {
+	if (pid)
+		return pid;
+	for (;;) {
 		for (n = 0; n < pages; n += 2 * nr)
 			access_pages(page_at(at, n), nr, kib, mask);
 		flush_range(at, pages);
 		sleep_ms(1);
 	}
-	return pid;
 }
 
 static void end_child(pid_t pid)
