@@ -60,7 +60,7 @@ def keep_workloads(project: Path, *names: str) -> None:
 def test_a_path_that_only_patched_takes_fails_the_bench(
     quire: Quire, tree: Path, tmp_path: Path
 ) -> None:
-    keep_workloads(quire.project, "gup", "lazyfree", "mremap", "swapout")
+    keep_workloads(quire.project, "gup", "lazyfree", "migrate", "mremap", "swapout")
     words = ("bench", "gup", "--source", str(tree), "ARCH=arm64", "--output", str(tmp_path / "out"))
     done = quire(*words, FAKE_QEMU="slow")
     assert done.returncode == 1
@@ -233,7 +233,7 @@ def test_profile_shows_symbols(quire: Quire, tree: Path, tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_a_demo_says_what_is_left(quire: Quire, tree: Path) -> None:
-    keep_workloads(quire.project, "lazyfree", "mremap", "swapout")
+    keep_workloads(quire.project, "lazyfree", "migrate", "mremap", "swapout")
     done = quire("demo", "--source", str(tree))
     assert done.returncode == 0, done.stderr
     assert "left: " in done.stderr
