@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/units.h"
 #include "memory/folio.h"
@@ -16,6 +17,7 @@
 #include "report/die.h"
 
 #define THP_DIR		"/sys/kernel/mm/transparent_hugepage"
+#define SCAN_MS		10u
 #define MAX_PAGES	(PMD_SIZE / PAGE_SIZE)
 
 bool folio_size_valid(unsigned long kib)
@@ -23,10 +25,14 @@ bool folio_size_valid(unsigned long kib)
 	return kib == 4 || (kib >= 16 && kib <= 2048 && !(kib & (kib - 1)));
 }
 
+/* The policy of folios of PMD_SIZE when others are wanted. */
+static const char *pmd_unwanted = "never";
+
 /*
- * Sets one policy file of every size: "always" for kib, "never" for the rest.
+ * Sets one policy file of every size: "always" for kib, `pmd` for
+ * PMD_SIZE, "never" for the rest.
  */
-static void want(unsigned long kib, const char *file)
+static void want(unsigned long kib, const char *file, const char *pmd)
 {
 	DIR *dir = opendir(THP_DIR);
 	struct dirent *entry;
@@ -37,6 +43,7 @@ static void want(unsigned long kib, const char *file)
 	if (!dir)
 		die_errno("cannot open " THP_DIR);
 	while ((entry = readdir(dir))) {
+		const char *policy;
 		unsigned long size;
 		char path[400];
 
@@ -44,7 +51,9 @@ static void want(unsigned long kib, const char *file)
 			continue;
 		snprintf(path, sizeof(path), THP_DIR "/%s/%s", entry->d_name,
 			 file);
-		if (!try_write_file(path, size == kib ? "always" : "never") &&
+		policy = size == kib ? "always" :
+			 size * KIB == PMD_SIZE ? pmd : "never";
+		if (!try_write_file(path, policy) &&
 		    (size == kib || errno != ENOENT))
 			die_errno("cannot write %s", path);
 		found |= size == kib;
@@ -56,12 +65,22 @@ static void want(unsigned long kib, const char *file)
 
 void folio_want(unsigned long kib)
 {
-	want(kib, "enabled");
+	want(kib, "enabled", pmd_unwanted);
 }
 
 void folio_want_shmem(unsigned long kib)
 {
-	want(kib, "shmem_enabled");
+	want(kib, "shmem_enabled", "never");
+}
+
+void folio_quiet_khugepaged(void)
+{
+	pmd_unwanted = "madvise";
+	folio_want(PMD_SIZE / KIB);
+	/* The first process that maps so much wakes it up. */
+	unmap(map_anon(folio_hole(PMD_SIZE), PMD_SIZE), PMD_SIZE);
+	sleep_ms(SCAN_MS);
+	folio_want(4);
 }
 
 char *folio_hole(size_t len)

@@ -16,6 +16,15 @@ void folio_want(unsigned long kib);
 /* The same for shmem: shared anonymous memory and memfd, but not tmpfs. */
 void folio_want_shmem(unsigned long kib);
 
+/*
+ * khugepaged runs as long as a policy allows folios of PMD_SIZE. When it begins,
+ * or the first process with memory for it comes, it looks at once, and would
+ * collapse what a test has just mapped. So let it begin now, when there is
+ * nothing to collapse, for this process; as long as this process lives, it
+ * sleeps as env_quiesce() has told it to. Without MADV_HUGEPAGE, nobody notices.
+ */
+void folio_quiet_khugepaged(void);
+
 bool folio_size_valid(unsigned long kib);
 
 /*

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory/folio.h"
 #include "report/results.h"
 #include "run/ktap.h"
 #include "run/supervise.h"
@@ -189,6 +190,7 @@ int ktap_run(char *const *patterns, size_t nr)
 			    nr ? patterns[0] : "");
 		return STATUS_USAGE;
 	}
+	folio_quiet_khugepaged();
 	results_line("KTAP version 1");
 	results_line("1..%zu", count_suites(&list));
 	for (i = 0; i < list.nr; i++) {
