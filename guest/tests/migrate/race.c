@@ -1,31 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A process moves a range to and fro, while its owner writes to it, protects it,
- * forks and takes references to its pages, all at once. Each page keeps what was
- * written last, and a child keeps what it got.
+ * forks, takes references to its pages, and has a device read into them and write
+ * from them, all at once. Each page keeps what was written last, and a child
+ * keeps what it got.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "kernel/swap.h"
 #include "memory/hold.h"
+#include "memory/pattern.h"
 #include "memory/probe.h"
 #include "migrate.h"
 #include "process/child.h"
 #include "process/cpu.h"
+#include "process/map.h"
 #include "report/die.h"
 
 #define RACE_MS		1500
 #define RACE_SECONDS	90u
 #define CHILD_LOOKS	3u
 
+/* The first page of each so many is for direct I/O, the others for the CPU. */
+#define DIRECT		8u
+/* Block n of the device holds page n of SEED_NEW; the last one is written to. */
+#define BLOCKS		16u
+
 struct scene {
 	char *at;
 	size_t pages;
 	bool end;
-	unsigned long writes, changes, holds, forks;
-	uint64_t last[2 * PMD_PAGES];	/* the writer's value of each page */
+	int device;
+	unsigned long writes, changes, holds, reads, forks;
+	/* The value of each page; for direct I/O, 1 + the block it comes from. */
+	uint64_t last[2 * PMD_PAGES];
 };
 
 static bool ended(const struct scene *scene)
@@ -44,6 +58,19 @@ static uint32_t next_random(uint32_t *random)
 	return *random >> 8;
 }
 
+static bool is_direct(size_t page)
+{
+	return page % DIRECT == 0;
+}
+
+/* A page for the CPU. */
+static size_t any_page(const struct scene *scene, uint32_t *random)
+{
+	size_t n = next_random(random) % scene->pages;
+
+	return n + is_direct(n);
+}
+
 /* Reads what it wrote last, and writes more, wherever it may. */
 static void *write_pages(void *arg)
 {
@@ -51,7 +78,7 @@ static void *write_pages(void *arg)
 	uint32_t random = 1;
 
 	while (!ended(scene)) {
-		size_t n = next_random(&random) % scene->pages;
+		size_t n = any_page(scene, &random);
 		uint64_t was = value(scene, n), is = 0;
 		char *page = page_at(scene->at, n);
 
@@ -92,7 +119,7 @@ static void *hold_pages(void *arg)
 	uint32_t random = 3;
 
 	while (!ended(scene)) {
-		size_t n = next_random(&random) % scene->pages;
+		size_t n = any_page(scene, &random);
 		struct hold hold = hold_start();
 		uint64_t before = value(scene, n), is;
 
@@ -106,6 +133,86 @@ static void *hold_pages(void *arg)
 		scene->holds++;
 	}
 	return NULL;
+}
+
+static void move_block(ssize_t (*move)(struct scene *, char *, size_t),
+		       struct scene *scene, char *page, size_t block)
+{
+	if (move(scene, page, block) != (ssize_t)PAGE_SIZE)
+		die_errno("direct I/O of block %zu", block);
+}
+
+static ssize_t read_block(struct scene *scene, char *page, size_t block)
+{
+	return pread(scene->device, page, PAGE_SIZE, block * PAGE_SIZE);
+}
+
+static ssize_t write_block(struct scene *scene, char *page, size_t block)
+{
+	return pwrite(scene->device, page, PAGE_SIZE, block * PAGE_SIZE);
+}
+
+static void open_device(struct scene *scene)
+{
+	char *page = map_anon(NULL, PAGE_SIZE);
+	size_t block;
+
+	scene->device = open(swap_spare_device(BLOCKS + 1),
+			     O_RDWR | O_DIRECT | O_CLOEXEC);
+	if (scene->device < 0)
+		die_errno("cannot open the spare device for direct I/O");
+	for (block = 0; block < BLOCKS; block++) {
+		pattern_write_page(page, SEED_NEW, block);
+		move_block(write_block, scene, page, block);
+	}
+	unmap(page, PAGE_SIZE);
+}
+
+/* Direct I/O pins pages: what a device reads or writes is that of the process. */
+static void *read_pages(void *arg)
+{
+	struct scene *scene = arg;
+	char *copy = map_anon(NULL, PAGE_SIZE);
+	uint32_t random = 4;
+
+	while (!ended(scene)) {
+		size_t n = next_random(&random) % scene->pages / DIRECT * DIRECT;
+		size_t block = next_random(&random) % BLOCKS;
+		char *page = page_at(scene->at, n);
+
+		if (read_block(scene, page, block) == (ssize_t)PAGE_SIZE)
+			scene->last[n] = block + 1;
+		else if (errno != EFAULT)	/* read-only now */
+			die_errno("direct read of block %zu", block);
+		if (!scene->last[n])
+			continue;
+		block = scene->last[n] - 1;
+		EXPECT(pattern_verify_page(page, SEED_NEW, block) < 0,
+		       "page %zu has not what was read from the device", n);
+		move_block(write_block, scene, page, BLOCKS);
+		move_block(read_block, scene, copy, BLOCKS);
+		EXPECT(pattern_verify_page(copy, SEED_NEW, block) < 0,
+		       "page %zu was not what the device wrote", n);
+		scene->reads++;
+	}
+	unmap(copy, PAGE_SIZE);
+	return NULL;
+}
+
+static void expect_last(const struct scene *scene)
+{
+	size_t n;
+
+	for (n = 0; n < scene->pages; n++) {
+		char *page = page_at(scene->at, n);
+
+		if (!is_direct(n))
+			EXPECT_EQ(*(uint64_t *)page, scene->last[n]);
+		else if (scene->last[n])
+			EXPECT(pattern_verify_page(page, SEED_NEW,
+						   scene->last[n] - 1) < 0,
+			       "page %zu has not what was read last", n);
+	}
 }
 
 /* What the parent writes later does not show. */
@@ -145,7 +252,7 @@ QUIRE_CASE_FULL(migrate, race, RACE_SECONDS * 1000u,
 		KTAP_SIZES(4, 64, 256, 2048))
 {
 	void *(*const steps[])(void *) = {
-		write_pages, protect_pages, hold_pages,
+		write_pages, protect_pages, hold_pages, read_pages,
 	};
 	static struct scene scene;
 	pthread_t threads[ARRAY_SIZE(steps)];
@@ -157,6 +264,7 @@ QUIRE_CASE_FULL(migrate, race, RACE_SECONDS * 1000u,
 	scene.at = migrate_range(kib, true);
 	for (n = 0; n < scene.pages; n++)
 		*(uint64_t *)page_at(scene.at, n) = 0;
+	open_device(&scene);
 	mover = mover_start(scene.at, scene.pages);
 	/* The first half stays in large folios: it is never copied. */
 	if (madvise(scene.at, scene.pages / 2 * PAGE_SIZE, MADV_DONTFORK))
@@ -169,10 +277,12 @@ QUIRE_CASE_FULL(migrate, race, RACE_SECONDS * 1000u,
 	for (i = 0; i < ARRAY_SIZE(steps); i++)
 		pthread_join(threads[i], NULL);
 	mover_end(&mover);
-	for (n = 0; n < scene.pages; n++)
-		EXPECT_EQ(*(uint64_t *)page_at(scene.at, n), scene.last[n]);
-	EXPECT(scene.writes && scene.changes && scene.holds && scene.forks,
-	       "%lu writes, %lu changes, %lu references, %lu forks",
-	       scene.writes, scene.changes, scene.holds, scene.forks);
+	expect_last(&scene);
+	EXPECT(scene.writes && scene.changes && scene.holds && scene.reads &&
+	       scene.forks,
+	       "%lu writes, %lu changes, %lu references, %lu reads, %lu forks",
+	       scene.writes, scene.changes, scene.holds, scene.reads,
+	       scene.forks);
+	close(scene.device);
 	range_drop(scene.at, scene.pages);
 }

@@ -87,10 +87,15 @@ SWAPOUT_CASE(zero_and_distinct, ALL_SIZES)
 		check_out_and_in(kib, true, (mask - masks) % NR_HOW, mask);
 }
 
-/* Where a folio has its only word that is not zero. */
+/*
+ * Where a folio has its only word that is not zero: at the ends of a page and of
+ * groups of words, and in each place of a group of 32.
+ */
 static const size_t words[] = {
-	0, 1, 2, 30, 31, 32, 33, 62, 63, 64, 127, 128, 254, 255, 256, 257, 383,
-	384, 478, 479, 480, 481, 508, 509, 510, PAGE_WORDS - 1,
+	0, 1, 2, 16, 30, 31, 32, 33, 45, 62, 63, 64, 74, 90, 103, 119, 127, 128,
+	132, 148, 177, 206, 235, 251, 254, 255, 256, 257, 264, 280, 293, 309,
+	338, 367, 383, 384, 396, 425, 441, 454, 470, 478, 479, 480, 481, 483,
+	499, 508, 509, 510, PAGE_WORDS - 1,
 };
 
 static uint64_t *only_word(char *at, size_t folio, unsigned long kib, size_t i,
