@@ -50,6 +50,7 @@ def test_a_line_that_says_too_little_is_named(tmp_path: Path, line: str) -> None
 def test_bugs_are_chosen_by_name(tmp_path: Path) -> None:
     bugs = seeded.read(write(tmp_path, TABLE))
     assert [bug.name for bug in seeded.select(bugs, ["no-flush"])] == ["no-flush"]
+    assert [bug.name for bug in seeded.select(bugs, ["no-f*"])] == ["no-flush"]
     assert seeded.select(bugs, []) == bugs
     with pytest.raises(UserError, match="no such seeded bug: nonsense"):
         seeded.select(bugs, ["nonsense"])

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from quire.arch import Architecture
@@ -123,14 +124,14 @@ def read_costs(where: Path) -> list[Bug]:
 
 
 def select(bugs: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
-    """The named bugs, or all. UserError for an unknown name."""
-    unknown = set(names) - {bug.name for bug in bugs}
+    """The bugs of these names or shell patterns, or all. UserError for one that names none."""
+    unknown = {name for name in names if not any(fnmatchcase(bug.name, name) for bug in bugs)}
     if unknown:
         raise UserError(
             f"no such seeded bug: {', '.join(sorted(unknown))}",
             remedy="see the list: quire seeded --list",
         )
-    return [bug for bug in bugs if bug.name in names or not names]
+    return [bug for bug in bugs if not names or any(fnmatchcase(bug.name, name) for name in names)]
 
 
 def few(where: Path) -> list[str]:
