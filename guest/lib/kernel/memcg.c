@@ -119,6 +119,16 @@ void memcg_reclaim_kib(unsigned long kib)
 		die_errno("memory.reclaim of %s", amount);
 }
 
+void memcg_limit_kib(unsigned long kib)
+{
+	unsigned long current = memcg_current_kib();
+
+	if (kib > current)
+		die("a limit %lu KiB below %lu KiB", kib, current);
+	write_file(file_of("memory.high"), "%luK", current - kib);
+	write_file(file_of("memory.high"), "max");
+}
+
 unsigned long memcg_current_kib(void)
 {
 	return read_number(file_of("memory.current")) / KIB;

@@ -22,6 +22,8 @@ const char *memcg_path(void);
 void memcg_reclaim(void);
 /* Reclaims that much or less: for memory that is in use at the same time. */
 void memcg_reclaim_kib(unsigned long kib);
+/* The same by a limit below what is in use, "memory.high", which is lifted again. */
+void memcg_limit_kib(unsigned long kib);
 /* "memory.reclaim", opened for writing: for a bench that counts the write. */
 int memcg_open_reclaim(void);
 /*

@@ -30,12 +30,22 @@ static char *aging_range(unsigned long kib, size_t pages)
 	return at;
 }
 
+/* How memory is reclaimed, and how much of it. */
+struct demand {
+	void (*reclaim_kib)(unsigned long kib);
+	unsigned int divisor;
+};
+
+static const struct demand request = { memcg_reclaim_kib, 2 };
+/* Less: to come below a limit, the kernel tries again, and harder. */
+static const struct demand limit = { memcg_limit_kib, 4 };
+
 /*
- * Every second folio is accessed, by the pages in the mask, and half of the
+ * Every second folio is accessed, by the pages in the mask, and a part of the
  * memory is reclaimed. A generation that starts before makes the others old.
  */
 static void check_accessed(unsigned long kib, bool mglru,
-			   const struct mask *mask)
+			   const struct demand *demand, const struct mask *mask)
 {
 	size_t n, nr = folio_pages(kib), pages = PAGES(kib), taken = 0;
 	char *at = aging_range(kib, pages);
@@ -45,15 +55,15 @@ static void check_accessed(unsigned long kib, bool mglru,
 	age_range(at, pages);
 	for (n = 0; n < pages; n += 2 * nr)
 		access_pages(page_at(at, n), nr, kib, mask);
-	memcg_reclaim_kib(pages / 2 * PAGE_SIZE / KIB);
+	demand->reclaim_kib(pages / demand->divisor * PAGE_SIZE / KIB);
 	for (n = 0; n < pages; n += 2 * nr)
 		taken += pagemap_swapped(page_at(at, n), nr);
 	EXPECT(taken <= pages / 16,
 	       "%zu of %zu pages of accessed folios (%s) were reclaimed", taken,
 	       pages / 2, mask->name);
-	EXPECT(pagemap_swapped(at, pages) >= pages / 4,
+	EXPECT(pagemap_swapped(at, pages) >= pages / demand->divisor / 2,
 	       "only %zu of %zu pages were reclaimed",
-	       pagemap_swapped(at, pages), pages / 2);
+	       pagemap_swapped(at, pages), pages / demand->divisor);
 	expect_content(at, pages, SEED, 0);
 	range_drop(at, pages);
 	swap_off();
@@ -63,14 +73,29 @@ QUIRE_CASE_SIZES(aging, accessed_stays, ALL_SIZES)
 {
 	lru_gen_enable(false);
 	for_each_mask(mask)
-		check_accessed(kib, false, mask);
+		check_accessed(kib, false, &request, mask);
 }
 
 QUIRE_CASE_SIZES(aging, accessed_stays_mglru, ALL_SIZES)
 {
 	lru_gen_enable(true);
 	for_each_mask(mask)
-		check_accessed(kib, true, mask);
+		check_accessed(kib, true, &request, mask);
+}
+
+/* A limit asks for the same. */
+QUIRE_CASE_SIZES(aging, accessed_stays_limit, ALL_SIZES)
+{
+	lru_gen_enable(false);
+	check_accessed(kib, false, &limit, MASK_LAST);
+	check_accessed(kib, false, &limit, MASK_ALL);
+}
+
+QUIRE_CASE_SIZES(aging, accessed_stays_limit_mglru, ALL_SIZES)
+{
+	lru_gen_enable(true);
+	check_accessed(kib, true, &limit, MASK_LAST);
+	check_accessed(kib, true, &limit, MASK_ALL);
 }
 
 /*
