@@ -42,10 +42,7 @@ static void start(struct pin *pin)
 {
 	struct uffd_msg msg;
 
-	pin->device = open(swap_spare_device(PIN_MAX + 1),
-			   O_RDWR | O_DIRECT | O_CLOEXEC);
-	if (pin->device < 0)
-		die_errno("cannot open the spare device for direct I/O");
+	pin->device = swap_open_spare(PIN_MAX + 1);
 	pin->missing = map_anon(NULL, PAGE_SIZE);
 	pin->uffd = uffd_open(0);
 	uffd_register(pin->uffd, pin->missing, PAGE_SIZE,

@@ -13,9 +13,11 @@
 #include "base/units.h"
 #include "kernel/nullb.h"
 #include "kernel/swap.h"
+#include "memory/pattern.h"
 #include "proc/knob.h"
 #include "proc/pagemap.h"
 #include "proc/proc.h"
+#include "process/map.h"
 #include "report/die.h"
 
 #define ZRAM_SYSFS	"/sys/block/zram0"
@@ -128,6 +130,28 @@ const char *swap_spare_device(unsigned long pages)
 	write_file(SPARE_SYSFS "/reset", "1");
 	write_file(SPARE_SYSFS "/disksize", "%lu", pages * PAGE_SIZE);
 	return "/dev/zram1";
+}
+
+int swap_open_spare(unsigned long pages)
+{
+	int fd = open(swap_spare_device(pages), O_RDWR | O_DIRECT | O_CLOEXEC);
+
+	if (fd < 0)
+		die_errno("cannot open the spare device for direct I/O");
+	return fd;
+}
+
+int swap_open_spare_filled(unsigned long pages, uint64_t seed)
+{
+	size_t len = pages * PAGE_SIZE;
+	char *buffer = map_anon(NULL, len);
+	int fd = swap_open_spare(pages);
+
+	pattern_write(buffer, len, seed);
+	if (pwrite(fd, buffer, len, 0) != (ssize_t)len)
+		die_errno("cannot fill the spare device");
+	unmap(buffer, len);
+	return fd;
 }
 
 /* swapoff() of any device returns the CPUs' cached slots of all devices. */

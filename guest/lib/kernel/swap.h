@@ -7,6 +7,7 @@
 #define QUIRE_SWAP_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Makes /dev/zram0 a swap device of that many MiB, and enables it. Returns its
@@ -32,6 +33,9 @@ void swap_settle(void);
 
 /* An empty, unused block device of that size; returns its path. */
 const char *swap_spare_device(unsigned long pages);
+/* The same, open for direct I/O; filled: block n holds page n of the pattern. */
+int swap_open_spare(unsigned long pages);
+int swap_open_spare_filled(unsigned long pages, uint64_t seed);
 
 /*
  * MADV_PAGEOUT of a range of whole pages; dies on error. The caller checks what

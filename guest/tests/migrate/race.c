@@ -6,7 +6,6 @@
  * keeps what it got.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -135,39 +134,6 @@ static void *hold_pages(void *arg)
 	return NULL;
 }
 
-static void move_block(ssize_t (*move)(struct scene *, char *, size_t),
-		       struct scene *scene, char *page, size_t block)
-{
-	if (move(scene, page, block) != (ssize_t)PAGE_SIZE)
-		die_errno("direct I/O of block %zu", block);
-}
-
-static ssize_t read_block(struct scene *scene, char *page, size_t block)
-{
-	return pread(scene->device, page, PAGE_SIZE, block * PAGE_SIZE);
-}
-
-static ssize_t write_block(struct scene *scene, char *page, size_t block)
-{
-	return pwrite(scene->device, page, PAGE_SIZE, block * PAGE_SIZE);
-}
-
-static void open_device(struct scene *scene)
-{
-	char *page = map_anon(NULL, PAGE_SIZE);
-	size_t block;
-
-	scene->device = open(swap_spare_device(BLOCKS + 1),
-			     O_RDWR | O_DIRECT | O_CLOEXEC);
-	if (scene->device < 0)
-		die_errno("cannot open the spare device for direct I/O");
-	for (block = 0; block < BLOCKS; block++) {
-		pattern_write_page(page, SEED_NEW, block);
-		move_block(write_block, scene, page, block);
-	}
-	unmap(page, PAGE_SIZE);
-}
-
 /* Direct I/O pins pages: what a device reads or writes is that of the process. */
 static void *read_pages(void *arg)
 {
@@ -180,7 +146,8 @@ static void *read_pages(void *arg)
 		size_t block = next_random(&random) % BLOCKS;
 		char *page = page_at(scene->at, n);
 
-		if (read_block(scene, page, block) == (ssize_t)PAGE_SIZE)
+		if (pread(scene->device, page, PAGE_SIZE, block * PAGE_SIZE) ==
+		    (ssize_t)PAGE_SIZE)
 			scene->last[n] = block + 1;
 		else if (errno != EFAULT)	/* read-only now */
 			die_errno("direct read of block %zu", block);
@@ -189,8 +156,11 @@ static void *read_pages(void *arg)
 		block = scene->last[n] - 1;
 		EXPECT(pattern_verify_page(page, SEED_NEW, block) < 0,
 		       "page %zu has not what was read from the device", n);
-		move_block(write_block, scene, page, BLOCKS);
-		move_block(read_block, scene, copy, BLOCKS);
+		if (pwrite(scene->device, page, PAGE_SIZE, BLOCKS * PAGE_SIZE) !=
+		    (ssize_t)PAGE_SIZE ||
+		    pread(scene->device, copy, PAGE_SIZE, BLOCKS * PAGE_SIZE) !=
+		    (ssize_t)PAGE_SIZE)
+			die_errno("direct I/O of page %zu", n);
 		EXPECT(pattern_verify_page(copy, SEED_NEW, block) < 0,
 		       "page %zu was not what the device wrote", n);
 		scene->reads++;
@@ -264,7 +234,7 @@ QUIRE_CASE_FULL(migrate, race, RACE_SECONDS * 1000u,
 	scene.at = migrate_range(kib, true);
 	for (n = 0; n < scene.pages; n++)
 		*(uint64_t *)page_at(scene.at, n) = 0;
-	open_device(&scene);
+	scene.device = swap_open_spare_filled(BLOCKS + 1, SEED_NEW);
 	mover = mover_start(scene.at, scene.pages);
 	/* The first half stays in large folios: it is never copied. */
 	if (madvise(scene.at, scene.pages / 2 * PAGE_SIZE, MADV_DONTFORK))

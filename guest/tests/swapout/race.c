@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A thread that uses pages during swap-out. */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -83,18 +82,6 @@ SWAPOUT_CASE(race_hold, ALL_SIZES)
 #define BLOCKS 16u
 static int device;
 
-static void device_open(void)
-{
-	char *buffer = map_anon(NULL, BLOCKS * PAGE_SIZE);
-
-	device = open(swap_spare_device(BLOCKS), O_RDWR | O_DIRECT | O_CLOEXEC);
-	pattern_write(buffer, BLOCKS * PAGE_SIZE, SEED_NEW);
-	if (device < 0 || pwrite(device, buffer, BLOCKS * PAGE_SIZE, 0) !=
-	    (ssize_t)(BLOCKS * PAGE_SIZE))
-		die_errno("cannot fill the spare device");
-	unmap(buffer, BLOCKS * PAGE_SIZE);
-}
-
 /*
  * Direct I/O pins a page and reads into it. Whether reclaim comes before, after
  * or between, the process then has this page.
@@ -122,7 +109,7 @@ SWAPOUT_CASE(race_pins, ALL_SIZES)
 {
 	const struct race pins = { read_direct, round_of_pins, false };
 
-	device_open();
+	device = swap_open_spare_filled(BLOCKS, SEED_NEW);
 	race(&pins, swapout_range(kib, true), kib, BY_BOTH);
 	close(device);
 }
