@@ -354,6 +354,18 @@ UNDEFINED = {
         "o 0 ok\nv 0 A 0+1:rw-s:0\no 1 ok\nv 0 B 0+1:rw-p:0\no 2 ok=1 segv=0 bus=0\n"
         "m 0 A 0 1*pxf:t2@A0\no 3 ok=1 segv=0 bus=0\nm 0 B 0 1*pf:0\n",
     ),
+    "which place of shared memory a write reaches after a failed move": (
+        "0 map A 0 1 shfile\n0 map B 0 1 shfile\n0 write A 0 1\n0 move B 0 3 C 0 move\n"
+        "0 write C 0 1",
+        "o 0 ok\nv 0 A 0+1:rw-s:0\no 1 ok\nv 0 B 0+1:rw-s:0\no 2 ok=1 segv=0 bus=0\n"
+        "m 0 A 0 1*pxf:t2@A0\no 3 EFAULT\nv 0 B\nv 0 C 0+1:rw-s:0\no 4 ok=1 segv=0 bus=0\n"
+        "m 0 A 0 1*pf:t4@C0\nm 0 C 0 1*pf:t4@C0\n",
+    ),
+    "whether a failed move took a locked mapping along": (
+        "0 map A 0 1 anon\n0 lock A 0 1\n0 move A 0 3 B 0 move",
+        "o 0 ok\nv 0 A 0+1:rw-p:0\nm 0 A 0 1*-\no 1 ok\nv 0 A 0+1:rw-p:0,lo\nm 0 A 0 1*px:0\n"
+        "o 2 EFAULT\nv 0 A\nm 0 A 0 1*-\nv 0 B 0+1:rw-p:0,lo\nm 0 B 0 1*px:0\n",
+    ),
     "whether droppable memory can be locked": (
         "0 map A 0 1 droppable\n0 lock A 0 1",
         "o 0 ok\nv 0 A 0+1:rw-p:0\nm 0 A 0 1*-\no 1 ok\n",

@@ -118,19 +118,28 @@ def step_name(line: str) -> str:
     return " ".join(line.split(" ", 2)[:2])
 
 
-def pages(line: str, slot: str) -> dict[Range, Page]:
-    """The pages in the state of an m line: "first run run ..."."""
+def numbered_pages(line: str) -> dict[int, Page]:
+    """The pages in the state of an m line, "first run run ...", by their numbers in the slot."""
     first, *runs = line.split(" ")
     at = int(first)
-    found: dict[Range, Page] = {}
+    found: dict[int, Page] = {}
     for run in runs:
         count, state, content = _RUN.fullmatch(run).groups()  # type: ignore[union-attr]
         tagged = _TAGGED.fullmatch(content or "")
-        for index in range(int(count)):
-            held = f"{tagged[1]}{int(tagged[2]) + index}" if tagged else content or ""
-            found[Range(slot, at)] = Page(state, held)
+        if not tagged:
+            # All pages of the run are one object.
+            found |= dict.fromkeys(range(at, at + int(count)), Page(state, content or ""))
+            at += int(count)
+            continue
+        for index in range(int(tagged[2]), int(tagged[2]) + int(count)):
+            found[at] = Page(state, f"{tagged[1]}{index}")
             at += 1
     return found
+
+
+def pages(line: str, slot: str) -> dict[Range, Page]:
+    """The pages in the state of an m line."""
+    return {Range(slot, at): page for at, page in numbered_pages(line).items()}
 
 
 def read(lines: Iterable[str], stops: Sequence[Stop] = ()) -> dict[int, Record]:

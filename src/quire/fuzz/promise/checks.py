@@ -68,10 +68,12 @@ def _readable(page: Page, seen: record.Page, _memory: Memory) -> Seen | None:
 
 
 def _contents(page: Page, seen: record.Page, memory: Memory) -> Seen | None:
+    if page.unsaid:
+        return None
     gone = seen.state[0] == "-" and page.held
-    allowed = page.cell.names(memory.words)
-    if gone or (seen.content not in ("", UNREADABLE) and seen.content not in allowed):
-        return page.cell.rule, f"not {' or '.join(sorted(allowed))}"
+    told = seen.content not in ("", UNREADABLE)
+    if gone or (told and not page.cell.allows(seen.content, memory.words)):
+        return page.cell.rule, f"not {' or '.join(sorted(page.cell.names(memory.words)))}"
     return None
 
 
@@ -139,7 +141,7 @@ def shared(memory: Memory, states: Mapping[str, str]) -> Iterator[Seen]:
     """A page of shared memory that is mapped several times is not mapped once."""
     found: dict[int, list[str]] = {}
     for actor, place, known in memory.pages():
-        if known.shared and not known.murky:
+        if known.shared and not known.unsaid:
             line = states.get(f"m {actor} {place[0]}", "")
             seen = pages(line, place[0]).get(place) if line else None
             if seen and seen.state[0] == "p":

@@ -63,7 +63,11 @@ class Search:
             return {n: epilogue.added(ops) for n, ops in self.corpus.items()}
         first, start = len(self.corpus), (boot - 1) * BATCH
         numbers = range(start, min(start + BATCH, self.limit))
-        return {first + n: epilogue.added(generator.generate(self.seed + n)) for n in numbers}
+        return {first + n: epilogue.added(self.generated(n)) for n in numbers}
+
+    def generated(self, number: int) -> Program:
+        """A generated program, of those that a hunt for broken promises would run."""
+        return generator.generate(self.seed + number, migrating=True)
 
     def hunt(self, bug: Bug | None) -> Hunt:
         """A hunt on the kernel with this bug, or without any."""

@@ -110,7 +110,7 @@ def _move(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
         if old and old[0] in process.pages:
             for place in (*old, *new):
                 if place in process.pages:
-                    process.pages[place].murky = True
+                    _doubt(process.pages[place])
         return
     pages = [process.pages.pop(place, None) for place in old]
     for before, after, page in zip(old, new, pages, strict=True):
@@ -119,6 +119,14 @@ def _move(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
             process.pages[after] = replace(page, marked=page.perhaps_marked, dirty=page.held)
         if page and op.word == "keep":
             process.pages[before] = _left(page)
+
+
+def _doubt(page: Page) -> None:
+    """A page that may have moved, with the marks of its mapping, or been replaced by another."""
+    page.murky = True
+    page.locked = page.dontfork = page.wipe = None
+    if page.shared:
+        page.cell.unsaid = True
 
 
 def _left(page: Page) -> Page:

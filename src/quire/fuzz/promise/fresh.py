@@ -35,4 +35,4 @@ def expected(memory: Memory, process: Process, where: Range) -> str | None:
 
 
 def _certain(page: Page) -> bool:
-    return not page.murky and len(page.cell.allowed) == 1
+    return not page.unsaid and len(page.cell.allowed) == 1

@@ -36,8 +36,13 @@ class Tally:
     known: int = 0
     # What programs broke that broke nothing, or something else, when they ran again.
     unstable: dict[int, Broken] = field(default_factory=dict)
-    # For each kind, how many programs broke it each time.
-    kinds: Counter[Kind] = field(default_factory=Counter)
+    # What programs broke each time.
+    confirmed: dict[int, Broken] = field(default_factory=dict)
+
+    @property
+    def kinds(self) -> Counter[Kind]:
+        """For each kind, how many programs broke it each time."""
+        return Counter(one.kind for one in self.confirmed.values())
 
 
 @dataclass
@@ -105,8 +110,9 @@ class Hunt:
         self.tally.programs += len(records)
         self.tally.suspects += len(broken)
         for number, one in self.confirm(programs, broken).items():
-            self.tally.kinds[one.kind] += 1
-            if self.tally.kinds[one.kind] > 1:
+            new = one.kind not in self.tally.kinds
+            self.tally.confirmed[number] = one
+            if not new:
                 continue
             progress.say(f"program {number} breaks a promise: {one.text}")
             shrunk = self.shrink(number, programs[number], one) if most > 0 else None

@@ -177,6 +177,8 @@ class Trial:
     def _pages(self, mine: str, process: Process, line: str, slot: str) -> Iterator[Seen]:
         for place, seen in state.pages(line, slot).items() if line else ():
             known = process.pages.get(place)
+            if not known and seen.state[0] == "-":
+                continue
             if known:
                 settle.page(known, seen, words=self.memory.words)
             for rule, text in checks.page(known, seen, self.memory):

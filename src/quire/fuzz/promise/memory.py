@@ -29,16 +29,18 @@ FAR = 64 << 40 | 5 << 32
 class Cell:
     """What one page of memory may hold, and the rule that says so.
 
-    `fading` memory may also turn into zeroes at any time, and then stays zero.
+    `fading` memory may also turn into zeroes at any time, and then stays zero. Of shared memory
+    that is `unsaid`, nothing is said: it is not known where it is mapped, nor what writes reach it.
     """
 
     allowed: frozenset[Content]
     rule: Rule
     fading: bool = False
+    unsaid: bool = False
 
     def copy(self, rule: Rule | None = None) -> Cell:
         """Another page with the same content."""
-        return replace(self, rule=rule or self.rule)
+        return replace(self, rule=rule or self.rule, unsaid=False)
 
     def become(self, allowed: Iterable[Content], rule: Rule, *, fading: bool = False) -> None:
         """The page holds one of these from now on."""
@@ -48,6 +50,10 @@ class Cell:
     def names(self, words: bool) -> set[str]:
         """The allowed contents as a record has them."""
         return {name(content, words) for content in self.allowed}
+
+    def allows(self, seen: str, words: bool) -> bool:
+        """Whether a record may have this content."""
+        return any(name(content, words) == seen for content in self.allowed)
 
     def narrow(self, seen: str, words: bool) -> None:
         """This content was seen; fading memory may still lose it."""
@@ -80,6 +86,11 @@ class Page:
     def shared(self) -> bool:
         """Whether writes reach other mappings."""
         return self.kind in SHARED
+
+    @property
+    def unsaid(self) -> bool:
+        """Whether nothing says what it holds."""
+        return self.murky or self.cell.unsaid or bool(self.behind and self.behind.unsaid)
 
     @property
     def own(self) -> bool:

@@ -60,6 +60,7 @@ def _as_json(hunt: Hunt) -> dict[str, Any]:
         "suspects": tally.suspects,
         "known": tally.known,
         "unstable": {number: one.text for number, one in tally.unstable.items()},
+        "confirmed": {number: one.text for number, one in tally.confirmed.items()},
         "kinds": [[*kind, count] for kind, count in tally.kinds.most_common()],
         "findings": [_finding(found) for found in hunt.findings],
     }

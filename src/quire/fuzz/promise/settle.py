@@ -28,7 +28,10 @@ def mappings(process: Process, mapped: Mapping[Place, Mapped], slot: str) -> Non
         else:
             nothing = Cell(frozenset({ZERO}), rules.ZEROED)
             kind = "shared" if seen.shared else "anon"
-            process.pages[place] = Page(kind, nothing, prot=seen.prot, marked=None, murky=True)
+            unknown = Page(kind, nothing, prot=seen.prot, marked=None, murky=True)
+            # What moved there has brought the marks of its mapping along.
+            unknown.locked = unknown.dontfork = unknown.wipe = None
+            process.pages[place] = unknown
     for place, page in process.pages.items():
         if page.locked is None and place in mapped:
             page.locked = mapped[place].locked
@@ -40,7 +43,7 @@ def page(known: Page, seen: record.Page, *, words: bool) -> None:
     if known.marked is None or (known.cell.fading and known.marked):
         # A page that fades away may lose its mark with its content.
         known.marked = marked
-    if seen.content in ("", "!"):
+    if seen.content in ("", "!") or len(known.cell.allowed) == 1:
         return
-    if seen.content in known.cell.names(words):
+    if known.cell.allows(seen.content, words):
         known.cell.narrow(seen.content, words)

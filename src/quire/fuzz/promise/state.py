@@ -35,7 +35,7 @@ class Mapped:
 @lru_cache(4096)
 def pages(line: str, slot: str) -> dict[Place, Page]:
     """The pages of an m line. The result is shared: it must not be changed."""
-    return {(slot, at.page): page for at, page in record.pages(line, slot).items()}
+    return {(slot, at): page for at, page in record.numbered_pages(line).items()}
 
 
 def mapped(line: str, slot: str) -> dict[Place, Mapped]:
