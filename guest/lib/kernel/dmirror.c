@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ioctl.h>
+#include <linux/types.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+
+#include "base/units.h"
+#include "kernel/dmirror.h"
+#include "proc/pagemap.h"
+#include "report/die.h"
+
+#define DEVICE		"/dev/hmm_dmirror0"
+/*
+ * The types of swap entries that stand for a device-exclusive page: writable and
+ * read-only on 6.12, the second alone on 7.3. Migration entries are below.
+ */
+#define EXCLUSIVE_FIRST	29u
+#define EXCLUSIVE_LAST	30u
+
+struct command {
+	__u64 addr, buffer, pages, copied, faults;
+};
+
+#define MAKE_EXCLUSIVE	_IOWR('H', 0x05, struct command)
+
+int dmirror_open(void)
+{
+	int fd = open(DEVICE, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0 && errno != ENOENT)
+		die_errno("cannot open " DEVICE);
+	return fd;
+}
+
+bool dmirror_try_make_exclusive(int fd, char *page)
+{
+	static char copy[PAGE_SIZE] __attribute__((aligned(PAGE_SIZE)));
+	struct command command = {
+		.addr = (uintptr_t)page, .buffer = (uintptr_t)copy, .pages = 1,
+	};
+
+	if (!ioctl(fd, MAKE_EXCLUSIVE, &command))
+		return true;
+	if (errno != EBUSY)
+		die_errno("the device cannot ask for the page at %p", page);
+	return false;
+}
+
+void dmirror_make_exclusive(int fd, char *page)
+{
+	if (!dmirror_try_make_exclusive(fd, page))
+		die("the device cannot have the page at %p alone", page);
+}
+
+bool dmirror_is_exclusive(const char *page)
+{
+	struct page_state state = pagemap_page(page);
+
+	return state.swapped && state.swap_type >= EXCLUSIVE_FIRST &&
+	       state.swap_type <= EXCLUSIVE_LAST;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kernel's test device that mirrors this process's memory (CONFIG_TEST_HMM,
+ * lib/test_hmm.c). Its ioctl is no stable interface; lib/test_hmm_uapi.h has it.
+ */
+#ifndef QUIRE_DMIRROR_H
+#define QUIRE_DMIRROR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Open the device for this process; a negative number if the kernel has none. */
+int dmirror_open(void);
+/*
+ * Gives the page to the device alone: its entry is a device-exclusive one until
+ * this process accesses it. On 6.12 this takes all pages of the folio.
+ */
+void dmirror_make_exclusive(int fd, char *page);
+/* The same, but false if the page is not the device's alone afterwards. */
+bool dmirror_try_make_exclusive(int fd, char *page);
+/* Is the entry of the page a device-exclusive one? */
+bool dmirror_is_exclusive(const char *page);
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pages that a device has for itself: their entries are not present, and an
+ * access by the processor gives the page back. The processor has one page of
+ * the folio back already, so that reverse walks come to the folio.
+ */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "kernel/dmirror.h"
+#include "kernel/env.h"
+#include "kernel/lru_gen.h"
+#include "kernel/memcg.h"
+#include "kernel/nodes.h"
+#include "kernel/swap.h"
+#include "memory/expect.h"
+#include "memory/range.h"
+#include "proc/idle.h"
+#include "proc/pagemap.h"
+#include "run/ktap.h"
+
+#define SWAP_MIB	16
+
+static char *exclusive_folio(unsigned long kib, int fd)
+{
+	size_t n, nr = folio_pages(kib);
+	char *at;
+
+	swap_on(SWAP_MIB);
+	memcg_enter();
+	at = range_filled(SRC_BASE, nr, kib);
+	for (n = 0; n < nr; n++) {
+		if (!dmirror_is_exclusive(page_at(at, n)))
+			dmirror_make_exclusive(fd, page_at(at, n));
+	}
+	*(volatile char *)at;
+	ASSERT(pagemap_page(at).present, "the access did not give page 0 back");
+	for (n = 1; n < nr; n++)
+		ASSERT(dmirror_is_exclusive(page_at(at, n)),
+		       "the device does not have page %zu for itself", n);
+	env_drain_lru();
+	return at;
+}
+
+/* Such a page is present, the device's, or in the only swap file. */
+static void expect_whole(char *at, size_t nr)
+{
+	size_t n;
+
+	for (n = 0; n < nr; n++) {
+		struct page_state state = pagemap_page(page_at(at, n));
+
+		/* To access a broken entry would hang, and fill the log. */
+		ASSERT(state.present || dmirror_is_exclusive(page_at(at, n)) ||
+		       (state.swapped && !state.swap_type),
+		       "the entry of page %zu is broken: %#llx", n,
+		       (unsigned long long)state.raw);
+	}
+	expect_content(at, nr, SEED, 0);
+}
+
+static void check(unsigned long kib, void (*disturb)(char *at, size_t nr))
+{
+	size_t nr = folio_pages(kib);
+	int fd = dmirror_open();
+	char *at;
+
+	if (fd < 0)
+		SKIP("this kernel has no test device (configs/device.config)");
+	at = exclusive_folio(kib, fd);
+	disturb(at, nr);
+	expect_whole(at, nr);
+	range_drop(at, nr);
+	close(fd);
+}
+
+static void reclaim_all(char *at __attribute__((unused)),
+			size_t nr __attribute__((unused)))
+{
+	memcg_reclaim();
+}
+
+static void make_idle(char *at, size_t nr __attribute__((unused)))
+{
+	struct idle_bit bit = idle_open(pagemap_page(at).pfn);
+
+	idle_set(&bit);
+	close(bit.fd);
+}
+
+static void migrate(char *at, size_t nr)
+{
+	if (!nodes_two())
+		SKIP("there is one node");
+	node_move(0, at, nr, !node_of(at));
+}
+
+QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_reclaimed, MENDS, 16, 64, 256)
+{
+	lru_gen_enable(false);
+	check(kib, reclaim_all);
+}
+
+QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_reclaimed_mglru, MENDS, 16, 64, 256)
+{
+	lru_gen_enable(true);
+	check(kib, reclaim_all);
+}
+
+QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_idle, MENDS, 16, 64, 256)
+{
+	check(kib, make_idle);
+}
+
+QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_migrated, MENDS, 16, 64, 256)
+{
+	check(kib, migrate);
+}
+
+/* The device asks for the folio again, which the processor uses in part. */
+QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_again, MENDS, 16, 64, 256)
+{
+	size_t nr = folio_pages(kib);
+	int fd = dmirror_open();
+	char *at;
+
+	if (fd < 0)
+		SKIP("this kernel has no test device (configs/device.config)");
+	at = exclusive_folio(kib, fd);
+	*(volatile char *)page_at(at, nr - 1);
+	EXPECT(dmirror_try_make_exclusive(fd, at), "the last page is in the way");
+	expect_whole(at, nr);
+	range_drop(at, nr);
+	close(fd);
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What kpageflags says of pages that KSM merged, and of others. */
+#include <string.h>
+
+#include "kernel/ksm.h"
+#include "memory/expect.h"
+#include "memory/range.h"
+#include "proc/pagemap.h"
+#include "run/ktap.h"
+
+static bool is_ksm(const void *page)
+{
+	return kpage_flags(pagemap_page(page).pfn) & KPF_KSM;
+}
+
+QUIRE_CASE_TAGGED(fixes, anonymous_not_ksm, MENDS)
+{
+	char *at = range_filled(SRC_BASE, 1, 4);
+
+	EXPECT(!is_ksm(at), "a page that is not mergeable counts as merged");
+	range_drop(at, 1);
+}
+
+QUIRE_CASE_SIZES_TAGGED(fixes, folio_not_ksm, MENDS, 16, 64, 256, 1024, 2048)
+{
+	size_t n, nr = folio_pages(kib);
+	char *at = range_filled(SRC_BASE, nr, kib);
+
+	for (n = 0; n < nr; n++)
+		EXPECT(!is_ksm(page_at(at, n)), "page %zu counts as merged", n);
+	range_drop(at, nr);
+}
+
+QUIRE_CASE(fixes, merged_is_ksm)
+{
+	char *at = range_filled(SRC_BASE, 2, 4);
+
+	memset(at, 'q', 2 * PAGE_SIZE);
+	ksm_mergeable(at, 2 * PAGE_SIZE);
+	ksm_merge(at, page_at(at, 1));
+	EXPECT(is_ksm(at), "a merged page does not count as merged");
+	range_drop(at, 2);
+}

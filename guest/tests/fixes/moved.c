@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pages of which the whole page table moves are soft-dirty at their new place,
+ * as all pages are that move. The range begins and ends at page tables, or its
+ * pages are the last of a table that has no others.
+ */
+#include "kernel/swap.h"
+#include "memory/expect.h"
+#include "memory/pattern.h"
+#include "memory/range.h"
+#include "proc/pagemap.h"
+#include "process/map.h"
+#include "run/ktap.h"
+
+#define SWAP_MIB	16
+
+static void expect_soft_dirty(char *at, size_t nr, bool dirty)
+{
+	size_t n;
+
+	for (n = 0; n < nr; n++)
+		EXPECT(pagemap_page(page_at(at, n)).soft_dirty == dirty,
+		       "page %zu is %ssoft-dirty", n, dirty ? "not " : "");
+}
+
+static void require_soft_dirty(void)
+{
+	if (!pagemap_has_soft_dirty())
+		SKIP("this kernel has no soft-dirty tracking");
+}
+
+/* Moves whole tables. */
+static char *moved(size_t nr, void (*prepare)(char *, size_t))
+{
+	char *from, *to;
+
+	require_soft_dirty();
+	from = range_filled(SRC_BASE, nr, 4);
+	to = range_hole(DST_BASE, nr);
+	if (prepare)
+		prepare(from, nr);
+	pagemap_clear_soft_dirty();
+	expect_soft_dirty(from, nr, false);
+	move(from, nr, to);
+	expect_soft_dirty(to, nr, true);
+	return to;
+}
+
+static void to_swap(char *at, size_t nr)
+{
+	swap_on(SWAP_MIB);
+	swap_out(at, nr);
+}
+
+QUIRE_CASE_TAGGED(fixes, moved_table, MENDS)
+{
+	range_drop(moved(PMD_PAGES, NULL), PMD_PAGES);
+}
+
+QUIRE_CASE_TAGGED(fixes, moved_tables, MENDS)
+{
+	range_drop(moved(3 * PMD_PAGES, NULL), 3 * PMD_PAGES);
+}
+
+QUIRE_CASE_TAGGED(fixes, moved_last_of_table, MENDS)
+{
+	char *from = page_at(SRC_BASE, PMD_PAGES - 1);
+	char *to = page_at(DST_BASE, PMD_PAGES - 1);
+
+	require_soft_dirty();
+	/* The guards of a range would be in the tables. */
+	map_anon(from, PAGE_SIZE);
+	pattern_write_page(from, SEED, 0);
+	pagemap_clear_soft_dirty();
+	move(from, 1, to);
+	expect_soft_dirty(to, 1, true);
+	unmap(to, PAGE_SIZE);
+}
+
+QUIRE_CASE_TAGGED(fixes, moved_swapped, MENDS)
+{
+	range_drop(moved(PMD_PAGES, to_swap), PMD_PAGES);
+}
+
+/* Tracking goes on at the new place. */
+QUIRE_CASE_TAGGED(fixes, moved_tracked, MENDS)
+{
+	char *at = moved(PMD_PAGES, NULL);
+
+	pagemap_clear_soft_dirty();
+	expect_soft_dirty(at, PMD_PAGES, false);
+	range_fill(page_at(at, 7), 1, 4, SEED_NEW);
+	expect_soft_dirty(at, 7, false);
+	expect_soft_dirty(page_at(at, 7), 1, true);
+	expect_soft_dirty(page_at(at, 8), PMD_PAGES - 8, false);
+	range_drop(at, PMD_PAGES);
+}
