@@ -361,6 +361,11 @@ UNDEFINED = {
         "m 0 A 0 1*pxf:t2@A0\no 3 EFAULT\nv 0 B\nv 0 C 0+1:rw-s:0\no 4 ok=1 segv=0 bus=0\n"
         "m 0 A 0 1*pf:t4@C0\nm 0 C 0 1*pf:t4@C0\n",
     ),
+    "what a failed move put in the place of shared memory": (
+        "0 map A 0 2 anon\n0 map B 0 1 shfile\n0 protect A 1 1 r\n0 move A 0 2 B 0 keep",
+        "o 0 ok\nv 0 A 0+2:rw-p:0\no 1 ok\nv 0 B 0+1:rw-s:0\no 2 ok\n"
+        "v 0 A 0+1:rw-p:0 1+1:r--p:0\no 3 EFAULT\nv 0 B 0+1:rw-p:0\n",
+    ),
     "whether a failed move took a locked mapping along": (
         "0 map A 0 1 anon\n0 lock A 0 1\n0 move A 0 3 B 0 move",
         "o 0 ok\nv 0 A 0+1:rw-p:0\nm 0 A 0 1*-\no 1 ok\nv 0 A 0+1:rw-p:0,lo\nm 0 A 0 1*px:0\n"

@@ -23,13 +23,14 @@ def mappings(process: Process, mapped: Mapping[Place, Mapped], slot: str) -> Non
         seen, page = mapped.get(place), process.pages.get(place)
         if not seen:
             process.pages.pop(place, None)
-        elif page:
+        elif page and not page.murky:
             page.prot = seen.prot
         else:
+            # What may have moved there is taken as it is.
             nothing = Cell(frozenset({ZERO}), rules.ZEROED)
             kind = "shared" if seen.shared else "anon"
             unknown = Page(kind, nothing, prot=seen.prot, marked=None, murky=True)
-            # What moved there has brought the marks of its mapping along.
+            # It has brought the marks of its mapping along.
             unknown.locked = unknown.dontfork = unknown.wipe = None
             process.pages[place] = unknown
     for place, page in process.pages.items():
