@@ -6,30 +6,58 @@
 #include "memory/folio.h"
 #include "memory/range.h"
 #include "proc/pagemap.h"
+#include "proc/proc.h"
 #include "process/map.h"
 #include "report/die.h"
 #include "run/ktap.h"
 
+static void expect_mapped_once(const struct page_state *page, size_t n,
+			       bool once)
+{
+	EXPECT(page->present, "page %zu is not mapped", n);
+	EXPECT(page->exclusive == once, "page %zu counts as mapped %s", n,
+	       once ? "more than once" : "once");
+}
+
+static void require_pmd(const char *at)
+{
+	if (smaps_kib(at, "ShmemPmdMapped") != PMD_SIZE / KIB)
+		die("the folio at %p is not mapped by a PMD", at);
+}
+
 /* One page of the folio is mapped a second time; only that one is shared. */
 static void check_exclusive(size_t twice)
 {
+	static struct page_state pages[PMD_PAGES];
 	char *at = range_shared(SRC_BASE, PMD_PAGES, PMD_SIZE / KIB), *again;
+	struct page_state one;
 	size_t n;
 
+	require_pmd(at);
 	again = mremap(page_at(at, twice), 0, PAGE_SIZE, MREMAP_MAYMOVE);
 	if (again == MAP_FAILED)
 		die_errno("cannot map a page twice");
 	*(volatile char *)again;
-	for (n = 0; n < PMD_PAGES; n++)
-		EXPECT(pagemap_page(page_at(at, n)).exclusive == (n != twice),
-		       "page %zu is %s", n,
-		       n == twice ? "mapped twice" : "mapped once");
-	EXPECT(!pagemap_page(again).exclusive, "the other mapping is not alone");
+	require_pmd(at);
+
+	/* All in one read, and each by itself. */
+	pagemap_read(at, PMD_PAGES, pages);
+	for (n = 0; n < PMD_PAGES; n++) {
+		expect_mapped_once(&pages[n], n, n != twice);
+		one = pagemap_page(page_at(at, n));
+		expect_mapped_once(&one, n, n != twice);
+	}
+	one = pagemap_page(again);
+	expect_mapped_once(&one, twice, false);
 	unmap(again, PAGE_SIZE);
 	range_drop(at, PMD_PAGES);
 }
 
 QUIRE_CASE_TAGGED(fixes, pmd_exclusive_but_first, MENDS) { check_exclusive(0); }
+QUIRE_CASE_TAGGED(fixes, pmd_exclusive_but_middle, MENDS)
+{
+	check_exclusive(PMD_PAGES / 2);
+}
 QUIRE_CASE_TAGGED(fixes, pmd_exclusive_but_last, MENDS)
 {
 	check_exclusive(PMD_PAGES - 1);

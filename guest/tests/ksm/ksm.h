@@ -126,7 +126,7 @@ struct worker *pair_merged_unscanned(struct places *all, enum range_kind kind,
 				     bool moved);
 
 /*
- * The pfn of the one page that all places map, or 0. In 6.12, /proc/kpageflags
+ * The pfn of the one page that all places map, or 0. On stock 6.12, kpageflags
  * calls every anonymous page a KSM page. So the proof is that two addresses
  * that were written separately map the same page.
  */
