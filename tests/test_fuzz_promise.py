@@ -366,6 +366,10 @@ UNDEFINED = {
         "o 0 ok\nv 0 A 0+2:rw-p:0\no 1 ok\nv 0 B 0+1:rw-s:0\no 2 ok\n"
         "v 0 A 0+1:rw-p:0 1+1:r--p:0\no 3 EFAULT\nv 0 B 0+1:rw-p:0\n",
     ),
+    "whether what a failed move put in a place can be locked": (
+        "0 map A 0 1 droppable\n0 move A 0 2 B 0 move\n0 lock B 0 1",
+        "o 0 ok\nv 0 A 0+1:rw-p:0\no 1 EFAULT\nv 0 A\nv 0 B 0+1:rw-p:0\no 2 ok\n",
+    ),
     "whether a failed move took a locked mapping along": (
         "0 map A 0 1 anon\n0 lock A 0 1\n0 move A 0 3 B 0 move",
         "o 0 ok\nv 0 A 0+1:rw-p:0\nm 0 A 0 1*-\no 1 ok\nv 0 A 0+1:rw-p:0,lo\nm 0 A 0 1*px:0\n"

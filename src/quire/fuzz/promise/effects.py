@@ -187,8 +187,8 @@ def _clear_refs(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
 
 def _lock(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
     for page in process.within(op.range):
-        # No source says that droppable memory can be locked.
-        said = ok and page.kind != "droppable"
+        # No source says that droppable memory can be locked, and unknown memory may be droppable.
+        said = ok and page.kind != "droppable" and not page.murky
         page.locked = op.verb == "lock" if said else None
         page.resident = op.verb == "lock" and said
 
