@@ -83,7 +83,9 @@ def _touch(tree: Tree, files: set[str]) -> None:
         path = tree.path / file
         if path.is_file():
             _unlink_others(path)
-            path.touch()
+            # Not touch(): the kernel's clock for it may be a tick behind the time of the objects.
+            now = time.time_ns()
+            os.utime(path, ns=(now, now))
 
 
 def _unlink_others(path: Path) -> None:
