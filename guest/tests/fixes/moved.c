@@ -4,6 +4,8 @@
  * as all pages are that move. The range begins and ends at page tables, or its
  * pages are the last of a table that has no others.
  */
+#include <sys/mman.h>
+
 #include "kernel/swap.h"
 #include "memory/expect.h"
 #include "memory/pattern.h"
@@ -94,4 +96,30 @@ QUIRE_CASE_TAGGED(fixes, moved_tracked, MENDS)
 	expect_soft_dirty(page_at(at, 7), 1, true);
 	expect_soft_dirty(page_at(at, 8), PMD_PAGES - 8, false);
 	range_drop(at, PMD_PAGES);
+}
+
+/*
+ * What is behind the pages at their old place is behind them at their new one,
+ * so that the mappings can be merged when their protection is the same again.
+ */
+QUIRE_CASE_TAGGED(fixes, moved_then_merged, MENDS)
+{
+	char *from, *to, *tail;
+
+	require_soft_dirty();
+	from = range_filled(SRC_BASE, 2 * PMD_PAGES, 4);
+	to = range_hole(DST_BASE, 2 * PMD_PAGES);
+	tail = page_at(to, PMD_PAGES);
+	move(from, PMD_PAGES, to);
+	range_protect(to, PMD_PAGES, PROT_NONE);
+	pagemap_clear_soft_dirty();
+	move(page_at(from, PMD_PAGES), PMD_PAGES, tail);
+	range_protect(tail, PMD_PAGES, PROT_READ);
+	range_protect(tail, PMD_PAGES, PROT_READ | PROT_WRITE);
+	range_protect(to, PMD_PAGES, PROT_READ | PROT_WRITE);
+	expect_soft_dirty(tail, PMD_PAGES, true);
+	pagemap_clear_soft_dirty();
+	range_fill(page_at(tail, 7), 1, 4, SEED_NEW);
+	expect_soft_dirty(page_at(tail, 7), 1, true);
+	range_drop(to, 2 * PMD_PAGES);
 }
