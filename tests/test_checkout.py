@@ -95,7 +95,7 @@ def test_a_trailer_names_the_topic(quire: Quire, work: Path) -> None:
     assert quire("export", str(work)).returncode == 0
     text = (patches(quire) / "swapout/0001-mm-swap-out-runs.patch").read_text()
     assert "Quire-topic" not in text
-    assert "Because." in text
+    assert "\n\nBecause.\n---\n" in text
 
 
 def test_a_variants_patch_keeps_its_number(quire: Quire, tree: Path, tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ from quire.source.tree import OBJDIR_PREFIX
 BASE_SETTING = "quire.base"
 BRANCH = "quire"
 _TOPIC = re.compile(r"^Quire-topic: *(\S+)\n?", re.M)
+# The end of the message, with the empty lines that a removed trailer leaves and git strips.
+_MESSAGE_END = re.compile(r"\n+^---$", re.M)
 # For git format-patch: the same patch on every host.
 DIFF_OPTIONS = ("--no-renames", "--diff-algorithm=histogram", "--stat=72")
 # The limit of git format-patch for file names.
@@ -143,12 +145,14 @@ def normalise(mail: str) -> str:
     """A patch as mail without the parts that vary while the patch stays the same.
 
     git options already omit the commit's own hash and git's version. This removes the blob hashes
-    of `index` lines: they differ for every base, and text patches do not need them.
+    of `index` lines: they differ for every base, and text patches do not need them. A topic's
+    trailer is removed with the empty line before it, which a rebase would remove too.
     """
     head, separator, diff = mail.partition("\ndiff --git ")
     diff = re.sub(r"^index [0-9a-f]+\.\.[0-9a-f]+(?: \d+)?\n", "", diff, flags=re.M)
-    head = _TOPIC.sub("", head)
-    return (head + separator + diff).rstrip("\n") + "\n"
+    headers, blank, message = head.partition("\n\n")
+    message = _MESSAGE_END.sub("\n---", _TOPIC.sub("", message), count=1)
+    return (headers + blank + message + separator + diff).rstrip("\n") + "\n"
 
 
 def _contents(directory: Path, series: Series, commits: Sequence[Commit]) -> Contents:
