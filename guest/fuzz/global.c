@@ -21,14 +21,12 @@
 #include "memory/folio.h"
 #include "proc/knob.h"
 #include "proc/proc.h"
-#include "process/map.h"
 #include "report/die.h"
 
 #define CGROUP_ROOT	"/sys/fs/cgroup"
 #define CGROUP		CGROUP_ROOT "/quire-fuzz"
 #define KSM		"/sys/kernel/mm/ksm"
 #define FOLIOS		"/sys/kernel/mm/transparent_hugepage"
-#define KHUGEPAGED	FOLIOS "/khugepaged"
 #define SWAP_MIB	32
 
 /*
@@ -43,9 +41,6 @@
  * leaked.
  */
 #define SWAPOFF_MS	400
-/* khugepaged looks at a process of one mapping in this time. */
-#define KHUGEPAGED_MS	10u
-#define HOUR_MS		3600000u
 
 static int cgroup = -1;
 /* Its path; NULL: programs run without swap. */
@@ -97,7 +92,10 @@ static void open_swap(enum swap_device device)
 	swapping = swap_device;
 }
 
-/* khugepaged goes on: it runs while any policy allows PMD_SIZE. */
+/*
+ * khugepaged goes on: it runs while any policy allows PMD_SIZE, and looks at
+ * once when it begins anew, in the middle of a program.
+ */
 static void set_folios(unsigned long kib, const char *word)
 {
 	const char *shmem = word;
@@ -107,30 +105,13 @@ static void set_folios(unsigned long kib, const char *word)
 		return;
 	if (kib == PMD_SIZE / KIB && !strcmp(word, "never"))
 		shmem = "advise";
-	snprintf(path, sizeof(path), FOLIOS "/hugepages-%lukB/enabled", kib);
-	write_file(path, "%s", word);
 	/* Some sizes do not have this file. */
 	snprintf(path, sizeof(path), FOLIOS "/hugepages-%lukB/shmem_enabled",
 		 kib);
 	if (!try_write_file(path, shmem) && errno != ENOENT)
 		die_errno("cannot write %s", path);
-}
-
-/*
- * khugepaged looks at once when folios of PMD_SIZE are first wanted, and when
- * the first process can have them: in the middle of a program, which then has
- * other folios than before. So it begins here, has a process to look at as
- * long as we live, and sleeps.
- */
-static void quiet_khugepaged(void)
-{
-	char *p = folio_hole(PMD_SIZE);
-
-	write_file(KHUGEPAGED "/scan_sleep_millisecs", "%u", HOUR_MS);
-	set_folios(PMD_SIZE / KIB, "always");
-	unmap(map_anon(p, PMD_SIZE), PMD_SIZE);
-	sleep_ms(KHUGEPAGED_MS);
-	set_folios(PMD_SIZE / KIB, "never");
+	snprintf(path, sizeof(path), FOLIOS "/hugepages-%lukB/enabled", kib);
+	write_file(path, "%s", word);
 }
 
 void system_open(enum swap_device device)
@@ -150,7 +131,8 @@ void system_open(enum swap_device device)
 	ksm_set("sleep_millisecs", PAUSE_MS);
 	ksm_set("pages_to_scan", 1000000);	/* one batch is a whole pass */
 	folio_kib = 4;
-	quiet_khugepaged();
+	folio_quiet_khugepaged();
+	set_folios(PMD_SIZE / KIB, "never");
 	/* swapoff leaves the area empty, so it can be reused. */
 	open_swap(device);
 	pins_open();

@@ -5,6 +5,7 @@
 #include <linux/types.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/units.h"
 #include "kernel/dmirror.h"
@@ -25,32 +26,39 @@ struct command {
 
 #define MAKE_EXCLUSIVE	_IOWR('H', 0x05, struct command)
 
-int dmirror_open(void)
-{
-	int fd = open(DEVICE, O_RDWR | O_CLOEXEC);
+static int device = -1;
 
-	if (fd < 0 && errno != ENOENT)
+bool dmirror_open(void)
+{
+	device = open(DEVICE, O_RDWR | O_CLOEXEC);
+	if (device < 0 && errno != ENOENT)
 		die_errno("cannot open " DEVICE);
-	return fd;
+	return device >= 0;
 }
 
-bool dmirror_try_make_exclusive(int fd, char *page)
+void dmirror_close(void)
+{
+	close(device);
+	device = -1;
+}
+
+bool dmirror_try_make_exclusive(char *page)
 {
 	static char copy[PAGE_SIZE] __attribute__((aligned(PAGE_SIZE)));
 	struct command command = {
 		.addr = (uintptr_t)page, .buffer = (uintptr_t)copy, .pages = 1,
 	};
 
-	if (!ioctl(fd, MAKE_EXCLUSIVE, &command))
+	if (!ioctl(device, MAKE_EXCLUSIVE, &command))
 		return true;
 	if (errno != EBUSY)
 		die_errno("the device cannot ask for the page at %p", page);
 	return false;
 }
 
-void dmirror_make_exclusive(int fd, char *page)
+void dmirror_make_exclusive(char *page)
 {
-	if (!dmirror_try_make_exclusive(fd, page))
+	if (!dmirror_try_make_exclusive(page))
 		die("the device cannot have the page at %p alone", page);
 }
 

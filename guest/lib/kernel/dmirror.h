@@ -9,15 +9,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Open the device for this process; a negative number if the kernel has none. */
-int dmirror_open(void);
+/* Opens the device for this process; false if the kernel has none. */
+bool dmirror_open(void);
+void dmirror_close(void);
 /*
  * Gives the page to the device alone: its entry is a device-exclusive one until
  * this process accesses it. On 6.12 this takes all pages of the folio.
  */
-void dmirror_make_exclusive(int fd, char *page);
+void dmirror_make_exclusive(char *page);
 /* The same, but false if the page is not the device's alone afterwards. */
-bool dmirror_try_make_exclusive(int fd, char *page);
+bool dmirror_try_make_exclusive(char *page);
 /* Is the entry of the page a device-exclusive one? */
 bool dmirror_is_exclusive(const char *page);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdlib.h>
 
+#include "kernel/nodes.h"
 #include "memory/expect.h"
 #include "memory/pattern.h"
 #include "memory/probe.h"
@@ -35,6 +36,12 @@ void needs_soft_dirty(void)
 {
 	if (!pagemap_has_soft_dirty())
 		SKIP("this kernel has no soft-dirty tracking");
+}
+
+void needs_nodes(void)
+{
+	if (!nodes_two())
+		SKIP("this machine has one memory node");
 }
 
 void expect_entries(const struct snapshot *before, const char *addr)

@@ -21,7 +21,7 @@
 
 #define SWAP_MIB	16
 
-static char *exclusive_folio(unsigned long kib, int fd)
+static char *exclusive_folio(unsigned long kib)
 {
 	size_t n, nr = folio_pages(kib);
 	char *at;
@@ -31,7 +31,7 @@ static char *exclusive_folio(unsigned long kib, int fd)
 	at = range_filled(SRC_BASE, nr, kib);
 	for (n = 0; n < nr; n++) {
 		if (!dmirror_is_exclusive(page_at(at, n)))
-			dmirror_make_exclusive(fd, page_at(at, n));
+			dmirror_make_exclusive(page_at(at, n));
 	}
 	*(volatile char *)at;
 	ASSERT(pagemap_page(at).present, "the access did not give page 0 back");
@@ -62,16 +62,15 @@ static void expect_whole(char *at, size_t nr)
 static void check(unsigned long kib, void (*disturb)(char *at, size_t nr))
 {
 	size_t nr = folio_pages(kib);
-	int fd = dmirror_open();
 	char *at;
 
-	if (fd < 0)
+	if (!dmirror_open())
 		SKIP("this kernel has no test device (configs/device.config)");
-	at = exclusive_folio(kib, fd);
+	at = exclusive_folio(kib);
 	disturb(at, nr);
 	expect_whole(at, nr);
 	range_drop(at, nr);
-	close(fd);
+	dmirror_close();
 }
 
 static void reclaim_all(char *at __attribute__((unused)),
@@ -88,10 +87,16 @@ static void make_idle(char *at, size_t nr __attribute__((unused)))
 	close(bit.fd);
 }
 
+/* The device asks for the folio again, which the processor uses in part. */
+static void ask_again(char *at, size_t nr)
+{
+	*(volatile char *)page_at(at, nr - 1);
+	EXPECT(dmirror_try_make_exclusive(at), "the last page is in the way");
+}
+
 static void migrate(char *at, size_t nr)
 {
-	if (!nodes_two())
-		SKIP("there is one node");
+	needs_nodes();
 	node_move(0, at, nr, !node_of(at));
 }
 
@@ -117,19 +122,7 @@ QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_migrated, MENDS, 16, 64, 256)
 	check(kib, migrate);
 }
 
-/* The device asks for the folio again, which the processor uses in part. */
 QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_again, MENDS, 16, 64, 256)
 {
-	size_t nr = folio_pages(kib);
-	int fd = dmirror_open();
-	char *at;
-
-	if (fd < 0)
-		SKIP("this kernel has no test device (configs/device.config)");
-	at = exclusive_folio(kib, fd);
-	*(volatile char *)page_at(at, nr - 1);
-	EXPECT(dmirror_try_make_exclusive(fd, at), "the last page is in the way");
-	expect_whole(at, nr);
-	range_drop(at, nr);
-	close(fd);
+	check(kib, ask_again);
 }

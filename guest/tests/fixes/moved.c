@@ -25,18 +25,12 @@ static void expect_soft_dirty(char *at, size_t nr, bool dirty)
 		       "page %zu is %ssoft-dirty", n, dirty ? "not " : "");
 }
 
-static void require_soft_dirty(void)
-{
-	if (!pagemap_has_soft_dirty())
-		SKIP("this kernel has no soft-dirty tracking");
-}
-
 /* Moves whole tables. */
 static char *moved(size_t nr, void (*prepare)(char *, size_t))
 {
 	char *from, *to;
 
-	require_soft_dirty();
+	needs_soft_dirty();
 	from = range_filled(SRC_BASE, nr, 4);
 	to = range_hole(DST_BASE, nr);
 	if (prepare)
@@ -69,7 +63,7 @@ QUIRE_CASE_TAGGED(fixes, moved_last_of_table, MENDS)
 	char *from = page_at(SRC_BASE, PMD_PAGES - 1);
 	char *to = page_at(DST_BASE, PMD_PAGES - 1);
 
-	require_soft_dirty();
+	needs_soft_dirty();
 	/* The guards of a range would be in the tables. */
 	map_anon(from, PAGE_SIZE);
 	pattern_write_page(from, SEED, 0);
@@ -106,7 +100,7 @@ QUIRE_CASE_TAGGED(fixes, moved_then_merged, MENDS)
 {
 	char *from, *to, *tail;
 
-	require_soft_dirty();
+	needs_soft_dirty();
 	from = range_filled(SRC_BASE, 2 * PMD_PAGES, 4);
 	to = range_hole(DST_BASE, 2 * PMD_PAGES);
 	tail = page_at(to, PMD_PAGES);

@@ -14,12 +14,6 @@
 #include "process/map.h"
 #include "report/die.h"
 
-void needs_nodes(void)
-{
-	if (!nodes_two())
-		SKIP("this machine has one memory node");
-}
-
 void move_to_node(pid_t pid, char *at, size_t pages, int node)
 {
 	int error = node_move(pid, at, pages, node);

@@ -17,8 +17,6 @@
 #include "memory/range.h"
 #include "run/ktap.h"
 
-/* Skips the case on a machine with one memory node. */
-void needs_nodes(void);
 /* Moves what is mapped there to the node. Some folios may stay. */
 void move_to_node(pid_t pid, char *at, size_t pages, int node);
 /* Moves all folios of a range to the other node. */

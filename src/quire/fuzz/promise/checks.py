@@ -125,12 +125,10 @@ PAGE_CHECKS: tuple[Callable[[Page, record.Page, Memory], Seen | None], ...] = (
 
 
 def page(known: Page | None, seen: record.Page, memory: Memory) -> Iterator[Seen]:
-    """The rules that what is seen of a page breaks."""
+    """The rules that what is seen of a page breaks. `seen` shows something if `known` is None."""
     if not known:
-        if seen.state[0] != "-":
-            yield rules.MAPPED, "a page where nothing is mapped"
-        return
-    if not known.murky:
+        yield rules.MAPPED, "a page where nothing is mapped"
+    elif not known.murky:
         for check in PAGE_CHECKS:
             broken = check(known, seen, memory)
             if broken:

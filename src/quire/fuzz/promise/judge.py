@@ -177,10 +177,10 @@ class Trial:
     def _pages(self, mine: str, process: Process, line: str, slot: str) -> Iterator[Seen]:
         for place, seen in state.pages(line, slot).items() if line else ():
             known = process.pages.get(place)
-            if not known and seen.state[0] == "-":
-                continue
             if known:
                 settle.page(known, seen, words=self.memory.words)
+            elif seen.state[0] == "-":
+                continue
             for rule, text in checks.page(known, seen, self.memory):
                 yield rule, f"{mine}{slot} {place[1]}: {text}"
 

@@ -29,10 +29,17 @@ def mappings(process: Process, mapped: Mapping[Place, Mapped], slot: str) -> Non
             # What may have moved there is taken as it is.
             nothing = Cell(frozenset({ZERO}), rules.ZEROED)
             kind = "shared" if seen.shared else "anon"
-            unknown = Page(kind, nothing, prot=seen.prot, marked=None, murky=True)
-            # It has brought the marks of its mapping along.
-            unknown.locked = unknown.dontfork = unknown.wipe = None
-            process.pages[place] = unknown
+            process.pages[place] = Page(
+                kind,
+                nothing,
+                prot=seen.prot,
+                marked=None,
+                # It has brought the marks of its mapping along.
+                locked=None,
+                dontfork=None,
+                wipe=None,
+                murky=True,
+            )
     for place, page in process.pages.items():
         if page.locked is None and place in mapped:
             page.locked = mapped[place].locked
