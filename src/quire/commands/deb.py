@@ -51,7 +51,9 @@ def _package(
     request = configuration.request(session, arch, tree, trimmed=arguments.trimmed)
     # Beside one another, stock and patched must not overwrite one another.
     output = (arguments.output or session.cache.root / "deb") / tree.label
-    with session.progress.stage(f"{request.title} and its packages", arch.objects):
+    # Of another configuration than the lab's, the number of make steps is not known.
+    steps = arch.objects if arguments.trimmed else None
+    with session.progress.stage(f"{request.title} and its packages", steps):
         packages = deb.build(session.cache, request, output, session.progress.at)
     built = time.monotonic() - started
     guest = session.guest(packages.kernel)

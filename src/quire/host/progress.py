@@ -44,7 +44,7 @@ class Progress:
 
     @contextlib.contextmanager
     def stage(self, name: str, total: int | None = None) -> Iterator[None]:
-        """Show `name` while the body runs; at() counts up to `total`."""
+        """Show `name` while the body runs; at() counts up to `total`, which may be unknown."""
         self._stage, self._total, self._done, self._detail = name, total, 0, ""
         self._stage_started = time.monotonic()
         self._line()
@@ -98,6 +98,8 @@ class Progress:
         text = f"{self._clock()} {self._stage}"
         if self._total:
             text += f" {min(self._done, self._total)}/{self._total}"
+        elif self._done:
+            text += f" {self._done}"
         if self._detail:
             text += f" {self._detail}"
         if self.also and (said := self.also()):
