@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cow.h"
+#include "kernel/pin.h"
 #include "kernel/wp.h"
 #include "memory/part.h"
 #include "memory/pattern.h"
@@ -240,4 +241,40 @@ QUIRE_CASE_SIZES(cow, neighbours_stay_dirty, 64, 256, 1024)
 	write_some(at, pages);
 	EXPECT_EQ(smaps_kib(at, "Private_Dirty"), pages * PAGE_SIZE / KIB);
 	range_drop(at, pages);
+}
+
+/*
+ * Direct I/O that reads a page makes it exclusive and leaves it read-only. The
+ * pages around it are shared by a second fork: a write to the exclusive one
+ * leaves them read-only.
+ */
+static void check_read_by_device(unsigned long kib, const struct mask *mask,
+				 size_t index)
+{
+	size_t pages = range_pages(kib), n;
+	char *at = cow_range(kib, true);
+	struct peer peer;
+
+	fork_and_forget();
+	pin_end(pin_folios(at, pages, kib, index));
+	if (!fork_without(&peer, at, pages, kib, mask)) {
+		peer_wait(&peer);
+		for (n = 0; n < pages; n++) {
+			if (!masked(mask, n, kib))
+				expect_content(page_at(at, n), 1, SEED, n);
+		}
+		peer_end(&peer);
+	}
+	cow_mark_all(at, pages, kib, mask, VALUE);
+	cow_mark_all(at, pages, kib, MASK_ALL, VALUE + 1);
+	peer_turn(&peer);
+	peer_join(&peer, "the child that shares the other pages");
+	cow_expect(at, pages, kib, MASK_ALL, VALUE + 1);
+	range_drop(at, pages);
+}
+
+QUIRE_CASE_SIZES(cow, read_by_device, LARGE_SIZES)
+{
+	check_read_by_device(kib, MASK_FIRST, 0);
+	check_read_by_device(kib, MASK_LAST, folio_pages(kib) - 1);
 }
