@@ -195,24 +195,22 @@ QUIRE_CASE_SIZES(cow, wipeonfork, ALL_SIZES)
 }
 
 /*
- * All pages are exclusive, and some of a block are shared by a second fork: a
- * write to an exclusive one leaves the others read-only.
+ * A second fork shares the pages that are not in the mask: writes to the others
+ * of a block leave them read-only. The first page of each folio may be `marked`.
  */
-static void check_shared_neighbours(unsigned long kib, const struct mask *mask)
+static void share_and_write(char *at, unsigned long kib, const struct mask *mask,
+			    bool marked)
 {
 	size_t pages = range_pages(kib), n;
-	char *at = cow_range(kib, true);
 	struct peer peer;
 
-	fork_and_forget();
-	for (n = 0; n < pages; n += folio_pages(kib))
-		cow_mark(at, n, VALUE);
 	if (!fork_without(&peer, at, pages, kib, mask)) {
 		peer_wait(&peer);
 		for (n = 0; n < pages; n++) {
-			if (!masked(mask, n, kib))
-				cow_expect_rest(at, n);
-			if (!masked(mask, n, kib) && n % folio_pages(kib))
+			if (masked(mask, n, kib))
+				continue;
+			cow_expect_rest(at, n);
+			if (!marked || n % folio_pages(kib))
 				expect_content(page_at(at, n), 1, SEED, n);
 		}
 		peer_end(&peer);
@@ -223,6 +221,18 @@ static void check_shared_neighbours(unsigned long kib, const struct mask *mask)
 	peer_join(&peer, "the child that shares some pages");
 	cow_expect(at, pages, kib, MASK_ALL, VALUE + 1);
 	range_drop(at, pages);
+}
+
+/* All pages are exclusive before some are shared. */
+static void check_shared_neighbours(unsigned long kib, const struct mask *mask)
+{
+	size_t pages = range_pages(kib), n;
+	char *at = cow_range(kib, true);
+
+	fork_and_forget();
+	for (n = 0; n < pages; n += folio_pages(kib))
+		cow_mark(at, n, VALUE);
+	share_and_write(at, kib, mask, true);
 }
 
 QUIRE_CASE_SIZES(cow, shared_neighbours, LARGE_SIZES)
@@ -243,34 +253,15 @@ QUIRE_CASE_SIZES(cow, neighbours_stay_dirty, 64, 256, 1024)
 	range_drop(at, pages);
 }
 
-/*
- * Direct I/O that reads a page makes it exclusive and leaves it read-only. The
- * pages around it are shared by a second fork: a write to the exclusive one
- * leaves them read-only.
- */
+/* Direct I/O that reads a page makes it exclusive and leaves it read-only. */
 static void check_read_by_device(unsigned long kib, const struct mask *mask,
 				 size_t index)
 {
-	size_t pages = range_pages(kib), n;
 	char *at = cow_range(kib, true);
-	struct peer peer;
 
 	fork_and_forget();
-	pin_end(pin_folios(at, pages, kib, index));
-	if (!fork_without(&peer, at, pages, kib, mask)) {
-		peer_wait(&peer);
-		for (n = 0; n < pages; n++) {
-			if (!masked(mask, n, kib))
-				expect_content(page_at(at, n), 1, SEED, n);
-		}
-		peer_end(&peer);
-	}
-	cow_mark_all(at, pages, kib, mask, VALUE);
-	cow_mark_all(at, pages, kib, MASK_ALL, VALUE + 1);
-	peer_turn(&peer);
-	peer_join(&peer, "the child that shares the other pages");
-	cow_expect(at, pages, kib, MASK_ALL, VALUE + 1);
-	range_drop(at, pages);
+	pin_end(pin_folios(at, range_pages(kib), kib, index));
+	share_and_write(at, kib, mask, false);
 }
 
 QUIRE_CASE_SIZES(cow, read_by_device, LARGE_SIZES)
