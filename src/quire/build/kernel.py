@@ -127,7 +127,7 @@ def build(cache: Cache, request: Request, tick: Callable[[int], None] | None = N
     objdir = request.objdir
     with cache.lock("kernel", f"{request.tree.key}-{objdir.name}"):
         if not (objdir / BUILT).is_file():
-            log = _log(cache, "kernel", request)
+            log = log_file(cache, "kernel", request)
             process.do(_prepare, request)
             try:
                 _configure(request, log)
@@ -148,7 +148,7 @@ def configure(cache: Cache, request: Request) -> Path:
     build()."""
     with cache.lock("kernel", f"{request.tree.key}-{request.objdir.name}"):
         process.do(request.objdir.mkdir, exist_ok=True)
-        _configure(request, _log(cache, "config", request))
+        _configure(request, log_file(cache, "config", request))
     return request.objdir / ".config"
 
 
@@ -169,8 +169,8 @@ def steps(log: Path) -> int:
         return 0
 
 
-def _log(cache: Cache, kind: str, request: Request) -> Path:
-    """A file for each kernel: several may be built at a time, and their steps are counted in it."""
+def log_file(cache: Cache, kind: str, request: Request) -> Path:
+    """A log for each kernel: several may be built at a time, and their steps are counted in it."""
     return cache.log(f"{kind}-{request.tree.label}-{request.tree.key}-{request.objdir.name}")
 
 

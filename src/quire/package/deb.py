@@ -50,7 +50,7 @@ def build(
     incomplete packages are removed.
     """
     built = kernel.build(cache, request, tick)
-    log = cache.log(f"deb-{request.arch.name}-{request.tree.label}")
+    log = kernel.log_file(cache, "deb", request)
     with cache.lock("deb", request.tree.key):
         process.do(_clean, built)
         try:
