@@ -21,7 +21,7 @@ from hypothesis import settings
 from quire.host import process
 
 # Their fixtures are for several files.
-pytest_plugins = ("counter_bench", "decoder")
+pytest_plugins = ("archive", "counter_bench", "decoder")
 
 # The host may be busy; a slow example is not a failure.
 settings.register_profile("quire", deadline=None)

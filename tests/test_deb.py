@@ -83,6 +83,25 @@ def test_your_own_configuration(packager: Quire, tree: Path, tmp_path: Path) -> 
     assert "none.config is missing" in done.stderr
 
 
+def test_another_of_debians_flavours(
+    packager: Quire, tree: Path, tmp_path: Path, archive: Path
+) -> None:
+    command = (*words(tree, tmp_path), "--stock", "--flavour")
+    done = packager(*command, "cloud-arm64", FAKE_RELEASE="6.12.117-quire")
+    assert done.returncode == 0, done.stderr
+    (objdir,) = packager.build.glob("base/*/linux/o-arm64-*")
+    found = kconfig.parse((objdir / ".config").read_text())
+    assert found["CONFIG_CLOUD"] == "y"
+    assert "CONFIG_DAMON" not in found
+    done = packager(*command, "rt-arm64")
+    assert done.returncode == 2
+    assert "Debian has no flavour rt-arm64" in done.stderr
+    assert "it has: arm64, cloud-arm64" in done.stderr
+    done = packager(*command, "cloud-arm64", "--trimmed")
+    assert done.returncode == 2
+    assert "leave out --trimmed" in done.stderr
+
+
 def test_tools_that_are_missing(without: Callable[..., Quire], tree: Path, tmp_path: Path) -> None:
     quire = without("flex")
     (quire.bin / "dh").unlink()

@@ -3,11 +3,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
-import lzma
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -118,38 +114,6 @@ def test_options_of_kconfig_files(tree: Path) -> None:
     assert found == {"CONFIG_SWAP", "CONFIG_INDENTED", "CONFIG_OWN"}
     with pytest.raises(UserError, match="lacks a Kconfig file"):
         kconfig_files.options(tree, "arm64", ["block/Kconfig"], [])
-
-
-@pytest.fixture
-def archive(quire: Quire, tmp_path: Path) -> Path:
-    """An apt that offers arm64's linux-config, only from an isolated configuration."""
-    folder = tmp_path / "archive"
-    folder.mkdir()
-    text = b"CONFIG_FAKE=y\nCONFIG_DAMON=y\n"
-    with tarfile.open(folder / "package.deb", "w") as data:
-        info = tarfile.TarInfo("./usr/src/linux-config-6.12/config.arm64_none_arm64.xz")
-        packed = lzma.compress(text)
-        info.size = len(packed)
-        data.addfile(info, io.BytesIO(packed))
-    total = hashlib.sha256((folder / "package.deb").read_bytes()).hexdigest()
-    apt = f"""#!/bin/sh
-case "$*" in
-*indextargets*) echo "http://mirror.example/debian/ bookworm main"; exit;;
-esac
-echo "$*" >> {folder}/asked
-case "$*" in
-*sourcelist=*madison*|*madison*sourcelist=*) echo "linux-config-6.12 | 6.12.117-1 |" \
-    "http://mirror.example/debian trixie/main arm64 Packages";;
-*"show "*) echo "SHA256: {total}";;
-*download*) cp {folder}/package.deb ./linux-config-6.12_6.12.117-1_arm64.deb;;
-esac
-"""
-    for name in ("apt-get", "apt-cache"):
-        (quire.bin / name).write_text(apt)
-        (quire.bin / name).chmod(0o755)
-    (quire.bin / "dpkg-deb").write_text('#!/bin/sh\ncat "$2"\n')
-    (quire.bin / "dpkg-deb").chmod(0o755)
-    return folder
 
 
 def rows(quire: Quire, tree: Path) -> dict[str, str]:

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The configuration of Debian's kernel for an architecture: package linux-config."""
+"""The configurations of Debian's kernels for an architecture: package linux-config.
+
+A flavour has the name that Debian's image packages end with: linux-image-6.12.117-cloud-amd64 is
+of the flavour cloud-amd64, linux-image-6.12.117-rt-amd64 of rt-amd64.
+"""
 
 from __future__ import annotations
 
@@ -19,23 +23,45 @@ from quire.source.line import Line
 _ORIGIN = re.compile(r"Debian linux-source-\S+ (\S+)")
 
 
-def of(cache: Cache, line: Line, of_base: Base, arch: Architecture) -> dict[str, str]:
+def of(
+    cache: Cache, line: Line, of_base: Base, arch: Architecture, flavour: str = ""
+) -> dict[str, str]:
     """The options and values of Debian's kernel of exactly this version, cached or through apt.
 
-    UserError if Debian does not, or no longer, offer it.
+    Without a `flavour`, those of the kernel that Debian installs by default. UserError if Debian
+    does not, or no longer, offer it.
     """
     package = base.packages(line).config
     wanted = _wanted(of_base)
+    flavour = flavour or arch.debian
 
     def build(directory: Path) -> None:
         file, _ = debian.fetch(_find(cache, line, wanted, arch), directory)
         process.needs_results("the next commands depend on the package")
-        name = f"usr/src/{package}/config.{arch.debian}_none_{arch.debian}.xz"
+        name = _member(file, f"usr/src/{package}", arch, flavour)
         (directory / "config").write_text(debian.member(file, name))
         file.unlink()
 
-    entry = cache.make("debian-config", f"{base.safe(wanted)}-{arch.debian}", build)
+    suffix = "" if flavour == arch.debian else f"-{flavour}"
+    key = f"{base.safe(wanted)}-{arch.debian}{suffix}"
+    entry = cache.make("debian-config", key, build)
     return kconfig.parse((entry / "config").read_text())
+
+
+def _member(package: Path, directory: str, arch: Architecture, flavour: str) -> str:
+    """The name of a flavour's file: config.ARCH_FEATURES_FLAVOUR.xz. UserError if there is none."""
+    known = {}
+    for name in debian.members(package):
+        if found := re.fullmatch(rf"{directory}/config\.{arch.debian}_(\w+)_([\w-]+)\.xz", name):
+            features = "" if found[1] == "none" else f"{found[1]}-"
+            known[features + found[2]] = name
+    if flavour not in known:
+        raise UserError(
+            f"Debian has no flavour {flavour} of this kernel for {arch.debian}",
+            f"it has: {', '.join(sorted(known)) or 'none'}",
+            "name one of these, or a configuration of your own: --config FILE",
+        )
+    return known[flavour]
 
 
 def _wanted(of_base: Base) -> str:

@@ -5,6 +5,7 @@ The configuration is Debian's own for this version, with the local version -quir
 information. Each image is unpacked and booted in QEMU before it is called done.
 
   quire deb ARCH=x86_64                     Debian's configuration: hours on two cores
+  quire deb --flavour cloud-amd64           that of Debian's kernel for virtual machines
   quire deb --config ~/my.config ARCH=arm64   your configuration, complete
   quire deb --trimmed ARCH=x86_64           the lab's small one: minutes, for tests
   quire deb --stock                         the same without the series, to compare with
@@ -18,6 +19,7 @@ from pathlib import Path
 from quire.arch import Architecture, requirements
 from quire.boot import machine
 from quire.host import parallel
+from quire.host.errors import UserError
 from quire.package import boot, configuration, deb
 from quire.session import Session
 from quire.source.tree import Tree
@@ -32,11 +34,23 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         help="the lab's configuration, with --config's fragments on top: it boots in QEMU, and on "
         "few machines else",
     )
+    part.add_argument(
+        "--flavour",
+        default="",
+        metavar="NAME",
+        help="another of Debian's configurations for the architecture, by the end of its package's "
+        "name: cloud-amd64, rt-amd64, cloud-arm64, …",
+    )
     part.add_argument("--output", type=Path, metavar="DIR", help="packages go there")
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Build, prove and print the packages. GuestLost if one does not boot."""
+    if arguments.flavour and (arguments.trimmed or session.configs):
+        raise UserError(
+            "--flavour and a configuration of another origin",
+            remedy="leave out --trimmed and --config, or --flavour",
+        )
     requirements.require(session.architectures, deb.NEEDS)
     sides = session.sides()
     tree = sides.a.tree if arguments.stock else sides.b.tree
@@ -48,7 +62,9 @@ def _package(
     session: Session, arguments: argparse.Namespace, arch: Architecture, tree: Tree
 ) -> None:
     started = time.monotonic()
-    request = configuration.request(session, arch, tree, trimmed=arguments.trimmed)
+    request = configuration.request(
+        session, arch, tree, trimmed=arguments.trimmed, flavour=arguments.flavour
+    )
     # Beside one another, stock and patched must not overwrite one another.
     output = (arguments.output or session.cache.root / "deb") / tree.label
     # Of another configuration than the lab's, the number of make steps is not known.

@@ -19,10 +19,13 @@ from quire.source.tree import Tree
 ALWAYS, DISTRIBUTION = "deb.config", "deb-distribution.config"
 
 
-def request(session: Session, arch: Architecture, of: Tree, *, trimmed: bool) -> Request:
+def request(
+    session: Session, arch: Architecture, of: Tree, *, trimmed: bool, flavour: str = ""
+) -> Request:
     """The kernel to package: the user's configuration (--config), the lab's, or else Debian's.
 
-    UserError if a file is missing, or Debian does not offer the configuration.
+    `flavour` says which of Debian's, the default one without. UserError if a file is missing, or
+    Debian does not offer the configuration.
     """
     line = session.line(of.base)
     always = session.project.configs / ALWAYS
@@ -30,7 +33,7 @@ def request(session: Session, arch: Architecture, of: Tree, *, trimmed: bool) ->
     if trimmed:
         files = (*session.fragments(arch, line), always)
         return Request(arch, of, files, tools, session.jobs)
-    found = session.configs or (_debians(session, line, of, arch),)
+    found = session.configs or (_debians(session, line, of, arch, flavour),)
     for path in found:
         if not path.is_file():
             raise UserError(f"configuration {path.name} is missing", str(path), "check --config")
@@ -39,11 +42,12 @@ def request(session: Session, arch: Architecture, of: Tree, *, trimmed: bool) ->
     return Request(arch, of, files, tools, session.jobs, strict=False)
 
 
-def _debians(session: Session, line: Line, of: Tree, arch: Architecture) -> Path:
+def _debians(session: Session, line: Line, of: Tree, arch: Architecture, flavour: str) -> Path:
     """Debian's configuration of the base's version as a file."""
-    options = debian_config.of(session.cache, line, of.base, arch)
-    file = session.cache.root / "package" / f"debian-{of.base.key}-{arch.debian}.config"
-    text = "".join(f"{name}={value}\n" for name, value in sorted(options.items()))
+    options = debian_config.of(session.cache, line, of.base, arch, flavour)
+    name = f"debian-{of.base.key}-{flavour or arch.debian}.config"
+    file = session.cache.root / "package" / name
+    text = "".join(f"{option}={value}\n" for option, value in sorted(options.items()))
     process.do(file.parent.mkdir, parents=True, exist_ok=True)
     process.do(file.write_text, text)
     return file

@@ -179,6 +179,19 @@ def unpack(package: Path, line: str, destination: Path, only: Sequence[str] = ()
         )
 
 
+def members(package: Path) -> list[str]:
+    """The names of the files in the package, without a leading "./". BuildFailed if unreadable."""
+    script = 'dpkg-deb --fsys-tarfile "$1" | tar -t'
+    finished = process.query("bash", "-o", "pipefail", "-c", script, "members", str(package))
+    if finished.status:
+        raise BuildFailed(
+            f"{package.name} cannot be read",
+            finished.output.strip()[-1000:],
+            "list its contents: dpkg-deb -c",
+        )
+    return [name.removeprefix("./") for name in finished.output.splitlines()]
+
+
 def member(package: Path, name: str) -> str:
     """The text of one .xz file in the package. BuildFailed if it is missing."""
     script = 'dpkg-deb --fsys-tarfile "$1" | tar -xO "./$2" | xz -dc'
