@@ -198,6 +198,31 @@ def test_our_table() -> None:
     assert used == set((ROOT / "configs/architectures").glob("*.config"))
 
 
+@pytest.mark.parametrize("folder", sorted((ROOT / "lines").glob("*/configs/architectures")))
+def test_a_lines_own_options(folder: Path) -> None:
+    """Each fragment of a line stands behind the one of its name."""
+    found = configuration.read(ROOT / "configs/architectures", folder)
+    own = set(folder.glob("*.config"))
+    assert own
+    assert own == {path for c in found for path in c.fragments if path.parent == folder}
+    for fragments in (c.fragments for c in found):
+        for path in own.intersection(fragments):
+            assert fragments[fragments.index(path) - 1].name == path.name
+
+
+def test_options_of_another_line(
+    check: Callable[..., subprocess.CompletedProcess[str]], quire: Quire, directory: Path
+) -> None:
+    own = quire.project / "lines/6.12/configs/architectures"
+    own.mkdir(parents=True)
+    (own / "all.config").write_text("CONFIG_OF_THIS_LINE=y\n")
+    (quire.project / "lines/6.12/configs/architectures/none.config").write_text("CONFIG_NONE=y\n")
+    assert check("riscv64").returncode == 0
+    (config,) = quire.build.rglob("*riscv64*/.config")
+    assert "CONFIG_OF_THIS_LINE=y" in config.read_text()
+    assert "CONFIG_NONE" not in config.read_text()
+
+
 def test_targets_are_what_the_patches_touch(tmp_path: Path, directory: Path) -> None:
     riscv = configuration.read(directory)[0]
     place = Place(Cache(tmp_path), tmp_path, riscv, 1)

@@ -133,11 +133,13 @@ def _steps(session: Session, sides: Sides) -> Iterator[Check]:
 
 
 def _elsewhere(session: Session, arguments: argparse.Namespace, cluster: Workers | None) -> int:
-    table = configuration.read(session.project.configs / "architectures")
-    chosen = configuration.choose(table, arguments.architectures)
-    requirements.bring(compiling.needs(chosen))
+    folder, names = session.project.configs / "architectures", arguments.architectures
+    # The compilers first: they do not depend on the line, and sources may have to be fetched.
+    requirements.bring(compiling.needs(configuration.choose(configuration.read(folder), names)))
     sides = session.sides()
     base = sides.base
+    own = session.line(base).architectures
+    chosen = configuration.choose(configuration.read(folder, own), names)
     if cluster:
         found = portions.configurations(session, base, sides.series, chosen, cluster)
     else:

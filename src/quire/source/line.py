@@ -59,6 +59,11 @@ class Line:
         return self.folder / "posted.toml"
 
     @property
+    def architectures(self) -> Path:
+        """Options for `quire check --architectures` that other lines lack; optional."""
+        return self.folder / "configs" / "architectures"
+
+    @property
     def differences(self) -> Path:
         """Reasons for differences from Debian's configurations; the file is optional."""
         return self.folder / "debian-differences"

@@ -72,14 +72,19 @@ class Configuration:
         return digest(self.arch, self.base, version, self.targets, kconfig.options(self.fragments))
 
 
-def read(directory: Path) -> tuple[Configuration, ...]:
-    """The configurations of a table, in order. UserError says what is wrong with the table."""
+def read(directory: Path, of_line: Path | None = None) -> tuple[Configuration, ...]:
+    """The configurations of a table, in order. UserError says what is wrong with the table.
+
+    A fragment in the folder `of_line` adds the options that only this line of kernels has to the
+    fragment of the same name.
+    """
     table = directory / TABLE
     try:
         data = tomllib.loads(table.read_text())
         compilers = {name: _compiler(name, row) for name, row in data["compiler"].items()}
+        folders = (directory, of_line) if of_line else (directory,)
         found = tuple(
-            _configuration(directory, compilers, name, row)
+            _configuration(folders, compilers, name, row)
             for name, row in data["configuration"].items()
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -115,11 +120,17 @@ def _compiler(name: str, row: dict[str, Any]) -> Compiler:
 
 
 def _configuration(
-    directory: Path, compilers: dict[str, Compiler], name: str, row: dict[str, Any]
+    folders: Sequence[Path], compilers: dict[str, Compiler], name: str, row: dict[str, Any]
 ) -> Configuration:
     lists = {
         "compiler": compilers[row["compiler"]],
-        "fragments": tuple(directory / f"{fragment}.config" for fragment in row["fragments"]),
+        "fragments": tuple(path for each in row["fragments"] for path in _fragments(folders, each)),
         "targets": tuple(row.get("targets", ())),
     }
     return Configuration(name, **{**row, **lists})
+
+
+def _fragments(folders: Sequence[Path], name: str) -> list[Path]:
+    """The fragment of every kernel, and the line's own if there is one."""
+    always, *others = (folder / f"{name}.config" for folder in folders)
+    return [always, *(path for path in others if path.is_file())]
