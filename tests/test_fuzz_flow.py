@@ -93,6 +93,12 @@ def test_dry_run_prints_the_boots(quire: Quire, tree: Path) -> None:
     assert "-- fuzz" in done.stdout
 
 
+def test_dry_run_with_costs_ends_where_the_symbols_are_needed(quire: Quire, tree: Path) -> None:
+    done = quire(*WORDS, "--cost", "--source", str(tree), "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "what is watched depends on the symbols" in done.stdout + done.stderr
+
+
 def test_a_program_that_cannot_be_read(quire: Quire, tree: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.fuzz").write_text("0 write A 0 1\n0 wrote A 0 1\n")
     done = quire("fuzz", "--source", str(tree), "--replay", str(tmp_path / "bad.fuzz"))

@@ -18,6 +18,7 @@ from typing import Any
 from quire.boot.counter import TEXT_TYPES
 from quire.boot.stops import Stop
 from quire.build.kernel import Kernel
+from quire.host import process
 from quire.host.errors import UserError
 
 FILE = Path(__file__).with_name("watch.toml")
@@ -98,6 +99,7 @@ def of(a: Kernel, b: Kernel, file: Path = FILE) -> Watch:
     UserError for a function that kernels of this line should have and neither side has.
     """
     lines, sums = read(file)
+    process.needs_results("what is watched depends on the symbols of the kernels")
     symbols = [functions(kernel) for kernel in (a, b)]
     either, both = symbols[0].keys() | symbols[1].keys(), symbols[0].keys() & symbols[1].keys()
     line, arch = b.tree.base.version.line, b.arch.name
