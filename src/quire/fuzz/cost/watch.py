@@ -99,7 +99,6 @@ def of(a: Kernel, b: Kernel, file: Path = FILE) -> Watch:
     UserError for a function that kernels of this line should have and neither side has.
     """
     lines, sums = read(file)
-    process.needs_results("what is watched depends on the symbols of the kernels")
     symbols = [functions(kernel) for kernel in (a, b)]
     either, both = symbols[0].keys() | symbols[1].keys(), symbols[0].keys() & symbols[1].keys()
     line, arch = b.tree.base.version.line, b.arch.name
@@ -124,6 +123,7 @@ def of(a: Kernel, b: Kernel, file: Path = FILE) -> Watch:
 
 def functions(kernel: Kernel) -> dict[str, list[str]]:
     """The kernel's functions, each with the symbols that are variants of it."""
+    process.needs_results("what is watched depends on the symbols of the kernels")
     found: dict[str, list[str]] = {}
     for symbol in _SYMBOL.findall(kernel.system_map.read_text()):
         found.setdefault(function(symbol), []).append(symbol)
