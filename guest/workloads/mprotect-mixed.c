@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * mprotect() of one writable, dirty MiB to read-only in which every eighth or
+ * sixteenth page (every=8, every=16) was dropped and written again, and is a
+ * small folio now. The others are still in their large ones: small folios say
+ * nothing about the next.
+ */
+#include <sys/mman.h>
+
+#include "memory/folio.h"
+#include "memory/pattern.h"
+#include "mib.h"
+#include "process/map.h"
+#include "report/die.h"
+#include "run/bench.h"
+
+static void replace(size_t n)
+{
+	char *page = MIB_ADDR + n * PAGE_SIZE;
+
+	if (madvise(page, PAGE_SIZE, MADV_DONTNEED))
+		die_errno("MADV_DONTNEED of page %zu", n);
+	pattern_write_page(page, MIB_SEED, n);
+	if (!folio_is_size(page, PAGE_SIZE / KIB))
+		bench_fail("page %zu is in a large folio", n);
+}
+
+static inline __attribute__((always_inline)) int protect(bool counted)
+{
+	int err;
+
+	if (counted)
+		quire_start();
+	err = mprotect(MIB_ADDR, MIB, PROT_READ);
+	if (counted)
+		quire_stop();
+	return err;
+}
+
+static void once(bool counted)
+{
+	unsigned long every = bench_number("every");
+	size_t n;
+
+	folio_want(PAGE_SIZE / KIB);
+	for (n = 0; n < MIB / PAGE_SIZE; n += every)
+		replace(n);
+	if (counted ? protect(true) : protect(false))
+		die_errno("mprotect of 1 MiB");
+	mib_verify(MIB_ADDR);
+	unmap(MIB_ADDR, MIB);
+}
+
+static void run(void)
+{
+	mib_repeat(once);
+}
+
+static const struct workload mprotect_mixed = {
+	.name = "mprotect-mixed",
+	.summary = "mprotect of 1 MiB of large folios and small ones between them",
+	.params = { { "every", "8", NULL }, PARAM_SIZE,
+		    { "reps", "32", NULL } },
+	.vmstat = { "thp_split_page" },
+	.mthp = { "split", "split_deferred" },
+	.run = run,
+};
+QUIRE_WORKLOAD(mprotect_mixed);
