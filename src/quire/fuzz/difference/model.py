@@ -40,6 +40,8 @@ class Model:
     changed: bool = False
     # A process forked: pages were shared with another, which may be gone.
     forked: bool = False
+    # Pages moved in physical memory.
+    migrated: bool = False
 
     def __post_init__(self) -> None:
         self.ksm = KsmExcuses(self.excuses)
@@ -63,6 +65,7 @@ class Model:
         self.freed |= op.word in ("free", "droppable")
         self.changed |= op.verb in ("protect", "wp", "unwp", "move")
         self.forked |= op.verb in ("fork", "crowd")
+        self.migrated |= op.verb in ("compact", "migrate", "offline")
         if op.verb in ("write", "same", "word"):
             self.written |= self.freed
             if outcome.endswith("segv=0 bus=0"):
@@ -92,8 +95,8 @@ class Model:
             return rule
         if self._back_from_swap(page, a, b):
             return Rule.SLOTS
-        if self._reused(a, b):
-            return Rule.REUSED
+        if rule := self._kept_whole(a, b):
+            return rule
         near = any((actor, slot) == page[:2] for actor, slot, _ in self.unlike)
         alike = a.empty == b.empty and _same_bits(a, b) and _same_content(a, b)
         return Rule.FOLLOWS if near and alike else None
@@ -124,10 +127,12 @@ class Model:
             return False
         return all(_swapped_alone(seen, page) for seen in zip(*self.seen, strict=True))
 
-    def _reused(self, a: Page, b: Page) -> bool:
-        """Whether side b alone still has the large folio of before a fork, with the same page."""
-        kept = "L" in b.state and "L" not in a.state and a.without("L") == b.without("L")
-        return kept and self.forked and Rule.REUSED in self.excuses
+    def _kept_whole(self, a: Page, b: Page) -> Rule | None:
+        """The rule by which side b alone may still have the large folio, with the same page."""
+        if "L" not in b.state or "L" in a.state or a.without("L") != b.without("L"):
+            return None
+        causes = {Rule.REUSED: self.forked, Rule.MOVED_WHOLE: self.migrated}
+        return next((rule for rule, yes in causes.items() if yes and rule in self.excuses), None)
 
     def touches(self, op: Op) -> bool:
         """Whether an operation's outcome can depend on pages that differ."""
