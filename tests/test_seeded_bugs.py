@@ -137,3 +137,18 @@ def test_the_kernel_has_the_lines_kunit_suites(quire: Quire, tree: Path, *, suit
     assert "MISSED arm64 lose" in done.stdout
     (config,) = quire.build.glob("tree/*/linux/o-arm64-*/.config")
     assert ("CONFIG_KUNIT=y" in config.read_text()) is suites
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_fails_without_a_bug_catches_none(quire: Quire, tree: Path, *, known: bool) -> None:
+    folder = quire.project / "lines/6.12/seeded"
+    folder.mkdir(parents=True)
+    (folder / "series").write_text("")
+    write(folder, "lose | a page is lost | 1 | arm64 | fake.*\n")
+    if known:
+        line = "patched | arm64 | fake.bad | known\n"
+        (quire.project / "lines/6.12/expected").write_text(line)
+    done = quire("seeded", "--source", str(tree), "ARCH=arm64", FAKE_QEMU="wrong")
+    assert done.returncode == 1
+    assert ("MISSED arm64 lose" in done.stdout) is known
+    assert ("tests failed" in done.stderr) is not known

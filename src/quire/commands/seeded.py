@@ -26,7 +26,8 @@ from quire.host import parallel
 from quire.host.console import console
 from quire.host.errors import Difference
 from quire.session import Session
-from quire.test import seeded, suite
+from quire.test import expected, seeded, suite
+from quire.test.expected import Expected
 from quire.test.seeded import Bug, Sighting
 
 # A kernel passes at most 32 arguments to init; some are ours.
@@ -70,11 +71,13 @@ def _run(session: Session, arguments: argparse.Namespace) -> int:
         return 0
     requirements.require(session.architectures)
     tree = seeded.tree_with_bugs(session.cache, sides, where)
+    # What fails without a bug, too, says nothing about one.
+    known = expected.read(sides.line.expected)
 
     def look(arch: Architecture) -> list[Sighting]:
         kernel = seeded.kernel(session, arch, tree)
         chosen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
-        return _hunt(session, kernel, chosen, quiet=arguments.json)
+        return _hunt(session, kernel, chosen, known, quiet=arguments.json)
 
     findings = list(itertools.chain(*parallel.in_turn(session.architectures, look)))
     if arguments.json:
@@ -89,7 +92,9 @@ def _run(session: Session, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _hunt(session: Session, kernel: Kernel, bugs: list[Bug], *, quiet: bool) -> list[Sighting]:
+def _hunt(
+    session: Session, kernel: Kernel, bugs: list[Bug], known: list[Expected], *, quiet: bool
+) -> list[Sighting]:
     options = suite.BootOptions()
     patterns = batched(sorted({case for bug in bugs for case in bug.cases}), AT_ONCE)
     progress = session.progress
@@ -99,7 +104,7 @@ def _hunt(session: Session, kernel: Kernel, bugs: list[Bug], *, quiet: bool) -> 
             lambda some: suite.run(session, kernel, some, options),
             lambda done, *_: progress.at(done, "none selected"),
         )
-        error = suite.failures(clean)
+        error = suite.failures(clean, known)
         if error:
             raise error
 
@@ -108,7 +113,10 @@ def _hunt(session: Session, kernel: Kernel, bugs: list[Bug], *, quiet: bool) -> 
             if not quiet:
                 _show(finding)
 
-        return parallel.each(bugs, lambda bug: seeded.hunt(session, kernel, bug, options), found)
+        def hunted(bug: Bug) -> Sighting:
+            return seeded.hunt(session, kernel, bug, options, known)
+
+        return parallel.each(bugs, hunted, found)
 
 
 def batched(patterns: Sequence[str], size: int) -> list[Sequence[str]]:

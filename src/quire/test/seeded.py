@@ -34,7 +34,8 @@ from quire.source import tree
 from quire.source.series import Series
 from quire.source.side import Sides
 from quire.source.tree import Tree
-from quire.test import suite
+from quire.test import expected, suite
+from quire.test.expected import Expected
 from quire.test.suite import BootOptions
 
 # The kernel parameter that selects a bug; see the patches.
@@ -157,14 +158,24 @@ def kernel(session: Session, arch: Architecture, of: Tree) -> Kernel:
     return session.kernel(arch, of)
 
 
-def hunt(session: Session, kernel: Kernel, bug: Bug, options: BootOptions) -> Sighting:
-    """Boot with this bug selected and run its cases."""
+def hunt(
+    session: Session,
+    kernel: Kernel,
+    bug: Bug,
+    options: BootOptions,
+    known: Sequence[Expected] = (),
+) -> Sighting:
+    """Boot with this bug selected and run its cases. `known` fail without it, too."""
     chosen = replace(options, parameters=(f"{PARAMETER}={bug.name}",), timeout=HANG)
     try:
         verdict = suite.run(session, kernel, bug.cases, chosen)
     except GuestLost as lost:
         return Sighting(bug, kernel.arch.name, True, lost.what)
-    failed = [name for name, test in verdict.cases if test.failed]
+    failed = [
+        name
+        for name, test in verdict.cases
+        if test.failed and not expected.why(known, kernel, name)
+    ]
     return Sighting(bug, kernel.arch.name, bool(failed), summary(failed))
 
 
