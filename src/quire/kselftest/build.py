@@ -77,7 +77,7 @@ def programs(bench: Bench, choice: Choice) -> Path:
     key = digest(bench.base.key, bench.tools.version, choice.programs, LOCAL_CONFIG, DEFINES, *ours)
 
     def make(directory: Path) -> None:
-        log = bench.cache.log(f"selftests-{bench.arch.name}")
+        log = bench.cache.log(f"selftests-{bench.base.key}-{bench.arch.name}")
         for name, text in LOCAL_CONFIG.items():
             process.do((directory / name).write_text, text)
         bench.make(log, "-C", str(bench.standin), f"O={directory}")
@@ -96,7 +96,7 @@ def headers(bench: Bench) -> Path:
     key = f"{bench.arch.name}-{digest(bench.base.key)}"
 
     def make(directory: Path) -> None:
-        log = bench.cache.log(f"headers-{bench.arch.name}")
+        log = bench.cache.log(f"headers-{bench.base.key}-{bench.arch.name}")
         bench.make(log, "-C", str(bench.base.path), f"O={directory}", "headers")
         process.do(_tidy, directory)
 
