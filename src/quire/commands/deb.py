@@ -4,7 +4,7 @@
 The configuration is Debian's own for this version, with the local version -quire and without debug
 information. Each image is unpacked and booted in QEMU before it is called done.
 
-  quire deb ARCH=x86_64                     Debian's configuration: hours on two cores
+  quire deb ARCH=x86_64                     Debian's configuration: 166 processor minutes
   quire deb --flavour cloud-amd64           that of Debian's kernel for virtual machines
   quire deb --config ~/my.config ARCH=arm64   your configuration, complete
   quire deb --trimmed ARCH=x86_64           the lab's small one: minutes, for tests
