@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mprotect() of one writable, dirty MiB to read-only. */
+/*
+ * mprotect() of one writable, dirty MiB to read-only.
+ *
+ * mprotect-mixed: every eighth or sixteenth page (every=8, every=16) was dropped
+ * and written again, and is a small folio now; and so are the first pages, that
+ * they may lead to expect more of them. The others are still in their large
+ * folios.
+ */
 #include <sys/mman.h>
 
+#include "memory/folio.h"
+#include "memory/pattern.h"
 #include "mib.h"
 #include "process/map.h"
 #include "report/die.h"
 #include "run/bench.h"
+
+#define FRONT	9u	/* small pages at the beginning, the next of `every` with them */
 
 static inline __attribute__((always_inline)) int protect(bool counted)
 {
@@ -32,6 +43,35 @@ static void run(void)
 	mib_repeat(once);
 }
 
+static void replace(size_t n)
+{
+	char *page = MIB_ADDR + n * PAGE_SIZE;
+
+	if (madvise(page, PAGE_SIZE, MADV_DONTNEED))
+		die_errno("MADV_DONTNEED of page %zu", n);
+	pattern_write_page(page, MIB_SEED, n);
+	if (!folio_is_size(page, PAGE_SIZE / KIB))
+		bench_fail("page %zu is in a large folio", n);
+}
+
+static void once_mixed(bool counted)
+{
+	unsigned long every = bench_number("every");
+	size_t n;
+
+	folio_want(PAGE_SIZE / KIB);
+	for (n = 0; n < MIB / PAGE_SIZE; n++) {
+		if (n < FRONT || n % every == 0)
+			replace(n);
+	}
+	once(counted);
+}
+
+static void run_mixed(void)
+{
+	mib_repeat(once_mixed);
+}
+
 static const struct workload mprotect_workload = {
 	.name = "mprotect",
 	.summary = "mprotect of 1 MiB to read-only",
@@ -41,3 +81,14 @@ static const struct workload mprotect_workload = {
 	.run = run,
 };
 QUIRE_WORKLOAD(mprotect_workload);
+
+static const struct workload mprotect_mixed = {
+	.name = "mprotect-mixed",
+	.summary = "mprotect of 1 MiB of large folios and small ones between them",
+	.params = { { "every", "8", NULL }, PARAM_SIZE,
+		    { "reps", "32", NULL } },
+	.vmstat = { "thp_split_page" },
+	.mthp = { "split", "split_deferred" },
+	.run = run_mixed,
+};
+QUIRE_WORKLOAD(mprotect_mixed);
