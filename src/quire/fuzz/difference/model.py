@@ -6,7 +6,7 @@ Side b has the series and side a does not: the rules know the direction.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from quire.fuzz.difference import tracking
@@ -117,7 +117,7 @@ class Model:
             Rule.HELD: self.held and (self.let_go or not gone),
             Rule.DROPPED_IN_PART: self.written,
         }
-        return next((rule for rule, yes in causes.items() if yes and rule in self.excuses), None)
+        return self._first(causes)
 
     def _back_from_swap(self, page: TrackedPage, a: Page, b: Page) -> bool:
         """Whether the page left for swap as a small folio, and one side alone brought it back as
@@ -132,6 +132,10 @@ class Model:
         if "L" not in b.state or "L" in a.state or a.without("L") != b.without("L"):
             return None
         causes = {Rule.REUSED: self.forked, Rule.MOVED_WHOLE: self.migrated}
+        return self._first(causes)
+
+    def _first(self, causes: Mapping[Rule, bool]) -> Rule | None:
+        """The first rule that applies and has its cause."""
         return next((rule for rule, yes in causes.items() if yes and rule in self.excuses), None)
 
     def touches(self, op: Op) -> bool:
