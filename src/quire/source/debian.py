@@ -181,27 +181,24 @@ def unpack(package: Path, line: str, destination: Path, only: Sequence[str] = ()
 
 def members(package: Path) -> list[str]:
     """The names of the files in the package, without a leading "./". BuildFailed if unreadable."""
-    script = 'dpkg-deb --fsys-tarfile "$1" | tar -t'
-    finished = process.query("bash", "-o", "pipefail", "-c", script, "members", str(package))
-    if finished.status:
-        raise BuildFailed(
-            f"{package.name} cannot be read",
-            finished.output.strip()[-1000:],
-            "list its contents: dpkg-deb -c",
-        )
-    return [name.removeprefix("./") for name in finished.output.splitlines()]
+    text = _piped(package, "tar -t", trouble=f"{package.name} cannot be read")
+    return [name.removeprefix("./") for name in text.splitlines()]
 
 
 def member(package: Path, name: str) -> str:
     """The text of one .xz file in the package. BuildFailed if it is missing."""
-    script = 'dpkg-deb --fsys-tarfile "$1" | tar -xO "./$2" | xz -dc'
-    finished = process.query("bash", "-o", "pipefail", "-c", script, "member", str(package), name)
+    trouble = f"{package.name} has no readable {name}"
+    return _piped(package, 'tar -xO "./$2" | xz -dc', name, trouble=trouble)
+
+
+def _piped(package: Path, into: str, *words: str, trouble: str) -> str:
+    """The output of the shell commands `into`, fed with the package's files; $2 … are `words`."""
+    script = f'dpkg-deb --fsys-tarfile "$1" | {into}'
+    command = ("bash", "-o", "pipefail", "-c", script, "member", str(package), *words)
+    finished = process.query(*command)
     if finished.status:
-        raise BuildFailed(
-            f"{package.name} has no readable {name}",
-            finished.output.strip()[-1000:],
-            "list its contents: dpkg-deb -c",
-        )
+        output = finished.output.strip()[-1000:]
+        raise BuildFailed(trouble, output, "list its contents: dpkg-deb -c")
     return finished.output
 
 

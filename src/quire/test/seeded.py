@@ -34,7 +34,7 @@ from quire.source import tree
 from quire.source.series import Series
 from quire.source.side import Sides
 from quire.source.tree import Tree
-from quire.test import expected, suite
+from quire.test import suite
 from quire.test.expected import Expected
 from quire.test.suite import BootOptions
 
@@ -171,11 +171,7 @@ def hunt(
         verdict = suite.run(session, kernel, bug.cases, chosen)
     except GuestLost as lost:
         return Sighting(bug, kernel.arch.name, True, lost.what)
-    failed = [
-        name
-        for name, test in verdict.cases
-        if test.failed and not expected.why(known, kernel, name)
-    ]
+    failed = [name for name, _ in verdict.unexpected(known)]
     return Sighting(bug, kernel.arch.name, bool(failed), summary(failed))
 
 

@@ -59,6 +59,14 @@ class Verdict:
         """Every case with its full name."""
         return [(name.lstrip("."), test) for name, test in self.report.leaves() if name]
 
+    def unexpected(self, known: Sequence[Expected]) -> list[tuple[str, Test]]:
+        """The cases that failed and that no line of `known` covers."""
+        return [
+            (name, test)
+            for name, test in self.cases
+            if test.failed and not expected.why(known, self.kernel, name)
+        ]
+
 
 @dataclass(frozen=True)
 class Job:
@@ -238,11 +246,7 @@ def failures(verdicts: Sequence[Verdict], known: Sequence[Expected] = ()) -> Qui
     lines = []
     for verdict in verdicts:
         kernel = verdict.kernel
-        unknown = [
-            (name, test)
-            for name, test in verdict.cases
-            if test.failed and not expected.why(known, kernel, name)
-        ]
+        unknown = verdict.unexpected(known)
         for name, test in unknown:
             lines.append(f"{kernel.arch.name} {kernel.tree.label}: {name} {test.problem}")
             lines += [f"| {text}" for text in test.diagnostics[-8:]]
