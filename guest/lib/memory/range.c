@@ -58,19 +58,23 @@ void expect_guards(void)
 		       guards[i].addr);
 }
 
-void range_split_pmds(char *at, size_t pages)
+void range_split_pmd(char *addr)
 {
-	size_t n;
-
 	/*
 	 * A VMA that ends inside a huge PMD splits the PMD; then merge the
 	 * VMAs.
 	 */
-	for (n = 0; n < pages; n += PMD_PAGES) {
-		if (madvise(page_at(at, n), PAGE_SIZE, MADV_DONTFORK) ||
-		    madvise(page_at(at, n), PAGE_SIZE, MADV_DOFORK))
-			die_errno("madvise of one page at %p", page_at(at, n));
-	}
+	if (madvise(addr, PAGE_SIZE, MADV_DONTFORK) ||
+	    madvise(addr, PAGE_SIZE, MADV_DOFORK))
+		die_errno("madvise of one page at %p", addr);
+}
+
+void range_split_pmds(char *at, size_t pages)
+{
+	size_t n;
+
+	for (n = 0; n < pages; n += PMD_PAGES)
+		range_split_pmd(page_at(at, n));
 	if (folio_pmd_mapped_kib(at))
 		die("%lu KiB at %p are still mapped by PMD",
 		    folio_pmd_mapped_kib(at), at);

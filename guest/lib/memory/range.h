@@ -69,7 +69,11 @@ char *range_hole(char *at, size_t pages);
 	for (bool by_pte = (kib) * KIB < PMD_SIZE, again_ = true; again_; \
 	     again_ = !by_pte, by_pte = true)
 
-/* Splits the PMDs of folios of 2 MiB, so that their pages can differ. */
+/*
+ * Splits the PMDs of folios of 2 MiB, so that their pages can differ. _pmd: the
+ * one at addr.
+ */
+void range_split_pmd(char *addr);
 void range_split_pmds(char *at, size_t pages);
 /* mprotect(), or die. */
 void range_protect(char *at, size_t pages, int prot);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "kernel/memcg.h"
 #include "kernel/swap.h"
 #include "lazyfree.h"
 #include "memory/folio.h"
@@ -88,6 +89,61 @@ QUIRE_CASE(lazyfree, pmd_redirtied_to_swap)
 	swap_out(at, pages);
 	expect_content(at, pages, SEED_NEW, 0);
 	range_drop(at, pages);
+}
+
+/*
+ * Many in one call: of every five, the first and the third were written to
+ * again, and the second and the third are mapped by PTEs.
+ */
+static bool many_redirtied(size_t folio)
+{
+	return folio % 5 == 0 || folio % 5 == 2;
+}
+
+static bool many_by_ptes(size_t folio)
+{
+	return folio % 5 == 1 || folio % 5 == 2;
+}
+
+static void check_many(size_t folios)
+{
+	size_t i, pages = folios * PMD_PAGES;
+	char *at = range_filled(SRC_BASE, pages, KIB_PMD);
+
+	lazy_free(at, pages);
+	for (i = 0; i < folios; i++) {
+		char *folio = page_at(at, i * PMD_PAGES);
+
+		if (many_by_ptes(i))
+			range_split_pmd(folio);
+		if (many_redirtied(i))
+			lazy_rewrite(folio, PMD_PAGES, KIB_PMD, MASK_ALL);
+	}
+	reclaim(at, pages, BY_PAGEOUT);
+	for (i = 0; i < folios; i++) {
+		char *folio = page_at(at, i * PMD_PAGES);
+
+		if (!many_redirtied(i)) {
+			expect_dropped(folio, PMD_PAGES);
+			continue;
+		}
+		EXPECT_EQ(lazy_swapbacked(folio, PMD_PAGES), PMD_PAGES);
+		/* It has no reference left over, and is on an LRU list. */
+		swap_out(folio, PMD_PAGES);
+		expect_content(folio, PMD_PAGES, SEED_NEW, 0);
+	}
+	range_drop(at, pages);
+}
+
+QUIRE_CASE(lazyfree, pmd_many_redirtied)
+{
+	static const size_t counts[] = { 3, 8, 9, 12, 21 };
+	size_t i;
+
+	memcg_enter();
+	swap_on(SWAP_MIB);
+	for (i = 0; i < ARRAY_SIZE(counts); i++)
+		check_many(counts[i]);
 }
 
 /* And can be freed lazily again. */
