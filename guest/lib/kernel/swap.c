@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/swap.h>
 #include <sys/time.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -155,6 +157,15 @@ int swap_open_spare_filled(unsigned long pages, uint64_t seed)
 }
 
 /* swapoff() of any device returns the CPUs' cached slots of all devices. */
+size_t swap_count_max(void)
+{
+	struct utsname name;
+
+	if (uname(&name))
+		die_errno("uname");
+	return strtoul(name.release, NULL, 10) < 7 ? 62 : 14;
+}
+
 void swap_settle(void)
 {
 	const char *device = swap_spare_device(16);

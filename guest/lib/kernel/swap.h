@@ -31,6 +31,14 @@ void swap_reset(void);
 unsigned long swap_used_kib(void);
 void swap_settle(void);
 
+/*
+ * How many references to a slot its count holds. For one more the kernel needs
+ * memory: on 6.12 a continuation page of the swap map (SWAP_MAP_MAX), since
+ * swap has tables, one more table for the cluster (SWP_TB_COUNT_MAX - 1, of four
+ * bits on 64-bit machines).
+ */
+size_t swap_count_max(void);
+
 /* An empty, unused block device of that size; returns its path. */
 const char *swap_spare_device(unsigned long pages);
 /* The same, open for direct I/O; filled: block n holds page n of the pattern. */

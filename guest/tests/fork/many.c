@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * More processes than a slot's count can hold: it is continued on a page of its
- * own. Some entries of a run need that, others not yet.
+ * More processes than a slot's count can hold (swap_count_max()). Some entries
+ * of a run reach the limit, others not yet.
  */
 #include <sys/mman.h>
 
 #include "fork.h"
 #include "kernel/fail.h"
+#include "kernel/swap.h"
 #include "memory/pattern.h"
 
-#define COUNT_MAX	62u	/* SWAP_MAP_MAX */
 #define CREW		70u
 
 /*
@@ -41,22 +41,22 @@ static void member(struct peer *peer, char *at, size_t pages,
 static void check_many(unsigned long kib, const struct mask *few, bool failing)
 {
 	static struct peer crew[CREW];
-	size_t i, pages = range_pages(kib);
+	size_t i, pages = range_pages(kib), fails_from = swap_count_max() - 3;
 	char *at;
 
 	/* Continuation pages stay as long as the swap area. */
 	swapout_start(SWAP_MIB);
 	at = fork_range(kib);
 	for (i = 0; i < CREW; i++) {
-		if (failing && i > COUNT_MAX - 4)
-			fail_pages_start();
+		if (failing && i >= fails_from)
+			fail_allocations_start();
 		if (!peer_fork(&crew[i])) {
-			if (failing && i > COUNT_MAX - 4)
-				fail_pages_end();
+			if (failing && i >= fails_from)
+				fail_allocations_end();
 			member(&crew[i], at, pages, kib, few, i);
 		}
-		if (failing && i > COUNT_MAX - 4)
-			fail_pages_end();
+		if (failing && i >= fails_from)
+			fail_allocations_end();
 		peer_wait(&crew[i]);
 	}
 	EXPECT_EQ(pagemap_swapped(at, pages), pages);
@@ -92,7 +92,7 @@ QUIRE_CASE_FULL(fork, many, MANY_SECONDS * 1000u, KTAP_SIZES(4, 64))
 /* The page must be allocated with the page table locks dropped. */
 QUIRE_CASE_FULL(fork, many_cannot_grow, MANY_SECONDS * 1000u, KTAP_SIZES(4, 64))
 {
-	needs_failing_pages();
+	needs_failing_allocations();
 	check_many(kib, &mask_none, true);
 	check_many(kib, MASK_MIDDLE, true);
 	check_many(kib, MASK_LOW_HALF, true);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Swap entries with references from many processes. A slot's count holds up to
- * 62 of them. Beyond that it needs a continuation page, which is allocated
- * while a batch is being unmapped; that allocation may fail.
+ * Swap entries with references from many processes. A slot's count holds only
+ * some of them (swap_count_max()). Beyond that it needs memory, which is
+ * allocated while a batch is being unmapped; that allocation may fail.
  *
  * A certain step of a batch can be made to fail without a hook in the code
- * under test. If 63 processes map a folio, the first pages get fewer references
- * than the rest, so that the batch of the last process first needs the
- * continuation page in its middle. fail_page_alloc, if the kernel has it, then
- * refuses it. This works on stock, too, and takes the real paths. The
+ * under test. If one process more than the limit maps a folio, the first pages
+ * get fewer references than the rest, so that the batch of the last process
+ * first needs the memory in its middle. Fault injection, if the kernel has it,
+ * then refuses it. This works on stock, too, and takes the real paths. The
  * references that the batch has already taken must be dropped before its pages
  * are counted one by one.
  */
@@ -16,12 +16,12 @@
 #include <sys/mman.h>
 
 #include "kernel/fail.h"
+#include "kernel/swap.h"
 #include "kernel/wp.h"
 #include "memory/pattern.h"
 #include "process/peer.h"
 #include "swapout.h"
 
-#define COUNT_MAX	62u	/* SWAP_MAP_MAX */
 #define CREW_MAX	90u
 
 /* Children that all have the range; each waits for its turn. */
@@ -73,9 +73,9 @@ static void check_many(unsigned long kib, size_t sharers, bool failing)
 	}
 	before = snapshot(at, pages);
 	if (failing) {
-		fail_pages_start();
+		fail_allocations_start();
 		reclaim(at, pages, BY_MEMCG);
-		fail_pages_end();
+		fail_allocations_end();
 	}
 	reclaim(at, pages, BY_MEMCG);
 	expect_in_swap(before, at, kib);
@@ -91,7 +91,8 @@ static void check_many(unsigned long kib, size_t sharers, bool failing)
 
 QUIRE_CASE_SIZES(swapout, many_sharers, 4, 16, 64)
 {
-	const size_t sharers[] = { COUNT_MAX - 1, COUNT_MAX, 72 };
+	const size_t max = swap_count_max();
+	const size_t sharers[] = { max - 1, max, 72 };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(sharers); i++) {
@@ -104,7 +105,7 @@ QUIRE_CASE_SIZES(swapout, many_sharers, 4, 16, 64)
 /* The first try gets no page for the counts. */
 QUIRE_CASE_SIZES(swapout, many_sharers_cannot_grow, 16, 64)
 {
-	needs_failing_pages();
+	needs_failing_allocations();
 	swapout_start(SWAP_MIB);
 	check_many(kib, 72, true);
 	swapout_end();
@@ -184,7 +185,7 @@ static void gather(struct crew *crew, char *at, size_t pages,
 		   unsigned long kib, size_t few)
 {
 	/* With the parent's, one reference less than the limit. */
-	for (crew->nr = 0; crew->nr < COUNT_MAX - 1; crew->nr++) {
+	for (crew->nr = 0; crew->nr < swap_count_max() - 1; crew->nr++) {
 		struct peer *peer = &crew->peer[crew->nr];
 
 		if (!peer_fork(peer))
@@ -202,8 +203,8 @@ static void check_overflow(unsigned long kib, size_t few,
 	char *at;
 
 	/*
-	 * New folios each time: continuation pages stay as long as the swap
-	 * area.
+	 * New folios each time: what extends the counts may stay as long as
+	 * the swap area.
 	 */
 	swapout_start(SWAP_MIB);
 	at = swapout_range(kib, true);
@@ -215,9 +216,9 @@ static void check_overflow(unsigned long kib, size_t few,
 		last(&peer, at, pages, kib, protected, failing ? &kept : NULL);
 	peer_wait(&peer);
 	if (failing) {
-		fail_pages_start();
+		fail_allocations_start();
 		reclaim_shared(peer.pid);
-		fail_pages_end();
+		fail_allocations_end();
 		EXPECT_EQ(pagemap_swapped(at, pages), pages);
 		peer_turn(&peer);
 	}
@@ -250,7 +251,7 @@ QUIRE_CASE_SIZES(swapout, count_overflows, 16, 64)
 
 QUIRE_CASE_SIZES(swapout, count_cannot_grow, 16, 64)
 {
-	needs_failing_pages();
+	needs_failing_allocations();
 	check_places(kib, true);
 }
 
@@ -273,6 +274,6 @@ QUIRE_CASE_SIZES(swapout, count_overflows_sub_run, 16, 64)
 
 QUIRE_CASE_SIZES(swapout, count_cannot_grow_sub_run, 16, 64)
 {
-	needs_failing_pages();
+	needs_failing_allocations();
 	check_sub_runs(kib, true);
 }
