@@ -156,7 +156,6 @@ int swap_open_spare_filled(unsigned long pages, uint64_t seed)
 	return fd;
 }
 
-/* swapoff() of any device returns the CPUs' cached slots of all devices. */
 size_t swap_count_max(void)
 {
 	struct utsname name;
@@ -166,6 +165,7 @@ size_t swap_count_max(void)
 	return strtoul(name.release, NULL, 10) < 7 ? 62 : 14;
 }
 
+/* swapoff() of any device returns the CPUs' cached slots of all devices. */
 void swap_settle(void)
 {
 	const char *device = swap_spare_device(16);

@@ -120,6 +120,21 @@ char *range_filled(char *at, size_t pages, unsigned long kib)
 	return at;
 }
 
+void range_assert_pmds(char *at, size_t pages)
+{
+	ASSERT(folio_pmd_mapped_kib(at) == pages * PAGE_SIZE / KIB,
+	       "only %lu KiB are mapped by PMD", folio_pmd_mapped_kib(at));
+}
+
+char *range_by_pmds(size_t folios)
+{
+	size_t pages = folios * PMD_PAGES;
+	char *at = range_filled(SRC_BASE, pages, PMD_SIZE / KIB);
+
+	range_assert_pmds(at, pages);
+	return at;
+}
+
 char *range_shared(char *at, size_t pages, unsigned long kib)
 {
 	range_hole(at, pages);

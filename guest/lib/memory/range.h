@@ -43,6 +43,12 @@ static inline size_t folio_pages(unsigned long kib)
 	return kib * KIB / PAGE_SIZE;
 }
 
+/* The folio of 2 MiB with that number in a range of such folios. */
+static inline char *pmd_at(char *addr, size_t number)
+{
+	return page_at(addr, number * PMD_PAGES);
+}
+
 /* How many pages a case works on: some folios, at least four blocks. */
 size_t range_pages(unsigned long kib);
 
@@ -58,6 +64,10 @@ char *range_filled(char *at, size_t pages, unsigned long kib);
 char *range_shared(char *at, size_t pages, unsigned long kib);
 /* Writes a pattern; absent pages get folios of kib. */
 void range_fill(char *at, size_t pages, unsigned long kib, uint64_t seed);
+/* range_filled() at SRC_BASE, with so many folios of 2 MiB, mapped by PMDs. */
+char *range_by_pmds(size_t folios);
+/* PMDs map all of the range, or the case fails. */
+void range_assert_pmds(char *at, size_t pages);
 /* An unmapped range between its guards. */
 char *range_hole(char *at, size_t pages);
 

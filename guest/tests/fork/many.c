@@ -44,18 +44,20 @@ static void check_many(unsigned long kib, const struct mask *few, bool failing)
 	size_t i, pages = range_pages(kib), fails_from = swap_count_max() - 3;
 	char *at;
 
-	/* Continuation pages stay as long as the swap area. */
+	/* What extends the counts may stay as long as the swap area. */
 	swapout_start(SWAP_MIB);
 	at = fork_range(kib);
 	for (i = 0; i < CREW; i++) {
-		if (failing && i >= fails_from)
+		bool fails = failing && i >= fails_from;
+
+		if (fails)
 			fail_allocations_start();
 		if (!peer_fork(&crew[i])) {
-			if (failing && i >= fails_from)
+			if (fails)
 				fail_allocations_end();
 			member(&crew[i], at, pages, kib, few, i);
 		}
-		if (failing && i >= fails_from)
+		if (fails)
 			fail_allocations_end();
 		peer_wait(&crew[i]);
 	}
@@ -89,7 +91,7 @@ QUIRE_CASE_FULL(fork, many, MANY_SECONDS * 1000u, KTAP_SIZES(4, 64))
 	check_many(kib, MASK_EVEN, false);
 }
 
-/* The page must be allocated with the page table locks dropped. */
+/* What extends them must be allocated with the page table locks dropped. */
 QUIRE_CASE_FULL(fork, many_cannot_grow, MANY_SECONDS * 1000u, KTAP_SIZES(4, 64))
 {
 	needs_failing_allocations();

@@ -16,8 +16,7 @@ static char *pmd_range(size_t pages)
 {
 	char *at = lazy_range(KIB_PMD, false);
 
-	ASSERT(folio_pmd_mapped_kib(at) == pages * PAGE_SIZE / KIB,
-	       "only %lu KiB are mapped by PMD", folio_pmd_mapped_kib(at));
+	range_assert_pmds(at, pages);
 	return at;
 }
 
@@ -108,11 +107,11 @@ static bool many_by_ptes(size_t folio)
 static void check_many(size_t folios)
 {
 	size_t i, pages = folios * PMD_PAGES;
-	char *at = range_filled(SRC_BASE, pages, KIB_PMD);
+	char *at = range_by_pmds(folios);
 
 	lazy_free(at, pages);
 	for (i = 0; i < folios; i++) {
-		char *folio = page_at(at, i * PMD_PAGES);
+		char *folio = pmd_at(at, i);
 
 		if (many_by_ptes(i))
 			range_split_pmd(folio);
@@ -121,7 +120,7 @@ static void check_many(size_t folios)
 	}
 	reclaim(at, pages, BY_PAGEOUT);
 	for (i = 0; i < folios; i++) {
-		char *folio = page_at(at, i * PMD_PAGES);
+		char *folio = pmd_at(at, i);
 
 		if (!many_redirtied(i)) {
 			expect_dropped(folio, PMD_PAGES);

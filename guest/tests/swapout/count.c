@@ -102,7 +102,7 @@ QUIRE_CASE_SIZES(swapout, many_sharers, 4, 16, 64)
 	}
 }
 
-/* The first try gets no page for the counts. */
+/* The first try gets no memory for the counts. */
 QUIRE_CASE_SIZES(swapout, many_sharers_cannot_grow, 16, 64)
 {
 	needs_failing_allocations();

@@ -7,30 +7,18 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "kernel/memcg.h"
 #include "kernel/pin.h"
 #include "kernel/swap.h"
-#include "memory/folio.h"
-#include "memory/pattern.h"
 #include "swapout.h"
 
 #define KIB_PMD		(PMD_SIZE / KIB)
 #define GATHER_SWAP_MIB	48
-#define MAX_FOLIOS	17
-
-static char *folio_at(char *at, size_t folio)
-{
-	return page_at(at, folio * PMD_PAGES);
-}
 
 static char *gather_range(size_t folios)
 {
-	size_t pages = folios * PMD_PAGES;
-	char *at = range_filled(SRC_BASE, pages, KIB_PMD);
+	char *at = range_by_pmds(folios);
 
-	ASSERT(folio_pmd_mapped_kib(at) == folios * KIB_PMD,
-	       "only %lu KiB are mapped by PMD", folio_pmd_mapped_kib(at));
-	if (munlock(at, pages * PAGE_SIZE))
+	if (munlock(at, folios * PMD_SIZE))
 		die_errno("munlock of the range");
 	return at;
 }
@@ -50,7 +38,7 @@ static void check_all_swapped(size_t folios)
 
 QUIRE_CASE(swapout, gathered_all)
 {
-	static const size_t counts[] = { 1, 2, 7, 8, 9, 16, MAX_FOLIOS };
+	static const size_t counts[] = { 1, 2, 7, 8, 9, 16, 17 };
 	size_t i;
 
 	swapout_start(GATHER_SWAP_MIB);
@@ -84,7 +72,7 @@ static struct pin *make_kinds(char *at, size_t folios, unsigned int round,
 	size_t i;
 
 	for (i = 0; i < folios; i++) {
-		char *folio = folio_at(at, i);
+		char *folio = pmd_at(at, i);
 
 		if (kind_of(i, round) == BY_PTES)
 			range_split_pmd(folio);
@@ -94,12 +82,12 @@ static struct pin *make_kinds(char *at, size_t folios, unsigned int round,
 			 madvise(folio, PMD_SIZE, MADV_DONTNEED))
 			die_errno("MADV_DONTNEED of a folio");
 	}
-	return pin_folios(folio_at(at, *pinned), PMD_PAGES, KIB_PMD, 1);
+	return pin_folios(pmd_at(at, *pinned), PMD_PAGES, KIB_PMD, 1);
 }
 
 static void expect_kind(char *at, size_t folio, unsigned int round, bool kept)
 {
-	char *addr = folio_at(at, folio);
+	char *addr = pmd_at(at, folio);
 	size_t swapped = pagemap_swapped(addr, PMD_PAGES);
 	size_t expected = PMD_PAGES;
 
