@@ -39,16 +39,16 @@ def test_a_difference_is_shrunk_written_and_replayed(quire: Quire, tree: Path) -
     again = quire("fuzz", "ARCH=arm64", "--source", str(tree), "--replay", str(path),
                   FAKE_QEMU="differ")  # fmt: skip
     assert again.returncode == 1
-    fixed = quire("fuzz", "ARCH=arm64", "--source", str(tree), "--replay", str(path))
-    assert fixed.returncode == 0
+    good = quire("fuzz", "ARCH=arm64", "--source", str(tree), "--replay", str(path))
+    assert good.returncode == 0
 
 
-def test_side_a_has_what_mends_the_base(quire: Quire, tree: Path) -> None:
+def test_side_a_has_what_fixes_the_base(quire: Quire, tree: Path) -> None:
     file = quire.project / "patches/linux-6.12.y/series"
-    file.write_text(file.read_text() + "# mends: ksm\n")
-    assert "mended" in quire(*WORDS, "--source", str(tree)).stdout
+    file.write_text(file.read_text() + "# fixes: ksm\n")
+    assert "fixed" in quire(*WORDS, "--source", str(tree)).stdout
     # Without that topic in the series, side A is the base.
-    assert "mended" not in quire(*WORDS, "--source", str(tree), "--only", "mremap").stdout
+    assert "fixed" not in quire(*WORDS, "--source", str(tree), "--only", "mremap").stdout
 
 
 def test_a_guest_that_is_lost_is_a_finding(quire: Quire, tree: Path) -> None:

@@ -51,13 +51,13 @@ def test_one_topic_brings_what_it_needs(project: Path) -> None:
         series.read(file).only(["nothing"])
 
 
-def test_the_topics_that_mend_the_base(project: Path) -> None:
+def test_the_topics_that_fix_the_base(project: Path) -> None:
     file = project / "patches/linux-6.12.y/series"
-    assert names(series.read(file).mending()) == []
-    file.write_text(file.read_text() + "# mends: ksm other\n")
+    assert names(series.read(file).fixing()) == []
+    file.write_text(file.read_text() + "# fixes: ksm other\n")
     found = series.read(file)
-    assert names(found.mending()) == ["ksm/0001-ksm-look-less.patch"]
-    assert names(found.only(["mremap"]).mending()) == []
+    assert names(found.fixing()) == ["ksm/0001-ksm-look-less.patch"]
+    assert names(found.only(["mremap"]).fixing()) == []
 
 
 def test_the_key_follows_the_diff_not_the_message(project: Path) -> None:

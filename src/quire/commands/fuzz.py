@@ -42,7 +42,7 @@ from quire.fuzz.triage import Pair
 from quire.host import parallel
 from quire.host.errors import Difference, UserError
 from quire.session import Session
-from quire.source.side import Sides, mended
+from quire.source.side import Sides, fixed
 from quire.test import seeded
 
 
@@ -81,8 +81,8 @@ def _add_oracle(group: argparse._ArgumentGroup) -> None:
     which = group.add_mutually_exclusive_group()
     text = "with --oracle: the base, without the series"
     which.add_argument("--stock", action="store_true", help=text)
-    text = "with --oracle: the base with the topics that mend it"
-    which.add_argument("--mended", action="store_true", help=text)
+    text = "with --oracle: the base with the topics that fix it"
+    which.add_argument("--fixed", action="store_true", help=text)
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
@@ -97,7 +97,7 @@ def _run(session: Session, arguments: argparse.Namespace) -> int:
     output = arguments.output or session.cache.root / "fuzz"
     if arguments.oracle:
         return _oracle(session, arguments, output)
-    sides = mended(session.cache, session.sides())
+    sides = fixed(session.cache, session.sides())
     excused = excuses.applying(sides.series)
     if arguments.seeded is not None and arguments.cost:
         return _seeded_costs(session, arguments, sides, output / "seeded")
@@ -154,9 +154,9 @@ def _check(arguments: argparse.Namespace) -> None:
     """UserError for options that exclude each other."""
     if arguments.oracle and arguments.cost:
         raise UserError("--oracle runs one kernel, --cost compares two", "", "give only one")
-    if (arguments.stock or arguments.mended) and not arguments.oracle:
+    if (arguments.stock or arguments.fixed) and not arguments.oracle:
         raise UserError(
-            "--stock and --mended choose the kernel of --oracle", "", "quire fuzz --oracle --stock"
+            "--stock and --fixed choose the kernel of --oracle", "", "quire fuzz --oracle --stock"
         )
     if arguments.noise and (not arguments.cost or arguments.seeded is not None):
         raise UserError("--noise is for --cost alone", "", "quire fuzz --cost --noise")
@@ -173,8 +173,8 @@ def _oracle(session: Session, arguments: argparse.Namespace, output: Path) -> in
     if arguments.seeded is not None:
         return _seeded_promises(session, arguments, sides, output / "seeded")
     tree = sides.a.tree if arguments.stock else sides.b.tree
-    if arguments.mended:
-        tree = mended(session.cache, sides).a.tree
+    if arguments.fixed:
+        tree = fixed(session.cache, sides).a.tree
     options = _options(session, arguments)
 
     def attend(arch: Architecture) -> list[str]:

@@ -14,7 +14,7 @@ A topic that depends on another declares it, and is then never applied without i
 A topic that corrects what the base does wrong is declared too, so that side A of a comparison of
 behaviour can have it as well:
 
-    # mends: fixes
+    # fixes: fixes
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from quire.source.version import Version, VersionRange, parse_range
 
 _VERSIONS = re.compile(r"^#\s*versions:\s*(\S.*)$", re.M)
 _NEEDS = re.compile(r"^#\s*needs:\s*(\S+)\s+(\S.*)$", re.M)
-_MENDS = re.compile(r"^#\s*mends:\s*(\S.*)$", re.M)
+_FIXES = re.compile(r"^#\s*fixes:\s*(\S.*)$", re.M)
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Series:
     # topic -> the topics that it depends on
     needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # the topics that change what user space sees, because the base is wrong
-    mends: tuple[str, ...] = ()
+    fixes: tuple[str, ...] = ()
 
     @property
     def folders(self) -> list[str]:
@@ -72,9 +72,9 @@ class Series:
         wanted = set(names).union(*(self.needs.get(name, ()) for name in names))
         return replace(self, patches=tuple(p for p in self.patches if p.topic in wanted))
 
-    def mending(self) -> Series:
-        """The patches of the topics in `mends`; none if the series has none of these topics."""
-        wanted = [name for name in self.mends if name in self.topics]
+    def fixing(self) -> Series:
+        """The patches of the topics in `fixes`; none if the series has none of these topics."""
+        wanted = [name for name in self.fixes if name in self.topics]
         return self.only(wanted) if wanted else replace(self, patches=())
 
 
@@ -98,8 +98,8 @@ def read(file: Path) -> Series:
         patches.append(patch)
     needs = {name: tuple(others.split()) for name, others in _NEEDS.findall(text)}
     versions = parse_range(found[1]) if found else VersionRange()
-    mends = tuple(name for names in _MENDS.findall(text) for name in names.split())
-    return Series(file, versions, tuple(patches), needs, mends)
+    fixes = tuple(name for names in _FIXES.findall(text) for name in names.split())
+    return Series(file, versions, tuple(patches), needs, fixes)
 
 
 def variants(folder: Path) -> list[Series]:

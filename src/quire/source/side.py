@@ -24,8 +24,8 @@ from quire.source.tree import Tree
 
 # The labels of the two sides of our own series.
 STOCK, PATCHED = "stock", "patched"
-# Side A with the topics of the series that mend the base.
-MENDED = "mended"
+# Side A with the topics of the series that fix the base.
+FIXED = "fixed"
 DEFAULT_BASE = "6.12"
 # Longer labels make tables unreadable.
 LABEL = 24
@@ -105,17 +105,17 @@ def sides(root: Path, cache: Cache, ask: Ask, one: Base) -> Sides:
     return _with_series(root, cache, ask, where, one)
 
 
-def mended(cache: Cache, of: Sides) -> Sides:
-    """The same sides for a comparison of behaviour: side A has the topics that mend the base, too.
+def fixed(cache: Cache, of: Sides) -> Sides:
+    """The same sides for a comparison of behaviour: side A has the topics that fix the base, too.
 
     What they change is meant, and the rest of the series must change nothing.
     """
-    fixes = of.series.mending()
+    fixes = of.series.fixing()
     if not fixes.patches:
         return of
-    about = f"{of.a.about}, {_count(fixes)} that mend it"
+    about = f"{of.a.about}, {_count(fixes)} that fix it"
     return replace(
-        of, a=Side(MENDED, tree.patched(cache, of.base, fixes, MENDED), about, of.a.origin)
+        of, a=Side(FIXED, tree.patched(cache, of.base, fixes, FIXED), about, of.a.origin)
     )
 
 
