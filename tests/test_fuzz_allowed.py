@@ -14,8 +14,8 @@ from quire.boot.counts import SymbolCount
 from quire.boot.stops import Stop
 from quire.fuzz.cost import allowed, watch
 from quire.fuzz.cost.allowed import Allowance
-from quire.fuzz.cost.finding import Dearer
 from quire.fuzz.cost.growth import INSNS, Growth
+from quire.fuzz.cost.regression import Regression
 from quire.fuzz.difference import excuses
 from quire.fuzz.language import program
 from quire.host.errors import UserError
@@ -25,7 +25,7 @@ FLUSHES = "TLB invalidations"
 MEANT = Allowance("a", "mremap", "why", ("move keep",), ("move_*",), insns=100, per="page")
 
 
-def dearer(insns: int, move: int, *grown: Growth) -> Dearer:
+def more(insns: int, move: int, *grown: Growth) -> Regression:
     """The move of MOVE: `insns` more than 1000, of which `move` in two functions of that name."""
     before = {"move_ptes": SymbolCount(600, 1), "other": SymbolCount(400, 1)}
     after = {
@@ -34,62 +34,62 @@ def dearer(insns: int, move: int, *grown: Growth) -> Dearer:
     }
     a = Stop(0, 1000, 0, 1000, {}, before)
     b = Stop(0, 1000 + insns, 0, 1000 + insns, {}, after)
-    return Dearer("o 1", a, b, (Growth(INSNS, 1000, 1000 + insns), *grown))
+    return Regression("o 1", MOVE[1], a, b, (Growth(INSNS, 1000, 1000 + insns), *grown))
 
 
-def left(one: Dearer, *entries: Allowance) -> int:
+def left(regression: Regression, *entries: Allowance) -> int:
     """How many further instructions remain, 0 if nothing does."""
-    rest, _ = allowed.judge(entries, MOVE, one)
+    rest, _ = allowed.judge(entries, regression)
     return rest.grown[0].more if rest else 0
 
 
 def test_what_the_functions_take_more_is_allowed_up_to_the_limit() -> None:
-    assert left(dearer(500, 500)) == 500
+    assert left(more(500, 500)) == 500
     # 100 for each of 8 pages; a function that is gone counts against a new one.
-    assert left(dearer(800, 800), MEANT) == 0
-    assert left(dearer(1100, 1100), MEANT) == 300
+    assert left(more(800, 800), MEANT) == 0
+    assert left(more(1100, 1100), MEANT) == 300
     # 800 and the margin of 200.
-    assert left(dearer(1000, 1000), MEANT) == 0
-    assert left(dearer(500, 500), replace(MEANT, per="operation")) == 400
-    assert left(dearer(500, 500), replace(MEANT, insns=0, percent=40)) == 0
-    assert left(dearer(500, 500), replace(MEANT, insns=0, percent=20)) == 300
+    assert left(more(1000, 1000), MEANT) == 0
+    assert left(more(500, 500), replace(MEANT, per="operation")) == 400
+    assert left(more(500, 500), replace(MEANT, insns=0, percent=40)) == 0
+    assert left(more(500, 500), replace(MEANT, insns=0, percent=20)) == 300
 
 
 def test_what_grows_elsewhere_is_not() -> None:
-    assert left(dearer(500, 0), MEANT) == 500
-    assert left(dearer(500, 240), MEANT) == 260
+    assert left(more(500, 0), MEANT) == 500
+    assert left(more(500, 240), MEANT) == 260
     # Functions that became cheaper give nothing away.
-    assert left(dearer(500, -300), MEANT) == 500
+    assert left(more(500, -300), MEANT) == 500
 
 
 @pytest.mark.parametrize("kinds", [("move",), ("move keep",), ("lock", "move")])
 def test_an_operation_is_a_verb_with_its_word_or_without(kinds: tuple[str, ...]) -> None:
-    assert left(dearer(500, 500), replace(MEANT, operations=kinds)) == 0
+    assert left(more(500, 500), replace(MEANT, operations=kinds)) == 0
 
 
 def test_another_operation_is_not_meant() -> None:
-    assert left(dearer(500, 500), replace(MEANT, operations=("move move", "resize"))) == 500
+    assert left(more(500, 500), replace(MEANT, operations=("move move", "resize"))) == 500
 
 
 def test_further_events_are_allowed_by_number() -> None:
-    both = dearer(500, 500, Growth(FLUSHES, 0, 2))
-    rest, used = allowed.judge([MEANT], MOVE, both)
+    both = more(500, 500, Growth(FLUSHES, 0, 2))
+    rest, used = allowed.judge([MEANT], both)
     assert rest
     assert (rest.grown, used) == ((Growth(FLUSHES, 0, 2),), {"a"})
     flush = Allowance("f", "mremap", "why", ("move",), further={FLUSHES: 1})
-    rest, used = allowed.judge([MEANT, flush], MOVE, both)
+    rest, used = allowed.judge([MEANT, flush], both)
     assert rest
     assert (rest.grown, used) == ((Growth(FLUSHES, 0, 1),), {"a", "f"})
-    assert allowed.judge([MEANT, replace(flush, further={FLUSHES: 2})], MOVE, both)[0] is None
+    assert allowed.judge([MEANT, replace(flush, further={FLUSHES: 2})], both)[0] is None
 
 
 def test_an_entry_that_changes_nothing_is_not_used() -> None:
     dead = replace(MEANT, name="dead", symbols=("copy_*",))
-    assert allowed.judge([dead], MOVE, dearer(500, 500))[1] == set()
+    assert allowed.judge([dead], more(500, 500))[1] == set()
 
 
 ENTRY = """
-[[dearer]]
+[[allowed_cost]]
 name = "batch of two"
 topic = "mremap"
 operations = ["move keep", "resize", "write all"]

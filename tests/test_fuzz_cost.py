@@ -168,7 +168,7 @@ def watched(directory: Path, line: str, a: str, b: str) -> Watch:
         system_map(directory / name, *symbols.split())
     kernels = [side(directory / name, has_series=True).kernel for name in "ab"]
     watch.read.cache_clear()
-    return watch.of(kernels[0], kernels[1], file)
+    return watch.on_kernels(kernels[0], kernels[1], file)
 
 
 def test_functions_that_both_kernels_have_are_watched(tmp_path: Path) -> None:

@@ -1,302 +1,244 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The hunt: noise is dropped, what is dearer each time is shrunk, and one cause is told once."""
+"""Hunts for differences: from numbers to findings, their files, and their output."""
 
 from __future__ import annotations
 
+import argparse
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
 
 import pytest
-from fuzz_records import side
+from conftest import ROOT
+from fuzz_records import REDIRTIED, applying, fake_run, read, run, side
+from known import ARM64
 
-from quire.boot.counts import SymbolCount
-from quire.boot.stops import Stop
-from quire.fuzz import runner
-from quire.fuzz.cost import detection, finding, report
-from quire.fuzz.cost.allowed import Allowance
-from quire.fuzz.cost.detection import Search
-from quire.fuzz.cost.growth import INSNS, Growth
-from quire.fuzz.cost.hunt import Hunt
-from quire.fuzz.cost.meter import Meter
-from quire.fuzz.cost.watch import Sum, Watch
+from quire.boot import machine
+from quire.commands import fuzz as command
+from quire.fuzz import finding, hunt, programs, report, runner
+from quire.fuzz.difference.excuses import Rule
+from quire.fuzz.difference.judge import DifferenceJudge, Differs
+from quire.fuzz.hunt import Hunt
+from quire.fuzz.judge import Finding
 from quire.fuzz.language import program
-from quire.fuzz.language.program import Op, Program
-from quire.fuzz.language.record import Record
-from quire.fuzz.runner import Records, Target
-from quire.fuzz.triage import Pair
+from quire.fuzz.programs import Programs
+from quire.fuzz.promise import rules
+from quire.fuzz.runner import Targets
+from quire.host.errors import UserError
 from quire.host.progress import Progress
-from quire.test.seeded import Bug
 
-WATCH = Watch((Sum("flushes", ("tlbi_va",)),))
-MOVES = program.parse(
-    "folio 64\n0 map A 0 32 anon\n0 write A 0 32\n0 map B 0 4 anon\n0 advise A 0 32 pageout\n"
-    "0 read A 0 32\n0 move A 0 32 C 0 move\n0 read C 0 32\n"
-)
-PLAIN = program.parse("0 map A 0 4 anon\n0 write A 0 4\n0 unmap A 0 4\n")
-INSNS_PER_PAGE = 100
+QUIET = Progress(quiet=True)
 
 
-class Kernel:
-    """Replaces runner.run(): each operation costs by its pages.
-
-    On side b, a move of a mapping costs half more, if the mapping was paged out. `noise` of every
-    hundred operations of a boot cost twice as much, and take a flush.
-    """
-
-    def __init__(self, noise: int = 0) -> None:
-        self.noise = noise
-        self.boots: list[int] = []
-
-    def run(self, target: Target, programs: Mapping[int, Program], *_: object) -> Records:
-        """A boot."""
-        self.boots.append(len(programs))
-        records, done = {}, len(self.boots)
-        dearer = "patched" in target.label or "=dear" in target.label
-        for number, ops in programs.items():
-            record = Record()
-            for at, op in enumerate(ops):
-                done += 1
-                record.lines.append(f"o {at} ok")
-                odd = self.noise > 0 and done * 37 % 100 < self.noise
-                cost = self.cost(op, dearer=dearer and paged_out(ops[:at]), odd=odd)
-                record.costs[f"o {at}"] = cost
-            records[number] = record
-        return records
-
-    @staticmethod
-    def cost(op: Op, *, dearer: bool, odd: bool) -> Stop:
-        """The stop of an operation."""
-        pages = op.range.count if op.range else 1
-        insns, more = pages * INSNS_PER_PAGE, 0
-        if dearer and op.verb == "move":
-            more = insns // 2
-        noise = 300 + insns if odd else 0
-        symbols = {"work": SymbolCount(insns, 1), "tick": SymbolCount(noise, 1)}
-        symbols["walk.part.0"] = SymbolCount(more, 1)
-        total = insns + more + noise
-        return Stop(0, total, 0, total, {"tlbi_va": 1} if odd else {}, symbols)
+@pytest.fixture(autouse=True)
+def no_boots(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "run", fake_run)
 
 
-def paged_out(ops: Program) -> bool:
-    """Whether one of the operations pages out."""
-    return any(op.word == "pageout" for op in ops)
+def made(directory: Path, bug: str = "") -> Hunt:
+    """A hunt whose side b may lose pages."""
+    b = replace(side(directory, has_series=True), parameters=(f"quire_bug={bug}",) if bug else ())
+    targets = Targets((side(directory, has_series=False), b))
+    return Hunt([DifferenceJudge(targets, applying())], directory / "out")
 
 
-def hunt(directory: Path, allowed: tuple[Allowance, ...] = ()) -> Hunt:
-    """A hunt on two sides that do not exist."""
-    a, b = (side(directory, has_series=has) for has in (False, True))
-    return Hunt(Meter(Pair(a, b), WATCH), allowed)
+def test_sides_that_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = made(tmp_path)
+    one.run(Programs(30), 5, QUIET)
+    assert one.judges[0].tally.programs == 30
+    assert one.problems == []
+    report.show(one, as_json=False)
+    text = capsys.readouterr().out
+    assert "arm64: 30 programs on stock and patched" in " ".join(text.split())
+    assert "0 findings" in text
 
 
-def investigate(one: Hunt, programs: Mapping[int, Program], most: int = 9) -> None:
-    """Run the programs, and follow up what is dearer."""
-    confirmed = one.confirm(programs, *one.meter.pair.run(programs))
-    assert list(one.follow_up(programs, confirmed, most)) == one.findings
-    assert len(one.confirmed) == len(confirmed)
-
-
-@pytest.mark.parametrize("noise", [0, 7])
-def test_a_dearer_operation_is_shrunk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, noise: int
+def test_a_difference_is_shrunk_and_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(runner, "run", Kernel(noise).run)
-    one = hunt(tmp_path)
-    investigate(one, {3: PLAIN, 4: MOVES, 5: MOVES, 6: PLAIN})
-    (found,) = one.findings
-    assert [op.verb for op in found.program] == ["advise", "move"]
-    assert found.program[0].range
-    assert found.program[0].range.count == 1
-    # The move keeps as many pages as exceed the margin.
-    assert found.dearer.names == {INSNS}
-    assert (found.number, found.kind, found.dearer.step) == (4, "move move", "o 1")
-    assert found.functions[0].startswith("walk +")
-    # The other program has the same signature. Noise may hide it.
-    assert list(one.tally.signatures.values()) in ([2], [1] if noise else [2])
-
-
-def test_shrinking_keeps_the_operation_and_most_of_its_growth(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(runner, "run", Kernel().run)
-    one = hunt(tmp_path)
-    records = one.meter.pair.run({4: MOVES})
-    ((_, dearer),) = one.confirm({4: MOVES}, *records)
-    assert [*one.kept({7: MOVES}, "move move", dearer, 2)[0]] == [7]
-    assert not one.kept({7: MOVES}, "move keep", dearer, 2)[0]
-    larger = replace(dearer, grown=(Growth(INSNS, 100, 180),))
-    assert dearer.grown[0].excess == 0.5
-    assert not one.kept({7: MOVES}, "move move", larger, 2)[0]
-    assert [
-        *one.kept({7: MOVES}, "move move", replace(larger, grown=(Growth(INSNS, 100, 170),)), 2)[0]
+    one = made(tmp_path, "lose")
+    one.run(Programs(200), 2, QUIET)
+    first, second = one.findings
+    assert [op.verb for op in first.program] == ["move"]
+    assert first.program[0].range
+    assert first.program[0].range.count == 1
+    paths = [tmp_path / f"out/finding-{found.number}/program.fuzz" for found in (first, second)]
+    assert [line.split(": ")[:2] for line in one.problems] == [
+        ["arm64", str(path)] for path in paths
     ]
-    assert not one.kept(
-        {7: MOVES}, "move move", replace(dearer, grown=(Growth("flushes", 0, 1),)), 2
-    )[0]
+    log = (paths[0].parent / "b.log").read_text()
+    assert log.startswith("# side b: patched quire_bug=lose\no 0 ok\n")
+    report.show(one, as_json=True)
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["sides"] == {"a": "stock", "b": "patched quire_bug=lose"}
+    assert printed["findings"][0]["differences"] == list(first.fault.differences)
+    again = made(tmp_path, "lose")
+    again.run(Programs(given=programs.read(paths[:1])[0]), 5, QUIET)
+    assert [found.number for found in again.findings] == [0]
 
 
-def test_an_operation_that_was_not_alike_each_time_says_nothing(
+def test_a_hunt_stops_after_enough_findings(tmp_path: Path) -> None:
+    one = made(tmp_path, "lose")
+    one.run(Programs(3 * hunt.BATCH), 1, QUIET)
+    assert one.judges[0].tally.programs == hunt.BATCH
+    assert len(one.findings) == 1
+
+
+def test_without_a_limit_all_programs_run(tmp_path: Path) -> None:
+    one = made(tmp_path, "lose")
+    one.run(Programs(hunt.BATCH + 20), 0, QUIET)
+    assert one.judges[0].tally.programs == hunt.BATCH + 20
+    assert len(one.problems) == len(one.findings) > 1
+
+
+def test_an_excuse_is_printed_with_its_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = made(tmp_path)
+    one.judges[0].tally.excused[Rule.HELD] = 3
+    report.show(one, as_json=False)
+    text = " ".join(capsys.readouterr().out.split())
+    assert f"excused in 3 programs: held ({applying().reasons[Rule.HELD]})" in text
+
+
+def test_faults_are_put_into_generated_programs() -> None:
+    plain, faulty = Programs(1, seed=3), Programs(1, seed=3, faults=True)
+    seen = {op.verb for n in range(50) for op in faulty.program(n)}
+    assert "fail" in seen
+    for number in range(50):
+        without = tuple(op for op in faulty.program(number) if op.verb != "fail")
+        assert without == plain.program(number)[: len(without)]
+
+
+def test_faults_need_a_kernel_that_can_make_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kernel = Kernel()
-
-    def once_unlike(target: Target, programs: Mapping[int, Program], *rest: object) -> Records:
-        records = kernel.run(target, programs, *rest)
-        if len(kernel.boots) == 6:
-            records[1].lines[0] = "o 0 EAGAIN"
-        return records
-
-    monkeypatch.setattr(runner, "run", once_unlike)
-    one = hunt(tmp_path)
-    investigate(one, {4: MOVES})
-    assert (one.tally.suspects, one.tally.confirmed, one.findings) == (1, 0, [])
-
-
-def test_suspects_run_in_other_orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    orders: list[list[str]] = []
-    kernel = Kernel()
-
-    def seen(target: Target, programs: Mapping[int, Program], *rest: object) -> Records:
-        orders.append([ops[0].text() for ops in programs.values()])
-        return kernel.run(target, programs, *rest)
-
-    monkeypatch.setattr(runner, "run", seen)
-    programs = {n: (Op("folio", number=kib), *MOVES[1:]) for n, kib in enumerate((4, 16, 64, 256))}
-    one = hunt(tmp_path)
-    one.confirm(programs, *one.meter.pair.run(programs))
-    first, _, *later = orders
-    assert later[::2] == later[1::2]
-    runs = [tuple(boot[at : at + 4]) for boot in later[::2] for at in range(0, len(boot), 4)]
-    assert len(runs) == 15
-    # Few orders are there twice.
-    assert len({tuple(first), *runs}) >= 9
-
-
-def test_other_programs_run_in_between(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    boots: list[list[Program]] = []
-    kernel = Kernel()
-
-    def seen(target: Target, programs: Mapping[int, Program], *rest: object) -> Records:
-        boots.append(list(programs.values()))
-        records = kernel.run(target, programs, *rest)
-        if 9 in programs and len(boots) == 2:
-            records[9].lines.append("x memory 1")
-        return records
-
-    monkeypatch.setattr(runner, "run", seen)
-    others = {n: (Op("folio", number=kib), *PLAIN) for n, kib in enumerate((4, 16, 64))}
-    one = hunt(tmp_path)
-    programs = {**others, 5: MOVES, 9: (Op("folio", number=2048), *PLAIN)}
-    investigate(one, programs)
-    # Not the one in trouble.
-    assert one.fillers == list(others.values())
-    before = [boot[at - 1] for boot in boots[2:8] for at in range(1, len(boot), 2)]
-    assert set(before) == {*others.values()}
-    assert len(boots[6]) == 8
-    assert len(boots[-1]) == 12
-
-
-def test_noise_alone_is_no_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel = Kernel(25)
-    monkeypatch.setattr(runner, "run", kernel.run)
-    one = hunt(tmp_path)
-    investigate(one, dict.fromkeys(range(40), PLAIN))
-    assert one.tally.suspects > 5
-    assert (one.tally.confirmed, one.findings) == (0, [])
-    # It took a few boots, with ever fewer programs.
-    assert len(kernel.boots) <= 8
-
-
-def test_what_the_series_means_is_no_finding(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(runner, "run", Kernel().run)
-    meant = Allowance("a", "t", "why", ("move",), ("walk",), insns=50, per="page")
-    one = hunt(tmp_path, (meant, replace(meant, name="dead", operations=("lock",))))
-    investigate(one, {4: MOVES})
-    assert not one.findings
-    assert (one.tally.confirmed, dict(one.tally.allowed)) == (1, {"a": 1})
-    # Half of it is too much.
-    one = hunt(tmp_path, (replace(meant, insns=25),))
-    investigate(one, {4: MOVES})
-    (found,) = one.findings
-    assert found.dearer.grown[0].b < found.dearer.b.kernel
-
-
-def test_programs_that_make_allocations_fail_say_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(runner, "run", Kernel().run)
-    one = hunt(tmp_path)
-    investigate(one, {4: (Op("fail", 0, number=1), *MOVES)})
-    assert (one.tally.operations, one.findings) == (0, [])
-
-
-def test_a_program_in_trouble_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel = Kernel()
-    monkeypatch.setattr(runner, "run", kernel.run)
-    one = hunt(tmp_path)
-    a, b = one.meter.pair.run({4: MOVES})
-    b[4].lines.append("x memory 1")
-    assert one.confirm({4: MOVES}, a, b) == []
-    assert one.tally.operations == 0
-
-
-def test_a_finding_is_written_and_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(runner, "run", Kernel().run)
-    meant = Allowance("unused", "t", "why", ("lock",), ("walk",), insns=50)
-    one = hunt(tmp_path, (meant,))
-    investigate(one, {4: MOVES})
-    where = finding.write(one.findings[0], tmp_path / "out")
-    shrunk = program.parse((where / "program.fuzz").read_text())
-    assert shrunk == one.findings[0].program
-    text = (where / "dearer").read_text()
-    assert "instructions" in text.splitlines()[0]
-    assert [line.split()[0] for line in text.splitlines()[2:]] == ["function", "walk"]
-    assert (where / "a.log").read_text().startswith("# side a: stock")
-    finding.write_confirmed(one.confirmed, tmp_path / "out")
-    (line,) = (tmp_path / "out/dearer").read_text().splitlines()
-    assert line.startswith("4, operation o 6: 0 move A 0 32 C 0 move: instructions 3200 | 4800")
-    assert line.endswith("(walk +1600)")
-    report.show(one)
-    said = capsys.readouterr().out
-    assert "no operation needed the entry: unused" in said
-    assert "1 findings" in said
-    assert "walk +" in said
-    row = report.as_json(one)
-    assert row["allowed"] == {"unused": 0}
-    assert row["findings"][0]["operation"] == "move move"
-    report.show_programs(one, {0: MOVES})
-    said = capsys.readouterr().out
-    assert "+1600" in said
-    assert "walk +1600" in said
-
-
-def test_seeded_regressions_are_found_or_missed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(runner, "run", Kernel().run)
-    a = side(tmp_path, has_series=False)
-    dear, other, cheap = (
-        Bug(name, "", "", ("arm64",), (verb,))
-        for name, verb in (("dear", "move"), ("dearly", "lock"), ("hidden", "move"))
+    target = side(tmp_path, has_series=True)
+    session: Any = SimpleNamespace(
+        kernel=lambda *_: target.kernel, guest=lambda *_: target.guest, cache=None, jobs=1
     )
-    search = Search(Meter(Pair(a, replace(a)), WATCH), 1, 120)
-    results = detection.look_for_all(search, [dear, other, cheap], tmp_path / "out", Progress())
-    found = results[0].finding
-    assert found
-    assert len(found.program) == 2
-    assert found.sides == ("stock", "stock quire_bug=dear")
-    assert results[0].programs == found.number + 1 <= 120
-    # Something grew, but in no operation that the table names.
-    assert [result.missed for result in results] == [False, True, True]
-    assert (tmp_path / f"out/dear/dearer-{found.number}/program.fuzz").exists()
-    assert "hidden: missed in 120 programs" in capsys.readouterr().err
-    report.show_regressions(a.kernel.arch, results, as_json=True)
-    rows = json.loads(capsys.readouterr().out)["regressions"]
-    assert [row["operations"] for row in rows] == [2, None, None]
-    report.show_regressions(a.kernel.arch, results, as_json=False)
-    assert "missed" in capsys.readouterr().out
+    monkeypatch.setattr(machine, "workdir", lambda *_: tmp_path)
+    sides: Any = SimpleNamespace(a=mock.Mock(), b=mock.Mock())
+    arguments = parsed("--faults")
+    (tmp_path / ".config").write_text("CONFIG_SWAP=y\n")
+    with pytest.raises(UserError) as caught:
+        command._targets(session, arguments, sides, ARM64)
+    assert command.FAULTS in caught.value.where
+    (tmp_path / ".config").write_text(f"{command.FAULTS}=y\n")
+    assert len(command._targets(session, arguments, sides, ARM64).all) == 2
+
+
+def parsed(*words: str) -> argparse.Namespace:
+    """The arguments of a command line."""
+    part = argparse.ArgumentParser()
+    command.add_arguments(part)
+    return part.parse_args(words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--oracle --cost",
+        "--stock",
+        "--fixed",
+        "--oracle --seeded --stock",
+        "--noise",
+        "--cost --noise --seeded",
+        "--cost --faults",
+        "--seeded --faults",
+        "--corpus --programs 3",
+        "--corpus --seed 3",
+    ],
+)
+def test_options_that_exclude_each_other_or_do_nothing(words: str) -> None:
+    with pytest.raises(UserError):
+        command._check(parsed(*words.split()))
+
+
+def test_files_of_programs(tmp_path: Path) -> None:
+    files = programs.corpus(ROOT)
+    given, known = programs.read(files)
+    assert len(given) == len(files) >= 20
+    breaks = {files[number].stem: rule for number, rule in known.items()}
+    assert breaks["stock-swaps-locked"] == rules.LOCKED.name
+    names = {rule.name for rule in vars(rules).values() if isinstance(rule, rules.Rule)}
+    assert {*breaks.values()} <= names
+    with pytest.raises(UserError, match="there is no corpus"):
+        programs.corpus(tmp_path)
+    with pytest.raises(UserError, match="a program cannot be read"):
+        programs.read([tmp_path / "none.fuzz"])
+    (tmp_path / "bad.fuzz").write_text("0 wrote A 0 1\n")
+    with pytest.raises(UserError) as caught:
+        programs.read([tmp_path / "bad.fuzz"])
+    assert "bad.fuzz:1: 0 wrote A 0 1" in caught.value.where
+
+
+def test_a_program_is_that_of_its_seed() -> None:
+    assert Programs(9, seed=4).program(5) == Programs(9, seed=9).program(0)
+    given = {0: program.parse("0 exit\n")}
+    assert Programs(9, given=given).program(0) == given[0]
+    assert Programs(9, given=given).total == 1
+    # Generated ones come behind those given.
+    assert Programs(9, seed=4, given=given).program(1) == Programs(9, seed=4).program(0)
+
+
+def judged(*runs: dict[int, Any]) -> DifferenceJudge:
+    """A judge whose sides give these records next."""
+    targets = mock.Mock()
+    targets.run.return_value = runs
+    return DifferenceJudge(targets, applying())
+
+
+def test_what_side_a_leaves_behind_hides_nothing_else() -> None:
+    """Unless side b does not leave it: then the two did not do the same, and side a is at fault."""
+    good, other = "m 0 A 0 16*p:t4@A0\nx memory 1", "m 0 A 0 16*p:t3@A0\nx memory 1"
+    records = [run(text) for text in (good, other, other.replace("\nx memory 1", ""))]
+    judge = judged()
+    a, b = dict.fromkeys(range(3), records[0]), dict(enumerate(records))
+    suspects = judge.judge(dict.fromkeys(range(3), REDIRTIED), (a, b))
+    assert [number for number, _ in suspects] == [1]
+    assert list(judge.tally.troubled) == [0, 1, 2]
+
+
+def test_sums_of_accessed_pages_alone_need_not_repeat() -> None:
+    def confirmed(before: str, again: str, b: str) -> tuple[list[int], list[int]]:
+        ops = program.parse("0 map A 0 16 anon\n0 write A 0 16")
+        text = "o 0 ok\no 1 ok\nv 0 A: 0+16:rw-p:0,Size=64,Rss={}"
+        first, *records = ({0: read(text.format(sums))} for sums in (before, again, b))
+        judge = judged(*records)
+        kept = list(judge.confirm({0: ops}, [(0, Differs(("one",)))], (first, {})))
+        return [number for number, _ in kept], list(judge.tally.unstable)
+
+    assert confirmed("64", "64", "64,Referenced=4") == ([0], [])
+    assert confirmed("64", "64,Referenced=4", "64") == ([], [])
+    assert confirmed("64", "64,Referenced=4", "60") == ([0], [])
+    assert confirmed("64", "60", "56") == ([], [0])
+
+
+def test_a_finding_is_written_with_the_labels_of_its_sides(tmp_path: Path) -> None:
+    records = run("m 0 A 0 16*px:t2@A0"), run("m 0 A 0 16*-")
+    fault, sides = Differs(("gone",)), ("stock", "patched")
+    gone = Finding(7, REDIRTIED, REDIRTIED[:3], fault, (), records, sides)
+    finding.write(judged(), gone, tmp_path)
+    where = finding.folder(judged(), gone, tmp_path)
+    assert where == tmp_path / "finding-7"
+    assert (where / "differences").read_text() == "gone\n"
+    for name, label, record in zip("ab", sides, records, strict=True):
+        title, *lines = (where / f"{name}.log").read_text().splitlines()
+        assert title == f"# side {name}: {label}"
+        assert lines == record.lines
+    assert program.parse((where / finding.PROGRAM).read_text()) == REDIRTIED[:3]
+    assert program.parse((where / "original.fuzz").read_text()) == REDIRTIED
+
+
+def test_programs_that_say_nothing_are_kept(tmp_path: Path) -> None:
+    judge = judged()
+    judge.tally.unstable[4] = REDIRTIED, "o 3: differs once"
+    finding.write_lists(judge, tmp_path)
+    text = (tmp_path / "unstable/4.fuzz").read_text()
+    assert text.startswith("# o 3: differs once\n")
+    assert program.parse(text) == REDIRTIED
+    assert not (tmp_path / "troubled").exists()

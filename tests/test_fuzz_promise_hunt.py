@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,18 +13,18 @@ from fuzz_records import read, side
 from known import ARM64
 
 from quire.build.kernel import Kernel
-from quire.commands import fuzz as command
-from quire.fuzz import runner
-from quire.fuzz.campaign import CampaignOptions
+from quire.fuzz import detect, report, runner
+from quire.fuzz.detect import Search
 from quire.fuzz.generate import generator
+from quire.fuzz.hunt import Hunt
+from quire.fuzz.judge import Tally
 from quire.fuzz.language import program
 from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
-from quire.fuzz.promise import detection, report
-from quire.fuzz.promise.detection import Search
-from quire.fuzz.promise.hunt import Hunt
-from quire.fuzz.runner import Target, Watch
-from quire.host.errors import UserError
+from quire.fuzz.programs import Programs
+from quire.fuzz.promise.judge import Breach, PromiseJudge
+from quire.fuzz.runner import Target, Targets, Watch
+from quire.host.cache import Cache
 from quire.host.progress import Progress
 from quire.test.seeded import Bug
 
@@ -79,19 +78,29 @@ def _record(ops: Program, *, loses: bool) -> str:
     return "\n".join(lines)
 
 
-def made(directory: Path, bug: str = "") -> Hunt:
+def hunted(
+    directory: Path,
+    given: dict[int, Program],
+    bug: str = "",
+    *,
+    known: dict[int, str] | None = None,
+    progress: Progress = QUIET,
+) -> tuple[Hunt, Tally[Breach]]:
     """A hunt on a kernel that may have a bug."""
     target = side(directory, has_series=False)
-    return Hunt(replace(target, parameters=(f"quire_bug={bug}",) if bug else ()), directory / "out")
+    target = replace(target, parameters=(f"quire_bug={bug}",) if bug else ())
+    judge = PromiseJudge(Targets((target,)), known or {})
+    hunt = Hunt([judge], directory / "out")
+    hunt.run(Programs(given=given, oracle=True), 5, progress)
+    return hunt, judge.tally
 
 
 def test_a_kernel_that_keeps_its_promises(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one = made(tmp_path)
-    one.run(CampaignOptions(given={0: SWAPPED, 1: READ}), QUIET)
-    assert one.problems == []
-    report.show(one, as_json=False)
+    hunt, _ = hunted(tmp_path, {0: SWAPPED, 1: READ})
+    assert hunt.problems == []
+    report.show(hunt, as_json=False)
     text = " ".join(capsys.readouterr().out.split())
     assert "arm64: 2 programs on stock" in text
     assert "0 findings" in text
@@ -100,44 +109,43 @@ def test_a_kernel_that_keeps_its_promises(
 def test_a_broken_promise_is_shrunk_written_and_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one = made(tmp_path, "lose")
-    one.run(CampaignOptions(given={0: READ, 1: SWAPPED, 2: SWAPPED[:2]}), Progress())
+    given = {0: READ, 1: SWAPPED, 2: SWAPPED[:2]}
+    hunt, tally = hunted(tmp_path, given, "lose", progress=Progress())
     assert "breaks a promise: what is written stays" in capsys.readouterr().err
-    (found,) = one.findings
+    (found,) = tally.findings
     assert found.number == 0
     assert [op.text() for op in found.program] == ["0 map A 0 1 anon", "0 write A 0 1", "reclaim"]
-    assert found.kind == ("what is written stays", "reclaim")
-    assert dict(one.tally.kinds) == {found.kind: 3}
+    assert found.fault.kind == ("what is written stays", "reclaim")
+    assert dict(tally.kinds) == {found.kind: 3}
     where = tmp_path / "out/broken-0"
-    assert one.problems == [f"arm64: {where / 'program.fuzz'}: {found.title}"]
+    assert hunt.problems == [f"arm64: {where / 'program.fuzz'}: {found.fault.text}"]
     assert program.parse((where / "program.fuzz").read_text()) == found.program
     assert "source: Documentation/" in (where / "promises").read_text()
     assert (where / "record").read_text().startswith("# kernel: stock quire_bug=lose\no 0 ok\n")
     assert len(program.parse((where / "original.fuzz").read_text())) > len(READ)
-    report.show(one, as_json=True)
+    report.show(hunt, as_json=True)
     printed = json.loads(capsys.readouterr().out)
     assert printed["kinds"] == [["what is written stays", "reclaim", 3]]
     assert printed["findings"][0]["broken"][0]["source"].startswith("Documentation/")
-    report.show(one, as_json=False)
+    report.show(hunt, as_json=False)
     assert "×3" in capsys.readouterr().out
 
 
 def test_what_a_program_is_known_to_break_is_no_finding(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one = made(tmp_path, "lose")
     known = {0: "what is written stays", 1: "locked"}
-    one.run(CampaignOptions(given={0: SWAPPED, 1: SWAPPED[:3], 2: SWAPPED}, known=known), QUIET)
-    assert one.tally.known == 1
-    assert [found.number for found in one.findings] == [1]
-    report.show(one, as_json=False)
+    given = {0: SWAPPED, 1: SWAPPED[:3], 2: SWAPPED}
+    hunt, tally = hunted(tmp_path, given, "lose", known=known)
+    assert hunt.judges[0].figures()["known"] == 1
+    assert [found.number for found in tally.findings] == [1]
+    report.show(hunt, as_json=False)
     assert "1 broke what is known" in " ".join(capsys.readouterr().out.split())
 
 
 def test_what_does_not_break_again_is_no_finding(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one = made(tmp_path, "lose")
     runs = iter([True, False])
     monkeypatch.setattr(
         runner,
@@ -148,10 +156,11 @@ def test_what_does_not_break_again_is_no_finding(
             for number, ops in programs.items()
         },
     )
-    one.run(CampaignOptions(given={0: SWAPPED}), QUIET)
-    assert one.findings == []
-    assert [broken.verb for broken in one.tally.unstable.values()] == ["reclaim"]
-    report.show(one, as_json=False)
+    hunt, tally = hunted(tmp_path, {0: SWAPPED}, "lose")
+    assert tally.findings == []
+    assert list(tally.unstable) == [0]
+    assert (tmp_path / "out/unstable/0.fuzz").exists()
+    report.show(hunt, as_json=False)
     assert "not again: program 0: what is written stays" in capsys.readouterr().out
 
 
@@ -165,23 +174,16 @@ def test_seeded_bugs_are_found_missed_or_left_out(
 
     monkeypatch.setattr(generator, "generate", generate)
     lose, hide, odd = (Bug(name, "", "", ("arm64",), ("a.b",)) for name in ("lose", "hide", "odd"))
-    target = side(tmp_path, has_series=True)
-    search = Search(target, tmp_path / "out", 1, 300, {"odd": "as before"})
-    results = detection.look_for_all(search, [lose, hide, odd], QUIET)
+    targets = Targets((side(tmp_path, has_series=True),))
+    cache, out = Cache(tmp_path / "build"), tmp_path / "out"
+    search = Search(PromiseJudge, targets, Programs(300, oracle=True), cache)
+    results = detect.look_for_all(search, [lose, hide, odd], {"odd": "as before"}, out, QUIET)
     assert [result.missed for result in results] == [False, True, False]
     assert results[0].finding
     assert results[0].programs == 1
     assert (tmp_path / "out/lose/broken-0/promises").exists()
-    report.show_bugs(ARM64, results, as_json=True)
+    report.show_bugs(ARM64, PromiseJudge(targets), results, as_json=True)
     rows = json.loads(capsys.readouterr().out)["bugs"]
     assert [row["operations"] for row in rows] == [3, None, None]
-    report.show_bugs(ARM64, results, as_json=False)
+    report.show_bugs(ARM64, PromiseJudge(targets), results, as_json=False)
     assert "as before" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("words", [["--oracle", "--cost"], ["--stock"], ["--mended"]])
-def test_options_that_exclude_each_other(words: list[str]) -> None:
-    part = argparse.ArgumentParser()
-    command.add_arguments(part)
-    with pytest.raises(UserError):
-        command._check(part.parse_args(words))

@@ -16,34 +16,40 @@ can see is compared. A difference that repeats is shrunk and written out, ready 
 
 import argparse
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from quire.arch import Architecture, requirements
 from quire.boot import machine
 from quire.cluster import option
-from quire.fuzz import campaign, detection, report, runner, selection
-from quire.fuzz.campaign import Campaign, CampaignOptions
-from quire.fuzz.cost import allowed, meter, watch
-from quire.fuzz.cost import detection as costs_detection
-from quire.fuzz.cost import report as costs
-from quire.fuzz.cost.detection import Search as CostSearch
-from quire.fuzz.cost.hunt import Hunt
+from quire.fuzz import detect, programs, report, runner, selection
+from quire.fuzz.cost import allowed, meter, table, watch
+from quire.fuzz.cost.judge import CostJudge
 from quire.fuzz.coverage.guide import Guide
-from quire.fuzz.detection import Search
+from quire.fuzz.detect import Search
 from quire.fuzz.difference import excuses
-from quire.fuzz.difference.excuses import Excuses
-from quire.fuzz.promise import detection as promise_detection
-from quire.fuzz.promise import report as promises
-from quire.fuzz.promise.detection import Search as PromiseSearch
-from quire.fuzz.promise.hunt import Hunt as PromiseHunt
-from quire.fuzz.triage import Pair
+from quire.fuzz.difference.judge import DifferenceJudge
+from quire.fuzz.hunt import Hunt
+from quire.fuzz.judge import Judge
+from quire.fuzz.language.program import Program
+from quire.fuzz.programs import Programs
+from quire.fuzz.promise.judge import PromiseJudge
+from quire.fuzz.runner import Target, Targets
 from quire.host import parallel
 from quire.host.errors import Difference, UserError
 from quire.session import Session
 from quire.source.side import Sides, fixed
+from quire.source.tree import Tree
 from quire.test import seeded
+from quire.test.seeded import Bug
+
+FAULTS = "CONFIG_FAULT_INJECTION"
+# Generated programs: of a hunt, and after how many a seeded bug counts as missed.
+PROGRAMS = 1000
+FOR_A_BUG, FOR_A_PROMISE, FOR_A_COST = 2000, 1000, 500
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -60,9 +66,9 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add("--cost", action="store_true", help="compare what each operation costs, too")
     text = "with --cost: side a against itself, in another order; each finding is a false alarm"
     add("--noise", action="store_true", help=text)
-    text = f"how many (default {campaign.PROGRAMS}, with --seeded {detection.PROGRAMS})"
+    text = f"how many (default {PROGRAMS}, with --seeded {FOR_A_BUG})"
     add("--programs", type=int, metavar="N", help=text)
-    add("--seed", type=int, default=1, metavar="N", help="of the first program (default 1)")
+    add("--seed", type=int, metavar="N", help="of the first program (default 1)")
     text = "stop after so many (default %(default)s); 0: list what differs, and never stop"
     add("--findings", type=int, default=5, metavar="N", help=text)
     text = "let allocations fail (needs --config configs/debug.config)"
@@ -94,37 +100,22 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 def _run(session: Session, arguments: argparse.Namespace) -> int:
     _check(arguments)
     requirements.require(session.architectures)
-    output = arguments.output or session.cache.root / "fuzz"
-    if arguments.oracle:
-        return _oracle(session, arguments, output)
-    sides = fixed(session.cache, session.sides())
-    excused = excuses.applying(sides.series)
-    if arguments.seeded is not None and arguments.cost:
-        return _seeded_costs(session, arguments, sides, output / "seeded")
+    sides = session.sides()
+    tree = sides.b.tree
+    if not arguments.oracle or arguments.fixed:
+        sides = fixed(session.cache, sides)
+    if arguments.stock or arguments.fixed:
+        tree = sides.a.tree
     if arguments.seeded is not None:
-        return _seeded(session, arguments, sides, excused, output / "seeded")
-    options = _options(session, arguments)
-    given = options.given
-    guided = not given and not arguments.no_coverage and not arguments.cost
-
-    def attend(arch: Architecture) -> list[str]:
-        pair = _pair(session, arch, sides, excused, arguments)
-        if arguments.faults:
-            campaign.require_faults(pair)
-        guide = Guide(session, pair, sides.series, output / arch.name) if guided else None
-        hunt = None
-        if arguments.cost:
-            meant = [] if arguments.noise else allowed.applying(sides.series)
-            allowed.require(meant, watch.functions(pair.b.kernel))
-            hunt = Hunt(meter.of(session, pair), meant)
-        one = Campaign(pair, output / arch.name, guide, hunt)
-        one.run(options, session.progress)
-        report.show(one, as_json=arguments.json)
-        if hunt and arguments.replay:
-            costs.show_programs(hunt, given)
-        return one.problems
-
-    problems = list(itertools.chain(*parallel.in_turn(session.architectures, attend)))
+        return _look_for_bugs(session, arguments, sides)
+    work = partial(_hunt, session, arguments, replace(sides, b=replace(sides.b, tree=tree)))
+    problems = list(itertools.chain(*parallel.in_turn(session.architectures, work)))
+    if problems and arguments.oracle:
+        raise Difference(
+            f"{tree.label} breaks a promise in {len(problems)} ways",
+            "\n".join(problems),
+            "replay one: quire fuzz --oracle --replay FILE; `promises` beside it has the sources",
+        )
     if problems:
         raise Difference(
             f"the kernels differ on {len(problems)} programs",
@@ -134,170 +125,166 @@ def _run(session: Session, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _options(session: Session, arguments: argparse.Namespace) -> CampaignOptions:
-    files = campaign.corpus(session.project.root) if arguments.corpus else arguments.replay
-    limit = campaign.PROGRAMS if arguments.programs is None else arguments.programs
-    given, known = campaign.read(files)
-    # A program to replay shows what it breaks.
-    known = known if arguments.corpus else {}
-    return CampaignOptions(
-        limit,
-        arguments.seed,
-        arguments.findings,
-        arguments.faults,
-        given,
-        known=known,
-    )
+def _hunt(
+    session: Session, arguments: argparse.Namespace, sides: Sides, arch: Architecture
+) -> list[str]:
+    """Hunt on one architecture. The result is a line per finding."""
+    files = programs.corpus(session.project.root) if arguments.corpus else arguments.replay
+    given, known = programs.read(files)
+    some = _programs(arguments, PROGRAMS, given)
+    output = _output(session, arguments) / arch.name
+    targets = _targets(session, arguments, sides, arch)
+    judges: list[Judge[Any]] = []
+    guide = None
+    if arguments.oracle:
+        # A program to replay shows what it breaks.
+        judges.append(PromiseJudge(targets, known if arguments.corpus else {}))
+    else:
+        excused = excuses.NONE if arguments.noise else excuses.applying(sides.series)
+        judges.append(DifferenceJudge(targets, excused))
+    if arguments.cost:
+        meant = [] if arguments.noise else allowed.applying(sides.series)
+        allowed.require(meant, watch.functions(targets.tried.kernel))
+        judges.append(CostJudge(targets, meter.prepare(session, targets), meant))
+    elif not (given or arguments.no_coverage or arguments.oracle):
+        guide = Guide(session, targets, sides.series, output)
+    hunt = Hunt(judges, output, guide)
+    hunt.run(some, arguments.findings, session.progress)
+    report.show(hunt, as_json=arguments.json)
+    if isinstance(judges[-1], CostJudge) and arguments.replay:
+        table.show(judges[-1], given)
+    return hunt.problems
+
+
+def _programs(
+    arguments: argparse.Namespace, default: int, given: Mapping[int, Program]
+) -> Programs:
+    count = default if arguments.programs is None else arguments.programs
+    seed = 1 if arguments.seed is None else arguments.seed
+    return Programs(count, seed, given, faults=arguments.faults, oracle=arguments.oracle)
+
+
+def _output(session: Session, arguments: argparse.Namespace) -> Path:
+    root: Path = arguments.output or session.cache.root / "fuzz"
+    return root
+
+
+def _targets(
+    session: Session, arguments: argparse.Namespace, sides: Sides, arch: Architecture
+) -> Targets:
+    """The kernels of both sides, or of side b alone; for noise, side a twice.
+
+    UserError if allocations should fail, and side b's kernel cannot make them.
+    """
+
+    def target(tree: Tree) -> Target:
+        kernel = session.kernel(arch, tree)
+        use = "oracle" if arguments.oracle else "fuzz"
+        directory = machine.workdir(session.cache, f"{use}-{arch.name}-{tree.path.parent.name}")
+        return Target(kernel, session.guest(kernel), directory, swap=arguments.swap)
+
+    a, b = sides.a.tree, sides.b.tree
+    if arguments.oracle:
+        targets = Targets((target(b),), session.jobs)
+    elif arguments.noise or a is b:
+        side = target(a)
+        again = machine.workdir(session.cache, f"fuzz-{arch.name}-again")
+        # Noise must not depend on the order of the programs.
+        other = replace(side, directory=again, backwards=arguments.noise)
+        targets = Targets((side, other), session.jobs)
+    else:
+        targets = Targets((target(a), target(b)), session.jobs)
+    kernel = targets.tried.kernel
+    if arguments.faults and not kernel.enables(FAULTS):
+        raise UserError(
+            "this kernel cannot make allocations fail",
+            f"{kernel.config}: no {FAULTS}",
+            "--config configs/debug.config",
+        )
+    return targets
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """UserError for options that exclude each other."""
+    """UserError for options that exclude each other, or that would do nothing."""
+    seeded_bugs = arguments.seeded is not None
+    given = arguments.corpus or arguments.replay
     if arguments.oracle and arguments.cost:
         raise UserError("--oracle runs one kernel, --cost compares two", "", "give only one")
-    if (arguments.stock or arguments.fixed) and not arguments.oracle:
+    if (arguments.stock or arguments.fixed) and (not arguments.oracle or seeded_bugs):
         raise UserError(
             "--stock and --fixed choose the kernel of --oracle", "", "quire fuzz --oracle --stock"
         )
-    if arguments.noise and (not arguments.cost or arguments.seeded is not None):
+    if arguments.noise and (not arguments.cost or seeded_bugs):
         raise UserError("--noise is for --cost alone", "", "quire fuzz --cost --noise")
-    if arguments.cost and arguments.faults:
+    if arguments.faults and (arguments.cost or seeded_bugs):
         raise UserError(
-            "costs are not compared when allocations fail",
+            "costs are not compared, and bugs not looked for, when allocations fail",
             "the two kernels count their allocations differently",
-            "leave out --cost or --faults",
+            "leave out --faults",
+        )
+    if given and (arguments.programs, arguments.seed) != (None, None):
+        raise UserError(
+            "--programs and --seed are for generated programs",
+            "",
+            "leave them out, or --corpus and --replay",
         )
 
 
-def _oracle(session: Session, arguments: argparse.Namespace, output: Path) -> int:
-    sides = session.sides()
-    if arguments.seeded is not None:
-        return _seeded_promises(session, arguments, sides, output / "seeded")
-    tree = sides.a.tree if arguments.stock else sides.b.tree
-    if arguments.fixed:
-        tree = fixed(session.cache, sides).a.tree
-    options = _options(session, arguments)
-
-    def attend(arch: Architecture) -> list[str]:
-        target = campaign.target(session, arch, tree, "oracle", arguments.swap)
-        hunt = PromiseHunt(target, output / arch.name)
-        hunt.run(options, session.progress)
-        promises.show(hunt, as_json=arguments.json)
-        return hunt.problems
-
-    problems = list(itertools.chain(*parallel.in_turn(session.architectures, attend)))
-    if problems:
-        raise Difference(
-            f"{tree.label} breaks a promise in {len(problems)} ways",
-            "\n".join(problems),
-            "replay one: quire fuzz --oracle --replay FILE; `promises` beside it has the sources",
-        )
-    return 0
-
-
-def _pair(
-    session: Session,
-    arch: Architecture,
-    sides: Sides,
-    excused: Excuses,
-    arguments: argparse.Namespace,
-) -> Pair:
-    """Both sides; for the noise, side a twice, and the second in another order."""
-    a = campaign.target(session, arch, sides.a.tree, swap=arguments.swap)
-    if not arguments.noise:
-        b = campaign.target(session, arch, sides.b.tree, swap=arguments.swap)
-        return Pair(a, b, session.jobs, excuses=excused)
-    again = replace(a, directory=machine.workdir(session.cache, f"fuzz-{arch.name}-noise"))
-    return Pair(a, replace(again, backwards=True), session.jobs)
-
-
-def _seeded(
-    session: Session,
-    arguments: argparse.Namespace,
-    sides: Sides,
-    excused: Excuses,
-    output: Path,
-) -> int:
-    where = seeded.folder(sides)
+def _look_for_bugs(session: Session, arguments: argparse.Namespace, sides: Sides) -> int:
+    """Look for seeded bugs on each architecture. Difference names those that were missed."""
+    where = seeded.costs_folder(sides) if arguments.cost else seeded.folder(sides)
     chosen = selection.read(where)
-    bugs = chosen.bugs(seeded.read(where / "bugs"), arguments.seeded)
-    trees = sides.a.tree, sides.b.tree, seeded.tree_with_bugs(session.cache, sides, where)
-    limit = detection.PROGRAMS if arguments.programs is None else arguments.programs
-
-    def attend(arch: Architecture) -> list[str]:
-        a, control, b = (campaign.target(session, arch, tree) for tree in trees)
-        search = Search(session.cache, a, control, arguments.seed, limit, session.jobs, excused)
-        seen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
-        out = output / arch.name
-        results = detection.look_for_all(search, b, seen, chosen.left_out, out, session.progress)
-        report.show_bugs(arch, results, as_json=arguments.json)
-        return [f"{arch.name}: {result.bug.name}" for result in results if result.missed]
-
-    return _none_missed(
-        session,
-        attend,
-        "seeded bugs were not found",
-        "more --programs, or a recipe in src/quire/fuzz/generate/",
-    )
-
-
-def _seeded_promises(
-    session: Session, arguments: argparse.Namespace, sides: Sides, output: Path
-) -> int:
-    where = seeded.folder(sides)
-    chosen = selection.read(where)
-    bugs = chosen.bugs(seeded.read(where / "bugs"), arguments.seeded)
+    known = seeded.read_costs(where) if arguments.cost else seeded.read(where / "bugs")
+    bugs = chosen.bugs(known, arguments.seeded)
     tree = seeded.tree_with_bugs(session.cache, sides, where)
-    limit = promise_detection.PROGRAMS if arguments.programs is None else arguments.programs
-    given, _ = campaign.read(campaign.corpus(session.project.root))
-
-    def attend(arch: Architecture) -> list[str]:
-        target = campaign.target(session, arch, tree, "oracle")
-        seen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
-        out, shrinks = output / arch.name, arguments.findings > 0
-        search = PromiseSearch(target, out, arguments.seed, limit, chosen.left_out, given, shrinks)
-        results = promise_detection.look_for_all(search, seen, session.progress)
-        promises.show_bugs(arch, results, as_json=arguments.json)
-        return [f"{arch.name}: {result.bug.name}" for result in results if result.missed]
-
-    return _none_missed(
-        session,
-        attend,
-        "seeded bugs break no promise that the oracle knows",
-        "more --programs, or without --oracle: the comparison sees more",
-    )
-
-
-def _seeded_costs(
-    session: Session, arguments: argparse.Namespace, sides: Sides, output: Path
-) -> int:
-    where = seeded.costs_folder(sides)
-    bugs = seeded.select(seeded.read_costs(where), arguments.seeded)
-    tree = seeded.tree_with_bugs(session.cache, sides, where)
-    limit = costs_detection.PROGRAMS if arguments.programs is None else arguments.programs
-
-    def attend(arch: Architecture) -> list[str]:
-        a = campaign.target(session, arch, tree)
-        again = machine.workdir(session.cache, f"fuzz-{arch.name}-seeded-cost")
-        pair = Pair(a, replace(a, directory=again), session.jobs)
-        search = CostSearch(meter.of(session, pair), arguments.seed, limit)
-        seen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
-        results = costs_detection.look_for_all(search, seen, output / arch.name, session.progress)
-        costs.show_regressions(arch, results, as_json=arguments.json)
-        return [f"{arch.name}: {result.bug.name}" for result in results if result.missed]
-
-    return _none_missed(
-        session,
-        attend,
-        "seeded regressions were not found",
-        "more --programs, or a recipe in src/quire/fuzz/generate/",
-    )
-
-
-def _none_missed(
-    session: Session, attend: Callable[[Architecture], list[str]], what: str, remedy: str
-) -> int:
-    """Search on each architecture. Difference names the bugs that were missed."""
-    missed = list(itertools.chain(*parallel.in_turn(session.architectures, attend)))
+    b = replace(sides.b, tree=tree)
+    # Costs are compared with the same kernel without a regression.
+    a = b if arguments.cost else sides.a
+    work = partial(_search, session, arguments, replace(sides, a=a, b=b), bugs, chosen.left_out)
+    missed = list(itertools.chain(*parallel.in_turn(session.architectures, work)))
     if missed:
-        raise Difference(f"{len(missed)} {what}", "\n".join(missed), remedy)
+        what, remedy = "seeded bugs were not found", "a recipe in src/quire/fuzz/generate/"
+        if arguments.oracle:
+            what = "seeded bugs break no promise that the oracle knows"
+            remedy = "without --oracle: the comparison sees more"
+        elif arguments.cost:
+            what = "seeded regressions were not found"
+        raise Difference(
+            f"{len(missed)} {what}", "\n".join(missed), f"more --programs, or {remedy}"
+        )
     return 0
+
+
+def _search(
+    session: Session,
+    arguments: argparse.Namespace,
+    sides: Sides,
+    bugs: Sequence[Bug],
+    left_out: Mapping[str, str],
+    arch: Architecture,
+) -> list[str]:
+    """Look for bugs on one architecture. The result names those that were missed."""
+    targets = _targets(session, arguments, sides, arch)
+    given: dict[int, Program] = {}
+    if arguments.oracle:
+        make: Callable[[Targets], Judge[Any]] = PromiseJudge
+        limit = FOR_A_PROMISE
+        given, _ = programs.read(programs.corpus(session.project.root))
+    elif arguments.cost:
+        make, limit = partial(CostJudge, watch=meter.prepare(session, targets)), FOR_A_COST
+    else:
+        make = partial(DifferenceJudge, excuses=excuses.applying(sides.series))
+        limit = FOR_A_BUG
+    search = Search(
+        make,
+        targets,
+        _programs(arguments, limit, given),
+        session.cache,
+        pages=arguments.oracle or arguments.cost,
+        shrinks=not arguments.oracle or arguments.findings > 0,
+    )
+    seen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
+    output = _output(session, arguments) / "seeded" / arch.name
+    results = detect.look_for_all(search, seen, left_out, output, session.progress)
+    report.show_bugs(arch, make(targets), results, as_json=arguments.json)
+    return [f"{arch.name}: {result.bug.name}" for result in results if result.missed]

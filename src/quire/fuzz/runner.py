@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import shutil
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from quire.arch import Architecture
 from quire.boot import machine, splat
 from quire.boot.counter import Plugin
 from quire.boot.machine import CHATTY, Machine
@@ -19,7 +22,7 @@ from quire.fuzz.language import program as language
 from quire.fuzz.language import record
 from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
-from quire.host import process
+from quire.host import parallel, process
 from quire.host.errors import GuestLost
 
 # The file in the initramfs that the executor reads.
@@ -42,6 +45,8 @@ STALLS = ("rcupdate.rcu_cpu_stall_timeout=3", "sysctl.kernel.panic_on_rcu_stall=
 ZRAM, BLOCK, NONE = SWAPS = ("zram", "block", "none")
 
 Records = dict[int, Record]
+# The records of one kernel or of both sides.
+Runs = tuple[Records, ...]
 # Gets each record as soon as it is complete; True ends the boot.
 Watch = Callable[[int, Record], bool]
 
@@ -102,6 +107,77 @@ class Target:
         return (f"swap={self.swap}",) if self.swap != ZRAM else ()
 
 
+_ADDING = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The kernels that run the same programs: one, or sides a and b. The last one is on trial.
+
+    `machines` is the number of boots at once.
+    """
+
+    all: tuple[Target, ...]
+    machines: int = 1
+
+    @property
+    def tried(self) -> Target:
+        """The kernel on trial."""
+        return self.all[-1]
+
+    @property
+    def arch(self) -> Architecture:
+        """The architecture of all of them."""
+        return self.tried.kernel.arch
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The kernels as reports and logs name them."""
+        return tuple(target.label for target in self.all)
+
+    @property
+    def boots(self) -> int:
+        """How often they booted."""
+        return sum(target.boots for target in self.all)
+
+    def rate(self, programs: int) -> float:
+        """Programs per minute of a boot."""
+        spent = sum(target.seconds for target in self.all)
+        return programs * len(self.all) * 60 / spent if spent else 0.0
+
+    def each(self, work: Callable[[Target], Records]) -> Runs:
+        """The records that `work` makes on each of them."""
+        at_once = min(self.machines, parallel.AT_ONCE)
+        return tuple(parallel.each(self.all, work, lambda *_: None, at_once))
+
+    def run(self, programs: Mapping[int, Program], losses: int | None = None) -> Runs:
+        """The records of each. The one on trial stops after `losses` lost guests."""
+        return self.each(
+            lambda target: run(target, programs, losses if target is self.tried else None)
+        )
+
+    def with_parameters(self, *parameters: str) -> Targets:
+        """The same, with these parameters on trial."""
+        tried = replace(self.tried, parameters=parameters)
+        return replace(self, all=(*self.all[:-1], tried))
+
+    def apart(self, name: str) -> Targets:
+        """The same kernels with directories of their own, for boots beside others."""
+        apart = (
+            replace(target, directory=target.directory / name, boots=0, seconds=0.0)
+            for target in self.all
+        )
+        return replace(self, all=tuple(apart))
+
+    def add(self, apart: Targets) -> None:
+        """Add the boots of targets that were apart, and remove their directories."""
+        for mine, its in zip(self.all, apart.all, strict=True):
+            with _ADDING:
+                mine.boots += its.boots
+                mine.seconds += its.seconds
+            shutil.rmtree(its.directory, ignore_errors=True)
+
+
 class Enough(Exception):
     """The watch has seen what it waited for."""
 
@@ -129,14 +205,14 @@ def run(
     records: Records = {}
     left = dict(programs)
     while left and (losses is None or sum(bool(r.lost) for r in records.values()) < losses):
-        found, enough = _boot(target, left, watch)
-        if not found:
+        booted, enough = _boot(target, left, watch)
+        if not booted:
             raise GuestLost(
                 "the executor began no program",
                 f"logs: {target.directory}",
                 "read the console log there",
             )
-        records |= found
+        records |= booted
         if enough:
             break
         left = {number: ops for number, ops in left.items() if number not in records}
@@ -153,7 +229,7 @@ def _boot(
     started = time.monotonic()
     if target.backwards:
         programs = dict(reversed(list(programs.items())))
-    lost, enough = _attend(_machine(target, programs), target.directory, watch)
+    lost, enough = _run_machine(_machine(target, programs), target.directory, watch)
     target.boots += 1
     target.seconds += time.monotonic() - started
     stops: Sequence[Stop] = ()
@@ -162,14 +238,14 @@ def _boot(
         stops = target.counting.take(target.directory, list(programs.values()), whole)
     records = record.read(_text(target.directory / machine.RESULTS).splitlines(), stops)
     if enough:
-        return {number: found for number, found in records.items() if not found.lost}, True
-    for found in records.values():
-        if found.lost:
-            found.lost = lost or "the executor ended"
+        return {number: seen for number, seen in records.items() if not seen.lost}, True
+    for seen in records.values():
+        if seen.lost:
+            seen.lost = lost or "the executor ended"
     return records, False
 
 
-def _attend(boot: Machine, directory: Path, watch: Watch | None) -> tuple[str, bool]:
+def _run_machine(boot: Machine, directory: Path, watch: Watch | None) -> tuple[str, bool]:
     """Run the machine: why the guest was lost, or empty, and whether the watch ended the boot."""
     try:
         outcome = machine.boot(boot, directory, _watching(directory, watch))

@@ -3,7 +3,7 @@
 
 They stand beside the other excuses of a series, in excuses.toml:
 
-    [[dearer]]
+    [[allowed_cost]]
     name = "batch of two"
     topic = "mremap"
     operations = ["move move", "move keep"]
@@ -28,16 +28,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from quire.fuzz.cost import finding, growth, watch
-from quire.fuzz.cost.finding import AT_THE_END, Dearer
+from quire.fuzz.cost import growth, watch
 from quire.fuzz.cost.growth import INSNS, Growth
+from quire.fuzz.cost.regression import Regression
 from quire.fuzz.difference.excuses import FILE
-from quire.fuzz.language.program import VERBS, Program
+from quire.fuzz.judge import AT_THE_END
+from quire.fuzz.language.program import VERBS
 from quire.host.errors import UserError
 from quire.source.series import Series
 
-# The name of an entry: [[dearer]].
-ENTRY = "dearer"
+# The name of an entry: [[allowed_cost]].
+ENTRY = "allowed_cost"
 PER = ("page", "operation")
 TEXTS = ("name", "topic", "reason")
 
@@ -56,45 +57,44 @@ class Allowance:
     percent: int = 0
     further: Mapping[str, int] = field(default_factory=dict)
 
-    def applies(self, kind: str) -> bool:
-        """Whether it is about operations of this kind (finding.kind())."""
-        return kind in self.operations or kind.partition(" ")[0] in self.operations
+    def applies(self, verb: str) -> bool:
+        """Whether it is about operations of this verb, with its word."""
+        return verb in self.operations or verb.partition(" ")[0] in self.operations
 
     def matches(self, symbol: str) -> bool:
         """Whether it is about this function."""
         return any(fnmatch.fnmatchcase(symbol, pattern) for pattern in self.symbols)
 
-    def limit(self, dearer: Dearer, pages: int) -> int:
+    def limit(self, regression: Regression) -> int:
         """How many further instructions it allows in an operation."""
-        by_count = self.insns * (pages if self.per == "page" else 1)
-        return by_count + self.percent * dearer.a.kernel // 100
+        by_count = self.insns * (regression.pages if self.per == "page" else 1)
+        return by_count + self.percent * regression.a.kernel // 100
 
-    def insns_of(self, dearer: Dearer) -> int:
+    def insns_of(self, regression: Regression) -> int:
         """How many further instructions of this operation its functions take, in sum."""
-        a, b = growth.functions(dearer.a), growth.functions(dearer.b)
+        a, b = growth.functions(regression.a), growth.functions(regression.b)
         names = [name for name in {*a, *b} if self.matches(name)]
         return sum(b.get(name, 0) - a.get(name, 0) for name in names)
 
 
 def judge(
-    allowed: Sequence[Allowance], program: Program, dearer: Dearer
-) -> tuple[Dearer | None, set[str]]:
+    allowed: Sequence[Allowance], regression: Regression
+) -> tuple[Regression | None, set[str]]:
     """What remains of a growth, None if nothing does, and the names of the entries that took part.
 
     An entry takes part if without it more would remain.
     """
-    kind, pages = finding.kind(program, dearer.step), finding.pages(program, dearer.step)
-    left: list[Growth] = list(dearer.grown)
+    left: list[Growth] = list(regression.grown)
     used: set[str] = set()
-    for each in allowed:
-        if not each.applies(kind):
+    for entry in allowed:
+        if not entry.applies(regression.verb):
             continue
-        insns = max(0, min(each.limit(dearer, pages), each.insns_of(dearer)))
-        remaining = [_less(one, insns, each.further.get(one.name, 0)) for one in left]
+        insns = max(0, min(entry.limit(regression), entry.insns_of(regression)))
+        remaining = [_less(grown, insns, entry.further.get(grown.name, 0)) for grown in left]
         if remaining != left:
-            used.add(each.name)
-        left = [one for one in remaining if one]
-    return (replace(dearer, grown=tuple(left)) if left else None), used
+            used.add(entry.name)
+        left = [grown for grown in remaining if grown]
+    return (replace(regression, grown=tuple(left)) if left else None), used
 
 
 def _less(grown: Growth, insns: int, further: int) -> Growth | None:
@@ -107,11 +107,12 @@ def applying(series: Series | None) -> list[Allowance]:
     """The entries for side b, whose tree has this series. UserError for a wrong one."""
     if not series or not series.file.with_name(FILE).is_file():
         return []
-    return [one for one in read(series.file.with_name(FILE)) if one.topic in series.topics]
+    entries = read(series.file.with_name(FILE))
+    return [entry for entry in entries if entry.topic in series.topics]
 
 
 def read(file: Path) -> list[Allowance]:
-    """The [[dearer]] entries of an excuses.toml. UserError names the entry that is wrong.
+    """The [[allowed_cost]] entries of an excuses.toml. UserError names the entry that is wrong.
 
     What is no TOML, or no known entry at all, difference/excuses.py says.
     """
@@ -183,9 +184,9 @@ def _is_kind(name: str) -> bool:
 
 def require(allowed: Sequence[Allowance], functions: Collection[str]) -> None:
     """UserError for an entry none of whose patterns matches a function of side b."""
-    for each in allowed:
-        if each.symbols and not any(each.matches(name) for name in functions):
-            raise _error(f"no function of side b is called {', '.join(each.symbols)}", each.name)
+    for entry in allowed:
+        if entry.symbols and not any(entry.matches(name) for name in functions):
+            raise _error(f"no function of side b is called {', '.join(entry.symbols)}", entry.name)
 
 
 def _error(what: str, where: str) -> UserError:

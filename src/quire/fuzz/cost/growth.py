@@ -56,7 +56,7 @@ class Growth:
 def between(a: Stop, b: Stop, watch: Watch) -> list[Growth]:
     """What grew from side a to side b beyond the margin."""
     grown = [Growth(INSNS, a.kernel, b.kernel)]
-    grown += [Growth(each.name, each.of(a), each.of(b)) for each in watch.sums]
+    grown += [Growth(total.name, total.value(a), total.value(b)) for total in watch.sums]
     return [growth for growth in grown if growth.beyond_margin]
 
 
@@ -85,15 +85,15 @@ def _middle(samples: Sequence[Stop]) -> Stop:
 
 
 def _each(samples: Sequence[Stop], choose: Callable[[Iterable[int]], int]) -> Stop:
-    named = sorted((one for one in samples if one.symbols), key=lambda one: one.kernel)
+    named = sorted((run for run in samples if run.symbols), key=lambda run: run.kernel)
     # What a run lacks, it has none of.
-    names = sorted(set().union(*(one.counts for one in samples)))
-    counts = {name: choose(one.counts.get(name, 0) for one in samples) for name in names}
+    names = sorted(set().union(*(run.counts for run in samples)))
+    counts = {name: choose(run.counts.get(name, 0) for run in samples) for name in names}
     return Stop(
         samples[0].region,
-        choose(one.insns for one in samples),
-        choose(one.user for one in samples),
-        choose(one.kernel for one in samples),
+        choose(run.insns for run in samples),
+        choose(run.user for run in samples),
+        choose(run.kernel for run in samples),
         {name: count for name, count in counts.items() if count},
         named[0].symbols if named else {},
     )
@@ -101,11 +101,11 @@ def _each(samples: Sequence[Stop], choose: Callable[[Iterable[int]], int]) -> St
 
 def functions(cost: Stop) -> dict[str, int]:
     """The instructions of each function; variants made by the compiler count as the function."""
-    found: dict[str, int] = {}
+    insns: dict[str, int] = {}
     for symbol, count in cost.symbols.items():
         name = function(symbol)
-        found[name] = found.get(name, 0) + count.insns
-    return found
+        insns[name] = insns.get(name, 0) + count.insns
+    return insns
 
 
 def symbols(a: Stop, b: Stop) -> list[tuple[str, int]]:

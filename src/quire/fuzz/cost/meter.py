@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Two sides whose boots count what each operation costs."""
+"""How the boots of both sides count what each operation costs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from pathlib import Path
 
 from quire.boot import counter, counts, machine, qemu, stops
@@ -14,8 +13,7 @@ from quire.boot.stops import Stop
 from quire.fuzz.cost import watch
 from quire.fuzz.cost.watch import Watch
 from quire.fuzz.language.program import Program
-from quire.fuzz.runner import Counting, Records, Target
-from quire.fuzz.triage import Pair
+from quire.fuzz.runner import Counting, Targets
 from quire.host.errors import GuestLost
 from quire.session import Session
 
@@ -27,49 +25,20 @@ _HANG = re.compile(r"^x hang ", re.M)
 # instructions to make new random numbers.
 PARAMETERS = ("randomize_kstack_offset=off",)
 
-
 # The plugin's complaint about a region that is open when QEMU ends (counter/regions.c).
 OPEN = "was started and never stopped"
 
 
-@dataclass(frozen=True)
-class Meter:
-    """A pair of sides that count, and what is watched on them."""
-
-    pair: Pair
-    watch: Watch
-
-    def run(
-        self, programs: Mapping[int, Program], *, detail: bool = False
-    ) -> tuple[Records, Records]:
-        """The records of both sides, with costs; with `detail` these have symbols."""
-        for side in (self.pair.a, self.pair.b):
-            set_detail(side, on=detail)
-        try:
-            return self.pair.run(programs)
-        finally:
-            for side in (self.pair.a, self.pair.b):
-                set_detail(side, on=False)
-
-
-def set_detail(target: Target, *, on: bool) -> None:
-    """Whether the next boots of a side count by symbol."""
-    if target.counting:
-        target.counting = replace(target.counting, detail=on)
-
-
-def of(session: Session, pair: Pair) -> Meter:
-    """Let both sides, and the control if there is one, count.
+def prepare(session: Session, targets: Targets) -> Watch:
+    """Let both sides count. The result is what is watched on them.
 
     BuildFailed if the plugin does not build, UserError if a watched function is missing.
     """
-    found = qemu.of(pair.b.kernel.arch)
-    plugin = counter.build(session.cache, session.project.counter, found)
-    watched = watch.of(pair.a.kernel, pair.b.kernel)
-    for side in (pair.a, pair.b, pair.control):
-        if side:
-            side.counting = counting(plugin, watched)
-    return Meter(pair, watched)
+    plugin = counter.build(session.cache, session.project.counter, qemu.of(targets.arch))
+    watched = watch.on_kernels(targets.all[0].kernel, targets.tried.kernel)
+    for target in targets.all:
+        target.counting = counting(plugin, watched)
+    return watched
 
 
 def counting(plugin: Plugin, watched: Watch) -> Counting:
@@ -89,16 +58,16 @@ def take(directory: Path, _programs: Sequence[Program], whole: bool) -> Sequence
     # A guest that is lost within an operation leaves the region open; the stream has the others.
     if whole or not file.read_text().rstrip().endswith(OPEN):
         counts.read(file)
-    found = stops.read(directory / machine.STOPS)
+    counted = stops.read(directory / machine.STOPS)
     text = (directory / machine.RESULTS).read_text(errors="replace")
     named = _STOP.findall(text)
     executed = int(named[-1]) + 1 if named else 0
     # An operation that hangs is stopped, but has no number; nor has one with which the guest ends.
     unnamed = len(_HANG.findall(text))
-    if executed > len(found) or (whole and executed + unnamed < len(found)):
+    if executed > len(counted) or (whole and executed + unnamed < len(counted)):
         raise GuestLost(
             "the plugin and the executor counted different numbers of operations",
-            f"{directory}: {len(found)} and {executed}",
+            f"{directory}: {len(counted)} and {executed}",
             "build plugin, guest and lab from one checkout",
         )
-    return found
+    return counted

@@ -44,7 +44,7 @@ class Sum:
         """The functions of all kernels."""
         return {*self.functions}.union(*self.only.values())
 
-    def of(self, cost: Stop) -> int:
+    def value(self, cost: Stop) -> int:
         """The sum in an operation."""
         return sum(cost.counts.get(name, 0) for name in (*self.counts, *self.functions))
 
@@ -63,7 +63,7 @@ class Watch:
     @property
     def symbols(self) -> tuple[str, ...]:
         """All of them."""
-        return tuple(sorted({symbol for each in self.sums for symbol in each.functions}))
+        return tuple(sorted({symbol for total in self.sums for symbol in total.functions}))
 
 
 @cache
@@ -93,7 +93,7 @@ def _sum(entry: dict[str, Any]) -> Sum:
     return made
 
 
-def of(a: Kernel, b: Kernel, file: Path = FILE) -> Watch:
+def on_kernels(a: Kernel, b: Kernel, file: Path = FILE) -> Watch:
     """What is watched on two kernels.
 
     UserError for a function that kernels of this line should have and neither side has.
@@ -104,30 +104,30 @@ def of(a: Kernel, b: Kernel, file: Path = FILE) -> Watch:
     line, arch = b.tree.base.version.line, b.arch.name
     made: list[Sum] = []
     left_out: list[str] = []
-    for each in sums:
-        expected = each.expected(line, arch) if line in lines else set()
+    for total in sums:
+        expected = total.expected(line, arch) if line in lines else set()
         missing = sorted(expected - either)
         if missing:
             raise UserError(
-                f"no function {', '.join(missing)}, which is watched as {each.name!r}",
+                f"no function {', '.join(missing)}, which is watched as {total.name!r}",
                 f"{a.system_map}\n{b.system_map}",
-                f"it was renamed or is inlined now: mend {file}",
+                f"it was renamed or is inlined now: correct {file}",
             )
-        wanted = expected or each.everything
+        wanted = expected or total.everything
         left_out += sorted(wanted - both)
-        variants = {symbol for one in symbols for name in wanted & both for symbol in one[name]}
-        if each.counts or variants:
-            made.append(Sum(each.name, each.counts, tuple(sorted(variants))))
+        variants = {symbol for known in symbols for name in wanted & both for symbol in known[name]}
+        if total.counts or variants:
+            made.append(Sum(total.name, total.counts, tuple(sorted(variants))))
     return Watch(tuple(made), tuple(left_out))
 
 
 def functions(kernel: Kernel) -> dict[str, list[str]]:
     """The kernel's functions, each with the symbols that are variants of it."""
     process.needs_results("what is watched depends on the symbols of the kernels")
-    found: dict[str, list[str]] = {}
+    variants: dict[str, list[str]] = {}
     for symbol in _SYMBOL.findall(kernel.system_map.read_text()):
-        found.setdefault(function(symbol), []).append(symbol)
-    return found
+        variants.setdefault(function(symbol), []).append(symbol)
+    return variants
 
 
 def function(symbol: str) -> str:

@@ -11,8 +11,7 @@ from quire.boot.stops import Stop
 from quire.fuzz.coverage import counting
 from quire.fuzz.language import program
 from quire.fuzz.language.program import Program
-from quire.fuzz.runner import Counting
-from quire.fuzz.triage import Pair
+from quire.fuzz.runner import Counting, Targets
 from quire.host.console import console
 from quire.session import Session
 from quire.source.series import Series
@@ -27,17 +26,16 @@ class Guide:
     Raises what counting.prepare() raises, and BuildFailed if the plugin does not build.
     """
 
-    def __init__(self, session: Session, pair: Pair, series: Series, output: Path) -> None:
+    def __init__(self, session: Session, targets: Targets, series: Series, output: Path) -> None:
         self.pool: list[Program] = []
         self.output = output
-        target, trees = pair.b, (pair.a.kernel.tree.path, pair.b.kernel.tree.path)
+        target, trees = targets.tried, [side.kernel.tree.path for side in targets.all]
         files = sorted({file for patch in series.patches for file in patch.files()})
         sources = [file for file in files if file.endswith(".c")]
         names = counting.touched(series)
         self.coverage, symbols = counting.prepare(target.kernel, names, sources, output)
-        self.coverage.added = counting.added(*trees, files)
-        found = qemu.of(target.kernel.arch)
-        plugin = counter.build(session.cache, session.project.counter, found)
+        self.coverage.added = counting.added(trees[0], trees[1], files)
+        plugin = counter.build(session.cache, session.project.counter, qemu.of(targets.arch))
         target.counting = Counting(plugin, "cover", self._take, symbols)
 
     def _take(self, directory: Path, programs: Sequence[Program], whole: bool) -> Sequence[Stop]:

@@ -12,7 +12,7 @@ series file, which rules it needs:
 A rule applies when the series in use has that topic. Without the file, and without a series, only
 the rules in OWN apply: they hold for any two kernels.
 
-The file may also have [[dearer]] entries, about costs: ../cost/allowed.py.
+The file may also have [[allowed_cost]] entries, about costs: ../cost/allowed.py.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FILE = "excuses.toml"
 # The name of an entry: [[excuse]].
 ENTRY = "excuse"
 # Entries that another reads.
-OTHERS = ("dearer",)
+OTHERS = ("allowed_cost",)
 FIELDS = ("name", "topic", "reason")
 
 

@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Judge a record: follow its program in the model, and compare each step with what was seen."""
+"""The judge of promises: one kernel must keep what user space was promised.
+
+A record is judged by following its program in the model, and comparing each step with what was
+seen.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from quire.fuzz import runner
+from quire.fuzz.judge import AT_THE_END, Description, Faults, Finding, Judge, Tally, Words
 from quire.fuzz.language.program import Op, Program, Range
 from quire.fuzz.language.record import Record, Step, steps
 from quire.fuzz.promise import accesses, checks, effects, errors, fresh, rules, settle, state
@@ -13,11 +20,12 @@ from quire.fuzz.promise.accesses import Seen
 from quire.fuzz.promise.memory import Memory, Place, Process, places
 from quire.fuzz.promise.rules import Rule
 from quire.fuzz.promise.state import Mapped
+from quire.fuzz.runner import Runs, Targets
 
 WRITES = frozenset({"write", "same", "word"})
 # Nothing is observed after these.
 SETTINGS = frozenset({"folio", "smart", "warm", "fail"})
-AT_THE_END = {"r": "read all", "w": "write all"}
+SOFT_DIRTY = "CONFIG_MEM_SOFT_DIRTY"
 
 
 @dataclass(frozen=True)
@@ -48,6 +56,147 @@ class Broken:
         return (
             f"{self.rule.name}: {where}: {self.seen}" if where else f"{self.rule.name}: {self.seen}"
         )
+
+
+@dataclass(frozen=True)
+class Breach:
+    """What a record breaks in its first step that breaks anything."""
+
+    broken: tuple[Broken, ...]
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """The rule and the operation of the first."""
+        return self.broken[0].kind
+
+    @property
+    def step(self) -> str:
+        """The step."""
+        return self.broken[0].step
+
+    @property
+    def text(self) -> str:
+        """The first one."""
+        return self.broken[0].text
+
+    @property
+    def promises(self) -> Iterator[str]:
+        """For each broken rule what was promised, where, and what was seen."""
+        for rule in dict.fromkeys(broken.rule for broken in self.broken):
+            yield from (rule.name, f"  promised: {rule.promise}", f"  source: {rule.source}")
+            yield from (f"  seen: {broken.text}" for broken in self.broken if broken.rule is rule)
+
+
+@dataclass
+class PromiseJudge(Judge[Breach]):
+    """Judges the records of one kernel. `known`: rules that some programs are known to break."""
+
+    targets: Targets
+    known: Mapping[int, str] = field(default_factory=dict)
+    tally: Tally[Breach] = field(default_factory=Tally)
+    # How many programs broke what they are known to break.
+    expected: int = 0
+
+    noisy = False
+    words = Words(
+        finding="broken",
+        file="promises",
+        does="breaks a promise",
+        bug="bug",
+        bugs="seeded bugs, one kernel",
+        shows="the broken promise",
+        missed={"broken": None},
+    )
+
+    def judge(self, programs: Mapping[int, Program], runs: Runs) -> Faults[Breach]:
+        """The programs that break a promise which they are not known to break."""
+        breaches = self._breaches(programs, runs)
+        suspects = [(n, one) for n, one in breaches.items() if one.kind[0] != self.known.get(n)]
+        self.tally.programs += len(runs[0])
+        self.tally.suspects += len(suspects)
+        self.expected += len(breaches) - len(suspects)
+        return suspects
+
+    def confirm(
+        self, programs: Mapping[int, Program], suspects: Faults[Breach], runs: Runs
+    ) -> Iterator[tuple[int, Breach]]:
+        """Those that break the same in another boot, in another order."""
+        if not suspects:
+            return
+        chosen = {number: programs[number] for number, _ in reversed(suspects)}
+        again = self._breaches(chosen, self.targets.run(chosen))
+        for number, fault in suspects:
+            broken = again[number].broken if number in again else ()
+            same = tuple(each for each in broken if each.kind == fault.kind)
+            if same:
+                yield number, Breach(same)
+            else:
+                self.tally.unstable[number] = programs[number], fault.text
+
+    def again(
+        self, programs: Mapping[int, Program], fault: Breach, *, last: bool = False
+    ) -> tuple[Mapping[int, Breach], Runs]:
+        """Those whose first broken promise is of the same kind."""
+        runs = self.targets.run(programs, losses=1)
+        breaches = self._breaches(programs, runs)
+        return {n: breach for n, breach in breaches.items() if breach.kind == fault.kind}, runs
+
+    def _breaches(self, programs: Mapping[int, Program], runs: Runs) -> dict[int, Breach]:
+        kernel = self.targets.tried.kernel
+        soft_dirty, swapping = kernel.enables(SOFT_DIRTY), self.targets.tried.swap != runner.NONE
+        broken = {
+            number: judge(programs[number], record, soft_dirty=soft_dirty, swapping=swapping)
+            for number, record in runs[0].items()
+        }
+        return {number: Breach(tuple(each)) for number, each in broken.items() if each}
+
+    def describe(self, finding: Finding[Breach]) -> Description:
+        """The promises."""
+        fault, rule = finding.fault, finding.fault.broken[0].rule
+        about = f"promised: {rule.promise} ({rule.source})"
+        details = [
+            {
+                "rule": broken.rule.name,
+                "promise": broken.rule.promise,
+                "source": broken.rule.source,
+                "operation": broken.verb,
+                "seen": broken.seen,
+            }
+            for broken in fault.broken
+        ]
+        row = {"broken": fault.text}
+        return Description((fault.text, about), about, fault.promises, {"broken": details}, row)
+
+    def summary(self, seconds: float) -> str:
+        """How many programs broke a promise, again, and as is known."""
+        tally = self.tally
+        return (
+            f"{self.targets.arch.name}: {tally.programs} programs on {self.targets.labels[0]} in "
+            f"{seconds:.0f} s, {self.targets.rate(tally.programs):.0f} a minute; {tally.suspects} "
+            f"broke a promise, {len(tally.unstable)} of them not again; "
+        ) + (f"{self.expected} broke what is known; " if self.expected else "")
+
+    def notes(self) -> Iterator[str]:
+        """What did not break again, and what was not shrunk."""
+        for number, (_, text) in self.tally.unstable.items():
+            yield f"  not again: program {number}: {text}"
+        shrunk = {finding.kind for finding in self.tally.findings}
+        for kind, count in self.tally.kinds.most_common():
+            if kind not in shrunk:
+                yield f"not shrunk: ×{count} {', '.join(kind)}"
+
+    def figures(self) -> dict[str, Any]:
+        """The same, and all that was confirmed."""
+        tally = self.tally
+        return {
+            "kernel": self.targets.labels[0],
+            "programs": tally.programs,
+            "suspects": tally.suspects,
+            "known": self.expected,
+            "unstable": {number: text for number, (_, text) in tally.unstable.items()},
+            "confirmed": {number: fault.text for number, fault in tally.confirmed},
+            "kinds": [[*kind, count] for kind, count in tally.kinds.most_common()],
+        }
 
 
 def judge(

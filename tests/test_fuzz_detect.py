@@ -5,17 +5,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
 from fuzz_records import applying, fake_run, side
 from known import ARM64
 
-from quire.fuzz import detection, report, runner
-from quire.fuzz.detection import Search
+from quire.fuzz import detect, report, runner
+from quire.fuzz.detect import Search
+from quire.fuzz.difference.judge import DifferenceJudge, Differs
 from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
-from quire.fuzz.runner import Target, Watch
+from quire.fuzz.programs import Programs
+from quire.fuzz.runner import Target, Targets, Watch
 from quire.host.cache import Cache
 from quire.host.progress import Progress
 from quire.test.seeded import Bug
@@ -23,23 +26,19 @@ from quire.test.seeded import Bug
 LOSE, HIDE, ODD = (Bug(name, "", "", ("arm64",), ("a.b",)) for name in ("lose", "hide", "odd"))
 
 
-def search(directory: Path, limit: int) -> Search:
-    a, control = (side(directory, has_series=has) for has in (False, True))
-    return Search(Cache(directory / "build"), a, control, 1, limit, excuses=applying())
+def search(directory: Path, limit: int) -> Search[Differs]:
+    targets = Targets(tuple(side(directory, has_series=has) for has in (False, True)))
+    make = partial(DifferenceJudge, excuses=applying())
+    return Search(make, targets, Programs(limit), Cache(directory / "build"), pages=False)
 
 
 def test_bugs_are_found_missed_or_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(runner, "run", fake_run)
-    results = detection.look_for_all(
-        search(tmp_path, 300),
-        side(tmp_path, has_series=True),
-        [LOSE, HIDE, ODD],
-        {"odd": "as before"},
-        tmp_path / "out",
-        Progress(),
-    )
+    searched = search(tmp_path, 300)
+    bugs, left_out = [LOSE, HIDE, ODD], {"odd": "as before"}
+    results = detect.look_for_all(searched, bugs, left_out, tmp_path / "out", Progress())
     lose, hide, odd = results
     assert lose.finding
     assert [op.verb for op in lose.finding.program] == ["move"]
@@ -50,10 +49,10 @@ def test_bugs_are_found_missed_or_left_out(
     said = capsys.readouterr().err
     assert "hide: missed in 300 programs" in said
     assert "odd: not looked for: as before" in said
-    report.show_bugs(ARM64, results, as_json=True)
+    report.show_bugs(ARM64, searched.make(searched.targets), results, as_json=True)
     rows = json.loads(capsys.readouterr().out)["bugs"]
     assert [row["operations"] for row in rows] == [1, None, None]
-    report.show_bugs(ARM64, results, as_json=False)
+    report.show_bugs(ARM64, searched.make(searched.targets), results, as_json=False)
     assert "as before" in capsys.readouterr().out
 
 
@@ -71,6 +70,6 @@ def test_records_without_a_bug_are_kept(tmp_path: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(runner, "run", counted)
     for _ in range(3):
-        detection.look_for(search(tmp_path, 20), side(tmp_path, has_series=True), HIDE)
+        detect.look_for(search(tmp_path, 20), HIDE)
     assert runs.count("stock") == runs.count("patched") == 1
     assert runs.count("patched quire_bug=hide") == 3

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The judge of costs: no operation may cost side b more, but for what the series means.
+
+An interrupt, a kernel thread, a batch that happens to be full: noise adds to some operation of some
+boot. So an operation counts by the least of several runs, in other boots and in other orders, and
+both sides run equally often. Their medians must agree with it (growth.py).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from quire.boot.stops import Stop
+from quire.fuzz.cost import allowed, growth, regression
+from quire.fuzz.cost.allowed import Allowance
+from quire.fuzz.cost.regression import SHOWN, Regression
+from quire.fuzz.cost.watch import Watch
+from quire.fuzz.judge import Description, Faults, Finding, Judge, Tally, Words
+from quire.fuzz.language.program import Program
+from quire.fuzz.runner import Runs, Targets
+
+# Runs of a suspect in a boot, for each of the boots that confirm it. The first boot drops most.
+CONFIRM = (1, 2, 4, 8)
+# Runs of each candidate while a program shrinks, the next if the last says yes; and of the
+# program at the end.
+SHRINK, LAST = (1, 1, 1), 6
+
+# By program and step: what it cost in each run on side a, and on side b.
+Costs = dict[tuple[int, str], tuple[list[Stop], list[Stop]]]
+
+
+@dataclass
+class CostJudge(Judge[Regression]):
+    """Compares costs on two sides that count.
+
+    `watch` is what counts besides instructions, `allowed` are the costs that the series means.
+    """
+
+    targets: Targets
+    watch: Watch
+    allowed: Sequence[Allowance] = ()
+    tally: Tally[Regression] = field(default_factory=Tally)
+    # Operations that were compared, and those that cost more each time, allowed or not.
+    operations: int = 0
+    repeated: int = 0
+    # Programs that run in between, so that a program does not always follow itself.
+    fillers: list[Program] = field(default_factory=list)
+
+    noisy = True
+    words = Words(
+        finding="regression",
+        file="costs",
+        does="costs more",
+        bug="regression",
+        bugs="seeded costs",
+        shows="what grew",
+        missed={"grown": None, "functions": {}},
+        listing="regressions",
+        listed="operations cost more",
+    )
+
+    def judge(self, programs: Mapping[int, Program], runs: Runs) -> Faults[Regression]:
+        """The operations that cost more.
+
+        A program that makes an allocation fail says nothing: the two sides count them differently.
+        """
+        programs = {n: ops for n, ops in programs.items() if all(op.verb != "fail" for op in ops)}
+        costs = gather({number: number for number in programs}, runs)
+        suspects = self._grown(programs, costs)
+        numbers = {number for number, _ in suspects}
+        self.operations += len(costs)
+        self.tally.suspects += len(numbers)
+        self.fillers = [
+            ops for number, ops in programs.items() if number not in numbers and fit(number, runs)
+        ]
+        return suspects
+
+    def confirm(
+        self, programs: Mapping[int, Program], suspects: Faults[Regression], runs: Runs
+    ) -> Iterator[tuple[int, Regression]]:
+        """Those that cost more by the least of all runs, and more so than allowed."""
+        costs = gather({number: number for number, _ in suspects}, runs)
+        for stage, times in enumerate(CONFIRM):
+            if not suspects:
+                return
+            chosen = {number: programs[number] for number, _ in suspects}
+            again, _ = self._repeat(chosen, times, stage, detail=stage == len(CONFIRM) - 1)
+            # An operation that was not alike in each run says nothing.
+            keys = ((number, each.step) for number, each in suspects)
+            costs = {
+                key: (costs[key][0] + again[key][0], costs[key][1] + again[key][1])
+                for key in keys
+                if key in again and len(again[key][0]) == times
+            }
+            suspects = self._grown(programs, costs)
+        self.repeated += len(suspects)
+        for number, each in suspects:
+            left, used = allowed.judge(self.allowed, each)
+            self.tally.excused.update(used)
+            if left:
+                yield number, left
+
+    def again(
+        self, programs: Mapping[int, Program], fault: Regression, *, last: bool = False
+    ) -> tuple[Mapping[int, Regression], Runs]:
+        """Those of which an operation of that verb keeps most of the growth."""
+        showing: dict[int, Regression] = {}
+        runs: Runs = ()
+        for times in (LAST,) if last else SHRINK:
+            if programs:
+                # Only what is allowed, and the report, need symbols; they take most of the time.
+                costs, runs = self._repeat(
+                    programs, times, times, detail=last or bool(self.allowed)
+                )
+                costs = {key: each for key, each in costs.items() if len(each[0]) == times}
+                showing = {}
+                for number, each in self._grown(programs, costs):
+                    left, _ = allowed.judge(self.allowed, each)
+                    if left and left.verb == fault.verb and left.keeps(fault):
+                        showing.setdefault(number, left)
+                programs = {number: programs[number] for number in showing}
+        return showing, runs
+
+    def repeat(self, programs: Mapping[int, Program]) -> Costs:
+        """The costs of several runs of each program, in one boot, in another order each time."""
+        return self._repeat(programs, LAST, LAST, detail=True)[0]
+
+    def _grown(self, programs: Mapping[int, Program], costs: Costs) -> Faults[Regression]:
+        """The operations whose least cost grew, and their median."""
+        suspects = []
+        for (number, step), (left, right) in costs.items():
+            grown = growth.compare(left, right, self.watch)
+            if grown:
+                op = regression.operation(programs[number], step)
+                a, b = growth.least(left), growth.least(right)
+                suspects.append((number, Regression(step, op, a, b, tuple(grown))))
+        return suspects
+
+    def _repeat(
+        self, programs: Mapping[int, Program], times: int, seed: int, *, detail: bool
+    ) -> tuple[Costs, Runs]:
+        """What the operations cost, in runs that were alike, and the records of the first."""
+        mixed: list[Program] = []
+        origin: dict[int, int] = {}
+        for run in range(times):
+            shuffled = random.Random(seed * 100 + run)
+            order = list(programs)
+            shuffled.shuffle(order)
+            for number in order:
+                if self.fillers:
+                    mixed.append(shuffled.choice(self.fillers))
+                origin[len(mixed)] = number
+                mixed.append(programs[number])
+        try:
+            self._count_by_symbol(yes=detail)
+            runs = self.targets.run(dict(enumerate(mixed)))
+        finally:
+            self._count_by_symbol(yes=False)
+        first = {number: at for at, number in reversed(origin.items())}
+        firsts = ({n: run[at] for n, at in first.items() if at in run} for run in runs)
+        return gather(origin, runs), tuple(firsts)
+
+    def _count_by_symbol(self, *, yes: bool) -> None:
+        for target in self.targets.all:
+            if target.counting:
+                target.counting = replace(target.counting, detail=yes)
+
+    def describe(self, finding: Finding[Regression]) -> Description:
+        """The costs, function by function."""
+        fault = finding.fault
+        return Description(
+            (fault.text, *fault.functions),
+            ", ".join(fault.functions),
+            (fault.text, "", *fault.table()),
+            {
+                "step": fault.step,
+                "operation": fault.verb,
+                "programs": self.tally.kinds[finding.kind],
+                "grown": {each.name: [each.a, each.b] for each in fault.grown},
+                "functions": dict(fault.symbols[: 3 * SHOWN]),
+            },
+            {"grown": fault.text, "functions": dict(fault.symbols[:SHOWN])},
+        )
+
+    def summary(self, seconds: float) -> str:
+        """How many operations cost more, at first and again."""
+        return (
+            f"costs: {self.operations} operations compared, in {self.tally.suspects} programs one "
+            f"cost more at first, {self.repeated} operations again and again; "
+        )
+
+    def notes(self) -> Iterator[str]:
+        """What the series means, and what was not watched."""
+        for entry in self.allowed:
+            number = self.tally.excused[entry.name]
+            word = f"meant in {number} operations" if number else "no operation needed the entry"
+            yield f"  {word}: {entry.name} ({entry.reason})"
+        for name in self.watch.left_out:
+            yield f"  not watched, as not both kernels have it: {name}"
+
+    def figures(self) -> dict[str, Any]:
+        """The same."""
+        return {
+            "operations": self.operations,
+            "suspects": self.tally.suspects,
+            "confirmed": self.repeated,
+            "allowed": {entry.name: self.tally.excused[entry.name] for entry in self.allowed},
+            "not watched": list(self.watch.left_out),
+        }
+
+
+def fit(number: int, runs: Runs) -> bool:
+    """Whether a program's costs say anything: it ran on both sides without trouble."""
+    return all(number in records and not records[number].trouble for records in runs)
+
+
+def gather(origin: Mapping[int, int], runs: Runs) -> Costs:
+    """The costs of all operations that ran alike, by the programs' original numbers."""
+    costs: Costs = {}
+    for number, original in origin.items():
+        if fit(number, runs):
+            a, b = (records[number] for records in runs)
+            for step in growth.alike(a, b):
+                left, right = costs.setdefault((original, step), ([], []))
+                left.append(a.costs[step])
+                right.append(b.costs[step])
+    return costs

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Looking for seeded bugs: after how many programs a judge finds each, and how far it shrinks.
+
+The kernel on trial has all bugs and a parameter that selects one. What it shows without the
+parameter is not the bug's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Generic
+
+from quire.fuzz import finding, hunt, runner
+from quire.fuzz.cost.regression import Regression
+from quire.fuzz.judge import F, Faults, Finding, Judge
+from quire.fuzz.language import program, record
+from quire.fuzz.language.program import Program
+from quire.fuzz.language.record import Record
+from quire.fuzz.programs import Programs
+from quire.fuzz.runner import Records, Runs, Target, Targets
+from quire.host.cache import Cache, digest
+from quire.host.progress import Progress
+from quire.test.seeded import PARAMETER, Bug
+
+# Programs a boot, and of a judge whose confirmation takes many boots. The boot ends with the first
+# program that shows the bug.
+BATCH, NOISY_BATCH = 250, 50
+# The first time that a bug loses the guest is enough to find it.
+LOSSES = 1
+
+
+@dataclass(frozen=True)
+class Detection:
+    """One bug: the number of programs that ran, and the shrunk finding if one showed it."""
+
+    bug: Bug
+    programs: int
+    finding: Finding[Any] | None = None
+    # Why no program looked for it.
+    reason: str = ""
+
+    @property
+    def missed(self) -> bool:
+        """Whether programs looked for it and did not find it."""
+        return not self.finding and not self.reason
+
+    @property
+    def outcome(self) -> str:
+        """What came of the search, in a line."""
+        if self.reason:
+            return f"not looked for: {self.reason}"
+        if not self.finding:
+            return f"missed in {self.programs} programs"
+        text = f"{len(self.finding.program)} operations: {self.finding.fault.text}"
+        return f"{self.programs} programs, {text}"
+
+
+@dataclass
+class Search(Generic[F]):
+    """The programs that look for bugs, the same for each; those given are a boot of their own.
+
+    `make` makes the judge. `pages`: shrink in pages, too. Without `shrinks`, the first program that
+    shows a bug is neither repeated nor shrunk.
+    """
+
+    make: Callable[[Targets], Judge[F]]
+    targets: Targets
+    programs: Programs
+    cache: Cache
+    pages: bool = True
+    shrinks: bool = True
+    # By the first of a boot: its programs, and their records without a bug.
+    _boots: dict[int, tuple[dict[int, Program], Runs]] = field(default_factory=dict)
+
+    def boots(self) -> Iterator[tuple[dict[int, Program], Runs]]:
+        """The programs in order, a boot's worth at a time, but for those that show a fault anyway.
+
+        With their records without a bug; where there is noise, only those of side a.
+        """
+        judge = self.make(self.targets)
+        given = len(self.programs.given)
+        size, end = NOISY_BATCH if judge.noisy else BATCH, given + self.programs.count
+        generated = [range(at, min(at + size, end)) for at in range(given, end, size)]
+        for numbers in [range(given), *generated] if given else generated:
+            if numbers.start not in self._boots:
+                programs = {number: self.programs.program(number) for number in numbers}
+                if judge.noisy:
+                    runs = replace(self.targets, all=self.targets.all[:-1]).run(programs)
+                else:
+                    runs = self.targets.each(partial(kept, self.cache, programs))
+                    odd = dict(judge.judge(programs, runs))
+                    programs = {n: ops for n, ops in programs.items() if n not in odd}
+                self._boots[numbers.start] = programs, runs
+            yield self._boots[numbers.start]
+
+
+def kept(cache: Cache, programs: Mapping[int, Program], target: Target) -> Records:
+    """The programs' records on a kernel, from the cache if they ran there before."""
+    texts = [program.text(ops) for ops in programs.values()]
+    kernel = target.kernel
+    words = (*target.init, *target.parameters)
+    key = digest(kernel.image_sha256, target.guest.sha256, *words, list(programs), texts)
+    directory = cache.make(
+        "records", key, lambda new: record.write(new / "records", runner.run(target, programs))
+    )
+    return record.read((directory / "records").read_text().splitlines())
+
+
+def look_for_all(
+    search: Search[F],
+    bugs: Sequence[Bug],
+    left_out: Mapping[str, str],
+    output: Path,
+    progress: Progress,
+) -> list[Detection]:
+    """Look for the bugs in turn, but for those left out, which have a reason.
+
+    Each result is reported, and its finding written, at once: all bugs together take hours.
+    """
+    results = []
+    judge = search.make(search.targets)
+    with progress.stage(f"{search.targets.arch.name} {judge.words.bugs}", len(bugs)):
+        for number, bug in enumerate(bugs, 1):
+            reason = left_out.get(bug.name, "")
+            result = Detection(bug, 0, reason=reason) if reason else look_for(search, bug)
+            results.append(result)
+            progress.at(number, bug.name)
+            progress.say(f"{bug.name}: {result.outcome}")
+            if result.finding:
+                finding.write(judge, result.finding, output / bug.name)
+    return results
+
+
+def look_for(search: Search[F], bug: Bug) -> Detection:
+    """Look for one bug: the first program that shows it each time, and nothing without the bug."""
+    judge = search.make(search.targets.with_parameters(f"{PARAMETER}={bug.name}"))
+    for programs, runs in search.boots():
+        left = programs
+        while left:
+            # The other side's records are the same with every bug.
+            others = runs[: len(search.targets.all) - 1]
+            records = _until_one_shows(judge, left, others)
+            suspects = judge.judge(left, (*others, records))
+            for shrunk in _shrunk(search, judge, bug, left, suspects, (*others, records)):
+                return Detection(bug, shrunk.number + 1, shrunk)
+            left = {number: ops for number, ops in left.items() if number > max(records)}
+    return Detection(bug, len(search.programs.given) + search.programs.count)
+
+
+def _until_one_shows(judge: Judge[F], programs: Mapping[int, Program], others: Runs) -> Records:
+    """The records on the kernel on trial, up to the first program that shows a fault."""
+
+    def shows(number: int, seen: Record) -> bool:
+        return bool(judge.judge({number: programs[number]}, (*others, {number: seen})))
+
+    return runner.run(judge.targets.tried, programs, LOSSES, None if judge.noisy else shows)
+
+
+def _shrunk(
+    search: Search[F],
+    judge: Judge[F],
+    bug: Bug,
+    programs: Mapping[int, Program],
+    suspects: Faults[F],
+    runs: Runs,
+) -> Iterator[Finding[F]]:
+    """The suspects that are the bug's, shrunk."""
+    if not search.shrinks:
+        for number, fault in suspects:
+            records, ops = tuple(run[number] for run in runs), programs[number]
+            yield Finding(number, ops, ops, fault, fault.kind, records, judge.targets.labels)
+    for number, fault in judge.confirm(programs, suspects, runs) if search.shrinks else ():
+        # The table of regressions names the operations that cost more.
+        if isinstance(fault, Regression) and fault.verb.partition(" ")[0] not in bug.cases:
+            continue
+        shrunk = hunt.shrink(judge, number, programs[number], fault, pages=search.pages)
+        without_bug = search.make(search.targets)
+        if shrunk and not without_bug.again({number: shrunk.program}, shrunk.fault)[0]:
+            yield shrunk

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The judge of differences: both sides must see the same, but for what the series means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from quire.fuzz.difference.compare import comparable, compare
+from quire.fuzz.difference.excuses import NONE, Excuses
+from quire.fuzz.judge import Description, Faults, Finding, Judge, Tally, Words
+from quire.fuzz.language.program import Program
+from quire.fuzz.language.record import Record
+from quire.fuzz.runner import Runs, Targets
+
+
+@dataclass(frozen=True)
+class Differs:
+    """The differences between two records that no excuse covers."""
+
+    differences: tuple[str, ...]
+    kind = ()
+    step = ""
+
+    @property
+    def text(self) -> str:
+        """The first one."""
+        return self.differences[0]
+
+
+@dataclass
+class DifferenceJudge(Judge[Differs]):
+    """Side b has what is tried, side a is what it must agree with but for the excuses."""
+
+    targets: Targets
+    excuses: Excuses = NONE
+    tally: Tally[Differs] = field(default_factory=Tally)
+
+    noisy = False
+    words = Words(
+        finding="finding",
+        file="differences",
+        does="differs",
+        bug="bug",
+        bugs="seeded bugs",
+        shows="the first difference",
+        missed={"difference": None},
+    )
+
+    def judge(self, programs: Mapping[int, Program], runs: Runs) -> Faults[Differs]:
+        """The programs whose records differ without an excuse, where they can be compared."""
+        a, b = runs
+        suspects = []
+        for number, ops in programs.items():
+            if number not in a or number not in b:
+                continue
+            verdict = compare(ops, a[number], b[number], self.excuses)
+            self.tally.programs += 1
+            self.tally.excused.update(verdict.excused.keys())
+            if a[number].trouble:
+                self.tally.troubled[number] = ops, a[number].trouble
+            if verdict.differences and comparable(a[number], b[number]):
+                suspects.append((number, Differs(tuple(verdict.differences))))
+        self.tally.suspects += len(suspects)
+        return suspects
+
+    def confirm(
+        self, programs: Mapping[int, Program], suspects: Faults[Differs], runs: Runs
+    ) -> Iterator[tuple[int, Differs]]:
+        """Those that differ again, in another order, and whose record on side a repeats."""
+        if not suspects:
+            return
+        a, b = self.targets.run({n: programs[n] for n, _ in reversed(suspects)})
+        for number, fault in suspects:
+            before, left, right = runs[0][number], a[number], b[number]
+            if not _alike(left, before):
+                before, left, right = (_without_age(seen) for seen in (before, left, right))
+            if not _alike(left, before):
+                self.tally.unstable[number] = programs[number], fault.text
+                continue
+            verdict = compare(programs[number], left, right, self.excuses)
+            if verdict.differences:
+                yield number, Differs(tuple(verdict.differences))
+
+    def again(
+        self, programs: Mapping[int, Program], fault: Differs, *, last: bool = False
+    ) -> tuple[Mapping[int, Differs], Runs]:
+        """Any difference will do. A program that loses side b's guest differs."""
+        runs = self.targets.run(programs, losses=1)
+        return dict(replace(self, tally=Tally()).judge(programs, runs)), runs
+
+    def describe(self, finding: Finding[Differs]) -> Description:
+        """The differences."""
+        lines = finding.fault.differences
+        row = {"difference": finding.fault.text}
+        return Description(lines[:3], "", lines, {"differences": lines}, row)
+
+    def summary(self, seconds: float) -> str:
+        """How many programs differed, and how many of these say nothing."""
+        (a, b), tally = self.targets.labels, self.tally
+        return (
+            f"{self.targets.arch.name}: {tally.programs} programs on {a} and {b} in {seconds:.0f} "
+            f"s, {self.targets.rate(tally.programs):.0f} a minute per boot; {tally.suspects} "
+            f"differed, {len(tally.unstable)} of them did not repeat on {a}, "
+            f"{len(tally.troubled)} in trouble on {a}; "
+        )
+
+    def notes(self) -> Iterator[str]:
+        """The excuses that applied, with their reasons."""
+        for name, count in self.tally.excused.most_common():
+            yield f"  excused in {count} programs: {name} ({self.excuses.reasons[name]})"
+
+    def figures(self) -> dict[str, Any]:
+        """The same."""
+        tally = self.tally
+        return {
+            "sides": dict(zip("ab", self.targets.labels, strict=True)),
+            "programs": tally.programs,
+            "suspects": tally.suspects,
+            "unstable": len(tally.unstable),
+            "troubled": len(tally.troubled),
+            "excused": dict(tally.excused),
+        }
+
+
+def _without_age(seen: Record) -> Record:
+    """The record without the sums of accessed pages, which depend on the order of reclaim."""
+    return replace(seen, lines=[re.sub(r",Referenced=\d+", "", line) for line in seen.lines])
+
+
+def _alike(record: Record, other: Record) -> bool:
+    return record.trouble == other.trouble and record.plain == other.plain

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The hunt: run programs in batches, judge the records, repeat what is suspicious, shrink it."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from quire.fuzz import finding, runner
+from quire.fuzz.coverage.guide import Guide
+from quire.fuzz.judge import F, Finding, Judge
+from quire.fuzz.language.program import Op, Program
+from quire.fuzz.minimise import minimise, replace_each
+from quire.fuzz.programs import Programs
+from quire.fuzz.runner import Runs, Targets
+from quire.host import parallel
+from quire.host.progress import Progress
+
+# Programs a boot: enough to make the time of booting small, and few to lose with a guest.
+BATCH = 500
+
+
+@dataclass
+class Hunt:
+    """A hunt on one architecture. All judges get the same records, of the kernels in `targets`.
+
+    Findings go to folders in `output`. With a guide, coverage leads to further programs.
+    """
+
+    judges: Sequence[Judge[Any]]
+    output: Path
+    guide: Guide | None = None
+    seconds: float = 0.0
+
+    @property
+    def targets(self) -> Targets:
+        """The kernels."""
+        return self.judges[0].targets
+
+    @property
+    def findings(self) -> list[Finding[Any]]:
+        """Those of all judges."""
+        return [each for judge in self.judges for each in judge.tally.findings]
+
+    @property
+    def problems(self) -> list[str]:
+        """A line per finding: where its program is, and what it shows."""
+        return [
+            f"{self.targets.arch.name}: {line}"
+            for judge in self.judges
+            for line in finding.problems(judge, self.output)
+        ]
+
+    def run(self, programs: Programs, most: int, progress: Progress) -> None:
+        """Run all programs, or stop after `most` findings; 0: never. GuestLost if none begins.
+
+        With 0, faults that have a kind are counted and not shrunk.
+        """
+        started, total = time.monotonic(), programs.total
+        with progress.stage(f"{self.targets.arch.name} programs", total):
+            batches = [range(at, min(at + BATCH, total)) for at in range(0, total, BATCH)]
+            runs = parallel.ahead(batches, partial(self._run, programs), self._ahead)
+            with contextlib.closing(runs):
+                for numbers, (batch, records) in runs:
+                    for judge in self.judges:
+                        self._follow_up(judge, batch, records, most, progress)
+                    progress.at(numbers.stop, self.summary)
+                    if most and len(self.findings) >= most:
+                        break
+        self.seconds = time.monotonic() - started
+
+    @property
+    def summary(self) -> str:
+        """For the progress line."""
+        counts = [
+            f"{judge.tally.suspects} suspects, {len(judge.tally.findings)} {judge.words.finding}s"
+            for judge in self.judges
+        ]
+        return ", ".join(counts) + (self.guide.summary if self.guide else "")
+
+    @property
+    def _ahead(self) -> int:
+        """How many batches run at once: one after the other if each depends on those before it."""
+        alone = self.guide or any(judge.noisy for judge in self.judges)
+        return 1 if alone else max(parallel.machines(1) // len(self.targets.all), 1)
+
+    def _run(self, programs: Programs, numbers: range) -> tuple[dict[int, Program], Runs]:
+        """Run a batch; several at once have a directory each."""
+        pool = self.guide.pool if self.guide else ()
+        batch = {number: programs.program(number, pool) for number in numbers}
+        if self._ahead == 1:
+            return batch, self.targets.run(batch)
+        apart = self.targets.apart(f"batch-{numbers.start}")
+        runs = apart.run(batch)
+        self.targets.add(apart)
+        return batch, runs
+
+    def _follow_up(
+        self,
+        judge: Judge[F],
+        batch: Mapping[int, Program],
+        runs: Runs,
+        most: int,
+        progress: Progress,
+    ) -> None:
+        """Confirm what a judge suspects, and shrink one fault of each kind."""
+        tally = judge.tally
+        for number, fault in judge.confirm(batch, judge.judge(batch, runs), runs):
+            if not fault.kind or fault.kind not in tally.kinds:
+                progress.say(f"program {number} {judge.words.does}: {fault.text}")
+            tally.confirmed.append((number, fault))
+            tally.kinds[fault.kind] += 1
+            wanted = len(self.findings) < most if most else not fault.kind
+            if not wanted or (fault.kind and fault.kind in {each.kind for each in tally.findings}):
+                continue
+            shrunk = shrink(judge, number, batch[number], fault)
+            if shrunk:
+                tally.findings.append(shrunk)
+                finding.write(judge, shrunk, self.output)
+                progress.say(f"{judge.words.finding} {number}: {shrunk.fault.text}")
+        finding.write_lists(judge, self.output)
+
+
+def shrink(
+    judge: Judge[F], number: int, program: Program, fault: F, *, pages: bool = True
+) -> Finding[F] | None:
+    """The smallest program, in operations, then in pages, that shows the fault; None if none does.
+
+    A candidate behind one that loses the guest has no record; the next round asks for it again if
+    it still needs it.
+    """
+
+    def happens(candidates: Sequence[Program]) -> list[bool]:
+        programs = runner.numbered(list(dict.fromkeys(candidates)))
+        showing = {programs[at] for at in judge.again(programs, fault)[0]}
+        return [ops in showing for ops in candidates]
+
+    # What comes behind the operation does not matter.
+    start = program[: int(fault.step[2:]) + 1] if fault.step.startswith("o ") else program
+    small = minimise(start, happens)
+    if pages:
+        small = replace_each(small, simpler, happens)
+    for attempt in (small, start) if judge.noisy else (small,):
+        showing, runs = judge.again({number: attempt}, fault, last=True)
+        if showing:
+            records = tuple(records[number] for records in runs)
+            kind, labels = fault.kind, judge.targets.labels
+            return Finding(number, program, attempt, showing[number], kind, records, labels)
+    return None
+
+
+def simpler(op: Op) -> list[Op]:
+    """Forms of an operation with fewer pages, the smallest first."""
+    if not op.range or op.range.count == 1:
+        return []
+    counts = sorted({1, op.range.count // 2})
+    return [replace(op, range=replace(op.range, count=count)) for count in counts]

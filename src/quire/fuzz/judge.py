@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a hunt asks of a judge: which programs show a fault, again, and how to describe it.
+
+There are three: two sides must agree in what user space sees (difference/), one kernel must keep
+its promises (promise/), and side b must not cost more than side a (cost/).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+from quire.fuzz.language.program import Program
+from quire.fuzz.language.record import Record
+from quire.fuzz.runner import Runs, Targets
+
+# Steps that are no operation of the program, by their letter.
+AT_THE_END = {"r": "read all", "w": "write all"}
+
+
+class Fault(Protocol):
+    """What a program shows.
+
+    Faults of one kind have, as far as can be told, one cause; without a kind, each has its own.
+    `step` is the name of the step in the record that shows it, if one does. str() may say more than
+    `text`.
+    """
+
+    @property
+    def kind(self) -> tuple[str, ...]: ...
+    @property
+    def step(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+
+
+F = TypeVar("F", bound=Fault)
+# Programs by number, each with a fault; a program may have several.
+Faults = Sequence[tuple[int, F]]
+
+
+@dataclass(frozen=True)
+class Finding(Generic[F]):
+    """A program that shows a fault, before and after shrinking, and the records of the latter.
+
+    `kind` is that of the original's fault, `sides` are the labels of the kernels.
+    """
+
+    number: int
+    original: Program
+    program: Program
+    fault: F
+    kind: tuple[str, ...]
+    records: tuple[Record, ...]
+    sides: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Description:
+    """A finding in words: for the head of its program, in a line of a report, in a file, as JSON.
+
+    `row` is for the table of seeded bugs.
+    """
+
+    comments: Sequence[str]
+    about: str
+    file: Iterable[str]
+    details: Mapping[str, Any]
+    row: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a judge calls things."""
+
+    # A finding, in reports and in the name of its folder; the file there that describes it.
+    finding: str
+    file: str
+    # What a program with a fault does.
+    does: str
+    # A seeded bug, a table of them, what the table shows of each, and its JSON for one that is
+    # missed.
+    bug: str
+    bugs: str
+    shows: str
+    missed: Mapping[str, Any]
+    # The file that lists all faults that were confirmed, shrunk or not; and what they are.
+    listing: str = ""
+    listed: str = ""
+
+
+@dataclass
+class Tally(Generic[F]):
+    """What a judge has seen in a hunt so far."""
+
+    programs: int = 0
+    suspects: int = 0
+    # Programs whose fault did not repeat, and those in trouble where they must not be; and why.
+    unstable: dict[int, tuple[Program, str]] = field(default_factory=dict)
+    troubled: dict[int, tuple[Program, str]] = field(default_factory=dict)
+    # Faults that repeated, how many of each kind, and those that were shrunk.
+    confirmed: list[tuple[int, F]] = field(default_factory=list)
+    kinds: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    findings: list[Finding[F]] = field(default_factory=list)
+    # For each rule or entry of a series, how often it excused something.
+    excused: Counter[str] = field(default_factory=Counter)
+
+
+class Judge(Protocol[F]):
+    """Judges the records of programs on some kernels.
+
+    `noisy`: a fault may be due to noise. Then one run proves little, and a program can be shrunk
+    too far.
+    """
+
+    words: Words
+    noisy: bool
+    targets: Targets
+    tally: Tally[F]
+
+    def judge(self, programs: Mapping[int, Program], runs: Runs) -> Faults[F]:
+        """The faults that the records show, counted in the tally."""
+
+    def confirm(
+        self, programs: Mapping[int, Program], suspects: Faults[F], runs: Runs
+    ) -> Iterable[tuple[int, F]]:
+        """Those that show in further boots, too, in other orders."""
+
+    def again(
+        self, programs: Mapping[int, Program], fault: F, *, last: bool = False
+    ) -> tuple[Mapping[int, F], Runs]:
+        """Run programs: which show the same fault, and the records. `last`: be thorough.
+
+        Side b stops after a guest that is lost; what is behind it shows nothing.
+        """
+
+    def describe(self, finding: Finding[F]) -> Description:
+        """A finding in words."""
+
+    def summary(self, seconds: float) -> str:
+        """What a hunt of so many seconds came to, in a sentence without its end."""
+
+    def notes(self) -> Iterable[str]:
+        """Further lines about it."""
+
+    def figures(self) -> Mapping[str, Any]:
+        """The same as JSON."""

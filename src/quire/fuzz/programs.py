@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which programs run: those of a range of seeds, or those of files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from quire.fuzz.generate import generator
+from quire.fuzz.language import program
+from quire.fuzz.language.program import Program
+from quire.fuzz.promise import epilogue
+from quire.host.errors import UserError
+
+# A comment in a program of the corpus: a promise that Linux is known to break.
+_BREAKS = re.compile(r"^# breaks: (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Programs:
+    """Programs by number: first those `given`, then generated ones, `seed` being the first's.
+
+    `faults` lets allocations fail. `oracle`: pages migrate, and each program ends with what the
+    oracle needs to judge reclaim.
+    """
+
+    count: int = 1000
+    seed: int = 1
+    given: Mapping[int, Program] = field(default_factory=dict)
+    faults: bool = False
+    oracle: bool = False
+
+    @property
+    def total(self) -> int:
+        """The number of programs of a hunt: those given, or else generated ones."""
+        return len(self.given) or self.count
+
+    def program(self, number: int, pool: Sequence[Program] = ()) -> Program:
+        """The program of a number; the pool lends its programs to generated ones."""
+        ops = self.given.get(number)
+        if not ops:
+            seed = self.seed + number - len(self.given)
+            ops = generator.following(seed, pool, migrating=self.oracle)
+            ops = generator.with_faults(seed, ops) if self.faults else ops
+        return epilogue.added(ops) if self.oracle else ops
+
+
+def corpus(root: Path) -> list[Path]:
+    """The files of the corpus. UserError if there are none."""
+    files = sorted((root / "tests/fuzz").glob("*.fuzz"))
+    if not files:
+        raise UserError("there is no corpus", "tests/fuzz/*.fuzz", "quire fuzz, without it")
+    return files
+
+
+def read(files: Sequence[Path]) -> tuple[dict[int, Program], dict[int, str]]:
+    """Programs from files, numbered, and the rules that they say they break.
+
+    UserError for a file or a line that cannot be read.
+    """
+    try:
+        texts = [path.read_text() for path in files]
+    except OSError as error:
+        raise UserError(
+            "a program cannot be read", str(error), "name a file that is there"
+        ) from error
+    programs = {n: program.parse(text, str(files[n])) for n, text in enumerate(texts)}
+    matches = {n: _BREAKS.search(text) for n, text in enumerate(texts)}
+    return programs, {n: match[1] for n, match in matches.items() if match}
