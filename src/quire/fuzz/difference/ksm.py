@@ -3,13 +3,16 @@
 
 With the series, an item that leaves the stable tree starts anew, without its old checksum and age.
 So a page that was merged and then written to is merged again a pass later than on side a, or
-earlier with smart scan.
+earlier with smart scan. PAGES says what may differ in each phase of a program.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum, auto
+from types import MappingProxyType
 
 from quire.fuzz.difference import tracking
 from quire.fuzz.difference.excuses import Excuses, Rule
@@ -28,6 +31,52 @@ SETTLED = 6
 _MERGING = "xL"
 # The letter that depends on which of equal pages is shared: the others become lazyfree if that is.
 _LAZY = "z"
+
+
+class Phase(Enum):
+    """Where a program is, as far as ksmd may treat its pages differently on the two sides."""
+
+    # Both sides have merged the same pages: nothing was written to after a pass.
+    TOGETHER = auto()
+    # Merged pages were written to: each side merges them again in its time.
+    LATER = auto()
+    # ksmd has merged again all that it can, and the same on both sides.
+    SETTLED = auto()
+    # Smart scan may take a page for an old one, and skip it, on side a only. Then the sides may
+    # differ, for all pages of that content in any process, in which page is merged and with which
+    # others reclaim finds it.
+    SKIPPING = auto()
+    SKIPPING_SETTLED = auto()
+
+
+SKIPPING = (Phase.SKIPPING, Phase.SKIPPING_SETTLED)
+
+
+class How(Enum):
+    """How a page that KSM can merge differs between the sides."""
+
+    # One side has it in memory, the other in swap, unread; that side had it merged later before.
+    SWAPPED = auto()
+    SWAPPED_AFTER = auto()
+    # One side split a folio to merge a page that the other side did not meet.
+    SPLIT = auto()
+    # Another of equal pages is the one that all share, and that one is lazyfree.
+    LAZY = auto()
+    # One side has merged it; side b has, and side a has not.
+    MERGED = auto()
+    MERGED_ON_B = auto()
+
+
+# What may differ in each phase, by the rule MERGED_LATER. All else must be equal.
+PAGES: Mapping[Phase, frozenset[How]] = MappingProxyType(
+    {
+        Phase.TOGETHER: frozenset({How.SWAPPED_AFTER}),
+        Phase.LATER: frozenset({*How} - {How.SWAPPED}),
+        Phase.SETTLED: frozenset({How.SWAPPED_AFTER, How.SPLIT, How.LAZY}),
+        Phase.SKIPPING: frozenset(How),
+        Phase.SKIPPING_SETTLED: frozenset({*How} - {How.MERGED}),
+    }
+)
 
 
 @dataclass
@@ -58,23 +107,19 @@ class KsmExcuses:
     crowded: bool = False
 
     @property
-    def ages(self) -> bool:
-        """Whether smart scan may take a page for an old one, and skip it, on side a only.
-
-        Then the sides may differ, for all pages of that content in any process, in which page is
-        merged and with which others reclaim finds it.
-        """
-        return self.smart and self.unmerged
-
-    @property
-    def settled(self) -> bool:
-        """Whether ksmd has merged all that it can, and the same on both sides.
+    def phase(self) -> Phase:
+        """Where the program is.
 
         A held page cannot be merged. If ksmd meets it first, it blocks all pages of its content in
         each pass, unless others were merged before. A KSM page that has as many mappings as
         allowed takes no more, so a page that comes a pass later may come too late.
         """
-        return self.since >= SETTLED and not self.held and not self.crowded
+        if not self.unmerged:
+            return Phase.TOGETHER
+        settled = self.since >= SETTLED and not self.held and not self.crowded
+        if self.smart:
+            return Phase.SKIPPING_SETTLED if settled else Phase.SKIPPING
+        return Phase.SETTLED if settled else Phase.LATER
 
     @property
     def unlike(self) -> set[TrackedPage]:
@@ -104,14 +149,20 @@ class KsmExcuses:
 
     def excuse(self, page: TrackedPage, a: Page, b: Page) -> Rule | None:
         """The rule of KSM that covers a page's difference, if one does and it applies."""
-        if Rule.MERGED_LATER in self.excuses and self._later(page, a, b):
+        how = self._how(page, a, b)
+        swapped = how in (How.SWAPPED, How.SWAPPED_AFTER)
+        if how in PAGES[self.phase] and Rule.MERGED_LATER in self.excuses:
             self.ever = True
             self.late.add(page)
+            if swapped:
+                self.away.add(page)
+            elif how is How.SPLIT or _LAZY in a.differs_in(b):
+                self.apart.add(page)
             return Rule.MERGED_LATER
-        rule = self._reclaimed(a, b)
-        if rule in self.excuses:
+        found = swapped and a.state[0] == "p" and self.passed and self.moved
+        if found and Rule.FOUND in self.excuses:
             self.away.add(page)
-            return rule
+            return Rule.FOUND
         if self.away and _mergeable(a) and _as_merged(a) == _as_merged(b):
             return Rule.FOLLOWS  # one side shares it, the other read it from swap for each mapping
         return None
@@ -126,39 +177,18 @@ class KsmExcuses:
         may = self.ever or (self.unmerged and (same or self.held))
         return may and Rule.MERGED_LATER in self.excuses
 
-    def _later(self, page: TrackedPage, a: Page, b: Page) -> bool:
-        """Whether one side has merged the page, and the other need not have yet."""
-        if a == b:
-            return True
+    def _how(self, page: TrackedPage, a: Page, b: Page) -> How | None:
         if _merged_and_swapped(a, b):
-            if self.ages or page in self.before | self.away:
-                self.away.add(page)
-                return True
-            return False
-        if not self._differ_in_merging(a, b):
-            return False
-        differ = a.differs_in(b)
-        if _LAZY in differ or differ == {"L"}:
-            self.apart.add(page)
-        return True
-
-    def _differ_in_merging(self, a: Page, b: Page) -> bool:
-        """Whether only one is merged, or another page is the shared one, where that is excused."""
-        if not self.unmerged or not a.content or _as_merged(a) != _as_merged(b):
-            return False
-        alone = ["x" in page.state for page in (a, b)]
+            return How.SWAPPED_AFTER if page in self.before | self.away else How.SWAPPED
+        if not a.content or _as_merged(a) != _as_merged(b):
+            return None
         if a.without("L") == b.without("L"):
-            return True  # one side split a folio to merge a page that the other side did not meet
+            return How.SPLIT
+        alone = "x" in a.state, "x" in b.state
         lazy = _LAZY in a.differs_in(b)
         if a.without(_LAZY) == b.without(_LAZY) or (lazy and all(alone)):
-            return not any(alone)
-        return not self.settled or (self.ages and alone == [True, False])
-
-    def _reclaimed(self, a: Page, b: Page) -> Rule | None:
-        """The rule by which reclaim on one side alone may find a merged page, if one matches."""
-        if not self.passed or not self.moved or not _merged_and_swapped(a, b):
-            return None
-        return Rule.FOUND if a.state[0] == "p" else None
+            return None if any(alone) else How.LAZY
+        return How.MERGED_ON_B if alone == (True, False) else How.MERGED
 
 
 def merged(outcome: str) -> int:
@@ -177,9 +207,9 @@ def _mergeable(page: Page) -> bool:
     return page.content.startswith("k") or page.content == "0"
 
 
-def _merged_and_swapped(one: Page, other: Page) -> bool:
+def _merged_and_swapped(a: Page, b: Page) -> bool:
     """Whether one side has a page for KSM in memory, and the other has it in swap, unread."""
-    there, away = (one, other) if "s" in other.state else (other, one)
+    there, away = (a, b) if "s" in b.state else (b, a)
     same = _mergeable(there) and not away.content
     bits = there.without(_MERGING).state.replace("p", "s")
     return same and bits == away.without(_MERGING).state

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from quire.fuzz.difference.excuses import Rule
-from quire.fuzz.difference.ksm import KsmExcuses
+from quire.fuzz.difference.ksm import SKIPPING, KsmExcuses, Phase
 from quire.fuzz.difference.model import Model
 
 # Fields of smaps that show accessed and dirty bits; the second list has huge mappings, too.
@@ -52,7 +52,7 @@ def _same_but(fields: re.Pattern[str], a: str, b: str) -> bool:
 def _of_merging(ksm: KsmExcuses, mapping: str) -> tuple[Rule, re.Pattern[str]] | None:
     """The rule of KSM that applies to a mapping, and the fields that depend on it; None if none."""
     later = Rule.MERGED_LATER in ksm.excuses
-    if ksm.away and not (later and ksm.ages):
+    if ksm.away and not (later and ksm.phase in SKIPPING):
         return Rule.FOLLOWS, _SUMS
     fields = _of_late_merging(ksm, mapping) if later else None
     return (Rule.MERGED_LATER, fields) if fields else None
@@ -60,9 +60,9 @@ def _of_merging(ksm: KsmExcuses, mapping: str) -> tuple[Rule, re.Pattern[str]] |
 
 def _of_late_merging(ksm: KsmExcuses, mapping: str) -> re.Pattern[str] | None:
     """The fields that depend on which pages are merged already, and into which page."""
-    if ksm.ages:
+    if ksm.phase in SKIPPING:
         return _SUMS
-    if not ksm.unmerged:
+    if ksm.phase is Phase.TOGETHER:
         return None
     mergeable = re.search(r",KSM=|,mg\b", mapping)
     if ksm.ever or ksm.crowded or (ksm.held and mergeable):
