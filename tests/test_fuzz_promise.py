@@ -6,8 +6,9 @@ from __future__ import annotations
 import pytest
 from fuzz_records import read
 
+from quire.fuzz import programs
 from quire.fuzz.language import program
-from quire.fuzz.promise import content, epilogue, errors, rules
+from quire.fuzz.promise import content, errors, rules
 from quire.fuzz.promise.judge import Broken, judge
 from quire.fuzz.promise.rules import Rule
 
@@ -410,12 +411,12 @@ def test_contents_are_named_as_the_guest_names_them() -> None:
 
 def test_programs_end_with_reclaim_and_nothing_held() -> None:
     ops = program.parse("0 map A 0 1 anon\n0 fork 2")
-    longer = epilogue.added(ops)
+    longer = programs.with_epilogue(ops)
     assert [op.text() for op in longer[2:]] == [
         *("0 drop", "2 drop", "swap on", "reclaim", "reclaim", "reclaim"),
     ]
-    assert epilogue.added(longer) == longer
-    assert epilogue.added(ops * 47) == ops * 47
+    assert programs.with_epilogue(longer) == longer
+    assert programs.with_epilogue(ops * 47) == ops * 47
 
 
 def test_without_swap_pages_stay_in_memory() -> None:

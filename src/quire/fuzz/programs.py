@@ -10,12 +10,14 @@ from pathlib import Path
 
 from quire.fuzz.generate import generator
 from quire.fuzz.language import program
-from quire.fuzz.language.program import Program
-from quire.fuzz.promise import epilogue
+from quire.fuzz.language.program import MAX_OPS, Op, Program
 from quire.host.errors import UserError
 
 # A comment in a program of the corpus: a promise that Linux is known to break.
 _BREAKS = re.compile(r"^# breaks: (.+)$", re.MULTILINE)
+
+# How often a program for the oracle reclaims memory at its end.
+RECLAIMS = 3
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,21 @@ class Programs:
             seed = self.seed + number - len(self.given)
             ops = generator.following(seed, pool, migrating=self.oracle)
             ops = generator.with_faults(seed, ops) if self.faults else ops
-        return epilogue.added(ops) if self.oracle else ops
+        return with_epilogue(ops) if self.oracle else ops
+
+
+def with_epilogue(program: Program) -> Program:
+    """The program with an end that judges reclaim, if it is short enough and does not have it yet.
+
+    The processes drop what they hold, and memory is reclaimed several times with nothing in
+    between. After that all pages are read: what was swapped out must come back as it was.
+    """
+    actors = sorted({0} | {op.number for op in program if op.verb == "fork"})
+    drops = tuple(Op("drop", actor) for actor in actors)
+    end = (*drops, Op("swap", word="on"), *(Op("reclaim"),) * RECLAIMS)
+    if len(program) + len(end) > MAX_OPS or program[-RECLAIMS:] == end[-RECLAIMS:]:
+        return program
+    return program + end
 
 
 def corpus(root: Path) -> list[Path]:

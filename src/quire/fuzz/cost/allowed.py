@@ -22,25 +22,20 @@ exceeds the limit, and what grows elsewhere, still counts.
 from __future__ import annotations
 
 import fnmatch
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from quire.fuzz.cost import growth, watch
 from quire.fuzz.cost.growth import INSNS, Growth
 from quire.fuzz.cost.regression import Regression
-from quire.fuzz.difference.excuses import FILE
+from quire.fuzz.difference import excuses
 from quire.fuzz.judge import AT_THE_END
 from quire.fuzz.language.program import VERBS
 from quire.host.errors import UserError
 from quire.source.series import Series
 
-# The name of an entry: [[allowed_cost]].
-ENTRY = "allowed_cost"
 PER = ("page", "operation")
-TEXTS = ("name", "topic", "reason")
 
 
 @dataclass(frozen=True)
@@ -105,47 +100,20 @@ def _less(grown: Growth, insns: int, further: int) -> Growth | None:
 
 def applying(series: Series | None) -> list[Allowance]:
     """The entries for side b, whose tree has this series. UserError for a wrong one."""
-    if not series or not series.file.with_name(FILE).is_file():
+    if not series or not series.file.with_name(excuses.FILE).is_file():
         return []
-    entries = read(series.file.with_name(FILE))
+    entries = read(series.file.with_name(excuses.FILE))
     return [entry for entry in entries if entry.topic in series.topics]
 
 
 def read(file: Path) -> list[Allowance]:
-    """The [[allowed_cost]] entries of an excuses.toml. UserError names the entry that is wrong.
-
-    What is no TOML, or no known entry at all, difference/excuses.py says.
-    """
-    entries = tomllib.loads(file.read_text()).get(ENTRY, [])
-    if not isinstance(entries, list):
-        raise _error(f"costs that are meant stand under [[{ENTRY}]]", str(file))
-    return [_allowance(entry, f"{file}: {ENTRY} {at}") for at, entry in enumerate(entries, 1)]
-
-
-def _allowance(entry: Any, where: str) -> Allowance:
-    if not isinstance(entry, dict):
-        raise _error("an entry is not a table", where)
-    where = f"{where} ({entry['name']})" if entry.get("name") else where
-    for name in TEXTS:
-        if not isinstance(entry.get(name), str) or not entry[name].strip():
-            raise _error(f"an entry lacks its {name}", where)
-    further = [name for name in entry if name not in Allowance.__dataclass_fields__]
-    if further:
-        raise _error(f"an entry has no field {', '.join(further)}", where)
-    name, topic, reason = (" ".join(entry[name].split()) for name in TEXTS)
-    made = Allowance(
-        name,
-        topic,
-        reason,
-        tuple(entry.get("operations", ())),
-        tuple(entry.get("symbols", ())),
-        entry.get("insns", 0),
-        entry.get("per", "operation"),
-        entry.get("percent", 0),
-        entry.get("further", {}),
-    )
-    _check(made, where)
-    return made
+    """The [[allowed_cost]] entries of an excuses.toml. UserError names the entry that is wrong."""
+    read = []
+    for entry, where in excuses.entries(file, excuses.COST, Allowance.__dataclass_fields__):
+        lists = {name: tuple(entry.get(name, ())) for name in ("operations", "symbols")}
+        read.append(Allowance(**(entry | lists)))
+        _check(read[-1], where)
+    return read
 
 
 def _check(made: Allowance, where: str) -> None:

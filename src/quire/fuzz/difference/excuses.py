@@ -18,7 +18,7 @@ The file may also have [[allowed_cost]] entries, about costs: ../cost/allowed.py
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -30,10 +30,8 @@ from quire.source.series import Series
 
 # Beside the series file.
 FILE = "excuses.toml"
-# The name of an entry: [[excuse]].
-ENTRY = "excuse"
-# Entries that another reads.
-OTHERS = ("allowed_cost",)
+# The names of its entries, [[excuse]] and [[allowed_cost]], and what each has at least.
+EXCUSE, COST = ENTRIES = ("excuse", "allowed_cost")
 FIELDS = ("name", "topic", "reason")
 
 
@@ -109,45 +107,48 @@ def applying(series: Series | None) -> Excuses:
     return Excuses({**reasons, **OWN})
 
 
-def read(file: Path) -> list[Excuse]:
-    """Parse an excuses.toml. UserError names the entry with an unknown rule or without a field."""
+def entries(
+    file: Path, kind: str, further: Collection[str] = ()
+) -> Iterator[tuple[dict[str, Any], str]]:
+    """The entries of one kind, with FIELDS and perhaps further ones, and where each stands.
+
+    UserError names the entry that is wrong.
+    """
+    remedy = f"give each [[{kind}]] the fields {', '.join(FIELDS)}, each a string"
     try:
         content = tomllib.loads(file.read_text())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError("excuses are not valid TOML", f"{file}: {error}", _format()) from error
-    entries = content.pop(ENTRY, [])
-    for name in OTHERS:
-        content.pop(name, None)
-    if content or not isinstance(entries, list):
-        raise UserError(
-            f"excuses stand under [[{ENTRY}]] and nowhere else",
-            f"{file}: {', '.join(content) or ENTRY}",
-            _format(),
-        )
-    return [_excuse(entry, f"{file}: excuse {at}") for at, entry in enumerate(entries, 1)]
+        raise UserError("excuses are not valid TOML", f"{file}: {error}", remedy) from error
+    tables = content.get(kind, [])
+    unknown = [name for name in content if name not in ENTRIES]
+    if unknown or not isinstance(tables, list):
+        what = f"excuses stand under {' and '.join(f'[[{name}]]' for name in ENTRIES)}"
+        raise UserError(what, f"{file}: {', '.join(unknown) or kind}", remedy)
+    for at, entry in enumerate(tables, 1):
+        where = f"{file}: {kind} {at}"
+        if not isinstance(entry, dict):
+            raise UserError("an entry is not a table", where, remedy)
+        where += f" ({entry['name']})" if entry.get("name") else ""
+        for name in FIELDS:
+            if not isinstance(entry.get(name), str) or not entry[name].strip():
+                raise UserError(f"an entry lacks its {name}", where, remedy)
+        others = [name for name in entry if name not in (*FIELDS, *further)]
+        if others:
+            raise UserError(f"an entry has no field {', '.join(others)}", where, remedy)
+        yield {**entry, "reason": " ".join(entry["reason"].split())}, where
 
 
-def _excuse(entry: Any, where: str) -> Excuse:
-    if not isinstance(entry, dict):
-        raise UserError("an excuse is not a table", where, _format())
-    if entry.get("name"):
-        where = f"{where} ({entry['name']})"
-    for name in FIELDS:
-        if not isinstance(entry.get(name), str) or not entry[name].strip():
-            raise UserError(f"an excuse lacks its {name}", where, _format())
-    further = [name for name in entry if name not in FIELDS]
-    if further:
-        raise UserError(f"an excuse has no field {', '.join(further)}", where, _format())
+def read(file: Path) -> list[Excuse]:
+    """The [[excuse]] entries. UserError names one that is wrong, or has an unknown rule."""
     rules = [str(rule) for rule in Rule if rule not in OWN]
-    if entry["name"] not in rules:
-        raise UserError(
-            f"no rule of the comparison is called {entry['name']!r}",
-            where,
-            f"use one of these: {', '.join(rules)}\n"
-            "a new rule needs code in src/quire/fuzz/difference/",
-        )
-    return Excuse(Rule(entry["name"]), entry["topic"], " ".join(entry["reason"].split()))
-
-
-def _format() -> str:
-    return f"give each [[{ENTRY}]] the fields {', '.join(FIELDS)}, each a string"
+    excuses = []
+    for entry, where in entries(file, EXCUSE):
+        if entry["name"] not in rules:
+            raise UserError(
+                f"no rule of the comparison is called {entry['name']!r}",
+                where,
+                f"use one of these: {', '.join(rules)}\n"
+                "a new rule needs code in src/quire/fuzz/difference/",
+            )
+        excuses.append(Excuse(Rule(entry["name"]), entry["topic"], entry["reason"]))
+    return excuses
