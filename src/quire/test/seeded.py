@@ -13,7 +13,7 @@ guest is lost to a splat, a panic or a hang. With no bug selected, every case mu
 The folder `cost` beside them has regressions: they cost more and change no result, so that no case
 sees them. They are patches directly on top of the series, in a kernel of their own, each behind a
 static key. Its table `bugs` names, in place of the cases, the operations of the fuzzer's programs
-that become dearer.
+that cost more.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ TABLE = Table(
 COST = "cost"
 COST_TABLE = Table(
     "a seeded regression of cost",
-    ("name", "what becomes dearer", "trap", "architectures", "operations"),
+    ("name", "what costs more", "trap", "architectures", "operations"),
 )
 # The fragment in configs/ with the suites that the cases `kunit.*` start and read.
 KUNIT = "kunit.config"
@@ -62,7 +62,7 @@ HANG = 400.0
 class Bug:
     """One seeded bug. `architectures` are those on which it is visible.
 
-    Of a regression of cost, `cases` are the operations that become dearer.
+    Of a regression of cost, `cases` are the operations that cost more.
     """
 
     name: str
