@@ -70,9 +70,9 @@ struct ktap_case {
 	QUIRE_CASE_FULL(suite_, name_, ms_, .hidden = true)
 
 /*
- * What is expected of a kernel without the series: patterns @mends and @series.
+ * What is expected of a kernel without the series: patterns @fixes and @series.
  */
-#define MENDS	"mends"		/* fails on stock; the series fixes that */
+#define FIXES	"fixes"		/* fails on stock; the series fixes that */
 #define SERIES	"series"	/* needs the series; stock may fail */
 
 #define QUIRE_CASE_TAGGED(suite_, name_, tag_)				\

@@ -100,29 +100,29 @@ static void migrate(char *at, size_t nr)
 	node_move(0, at, nr, !node_of(at));
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_reclaimed, MENDS, 16, 64, 256)
+QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_reclaimed, FIXES, 16, 64, 256)
 {
 	lru_gen_enable(false);
 	check(kib, reclaim_all);
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_reclaimed_mglru, MENDS, 16, 64, 256)
+QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_reclaimed_mglru, FIXES, 16, 64, 256)
 {
 	lru_gen_enable(true);
 	check(kib, reclaim_all);
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_idle, MENDS, 16, 64, 256)
+QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_idle, FIXES, 16, 64, 256)
 {
 	check(kib, make_idle);
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_migrated, MENDS, 16, 64, 256)
+QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_migrated, FIXES, 16, 64, 256)
 {
 	check(kib, migrate);
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_again, MENDS, 16, 64, 256)
+QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_again, FIXES, 16, 64, 256)
 {
 	check(kib, ask_again);
 }

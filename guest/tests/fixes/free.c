@@ -52,7 +52,7 @@ static void expect_kept_from_child(char *addr, size_t pages)
 }
 
 /* Read back from a device without a swap cache in between, and clean. */
-QUIRE_CASE_SIZES_TAGGED(fixes, free_read_back, MENDS, 4, 16, 64, 256)
+QUIRE_CASE_SIZES_TAGGED(fixes, free_read_back, FIXES, 4, 16, 64, 256)
 {
 	size_t pages = range_pages(kib);
 	char *at;
@@ -81,7 +81,7 @@ static char *merged_page(void)
 }
 
 /* Merged and taken apart again: the copies are clean. */
-QUIRE_CASE_TAGGED(fixes, free_unmerged, MENDS)
+QUIRE_CASE_TAGGED(fixes, free_unmerged, FIXES)
 {
 	char *at;
 
@@ -97,7 +97,7 @@ QUIRE_CASE_TAGGED(fixes, free_unmerged, MENDS)
  * The last one who maps a merged page frees it, and then the twin is merged
  * with it once more.
  */
-QUIRE_CASE_TAGGED(fixes, free_merged, MENDS)
+QUIRE_CASE_TAGGED(fixes, free_merged, FIXES)
 {
 	char *at;
 

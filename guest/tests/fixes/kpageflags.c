@@ -19,7 +19,7 @@ static bool is_ksm(const void *addr)
 	return flags & KPF_KSM;
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, folio_not_ksm, MENDS, ALL_SIZES)
+QUIRE_CASE_SIZES_TAGGED(fixes, folio_not_ksm, FIXES, ALL_SIZES)
 {
 	size_t n, nr = folio_pages(kib);
 	char *at = range_filled(SRC_BASE, nr, kib);

@@ -49,13 +49,13 @@ static void check_wp(const struct mask *mask)
 }
 
 /* A snapshot by write protection must see the writes to both pages. */
-QUIRE_CASE_TAGGED(fixes, merge_keeps_wp, MENDS) { check_wp(MASK_ALL); }
-QUIRE_CASE_TAGGED(fixes, merge_keeps_wp_of_first, MENDS) { check_wp(MASK_FIRST); }
+QUIRE_CASE_TAGGED(fixes, merge_keeps_wp, FIXES) { check_wp(MASK_ALL); }
+QUIRE_CASE_TAGGED(fixes, merge_keeps_wp_of_first, FIXES) { check_wp(MASK_FIRST); }
 QUIRE_CASE(fixes, merge_keeps_wp_of_last) { check_wp(MASK_LAST); }
 QUIRE_CASE(fixes, merge_adds_no_wp) { check_wp(&mask_none); }
 
 /* A checkpoint that was begun before must include both pages. */
-QUIRE_CASE_TAGGED(fixes, merge_keeps_soft_dirty, MENDS)
+QUIRE_CASE_TAGGED(fixes, merge_keeps_soft_dirty, FIXES)
 {
 	char *at;
 

@@ -48,17 +48,17 @@ static void to_swap(char *at, size_t nr)
 	swap_out(at, nr);
 }
 
-QUIRE_CASE_TAGGED(fixes, moved_table, MENDS)
+QUIRE_CASE_TAGGED(fixes, moved_table, FIXES)
 {
 	range_drop(moved(PMD_PAGES, NULL), PMD_PAGES);
 }
 
-QUIRE_CASE_TAGGED(fixes, moved_tables, MENDS)
+QUIRE_CASE_TAGGED(fixes, moved_tables, FIXES)
 {
 	range_drop(moved(3 * PMD_PAGES, NULL), 3 * PMD_PAGES);
 }
 
-QUIRE_CASE_TAGGED(fixes, moved_last_of_table, MENDS)
+QUIRE_CASE_TAGGED(fixes, moved_last_of_table, FIXES)
 {
 	char *from = page_at(SRC_BASE, PMD_PAGES - 1);
 	char *to = page_at(DST_BASE, PMD_PAGES - 1);
@@ -73,13 +73,13 @@ QUIRE_CASE_TAGGED(fixes, moved_last_of_table, MENDS)
 	unmap(to, PAGE_SIZE);
 }
 
-QUIRE_CASE_TAGGED(fixes, moved_swapped, MENDS)
+QUIRE_CASE_TAGGED(fixes, moved_swapped, FIXES)
 {
 	range_drop(moved(PMD_PAGES, to_swap), PMD_PAGES);
 }
 
 /* Tracking goes on at the new place. */
-QUIRE_CASE_TAGGED(fixes, moved_tracked, MENDS)
+QUIRE_CASE_TAGGED(fixes, moved_tracked, FIXES)
 {
 	char *at = moved(PMD_PAGES, NULL);
 
@@ -96,7 +96,7 @@ QUIRE_CASE_TAGGED(fixes, moved_tracked, MENDS)
  * What is behind the pages at their old place is behind them at their new one,
  * so that the mappings can be merged when their protection is the same again.
  */
-QUIRE_CASE_TAGGED(fixes, moved_then_merged, MENDS)
+QUIRE_CASE_TAGGED(fixes, moved_then_merged, FIXES)
 {
 	char *from, *to, *tail;
 

@@ -53,12 +53,12 @@ static void check_exclusive(size_t twice)
 	range_drop(at, PMD_PAGES);
 }
 
-QUIRE_CASE_TAGGED(fixes, pmd_exclusive_but_first, MENDS) { check_exclusive(0); }
-QUIRE_CASE_TAGGED(fixes, pmd_exclusive_but_middle, MENDS)
+QUIRE_CASE_TAGGED(fixes, pmd_exclusive_but_first, FIXES) { check_exclusive(0); }
+QUIRE_CASE_TAGGED(fixes, pmd_exclusive_but_middle, FIXES)
 {
 	check_exclusive(PMD_PAGES / 2);
 }
-QUIRE_CASE_TAGGED(fixes, pmd_exclusive_but_last, MENDS)
+QUIRE_CASE_TAGGED(fixes, pmd_exclusive_but_last, FIXES)
 {
 	check_exclusive(PMD_PAGES - 1);
 }

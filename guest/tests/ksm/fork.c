@@ -146,13 +146,13 @@ static void child_moved_unscanned(enum range_kind kind)
 	expect_found(&all);
 }
 
-QUIRE_CASE_TAGGED(ksm, child_moved_unscanned, MENDS)
+QUIRE_CASE_TAGGED(ksm, child_moved_unscanned, FIXES)
 {
 	ksm_begin();
 	child_moved_unscanned(PLAIN);
 }
 
-QUIRE_CASE_TAGGED(ksm, child_moved_unscanned_file, MENDS)
+QUIRE_CASE_TAGGED(ksm, child_moved_unscanned_file, FIXES)
 {
 	ksm_begin();
 	child_moved_unscanned(FILE_PAGES);

@@ -105,17 +105,17 @@ static void spares_without_mapping(enum range_kind kind)
 	expect_out_of_reach(&scene.all, pfn);
 }
 
-QUIRE_CASE_TAGGED(ksm, poison_spares_unmapped, MENDS)
+QUIRE_CASE_TAGGED(ksm, poison_spares_unmapped, FIXES)
 {
 	spares_without_mapping(PLAIN);
 }
 
-QUIRE_CASE_TAGGED(ksm, poison_spares_unmapped_moved, MENDS)
+QUIRE_CASE_TAGGED(ksm, poison_spares_unmapped_moved, FIXES)
 {
 	spares_without_mapping(MOVED);
 }
 
-QUIRE_CASE_TAGGED(ksm, poison_spares_unmapped_file, MENDS)
+QUIRE_CASE_TAGGED(ksm, poison_spares_unmapped_file, FIXES)
 {
 	spares_without_mapping(FILE_PAGES);
 }
@@ -159,12 +159,12 @@ static void told_moved_unscanned(enum range_kind kind)
 	expect_out_of_reach(&all, pfn);
 }
 
-QUIRE_CASE_TAGGED(ksm, poison_told_moved_unscanned, MENDS)
+QUIRE_CASE_TAGGED(ksm, poison_told_moved_unscanned, FIXES)
 {
 	told_moved_unscanned(PLAIN);
 }
 
-QUIRE_CASE_TAGGED(ksm, poison_told_moved_unscanned_file, MENDS)
+QUIRE_CASE_TAGGED(ksm, poison_told_moved_unscanned_file, FIXES)
 {
 	told_moved_unscanned(FILE_PAGES);
 }

@@ -54,7 +54,7 @@ KSM_CASES(moved_in_swap_cache_scanned)
 }
 
 /* Stock looks for the page only where ksmd has scanned it. */
-QUIRE_CASE_TAGGED(ksm, moved_in_swap_cache_unscanned, MENDS)
+QUIRE_CASE_TAGGED(ksm, moved_in_swap_cache_unscanned, FIXES)
 {
 	struct places all;
 
@@ -63,7 +63,7 @@ QUIRE_CASE_TAGGED(ksm, moved_in_swap_cache_unscanned, MENDS)
 	expect_found(&all);
 }
 
-QUIRE_CASE_TAGGED(ksm, moved_in_swap_cache_unscanned_file, MENDS)
+QUIRE_CASE_TAGGED(ksm, moved_in_swap_cache_unscanned_file, FIXES)
 {
 	struct places all;
 
@@ -145,7 +145,7 @@ KSM_CASES(moved_onto_sharer_by_child)
  * back after ksmd has forgotten it there. It must not stay in memory for good.
  * After another pass, ksmd knows the other mapping of the merged page again.
  */
-QUIRE_CASE_TAGGED(ksm, unmergeable_in_swap_cache, MENDS)
+QUIRE_CASE_TAGGED(ksm, unmergeable_in_swap_cache, FIXES)
 {
 	struct places all, one = { 0 };
 	uint64_t pfn;

@@ -42,7 +42,7 @@ QUIRE_CASE_SIZES(migrate, moves, ALL_SIZES)
  * Stock takes a folio that it has unmapped for a while for partially mapped, and
  * splits it before it moves again.
  */
-QUIRE_CASE_SIZES_TAGGED(migrate, moves_twice, MENDS, LARGE_SIZES)
+QUIRE_CASE_SIZES_TAGGED(migrate, moves_twice, FIXES, LARGE_SIZES)
 {
 	size_t pages = range_pages(kib);
 	char *at;
@@ -57,7 +57,7 @@ QUIRE_CASE_SIZES_TAGGED(migrate, moves_twice, MENDS, LARGE_SIZES)
 	range_drop(at, pages);
 }
 
-QUIRE_CASE_SIZES_TAGGED(migrate, not_queued_for_split, MENDS, LARGE_SIZES)
+QUIRE_CASE_SIZES_TAGGED(migrate, not_queued_for_split, FIXES, LARGE_SIZES)
 {
 	size_t pages = range_pages(kib);
 	unsigned long queued;
