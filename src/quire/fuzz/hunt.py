@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,7 +46,7 @@ class Hunt:
     @property
     def findings(self) -> list[Finding[Any]]:
         """Those of all judges."""
-        return [each for judge in self.judges for each in judge.tally.findings]
+        return list(itertools.chain(*(judge.tally.findings for judge in self.judges)))
 
     @property
     def problems(self) -> list[str]:
@@ -115,8 +116,9 @@ class Hunt:
                 progress.say(f"program {number} {judge.words.does}: {fault.text}")
             tally.confirmed.append((number, fault))
             tally.kinds[fault.kind] += 1
+            known = fault.kind in {shrunk.kind for shrunk in tally.findings}
             wanted = len(self.findings) < most if most else not fault.kind
-            if not wanted or (fault.kind and fault.kind in {each.kind for each in tally.findings}):
+            if not wanted or (known and fault.kind):
                 continue
             shrunk = shrink(judge, number, batch[number], fault)
             if shrunk:

@@ -87,14 +87,14 @@ def _pairs(length: int) -> list[Chunks]:
 
 def _all_chunks(length: int) -> list[Chunks]:
     """Halves, quarters, ... and single positions below `length`, the longest first."""
-    found: dict[range, None] = {}
+    chunks: dict[range, None] = {}
     pieces = 2
     while True:
         pieces = min(pieces, length)
         ends = [length * n // pieces for n in range(pieces + 1)]
-        found |= dict.fromkeys(range(start, end) for start, end in itertools.pairwise(ends))
+        chunks |= dict.fromkeys(range(start, end) for start, end in itertools.pairwise(ends))
         if pieces == length:
-            return [(chunk,) for chunk in found]
+            return [(chunk,) for chunk in chunks]
         pieces *= 2
 
 

@@ -306,22 +306,22 @@ def _watching(directory: Path, watch: Watch | None) -> Callable[[], None] | None
     """
     if not watch:
         return None
-    seen = said = 0
+    shown = said = 0
 
     def tick() -> None:
-        nonlocal seen, said
+        nonlocal shown, said
         text, console = _text(directory / machine.RESULTS), _text(directory / machine.CONSOLE)
         end = text.rfind("\nq ")
         end = text.find("\n", end + 1) if end >= 0 else -1
-        fresh = record.read(text[seen : end + 1].splitlines()) if end >= 0 else {}
-        seen = max(seen, end + 1)
-        if any(watch(number, found) for number, found in fresh.items()):
+        fresh = record.read(text[shown : end + 1].splitlines()) if end >= 0 else {}
+        shown = max(shown, end + 1)
+        if any(watch(number, seen) for number, seen in fresh.items()):
             raise Enough
         if fresh:
             # The records contain what the kernel said about these programs.
             said = len(console)
         complaint = splat.find(console[said:])
-        if complaint and "\np " in text[max(seen - 1, 0) :]:
+        if complaint and "\np " in text[max(shown - 1, 0) :]:
             raise Complaint(f"splat: {complaint.kind}")
 
     return tick

@@ -133,7 +133,7 @@ def _check(made: Allowance, where: str) -> None:
     broad = [pattern for pattern in made.symbols if len(pattern.strip("*?")) < SHORTEST]
     if broad:
         raise _error(f"a pattern that matches almost everything: {', '.join(broad)}", where)
-    sums = [each.name for each in watch.read()[1]]
+    sums = [total.name for total in watch.read()[1]]
     missing = [name for name in made.further if name not in sums]
     if missing:
         raise _error(f"nothing is watched as {', '.join(missing)}", where)

@@ -123,7 +123,7 @@ def alike(a: Record, b: Record) -> Iterator[str]:
     left, right = a.plain, b.plain
     pairs = enumerate(zip(left, right, strict=False))
     shorter = min(len(left), len(right))
-    common = next((n for n, (one, other) in pairs if one != other), shorter)
+    common = next((n for n, lines in pairs if lines[0] != lines[1]), shorter)
     at = [n for n, line in enumerate(left) if _is_step(line)]
     for start, end in zip(at, [*at[1:], len(left)], strict=True):
         name = step_name(left[start])

@@ -89,7 +89,7 @@ class CostJudge(Judge[Regression]):
             chosen = {number: programs[number] for number, _ in suspects}
             again, _ = self._repeat(chosen, times, stage, detail=stage == len(CONFIRM) - 1)
             # An operation that was not alike in each run says nothing.
-            keys = ((number, each.step) for number, each in suspects)
+            keys = ((number, fault.step) for number, fault in suspects)
             costs = {
                 key: (costs[key][0] + again[key][0], costs[key][1] + again[key][1])
                 for key in keys
@@ -97,8 +97,8 @@ class CostJudge(Judge[Regression]):
             }
             suspects = self._grown(programs, costs)
         self.repeated += len(suspects)
-        for number, each in suspects:
-            left, used = allowed.judge(self.allowed, each)
+        for number, fault in suspects:
+            left, used = allowed.judge(self.allowed, fault)
             self.tally.excused.update(used)
             if left:
                 yield number, left
@@ -115,10 +115,10 @@ class CostJudge(Judge[Regression]):
                 costs, runs = self._repeat(
                     programs, times, times, detail=last or bool(self.allowed)
                 )
-                costs = {key: each for key, each in costs.items() if len(each[0]) == times}
+                costs = {key: both for key, both in costs.items() if len(both[0]) == times}
                 showing = {}
-                for number, each in self._grown(programs, costs):
-                    left, _ = allowed.judge(self.allowed, each)
+                for number, grown in self._grown(programs, costs):
+                    left, _ = allowed.judge(self.allowed, grown)
                     if left and left.verb == fault.verb and left.keeps(fault):
                         showing.setdefault(number, left)
                 programs = {number: programs[number] for number in showing}
@@ -179,7 +179,7 @@ class CostJudge(Judge[Regression]):
                 "step": fault.step,
                 "operation": fault.verb,
                 "programs": self.tally.kinds[finding.kind],
-                "grown": {each.name: [each.a, each.b] for each in fault.grown},
+                "grown": {grown.name: [grown.a, grown.b] for grown in fault.grown},
                 "functions": dict(fault.symbols[: 3 * SHOWN]),
             },
             {"grown": fault.text, "functions": dict(fault.symbols[:SHOWN])},

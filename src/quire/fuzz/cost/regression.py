@@ -55,7 +55,7 @@ class Regression:
     @property
     def kind(self) -> tuple[str, ...]:
         """The verb, what grew, and the function that grew most."""
-        names = sorted(each.name for each in self.grown)
+        names = sorted(grown.name for grown in self.grown)
         most = self.symbols[0][0] if self.symbols and INSNS in names else ""
         return (self.verb, most, *names)
 
@@ -63,7 +63,7 @@ class Regression:
     def text(self) -> str:
         """The operation, as a program has it, or whose reads or writes; and what grew."""
         name = self.op.text() if self.op else f"{self.verb} of process {self.step[2:]}"
-        return f"{name}: {'; '.join(each.text() for each in self.grown)}"
+        return f"{name}: {'; '.join(grown.text() for grown in self.grown)}"
 
     def __str__(self) -> str:
         """The same, and where most."""
@@ -81,9 +81,10 @@ class Regression:
 
     def keeps(self, other: Regression) -> bool:
         """Whether something that grew in the other grows here, too, most of it in relation."""
-        excess = {each.name: each.excess for each in other.grown}
+        excess = {grown.name: grown.excess for grown in other.grown}
         return any(
-            each.name in excess and each.excess >= KEPT * excess[each.name] for each in self.grown
+            grown.name in excess and grown.excess >= KEPT * excess[grown.name]
+            for grown in self.grown
         )
 
     def table(self) -> Iterator[str]:

@@ -34,7 +34,7 @@ def show(judge: CostJudge, programs: Mapping[int, Program]) -> None:
             op = regression.operation(program, step)
             grown = growth.between(a, b, judge.watch)
             names = [f"{name} +{more}" for name, more in growth.symbols(a, b)[:NAMED]]
-            sums = [each.text() for each in grown if each.name != growth.INSNS]
+            sums = [total.text() for total in grown if total.name != growth.INSNS]
             table.add_row(
                 op.text() if op else f"{step[2:]} {regression.verb(op, step)}",
                 f"{a.kernel}",

@@ -127,7 +127,7 @@ def _of_object(
     for part in parts:
         for at in leaders[part.start]:
             chain = chains.get(offsets[at], [])
-            function, line = next((one for one in chain if one[0] in names), (part.function, ""))
+            function, line = next((link for link in chain if link[0] in names), (part.function, ""))
             if function in names:
                 yield Block(at, part.symbol, at - part.start, function, line)
 

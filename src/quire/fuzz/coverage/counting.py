@@ -54,11 +54,11 @@ class Coverage:
         return [
             (
                 name,
-                max(self.reached.get(block.name, 0) for block in found),
-                sum(block.name in self.reached for block in found),
-                len(found),
+                max(self.reached.get(block.name, 0) for block in parts),
+                sum(block.name in self.reached for block in parts),
+                len(parts),
             )
-            for name, found in sorted(by_name.items())
+            for name, parts in sorted(by_name.items())
         ]
 
     def unreached(self) -> list[Block]:
@@ -75,8 +75,8 @@ def missed(coverage: Coverage) -> tuple[list[str], list[str]]:
     ours: dict[str, None] = {}
     others = {f"{name}, never called": None for name, _, hit, _ in coverage.functions() if not hit}
     for block in sorted(coverage.unreached(), key=_where):
-        found = ours if block.line in coverage.added else others
-        found[f"{block.line or block.name} ({block.function})"] = None
+        listed = ours if block.line in coverage.added else others
+        listed[f"{block.line or block.name} ({block.function})"] = None
     return list(ours), list(others)
 
 
@@ -87,14 +87,14 @@ def _where(block: Block) -> tuple[str, int, int]:
 
 def added(a: Path, b: Path, files: Iterable[str]) -> frozenset[str]:
     """The lines of those files that only tree b has, as file:line."""
-    found = set()
+    lines = set()
     for file in files:
         old = (a / file).read_text().splitlines() if (a / file).exists() else []
         new = (b / file).read_text().splitlines()
         for tag, _, _, first, end in SequenceMatcher(None, old, new).get_opcodes():
             if tag in ("insert", "replace"):
-                found |= {f"{file}:{line}" for line in range(first + 1, end + 1)}
-    return frozenset(found)
+                lines |= {f"{file}:{line}" for line in range(first + 1, end + 1)}
+    return frozenset(lines)
 
 
 def touched(series: Series) -> set[str]:

@@ -27,15 +27,15 @@ def compiled(kernel: Kernel, source: str, work: Path) -> Path | None:
     """The object with debug information. None if the kernel lacks it, or if the code differs."""
     built = kernel.objdir / Path(source).with_suffix(".o")
     saved = built.with_name(f".{built.name}.cmd")
-    found = _COMMAND.search(saved.read_text()) if saved.exists() else None
-    if not found:
+    saved_command = _COMMAND.search(saved.read_text()) if saved.exists() else None
+    if not saved_command:
         return None
     work.mkdir(parents=True, exist_ok=True)
     made = work / source.replace("/", "-").replace(".c", ".o")
     if made.exists() and made.stat().st_mtime > built.stat().st_mtime:
         return made if functions(kernel, made) == functions(kernel, built) else None
     target = str(Path(source).with_suffix(".o"))
-    command = re.sub(r"-Wp,-MMD,\S+", "", found[1]).replace(f"-o {target}", f"-g -o {made}")
+    command = re.sub(r"-Wp,-MMD,\S+", "", saved_command[1]).replace(f"-o {target}", f"-g -o {made}")
     process.check(Command(["sh", "-c", command], cwd=kernel.objdir))
     return made if functions(kernel, made) == functions(kernel, built) else None
 
@@ -52,18 +52,18 @@ def chains(kernel: Kernel, made: Path, offsets: Sequence[int]) -> dict[int, Chai
         return {}
     tool = f"{kernel.toolchain.cross_compile}addr2line"
     asked = [f"{offset:#x}" for offset in offsets]
-    found: dict[int, Chain] = {}
+    lines: dict[int, Chain] = {}
     # No more than a command line takes.
     for start in range(0, len(asked), 2000):
         some = asked[start : start + 2000]
         answer = process.query(tool, "-a", "-f", "-i", "-j", ".text", "-e", str(made), *some).output
         for part in re.split(r"^0x", answer, flags=re.M)[1:]:
             at, *rest = part.splitlines()
-            found[int(at, 16)] = [
+            lines[int(at, 16)] = [
                 (name, _line(kernel, line))
                 for name, line in zip(rest[::2], rest[1::2], strict=False)
             ]
-    return found
+    return lines
 
 
 def _line(kernel: Kernel, text: str) -> str:

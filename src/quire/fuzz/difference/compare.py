@@ -65,13 +65,13 @@ def _compare_step(verdict: Judgement, model: Model, op: Op | None, left: Step, r
     keys = sorted({*left.states, *right.states}, key=lambda key: ("muv".index(key[0]), key))
     model.ksm.start_step()
     for key in keys:
-        one, other = left.states.get(key, ""), right.states.get(key, "")
-        if one == other:
+        a, b = left.states.get(key, ""), right.states.get(key, "")
+        if a == b:
             continue
-        if key[0] == "m" and one and other:
-            _compare_pages(verdict, model, f"{where}: {key}", one, other)
+        if key[0] == "m" and a and b:
+            _compare_pages(verdict, model, f"{where}: {key}", a, b)
             continue
-        _note(verdict, sums.excuse(model, key, one, other), f"{where}: {key}: {one} | {other}")
+        _note(verdict, sums.excuse(model, key, a, b), f"{where}: {key}: {a} | {b}")
     if left.outcome != right.outcome:
         rule = _outcome_excuse(model, op, left.outcome, right.outcome)
         _note(verdict, rule, f"{where}: {left.outcome} | {right.outcome}")
@@ -94,9 +94,9 @@ def _outcome_excuse(model: Model, op: Op | None, a: str, b: str) -> Rule | None:
     return Rule.MERGED_LATER if counted else None
 
 
-def _compare_pages(verdict: Judgement, model: Model, where: str, one: str, other: str) -> None:
+def _compare_pages(verdict: Judgement, model: Model, where: str, a: str, b: str) -> None:
     _, actor, slot = where.rsplit(": ", 1)[1].split(" ")
-    left, right = pages(one, slot), pages(other, slot)
+    left, right = pages(a, slot), pages(b, slot)
     differing = [at for at in left if left[at] != right[at]]
     # Twice: a page can follow from a later one.
     for _ in "12":

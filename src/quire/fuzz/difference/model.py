@@ -161,11 +161,11 @@ def _swapped_alone(steps: Sequence[Step], page: TrackedPage) -> bool:
     return bool(known)
 
 
-def _same_bits(one: Page, other: Page) -> bool:
+def _same_bits(a: Page, b: Page) -> bool:
     """Whether soft-dirty and uffd-wp agree."""
-    return not one.differs_in(other) & {*"dw"}
+    return not a.differs_in(b) & {*"dw"}
 
 
-def _same_content(one: Page, other: Page) -> bool:
+def _same_content(a: Page, b: Page) -> bool:
     """Whether the contents agree, where both were read: only present pages are."""
-    return one.content == other.content or not (one.content and other.content)
+    return a.content == b.content or not (a.content and b.content)

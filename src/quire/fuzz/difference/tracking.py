@@ -20,10 +20,10 @@ def within(actor: int | None, where: Range | None) -> set[TrackedPage]:
 
 def touched(op: Op) -> set[TrackedPage]:
     """The pages that an operation can meet; pages that moved have their new address by now."""
-    found = within(op.actor, op.range)
+    pages = within(op.actor, op.range)
     if op.range and op.to:
-        found |= within(op.actor, Range(op.to.slot, op.to.page, op.range.count))
-    return found
+        pages |= within(op.actor, Range(op.to.slot, op.to.page, op.range.count))
+    return pages
 
 
 def remaps(op: Op) -> bool:

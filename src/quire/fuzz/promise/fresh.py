@@ -17,8 +17,8 @@ _HASHES = re.compile(r" before=([0-9a-f]{8}) after=([0-9a-f]{8})$")
 
 def hashes(outcome: str) -> tuple[str, str] | None:
     """The hashes before and after an operation, if its pages were read."""
-    found = _HASHES.search(outcome)
-    return (found[1], found[2]) if found else None
+    match = _HASHES.search(outcome)
+    return (match[1], match[2]) if match else None
 
 
 def expected(memory: Memory, process: Process, where: Range) -> str | None:

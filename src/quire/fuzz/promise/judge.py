@@ -111,7 +111,11 @@ class PromiseJudge(Judge[Breach]):
     def judge(self, programs: Mapping[int, Program], runs: Runs) -> Faults[Breach]:
         """The programs that break a promise which they are not known to break."""
         breaches = self._breaches(programs, runs)
-        suspects = [(n, one) for n, one in breaches.items() if one.kind[0] != self.known.get(n)]
+        suspects = [
+            (number, breach)
+            for number, breach in breaches.items()
+            if breach.kind[0] != self.known.get(number)
+        ]
         self.tally.programs += len(runs[0])
         self.tally.suspects += len(suspects)
         self.expected += len(breaches) - len(suspects)
@@ -127,7 +131,7 @@ class PromiseJudge(Judge[Breach]):
         again = self._breaches(chosen, self.targets.run(chosen))
         for number, fault in suspects:
             broken = again[number].broken if number in again else ()
-            same = tuple(each for each in broken if each.kind == fault.kind)
+            same = tuple(promise for promise in broken if promise.kind == fault.kind)
             if same:
                 yield number, Breach(same)
             else:
@@ -148,7 +152,7 @@ class PromiseJudge(Judge[Breach]):
             number: judge(programs[number], record, soft_dirty=soft_dirty, swapping=swapping)
             for number, record in runs[0].items()
         }
-        return {number: Breach(tuple(each)) for number, each in broken.items() if each}
+        return {number: Breach(tuple(some)) for number, some in broken.items() if some}
 
     def describe(self, finding: Finding[Breach]) -> Description:
         """The promises."""
@@ -200,16 +204,16 @@ class PromiseJudge(Judge[Breach]):
 
 
 def judge(
-    program: Program, found: Record, *, soft_dirty: bool, swapping: bool = True
+    program: Program, record: Record, *, soft_dirty: bool, swapping: bool = True
 ) -> list[Broken]:
     """What a record breaks in its first step that breaks anything.
 
     What follows from that is not said. `soft_dirty`: the kernel has soft-dirty bits. `swapping`:
     there is swap at the start.
     """
-    broken = list(Trial(program, soft_dirty, swapping).run(found))
-    if not broken and found.trouble:
-        broken.append(Broken(rules.TROUBLE, "", None, found.trouble))
+    broken = list(Trial(program, soft_dirty, swapping).run(record))
+    if not broken and record.trouble:
+        broken.append(Broken(rules.TROUBLE, "", None, record.trouble))
     return broken
 
 
@@ -232,10 +236,10 @@ class Trial:
         self.memory = Memory(words=words, soft_dirty=self.soft_dirty, swapping=self.swapping)
         self.extents = state.extents(self.program)
 
-    def run(self, found: Record) -> Iterator[Broken]:
+    def run(self, record: Record) -> Iterator[Broken]:
         """All that the first broken step breaks."""
         before: dict[str, str] = {}
-        for step in steps(found):
+        for step in steps(record):
             kind, _, number = step.name.partition(" ")
             op = self.program[int(number)] if kind == "o" else None
             outcome = step.outcome.partition(" before=")[0]
@@ -340,5 +344,5 @@ def _fresh(memory: Memory, process: Process, where: Range, when: str, read: str)
         yield rules.FRESH, f"what was read {when} it has the hash {read}, not {wanted}"
 
 
-def _prefixed(where: str, found: Iterator[Seen]) -> Iterator[Seen]:
-    return ((rule, f"{where}{text}") for rule, text in found)
+def _prefixed(where: str, seen: Iterator[Seen]) -> Iterator[Seen]:
+    return ((rule, f"{where}{text}") for rule, text in seen)
