@@ -14,8 +14,7 @@ from quire.boot.counts import SymbolCount
 from quire.boot.stops import Stop
 from quire.fuzz.cost import allowed, watch
 from quire.fuzz.cost.allowed import Allowance
-from quire.fuzz.cost.growth import INSNS, Growth
-from quire.fuzz.cost.regression import Regression
+from quire.fuzz.cost.growth import INSNS, Growth, Regression
 from quire.fuzz.difference import excuses
 from quire.fuzz.language import program
 from quire.host.errors import UserError

@@ -15,11 +15,9 @@ from fuzz_records import side
 from quire.boot.counts import SymbolCount
 from quire.boot.stops import Stop
 from quire.fuzz import detect, report, runner
-from quire.fuzz.cost import table
 from quire.fuzz.cost.allowed import Allowance
-from quire.fuzz.cost.growth import INSNS, Growth
+from quire.fuzz.cost.growth import INSNS, Growth, Regression
 from quire.fuzz.cost.judge import CostJudge
-from quire.fuzz.cost.regression import Regression
 from quire.fuzz.cost.watch import Sum, Watch
 from quire.fuzz.detect import Search
 from quire.fuzz.hunt import Hunt
@@ -276,7 +274,7 @@ def test_a_finding_is_written_and_reported(
     row = json.loads(capsys.readouterr().out)
     assert row["allowed"] == {"unused": 0}
     assert row["findings"][0]["operation"] == "move move"
-    table.show(judge, {0: MOVES})
+    report.show_costs(judge, {0: MOVES})
     said = capsys.readouterr().out
     assert "+1600" in said
     assert "walk +1600" in said

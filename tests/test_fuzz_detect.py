@@ -14,7 +14,8 @@ from known import ARM64
 
 from quire.fuzz import detect, report, runner
 from quire.fuzz.detect import Search
-from quire.fuzz.difference.judge import DifferenceJudge, Differs
+from quire.fuzz.difference.compare import Judgement
+from quire.fuzz.difference.judge import DifferenceJudge
 from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
 from quire.fuzz.programs import Programs
@@ -26,7 +27,7 @@ from quire.test.seeded import Bug
 LOSE, HIDE, ODD = (Bug(name, "", "", ("arm64",), ("a.b",)) for name in ("lose", "hide", "odd"))
 
 
-def search(directory: Path, limit: int) -> Search[Differs]:
+def search(directory: Path, limit: int) -> Search[Judgement]:
     targets = Targets(tuple(side(directory, has_series=has) for has in (False, True)))
     make = partial(DifferenceJudge, excuses=applying())
     return Search(make, targets, Programs(limit), Cache(directory / "build"), pages=False)

@@ -19,8 +19,9 @@ from known import ARM64
 from quire.boot import machine
 from quire.commands import fuzz as command
 from quire.fuzz import finding, hunt, programs, report, runner
+from quire.fuzz.difference.compare import Judgement
 from quire.fuzz.difference.excuses import Rule
-from quire.fuzz.difference.judge import DifferenceJudge, Differs
+from quire.fuzz.difference.judge import DifferenceJudge
 from quire.fuzz.hunt import Hunt
 from quire.fuzz.judge import Finding
 from quire.fuzz.language import program
@@ -74,7 +75,7 @@ def test_a_difference_is_shrunk_and_written(
     report.show(one, as_json=True)
     printed = json.loads(capsys.readouterr().out)
     assert printed["sides"] == {"a": "stock", "b": "patched quire_bug=lose"}
-    assert printed["findings"][0]["differences"] == list(first.fault.differences)
+    assert printed["findings"][0]["differences"] == first.fault.differences
     again = made(tmp_path, "lose")
     again.run(Programs(given=programs.read(paths[:1])[0]), 5, QUIET)
     assert [found.number for found in again.findings] == [0]
@@ -209,7 +210,7 @@ def test_sums_of_accessed_pages_alone_need_not_repeat() -> None:
         text = "o 0 ok\no 1 ok\nv 0 A: 0+16:rw-p:0,Size=64,Rss={}"
         first, *records = ({0: read(text.format(sums))} for sums in (before, again, b))
         judge = judged(*records)
-        kept = list(judge.confirm({0: ops}, [(0, Differs(("one",)))], (first, {})))
+        kept = list(judge.confirm({0: ops}, [(0, Judgement(["one"]))], (first, {})))
         return [number for number, _ in kept], list(judge.tally.unstable)
 
     assert confirmed("64", "64", "64,Referenced=4") == ([0], [])
@@ -220,7 +221,7 @@ def test_sums_of_accessed_pages_alone_need_not_repeat() -> None:
 
 def test_a_finding_is_written_with_the_labels_of_its_sides(tmp_path: Path) -> None:
     records = run("m 0 A 0 16*px:t2@A0"), run("m 0 A 0 16*-")
-    fault, sides = Differs(("gone",)), ("stock", "patched")
+    fault, sides = Judgement(["gone"]), ("stock", "patched")
     gone = Finding(7, REDIRTIED, REDIRTIED[:3], fault, (), records, sides)
     finding.write(judged(), gone, tmp_path)
     where = finding.folder(judged(), gone, tmp_path)

@@ -22,7 +22,7 @@ from quire.fuzz.language import program
 from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
 from quire.fuzz.programs import Programs
-from quire.fuzz.promise.judge import Breach, PromiseJudge
+from quire.fuzz.promise.judge import Broken, PromiseJudge
 from quire.fuzz.runner import Target, Targets, Watch
 from quire.host.cache import Cache
 from quire.host.progress import Progress
@@ -85,7 +85,7 @@ def hunted(
     *,
     known: dict[int, str] | None = None,
     progress: Progress = QUIET,
-) -> tuple[Hunt, Tally[Breach]]:
+) -> tuple[Hunt, Tally[Broken]]:
     """A hunt on a kernel that may have a bug."""
     target = side(directory, has_series=False)
     target = replace(target, parameters=(f"quire_bug={bug}",) if bug else ())
@@ -137,7 +137,7 @@ def test_what_a_program_is_known_to_break_is_no_finding(
     known = {0: "what is written stays", 1: "locked"}
     given = {0: SWAPPED, 1: SWAPPED[:3], 2: SWAPPED}
     hunt, tally = hunted(tmp_path, given, "lose", known=known)
-    assert hunt.judges[0].figures()["known"] == 1
+    assert hunt.judges[0].account(0).figures["known"] == 1
     assert [found.number for found in tally.findings] == [1]
     report.show(hunt, as_json=False)
     assert "1 broke what is known" in " ".join(capsys.readouterr().out.split())

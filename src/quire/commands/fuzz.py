@@ -25,8 +25,8 @@ from typing import Any
 from quire.arch import Architecture, requirements
 from quire.boot import machine
 from quire.cluster import option
-from quire.fuzz import detect, programs, report, runner, selection
-from quire.fuzz.cost import allowed, meter, table, watch
+from quire.fuzz import detect, programs, report, runner
+from quire.fuzz.cost import allowed, meter, watch
 from quire.fuzz.cost.judge import CostJudge
 from quire.fuzz.coverage.guide import Guide
 from quire.fuzz.detect import Search
@@ -101,27 +101,28 @@ def _run(session: Session, arguments: argparse.Namespace) -> int:
     _check(arguments)
     requirements.require(session.architectures)
     sides = session.sides()
-    tree = sides.b.tree
     if not arguments.oracle or arguments.fixed:
         sides = fixed(session.cache, sides)
     if arguments.stock or arguments.fixed:
-        tree = sides.a.tree
+        sides = replace(sides, b=sides.a)
+    work = partial(_hunt, session, arguments, sides)
+    what = "the kernels differ on {} programs"
+    remedy = "replay one: quire fuzz --replay FILE; the records are beside it"
+    if arguments.oracle:
+        what = f"{sides.b.tree.label} breaks a promise in {{}} ways"
+        remedy = (
+            "replay one: quire fuzz --oracle --replay FILE; `promises` beside it has the sources"
+        )
     if arguments.seeded is not None:
-        return _look_for_bugs(session, arguments, sides)
-    work = partial(_hunt, session, arguments, replace(sides, b=replace(sides.b, tree=tree)))
+        work = _looking_for_bugs(session, arguments, sides)
+        what = f"{{}} seeded {'regressions' if arguments.cost else 'bugs'} were not found"
+        remedy = "more --programs, or a recipe in src/quire/fuzz/generate/"
+        if arguments.oracle:
+            what = "{} seeded bugs break no promise that the oracle knows"
+            remedy = "more --programs, or without --oracle: the comparison sees more"
     problems = list(itertools.chain(*parallel.in_turn(session.architectures, work)))
-    if problems and arguments.oracle:
-        raise Difference(
-            f"{tree.label} breaks a promise in {len(problems)} ways",
-            "\n".join(problems),
-            "replay one: quire fuzz --oracle --replay FILE; `promises` beside it has the sources",
-        )
     if problems:
-        raise Difference(
-            f"the kernels differ on {len(problems)} programs",
-            "\n".join(problems),
-            "replay one: quire fuzz --replay FILE; the records are beside it",
-        )
+        raise Difference(what.format(len(problems)), "\n".join(problems), remedy)
     return 0
 
 
@@ -131,42 +132,74 @@ def _hunt(
     """Hunt on one architecture. The result is a line per finding."""
     files = programs.corpus(session.project.root) if arguments.corpus else arguments.replay
     given, known = programs.read(files)
-    some = _programs(arguments, PROGRAMS, given)
-    output = _output(session, arguments) / arch.name
-    targets = _targets(session, arguments, sides, arch)
-    judges: list[Judge[Any]] = []
+    series = None if arguments.noise else sides.series
+    excused, meant = excuses.applying(series), allowed.applying(series)
+    targets, output = (
+        _targets(session, arguments, sides, arch),
+        _output(session, arguments, arch.name),
+    )
+    judges: list[Judge[Any]] = [DifferenceJudge(targets, excused)]
     guide = None
     if arguments.oracle:
         # A program to replay shows what it breaks.
-        judges.append(PromiseJudge(targets, known if arguments.corpus else {}))
-    else:
-        excused = excuses.NONE if arguments.noise else excuses.applying(sides.series)
-        judges.append(DifferenceJudge(targets, excused))
-    if arguments.cost:
-        meant = [] if arguments.noise else allowed.applying(sides.series)
+        judges = [PromiseJudge(targets, known if arguments.corpus else {})]
+    elif arguments.cost:
         allowed.require(meant, watch.functions(targets.tried.kernel))
         judges.append(CostJudge(targets, meter.prepare(session, targets), meant))
-    elif not (given or arguments.no_coverage or arguments.oracle):
+    elif not (given or arguments.no_coverage):
         guide = Guide(session, targets, sides.series, output)
     hunt = Hunt(judges, output, guide)
-    hunt.run(some, arguments.findings, session.progress)
+    hunt.run(_programs(arguments, PROGRAMS, given), arguments.findings, session.progress)
     report.show(hunt, as_json=arguments.json)
     if isinstance(judges[-1], CostJudge) and arguments.replay:
-        table.show(judges[-1], given)
+        report.show_costs(judges[-1], given)
     return hunt.problems
 
 
-def _programs(
-    arguments: argparse.Namespace, default: int, given: Mapping[int, Program]
-) -> Programs:
-    count = default if arguments.programs is None else arguments.programs
-    seed = 1 if arguments.seed is None else arguments.seed
-    return Programs(count, seed, given, faults=arguments.faults, oracle=arguments.oracle)
+def _looking_for_bugs(
+    session: Session, arguments: argparse.Namespace, sides: Sides
+) -> partial[list[str]]:
+    """How to look for seeded bugs on an architecture. The result names those that were missed."""
+    where = seeded.costs_folder(sides) if arguments.cost else seeded.folder(sides)
+    known = seeded.read_costs(where) if arguments.cost else seeded.read(where / "bugs")
+    selection = detect.selection(where)
+    bugs = selection.bugs(known, arguments.seeded)
+    b = replace(sides.b, tree=seeded.tree_with_bugs(session.cache, sides, where))
+    # Costs are compared with the same kernel without a regression.
+    sides = replace(sides, a=b if arguments.cost else sides.a, b=b)
+    return partial(_look_for, bugs, selection.left_out, session, arguments, sides)
 
 
-def _output(session: Session, arguments: argparse.Namespace) -> Path:
-    root: Path = arguments.output or session.cache.root / "fuzz"
-    return root
+def _look_for(
+    bugs: Sequence[Bug],
+    left_out: Mapping[str, str],
+    session: Session,
+    arguments: argparse.Namespace,
+    sides: Sides,
+    arch: Architecture,
+) -> list[str]:
+    excused = excuses.applying(sides.series)
+    targets = _targets(session, arguments, sides, arch)
+    make: Callable[[Targets], Judge[Any]] = partial(DifferenceJudge, excuses=excused)
+    limit, given = FOR_A_BUG, dict[int, Program]()
+    if arguments.oracle:
+        make, limit = PromiseJudge, FOR_A_PROMISE
+        given, _ = programs.read(programs.corpus(session.project.root))
+    elif arguments.cost:
+        make, limit = partial(CostJudge, watch=meter.prepare(session, targets)), FOR_A_COST
+    search = Search(
+        make,
+        targets,
+        _programs(arguments, limit, given),
+        session.cache,
+        pages=arguments.oracle or arguments.cost,
+        shrinks=not arguments.oracle or arguments.findings > 0,
+    )
+    seen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
+    output = _output(session, arguments, "seeded") / arch.name
+    results = detect.look_for_all(search, seen, left_out, output, session.progress)
+    report.show_bugs(arch, make(targets), results, as_json=arguments.json)
+    return [f"{arch.name}: {result.bug.name}" for result in results if result.missed]
 
 
 def _targets(
@@ -177,114 +210,77 @@ def _targets(
     UserError if allocations should fail, and side b's kernel cannot make them.
     """
 
-    def target(tree: Tree) -> Target:
-        kernel = session.kernel(arch, tree)
-        use = "oracle" if arguments.oracle else "fuzz"
-        directory = machine.workdir(session.cache, f"{use}-{arch.name}-{tree.path.parent.name}")
-        return Target(kernel, session.guest(kernel), directory, swap=arguments.swap)
-
-    a, b = sides.a.tree, sides.b.tree
-    if arguments.oracle:
-        targets = Targets((target(b),), session.jobs)
-    elif arguments.noise or a is b:
-        side = target(a)
-        again = machine.workdir(session.cache, f"fuzz-{arch.name}-again")
+    target = partial(_target, session, arguments, arch)
+    twice = arguments.noise or sides.a is sides.b
+    chosen = [target(sides.a.tree)] if not arguments.oracle else []
+    if twice and chosen:
         # Noise must not depend on the order of the programs.
-        other = replace(side, directory=again, backwards=arguments.noise)
-        targets = Targets((side, other), session.jobs)
+        again = machine.workdir(session.cache, f"fuzz-{arch.name}-again")
+        chosen.append(replace(chosen[0], directory=again, backwards=arguments.noise))
     else:
-        targets = Targets((target(a), target(b)), session.jobs)
-    kernel = targets.tried.kernel
+        chosen.append(target(sides.b.tree))
+    kernel = chosen[-1].kernel
     if arguments.faults and not kernel.enables(FAULTS):
         raise UserError(
             "this kernel cannot make allocations fail",
             f"{kernel.config}: no {FAULTS}",
             "--config configs/debug.config",
         )
-    return targets
+    return Targets(tuple(chosen), session.jobs)
+
+
+def _target(
+    session: Session, arguments: argparse.Namespace, arch: Architecture, tree: Tree
+) -> Target:
+    """A kernel with our guest, both built; logs of different commands go to different places."""
+    kernel = session.kernel(arch, tree)
+    use = "oracle" if arguments.oracle else "fuzz"
+    directory = machine.workdir(session.cache, f"{use}-{arch.name}-{tree.path.parent.name}")
+    return Target(kernel, session.guest(kernel), directory, swap=arguments.swap)
+
+
+def _programs(
+    arguments: argparse.Namespace, default: int, given: Mapping[int, Program]
+) -> Programs:
+    count = default if arguments.programs is None else arguments.programs
+    seed = 1 if arguments.seed is None else arguments.seed
+    return Programs(count, seed, given, faults=arguments.faults, oracle=arguments.oracle)
+
+
+def _output(session: Session, arguments: argparse.Namespace, folder: str) -> Path:
+    root: Path = arguments.output or session.cache.root / "fuzz"
+    return root / folder
 
 
 def _check(arguments: argparse.Namespace) -> None:
     """UserError for options that exclude each other, or that would do nothing."""
-    seeded_bugs = arguments.seeded is not None
+    seeks = arguments.seeded is not None
     given = arguments.corpus or arguments.replay
-    if arguments.oracle and arguments.cost:
-        raise UserError("--oracle runs one kernel, --cost compares two", "", "give only one")
-    if (arguments.stock or arguments.fixed) and (not arguments.oracle or seeded_bugs):
-        raise UserError(
-            "--stock and --fixed choose the kernel of --oracle", "", "quire fuzz --oracle --stock"
-        )
-    if arguments.noise and (not arguments.cost or seeded_bugs):
-        raise UserError("--noise is for --cost alone", "", "quire fuzz --cost --noise")
-    if arguments.faults and (arguments.cost or seeded_bugs):
-        raise UserError(
-            "costs are not compared, and bugs not looked for, when allocations fail",
-            "the two kernels count their allocations differently",
-            "leave out --faults",
-        )
-    if given and (arguments.programs, arguments.seed) != (None, None):
-        raise UserError(
-            "--programs and --seed are for generated programs",
-            "",
-            "leave them out, or --corpus and --replay",
-        )
-
-
-def _look_for_bugs(session: Session, arguments: argparse.Namespace, sides: Sides) -> int:
-    """Look for seeded bugs on each architecture. Difference names those that were missed."""
-    where = seeded.costs_folder(sides) if arguments.cost else seeded.folder(sides)
-    chosen = selection.read(where)
-    known = seeded.read_costs(where) if arguments.cost else seeded.read(where / "bugs")
-    bugs = chosen.bugs(known, arguments.seeded)
-    tree = seeded.tree_with_bugs(session.cache, sides, where)
-    b = replace(sides.b, tree=tree)
-    # Costs are compared with the same kernel without a regression.
-    a = b if arguments.cost else sides.a
-    work = partial(_search, session, arguments, replace(sides, a=a, b=b), bugs, chosen.left_out)
-    missed = list(itertools.chain(*parallel.in_turn(session.architectures, work)))
-    if missed:
-        what, remedy = "seeded bugs were not found", "a recipe in src/quire/fuzz/generate/"
-        if arguments.oracle:
-            what = "seeded bugs break no promise that the oracle knows"
-            remedy = "without --oracle: the comparison sees more"
-        elif arguments.cost:
-            what = "seeded regressions were not found"
-        raise Difference(
-            f"{len(missed)} {what}", "\n".join(missed), f"more --programs, or {remedy}"
-        )
-    return 0
-
-
-def _search(
-    session: Session,
-    arguments: argparse.Namespace,
-    sides: Sides,
-    bugs: Sequence[Bug],
-    left_out: Mapping[str, str],
-    arch: Architecture,
-) -> list[str]:
-    """Look for bugs on one architecture. The result names those that were missed."""
-    targets = _targets(session, arguments, sides, arch)
-    given: dict[int, Program] = {}
-    if arguments.oracle:
-        make: Callable[[Targets], Judge[Any]] = PromiseJudge
-        limit = FOR_A_PROMISE
-        given, _ = programs.read(programs.corpus(session.project.root))
-    elif arguments.cost:
-        make, limit = partial(CostJudge, watch=meter.prepare(session, targets)), FOR_A_COST
-    else:
-        make = partial(DifferenceJudge, excuses=excuses.applying(sides.series))
-        limit = FOR_A_BUG
-    search = Search(
-        make,
-        targets,
-        _programs(arguments, limit, given),
-        session.cache,
-        pages=arguments.oracle or arguments.cost,
-        shrinks=not arguments.oracle or arguments.findings > 0,
-    )
-    seen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
-    output = _output(session, arguments) / "seeded" / arch.name
-    results = detect.look_for_all(search, seen, left_out, output, session.progress)
-    report.show_bugs(arch, make(targets), results, as_json=arguments.json)
-    return [f"{arch.name}: {result.bug.name}" for result in results if result.missed]
+    generated = arguments.programs is not None or arguments.seed is not None
+    example = "leave one of them out"
+    for wrong, what, remedy in (
+        (
+            arguments.oracle and arguments.cost,
+            "--oracle runs one kernel, --cost compares two",
+            example,
+        ),
+        (
+            (arguments.stock or arguments.fixed) and (seeks or not arguments.oracle),
+            "--stock and --fixed choose the kernel of --oracle",
+            "quire fuzz --oracle --stock",
+        ),
+        (
+            arguments.noise and (seeks or not arguments.cost),
+            "--noise is for --cost alone",
+            "quire fuzz --cost --noise",
+        ),
+        (
+            arguments.faults and arguments.cost,
+            "costs are not compared when allocations fail: the kernels count them differently",
+            example,
+        ),
+        (arguments.faults and seeks, "bugs are looked for without --faults", example),
+        (given and generated, "--programs and --seed are for generated programs", example),
+    ):
+        if wrong:
+            raise UserError(what, "", remedy)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Generic
 
 from quire.fuzz import finding, hunt, runner
-from quire.fuzz.cost.regression import Regression
+from quire.fuzz.cost.growth import Regression
 from quire.fuzz.judge import F, Faults, Finding, Judge
 from quire.fuzz.language import program, record
 from quire.fuzz.language.program import Program
@@ -22,7 +22,10 @@ from quire.fuzz.language.record import Record
 from quire.fuzz.programs import Programs
 from quire.fuzz.runner import Records, Runs, Target, Targets
 from quire.host.cache import Cache, digest
+from quire.host.errors import UserError
 from quire.host.progress import Progress
+from quire.host.tables import Table
+from quire.test import seeded
 from quire.test.seeded import PARAMETER, Bug
 
 # Programs a boot, and of a judge whose confirmation takes many boots. The boot ends with the first
@@ -30,6 +33,53 @@ from quire.test.seeded import PARAMETER, Bug
 BATCH, NOISY_BATCH = 250, 50
 # The first time that a bug loses the guest is enough to find it.
 LOSSES = 1
+# Beside the table of the bugs, a row for each that the fuzzer treats apart:
+#
+#     bug | chosen |                      looked for when the command names no bug
+#     bug | not looked for | reason       no program can show it
+FILE = "fuzz"
+CHOSEN, LEFT_OUT = "chosen", "not looked for"
+TABLE = Table(
+    "a row about a bug for the fuzzer",
+    ("bug", f"{CHOSEN} or {LEFT_OUT}", "reason"),
+    may_be_empty=("reason",),
+)
+# Names every bug.
+EVERY = "all"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The bugs that are looked for by default, and those that are not looked for, with reasons."""
+
+    chosen: tuple[str, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+    def bugs(self, known: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
+        """The named bugs; without names the chosen ones, or all if none is chosen.
+
+        UserError for a name that no bug has.
+        """
+        return list(known) if list(names) == [EVERY] else seeded.select(known, names or self.chosen)
+
+
+def selection(folder: Path) -> Selection:
+    """Parse the table; without one, no bug is chosen. UserError names the bug of a wrong row."""
+    file = folder / FILE
+    chosen: list[str] = []
+    left_out: dict[str, str] = {}
+    for bug, word, reason in TABLE.read(file) if file.is_file() else ():
+        if word == CHOSEN and not reason:
+            chosen.append(bug)
+        elif word == LEFT_OUT and reason:
+            left_out[bug] = reason
+        else:
+            raise UserError(
+                f"{TABLE.what} is neither chosen nor left out with a reason",
+                f"{file}: {bug} | {word} | {reason}",
+                f"write: bug | {CHOSEN} |   or: bug | {LEFT_OUT} | reason",
+            )
+    return Selection(tuple(chosen), left_out)
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,15 @@ class Description:
 
 
 @dataclass(frozen=True)
+class Account:
+    """What a hunt came to: in a sentence without its end, in further lines, and as JSON."""
+
+    summary: str
+    notes: Sequence[str]
+    figures: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Words:
     """What a judge calls things."""
 
@@ -139,11 +148,5 @@ class Judge(Protocol[F]):
     def describe(self, finding: Finding[F]) -> Description:
         """A finding in words."""
 
-    def summary(self, seconds: float) -> str:
-        """What a hunt of so many seconds came to, in a sentence without its end."""
-
-    def notes(self) -> Iterable[str]:
-        """Further lines about it."""
-
-    def figures(self) -> Mapping[str, Any]:
-        """The same as JSON."""
+    def account(self, seconds: float) -> Account:
+        """What a hunt of so many seconds came to."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich import box
@@ -12,11 +12,16 @@ from rich.table import Table
 from rich.text import Text
 
 from quire.arch import Architecture
+from quire.fuzz.cost import growth
+from quire.fuzz.cost.judge import CostJudge
 from quire.fuzz.detect import Detection
 from quire.fuzz.hunt import Hunt
 from quire.fuzz.judge import Judge
+from quire.fuzz.language.program import Program
 from quire.host.console import console
 
+# Functions that a row of a program's costs names.
+NAMED = 3
 # Characters of a fault in the table of bugs.
 WIDTH = 90
 
@@ -34,10 +39,9 @@ def show(hunt: Hunt, *, as_json: bool) -> None:
 
 def _show(judge: Judge[Any], seconds: float) -> None:
     """The totals, what is excused, and the findings."""
-    out, tally = console(), judge.tally
-    count = f"{len(tally.findings)} findings"
-    out.print(Text.assemble(judge.summary(seconds), (count, "bold")))
-    for note in judge.notes():
+    out, tally, account = console(), judge.tally, judge.account(seconds)
+    out.print(Text.assemble(account.summary, (f"{len(tally.findings)} findings", "bold")))
+    for note in account.notes:
         out.print(Text(note))
     for finding in tally.findings:
         name = f"{judge.words.finding} {finding.number}"
@@ -50,22 +54,22 @@ def _show(judge: Judge[Any], seconds: float) -> None:
 
 
 def _figures(hunt: Hunt) -> dict[str, Any]:
-    first, *others = hunt.judges
-    head = {"architecture": hunt.targets.arch.name, "seconds": hunt.seconds}
-    cost = _judged(others[0]) if others else None
-    return {**head, "boots": hunt.targets.boots, **_judged(first), "cost": cost}
-
-
-def _judged(judge: Judge[Any]) -> dict[str, Any]:
-    findings = [
+    first, *others = (
         {
-            "number": finding.number,
-            "program": [op.text() for op in finding.program],
-            **judge.describe(finding).details,
+            **judge.account(hunt.seconds).figures,
+            "findings": [
+                {
+                    "number": finding.number,
+                    "program": [op.text() for op in finding.program],
+                    **judge.describe(finding).details,
+                }
+                for finding in judge.tally.findings
+            ],
         }
-        for finding in judge.tally.findings
-    ]
-    return {**judge.figures(), "findings": findings}
+        for judge in hunt.judges
+    )
+    head = {"architecture": hunt.targets.arch.name, "seconds": hunt.seconds}
+    return {**head, "boots": hunt.targets.boots, **first, "cost": others[0] if others else None}
 
 
 def show_bugs(
@@ -105,3 +109,30 @@ def _bug(judge: Judge[Any], result: Detection) -> dict[str, Any]:
         **(judge.describe(finding).row if finding else judge.words.missed),
         "reason": result.reason,
     }
+
+
+def show_costs(judge: CostJudge, programs: Mapping[int, Program]) -> None:
+    """Run the programs a few times, and print what each of their operations costs on both sides."""
+    costs = judge.repeat(programs)
+    for number, program in programs.items():
+        table = Table(box=box.SIMPLE_HEAD)
+        table.add_column("operation", no_wrap=True)
+        for name in (*judge.targets.labels, "more"):
+            table.add_column(name, justify="right")
+        table.add_column("what grew")
+        for (origin, step), (left, right) in costs.items():
+            if origin != number:
+                continue
+            a, b = growth.least(left), growth.least(right)
+            op = growth.operation(program, step)
+            grown = growth.between(a, b, judge.watch)
+            names = [f"{name} +{more}" for name, more in growth.symbols(a, b)[:NAMED]]
+            sums = [total.text() for total in grown if total.name != growth.INSNS]
+            table.add_row(
+                op.text() if op else f"{step[2:]} {growth.verb(op, step)}",
+                f"{a.kernel}",
+                f"{b.kernel}",
+                f"{b.kernel - a.kernel:+}",
+                Text("; ".join([*sums, ", ".join(names)]), "red" if grown else ""),
+            )
+        console().print(table)

@@ -27,8 +27,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from quire.fuzz.cost import growth, watch
-from quire.fuzz.cost.growth import INSNS, Growth
-from quire.fuzz.cost.regression import Regression
+from quire.fuzz.cost.growth import INSNS, Growth, Regression
 from quire.fuzz.difference import excuses
 from quire.fuzz.judge import AT_THE_END
 from quire.fuzz.language.program import VERBS

@@ -11,14 +11,13 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from quire.boot.stops import Stop
-from quire.fuzz.cost import allowed, growth, regression
+from quire.fuzz.cost import allowed, growth
 from quire.fuzz.cost.allowed import Allowance
-from quire.fuzz.cost.regression import SHOWN, Regression
+from quire.fuzz.cost.growth import SHOWN, Regression
 from quire.fuzz.cost.watch import Watch
-from quire.fuzz.judge import Description, Faults, Finding, Judge, Tally, Words
+from quire.fuzz.judge import Account, Description, Faults, Finding, Judge, Tally, Words
 from quire.fuzz.language.program import Program
 from quire.fuzz.runner import Runs, Targets
 
@@ -134,7 +133,7 @@ class CostJudge(Judge[Regression]):
         for (number, step), (left, right) in costs.items():
             grown = growth.compare(left, right, self.watch)
             if grown:
-                op = regression.operation(programs[number], step)
+                op = growth.operation(programs[number], step)
                 a, b = growth.least(left), growth.least(right)
                 suspects.append((number, Regression(step, op, a, b, tuple(grown))))
         return suspects
@@ -185,31 +184,28 @@ class CostJudge(Judge[Regression]):
             {"grown": fault.text, "functions": dict(fault.symbols[:SHOWN])},
         )
 
-    def summary(self, seconds: float) -> str:
-        """How many operations cost more, at first and again."""
-        return (
-            f"costs: {self.operations} operations compared, in {self.tally.suspects} programs one "
-            f"cost more at first, {self.repeated} operations again and again; "
-        )
-
-    def notes(self) -> Iterator[str]:
-        """What the series means, and what was not watched."""
+    def account(self, seconds: float) -> Account:
+        """How many operations cost more, at first and again, and what the series means."""
+        excused = {entry.name: self.tally.excused[entry.name] for entry in self.allowed}
+        notes = []
         for entry in self.allowed:
-            number = self.tally.excused[entry.name]
+            number = excused[entry.name]
             word = f"meant in {number} operations" if number else "no operation needed the entry"
-            yield f"  {word}: {entry.name} ({entry.reason})"
+            notes.append(f"  {word}: {entry.name} ({entry.reason})")
         for name in self.watch.left_out:
-            yield f"  not watched, as not both kernels have it: {name}"
-
-    def figures(self) -> dict[str, Any]:
-        """The same."""
-        return {
-            "operations": self.operations,
-            "suspects": self.tally.suspects,
-            "confirmed": self.repeated,
-            "allowed": {entry.name: self.tally.excused[entry.name] for entry in self.allowed},
-            "not watched": list(self.watch.left_out),
-        }
+            notes.append(f"  not watched, as not both kernels have it: {name}")
+        return Account(
+            f"costs: {self.operations} operations compared, in {self.tally.suspects} programs one "
+            f"cost more at first, {self.repeated} operations again and again; ",
+            notes,
+            {
+                "operations": self.operations,
+                "suspects": self.tally.suspects,
+                "confirmed": self.repeated,
+                "allowed": excused,
+                "not watched": list(self.watch.left_out),
+            },
+        )
 
 
 def fit(number: int, runs: Runs) -> bool:

@@ -38,7 +38,7 @@ FIELDS = ("name", "topic", "reason")
 class Rule(StrEnum):
     """The rules of the comparison, by the names that excuses.toml and reports use."""
 
-    # model.py and sums.py: pages given up by MADV_FREE.
+    # model.py and compare.py: pages given up by MADV_FREE.
     DROPPED_IN_PART = "dropped in part"
     HELD = "held"
     BITS_OF_A_RUN = "bits of a run"

@@ -6,37 +6,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from quire.fuzz.difference.compare import comparable, compare
+from quire.fuzz.difference.compare import Judgement, comparable, compare
 from quire.fuzz.difference.excuses import NONE, Excuses
-from quire.fuzz.judge import Description, Faults, Finding, Judge, Tally, Words
+from quire.fuzz.judge import Account, Description, Faults, Finding, Judge, Tally, Words
 from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
 from quire.fuzz.runner import Runs, Targets
 
 
-@dataclass(frozen=True)
-class Differs:
-    """The differences between two records that no excuse covers."""
-
-    differences: tuple[str, ...]
-    kind = ()
-    step = ""
-
-    @property
-    def text(self) -> str:
-        """The first one."""
-        return self.differences[0]
-
-
 @dataclass
-class DifferenceJudge(Judge[Differs]):
+class DifferenceJudge(Judge[Judgement]):
     """Side b has what is tried, side a is what it must agree with but for the excuses."""
 
     targets: Targets
     excuses: Excuses = NONE
-    tally: Tally[Differs] = field(default_factory=Tally)
+    tally: Tally[Judgement] = field(default_factory=Tally)
 
     noisy = False
     words = Words(
@@ -49,7 +34,7 @@ class DifferenceJudge(Judge[Differs]):
         missed={"difference": None},
     )
 
-    def judge(self, programs: Mapping[int, Program], runs: Runs) -> Faults[Differs]:
+    def judge(self, programs: Mapping[int, Program], runs: Runs) -> Faults[Judgement]:
         """The programs whose records differ without an excuse, where they can be compared."""
         a, b = runs
         suspects = []
@@ -62,13 +47,13 @@ class DifferenceJudge(Judge[Differs]):
             if a[number].trouble:
                 self.tally.troubled[number] = ops, a[number].trouble
             if verdict.differences and comparable(a[number], b[number]):
-                suspects.append((number, Differs(tuple(verdict.differences))))
+                suspects.append((number, verdict))
         self.tally.suspects += len(suspects)
         return suspects
 
     def confirm(
-        self, programs: Mapping[int, Program], suspects: Faults[Differs], runs: Runs
-    ) -> Iterator[tuple[int, Differs]]:
+        self, programs: Mapping[int, Program], suspects: Faults[Judgement], runs: Runs
+    ) -> Iterator[tuple[int, Judgement]]:
         """Those that differ again, in another order, and whose record on side a repeats."""
         if not suspects:
             return
@@ -82,47 +67,43 @@ class DifferenceJudge(Judge[Differs]):
                 continue
             verdict = compare(programs[number], left, right, self.excuses)
             if verdict.differences:
-                yield number, Differs(tuple(verdict.differences))
+                yield number, verdict
 
     def again(
-        self, programs: Mapping[int, Program], fault: Differs, *, last: bool = False
-    ) -> tuple[Mapping[int, Differs], Runs]:
+        self, programs: Mapping[int, Program], fault: Judgement, *, last: bool = False
+    ) -> tuple[Mapping[int, Judgement], Runs]:
         """Any difference will do. A program that loses side b's guest differs."""
         runs = self.targets.run(programs, losses=1)
         return dict(replace(self, tally=Tally()).judge(programs, runs)), runs
 
-    def describe(self, finding: Finding[Differs]) -> Description:
+    def describe(self, finding: Finding[Judgement]) -> Description:
         """The differences."""
         lines = finding.fault.differences
         row = {"difference": finding.fault.text}
         return Description(lines[:3], "", lines, {"differences": lines}, row)
 
-    def summary(self, seconds: float) -> str:
-        """How many programs differed, and how many of these say nothing."""
+    def account(self, seconds: float) -> Account:
+        """How many programs differed, how many say nothing, and the excuses that applied."""
         (a, b), tally = self.targets.labels, self.tally
-        return (
+        excused = tally.excused.most_common()
+        return Account(
             f"{self.targets.arch.name}: {tally.programs} programs on {a} and {b} in {seconds:.0f} "
             f"s, {self.targets.rate(tally.programs):.0f} a minute per boot; {tally.suspects} "
             f"differed, {len(tally.unstable)} of them did not repeat on {a}, "
-            f"{len(tally.troubled)} in trouble on {a}; "
+            f"{len(tally.troubled)} in trouble on {a}; ",
+            [
+                f"  excused in {count} programs: {name} ({self.excuses.reasons[name]})"
+                for name, count in excused
+            ],
+            {
+                "sides": {"a": a, "b": b},
+                "programs": tally.programs,
+                "suspects": tally.suspects,
+                "unstable": len(tally.unstable),
+                "troubled": len(tally.troubled),
+                "excused": dict(excused),
+            },
         )
-
-    def notes(self) -> Iterator[str]:
-        """The excuses that applied, with their reasons."""
-        for name, count in self.tally.excused.most_common():
-            yield f"  excused in {count} programs: {name} ({self.excuses.reasons[name]})"
-
-    def figures(self) -> dict[str, Any]:
-        """The same."""
-        tally = self.tally
-        return {
-            "sides": dict(zip("ab", self.targets.labels, strict=True)),
-            "programs": tally.programs,
-            "suspects": tally.suspects,
-            "unstable": len(tally.unstable),
-            "troubled": len(tally.troubled),
-            "excused": dict(tally.excused),
-        }
 
 
 def _without_age(seen: Record) -> Record:

@@ -7,17 +7,17 @@ seen.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from quire.fuzz import runner
-from quire.fuzz.judge import AT_THE_END, Description, Faults, Finding, Judge, Tally, Words
+from quire.fuzz.judge import AT_THE_END, Account, Description, Faults, Finding, Judge, Tally, Words
 from quire.fuzz.language.program import Op, Program, Range
 from quire.fuzz.language.record import Record, Step, steps
-from quire.fuzz.promise import accesses, checks, effects, errors, fresh, rules, settle, state
+from quire.fuzz.promise import accesses, checks, content, effects, errors, rules, settle, state
 from quire.fuzz.promise.accesses import Seen
-from quire.fuzz.promise.memory import Memory, Place, Process, places
+from quire.fuzz.promise.memory import Memory, Page, Place, Process, places
 from quire.fuzz.promise.rules import Rule
 from quire.fuzz.promise.state import Mapped
 from quire.fuzz.runner import Runs, Targets
@@ -26,6 +26,9 @@ WRITES = frozenset({"write", "same", "word"})
 # Nothing is observed after these.
 SETTINGS = frozenset({"folio", "smart", "warm", "fail"})
 SOFT_DIRTY = "CONFIG_MEM_SOFT_DIRTY"
+# What `warm` asks for: reads right before and right after an operation, to meet stale TLB entries.
+# The record has a hash of what was read (content_hash() of guest/fuzz/content.c).
+_HASHES = re.compile(r" before=([0-9a-f]{8}) after=([0-9a-f]{8})$")
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ class Broken:
     step: str
     op: Op | None
     seen: str
+    # All that the step breaks.
+    all: tuple[Broken, ...] = field(default=(), compare=False)
 
     @property
     def verb(self) -> str:
@@ -58,42 +63,13 @@ class Broken:
         )
 
 
-@dataclass(frozen=True)
-class Breach:
-    """What a record breaks in its first step that breaks anything."""
-
-    broken: tuple[Broken, ...]
-
-    @property
-    def kind(self) -> tuple[str, str]:
-        """The rule and the operation of the first."""
-        return self.broken[0].kind
-
-    @property
-    def step(self) -> str:
-        """The step."""
-        return self.broken[0].step
-
-    @property
-    def text(self) -> str:
-        """The first one."""
-        return self.broken[0].text
-
-    @property
-    def promises(self) -> Iterator[str]:
-        """For each broken rule what was promised, where, and what was seen."""
-        for rule in dict.fromkeys(broken.rule for broken in self.broken):
-            yield from (rule.name, f"  promised: {rule.promise}", f"  source: {rule.source}")
-            yield from (f"  seen: {broken.text}" for broken in self.broken if broken.rule is rule)
-
-
 @dataclass
-class PromiseJudge(Judge[Breach]):
+class PromiseJudge(Judge[Broken]):
     """Judges the records of one kernel. `known`: rules that some programs are known to break."""
 
     targets: Targets
     known: Mapping[int, str] = field(default_factory=dict)
-    tally: Tally[Breach] = field(default_factory=Tally)
+    tally: Tally[Broken] = field(default_factory=Tally)
     # How many programs broke what they are known to break.
     expected: int = 0
 
@@ -108,7 +84,7 @@ class PromiseJudge(Judge[Breach]):
         missed={"broken": None},
     )
 
-    def judge(self, programs: Mapping[int, Program], runs: Runs) -> Faults[Breach]:
+    def judge(self, programs: Mapping[int, Program], runs: Runs) -> Faults[Broken]:
         """The programs that break a promise which they are not known to break."""
         breaches = self._breaches(programs, runs)
         suspects = [
@@ -122,42 +98,46 @@ class PromiseJudge(Judge[Breach]):
         return suspects
 
     def confirm(
-        self, programs: Mapping[int, Program], suspects: Faults[Breach], runs: Runs
-    ) -> Iterator[tuple[int, Breach]]:
+        self, programs: Mapping[int, Program], suspects: Faults[Broken], runs: Runs
+    ) -> Iterator[tuple[int, Broken]]:
         """Those that break the same in another boot, in another order."""
         if not suspects:
             return
         chosen = {number: programs[number] for number, _ in reversed(suspects)}
         again = self._breaches(chosen, self.targets.run(chosen))
         for number, fault in suspects:
-            broken = again[number].broken if number in again else ()
-            same = tuple(promise for promise in broken if promise.kind == fault.kind)
+            broken = again[number].all if number in again else ()
+            same = [promise for promise in broken if promise.kind == fault.kind]
             if same:
-                yield number, Breach(same)
+                yield number, same[0]
             else:
                 self.tally.unstable[number] = programs[number], fault.text
 
     def again(
-        self, programs: Mapping[int, Program], fault: Breach, *, last: bool = False
-    ) -> tuple[Mapping[int, Breach], Runs]:
+        self, programs: Mapping[int, Program], fault: Broken, *, last: bool = False
+    ) -> tuple[Mapping[int, Broken], Runs]:
         """Those whose first broken promise is of the same kind."""
         runs = self.targets.run(programs, losses=1)
         breaches = self._breaches(programs, runs)
         return {n: breach for n, breach in breaches.items() if breach.kind == fault.kind}, runs
 
-    def _breaches(self, programs: Mapping[int, Program], runs: Runs) -> dict[int, Breach]:
+    def _breaches(self, programs: Mapping[int, Program], runs: Runs) -> dict[int, Broken]:
         kernel = self.targets.tried.kernel
         soft_dirty, swapping = kernel.enables(SOFT_DIRTY), self.targets.tried.swap != runner.NONE
         broken = {
             number: judge(programs[number], record, soft_dirty=soft_dirty, swapping=swapping)
             for number, record in runs[0].items()
         }
-        return {number: Breach(tuple(some)) for number, some in broken.items() if some}
+        return {n: replace(some[0], all=tuple(some)) for n, some in broken.items() if some}
 
-    def describe(self, finding: Finding[Breach]) -> Description:
-        """The promises."""
-        fault, rule = finding.fault, finding.fault.broken[0].rule
-        about = f"promised: {rule.promise} ({rule.source})"
+    def describe(self, finding: Finding[Broken]) -> Description:
+        """For each broken rule what was promised, where, and what was seen."""
+        fault = finding.fault
+        about = f"promised: {fault.rule.promise} ({fault.rule.source})"
+        lines: list[str] = []
+        for rule in dict.fromkeys(broken.rule for broken in fault.all):
+            lines += [rule.name, f"  promised: {rule.promise}", f"  source: {rule.source}"]
+            lines += [f"  seen: {broken.text}" for broken in fault.all if broken.rule is rule]
         details = [
             {
                 "rule": broken.rule.name,
@@ -166,41 +146,35 @@ class PromiseJudge(Judge[Breach]):
                 "operation": broken.verb,
                 "seen": broken.seen,
             }
-            for broken in fault.broken
+            for broken in fault.all
         ]
         row = {"broken": fault.text}
-        return Description((fault.text, about), about, fault.promises, {"broken": details}, row)
+        return Description((fault.text, about), about, lines, {"broken": details}, row)
 
-    def summary(self, seconds: float) -> str:
-        """How many programs broke a promise, again, and as is known."""
-        tally = self.tally
-        return (
+    def account(self, seconds: float) -> Account:
+        """How many programs broke a promise, again, and as is known; and what was not shrunk."""
+        tally, kinds = self.tally, self.tally.kinds.most_common()
+        unstable = {number: text for number, (_, text) in tally.unstable.items()}
+        known = f"{self.expected} broke what is known; " if self.expected else ""
+        shrunk = {finding.kind for finding in tally.findings}
+        return Account(
             f"{self.targets.arch.name}: {tally.programs} programs on {self.targets.labels[0]} in "
             f"{seconds:.0f} s, {self.targets.rate(tally.programs):.0f} a minute; {tally.suspects} "
-            f"broke a promise, {len(tally.unstable)} of them not again; "
-        ) + (f"{self.expected} broke what is known; " if self.expected else "")
-
-    def notes(self) -> Iterator[str]:
-        """What did not break again, and what was not shrunk."""
-        for number, (_, text) in self.tally.unstable.items():
-            yield f"  not again: program {number}: {text}"
-        shrunk = {finding.kind for finding in self.tally.findings}
-        for kind, count in self.tally.kinds.most_common():
-            if kind not in shrunk:
-                yield f"not shrunk: ×{count} {', '.join(kind)}"
-
-    def figures(self) -> dict[str, Any]:
-        """The same, and all that was confirmed."""
-        tally = self.tally
-        return {
-            "kernel": self.targets.labels[0],
-            "programs": tally.programs,
-            "suspects": tally.suspects,
-            "known": self.expected,
-            "unstable": {number: text for number, (_, text) in tally.unstable.items()},
-            "confirmed": {number: fault.text for number, fault in tally.confirmed},
-            "kinds": [[*kind, count] for kind, count in tally.kinds.most_common()],
-        }
+            f"broke a promise, {len(tally.unstable)} of them not again; {known}",
+            [
+                *(f"  not again: program {number}: {text}" for number, text in unstable.items()),
+                *(f"not shrunk: ×{n} {', '.join(kind)}" for kind, n in kinds if kind not in shrunk),
+            ],
+            {
+                "kernel": self.targets.labels[0],
+                "programs": tally.programs,
+                "suspects": tally.suspects,
+                "known": self.expected,
+                "unstable": unstable,
+                "confirmed": {number: fault.text for number, fault in tally.confirmed},
+                "kinds": [[*kind, count] for kind, count in kinds],
+            },
+        )
 
 
 def judge(
@@ -264,7 +238,7 @@ class Trial:
         outcome = step.outcome.partition(" before=")[0]
         if op.actor is not None and (not process or outcome in ("ESRCH", "EEXIST")):
             return
-        read = fresh.hashes(step.outcome) if process and op.range else None
+        read = _hashes(step.outcome) if process and op.range else None
         if process and read and op.range:
             yield from _fresh(self.memory, process, op.range, "before", read[0])
         if process:
@@ -339,9 +313,32 @@ class Trial:
 
 
 def _fresh(memory: Memory, process: Process, where: Range, when: str, read: str) -> Iterator[Seen]:
-    wanted = fresh.expected(memory, process, where)
+    wanted = _expected(memory, process, where)
     if wanted not in (None, read):
         yield rules.FRESH, f"what was read {when} it has the hash {read}, not {wanted}"
+
+
+def _hashes(outcome: str) -> tuple[str, str] | None:
+    """The hashes before and after an operation, if its pages were read."""
+    match = _HASHES.search(outcome)
+    return (match[1], match[2]) if match else None
+
+
+def _expected(memory: Memory, process: Process, where: Range) -> str | None:
+    """The hash that a read of the range must have; None if some page may hold several things."""
+    value = 0
+    for place in places(where):
+        page = process.pages.get(place)
+        if place in process.doubtful or (page and not _certain(page)):
+            return None
+        readable = page and page.prot != "none"
+        held = next(iter(page.cell.allowed)) if page and readable else None
+        value = content.mixed(value, held, words=memory.words)
+    return f"{value >> 32:08x}"
+
+
+def _certain(page: Page) -> bool:
+    return not page.unsaid and len(page.cell.allowed) == 1
 
 
 def _prefixed(where: str, seen: Iterator[Seen]) -> Iterator[Seen]:
