@@ -12,7 +12,7 @@ from fuzz_records import MERGED, REDIRTIED, applying, done, merged, newer, read,
 
 from quire.fuzz.difference import excuses
 from quire.fuzz.difference.compare import compare
-from quire.fuzz.difference.excuses import NONE, OWN, Rule
+from quire.fuzz.difference.excuses import OWN, Rule
 from quire.fuzz.language import program
 from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
@@ -110,28 +110,26 @@ def test_a_rule_excuses_where_the_series_has_its_topic(rule: Rule) -> None:
 def test_a_rule_excuses_nothing_where_its_topic_is_left_out(rule: Rule) -> None:
     others = [name for name in whole().topics if TOPICS[rule] not in whole().only([name]).topics]
     assert "mremap" in others
-    for applied in (applying("mremap"), applying(*others), NONE):
+    for applied in (applying("mremap"), applying(*others), OWN):
         assert compare(*CASES[rule], applied).differences
 
 
 @pytest.mark.parametrize("rule", CASES, ids=str)
 def test_a_rule_by_itself_excuses_its_case(rule: Rule) -> None:
     (reason,) = (excuse.reason for excuse in OURS if excuse.rule is rule)
-    alone = excuses.Excuses({rule: reason, **OWN})
+    alone = {rule: reason, **OWN}
     assert compare(*CASES[rule], alone).differences == []
-    further = excuses.Excuses(
-        {name: why for name, why in applying().reasons.items() if name != rule}
-    )
+    further = {name: why for name, why in applying().items() if name != rule}
     assert compare(*CASES[rule], further).differences
 
 
 def test_a_topic_brings_the_excuses_of_those_it_needs() -> None:
-    assert applying("swapout").reasons == applying("lazyfree", "swapout").reasons
+    assert applying("swapout") == applying("lazyfree", "swapout")
     assert Rule.DROPPED_IN_PART in applying("swapout")
 
 
 def test_the_own_rules_hold_for_any_two_kernels() -> None:
-    for applied in (NONE, applying("mremap"), applying()):
+    for applied in (OWN, applying("mremap"), applying()):
         slots = compare(*SLOTS, applied)
         assert slots.differences == []
         assert slots.excused == {Rule.SLOTS: 16, Rule.FOLLOWS: 16}
@@ -143,7 +141,7 @@ def test_nothing_follows_from_a_difference_without_an_excuse() -> None:
     a = run("m 0 A 0 5*- 11*px:t2@A5\no 6 ok\nm 0 A 0 16*-\nm 0 B 3 5*- 11*px:t2@A5")
     b = run("m 0 A 0 16*px:t2@A0\no 6 ok\nm 0 A 0 16*-\nm 0 B 3 16*px:t2@A0")
     assert compare(ops, a, b, applying("lazyfree")).excused[Rule.FOLLOWS] == 5
-    unknown = compare(ops, a, b, NONE)
+    unknown = compare(ops, a, b, OWN)
     assert unknown.excused == {}
     assert len(unknown.differences) == 10
 
@@ -151,7 +149,7 @@ def test_nothing_follows_from_a_difference_without_an_excuse() -> None:
 def test_every_rule_has_a_reason_and_belongs_to_the_comparison_or_to_a_topic() -> None:
     assert set(CASES) == set(TOPICS) == set(Rule) - set(OWN) - NEWER
     assert set(TOPICS.values()) <= set(whole().topics)
-    assert all(len(reason) > 20 for reason in applying().reasons.values())
+    assert all(len(reason) > 20 for reason in applying().values())
 
 
 def test_bits_of_a_batch_belong_to_the_topics_that_change_batches() -> None:
@@ -159,7 +157,7 @@ def test_bits_of_a_batch_belong_to_the_topics_that_change_batches() -> None:
         verdict = compare(*BATCH, excuses.applying(newer().only([topic])))
         assert verdict.differences == []
         assert set(verdict.excused) == {Rule.BITS_OF_A_BATCH}
-    for applied in (excuses.applying(newer().only(["swapout", "ksm"])), applying(), NONE):
+    for applied in (excuses.applying(newer().only(["swapout", "ksm"])), applying(), OWN):
         assert compare(*BATCH, applied).differences
 
 
@@ -173,7 +171,7 @@ def test_a_folio_that_is_migrated_may_stay_whole() -> None:
     verdict = compare(*MOVED, excuses.applying(newer().only(["migrate"])))
     assert verdict.differences == []
     assert set(verdict.excused) == {Rule.MOVED_WHOLE}
-    for applied in (excuses.applying(newer().only(["swapout", "ksm"])), applying(), NONE):
+    for applied in (excuses.applying(newer().only(["swapout", "ksm"])), applying(), OWN):
         assert compare(*MOVED, applied).differences
     # The other way round, or where nothing was migrated, nothing is excused.
     ops, a, b = MOVED
@@ -189,13 +187,12 @@ def test_every_variant_of_the_series_has_the_excuses_of_its_topics() -> None:
     assert len(variants) > 1
     for variant in variants:
         rules = {rule for rule, topic in TOPICS.items() if topic in variant.topics}
-        assert set(excuses.applying(variant).reasons) == rules | set(OWN)
+        assert set(excuses.applying(variant)) == rules | set(OWN)
 
 
 def test_a_series_without_the_file_has_only_the_own_excuses(tmp_path: Path) -> None:
-    assert excuses.applying(replace(whole(), file=tmp_path / "series")) == NONE
-    assert excuses.applying(None) == NONE
-    assert set(NONE.reasons) == set(OWN)
+    assert excuses.applying(replace(whole(), file=tmp_path / "series")) == OWN
+    assert excuses.applying(None) == OWN
 
 
 GOOD = """

@@ -102,7 +102,7 @@ def test_an_excuse_is_printed_with_its_reason(
     one.judges[0].tally.excused[Rule.HELD] = 3
     report.show(one, as_json=False)
     text = " ".join(capsys.readouterr().out.split())
-    assert f"excused in 3 programs: held ({applying().reasons[Rule.HELD]})" in text
+    assert f"excused in 3 programs: held ({applying()[Rule.HELD]})" in text
 
 
 def test_faults_are_put_into_generated_programs() -> None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
@@ -56,8 +56,10 @@ class Rule(StrEnum):
     FOLLOWS = "follows"
 
 
-# Rules that hold for any two kernels, and why.
-OWN: Mapping[str, str] = MappingProxyType(
+# The rules that apply to a comparison, each with its reason.
+Excuses = Mapping[str, str]
+# Rules that hold for any two kernels.
+OWN: Excuses = MappingProxyType(
     {
         Rule.SLOTS: "small folios come back from swap as a large folio if their swap slots are "
         "consecutive and aligned; that depends on how many pages took slots before, those of the "
@@ -78,33 +80,19 @@ class Excuse:
     reason: str
 
 
-@dataclass(frozen=True)
-class Excuses:
-    """The rules that apply to one comparison, each with its reason."""
-
-    reasons: Mapping[str, str] = field(default_factory=lambda: OWN)
-
-    def __contains__(self, rule: object) -> bool:
-        return rule in self.reasons
-
-
-# For kernels whose series is not known.
-NONE = Excuses()
-
-
 def applying(series: Series | None) -> Excuses:
     """The excuses for side b, whose tree has this series, against side a, which does not.
 
     UserError if the series has an excuses.toml that cannot be read.
     """
     if not series or not series.file.with_name(FILE).is_file():
-        return NONE
+        return OWN
     topics = series.topics
     reasons: dict[str, str] = {}
     for excuse in read(series.file.with_name(FILE)):
         if excuse.topic in topics:
             reasons.setdefault(excuse.rule, excuse.reason)
-    return Excuses({**reasons, **OWN})
+    return {**reasons, **OWN}
 
 
 def entries(

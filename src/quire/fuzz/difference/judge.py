@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from quire.fuzz.difference.compare import Judgement, comparable, compare
-from quire.fuzz.difference.excuses import NONE, Excuses
+from quire.fuzz.difference.excuses import OWN, Excuses
 from quire.fuzz.judge import Account, Description, Faults, Finding, Judge, Tally, Words
 from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
@@ -20,7 +20,7 @@ class DifferenceJudge(Judge[Judgement]):
     """Side b has what is tried, side a is what it must agree with but for the excuses."""
 
     targets: Targets
-    excuses: Excuses = NONE
+    excuses: Excuses = field(default_factory=lambda: OWN)
     tally: Tally[Judgement] = field(default_factory=Tally)
 
     noisy = False
@@ -92,7 +92,7 @@ class DifferenceJudge(Judge[Judgement]):
             f"differed, {len(tally.unstable)} of them did not repeat on {a}, "
             f"{len(tally.troubled)} in trouble on {a}; ",
             [
-                f"  excused in {count} programs: {name} ({self.excuses.reasons[name]})"
+                f"  excused in {count} programs: {name} ({self.excuses[name]})"
                 for name, count in excused
             ],
             {
