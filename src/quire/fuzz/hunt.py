@@ -78,11 +78,11 @@ class Hunt:
     @property
     def summary(self) -> str:
         """For the progress line."""
-        counts = [
-            f"{judge.tally.suspects} suspects, {len(judge.tally.findings)} {judge.words.finding}s"
+        counts = "; ".join(
+            f"{judge.tally.suspects} suspects, {len(judge.tally.findings)} findings"
             for judge in self.judges
-        ]
-        return ", ".join(counts) + (self.guide.summary if self.guide else "")
+        )
+        return counts + (self.guide.summary if self.guide else "")
 
     @property
     def _ahead(self) -> int:
