@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from quire.fuzz.difference.excuses import Excuses, Rule
-from quire.fuzz.difference.ksm import SKIPPING, KsmExcuses, Phase
+from quire.fuzz.difference.ksm import KsmExcuses
 from quire.fuzz.difference.model import Model
 from quire.fuzz.difference.tracking import TrackedPage
 from quire.fuzz.language.program import Op, Program
@@ -170,20 +170,13 @@ def _same_but(fields: re.Pattern[str], a: str, b: str) -> bool:
 
 def _of_merging(ksm: KsmExcuses, mapping: str) -> tuple[Rule, re.Pattern[str]] | None:
     """The rule of KSM that applies to a mapping, and the fields that depend on it; None if none."""
-    later = Rule.MERGED_LATER in ksm.excuses
-    if ksm.away and not (later and ksm.phase in SKIPPING):
+    if ksm.any_sums:
+        return Rule.MERGED_LATER, _SUMS
+    if ksm.away:
         return Rule.FOLLOWS, _SUMS
-    fields = _of_late_merging(ksm, mapping) if later else None
-    return (Rule.MERGED_LATER, fields) if fields else None
-
-
-def _of_late_merging(ksm: KsmExcuses, mapping: str) -> re.Pattern[str] | None:
-    """The fields that depend on which pages are merged already, and into which page."""
-    if ksm.phase in SKIPPING:
-        return _SUMS
-    if ksm.phase is Phase.TOGETHER:
+    if Rule.MERGED_LATER not in ksm.excuses or not ksm.unmerged:
         return None
     mergeable = re.search(r",KSM=|,mg\b", mapping)
     if ksm.ever or ksm.crowded or (ksm.held and mergeable):
-        return _SPLIT
-    return _SHARES if ",KSM=" in mapping else None
+        return Rule.MERGED_LATER, _SPLIT
+    return (Rule.MERGED_LATER, _SHARES) if ",KSM=" in mapping else None

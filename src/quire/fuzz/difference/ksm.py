@@ -3,13 +3,13 @@
 
 With the series, an item that leaves the stable tree starts anew, without its old checksum and age.
 So a page that was merged and then written to is merged again a pass later than on side a, or
-earlier with smart scan. PAGES says what may differ in each phase of a program.
+earlier with smart scan. TABLE says what may differ in each phase of a program.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from types import MappingProxyType
@@ -49,9 +49,6 @@ class Phase(Enum):
     SKIPPING_SETTLED = auto()
 
 
-SKIPPING = (Phase.SKIPPING, Phase.SKIPPING_SETTLED)
-
-
 class How(Enum):
     """How a page that KSM can merge differs between the sides."""
 
@@ -67,14 +64,16 @@ class How(Enum):
     MERGED_ON_B = auto()
 
 
-# What may differ in each phase, by the rule MERGED_LATER. All else must be equal.
-PAGES: Mapping[Phase, frozenset[How]] = MappingProxyType(
+_OFTEN = {How.SWAPPED_AFTER, How.SPLIT, How.LAZY}
+# What may differ in each phase by the rule MERGED_LATER: in pages, and whether all sums of smaps
+# may, or only shares of merged pages. All else is compared.
+TABLE: Mapping[Phase, tuple[Set[How], bool]] = MappingProxyType(
     {
-        Phase.TOGETHER: frozenset({How.SWAPPED_AFTER}),
-        Phase.LATER: frozenset({*How} - {How.SWAPPED}),
-        Phase.SETTLED: frozenset({How.SWAPPED_AFTER, How.SPLIT, How.LAZY}),
-        Phase.SKIPPING: frozenset(How),
-        Phase.SKIPPING_SETTLED: frozenset({*How} - {How.MERGED}),
+        Phase.TOGETHER: ({How.SWAPPED_AFTER}, False),
+        Phase.LATER: (_OFTEN | {How.MERGED, How.MERGED_ON_B}, False),
+        Phase.SETTLED: (_OFTEN, False),
+        Phase.SKIPPING: (_OFTEN | {How.SWAPPED, How.MERGED, How.MERGED_ON_B}, True),
+        Phase.SKIPPING_SETTLED: (_OFTEN | {How.SWAPPED, How.MERGED_ON_B}, True),
     }
 )
 
@@ -122,6 +121,11 @@ class KsmExcuses:
         return Phase.SETTLED if settled else Phase.LATER
 
     @property
+    def any_sums(self) -> bool:
+        """Whether all sums may differ."""
+        return TABLE[self.phase][1] and Rule.MERGED_LATER in self.excuses
+
+    @property
     def unlike(self) -> set[TrackedPage]:
         """Pages that differ between the sides."""
         return self.apart | self.late | self.away
@@ -151,7 +155,7 @@ class KsmExcuses:
         """The rule of KSM that covers a page's difference, if one does and it applies."""
         how = self._how(page, a, b)
         swapped = how in (How.SWAPPED, How.SWAPPED_AFTER)
-        if how in PAGES[self.phase] and Rule.MERGED_LATER in self.excuses:
+        if how in TABLE[self.phase][0] and Rule.MERGED_LATER in self.excuses:
             self.ever = True
             self.late.add(page)
             if swapped:
