@@ -182,11 +182,7 @@ class Enough(Exception):
     """The watch has seen what it waited for."""
 
 
-class Over(Exception):
-    """The boot ends before its programs do."""
-
-
-class Complaint(Over):
+class Complaint(Exception):
     """The kernel complains, during a boot with a watch."""
 
 
@@ -251,7 +247,7 @@ def _run_machine(boot: Machine, directory: Path, watch: Watch | None) -> tuple[s
         outcome = machine.boot(boot, directory, _watching(directory, watch))
     except Enough:
         return "", True
-    except (Over, Silent) as error:
+    except (Complaint, Silent) as error:
         return str(error), False
     except GuestLost as error:
         # A splat that does not end the guest is in the record of its program.
@@ -334,6 +330,6 @@ def _text(results: Path) -> str:
         return ""
 
 
-def numbered(programs: Sequence[Program], first: int = 0) -> dict[int, Program]:
-    """Programs with numbers from `first` on."""
-    return dict(enumerate(programs, first))
+def numbered(programs: Sequence[Program]) -> dict[int, Program]:
+    """Programs with numbers from 0 on."""
+    return dict(enumerate(programs))

@@ -35,6 +35,8 @@ from quire.host.errors import UserError
 from quire.source.series import Series
 
 PER = ("page", "operation")
+# Letters of a pattern besides its wildcards.
+SHORTEST = 4
 
 
 @dataclass(frozen=True)
@@ -118,28 +120,25 @@ def read(file: Path) -> list[Allowance]:
 def _check(made: Allowance, where: str) -> None:
     """UserError unless the entry is narrow: operations, functions, and a limit."""
     unknown = [name for name in made.operations if not _is_kind(name)]
-    if unknown or not made.operations:
-        raise _error(f"no operation: {', '.join(unknown) or 'none is named'}", where)
-    if made.per not in PER:
-        raise _error(f"per is {' or '.join(PER)}, not {made.per!r}", where)
     limits = [made.insns, made.percent, *made.further.values()]
-    if any(not isinstance(limit, int) or limit < 0 for limit in limits) or not any(limits):
-        raise _error("an entry has no limit: insns, percent or further", where)
-    if made.insns and made.percent:
-        raise _error("an entry has insns or percent, not both", where)
-    if bool(made.symbols) != bool(made.insns or made.percent):
-        raise _error("symbols need a limit of instructions, and such a limit symbols", where)
+    bad = any(not isinstance(limit, int) or limit < 0 for limit in limits) or not any(limits)
     broad = [pattern for pattern in made.symbols if len(pattern.strip("*?")) < SHORTEST]
-    if broad:
-        raise _error(f"a pattern that matches almost everything: {', '.join(broad)}", where)
-    sums = [total.name for total in watch.read()[1]]
-    missing = [name for name in made.further if name not in sums]
-    if missing:
-        raise _error(f"nothing is watched as {', '.join(missing)}", where)
-
-
-# Letters of a pattern besides its wildcards.
-SHORTEST = 4
+    unseen = {*made.further} - {total.name for total in watch.read()[1]}
+    for wrong, what in (
+        (unknown, f"no operation: {', '.join(unknown)}"),
+        (not made.operations, "no operation: none is named"),
+        (made.per not in PER, f"per is {' or '.join(PER)}, not {made.per!r}"),
+        (bad, "an entry has no limit: insns, percent or further"),
+        (made.insns and made.percent, "an entry has insns or percent, not both"),
+        (
+            bool(made.symbols) != bool(made.insns or made.percent),
+            "symbols need a limit of instructions, and such a limit symbols",
+        ),
+        (broad, f"a pattern that matches almost everything: {', '.join(broad)}"),
+        (unseen, f"nothing is watched as {', '.join(sorted(unseen))}"),
+    ):
+        if wrong:
+            raise _error(what, where)
 
 
 def _is_kind(name: str) -> bool:
