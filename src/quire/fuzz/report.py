@@ -69,7 +69,8 @@ def _figures(hunt: Hunt) -> dict[str, Any]:
         for judge in hunt.judges
     )
     head = {"architecture": hunt.targets.arch.name, "seconds": hunt.seconds}
-    return {**head, "boots": hunt.targets.boots, **first, "cost": others[0] if others else None}
+    cost = {"cost": others[0]} if others else {}
+    return {**head, "boots": hunt.targets.boots, **first, **cost}
 
 
 def show_bugs(

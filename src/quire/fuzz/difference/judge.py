@@ -102,6 +102,7 @@ class DifferenceJudge(Judge[Judgement]):
                 "unstable": len(tally.unstable),
                 "troubled": len(tally.troubled),
                 "excused": dict(excused),
+                "cost": None,
             },
         )
 

@@ -163,7 +163,7 @@ class PromiseJudge(Judge[Broken]):
             f"broke a promise, {len(tally.unstable)} of them not again; {known}",
             [
                 *(f"  not again: program {number}: {text}" for number, text in unstable.items()),
-                *(f"not shrunk: ×{n} {', '.join(kind)}" for kind, n in kinds if kind not in shrunk),
+                *(f"not shrunk: ×{n} {': '.join(kind)}" for kind, n in kinds if kind not in shrunk),
             ],
             {
                 "kernel": self.targets.labels[0],
