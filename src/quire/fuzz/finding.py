@@ -35,8 +35,8 @@ def write(judge: Judge[F], finding: Finding[F], directory: Path) -> None:
 def write_lists(judge: Judge[Any], directory: Path) -> None:
     """Write what has no folder: all that was confirmed, and programs that say nothing."""
     tally = judge.tally
-    directory.mkdir(parents=True, exist_ok=True)
     if judge.words.listing:
+        directory.mkdir(parents=True, exist_ok=True)
         lines = [
             f"{number}, operation {fault.step}: {fault}\n" for number, fault in tally.confirmed
         ]
@@ -44,7 +44,7 @@ def write_lists(judge: Judge[Any], directory: Path) -> None:
     for name, programs in (("unstable", tally.unstable), ("troubled", tally.troubled)):
         for number, (ops, why) in programs.items():
             path = directory / name / f"{number}.fuzz"
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(language.text(ops, [why]))
 
 
