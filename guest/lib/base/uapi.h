@@ -18,5 +18,12 @@
 #ifndef UFFD_FEATURE_WP_ASYNC
 #define UFFD_FEATURE_WP_ASYNC	(1 << 15)
 #endif
+#ifndef UFFD_FEATURE_RWP
+#define UFFD_FEATURE_RWP	(1 << 17)
+#define UFFD_FEATURE_RWP_ASYNC	(1 << 18)
+#define UFFDIO_REGISTER_MODE_RWP	(1ull << 3)
+#define UFFDIO_RWPROTECT_MODE_RWP	(1ull << 0)
+#define UFFDIO_RWPROTECT	_IOWR(UFFDIO, 0x09, struct uffdio_writeprotect)
+#endif
 
 #endif

@@ -6,25 +6,47 @@
 #include <unistd.h>
 
 #include "base/units.h"
+#include "base/uapi.h"
 #include "kernel/uffd.h"
-#include "report/die.h"
+#include "report/expectation.h"
 
 static struct uffdio_range range_of(const void *addr, size_t len)
 {
 	return (struct uffdio_range){ .start = (uintptr_t)addr, .len = len };
 }
 
-int uffd_open(uint64_t features)
+static int uffd_new(void)
 {
-	struct uffdio_api api = { .api = UFFD_API, .features = features };
 	int uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
 
 	if (uffd < 0)
 		die_errno("cannot open a userfaultfd");
+	return uffd;
+}
+
+int uffd_open(uint64_t features)
+{
+	struct uffdio_api api = { .api = UFFD_API, .features = features };
+	int uffd = uffd_new();
+
 	if (ioctl(uffd, UFFDIO_API, &api))
 		die_errno("userfaultfd refuses features %#llx",
 			  (unsigned long long)features);
 	return uffd;
+}
+
+int uffd_open_or_skip(uint64_t features)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	int uffd = uffd_new();
+
+	if (ioctl(uffd, UFFDIO_API, &api))
+		die_errno("userfaultfd does not tell its features");
+	close(uffd);
+	if (features & ~api.features)
+		SKIP("userfaultfd lacks features %#llx",
+		     (unsigned long long)(features & ~api.features));
+	return uffd_open(features);
 }
 
 void uffd_register(int uffd, void *addr, size_t len, uint64_t mode)
@@ -50,6 +72,18 @@ void uffd_unregister(int uffd, void *addr, size_t len)
 
 	if (ioctl(uffd, UFFDIO_UNREGISTER, &range))
 		die_errno("cannot unregister %zu KiB at %p from userfaultfd",
+			  len / KIB, addr);
+}
+
+void uffd_rwprotect(int uffd, void *addr, size_t len, bool protect)
+{
+	struct uffdio_writeprotect rwp = {
+		.range = range_of(addr, len),
+		.mode = protect ? UFFDIO_RWPROTECT_MODE_RWP : 0,
+	};
+
+	if (ioctl(uffd, UFFDIO_RWPROTECT, &rwp))
+		die_errno("cannot change protection of %zu KiB at %p",
 			  len / KIB, addr);
 }
 

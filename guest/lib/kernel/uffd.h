@@ -10,12 +10,16 @@
 
 /* Opens a userfaultfd with these UFFD_FEATURE_* bits. */
 int uffd_open(uint64_t features);
+/* The same; skips the case on a kernel without them. */
+int uffd_open_or_skip(uint64_t features);
 /* Registers a range for the UFFDIO_REGISTER_MODE_* bits. */
 void uffd_register(int uffd, void *addr, size_t len, uint64_t mode);
 void uffd_register_wp(int uffd, void *addr, size_t len);
 void uffd_unregister(int uffd, void *addr, size_t len);
 /* Sets write protection on a range, or with protect = false removes it. */
 void uffd_writeprotect(int uffd, void *addr, size_t len, bool protect);
+/* The same for protection against any access (mode RWP). */
+void uffd_rwprotect(int uffd, void *addr, size_t len, bool protect);
 /* Reads the next event; false when none comes within timeout_ms. */
 bool uffd_event(int uffd, struct uffd_msg *msg, int timeout_ms);
 
