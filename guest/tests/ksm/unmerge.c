@@ -3,9 +3,12 @@
  * MADV_UNMERGEABLE of ranges with merged pages here and there. Each merged page
  * of the range becomes a page of its own, and no page outside of it does.
  */
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "arch/arch.h"
 #include "base/units.h"
@@ -13,6 +16,8 @@
 #include "kernel/swap.h"
 #include "memory/folio.h"
 #include "memory/pattern.h"
+#include "memory/poison.h"
+#include "proc/knob.h"
 #include "proc/pagemap.h"
 #include "proc/proc.h"
 #include "run/ktap.h"
@@ -201,4 +206,74 @@ QUIRE_CASE(ksm, unmerge_everything)
 	ksm_set("run", 2);
 	expect_unmerged(area, pfn, 0, PAGES);
 	ksm_set("run", 0);
+}
+
+/* Of a kernel with seeded bugs: the frame of which no copy can be made. */
+#define UNCOPYABLE "/sys/module/memory/parameters/quire_uncopyable"
+
+/* Two of the pages between the merged ones, merged with each other. */
+#define BAD	5ul
+#define BAD_TOO	6ul
+
+static char *map_area_with_bad_pair(uint64_t *pfn, uint64_t *bad)
+{
+	char *area = map_area(true);
+
+	pattern_write_page(page_at(area, BAD_TOO), SEED, BAD);
+	merge_all(area);
+	*pfn = pagemap_page(area).pfn;
+	*bad = ksm_merge(page_at(area, BAD), page_at(area, BAD_TOO));
+	return area;
+}
+
+static void expect_bad_pair(char *area, uint64_t bad)
+{
+	size_t page;
+
+	for (page = BAD; page <= BAD_TOO; page++) {
+		EXPECT_EQ(pagemap_page(page_at(area, page)).pfn, bad);
+		EXPECT(pattern_verify_page(page_at(area, page), SEED, BAD) < 0,
+		       "page %zu has wrong contents", page);
+	}
+}
+
+/*
+ * As by a machine check, two pages cannot be copied. The others are unmerged;
+ * these stay merged, and ksmd still knows them. The caller is told, and can try
+ * again.
+ */
+QUIRE_CASE(ksm, unmerge_uncopyable)
+{
+	uint64_t pfn, bad;
+	char *area;
+	long error;
+
+	if (access(UNCOPYABLE, F_OK))
+		SKIP("this kernel has no page that cannot be copied");
+	ksm_begin();
+	area = map_area_with_bad_pair(&pfn, &bad);
+	write_file(UNCOPYABLE, "%" PRIu64, bad);
+	error = act_unmergeable(area, PAGES);
+	write_file(UNCOPYABLE, "0");
+	EXPECT_EQ(error, EFAULT);
+	expect_unmerged(area, pfn, 0, PAGES);
+	expect_bad_pair(area, bad);
+	EXPECT(smaps_flag(area, "mg"), "the range is not mergeable any more");
+	unmerge(area, 0, PAGES);
+	expect_unmerged(area, pfn, 0, PAGES);
+	EXPECT(!ksm_merged(page_at(area, BAD), page_at(area, BAD_TOO)),
+	       "the two pages are still merged");
+}
+
+/* A merged page that memory failure has unmapped is none any more. */
+QUIRE_CASE(ksm, unmerge_beside_poisoned)
+{
+	uint64_t pfn, bad;
+	char *area = map_area_with_bad_pair(&pfn, &bad);
+
+	EXPECT(poison_page(page_at(area, BAD)), "the page was not handled");
+	unmerge(area, 0, PAGES);
+	expect_unmerged(area, pfn, 0, PAGES);
+	EXPECT_EQ(pagemap_present(page_at(area, BAD), 2), 0);
+	unpoison(bad);
 }
