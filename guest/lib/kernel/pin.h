@@ -21,9 +21,16 @@ struct pin;
  */
 struct pin *pin_folios(char *addr, size_t pages, unsigned long kib,
 		       size_t index);
+/*
+ * The same for writing: a read from the device, which marks the pages dirty when
+ * it ends. Pinned page n then holds page n of the pattern PIN_SEED.
+ */
+#define PIN_SEED 0x9149ul
+struct pin *pin_folios_written(char *addr, size_t pages, unsigned long kib,
+			       size_t index);
 unsigned int pin_count(const struct pin *pin);
 /*
- * Completes the write. The device then has the present contents of the pages.
+ * Completes the I/O. The device and the pages then have the same contents.
  */
 void pin_end(struct pin *pin);
 

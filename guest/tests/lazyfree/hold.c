@@ -4,11 +4,14 @@
  * nothing. Once the reference is gone, reclaim succeeds.
  */
 #include <stdlib.h>
+#include <sys/mman.h>
 
+#include "kernel/env.h"
 #include "kernel/pin.h"
 #include "kernel/swap.h"
 #include "lazyfree.h"
 #include "proc/proc.h"
+#include "report/die.h"
 
 /* The page of a folio to which the reference is taken; any page will do. */
 static const struct mask *const positions[] = {
@@ -98,21 +101,37 @@ QUIRE_CASE_SIZES_TAGGED(lazyfree, held_stays_lazyfree, SERIES, ALL_SIZES)
 }
 
 /*
- * The owner of a pin may write to the pages without marking them dirty. A
- * pinned folio must therefore become swap-backed: its contents must be kept.
+ * Page `index` of each folio holds what was written through its pin, the others
+ * are as they were.
+ */
+static void expect_pinned(char *at, size_t pages, size_t nr, size_t index)
+{
+	size_t n;
+
+	for (n = 0; n < pages; n++) {
+		if (n % nr == index)
+			expect_content(page_at(at, n), 1, PIN_SEED, n / nr);
+		else
+			expect_content(page_at(at, n), 1, SEED, n);
+	}
+}
+
+/*
+ * The owner of a pin for writing may write to the pages at any time without
+ * marking them dirty. So the folio must be kept: it becomes swap-backed.
  */
 static void check_pinned(unsigned long kib, bool by_pte, enum how how)
 {
-	size_t pages = range_pages(kib);
+	size_t nr = folio_pages(kib), pages = range_pages(kib);
 	char *at = lazy_range(kib, by_pte);
-	struct pin *pin = pin_folios(at, pages, kib, folio_pages(kib) / 2);
-	size_t kept = pin_count(pin) * folio_pages(kib);
+	struct pin *pin = pin_folios_written(at, pages, kib, nr / 2);
+	size_t kept = pin_count(pin) * nr;
 
 	reclaim(at, pages, how);
 	EXPECT_EQ(lazy_swapbacked(at, kept), kept);
 	pin_end(pin);
 	reclaim(at, pages, how);
-	expect_content(at, kept, SEED, 0);
+	expect_pinned(at, kept, nr, nr / 2);
 	range_drop(at, pages);
 }
 
@@ -122,6 +141,27 @@ QUIRE_CASE_SIZES(lazyfree, pinned_becomes_swapbacked, ALL_SIZES)
 	for_each_mapping(by_pte, kib) {
 		check_pinned(kib, by_pte, BY_PAGEOUT);
 		check_pinned(kib, by_pte, BY_MEMCG);
+	}
+}
+
+/* Nor does MADV_FREE take a pinned folio, which could be written to later. */
+QUIRE_CASE_SIZES_TAGGED(lazyfree, pinned_not_freed, SERIES, ALL_SIZES)
+{
+	size_t kept, pages = range_pages(kib);
+
+	for_each_mapping(by_pte, kib) {
+		char *at = range_charged(kib, by_pte);
+		struct pin *pin = pin_folios(at, pages, kib, 0);
+
+		kept = pin_count(pin) * folio_pages(kib);
+		if (madvise(at, pages * PAGE_SIZE, MADV_FREE))
+			die_errno("MADV_FREE of %zu pages at %p", pages, at);
+		env_drain_lru();
+		EXPECT_EQ(lazy_swapbacked(at, kept), kept);
+		pin_end(pin);
+		reclaim(at, pages, BY_PAGEOUT);
+		expect_content(at, kept, SEED, 0);
+		range_drop(at, pages);
 	}
 }
 
