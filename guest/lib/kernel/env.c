@@ -47,6 +47,8 @@ static struct {
 	{ .path = "/sys/kernel/mm/lru_gen/enabled" },
 	{ .path = "/proc/sys/vm/dirty_writeback_centisecs" },
 	{ .path = "/sys/kernel/mm/transparent_hugepage/enabled" },
+	{ .path = KHUGEPAGED "/pages_to_scan" },
+	{ .path = KHUGEPAGED "/scan_sleep_millisecs" },
 };
 
 /* "always [madvise] never" is a list with the value in brackets. */

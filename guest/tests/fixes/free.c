@@ -6,12 +6,16 @@
 #include <sys/mman.h>
 
 #include "kernel/env.h"
+#include "kernel/khugepaged.h"
 #include "kernel/ksm.h"
+#include "kernel/memcg.h"
 #include "kernel/reclaim.h"
 #include "kernel/swap.h"
 #include "memory/expect.h"
+#include "memory/folio.h"
 #include "memory/pattern.h"
 #include "memory/range.h"
+#include "process/map.h"
 #include "process/peer.h"
 #include "report/die.h"
 #include "run/ktap.h"
@@ -27,10 +31,10 @@ static void free_lazily(char *addr, size_t pages)
 }
 
 /* They went to swap, and not nowhere. */
-static void expect_swapped(char *addr, size_t pages)
+static void expect_swapped(char *addr, size_t pages, size_t first)
 {
 	EXPECT_EQ(pagemap_swapped(addr, pages), pages);
-	expect_content(addr, pages, SEED, 0);
+	expect_content(addr, pages, SEED, first);
 }
 
 /* A child frees what it shares with this process; nobody writes. */
@@ -46,7 +50,7 @@ static void expect_kept_from_child(char *addr, size_t pages)
 	}
 	peer_turn(&peer);
 	reclaim_shared(peer.pid);
-	expect_swapped(addr, pages);
+	expect_swapped(addr, pages, 0);
 	peer_turn(&peer);
 	peer_join(&peer, "the child that frees");
 }
@@ -108,5 +112,106 @@ QUIRE_CASE_TAGGED(fixes, free_merged, FIXES)
 	pattern_write_page(TWIN, SEED, 0);
 	ksm_merge(at, TWIN);
 	reclaim(TWIN, 1, BY_MEMCG);
-	expect_swapped(TWIN, 1);
+	expect_swapped(TWIN, 1, 0);
+}
+
+/*
+ * A folio that khugepaged made of pages that were written before and can only be
+ * read now: its entries are clean, except for those of PMD_SIZE.
+ */
+static char *collapsed(unsigned long kib)
+{
+	size_t pages = folio_pages(kib);
+	char *at = range_hole(SRC_BASE, PMD_PAGES);
+
+	memcg_enter();
+	folio_want(4);
+	map_anon(at, PMD_SIZE);
+	pattern_write(at, pages * PAGE_SIZE, SEED);
+	range_protect(at, PMD_PAGES, PROT_READ);
+	if (!khugepaged_collapse(at, PMD_SIZE, kib))
+		SKIP("khugepaged makes no folio of %lu KiB of these pages", kib);
+	/* MADV_FREE leaves out what is not on the lists yet. */
+	env_drain_lru();
+	return at;
+}
+
+QUIRE_CASE_SIZES_TAGGED(fixes, free_collapsed, MENDS, 16, 64, 256, 1024, 2048)
+{
+	char *at;
+
+	swap_on(SWAP_MIB);
+	at = collapsed(kib);
+	expect_kept_from_child(at, folio_pages(kib));
+	range_drop(at, PMD_PAGES);
+}
+
+/*
+ * A child has only the second half of a folio: the first page is exclusive, the
+ * folio is not. This process frees all of it.
+ */
+static void expect_half_kept(char *at, size_t pages)
+{
+	size_t half = pages / 2;
+	struct peer peer;
+
+	if (madvise(at, half * PAGE_SIZE, MADV_DONTFORK))
+		die_errno("MADV_DONTFORK");
+	if (!peer_fork(&peer)) {
+		peer_wait(&peer);
+		expect_swapped(page_at(at, half), half, half);
+		peer_end(&peer);
+	}
+	if (madvise(at, half * PAGE_SIZE, MADV_DOFORK))
+		die_errno("MADV_DOFORK");
+	free_lazily(at, pages);
+	reclaim_shared(peer.pid);
+	peer_turn(&peer);
+	peer_join(&peer, "the child that has a half");
+}
+
+QUIRE_CASE_SIZES_TAGGED(fixes, free_collapsed_in_part, MENDS, 16, 64, 256, 1024)
+{
+	char *at;
+
+	swap_on(SWAP_MIB);
+	at = collapsed(kib);
+	expect_half_kept(at, folio_pages(kib));
+	range_drop(at, PMD_PAGES);
+}
+
+QUIRE_CASE_SIZES_TAGGED(fixes, free_read_back_in_part, MENDS, 16, 64, 256)
+{
+	size_t pages = range_pages(kib);
+	char *at;
+
+	swap_on(SWAP_MIB);
+	at = range_charged(kib, true);
+	swap_out(at, pages);
+	folio_want(kib);
+	expect_content(at, pages, SEED, 0);
+	folio_want(4);
+	if (!folio_is_size(at, kib))
+		SKIP("swap is read back as small folios");
+	expect_half_kept(at, folio_pages(kib));
+	range_drop(at, pages);
+}
+
+/* Not exclusive any more, but nobody else maps it: it may be freed. */
+QUIRE_CASE_SIZES(fixes, free_child_gone, 4, 64, 2048)
+{
+	char *at = range_charged(kib, false);
+	size_t pages = range_pages(kib);
+	struct peer peer;
+
+	if (!peer_fork(&peer)) {
+		peer_wait(&peer);
+		peer_end(&peer);
+	}
+	peer_turn(&peer);
+	peer_join(&peer, "the child");
+	free_lazily(at, pages);
+	reclaim(at, pages, BY_MEMCG);
+	expect_zero(at, pages);
+	range_drop(at, pages);
 }
