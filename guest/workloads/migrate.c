@@ -11,6 +11,7 @@
 #include <linux/mempolicy.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #include "memory/folio.h"
 #include "memory/pattern.h"
 #include "memory/range.h"
+#include "proc/knob.h"
 #include "report/die.h"
 #include "run/bench.h"
 
@@ -115,6 +117,24 @@ static void setup_ptes(void)
 {
 	by_ptes = true;
 	setup();
+}
+
+/*
+ * Only every second page has been accessed since its accessed bit was cleared.
+ * On arm64, the bit of a contpte block is that of all its pages.
+ */
+static void setup_alternating(void)
+{
+	size_t n, pages;
+
+	setup_ptes();
+	pages = area_len / PAGE_SIZE;
+	write_file("/proc/self/clear_refs", "1");
+	/* An access through an old TLB entry would not set the bit. */
+	range_protect(area, pages, PROT_READ);
+	range_protect(area, pages, PROT_READ | PROT_WRITE);
+	for (n = 0; n < pages; n += 2)
+		(void)*(volatile const char *)(area + n * PAGE_SIZE);
 }
 
 static void require_moved(long left, size_t folios)
@@ -255,7 +275,7 @@ static void verify(void)
 
 #define COUNTERS							\
 	.vmstat = { "pgmigrate_success", "pgmigrate_fail", "thp_split_page" }, \
-	.mthp = { "split" }
+	.mthp = { "split", "split_deferred" }
 
 static const struct workload migrate = {
 	.name = "migrate",
@@ -278,6 +298,17 @@ static const struct workload migrate_ptes = {
 	.verify = verify,
 };
 QUIRE_WORKLOAD(migrate_ptes);
+
+static const struct workload migrate_alternating = {
+	.name = "migrate-alternating",
+	.summary = "the same, every second page having been accessed",
+	.params = { PARAM_SIZE, { "mib", "16", NULL } },
+	COUNTERS,
+	.setup = setup_alternating,
+	.run = run,
+	.verify = verify,
+};
+QUIRE_WORKLOAD(migrate_alternating);
 
 static const struct workload migrate_each = {
 	.name = "migrate-each",
