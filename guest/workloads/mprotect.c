@@ -9,22 +9,25 @@
  */
 #include <sys/mman.h>
 
+#include "kernel/env.h"
 #include "memory/folio.h"
 #include "memory/pattern.h"
 #include "mib.h"
 #include "process/map.h"
+#include "process/peer.h"
 #include "report/die.h"
 #include "run/bench.h"
 
+#define BLOCK	16u	/* pages of a contpte block */
 #define FRONT	9u	/* small pages at the beginning, the next of `every` with them */
 
-static inline __attribute__((always_inline)) int protect(bool counted)
+static inline __attribute__((always_inline)) int protect(bool counted, int prot)
 {
 	int err;
 
 	if (counted)
 		quire_start();
-	err = mprotect(MIB_ADDR, MIB, PROT_READ);
+	err = mprotect(MIB_ADDR, MIB, prot);
 	if (counted)
 		quire_stop();
 	return err;
@@ -32,7 +35,7 @@ static inline __attribute__((always_inline)) int protect(bool counted)
 
 static void once(bool counted)
 {
-	if (counted ? protect(true) : protect(false))
+	if (counted ? protect(true, PROT_READ) : protect(false, PROT_READ))
 		die_errno("mprotect of 1 MiB");
 	mib_verify(MIB_ADDR);
 	unmap(MIB_ADDR, MIB);
@@ -72,6 +75,58 @@ static void run_mixed(void)
 	mib_repeat(once_mixed);
 }
 
+static void protect_page(size_t n, int prot)
+{
+	if (mprotect(MIB_ADDR + n * PAGE_SIZE, PAGE_SIZE, prot))
+		die_errno("mprotect of page %zu", n);
+}
+
+/* A block is folded when its last entry is set, and not when its first one is. */
+static void once_single(bool counted)
+{
+	size_t n;
+
+	for (n = 0; n < MIB / PAGE_SIZE; n += BLOCK)
+		protect_page(n, PROT_READ);
+	for (n = 0; n < MIB / PAGE_SIZE; n += BLOCK)
+		protect_page(n, PROT_READ | PROT_WRITE);
+	once(counted);
+}
+
+static void run_single(void)
+{
+	mib_repeat(once_single);
+}
+
+static void once_exclusive(bool counted)
+{
+	const int prot = PROT_READ | PROT_WRITE;
+	struct peer child;
+	size_t n;
+
+	for (n = 0; n < MIB / PAGE_SIZE; n += 2) {
+		if (madvise(MIB_ADDR + n * PAGE_SIZE, PAGE_SIZE, MADV_DONTFORK))
+			die_errno("MADV_DONTFORK of page %zu", n);
+	}
+	if (!peer_fork(&child))
+		peer_end(&child);
+	peer_join(&child, "the child that shares every second page");
+	if (madvise(MIB_ADDR, MIB, MADV_DOFORK))
+		die_errno("MADV_DOFORK");
+	if (protect(false, PROT_READ))
+		die_errno("mprotect of 1 MiB to read-only");
+	env_after_tick();
+	if (counted ? protect(true, prot) : protect(false, prot))
+		die_errno("mprotect of 1 MiB to writable");
+	mib_verify(MIB_ADDR);
+	unmap(MIB_ADDR, MIB);
+}
+
+static void run_exclusive(void)
+{
+	mib_repeat(once_exclusive);
+}
+
 static const struct workload mprotect_workload = {
 	.name = "mprotect",
 	.summary = "mprotect of 1 MiB to read-only",
@@ -92,3 +147,19 @@ static const struct workload mprotect_mixed = {
 	.run = run_mixed,
 };
 QUIRE_WORKLOAD(mprotect_mixed);
+
+static const struct workload mprotect_single = {
+	.name = "mprotect-single",
+	.summary = "mprotect of 1 MiB whose contpte blocks are single entries",
+	.params = MIB_PARAMS,
+	.run = run_single,
+};
+QUIRE_WORKLOAD(mprotect_single);
+
+static const struct workload mprotect_exclusive = {
+	.name = "mprotect-exclusive",
+	.summary = "mprotect of 1 MiB to writable, every second page exclusive",
+	.params = MIB_PARAMS,
+	.run = run_exclusive,
+};
+QUIRE_WORKLOAD(mprotect_exclusive);
