@@ -73,12 +73,7 @@ CASES: dict[Rule, Case] = {
     ),
 }
 # The same for the rules that only the series for 7.3 needs.
-NEWER = {Rule.BITS_OF_A_BATCH, Rule.MOVED_WHOLE}
-MOVED = ending(
-    "folio 64\n0 map A 0 16 anon\n0 write A 0 16\n0 offline A 0\n0 offline A 1",
-    "m 0 A 0 16*px:t2@A0",
-    "m 0 A 0 16*pxL:t2@A0",
-)
+NEWER = {Rule.BITS_OF_A_BATCH}
 BATCH = ending(
     "folio 16\n0 map A 0 4 anon\n0 write A 0 1\n0 advise A 0 4 free\n0 write A 3 1\n0 wp A 0 4",
     "v 0 A: 0+4:rw-p:0,Size=16,Rss=16,Pss_Dirty=16,Private_Dirty=16",
@@ -165,21 +160,6 @@ def test_a_batch_changes_nothing_but_bits() -> None:
     ops, a, _ = BATCH
     b = read(done(len(ops)) + "v 0 A: 0+4:rw-p:0,Size=16,Rss=12,Pss_Dirty=16,Private_Dirty=16")
     assert compare(ops, a, b, excuses.applying(newer())).differences
-
-
-def test_a_folio_that_is_migrated_may_stay_whole() -> None:
-    verdict = compare(*MOVED, excuses.applying(newer().only(["migrate"])))
-    assert verdict.differences == []
-    assert set(verdict.excused) == {Rule.MOVED_WHOLE}
-    for applied in (excuses.applying(newer().only(["swapout", "ksm"])), applying(), OWN):
-        assert compare(*MOVED, applied).differences
-    # The other way round, or where nothing was migrated, nothing is excused.
-    ops, a, b = MOVED
-    assert compare(ops, b, a, excuses.applying(newer())).differences
-    unmoved = program.parse(
-        "folio 64\n0 map A 0 16 anon\n0 write A 0 16\n0 read A 0 1\n0 read A 1 1"
-    )
-    assert compare(unmoved, a, b, excuses.applying(newer())).differences
 
 
 def test_every_variant_of_the_series_has_the_excuses_of_its_topics() -> None:

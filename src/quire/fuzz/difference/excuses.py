@@ -45,8 +45,6 @@ class Rule(StrEnum):
     BITS_OF_A_BATCH = "bits of a batch"
     # model.py: folios that only one process maps again.
     REUSED = "reused"
-    # model.py: folios that were migrated.
-    MOVED_WHOLE = "moved whole"
     # ksm.py: pages that KSM merges.
     MERGED_LATER = "merged later"
     FOUND = "found"

@@ -40,8 +40,6 @@ class Model:
     changed: bool = False
     # A process forked: pages were shared with another, which may be gone.
     forked: bool = False
-    # Pages moved in physical memory.
-    migrated: bool = False
 
     def __post_init__(self) -> None:
         self.ksm = KsmExcuses(self.excuses)
@@ -65,7 +63,6 @@ class Model:
         self.freed |= op.word in ("free", "droppable")
         self.changed |= op.verb in ("protect", "wp", "unwp", "move")
         self.forked |= op.verb in ("fork", "crowd")
-        self.migrated |= op.verb in ("compact", "migrate", "offline")
         if op.verb in ("write", "same", "word"):
             self.written |= self.freed
             if outcome.endswith("segv=0 bus=0"):
@@ -131,8 +128,7 @@ class Model:
         """The rule by which side b alone may still have the large folio, with the same page."""
         if "L" not in b.state or "L" in a.state or a.without("L") != b.without("L"):
             return None
-        causes = {Rule.REUSED: self.forked, Rule.MOVED_WHOLE: self.migrated}
-        return self._first(causes)
+        return self._first({Rule.REUSED: self.forked})
 
     def _first(self, causes: Mapping[Rule, bool]) -> Rule | None:
         """The first rule that applies and has its cause."""
