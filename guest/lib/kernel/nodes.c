@@ -7,7 +7,11 @@
 
 #include "base/units.h"
 #include "kernel/nodes.h"
+#include "proc/knob.h"
 #include "report/die.h"
+
+#define BALANCING	"/proc/sys/kernel/numa_balancing"
+#define SCAN		"/sys/kernel/debug/sched/numa_balancing/"
 
 bool nodes_two(void)
 {
@@ -54,4 +58,16 @@ int node_move(pid_t pid, char *at, size_t pages, int node)
 	free(nodes);
 	free(status);
 	return error;
+}
+
+bool nodes_balance_often(bool often)
+{
+	unsigned int ms = often ? 1 : 1000;
+
+	if (access(BALANCING, W_OK) || access(SCAN "scan_delay_ms", W_OK))
+		return false;
+	write_file(SCAN "scan_delay_ms", "%u", ms);
+	write_file(SCAN "scan_period_min_ms", "%u", ms);
+	write_file(BALANCING, "%d", often || nodes_two());
+	return true;
 }

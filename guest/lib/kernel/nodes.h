@@ -20,4 +20,11 @@ int node_of(const void *addr);
  */
 int node_move(pid_t pid, char *at, size_t pages, int node);
 
+/*
+ * NUMA balancing each millisecond of run time, or as at boot. The entries of
+ * pages become hints if another node is near, or if the process has two threads.
+ * Returns false on a kernel without.
+ */
+bool nodes_balance_often(bool often);
+
 #endif

@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "kernel/nodes.h"
 #include "kernel/uffd.h"
 #include "memory/expect.h"
 #include "memory/pattern.h"
 #include "memory/probe.h"
 #include "memory/range.h"
-#include "proc/knob.h"
 #include "proc/proc.h"
 #include "process/child.h"
 #include "process/cpu.h"
@@ -172,8 +172,6 @@ QUIRE_CASE_FULL(mprotect, race_fork, RACE_SECONDS * 1000u,
 	free(race);
 }
 
-#define NUMA	"/sys/kernel/debug/sched/numa_balancing/"
-
 /*
  * A process with two threads gets hints even on one node: the entries of its
  * pages become PROT_NONE, and the next access makes each accessible again.
@@ -186,12 +184,8 @@ QUIRE_CASE_FULL(mprotect, numa_hints, RACE_SECONDS * 1000u,
 	pthread_t thread;
 	unsigned int i;
 
-	if (access("/proc/sys/kernel/numa_balancing", W_OK) ||
-	    access(NUMA "scan_delay_ms", W_OK))
+	if (!nodes_balance_often(true))
 		SKIP("this kernel has no NUMA balancing");
-	write_file(NUMA "scan_delay_ms", "1");
-	write_file(NUMA "scan_period_min_ms", "1");
-	write_file("/proc/sys/kernel/numa_balancing", "1");
 	before = vmstat("numa_pte_updates");
 	start(race, &thread);
 	for (i = 0; i < 200; i++) {
@@ -206,6 +200,7 @@ QUIRE_CASE_FULL(mprotect, numa_hints, RACE_SECONDS * 1000u,
 	EXPECT(updates >= race->pages, "only %lu hints for %zu pages", updates,
 	       race->pages);
 	EXPECT(vmstat("numa_hint_faults"), "no fault by a hint");
+	nodes_balance_often(false);
 	range_drop(race->at, race->pages);
 	free(race);
 }
