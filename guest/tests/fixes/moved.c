@@ -4,14 +4,19 @@
  * as all pages are that move. The range begins and ends at page tables, or its
  * pages are the last of a table that has no others.
  */
+#include <linux/mempolicy.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "kernel/swap.h"
 #include "memory/expect.h"
 #include "memory/pattern.h"
 #include "memory/range.h"
 #include "proc/pagemap.h"
+#include "proc/proc.h"
 #include "process/map.h"
+#include "report/die.h"
 #include "run/ktap.h"
 
 #define SWAP_MIB	16
@@ -116,4 +121,80 @@ QUIRE_CASE_TAGGED(fixes, moved_then_merged, FIXES)
 	range_fill(page_at(tail, 7), 1, 4, SEED_NEW);
 	expect_soft_dirty(page_at(tail, 7), 1, true);
 	range_drop(to, 2 * PMD_PAGES);
+}
+
+typedef void change_fn(char *half, bool on);
+
+/*
+ * Two halves are mapped side by side, and one of them moved there after soft-dirty
+ * was cleared. A change makes the mappings alike: of either half, and with either
+ * half the one that moved.
+ */
+static void moved_then(change_fn *change)
+{
+	unsigned int i;
+
+	needs_soft_dirty();
+	for (i = 0; i < 4; i++) {
+		bool moved = i & 1, changed = i & 2;
+		char *from = range_filled(SRC_BASE + i * GIB / 2, 2 * PMD_PAGES, 4);
+		char *to = range_hole(DST_BASE, 2 * PMD_PAGES);
+		unsigned long vmas;
+
+		move(pmd_at(from, !moved), PMD_PAGES, pmd_at(to, !moved));
+		change(pmd_at(to, !moved), true);
+		pagemap_clear_soft_dirty();
+		move(pmd_at(from, moved), PMD_PAGES, pmd_at(to, moved));
+		vmas = vma_count();
+		change(pmd_at(to, changed), changed == moved);
+		EXPECT_EQ(vma_count(), vmas - 1);
+		expect_soft_dirty(pmd_at(to, moved), PMD_PAGES, true);
+		range_drop(to, 2 * PMD_PAGES);
+	}
+}
+
+static void change_protection(char *half, bool on)
+{
+	range_protect(half, PMD_PAGES, on ? PROT_READ : PROT_READ | PROT_WRITE);
+}
+
+static void change_advice(char *half, bool on)
+{
+	if (madvise(half, PMD_SIZE, on ? MADV_DONTFORK : MADV_DOFORK))
+		die_errno("madvise");
+}
+
+static void change_lock(char *half, bool on)
+{
+	if (on ? mlock(half, PMD_SIZE) : munlock(half, PMD_SIZE))
+		die_errno("mlock or munlock");
+}
+
+static void change_policy(char *half, bool on)
+{
+	unsigned long mask = 1;
+
+	if (syscall(SYS_mbind, half, PMD_SIZE, on ? MPOL_BIND : MPOL_DEFAULT,
+		    on ? &mask : NULL, on ? 8 * sizeof(mask) : 0, 0))
+		die_errno("mbind");
+}
+
+QUIRE_CASE_TAGGED(fixes, moved_then_protected, MENDS)
+{
+	moved_then(change_protection);
+}
+
+QUIRE_CASE_TAGGED(fixes, moved_then_advised, MENDS)
+{
+	moved_then(change_advice);
+}
+
+QUIRE_CASE_TAGGED(fixes, moved_then_locked, MENDS)
+{
+	moved_then(change_lock);
+}
+
+QUIRE_CASE_TAGGED(fixes, moved_then_bound, MENDS)
+{
+	moved_then(change_policy);
 }
