@@ -8,12 +8,20 @@
  * cow-after-fork: the child has ended before the region, and the parent writes
  * one word of each page. The entries are still read-only, although each page
  * has only one user again: each first write faults, and the kernel copies the
- * page or takes it over.
+ * page or takes it over. by=pte: folios of 2 MiB are mapped by PTEs.
  *
- * cow-child-alive: the same while the child waits, and still maps all pages. Each
- * first write copies the page.
+ * cow-sparse: as cow-after-fork, but of `part` pages only one is written to, drawn
+ * at random, as by a server with keys in no order. Folios of 2 MiB are mapped by
+ * PTEs. Most of what a fault does for the pages around is never used. entries=loose:
+ * on arm64, no block of entries is contiguous.
+ *
+ * cow-child-alive: as cow-after-fork while the child waits, and still maps all
+ * pages. Each first write copies the page.
  */
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,25 +30,31 @@
 #include "kernel/env.h"
 #include "memory/folio.h"
 #include "memory/pattern.h"
+#include "memory/range.h"
 #include "proc/pagemap.h"
 #include "process/child.h"
 #include "process/peer.h"
 #include "report/die.h"
 #include "run/bench.h"
 
-#define SEED	0xf04cu
+#define DATA_SEED	0xf04cu
 #define MARK	0x6d61726b6d61726bull	/* no page's word */
 
 static char *area;
 static size_t area_len;
 
+static void write_area(unsigned long kib)
+{
+	area_len = bench_number("mib") * MIB;
+	area = folio_map(NULL, area_len, kib);
+	pattern_write_words(area, area_len, DATA_SEED);
+}
+
 static void setup(void)
 {
 	unsigned long kib = bench_number("size");
 
-	area_len = bench_number("mib") * MIB;
-	area = folio_map(NULL, area_len, kib);
-	pattern_write_words(area, area_len, SEED);
+	write_area(kib);
 	bench_check_layout(area, area_len, kib);
 	env_drain_lru();
 	bench_work(area_len / PAGE_SIZE, 1);
@@ -78,9 +92,69 @@ static void setup_fork(void)
 	setup();
 }
 
+static void split_pmds(void)
+{
+	if (bench_number("size") * KIB >= PMD_SIZE)
+		range_split_pmds(area, area_len / PAGE_SIZE);
+}
+
 static void setup_forked(void)
 {
 	setup();
+	if (!strcmp(bench_word("by"), "pte"))
+		split_pmds();
+	fork_once();
+}
+
+static size_t *drawn, nr_drawn;
+
+/* The pages that are written to, each once, in the order in which they are drawn. */
+static void draw_pages(size_t pages)
+{
+	bool *taken = calloc(pages, sizeof(*taken));
+	uint32_t random = DATA_SEED;
+
+	drawn = calloc(pages, sizeof(*drawn));
+	if (!taken || !drawn)
+		die("no memory for a list of %zu pages", pages);
+	while (nr_drawn < pages / bench_number("part")) {
+		size_t page;
+
+		random = random * 1664525 + 1013904223;
+		page = (random >> 8) % pages;
+		if (!taken[page])
+			drawn[nr_drawn++] = page;
+		taken[page] = true;
+	}
+	free(taken);
+}
+
+/* The first page of each block has other rights for a while. */
+static void unfold_blocks(void)
+{
+	size_t off;
+
+	for (off = 0; off < area_len; off += 64 * KIB) {
+		if (mprotect(area + off, PAGE_SIZE, PROT_READ) ||
+		    mprotect(area + off, PAGE_SIZE, PROT_READ | PROT_WRITE))
+			die_errno("mprotect");
+	}
+}
+
+static void setup_sparse(void)
+{
+	unsigned long kib = bench_number("size");
+	size_t pages;
+
+	write_area(kib);
+	pages = area_len / PAGE_SIZE;
+	split_pmds();
+	if (!strcmp(bench_word("entries"), "loose"))
+		unfold_blocks();
+	bench_check_folios(area, area_len, kib);
+	env_drain_lru();
+	draw_pages(pages);
+	bench_work(nr_drawn, 1);
 	fork_once();
 }
 
@@ -131,11 +205,22 @@ static void run_writes(void)
 	quire_stop();
 }
 
+static void run_sparse(void)
+{
+	size_t n;
+
+	env_after_tick();
+	quire_start();
+	for (n = 0; n < nr_drawn; n++)
+		*word_of(drawn[n]) = MARK;
+	quire_stop();
+}
+
 static void verify(void)
 {
 	size_t pages = area_len / PAGE_SIZE;
 	size_t present = pagemap_present(area, pages);
-	long bad = pattern_verify_words(area, area_len, SEED);
+	long bad = pattern_verify_words(area, area_len, DATA_SEED);
 
 	if (present != pages)
 		bench_fail("only %zu of %zu pages are mapped", present, pages);
@@ -143,16 +228,29 @@ static void verify(void)
 		bench_fail("page %ld has wrong data", bad);
 }
 
-/* Each page holds the mark, and is the same again without it. */
+/* The page holds the mark, and is the same again without it. */
+static void verify_write(size_t page)
+{
+	if (*word_of(page) != MARK)
+		bench_fail("page %zu lost what was written", page);
+	*word_of(page) = word_of(page)[1];
+}
+
 static void verify_writes(void)
 {
 	size_t n;
 
-	for (n = 0; n < area_len / PAGE_SIZE; n++) {
-		if (*word_of(n) != MARK)
-			bench_fail("page %zu lost what was written", n);
-		*word_of(n) = word_of(n)[1];
-	}
+	for (n = 0; n < area_len / PAGE_SIZE; n++)
+		verify_write(n);
+	verify();
+}
+
+static void verify_sparse(void)
+{
+	size_t n;
+
+	for (n = 0; n < nr_drawn; n++)
+		verify_write(drawn[n]);
 	verify();
 }
 
@@ -177,13 +275,26 @@ QUIRE_WORKLOAD(fork_workload);
 static const struct workload cow_after_fork = {
 	.name = "cow-after-fork",
 	.summary = "the first write to each page after a fork",
-	.params = { PARAM_SIZE, { "mib", "32", NULL } },
+	.params = { PARAM_SIZE, { "mib", "32", NULL },
+		    { "by", "pmd", "pmd|pte" } },
 	.vmstat = { "pgfault", "pgreuse", "thp_split_page", "thp_split_pmd" },
 	.setup = setup_forked,
 	.run = run_writes,
 	.verify = verify_writes,
 };
 QUIRE_WORKLOAD(cow_after_fork);
+
+static const struct workload cow_sparse = {
+	.name = "cow-sparse",
+	.summary = "the first write to a few random pages after a fork",
+	.params = { PARAM_SIZE, { "mib", "32", NULL }, { "part", "16", NULL },
+		    { "entries", "blocks", "blocks|loose" } },
+	.vmstat = { "pgfault", "pgreuse", "thp_split_page", "thp_split_pmd" },
+	.setup = setup_sparse,
+	.run = run_sparse,
+	.verify = verify_sparse,
+};
+QUIRE_WORKLOAD(cow_sparse);
 
 static const struct workload cow_child_alive = {
 	.name = "cow-child-alive",
