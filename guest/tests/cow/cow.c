@@ -52,7 +52,7 @@ void cow_expect_rest(const char *at, size_t page)
 	       "page %zu lost what was not written to", page);
 }
 
-static unsigned long faults(void)
+unsigned long cow_faults(void)
 {
 	struct rusage usage;
 
@@ -67,13 +67,13 @@ unsigned long cow_mark_all(char *at, size_t pages, unsigned long kib,
 	unsigned long before;
 	size_t n;
 
-	faults();	/* the pages of this program, too, may have been shared */
-	before = faults();
+	cow_faults();	/* the pages of this program, too, may have been shared */
+	before = cow_faults();
 	for (n = 0; n < pages; n++) {
 		if (masked(mask, n, kib))
 			cow_mark(at, n, value);
 	}
-	return faults() - before;
+	return cow_faults() - before;
 }
 
 void cow_expect(const char *at, size_t pages, unsigned long kib,

@@ -27,6 +27,8 @@ uint64_t cow_word(const char *at, size_t page);
 /* The page has the contents of SEED around the word that cow_mark() writes. */
 void cow_expect_rest(const char *at, size_t page);
 
+/* How many page faults this process has taken. */
+unsigned long cow_faults(void);
 /* cow_mark() for all pages of the mask, and how many page faults that takes. */
 unsigned long cow_mark_all(char *at, size_t pages, unsigned long kib,
 			   const struct mask *mask, uint64_t value);
