@@ -64,7 +64,7 @@ def test_comments_and_blank_lines_mean_nothing(ops: Program) -> None:
         "write A 0 1",
         "0 write A 0",
         "0 write A 0 0",
-        "0 write E 0 1",
+        "0 write F 0 1",
         "0 write A 1000 25",
         "4 write A 0 1",
         "0 folio 64",

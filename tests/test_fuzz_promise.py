@@ -178,6 +178,37 @@ CASES: dict[str, tuple[Rule, str, str, str, str]] = {
         "o 2 ok=0 segv=0 bus=2",
         "o 2 ok=1 segv=0 bus=1",
     ),
+    "a page is not trapped": (
+        rules.READABLE,
+        "0 map A 0 2 anon\n0 write A 0 2\n0 rwp A 0 2",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok",
+        "m 0 A 0 2*pxw:!",
+        "m 0 A 0 1*pxw:! 1*pxw:t1@A1",
+    ),
+    "reclaim loses a trap": (
+        rules.PROTECTED,
+        "0 map A 0 2 anon\n0 write A 0 2\n0 rwp A 0 2\nreclaim",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nm 0 A 0 2*pxw:!\n"
+        "o 3 ok",
+        "m 0 A 0 2*sw",
+        "m 0 A 0 1*s 1*sw",
+    ),
+    "a trapped page is read": (
+        rules.UNSEEN,
+        "0 map A 0 2 anon\n0 write A 0 2\n0 rwp A 0 2\n0 read A 0 2",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nm 0 A 0 2*pxw:!",
+        "o 3 ok=0 segv=0 bus=2",
+        "o 3 ok=1 segv=0 bus=1",
+    ),
+    "pages stay merged": (
+        rules.APART,
+        "0 map A 0 2 anon\n0 same A 0 2 1\n0 advise A 0 2 mergeable\nksm 4\n"
+        "0 advise A 0 2 unmergeable",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:k1\no 2 ok\nv 0 A 0+2:rw-p:0,mg\n"
+        "o 3 shared=1 sharing=1\nv 0 A 0+2:rw-p:0,KSM=8,mg\nm 0 A 0 2*p:k1\no 4 ok",
+        f"{TWO}m 0 A 0 2*px:k1",
+        "v 0 A 0+2:rw-p:0,KSM=8",
+    ),
     "ksmd loses a mark": (
         rules.PROTECTED,
         "0 map A 0 2 anon\n0 same A 0 2 1\n0 wp A 0 2\n0 advise A 0 2 mergeable\nksm 4",
@@ -326,6 +357,15 @@ UNDEFINED = {
         "0 map A 0 2 anon\n0 write A 0 2\n0 hold A 0\nreclaim\nreclaim\n0 drop\nswap on",
         f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\n"
         "o 2 ok\no 3 ok\no 4 ok\no 5 ok\no 6 ok\n",
+    ),
+    "a trap of a page that was not there": (
+        "0 map A 0 2 anon\n0 rwp A 0 2\n0 read A 0 2",
+        f"o 0 ok\n{TWO}m 0 A 0 2*-\no 1 ok\no 2 ok=2 segv=0 bus=0\nm 0 A 0 2*po:0\n",
+    ),
+    "a trap that the kernel lacks": (
+        "0 map A 0 2 anon\n0 write A 0 2\n0 rwp A 0 2\n0 read A 0 2",
+        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 EINVAL\n"
+        "o 3 ok=2 segv=0 bus=0\n",
     ),
     "a mark after a move": (
         "0 map A 0 2 anon\n0 write A 0 2\n0 wp A 0 2\n0 move A 0 2 B 0 move",

@@ -22,9 +22,8 @@
 
 #define MAX_OPS		96u
 #define MAX_ACTORS	4u
-#define MAX_SLOTS	4u	/* address windows, A to D */
+#define MAX_SLOTS	5u	/* address windows, A to E; below all else: see Makefile */
 #define SLOT_PAGES	1024u	/* bytes in each: two page tables */
-#define SLOT_BASE	(64 * MIB)	/* below all else: see Makefile */
 #define SLOT_STRIDE	(64 * MIB)
 
 struct op;
@@ -155,9 +154,11 @@ extern int program_file;
 /* An index that would mean old, and many skips, as smart scan's counters. */
 #define FAR_OFFSET	((64l << 40 | 5l << 32) * PAGE_SIZE)
 
+/* Slot E is at address 0: a folio's tail there begins below all addresses. */
 static inline char *page_addr(unsigned int slot, unsigned int page)
 {
-	return (char *)(SLOT_BASE + slot * SLOT_STRIDE + page * PAGE_SIZE);
+	return (char *)((slot + 1) % MAX_SLOTS * SLOT_STRIDE +
+			page * PAGE_SIZE);
 }
 
 /* program.c: the verbs, and the next program of a text; *text moves on. */
@@ -184,6 +185,9 @@ bool system_check(void (*line)(const char *fmt, ...));
 
 /* pinned.c: the device that pins need; called by main. */
 void pins_open(void);
+
+/* hints.c: how the kernel gives NUMA hints; called by main. */
+void hints_open(void);
 
 /* offline.c: main calls it before the first program if one empties memory. */
 void offline_open(void);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
 #include <sys/time.h>
@@ -21,12 +22,14 @@
 #include "memory/folio.h"
 #include "proc/knob.h"
 #include "proc/proc.h"
+#include "process/map.h"
 #include "report/die.h"
 
 #define CGROUP_ROOT	"/sys/fs/cgroup"
 #define CGROUP		CGROUP_ROOT "/quire-fuzz"
 #define KSM		"/sys/kernel/mm/ksm"
 #define FOLIOS		"/sys/kernel/mm/transparent_hugepage"
+#define KHUGEPAGED	FOLIOS "/khugepaged"
 #define SWAP_MIB	32
 
 /*
@@ -36,6 +39,8 @@
 #define PAUSE_MS	20u
 #define LOOK_MS		4u
 #define PASS_LIMIT_MS	400u
+/* khugepaged sleeps so long, but begins a pass when it is told so anew. */
+#define SLEEP_MS	"3600000"
 /*
  * swapoff finds every entry within this virtual time, or a reference has
  * leaked.
@@ -114,6 +119,18 @@ static void set_folios(unsigned long kib, const char *word)
 	write_file(path, "%s", word);
 }
 
+/* Its children are known from their birth, so a program need not see to it. */
+static void be_known_to_khugepaged(void)
+{
+	char *span = map_anon(folio_hole(PMD_SIZE), PMD_SIZE);
+
+	set_folios(PMD_SIZE / KIB, "always");
+	*(volatile char *)span = 1;
+	if (madvise(span, PMD_SIZE, MADV_HUGEPAGE))
+		die_errno("cannot ask for huge pages");
+	unmap(span, PMD_SIZE);
+}
+
 void system_open(enum swap_device device)
 {
 	struct sigaction action = { .sa_handler = on_alarm };
@@ -132,10 +149,15 @@ void system_open(enum swap_device device)
 	ksm_set("pages_to_scan", 1000000);	/* one batch is a whole pass */
 	folio_kib = 4;
 	folio_quiet_khugepaged();
+	be_known_to_khugepaged();
 	set_folios(PMD_SIZE / KIB, "never");
+	write_file(KHUGEPAGED "/pages_to_scan", "1000000");
+	write_file(KHUGEPAGED "/max_ptes_none", "%lu",
+		   PMD_SIZE / PAGE_SIZE - 1);
 	/* swapoff leaves the area empty, so it can be reused. */
 	open_swap(device);
 	pins_open();
+	hints_open();
 }
 
 int system_cgroup(void)
@@ -241,6 +263,34 @@ static struct outcome_text verb_ksm(const struct op *op)
 			   ksm_sysfs("pages_sharing"));
 }
 
+/* Whether khugepaged has passed over all processes that it knows. */
+static bool collapse_pass(void)
+{
+	unsigned long first = read_number(KHUGEPAGED "/full_scans");
+	unsigned int waited;
+
+	write_file(KHUGEPAGED "/scan_sleep_millisecs", SLEEP_MS);
+	for (waited = 0; waited < PASS_LIMIT_MS; waited += LOOK_MS) {
+		sleep_ms(LOOK_MS);
+		if (read_number(KHUGEPAGED "/full_scans") > first)
+			return true;
+	}
+	return false;
+}
+
+/* What it has collapsed shows in the pages. */
+static struct outcome_text verb_khugepaged(const struct op *op)
+{
+	unsigned int pass;
+
+	env_drain_lru();
+	for (pass = 0; pass < op->number; pass++) {
+		if (!collapse_pass())
+			return outcome_fmt("late");
+	}
+	return outcome_ok();
+}
+
 static struct outcome_text verb_reclaim(const struct op *op
 					__attribute__((unused)))
 {
@@ -271,6 +321,7 @@ const struct verb global_verbs[] = {
 	{ "swap", "w", .global = verb_swap },
 	{ "smart", "w", .global = verb_smart, .setting = true },
 	{ "ksm", "n", .global = verb_ksm },
+	{ "khugepaged", "n", .global = verb_khugepaged },
 	{ "reclaim", "", .global = verb_reclaim },
 	{ "compact", "", .global = verb_compact },
 	{ .name = NULL },

@@ -15,7 +15,7 @@ operation verb_lock, verb_unlock, verb_split;
 operation verb_write, verb_same, verb_word, verb_read, verb_idle, verb_look, verb_clear_refs;
 operation verb_migrate;
 /* ops_uffd.c */
-operation verb_watch, verb_wp, verb_unwp, verb_unwatch;
+operation verb_watch, verb_wp, verb_unwp, verb_rwp, verb_unrwp, verb_unwatch;
 
 /* actor.c: a new actor, as a child of this one. */
 operation verb_fork;
@@ -28,6 +28,9 @@ void drop_holds(struct actor *self);
 operation verb_pin;
 void drop_pin(void);
 void forget_pin(void);
+
+/* hints.c */
+operation verb_hint;
 
 /* offline.c */
 operation verb_offline;

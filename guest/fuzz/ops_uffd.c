@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* userfaultfd: moves that are reported, and write protection. */
+/* userfaultfd: moves that are reported, and both kinds of protection. */
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -10,8 +10,30 @@
 #include "base/uapi.h"
 #include "ops.h"
 
+static int open_with(struct uffdio_api *api)
+{
+	int uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+
+	if (uffd >= 0 && ioctl(uffd, UFFDIO_API, api)) {
+		close(uffd);
+		return -1;
+	}
+	return uffd;
+}
+
+/* RWP, if the kernel has it: since 7.3. */
+static uint64_t rwp_feature(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	int uffd = open_with(&api);
+
+	if (uffd >= 0)
+		close(uffd);
+	return api.features & UFFD_FEATURE_RWP;
+}
+
 /*
- * Write-protection faults raise SIGBUS; no thread answers them. Where moves are
+ * Faults by protection raise SIGBUS; no thread answers them. Where moves are
  * reported, a thread lets each continue.
  */
 static int open_uffd(uint64_t more)
@@ -20,15 +42,11 @@ static int open_uffd(uint64_t more)
 		.api = UFFD_API,
 		.features = UFFD_FEATURE_SIGBUS | UFFD_FEATURE_WP_UNPOPULATED |
 			    UFFD_FEATURE_WP_HUGETLBFS_SHMEM |
-			    UFFD_FEATURE_PAGEFAULT_FLAG_WP | more,
+			    UFFD_FEATURE_PAGEFAULT_FLAG_WP | rwp_feature() |
+			    more,
 	};
-	int uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
 
-	if (uffd >= 0 && ioctl(uffd, UFFDIO_API, &api)) {
-		close(uffd);
-		return -1;
-	}
-	return uffd;
+	return open_with(&api);
 }
 
 static void *pass_events(void *arg)
@@ -90,6 +108,34 @@ struct outcome_text verb_unwp(struct actor *self, const struct op *op)
 	};
 
 	return outcome_of(!ioctl(self->uffd, UFFDIO_WRITEPROTECT, &wp));
+}
+
+/* The kernel before 7.3 has no such mode: EINVAL. */
+struct outcome_text verb_rwp(struct actor *self, const struct op *op)
+{
+	struct uffdio_register reg = {
+		.range = range_of(op),
+		.mode = UFFDIO_REGISTER_MODE_RWP,
+	};
+	struct uffdio_writeprotect rwp = {
+		.range = reg.range,
+		.mode = UFFDIO_RWPROTECT_MODE_RWP,
+	};
+
+	if (self->uffd < 0)
+		self->uffd = open_uffd(0);
+	if (ioctl(self->uffd, UFFDIO_REGISTER, &reg))
+		return outcome_of(false);
+	return outcome_of(!ioctl(self->uffd, UFFDIO_RWPROTECT, &rwp));
+}
+
+struct outcome_text verb_unrwp(struct actor *self, const struct op *op)
+{
+	struct uffdio_writeprotect rwp = {
+		.range = range_of(op),
+	};
+
+	return outcome_of(!ioctl(self->uffd, UFFDIO_RWPROTECT, &rwp));
 }
 
 struct outcome_text verb_unwatch(struct actor *self, const struct op *op)

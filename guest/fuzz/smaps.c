@@ -88,7 +88,7 @@ static void say_header(unsigned int slot, unsigned long start, char *line)
 	offset = take_hex(&line);
 	if (perms[4] != ' ' || *line != ' ')
 		die("smaps has a mapping \"%lx %s\"", start, perms);
-	page = (start - SLOT_BASE) % SLOT_STRIDE / PAGE_SIZE;
+	page = start % SLOT_STRIDE / PAGE_SIZE;
 	pages = (end - start) / PAGE_SIZE;
 	if (page + pages <= SLOT_PAGES)
 		memset(&mapped[slot][page], true, pages);
@@ -139,10 +139,10 @@ static void say_field(const char *line)
 /* The mapping that begins there. Mappings behind the last slot are ignored. */
 static unsigned int slot_of(unsigned long start)
 {
-	if (start < SLOT_BASE)
-		return BEFORE;
-	start = (start - SLOT_BASE) / SLOT_STRIDE;
-	return start < MAX_SLOTS ? start : BEHIND;
+	start /= SLOT_STRIDE;
+	if (start >= MAX_SLOTS)
+		return BEHIND;
+	return (start + MAX_SLOTS - 1) % MAX_SLOTS;
 }
 
 /* The line with the mappings of one slot, while it is being written. */

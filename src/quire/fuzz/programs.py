@@ -52,11 +52,13 @@ class Programs:
 def with_epilogue(program: Program) -> Program:
     """The program with an end that judges reclaim, if it is short enough and does not have it yet.
 
-    The processes drop what they hold, and memory is reclaimed several times with nothing in
-    between. After that all pages are read: what was swapped out must come back as it was.
+    The processes drop what they hold and lift traps, and memory is reclaimed several times with
+    nothing in between. After that all pages are read: what was swapped out must come back as it was.
     """
     actors = sorted({0} | {op.number for op in program if op.verb == "fork"})
     drops = tuple(Op("drop", actor) for actor in actors)
+    traps = dict.fromkeys((op.actor, op.range) for op in program if op.verb == "rwp")
+    drops += tuple(Op("unrwp", actor, range=where) for actor, where in traps)
     end = (*drops, Op("swap", word="on"), *(Op("reclaim"),) * RECLAIMS)
     if len(program) + len(end) > MAX_OPS or program[-RECLAIMS:] == end[-RECLAIMS:]:
         return program

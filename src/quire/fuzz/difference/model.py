@@ -61,7 +61,7 @@ class Model:
         where = tracking.within(op.actor, op.range)
         self.let_go |= self.held and op.verb in ("drop", "exit")
         self.freed |= op.word in ("free", "droppable")
-        self.changed |= op.verb in ("protect", "wp", "unwp", "move")
+        self.changed |= op.verb in ("protect", "wp", "unwp", "rwp", "unrwp", "move")
         self.forked |= op.verb in ("fork", "crowd")
         if op.verb in ("write", "same", "word"):
             self.written |= self.freed

@@ -8,10 +8,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from quire.fuzz.language.program import ACTORS, PAGE_WORDS, SLOT_PAGES, SLOTS, Op, Range, check
+from quire.fuzz.language.program import (
+    ACTORS,
+    LOW,
+    PAGE_WORDS,
+    SLOT_PAGES,
+    SLOTS,
+    Op,
+    Range,
+    check,
+)
 
 T = TypeVar("T")
 
+# Where mappings are made and moved. What moves to the low slot says so: Draw.low().
+PLACES = SLOTS.replace(LOW, "")
 FOLIO_WEIGHTS = {4: 1, 16: 3, 32: 2, 64: 8, 128: 2, 256: 1, 512: 0.5, 1024: 0.3, 2048: 1}
 MAPPING_WEIGHTS = {
     "anon": 20, "file": 1.5, "shared": 1.5, "shfile": 1.5, "far": 0.5, "droppable": 1,
@@ -108,7 +119,7 @@ class Draw:
         count = pages * rng.randint(1, most) if pages > 1 else rng.randint(1, 24)
         page = rng.choice([0, 0, 0, 512 - pages, 512 - count // 2, 3, 512])
         page = max(0, min(page, SLOT_PAGES - count))
-        where = Range(rng.choice(SLOTS), page, count)
+        where = Range(rng.choice(PLACES), page, count)
         area = self._put(actor, where, kind)
         if rng.random() < 0.85:
             self.add("write", actor, range=where)
@@ -120,7 +131,7 @@ class Draw:
         if self.folio != folio:
             self.set_folio(folio)
         count = min(self.folio_pages * self.rng.choice([1, 1, 2]), SLOT_PAGES // 2)
-        where = Range(self.rng.choice(SLOTS), self.rng.choice([0, 0, SLOT_PAGES // 2]), count)
+        where = Range(self.rng.choice(PLACES), self.rng.choice([0, 0, SLOT_PAGES // 2]), count)
         area = self._put(actor, where, "anon")
         self.add("write", actor, range=where)
         return area
@@ -162,7 +173,10 @@ class Draw:
 
     def move(self, actor: int, area: Area, what: Range) -> None:
         """Move pages of an area; if all of them move, the area is gone."""
-        to = self.target(what)
+        self.move_to(actor, area, what, self.target(what))
+
+    def move_to(self, actor: int, area: Area, what: Range, to: Range) -> None:
+        """Move pages of an area to an address."""
         keep = area.kind == "anon" and self.rng.random() < 0.12
         self.add("move", actor, range=what, to=to, word="keep" if keep else "move")
         if what == area.where and not keep:
@@ -173,7 +187,12 @@ class Draw:
         """An address for a move, with the same offset in a folio or another."""
         rng = self.rng
         shift = rng.choice([0, 0, 0, 16, 1, -1, 3, 512, rng.randint(-64, 64)])
-        return Range(rng.choice(SLOTS), max(0, min(SLOT_PAGES - what.count, what.page + shift)))
+        return Range(rng.choice(PLACES), max(0, min(SLOT_PAGES - what.count, what.page + shift)))
+
+    def low(self, what: Range) -> Range:
+        """An address so low that the folio of these pages, but for its first, begins below 0."""
+        before = what.page % self.folio_pages
+        return Range(LOW, self.rng.choice([0, 0, 1, max(before - 1, 0), self.rng.randint(0, 16)]))
 
     def word(self, actor: int, where: Range) -> None:
         """Write one word of each page, often at the edge of a group that is read together."""

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Programs from a seed: large folios on the paths that the series changes.
 
-A program has a theme (mremap, lazyfree, swap-out, KSM, migration), which weights the operations.
+A program has a theme (mremap, lazyfree, swap-out, KSM, copy-on-write, migration), which weights the
+operations.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ COMMON = {
     "write": 8.0, "read": 2.0, "fork": 3.0, "exit": 1.0, "protect": 2.5, "unmap": 1.5, "map": 1.0,
     "move": 2.5, "resize": 0.3, "clear-refs": 1.5, "wp": 1.5, "unwp": 0.7, "watch": 0.2,
     "unwatch": 0.2, "lock": 0.5, "unlock": 0.4, "hold": 0.6, "drop": 0.5, "warm": 0.2, "split": 0.5,
-    "pin": 0.3, "crowd": 0.05, "word": 0.3,
+    "pin": 0.3, "crowd": 0.05, "word": 0.3, "rwp": 0.5, "unrwp": 0.4, "khugepaged": 0.1,
     "folio": 0.7, "swap": 0.3, "reclaim": 2.0, "idle": 0.6, "look": 0.6, "same": 0.4, "ksm": 0.1,
     "free": 1.5, "pageout": 3.0, "cold": 0.6, "dontneed": 1.0, "dontfork": 1.0, "dofork": 1.0,
     "mergeable": 0.1, "collapse": 0.7, "populate-read": 0.5, "populate-write": 0.5,
@@ -39,15 +40,16 @@ THEMES: dict[str, tuple[float, dict[str, float]]] = {
     "lazyfree": (3, {"free": 8, "pageout": 6, "reclaim": 5, "hold": 0.3}),
     "swapout": (4, {"pageout": 10, "reclaim": 6, "read": 4, "dontfork": 2, "dofork": 2,
                     "crowd": 0.15, "word": 1, "pin": 1}),
-    "ksm": (1.5, {"same": 10, "ksm": 8, "mergeable": 5, "unmergeable": 1, "smart": 0.3,
+    "ksm": (1.5, {"same": 10, "ksm": 8, "mergeable": 5, "unmergeable": 1.5, "smart": 0.3,
                   "reclaim": 5, "idle": 2, "look": 2, "move": 4, "merge": 4}),
+    "cow": (1, {"fork": 6, "exit": 3, "write": 12}),
     "mixed": (1, {}),
 }  # fmt: skip
 # Only for the oracle. Stock splits a folio before it moves a second time, so that two sides differ
 # in all that follows.
 MIGRATING: dict[str, tuple[float, dict[str, float]]] = {
     "migrate": (3, {"migrate": 14, "compact": 0.5, "offline": 0.3, "dontfork": 2, "dofork": 2,
-                    "pin": 1, "hold": 1, "free": 3, "word": 1}),
+                    "pin": 1, "hold": 1, "free": 3, "word": 1, "hint": 1}),
 }  # fmt: skip
 
 
@@ -133,7 +135,7 @@ def _vary(rng: random.Random, op: Op) -> Op:
 
 
 # Operations that take only a range.
-RANGED = frozenset("write read unmap wp unwp unwatch lock unlock split idle look".split())
+RANGED = frozenset("write read unmap wp unwp rwp unrwp unwatch lock unlock split idle look".split())
 
 
 def _move(draw: Draw, actor: int) -> None:
@@ -208,7 +210,9 @@ STEPS: dict[str, Callable[[Draw, int], object]] = {
     "watch": lambda draw, actor: draw.add("watch", actor),
     "reclaim": lambda draw, _actor: draw.add("reclaim"),
     "compact": lambda draw, _actor: draw.add("compact"),
+    "khugepaged": lambda draw, _actor: draw.add("khugepaged", number=1),
     "migrate": _migrate,
+    "hint": lambda draw, actor: draw.add("hint", actor),
     "offline": _refer("offline"),
     "recipe": recipe,
     "ksm": lambda draw, _actor: draw.add("ksm", number=draw.rng.choice(PASSES)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quire.fuzz.generate import moves, reclaim
+from quire.fuzz.generate import lazyfree, mixers, moves, reclaim
 from quire.fuzz.generate.draw import PASSES, Area, Draw
 from quire.fuzz.language.program import Range
 
@@ -69,6 +69,17 @@ def _child_not_mergeable(draw: Draw, actor: int, where: Range, seen: Range) -> i
     draw.add("ksm", number=2)
     draw.add("reclaim")
     return child
+
+
+def apart(draw: Draw, actor: int, area: Area) -> None:
+    """Merge pages, protect some, and take all of them apart."""
+    where = area.where
+    merge(draw, actor, where if draw.rng.random() < 0.7 else draw.piece(where), where)
+    if draw.rng.random() < 0.8:
+        draw.rng.choice((mixers.trap, mixers.trap, mixers.write_protect))(draw, actor, where)
+    draw.add("advise", actor, range=where, word="unmergeable")
+    if draw.rng.random() < 0.5:
+        lazyfree.by_child(draw, actor, area)
 
 
 def again(draw: Draw, actor: int, area: Area) -> None:

@@ -14,6 +14,17 @@ def give_up(draw: Draw, actor: int, area: Area) -> None:
     reclaim.page_out(draw, actor, area)
 
 
+def by_child(draw: Draw, actor: int, area: Area) -> None:
+    """Let a child give an area up that it shares with its parent, who keeps it."""
+    child = draw.fork(actor)
+    if child is None:
+        return
+    draw.add("advise", child, range=draw.part(area.where), word="free")
+    if draw.rng.random() < 0.3:
+        draw.exit(child)
+    draw.rng.choice((reclaim.everything, reclaim.everything, reclaim.page_out))(draw, actor, area)
+
+
 def held(draw: Draw, actor: int, area: Area) -> None:
     """Give an area up, hold one of its pages, and page it out."""
     draw.add("advise", actor, range=area.where, word="free")

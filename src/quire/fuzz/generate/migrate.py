@@ -33,6 +33,13 @@ def pinned(draw: Draw, actor: int, area: Area) -> None:
     away(draw, actor, area)
 
 
+def hinted(draw: Draw, actor: int, area: Area) -> None:
+    """Give NUMA hints, maybe where the pages are on the other node."""
+    if draw.rng.random() < 0.5:
+        away(draw, actor, area)
+    draw.add("hint", actor)
+
+
 def compacted(draw: Draw, _actor: int, _area: Area) -> None:
     """Compact all memory."""
     draw.add("compact")

@@ -72,6 +72,13 @@ def write_protect_but(draw: Draw, actor: int, where: Range, some: Range) -> None
     draw.add("unwp", actor, range=some)
 
 
+def trap(draw: Draw, actor: int, where: Range) -> None:
+    """Let userfaultfd trap every access to all or some pages of a folio."""
+    draw.add("rwp", actor, range=where if draw.rng.random() < 0.4 else draw.piece(where))
+    if draw.rng.random() < 0.5:
+        draw.add("unrwp", actor, range=draw.piece(where))
+
+
 def protect_some(draw: Draw, actor: int, where: Range) -> None:
     """Make some pages read-only and writable again: the entries may stay write-protected."""
     some = draw.piece(where)

@@ -11,7 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from quire.fuzz.generate import ksm, lazyfree, migrate, mixers, moves, reclaim, swapout
+from quire.fuzz.generate import (
+    collapse,
+    cow,
+    ksm,
+    lazyfree,
+    migrate,
+    mixers,
+    moves,
+    reclaim,
+    swapout,
+)
 from quire.fuzz.generate.draw import Area, Draw
 from quire.fuzz.language.program import Range
 
@@ -26,6 +36,7 @@ MIXERS: dict[Mixer, int] = {
     mixers.soft_dirty: 1,
     mixers.accessed: 1,
     mixers.write_protect: 2,
+    mixers.trap: 1,
     mixers.protect_some: 2,
     mixers.swapped: 1,
     mixers.swapped_some: 1,
@@ -34,7 +45,14 @@ MIXERS: dict[Mixer, int] = {
     mixers.in_swap_cache: 1,
 }
 ACTIONS: dict[str, dict[Action, int]] = {
-    "mremap": {moves.whole: 2, moves.some: 1, moves.watched: 1, moves.keep: 1},
+    "mremap": {
+        moves.whole: 2,
+        moves.some: 1,
+        moves.watched: 1,
+        moves.keep: 1,
+        moves.low: 1,
+        moves.tracked: 1,
+    },
     "lazyfree": {
         lazyfree.give_up: 1,
         reclaim.page_out: 1,
@@ -47,6 +65,8 @@ ACTIONS: dict[str, dict[Action, int]] = {
         lazyfree.torn: 2,
         lazyfree.protected: 1,
         lazyfree.huge: 1,
+        lazyfree.by_child: 2,
+        collapse.given_up: 2,
         reclaim.two_tables: 1,
     },
     "swapout": {
@@ -58,6 +78,8 @@ ACTIONS: dict[str, dict[Action, int]] = {
         swapout.crowded: 1,
         swapout.markers: 1,
         swapout.protected: 2,
+        collapse.paged_out: 1,
+        moves.low: 1,
         reclaim.two_tables: 2,
     },
     "ksm": {
@@ -67,6 +89,7 @@ ACTIONS: dict[str, dict[Action, int]] = {
         ksm.moved: 2,
         ksm.again: 2,
         ksm.onto: 2,
+        ksm.apart: 2,
     },
     "migrate": {
         migrate.away: 3,
@@ -74,7 +97,14 @@ ACTIONS: dict[str, dict[Action, int]] = {
         migrate.pinned: 2,
         migrate.compacted: 1,
         migrate.emptied: 1,
+        migrate.hinted: 2,
+        moves.low: 1,
         reclaim.two_tables: 1,
+    },
+    "cow": {
+        cow.after_a_fork: 4,
+        lazyfree.by_child: 1,
+        reclaim.everything: 1,
     },
     "mixed": {
         moves.whole: 1,
@@ -82,6 +112,9 @@ ACTIONS: dict[str, dict[Action, int]] = {
         reclaim.everything: 1,
         lazyfree.give_up: 1,
         lazyfree.refilled: 2,
+        lazyfree.by_child: 1,
+        collapse.given_up: 1,
+        moves.low: 1,
     },
 }
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from quire.fuzz.generate.draw import Area, Draw
-from quire.fuzz.language.program import SLOTS, Range
+from quire.fuzz.generate.draw import PLACES, Area, Draw
+from quire.fuzz.language.program import LOW, Range
 
 
 def page_out(draw: Draw, actor: int, area: Area) -> None:
@@ -34,16 +34,17 @@ def two_tables(draw: Draw, actor: int, _area: Area) -> None:
     """Move half a folio to the end of a page table, and the rest to the start of a child's.
 
     The child's table is allocated right after. If the two are neighbours in memory, a walk past
-    the end of the first table finds the rest of the folio.
+    the end of the first table finds the rest of the folio. If the rest is at a low address, so does
+    a walk that begins where the folio would.
     """
     rng = draw.rng
     if not draw.unborn:
         return
     half, child = 8, draw.unborn[0]
-    slots = rng.sample(SLOTS, 3)
+    slots, far = rng.sample(PLACES, 3), rng.random() < 0.6
     whole = Range(slots[0], 0, 2 * half)
     low, high = replace(whole, count=half), replace(whole, page=half, count=half)
-    end, start = Range(slots[1], 512 - half), Range(slots[2], 512)
+    end, start = Range(slots[1], 512 - half), Range(slots[2], 512) if far else Range(LOW, 0)
     draw.set_folio(64)
     draw.add("map", actor, range=whole, word="anon")
     draw.add("write", actor, range=whole)

@@ -19,7 +19,9 @@ from dataclasses import dataclass, replace
 from quire.host.errors import UserError
 
 ACTORS = 4
-SLOTS = "ABCD"
+SLOTS = "ABCDE"
+# The slot at address 0: a folio whose tail is there would begin below it.
+LOW = "E"
 SLOT_PAGES = 1024
 # The guest's limit.
 MAX_OPS = 96
@@ -52,6 +54,7 @@ VERBS = {
     "folio": Verb("n", actor=False),
     "swap": Verb("w", actor=False, words=SWITCH),
     "ksm": Verb("n", actor=False),
+    "khugepaged": Verb("n", actor=False),
     "smart": Verb("w", actor=False, words=SWITCH),
     "reclaim": Verb("", actor=False),
     "compact": Verb("", actor=False),
@@ -70,6 +73,8 @@ VERBS = {
     "watch": Verb(""),
     "wp": Verb("R"),
     "unwp": Verb("R"),
+    "rwp": Verb("R"),
+    "unrwp": Verb("R"),
     "unwatch": Verb("R"),
     "clear-refs": Verb("n"),
     "lock": Verb("R"),
@@ -82,6 +87,7 @@ VERBS = {
     "idle": Verb("R"),
     "look": Verb("R"),
     "migrate": Verb("Rn"),
+    "hint": Verb(""),
     "offline": Verb("A"),
     "warm": Verb(""),
     "fail": Verb("n"),

@@ -44,9 +44,9 @@ def read(process: Process, where: Iterable[Place], outcome: str) -> Iterator[See
 def read_all(process: Process, where: Iterable[Place], outcome: str) -> Iterator[Seen]:
     """What the outcome of the reads at the end breaks: it counts those that are refused."""
     fates = Counter(_fate(process.pages.get(place), writes=False) for place in where)
-    refused = int(outcome.partition("=")[2])
-    if not fates[SEGV] <= refused <= fates[SEGV] + fates[UNSAID]:
-        yield rules.SIGNALS, f"{refused} reads are refused, not {fates[SEGV]}"
+    refused, wanted = int(outcome.partition("=")[2]), fates[SEGV] + fates[BUS]
+    if not wanted <= refused <= wanted + fates[UNSAID]:
+        yield rules.SIGNALS, f"{refused} reads are refused, not {wanted}"
 
 
 def _write(
@@ -66,9 +66,10 @@ def _fate(page: Page | None, *, writes: bool) -> str:
     """What an access comes to: the protection of the mapping counts before that of the page."""
     if not page or page.prot == "none" or (writes and page.prot == "r"):
         return SEGV
-    if page.murky or (writes and page.marked is None):
+    refused = page.marked if writes else page.refuses_reads
+    if page.murky or refused is None:
         return UNSAID
-    return BUS if writes and page.marked else OK
+    return BUS if refused else OK
 
 
 def _change(memory: Memory, page: Page, place: Place, op: Op, tag: int, *, certain: bool) -> None:

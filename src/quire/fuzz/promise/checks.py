@@ -37,6 +37,8 @@ def mappings(process: Process, mapped: Mapping[Place, Mapped], slot: str) -> Ite
             yield rules.MAPPED, f"{where} is page {seen.at:x} of the file, not {wanted.at:x}"
         elif wanted.locked is not None and wanted.locked != seen.locked:
             yield rules.MAPPED, f"{where} is {'' if seen.locked else 'not '}locked"
+        if seen and seen.merged and seen.mapping == place[1]:
+            yield rules.APART, f"{where} begins a mapping with merged pages that is not mergeable"
     yield from _locked(here, mapped)
 
 
@@ -62,9 +64,10 @@ def locked_sum(process: Process, counters: str, locked: int) -> Iterator[Seen]:
 
 
 def _readable(page: Page, seen: record.Page, _memory: Memory) -> Seen | None:
-    if seen.state[0] == "p" and (seen.content == UNREADABLE) != (page.prot == "none"):
-        return rules.READABLE, f"protection {page.prot}"
-    return None
+    refused = page.prot == "none" or page.refuses_reads
+    if seen.state[0] != "p" or refused is None or (seen.content == UNREADABLE) == refused:
+        return None
+    return rules.READABLE, "trapped" if page.refuses_reads else f"protection {page.prot}"
 
 
 def _contents(page: Page, seen: record.Page, memory: Memory) -> Seen | None:

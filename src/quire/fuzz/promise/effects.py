@@ -177,6 +177,15 @@ def _grown(memory: Memory, last: Page, more: int) -> Page:
 def _mark(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
     for page in process.within(op.range):
         page.marked = op.verb == "wp" if ok else None
+        page.trapped = page.trapped and not ok
+
+
+def _trap(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
+    # All of it happens, or nothing does.
+    for page in process.within(op.range) if ok else ():
+        # Only a page that is there, or in swap, can be trapped.
+        page.marked = op.verb == "rwp" and (True if page.held else None)
+        page.trapped = op.verb == "rwp"
 
 
 def _clear_refs(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
@@ -211,6 +220,8 @@ EFFECTS: dict[str, Effect] = {
     "resize": _resize,
     "wp": _mark,
     "unwp": _mark,
+    "rwp": _trap,
+    "unrwp": _trap,
     "unwatch": _mark,
     "clear-refs": _clear_refs,
     "lock": _lock,

@@ -331,14 +331,14 @@ def _expected(memory: Memory, process: Process, where: Range) -> str | None:
         page = process.pages.get(place)
         if place in process.doubtful or (page and not _certain(page)):
             return None
-        readable = page and page.prot != "none"
+        readable = page and page.prot != "none" and not page.refuses_reads
         held = next(iter(page.cell.allowed)) if page and readable else None
         value = content.mixed(value, held, words=memory.words)
     return f"{value >> 32:08x}"
 
 
 def _certain(page: Page) -> bool:
-    return not page.unsaid and len(page.cell.allowed) == 1
+    return not page.unsaid and page.refuses_reads is not None and len(page.cell.allowed) == 1
 
 
 def _prefixed(where: str, seen: Iterator[Seen]) -> Iterator[Seen]:

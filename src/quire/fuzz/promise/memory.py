@@ -74,7 +74,8 @@ class Page:
     behind: Cell | None = None
     at: int | None = None
     prot: str = "rw"
-    marked: bool | None = False  # write-protected by userfaultfd
+    marked: bool | None = False  # protected by userfaultfd
+    trapped: bool | None = False  # if it is marked: from reads, too
     dirty: bool = False  # soft-dirty for certain
     locked: bool | None = False  # its mapping is
     resident: bool = False  # locked, and present for certain
@@ -107,6 +108,13 @@ class Page:
         """The mark after something that may lift it; nothing of that kind sets one."""
         return False if self.marked is False else None
 
+    @property
+    def refuses_reads(self) -> bool | None:
+        """Whether a read raises SIGBUS; None: nothing is said."""
+        if self.trapped is False or self.marked is False:
+            return False
+        return None if self.marked is None else self.trapped
+
     def child(self) -> Page | None:
         """The page of a child that is forked now."""
         if self.dontfork:
@@ -114,6 +122,7 @@ class Page:
         new = replace(self, dirty=False, locked=False, resident=False)
         # Without UFFD_FEATURE_EVENT_FORK a child is not registered; what remains is not said.
         new.marked = self.perhaps_marked
+        new.trapped = None if self.trapped else self.trapped
         new.murky |= self.dontfork is None
         if self.wipe or self.kind == "droppable":
             new.cell = Cell(frozenset({ZERO}), rules.WIPED, fading=self.kind == "droppable")

@@ -23,6 +23,7 @@ class Rule:
 
 _MM = "Documentation/admin-guide/mm"
 _UFFD = f"{_MM}/userfaultfd.rst: Write Protect Notifications"
+_TRAPS = f"{_MM}/userfaultfd.rst: Read-Write Protection"
 
 # Contents: which of these explains what a page may hold, its last change says (memory.py).
 ZEROED = Rule("new memory", "a new mapping without a file is zero", "mmap(2): MAP_ANONYMOUS")
@@ -70,8 +71,8 @@ SIGNALS = Rule(
 )
 READABLE = Rule(
     "readable",
-    "a present page is unreadable exactly if the protection forbids it",
-    "mprotect(2): PROT_NONE",
+    "a present page is unreadable exactly if the protection forbids it, or userfaultfd traps it",
+    f"mprotect(2): PROT_NONE; {_TRAPS}",
 )
 FRESH = Rule(
     "fresh",
@@ -103,6 +104,11 @@ SOFT_DIRTY = Rule(
 )
 
 # Mapped pages.
+APART = Rule(
+    "apart",
+    "a mapping that is not mergeable has no merged pages",
+    "madvise(2): MADV_MERGEABLE, MADV_UNMERGEABLE",
+)
 EXCLUSIVE = Rule(
     "exclusive",
     "a private page that was just written is mapped once",

@@ -48,8 +48,9 @@ def mappings(process: Process, mapped: Mapping[Place, Mapped], slot: str) -> Non
 def page(known: Page, seen: record.Page, *, words: bool) -> None:
     """The marks of a page, and which of its allowed contents it has."""
     marked = "w" in seen.state
-    if known.marked is None or (known.cell.fading and known.marked):
-        # A page that fades away may lose its mark with its content.
+    fleeting = known.cell.fading or (known.trapped is not False and not known.held)
+    if known.marked is None or (known.marked and fleeting):
+        # A page that fades away may lose its mark with its content; a trap is one of a page.
         known.marked = marked
     if seen.content in ("", "!") or len(known.cell.allowed) == 1:
         return

@@ -21,7 +21,8 @@ class Mapped:
     """A page of a mapping: its protection, whether writes are shared, its number in the file.
 
     `mapping` is the first page of the mapping that it belongs to; `swapped`: some page of it, which
-    the page table of shared memory does not show.
+    the page table of shared memory does not show; `merged`: some page of it is, though it is not
+    mergeable.
     """
 
     prot: str
@@ -30,6 +31,7 @@ class Mapped:
     locked: bool
     swapped: bool
     mapping: int
+    merged: bool
 
 
 @lru_cache(4096)
@@ -45,21 +47,25 @@ def mapped(line: str, slot: str) -> dict[Place, Mapped]:
     """
     found = _MAPPING.findall(line)
     return _mapped(
-        slot, tuple((*header, ",lo" in flags, ",Swap=" in flags) for *header, flags in found)
+        slot,
+        tuple(
+            (*header, ",lo" in flags, ",Swap=" in flags, ",KSM=" in flags and ",mg" not in flags)
+            for *header, flags in found
+        ),
     )
 
 
 @lru_cache(4096)
 def _mapped(
-    slot: str, found: tuple[tuple[str, str, str, str, bool, bool], ...]
+    slot: str, found: tuple[tuple[str, str, str, str, bool, bool, bool], ...]
 ) -> dict[Place, Mapped]:
     result: dict[Place, Mapped] = {}
-    for first, count, perms, offset, locked, swapped in found:
+    for first, count, perms, offset, locked, swapped, merged in found:
         start, prot = int(first), PROTECTIONS.get(perms[:2], perms[:2])
         for number in range(int(count)):
             at = int(offset, 16) + number
             shared = perms[3] == "s"
-            result[slot, start + number] = Mapped(prot, shared, at, locked, swapped, start)
+            result[slot, start + number] = Mapped(prot, shared, at, locked, swapped, start, merged)
     return result
 
 
