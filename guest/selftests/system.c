@@ -19,6 +19,9 @@
 /* A tmpfs in which khugepaged may collapse pages. */
 #define ADVISE_DIR	DIRECTORY "/tmpfs"
 
+/* Where shm_open() has its files. */
+#define SHM_DIR		"/dev/shm"
+
 #define SWAP_MIB	256ul
 /* run_vmtests.sh reserves 256 MiB of the default size, and no other. */
 #define HUGETLB_KIB	(256 * 1024ul)
@@ -49,6 +52,7 @@ static const struct {
 
 void selftests_mount(void)
 {
+	mkdir(SHM_DIR, 0755);
 	mkdir(ADVISE_DIR, 0755);
 	if (mount("tmpfs", ADVISE_DIR, "tmpfs", 0, "huge=advise"))
 		die_errno("cannot mount a tmpfs on " ADVISE_DIR);

@@ -41,6 +41,15 @@ int numa_bitmask_isbitset(const struct bitmask *mask, unsigned int bit)
 	return bit < mask->size && mask->maskp[bit / BITS] >> bit % BITS & 1;
 }
 
+unsigned int numa_bitmask_weight(const struct bitmask *mask)
+{
+	unsigned int bit, weight = 0;
+
+	for (bit = 0; bit < mask->size; bit++)
+		weight += numa_bitmask_isbitset(mask, bit);
+	return weight;
+}
+
 int numa_max_node(void)
 {
 	int node;

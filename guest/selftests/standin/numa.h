@@ -23,6 +23,7 @@ int numa_available(void);	/* -1: no */
 int numa_num_task_cpus(void);
 int numa_max_possible_node(void);
 int numa_max_node(void);
+unsigned int numa_bitmask_weight(const struct bitmask *mask);
 int numa_bitmask_isbitset(const struct bitmask *mask, unsigned int bit);
 /* Bytes, or -1 for a node that does not exist; freep must be NULL. */
 long numa_node_size(int node, long *freep);
