@@ -11,10 +11,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from quire.fuzz.language import record
+from quire.fuzz.language.program import Op
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.accesses import Seen
 from quire.fuzz.promise.content import UNREADABLE
-from quire.fuzz.promise.memory import FILE, Memory, Page, Place, Process
+from quire.fuzz.promise.memory import FILE, Memory, Page, Place, Process, places
 from quire.fuzz.promise.state import Mapped, pages
 
 _VMLCK = re.compile(r"VmLck=(\d+)")
@@ -37,8 +38,6 @@ def mappings(process: Process, mapped: Mapping[Place, Mapped], slot: str) -> Ite
             yield rules.MAPPED, f"{where} is page {seen.at:x} of the file, not {wanted.at:x}"
         elif wanted.locked is not None and wanted.locked != seen.locked:
             yield rules.MAPPED, f"{where} is {'' if seen.locked else 'not '}locked"
-        if seen and seen.merged and seen.mapping == place[1]:
-            yield rules.APART, f"{where} begins a mapping with merged pages that is not mergeable"
     yield from _locked(here, mapped)
 
 
@@ -48,6 +47,18 @@ def _locked(here: Mapping[Place, Page], mapped: Mapping[Place, Mapped]) -> Itera
     for place, seen in mapped.items():
         if seen.swapped and seen.mapping not in loose and seen.mapping == place[1]:
             yield rules.LOCKED, f"{place[0]} {place[1]}: a page of the mapping is in swap"
+
+
+def apart(op: Op, mapped: Mapping[Place, Mapped]) -> Iterator[Seen]:
+    """After MADV_UNMERGEABLE none of the mappings in its range has a merged page."""
+    where = {*places(op.range)}
+    outside = {seen.mapping for place, seen in mapped.items() if place not in where}
+    for place, seen in mapped.items():
+        if seen.merged and seen.mapping == place[1] and seen.mapping not in outside:
+            yield (
+                rules.APART,
+                f"{op.actor} {place[0]} {place[1]} begins a mapping with merged pages",
+            )
 
 
 def locked_sum(process: Process, counters: str, locked: int) -> Iterator[Seen]:

@@ -248,6 +248,9 @@ class Trial:
             yield from accesses.write(self.memory, process, op, number, outcome)
         elif process and op.verb == "read" and op.range:
             yield from accesses.read(process, places(op.range), outcome)
+        elif process and op.word == "unmergeable" and op.range and outcome == "ok":
+            line = step.states.get(f"v {op.actor} {op.range.slot}", "")
+            yield from checks.apart(op, state.mapped(line, op.range.slot))
         if process and read and op.range:
             yield from _fresh(self.memory, process, op.range, "after", read[1])
 

@@ -106,8 +106,8 @@ SOFT_DIRTY = Rule(
 # Mapped pages.
 APART = Rule(
     "apart",
-    "a mapping that is not mergeable has no merged pages",
-    "madvise(2): MADV_MERGEABLE, MADV_UNMERGEABLE",
+    "right after MADV_UNMERGEABLE there are no merged pages in its range",
+    "madvise(2): MADV_UNMERGEABLE",
 )
 EXCLUSIVE = Rule(
     "exclusive",

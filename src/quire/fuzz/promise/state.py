@@ -21,8 +21,7 @@ class Mapped:
     """A page of a mapping: its protection, whether writes are shared, its number in the file.
 
     `mapping` is the first page of the mapping that it belongs to; `swapped`: some page of it, which
-    the page table of shared memory does not show; `merged`: some page of it is, though it is not
-    mergeable.
+    the page table of shared memory does not show; `merged`: some page of it is.
     """
 
     prot: str
@@ -49,7 +48,7 @@ def mapped(line: str, slot: str) -> dict[Place, Mapped]:
     return _mapped(
         slot,
         tuple(
-            (*header, ",lo" in flags, ",Swap=" in flags, ",KSM=" in flags and ",mg" not in flags)
+            (*header, ",lo" in flags, ",Swap=" in flags, ",KSM=" in flags)
             for *header, flags in found
         ),
     )
