@@ -51,7 +51,7 @@ ACTIONS: dict[str, dict[Action, int]] = {
         moves.watched: 1,
         moves.keep: 1,
         moves.low: 1,
-        moves.tracked: 1,
+        moves.tracked: 3,
     },
     "lazyfree": {
         lazyfree.give_up: 1,
@@ -115,6 +115,8 @@ ACTIONS: dict[str, dict[Action, int]] = {
         lazyfree.by_child: 1,
         collapse.given_up: 1,
         moves.low: 1,
+        moves.tracked: 1,
+        cow.after_a_fork: 1,
     },
 }
 
