@@ -41,6 +41,7 @@
 #define PASS_LIMIT_MS	400u
 /* khugepaged sleeps so long, but begins a pass when it is told so anew. */
 #define SLEEP_MS	"3600000"
+#define SETTLE_MS	10u
 /*
  * swapoff finds every entry within this virtual time, or a reference has
  * leaked.
@@ -119,7 +120,10 @@ static void set_folios(unsigned long kib, const char *word)
 	write_file(path, "%s", word);
 }
 
-/* Its children are known from their birth, so a program need not see to it. */
+/*
+ * Its children are known from their birth, so a program need not see to it. The
+ * first process that khugepaged knows wakes it up: let it look.
+ */
 static void be_known_to_khugepaged(void)
 {
 	char *span = map_anon(folio_hole(PMD_SIZE), PMD_SIZE);
@@ -129,6 +133,7 @@ static void be_known_to_khugepaged(void)
 	if (madvise(span, PMD_SIZE, MADV_HUGEPAGE))
 		die_errno("cannot ask for huge pages");
 	unmap(span, PMD_SIZE);
+	sleep_ms(SETTLE_MS);
 }
 
 void system_open(enum swap_device device)
