@@ -136,7 +136,7 @@ static char *collapsed(unsigned long kib)
 	return at;
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, free_collapsed, MENDS, 16, 64, 256, 1024, 2048)
+QUIRE_CASE_SIZES_TAGGED(fixes, free_collapsed, FIXES, 16, 64, 256, 1024, 2048)
 {
 	char *at;
 
@@ -170,7 +170,7 @@ static void expect_half_kept(char *at, size_t pages)
 	peer_join(&peer, "the child that has a half");
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, free_collapsed_in_part, MENDS, 16, 64, 256, 1024)
+QUIRE_CASE_SIZES_TAGGED(fixes, free_collapsed_in_part, FIXES, 16, 64, 256, 1024)
 {
 	char *at;
 
@@ -180,7 +180,7 @@ QUIRE_CASE_SIZES_TAGGED(fixes, free_collapsed_in_part, MENDS, 16, 64, 256, 1024)
 	range_drop(at, PMD_PAGES);
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, free_read_back_in_part, MENDS, 16, 64, 256)
+QUIRE_CASE_SIZES_TAGGED(fixes, free_read_back_in_part, FIXES, 16, 64, 256)
 {
 	size_t pages = range_pages(kib);
 	char *at;

@@ -70,7 +70,7 @@ static void wait_for_hints(size_t pages)
 	}
 }
 
-QUIRE_CASE_TAGGED(fixes, low_hint, MENDS)
+QUIRE_CASE_TAGGED(fixes, low_hint, FIXES)
 {
 	unsigned int cpu, node;
 	unsigned long faults;
@@ -137,7 +137,7 @@ static void swapped(size_t try)
 	unmap(tail, (pages - low) * PAGE_SIZE);
 }
 
-QUIRE_CASE_TAGGED(fixes, low_swap_in, MENDS)
+QUIRE_CASE_TAGGED(fixes, low_swap_in, FIXES)
 {
 	size_t i, pages = SWAPPED * folio_pages(64);
 	struct hold hold;

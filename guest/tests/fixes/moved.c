@@ -179,22 +179,22 @@ static void change_policy(char *half, bool on)
 		die_errno("mbind");
 }
 
-QUIRE_CASE_TAGGED(fixes, moved_then_protected, MENDS)
+QUIRE_CASE_TAGGED(fixes, moved_then_protected, FIXES)
 {
 	moved_then(change_protection);
 }
 
-QUIRE_CASE_TAGGED(fixes, moved_then_advised, MENDS)
+QUIRE_CASE_TAGGED(fixes, moved_then_advised, FIXES)
 {
 	moved_then(change_advice);
 }
 
-QUIRE_CASE_TAGGED(fixes, moved_then_locked, MENDS)
+QUIRE_CASE_TAGGED(fixes, moved_then_locked, FIXES)
 {
 	moved_then(change_lock);
 }
 
-QUIRE_CASE_TAGGED(fixes, moved_then_bound, MENDS)
+QUIRE_CASE_TAGGED(fixes, moved_then_bound, FIXES)
 {
 	moved_then(change_policy);
 }

@@ -53,7 +53,7 @@ static void check_buffer(unsigned long kib, bool by_pte, enum order order)
 	range_drop(at, pages);
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, pinned_buffer, MENDS, ALL_SIZES)
+QUIRE_CASE_SIZES_TAGGED(fixes, pinned_buffer, FIXES, ALL_SIZES)
 {
 	enum order order;
 
@@ -79,14 +79,14 @@ static void check_device(unsigned long kib, bool by_pte, bool fast)
 	range_drop(at, pages);
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, pinned_fast, MENDS, ALL_SIZES)
+QUIRE_CASE_SIZES_TAGGED(fixes, pinned_fast, FIXES, ALL_SIZES)
 {
 	swap_on(SWAP_MIB);
 	for_each_mapping(by_pte, kib)
 		check_device(kib, by_pte, true);
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, pinned_slow, MENDS, ALL_SIZES)
+QUIRE_CASE_SIZES_TAGGED(fixes, pinned_slow, FIXES, ALL_SIZES)
 {
 	swap_on(SWAP_MIB);
 	for_each_mapping(by_pte, kib)

@@ -126,19 +126,19 @@ static void unmerge_rwp(uint64_t features, const struct mask *mask)
 	close(uffd);
 }
 
-QUIRE_CASE_TAGGED(fixes, unmerge_rwp, MENDS) { unmerge_rwp(SYNC, MASK_FIRST); }
-QUIRE_CASE_TAGGED(fixes, unmerge_rwp_last, MENDS)
+QUIRE_CASE_TAGGED(fixes, unmerge_rwp, FIXES) { unmerge_rwp(SYNC, MASK_FIRST); }
+QUIRE_CASE_TAGGED(fixes, unmerge_rwp_last, FIXES)
 {
 	unmerge_rwp(SYNC, MASK_LAST);
 }
-QUIRE_CASE_TAGGED(fixes, unmerge_rwp_all, MENDS) { unmerge_rwp(SYNC, MASK_ALL); }
-QUIRE_CASE_TAGGED(fixes, unmerge_rwp_async, MENDS)
+QUIRE_CASE_TAGGED(fixes, unmerge_rwp_all, FIXES) { unmerge_rwp(SYNC, MASK_ALL); }
+QUIRE_CASE_TAGGED(fixes, unmerge_rwp_async, FIXES)
 {
 	unmerge_rwp(ASYNC, MASK_EVEN);
 }
 
 /* The same when ksmd is told to unmerge everything. */
-QUIRE_CASE_TAGGED(fixes, unmerge_rwp_everything, MENDS)
+QUIRE_CASE_TAGGED(fixes, unmerge_rwp_everything, FIXES)
 {
 	char *at = equal_pages();
 	int uffd;
@@ -164,12 +164,12 @@ static void merge_rwp(uint64_t features, const struct mask *mask)
 	close(uffd);
 }
 
-QUIRE_CASE_TAGGED(fixes, merge_keeps_rwp, MENDS) { merge_rwp(SYNC, MASK_ALL); }
-QUIRE_CASE_TAGGED(fixes, merge_keeps_rwp_of_some, MENDS)
+QUIRE_CASE_TAGGED(fixes, merge_keeps_rwp, FIXES) { merge_rwp(SYNC, MASK_ALL); }
+QUIRE_CASE_TAGGED(fixes, merge_keeps_rwp_of_some, FIXES)
 {
 	merge_rwp(SYNC, MASK_LOW_HALF);
 }
-QUIRE_CASE_TAGGED(fixes, merge_keeps_rwp_async, MENDS)
+QUIRE_CASE_TAGGED(fixes, merge_keeps_rwp_async, FIXES)
 {
 	merge_rwp(ASYNC, MASK_ALL);
 }

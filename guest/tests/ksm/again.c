@@ -153,7 +153,7 @@ static void half_merged(enum range_kind kind)
  * as each other when the merge fails, and have to stay so: smart scan looks at
  * them in pass 9, and in pass 14 next.
  */
-QUIRE_CASE_TAGGED(ksm, half_merged_in_step, MENDS)
+QUIRE_CASE_TAGGED(ksm, half_merged_in_step, FIXES)
 {
 	struct places all = { 0 };
 	unsigned int passes;

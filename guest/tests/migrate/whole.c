@@ -28,7 +28,7 @@ static void check_whole(char *at, size_t pages, unsigned long kib)
 }
 
 /* Some pages were accessed. On arm64, those of a contpte block are all alike. */
-QUIRE_CASE_SIZES_TAGGED(migrate, moves_twice_touched, MENDS, LARGE_SIZES)
+QUIRE_CASE_SIZES_TAGGED(migrate, moves_twice_touched, FIXES, LARGE_SIZES)
 {
 	size_t pages = range_pages(kib);
 
@@ -45,7 +45,7 @@ QUIRE_CASE_SIZES_TAGGED(migrate, moves_twice_touched, MENDS, LARGE_SIZES)
 }
 
 /* Some pages are this process's alone, and a child shares the others. */
-QUIRE_CASE_SIZES_TAGGED(migrate, moves_twice_shared, MENDS, LARGE_SIZES)
+QUIRE_CASE_SIZES_TAGGED(migrate, moves_twice_shared, FIXES, LARGE_SIZES)
 {
 	size_t pages = range_pages(kib);
 
@@ -66,7 +66,7 @@ QUIRE_CASE_SIZES_TAGGED(migrate, moves_twice_shared, MENDS, LARGE_SIZES)
 }
 
 /* One process maps folios by PMDs, and another, by PTEs, all but one page. */
-QUIRE_CASE_SIZES_TAGGED(migrate, moves_twice_by_pmd_and_ptes, MENDS, 2048)
+QUIRE_CASE_SIZES_TAGGED(migrate, moves_twice_by_pmd_and_ptes, FIXES, 2048)
 {
 	size_t pages = 2 * PMD_PAGES;
 	struct peer peer;
@@ -91,7 +91,7 @@ QUIRE_CASE_SIZES_TAGGED(migrate, moves_twice_by_pmd_and_ptes, MENDS, 2048)
 }
 
 /* Who holds a page keeps its folio from moving, and then it moves whole. */
-QUIRE_CASE_SIZES_TAGGED(migrate, held_stays_whole, MENDS, LARGE_SIZES)
+QUIRE_CASE_SIZES_TAGGED(migrate, held_stays_whole, FIXES, LARGE_SIZES)
 {
 	size_t pages = range_pages(kib);
 	unsigned long queued;
