@@ -53,7 +53,8 @@ def with_epilogue(program: Program) -> Program:
     """The program with an end that judges reclaim, if it is short enough and does not have it yet.
 
     The processes drop what they hold and lift traps, and memory is reclaimed several times with
-    nothing in between. After that all pages are read: what was swapped out must come back as it was.
+    nothing in between. After that all pages are read: what was swapped out must come back as it
+    was.
     """
     actors = sorted({0} | {op.number for op in program if op.verb == "fork"})
     drops = tuple(Op("drop", actor) for actor in actors)
