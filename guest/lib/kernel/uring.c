@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <linux/io_uring.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -12,7 +13,12 @@
 #include "process/map.h"
 #include "report/die.h"
 
+/*
+ * One ring, until this process ends: the kernel takes a closed one apart later,
+ * and interrupts a system call of this process for it.
+ */
 static struct {
+	bool open;
 	int fd;
 	char *ring;
 	struct io_uring_sqe *entry;
@@ -30,11 +36,8 @@ static uint32_t *ring_word(uint32_t offset)
 	return (uint32_t *)(uring.ring + offset);
 }
 
-bool uring_register(char *addr, size_t len)
+static bool open_ring(void)
 {
-	struct iovec buffer = { addr, len };
-
-	uring.params = (struct io_uring_params){ 0 };
 	uring.fd = (int)syscall(__NR_io_uring_setup, 1, &uring.params);
 	if (uring.fd < 0 && errno == ENOSYS)
 		return false;
@@ -44,6 +47,16 @@ bool uring_register(char *addr, size_t len)
 		die("the queues of io_uring are apart");
 	uring.ring = map_ring(IORING_OFF_SQ_RING);
 	uring.entry = (struct io_uring_sqe *)map_ring(IORING_OFF_SQES);
+	uring.open = true;
+	return true;
+}
+
+bool uring_register(char *addr, size_t len)
+{
+	struct iovec buffer = { addr, len };
+
+	if (!uring.open && !open_ring())
+		return false;
 	if (syscall(__NR_io_uring_register, uring.fd, IORING_REGISTER_BUFFERS,
 		    &buffer, 1))
 		die_errno("cannot register a buffer of %zu bytes", len);
@@ -54,6 +67,8 @@ void uring_read(int fd, char *addr, size_t len)
 {
 	struct io_uring_cqe *done;
 	uint32_t *tail = ring_word(uring.params.sq_off.tail);
+	uint32_t *head = ring_word(uring.params.cq_off.head);
+	uint32_t mask = *ring_word(uring.params.cq_off.ring_mask);
 
 	*uring.entry = (struct io_uring_sqe){
 		.opcode = IORING_OP_READ_FIXED, .fd = fd,
@@ -64,7 +79,9 @@ void uring_read(int fd, char *addr, size_t len)
 	if (syscall(__NR_io_uring_enter, uring.fd, 1, 1, IORING_ENTER_GETEVENTS,
 		    NULL, 0) != 1)
 		die_errno("io_uring_enter");
-	done = (struct io_uring_cqe *)(uring.ring + uring.params.cq_off.cqes);
+	done = (struct io_uring_cqe *)(uring.ring + uring.params.cq_off.cqes) +
+	       (*head & mask);
+	__atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
 	if (done->res != (int32_t)len)
 		die("io_uring read %d of %zu bytes", done->res, len);
 }
@@ -74,7 +91,4 @@ void uring_unregister(void)
 	if (syscall(__NR_io_uring_register, uring.fd,
 		    IORING_UNREGISTER_BUFFERS, NULL, 0))
 		die_errno("cannot unregister a buffer");
-	unmap(uring.ring, PAGE_SIZE);
-	unmap((char *)uring.entry, PAGE_SIZE);
-	close(uring.fd);
 }
