@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -38,6 +39,13 @@ def test_not_a_kernel_tree(quire: Quire, tmp_path: Path) -> None:
 def test_a_makefile_is_not_yet_a_kernel(quire: Quire, tree: Path) -> None:
     (tree / "Makefile").write_text("all:\n\ttrue\n")
     said(quire("apply", str(tree)), 2, "not a kernel source tree", "sets no VERSION")
+
+
+def test_the_version_names_commit_and_series(quire: Quire) -> None:
+    done = quire("--version")
+    assert done.returncode == 0
+    assert re.match(r"quire \d+\.\d+ ", done.stdout)
+    assert re.search(r"^  \d+ patches for Linux 6\.12", done.stdout, re.M)
 
 
 def test_another_version(quire: Quire, tmp_path: Path) -> None:

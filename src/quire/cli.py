@@ -16,11 +16,14 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import quire
 from quire import commands, session
-from quire.host import process, project
+from quire.host import git, process, project
 from quire.host.cache import Cache
 from quire.host.errors import BuildFailed, QuireError, UserError
 from quire.host.progress import Progress
+from quire.source import line as lines
+from quire.source import series as series_files
 from quire.source import side
 from quire.source.side import Ask
 
@@ -79,6 +82,7 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    top.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     subparsers = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in named:
         module = commands.load(name)
@@ -94,6 +98,19 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
         module.add_arguments(part)
         part.set_defaults(run=module.run)
     return top
+
+
+class _Version(argparse.Action):
+    """The version, the checkout's commit, and the series."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        root = project.find().root
+        told = git.run_git(root, "describe", "--always", "--dirty", "--exclude=*")
+        print(f"quire {quire.__version__}", "" if told.status else f"({told.output.strip()})")
+        for line in lines.known(root):
+            for series in series_files.variants(line.series) if line.series else ():
+                print(f"  {len(series.patches)} patches for Linux {series.versions}")
+        parser.exit()
 
 
 def _add_common(part: argparse.ArgumentParser) -> None:

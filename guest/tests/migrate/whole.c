@@ -85,7 +85,7 @@ QUIRE_CASE_SIZES_TAGGED(migrate, moves_twice_by_pmd_and_ptes, FIXES, 2048)
 	}
 	peer_wait(&peer);
 	check_whole(at, pages, kib);
-	peer_go(&peer);
+	peer_turn(&peer);
 	peer_join(&peer, "the child that maps a folio by PTEs");
 	range_drop(at, pages);
 }

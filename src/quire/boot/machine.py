@@ -78,8 +78,8 @@ class Machine:
         words += self.parameters
         return " ".join(word for word in [*words, "--", *self.init] if word)
 
-    def argv(self, directory: Path) -> list[str]:
-        """QEMU's command line; logs and results go to `directory`."""
+    def argv(self, directory: Path, *, terminal: bool = False) -> list[str]:
+        """QEMU's command line; logs and results go to `directory`, or to our terminal."""
         arch = self.kernel.arch
         argv = [arch.qemu, *arch.machine_args, *(arch.lean_args if self.lean else ())]
         argv += self.accelerator
@@ -90,10 +90,12 @@ class Machine:
         argv += ["-seed", "1", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
         argv += ["-kernel", str(self.kernel.image), "-initrd", str(self.guest.initrd)]
         argv += ["-append", self.append()]
-        argv += ["-serial", f"file:{directory / CONSOLE}"]
-        argv += ["-device", "virtio-serial-device"]
-        argv += ["-chardev", f"file,id=q,path={directory / RESULTS}"]
-        argv += ["-device", "virtserialport,chardev=q,name=quire"]
+        argv += ["-serial", "mon:stdio" if terminal else f"file:{directory / CONSOLE}"]
+        # Without a port for results the guest writes them to the console.
+        if not terminal:
+            argv += ["-device", "virtio-serial-device"]
+            argv += ["-chardev", f"file,id=q,path={directory / RESULTS}"]
+            argv += ["-device", "virtserialport,chardev=q,name=quire"]
         if self.plugin:
             argv += ["-plugin", ",".join([str(self.plugin.path), *self._arguments(directory)])]
         return argv
@@ -154,13 +156,8 @@ def interact(machine: Machine, directory: Path) -> int:
 
     The child stays in our process group: only then it can read from the terminal.
     """
-    argv = machine.argv(directory)
-    argv[argv.index("-serial") + 1] = "mon:stdio"
-    # Without a results port the guest writes its results to the console, visible to the user.
-    for option in ("virtserialport,chardev=q,name=quire", f"file,id=q,path={directory / RESULTS}"):
-        at = argv.index(option)
-        del argv[at - 1 : at + 1]
-    return process.interact(process.Command(process.die_with_us(argv)))
+    argv = process.die_with_us(machine.argv(directory, terminal=True))
+    return process.interact(process.Command(argv))
 
 
 def judge(machine: Machine, directory: Path, *, hung: bool, status: int) -> Results:
