@@ -7,12 +7,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/uapi.h"
 #include "cow.h"
 #include "kernel/pin.h"
 #include "kernel/wp.h"
 #include "memory/part.h"
 #include "memory/pattern.h"
 #include "proc/knob.h"
+#include "proc/pagemap.h"
 #include "proc/proc.h"
 
 #define VALUE		0x99ull
@@ -65,6 +67,30 @@ QUIRE_CASE_SIZES(cow, wp_stops, ALL_SIZES)
 		close(uffd);
 		range_drop(at, pages);
 	}
+}
+
+/*
+ * Where protection ends at the write, without a message, do_wp_page() takes a
+ * contpte block apart before it comes to the entries around the fault. Protection
+ * of the other pages stays.
+ */
+QUIRE_CASE_SIZES(cow, wp_async_of_one, 64, 256, 1024)
+{
+	size_t pages = range_pages(kib), written = folio_pages(kib) / 2 + 3, n;
+	char *at = cow_range(kib, true);
+	int uffd = uffd_open(WP_FEATURES | UFFD_FEATURE_WP_ASYNC);
+
+	uffd_register_wp(uffd, at, pages * PAGE_SIZE);
+	/* In one call, which leaves contpte blocks whole */
+	uffd_writeprotect(uffd, at, pages * PAGE_SIZE, true);
+	cow_mark(at, written, VALUE);
+	/* A write that nothing stops would leave the bit set */
+	cow_mark(at, written + 2, VALUE);
+	for (n = 0; n < pages; n++)
+		EXPECT_EQ(pagemap_page(page_at(at, n)).uffd_wp,
+			  n != written && n != written + 2);
+	close(uffd);
+	range_drop(at, pages);
 }
 
 /* Some pages are in another VMA, with other rights, or gone. */
