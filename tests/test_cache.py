@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from quire.boot import machine
+from quire.boot import launch
 from quire.host.cache import Cache, digest, sha256
 
 
@@ -88,7 +88,7 @@ def test_what_a_process_reserves_another_does_not_get(tmp_path: Path) -> None:
     assert cache.reserve("kind", "2")
     other.communicate("\n")
     assert cache.reserve("kind", "1")
-    assert machine.workdir(cache, "a b").name == "a-b"
+    assert launch.workdir(cache, "a b").name == "a-b"
 
 
 def test_a_second_process_boots_elsewhere(tmp_path: Path) -> None:
@@ -96,8 +96,8 @@ def test_a_second_process_boots_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "lock").mkdir()
     with (tmp_path / "lock/boots-1").open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        assert machine.workdir(cache, "x").name == "x-2"
-        assert machine.workdir(cache, "y").name == "y-2"
+        assert launch.workdir(cache, "x").name == "x-2"
+        assert launch.workdir(cache, "y").name == "y-2"
 
 
 def test_keys_tell_parts_apart(tmp_path: Path) -> None:

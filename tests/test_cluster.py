@@ -21,7 +21,7 @@ from conftest import HANGS, ROOT, Quire, gone, line_patch, snapshot
 from test_architectures import TABLE
 
 from quire.boot import machine
-from quire.boot.place import Ended
+from quire.boot.launch import Ended
 from quire.cluster import job, version
 from quire.cluster.blobs import Blobs
 from quire.cluster.job import Input, Outcome

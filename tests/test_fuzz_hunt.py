@@ -16,7 +16,7 @@ from conftest import ROOT
 from fuzz_records import REDIRTIED, applying, fake_run, read, run, side
 from known import ARM64
 
-from quire.boot import machine
+from quire.boot import launch
 from quire.commands import fuzz as command
 from quire.fuzz import finding, hunt, programs, report, runner
 from quire.fuzz.difference.compare import Judgement
@@ -119,9 +119,12 @@ def test_faults_need_a_kernel_that_can_make_them(
 ) -> None:
     target = side(tmp_path, has_series=True)
     session: Any = SimpleNamespace(
-        kernel=lambda *_: target.kernel, guest=lambda *_: target.guest, cache=None, jobs=1
+        kernel=lambda *_: target.kernel,
+        guest=lambda *_: target.guest,
+        cache=None,
+        place=launch.HERE,
     )
-    monkeypatch.setattr(machine, "workdir", lambda *_: tmp_path)
+    monkeypatch.setattr(launch, "workdir", lambda *_: tmp_path)
     sides: Any = SimpleNamespace(a=mock.Mock(), b=mock.Mock())
     arguments = parsed("--faults")
     (tmp_path / ".config").write_text("CONFIG_SWAP=y\n")

@@ -10,7 +10,7 @@ import pytest
 from fuzz_records import REDIRTIED, side
 from known import X86_64
 
-from quire.boot import machine, place
+from quire.boot import launch, machine
 from quire.fuzz import runner
 from quire.fuzz.language import program, record
 from quire.fuzz.language.record import Record
@@ -62,7 +62,7 @@ def test_a_guest_that_says_nothing_for_long_hangs(
     now, ticks = 0.0, []
     monkeypatch.setattr("time.monotonic", lambda: now)
     files = [tmp_path / machine.RESULTS, tmp_path / machine.CONSOLE]
-    look = place.until_silent(files, runner.SILENT_SECONDS, lambda: ticks.append(now))
+    look = launch.until_silent(files, runner.SILENT_SECONDS, lambda: ticks.append(now))
     assert look
     now = runner.SILENT_SECONDS
     look()
@@ -72,7 +72,7 @@ def test_a_guest_that_says_nothing_for_long_hangs(
     now += runner.SILENT_SECONDS
     look()
     now += 1
-    with pytest.raises(place.Silent, match="the guest hangs"):
+    with pytest.raises(launch.Silent, match="the guest hangs"):
         look()
     assert len(ticks) == 4
 
@@ -105,5 +105,5 @@ def test_only_programs_that_empty_memory_get_some_that_can_be(tmp_path: Path) ->
     for one, movable in ((target, set()), (intel, {"movablecore=1G"})):
         usual = runner._machine(one, {0: REDIRTIED})
         more = runner._machine(one, {0: REDIRTIED, 1: empties})
-        assert (usual.memory, more.memory) == (runner.MEMORY, runner.MORE_MEMORY)
+        assert (usual.hardware.memory, more.hardware.memory) == (runner.MEMORY, runner.MORE_MEMORY)
         assert set(more.parameters) - set(usual.parameters) == movable

@@ -16,8 +16,9 @@ from conftest import ROOT, gone
 
 from quire import cli
 from quire.arch import ARCHITECTURES, Architecture
-from quire.boot import machine
-from quire.boot.machine import Machine
+from quire.boot import launch, machine
+from quire.boot.launch import HERE
+from quire.boot.machine import Counting, Machine
 from quire.build import guest, start
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
@@ -92,7 +93,7 @@ def misbehaving(built: Kernel, tmp_path: Path) -> Guest:
 
 def test_a_panic_is_told_with_its_stack(built: Kernel, misbehaving: Guest, tmp_path: Path) -> None:
     with pytest.raises(GuestLost) as caught:
-        machine.boot(Machine(built, misbehaving, ("die",), timeout=120), tmp_path)
+        launch.boot(Machine(built, misbehaving, ("die",), timeout=120), HERE, tmp_path)
     assert "splat (panic)" in caught.value.what
     assert "Attempted to kill init! exitcode=0x00000300" in caught.value.where
     assert "do_exit" in caught.value.where
@@ -103,7 +104,7 @@ def test_a_panic_is_told_with_its_stack(built: Kernel, misbehaving: Guest, tmp_p
 def test_a_hang_is_ended(built: Kernel, misbehaving: Guest, tmp_path: Path) -> None:
     started = time.monotonic()
     with pytest.raises(GuestLost) as caught:
-        machine.boot(Machine(built, misbehaving, ("hang",), timeout=8), tmp_path)
+        launch.boot(Machine(built, misbehaving, ("hang",), timeout=8), HERE, tmp_path)
     assert time.monotonic() - started < 60
     assert "hung: not done in 8 s" in caught.value.what
     assert "init: hang" in caught.value.where
@@ -136,7 +137,8 @@ def test_ctrl_c_ends_a_real_qemu(built: Kernel, misbehaving: Guest, tmp_path: Pa
 def test_the_guests_own_self_test(session: Session, built: Kernel, tmp_path: Path) -> None:
     """The guest's harness reports cases that fail, crash and hang as such."""
     program = guest.build(session.cache, session.project.guest, built, session.jobs)
-    outcome = machine.boot(Machine(built, program, ("test", "selftest.*"), timeout=300), tmp_path)
+    boot = Machine(built, program, ("test", "selftest.*"), timeout=300)
+    outcome = launch.boot(boot, HERE, tmp_path)
     assert outcome.exit == 0, outcome.other
 
 
@@ -163,14 +165,16 @@ def test_the_guest_names_the_page_tables(session: Session, built: Kernel, tmp_pa
         built,
         rig.guest,
         ("bench", "mremap", "size=4"),
-        rig.plugin,
-        locks=("down_write_killable", "_raw_spin_lock"),
-        watch=("down_write_killable", "move_page_tables"),
-        stream=True,
-        detail=True,
-        lines=True,
+        counting=Counting(
+            rig.plugin,
+            locks=("down_write_killable", "_raw_spin_lock"),
+            stream=True,
+            detail=True,
+            watch=("down_write_killable", "move_page_tables"),
+            lines=True,
+        ),
     )
-    outcome = machine.boot(boot, tmp_path)
+    outcome = launch.boot(boot, HERE, tmp_path)
     region = counts.read(tmp_path / machine.COUNTS)[0]
     assert region.events["table_words"] == 2 * outcome.regions[0].pages
     # A line has eight words; each page's is cleared in one line and set in another.

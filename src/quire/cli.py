@@ -18,6 +18,7 @@ from typing import Any
 
 import quire
 from quire import commands, session
+from quire.boot.launch import Here
 from quire.host import git, process, project
 from quire.host.cache import Cache
 from quire.host.errors import BuildFailed, QuireError, UserError
@@ -207,6 +208,7 @@ def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> se
         ask=Ask(**{field.name: _chosen(arguments, field.name) for field in fields(Ask)}),
         cross_compile=cross,
         configs=tuple(arguments.config),
+        place=Here(arguments.jobs),
     )
 
 

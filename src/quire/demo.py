@@ -52,7 +52,7 @@ def run(session: Session, show: Callable[[Comparison, Sides], None]) -> tuple[Si
 
     def measure(step: tuple[tuple[Rig, Rig], list[Cell]]) -> Part:
         rigs, cells = step
-        rows, made, _ = lab.compare(session, sides, rigs, cells, Sampling(machines=session.jobs))
+        rows, made, _ = lab.compare(session, sides, rigs, cells, Sampling(place=session.place))
         show(rows, sides)
         return rows, made
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from quire.arch import ARCHITECTURES, Architecture, architecture
+from quire.boot.launch import HERE, Place
 from quire.build import guest, kconfig, kernel, program
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
@@ -37,6 +38,8 @@ class Session:
     configs: tuple[Path, ...] = ()
     # A user's own workloads or tests, added to the guest.
     programs: tuple[Path, ...] = ()
+    # Where machines run.
+    place: Place = HERE
 
     def base(self) -> Base:
         """The base of side A; fetched, exported or copied if it is not cached."""

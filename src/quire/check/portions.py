@@ -113,4 +113,5 @@ def _each(
             calls,
             lambda call: workers.call(call, session.cache),
             lambda done, call, _: session.progress.at(done, call.name),
+            session.place.machines,
         )

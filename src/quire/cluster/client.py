@@ -14,8 +14,8 @@ from typing import Any
 
 from distributed import Client, Future, KilledWorker
 
+from quire.boot.launch import Ended, Silent
 from quire.boot.machine import Machine
-from quire.boot.place import Ended, Silent
 from quire.cluster import engine, job, order, version, worker
 from quire.cluster.job import Outcome
 from quire.cluster.order import Call, Reply
@@ -77,7 +77,7 @@ class Cluster:
             ) from error
 
     @property
-    def threads(self) -> int:
+    def machines(self) -> int:
         """How many machines, or calls, run at once."""
         return int(sum(self._client.nthreads().values())) or 1
 

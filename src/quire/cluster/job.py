@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from quire.boot import machine
+from quire.boot.launch import Ended
 from quire.boot.machine import Machine
-from quire.boot.place import Ended
 from quire.host.cache import sha256
 
 # In the command line, in place of a path: an input's number, and the directory of outputs.
@@ -57,7 +57,7 @@ def of(boot: Machine, directory: Path, qemu: str, put: Callable[[str, Path], Non
     inputs = []
     for number, path in enumerate(boot.inputs(directory)):
         argv = [word.replace(str(path), INPUT.format(number)) for word in argv]
-        inputs.append(_input(path, boot.guest.begins_with, put))
+        inputs.append(_input(path, boot.guest.begins_with if boot.guest else None, put))
     words = tuple(word.replace(str(directory), OUTPUT) for word in argv)
     return Job(directory.name, words, tuple(inputs), qemu, boot.timeout, boot.silence)
 

@@ -11,17 +11,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from quire.boot import place
-from quire.boot.place import Here
 from quire.cluster.order import Call
 from quire.cluster.security import Security
-from quire.host import parallel, process
+from quire.host import process
 from quire.host.cache import Cache
 from quire.host.errors import UserError
 from quire.session import Session
+
+if TYPE_CHECKING:
+    from quire.cluster.client import Cluster
 
 ENGINE = "distributed"
 LOCAL = "local"
@@ -52,13 +54,15 @@ def add(part: argparse.ArgumentParser) -> None:
 
 
 @contextlib.contextmanager
-def using(session: Session, arguments: argparse.Namespace) -> Iterator[Workers | None]:
-    """The body's boots run on the cluster of --cluster, which it gets; without it, here.
+def using(
+    session: Session, arguments: argparse.Namespace
+) -> Iterator[tuple[Session, Workers | None]]:
+    """The session whose machines run on the cluster of --cluster, and that cluster.
 
     UserError if the engine is not installed, or the cluster cannot be used.
     """
     if not arguments.cluster:
-        yield None
+        yield session, None
         return
     require_engine()
     security = Security(arguments.tls)
@@ -66,7 +70,8 @@ def using(session: Session, arguments: argparse.Namespace) -> Iterator[Workers |
         security.require_address(arguments.cluster)
     with contextlib.ExitStack() as stack:
         address = arguments.cluster
-        yield process.value(None, lambda: _enter(session, address, security, stack))
+        cluster = process.value(None, lambda: _enter(session, address, security, stack))
+        yield replace(session, place=cluster) if cluster else session, cluster
 
 
 def require_engine() -> None:
@@ -81,7 +86,7 @@ def require_engine() -> None:
 
 def _enter(
     session: Session, address: str, security: Security, stack: contextlib.ExitStack
-) -> Workers:
+) -> Cluster:
     from quire.cluster.client import Cluster  # noqa: PLC0415 -- only with --cluster
 
     workers = 1
@@ -90,10 +95,6 @@ def _enter(
     with session.progress.stage(f"cluster {address}"):
         cluster = Cluster(address, security, workers)
     stack.callback(cluster.close)
-    place.use(cluster)
-    stack.callback(place.use, Here())
-    parallel.use(cluster.threads)
-    stack.callback(parallel.use, None)
     session.progress.also = cluster.about
     stack.callback(setattr, session.progress, "also", None)
     return cluster

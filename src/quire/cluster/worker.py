@@ -19,8 +19,8 @@ from distributed.core import rpc
 from distributed.utils import sync
 from distributed.worker import thread_state
 
-from quire.boot import place
-from quire.boot.place import Ended, Silent
+from quire.boot import launch
+from quire.boot.launch import Ended, Silent
 from quire.cluster import call as calls
 from quire.cluster import engine, job, order, version
 from quire.cluster.blobs import Blobs
@@ -134,7 +134,7 @@ def boot(work: Job) -> Outcome:
         growing = [directory / name for name in job.OUTPUTS[:2]]
         ended, silent = Ended(), ""
         try:
-            ended = place.execute(command, _wanted(worker, work.name), growing, work.silence)
+            ended = launch.execute(command, _wanted(worker, work.name), growing, work.silence)
         except Silent as error:
             silent = str(error)
         return Outcome(str(worker.name), ended, silent, job.pack(directory))

@@ -93,8 +93,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Measure and report. Difference if a row has calls that are not allowed."""
-    with option.using(session, arguments):
-        return _run(session, arguments)
+    with option.using(session, arguments) as (there, _):
+        return _run(there, arguments)
 
 
 def _run(session: Session, arguments: argparse.Namespace) -> int:
@@ -106,7 +106,7 @@ def _run(session: Session, arguments: argparse.Namespace) -> int:
     plan = _plan(session, arguments)
     requirements.require([architecture for architecture, _ in plan])
     cells = [replace(cell, lines=arguments.cost) for cell in _cells(session, arguments, plan)]
-    options = Sampling(arguments.repeat, arguments.fresh, parallel.machines(session.jobs))
+    options = Sampling(arguments.repeat, arguments.fresh, session.place)
     sides = session.sides()
 
     def measure(step: tuple[Architecture, Cpu | None]) -> tuple[Comparison, Provenance]:

@@ -61,8 +61,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when a check fails."""
-    with option.using(session, arguments) as cluster:
-        return _run(session, arguments, cluster)
+    with option.using(session, arguments) as (there, cluster):
+        return _run(there, arguments, cluster)
 
 
 def _run(session: Session, arguments: argparse.Namespace, cluster: Workers | None) -> int:

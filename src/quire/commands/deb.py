@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from quire.arch import Architecture, requirements
-from quire.boot import machine
+from quire.boot import launch
 from quire.host import parallel
 from quire.host.errors import UserError
 from quire.package import boot, configuration, deb
@@ -74,8 +74,8 @@ def _package(
     built = time.monotonic() - started
     guest = session.guest(packages.kernel)
     with session.progress.stage(f"{request.title} boots"):
-        work = machine.workdir(session.cache, f"deb-{arch.name}-{tree.label}")
-        release = boot.prove(packages, guest, work)
+        work = launch.workdir(session.cache, f"deb-{arch.name}-{tree.label}")
+        release = boot.prove(packages, guest, session.place, work)
     for path in (packages.image, *packages.others):
         print(f"{path} {path.stat().st_size / 2**20:.1f} MiB")
     print(f"{arch.name} {tree.label}: {release} boots; packaged in {built:.0f} s")

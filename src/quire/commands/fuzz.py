@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from quire.arch import Architecture, requirements
-from quire.boot import machine
+from quire.boot import launch
 from quire.cluster import option
 from quire.fuzz import detect, programs, report, runner
 from quire.fuzz.cost import allowed, meter, watch
@@ -93,8 +93,8 @@ def _add_oracle(group: argparse._ArgumentGroup) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when the kernels differ, or a seeded bug was missed."""
-    with option.using(session, arguments):
-        return _run(session, arguments)
+    with option.using(session, arguments) as (there, _):
+        return _run(there, arguments)
 
 
 def _run(session: Session, arguments: argparse.Namespace) -> int:
@@ -215,7 +215,7 @@ def _targets(
     chosen = [target(sides.a.tree)] if not arguments.oracle else []
     if twice and chosen:
         # Noise must not depend on the order of the programs.
-        again = machine.workdir(session.cache, f"fuzz-{arch.name}-again")
+        again = launch.workdir(session.cache, f"fuzz-{arch.name}-again")
         chosen.append(replace(chosen[0], directory=again, backwards=arguments.noise))
     else:
         chosen.append(target(sides.b.tree))
@@ -226,7 +226,7 @@ def _targets(
             f"{kernel.config}: no {FAULTS}",
             "--config configs/debug.config",
         )
-    return Targets(tuple(chosen), session.jobs)
+    return Targets(tuple(chosen))
 
 
 def _target(
@@ -235,8 +235,9 @@ def _target(
     """A kernel with our guest, both built; logs of different commands go to different places."""
     kernel = session.kernel(arch, tree)
     use = "oracle" if arguments.oracle else "fuzz"
-    directory = machine.workdir(session.cache, f"{use}-{arch.name}-{tree.path.parent.name}")
-    return Target(kernel, session.guest(kernel), directory, swap=arguments.swap)
+    directory = launch.workdir(session.cache, f"{use}-{arch.name}-{tree.path.parent.name}")
+    guest = session.guest(kernel)
+    return Target(kernel, guest, directory, swap=arguments.swap, place=session.place)
 
 
 def _programs(

@@ -93,7 +93,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 
     def profile_of(arch: Architecture) -> None:
         both = lab.rigs(session, arch, sides)
-        _, made, samples = lab.compare(session, sides, both, cells, Sampling(machines=session.jobs))
+        _, made, samples = lab.compare(session, sides, both, cells, Sampling(place=session.place))
         for cell in cells:
             a, b = (samples[rig.kernel.image_sha256, cell][0] for rig in (made.a, made.b))
             lines = profile.lines(a, b, classes, kind)

@@ -54,8 +54,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when a bug is missed, or a case fails with no bug selected."""
-    with option.using(session, arguments):
-        return _run(session, arguments)
+    with option.using(session, arguments) as (there, _):
+        return _run(there, arguments)
 
 
 def _run(session: Session, arguments: argparse.Namespace) -> int:
@@ -103,6 +103,7 @@ def _hunt(
             patterns,
             lambda some: suite.run(session, kernel, some, options),
             lambda done, *_: progress.at(done, "none selected"),
+            session.place.machines,
         )
         error = suite.failures(clean, known)
         if error:
@@ -116,7 +117,7 @@ def _hunt(
         def hunted(bug: Bug) -> Sighting:
             return seeded.hunt(session, kernel, bug, options, known)
 
-        return parallel.each(bugs, hunted, found)
+        return parallel.each(bugs, hunted, found, session.place.machines)
 
 
 def batched(patterns: Sequence[str], size: int) -> list[Sequence[str]]:

@@ -11,8 +11,8 @@ once. By default the machine has two CPUs and runs without -icount.
 import argparse
 
 from quire.arch import requirements
-from quire.boot import machine, qemu
-from quire.boot.machine import CHATTY, Machine
+from quire.boot import launch, qemu
+from quire.boot.machine import CHATTY, Hardware, Machine
 from quire.host.errors import UserError
 from quire.session import Session
 
@@ -39,9 +39,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         kernel,
         program,
         ("shell",),
-        cpus=arguments.smp,
-        memory=arguments.memory,
+        Hardware(arguments.smp, arguments.memory, icount=False),
         loglevel=CHATTY,
-        icount=False,
     )
-    return machine.interact(boot, machine.workdir(session.cache, f"shell-{arch.name}"))
+    return launch.interact(boot, launch.workdir(session.cache, f"shell-{arch.name}"))

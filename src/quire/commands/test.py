@@ -99,8 +99,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when a case failed, 4 when a guest was lost."""
-    with option.using(session, arguments):
-        return _run(session, arguments)
+    with option.using(session, arguments) as (there, _):
+        return _run(there, arguments)
 
 
 def _run(session: Session, arguments: argparse.Namespace) -> int:

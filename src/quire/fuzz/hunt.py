@@ -88,7 +88,7 @@ class Hunt:
     def _ahead(self) -> int:
         """How many batches run at once: one after the other if each depends on those before it."""
         alone = self.guide or any(judge.noisy for judge in self.judges)
-        return 1 if alone else max(parallel.machines(1) // len(self.targets.all), 1)
+        return 1 if alone else max(self.targets.tried.place.machines // len(self.targets.all), 1)
 
     def _run(self, programs: Programs, numbers: range) -> tuple[dict[int, Program], Runs]:
         """Run a batch; several at once have a directory each."""

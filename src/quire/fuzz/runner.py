@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quire.arch import Architecture
-from quire.boot import machine, splat
-from quire.boot.counter import Plugin
-from quire.boot.machine import CHATTY, Machine
-from quire.boot.place import Silent
+from quire.boot import launch, machine, splat
+from quire.boot.launch import HERE, Place, Silent
+from quire.boot.machine import CHATTY, Counting, Hardware, Machine
 from quire.boot.stops import Stop
 from quire.build.guest import Guest, cpio
 from quire.build.kernel import Kernel
@@ -52,7 +51,7 @@ Watch = Callable[[int, Record], bool]
 
 
 @dataclass(frozen=True)
-class Counting:
+class Probe:
     """What the plugin counts in a boot, and what becomes of it.
 
     `word` tells the executor what a region is: a program (`cover`) or an operation (`cost`).
@@ -60,18 +59,11 @@ class Counting:
     returns the stops of the regions, if there is one for each operation.
     """
 
-    plugin: Plugin
+    counting: Counting
     word: str
     take: Callable[[Path, Sequence[Program], bool], Sequence[Stop]]
-    # The symbols to count by, instead of the kernel's functions.
-    symbols: Path | None = None
     # Further kernel parameters.
     parameters: tuple[str, ...] = ()
-    # Whether each run of a region counts alone, with the calls of which functions, and whether by
-    # symbol.
-    stream: bool = False
-    watch: tuple[str, ...] = ()
-    detail: bool = False
 
 
 @dataclass
@@ -85,8 +77,9 @@ class Target:
     guest: Guest
     directory: Path
     parameters: tuple[str, ...] = ()
-    counting: Counting | None = None
+    probe: Probe | None = None
     swap: str = ZRAM
+    place: Place = HERE
     # The programs of a boot run from the last to the first.
     backwards: bool = False
     boots: int = 0
@@ -100,7 +93,7 @@ class Target:
     @property
     def init(self) -> tuple[str, ...]:
         """The words of the executor."""
-        return ("fuzz", *((self.counting.word,) if self.counting else ()), *self._swap)
+        return ("fuzz", *((self.probe.word,) if self.probe else ()), *self._swap)
 
     @property
     def _swap(self) -> tuple[str, ...]:
@@ -112,13 +105,9 @@ _ADDING = threading.Lock()
 
 @dataclass(frozen=True)
 class Targets:
-    """The kernels that run the same programs: one, or sides a and b. The last one is on trial.
-
-    `machines` is the number of boots at once.
-    """
+    """The kernels that run the same programs: one, or sides a and b. The last one is on trial."""
 
     all: tuple[Target, ...]
-    machines: int = 1
 
     @property
     def tried(self) -> Target:
@@ -147,8 +136,7 @@ class Targets:
 
     def each(self, work: Callable[[Target], Records]) -> Runs:
         """The records that `work` makes on each of them."""
-        at_once = min(self.machines, parallel.AT_ONCE)
-        return tuple(parallel.each(self.all, work, lambda *_: None, at_once))
+        return tuple(parallel.each(self.all, work, lambda *_: None, self.tried.place.machines))
 
     def run(self, programs: Mapping[int, Program], losses: int | None = None) -> Runs:
         """The records of each. The one on trial stops after `losses` lost guests."""
@@ -225,13 +213,13 @@ def _boot(
     started = time.monotonic()
     if target.backwards:
         programs = dict(reversed(list(programs.items())))
-    lost, enough = _run_machine(_machine(target, programs), target.directory, watch)
+    lost, enough = _run_machine(target, _machine(target, programs), watch)
     target.boots += 1
     target.seconds += time.monotonic() - started
     stops: Sequence[Stop] = ()
-    if target.counting:
+    if target.probe:
         whole = not lost and not enough
-        stops = target.counting.take(target.directory, list(programs.values()), whole)
+        stops = target.probe.take(target.directory, list(programs.values()), whole)
     records = record.read(_text(target.directory / machine.RESULTS).splitlines(), stops)
     if enough:
         return {number: seen for number, seen in records.items() if not seen.lost}, True
@@ -241,10 +229,11 @@ def _boot(
     return records, False
 
 
-def _run_machine(boot: Machine, directory: Path, watch: Watch | None) -> tuple[str, bool]:
+def _run_machine(target: Target, boot: Machine, watch: Watch | None) -> tuple[str, bool]:
     """Run the machine: why the guest was lost, or empty, and whether the watch ended the boot."""
+    directory = target.directory
     try:
-        outcome = machine.boot(boot, directory, _watching(directory, watch))
+        outcome = launch.boot(boot, target.place, directory, _watching(directory, watch))
     except Enough:
         return "", True
     except (Complaint, Silent) as error:
@@ -259,7 +248,7 @@ def _run_machine(boot: Machine, directory: Path, watch: Watch | None) -> tuple[s
 
 def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
     """The machine, with the programs appended to the guest's initramfs."""
-    initrd, counting = target.directory / "initrd", target.counting
+    initrd, probe = target.directory / "initrd", target.probe
     empties = any(op.verb == "offline" for ops in programs.values() for op in ops)
     text = "".join(f"program {number}\n{language.text(ops)}" for number, ops in programs.items())
     process.do(_lay_out, target, initrd, text)
@@ -267,22 +256,17 @@ def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
         target.kernel,
         Guest(target.guest.arch, initrd, "", target.guest.initrd),
         target.init,
-        plugin=counting.plugin if counting else None,
-        symbols=counting.symbols if counting else None,
-        stream=counting.stream if counting else False,
-        watch=counting.watch if counting else (),
-        detail=counting.detail if counting else False,
-        memory=MORE_MEMORY if empties else MEMORY,
-        lean=True,
-        silence=SILENT_SECONDS,
+        Hardware(memory=MORE_MEMORY if empties else MEMORY, lean=True),
+        probe.counting if probe else None,
         timeout=BOOT_SECONDS + PROGRAM_SECONDS * len(programs),
+        silence=SILENT_SECONDS,
         loglevel=CHATTY,
         parameters=(
             *STALLS,
             *machine.nodes(target.kernel),
             *(MOVABLE.get(target.kernel.arch.name, ()) if empties else ()),
             *target.parameters,
-            *(counting.parameters if counting else ()),
+            *(probe.parameters if probe else ()),
         ),
     )
 

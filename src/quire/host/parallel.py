@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Run machines in parallel: two at a time, results in order, the first error stops the rest."""
+"""Run machines in parallel: results in order, the first error stops the rest."""
 
 from __future__ import annotations
 
@@ -10,25 +10,8 @@ from typing import TypeVar
 
 from quire.host import process
 
-# A machine with one virtual CPU keeps one core busy; quire is designed for two cores.
-AT_ONCE = 2
-
-# On a cluster: the number of its threads.
-_elsewhere: int | None = None
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-
-def use(machines: int | None) -> None:
-    """Run so many machines at once, because they run elsewhere; None: here again."""
-    global _elsewhere  # noqa: PLW0603 -- one process, one place
-    _elsewhere = machines
-
-
-def machines(here: int = AT_ONCE) -> int:
-    """How many machines run at once: `here` unless they run elsewhere."""
-    return _elsewhere or here
 
 
 def in_turn(items: Iterable[Item], work: Callable[[Item], Result]) -> list[Result]:
@@ -53,7 +36,7 @@ def each(
     items: Sequence[Item],
     work: Callable[[Item], Result],
     done: Callable[[int, Item, Result], None],
-    at_once: int | None = None,
+    at_once: int,
 ) -> list[Result]:
     """Call `work` for each item; `done` gets the number of finished items, in the calling thread.
 
@@ -62,7 +45,7 @@ def each(
     """
     if process.dry_run():
         return in_turn(items, work)
-    pool = ThreadPoolExecutor(max_workers=at_once or machines())
+    pool = ThreadPoolExecutor(max_workers=at_once)
     try:
         futures = {pool.submit(work, item): item for item in items}
         for number, future in enumerate(as_completed(futures), 1):

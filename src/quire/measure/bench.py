@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Measure cells: two machines at a time; each boot is cached under a hash of its inputs."""
+"""Measure cells, several machines at a time; each boot is cached under a hash of its inputs."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.boot import counter, counts, machine, results
+from quire.boot import counter, counts, launch, machine, results
 from quire.boot.counter import Plugin
 from quire.boot.counts import RegionCounts
-from quire.boot.machine import Machine
+from quire.boot.launch import HERE, Place
+from quire.boot.machine import Counting, Machine
 from quire.boot.qemu import Qemu
 from quire.boot.results import Results
 from quire.build.guest import Guest
@@ -45,13 +46,10 @@ class Rig:
             self.kernel,
             self.guest,
             cell.words(),
-            self.plugin,
-            parameters=cell.workload.kernel_parameters,
+            counting=Counting(self.plugin, cell.workload.spans, self.locks, lines=cell.lines),
             # Counting what each store may touch takes several times as long.
             timeout=SLOW_TIMEOUT if cell.lines else Machine.timeout,
-            spans=cell.workload.spans,
-            locks=self.locks,
-            lines=cell.lines,
+            parameters=cell.workload.kernel_parameters,
         )
 
     def key(self, cell: Cell) -> str:
@@ -63,8 +61,14 @@ class Rig:
             self.guest.sha256,
             self.plugin.sha256,
             str(self.qemu),
-            [*arch.machine_args, boot.memory, boot.cpus, boot.append(), *boot.spans, boot.lines],
-            boot.locks,
+            [
+                *arch.machine_args,
+                str(boot.hardware),
+                boot.append(),
+                *cell.workload.spans,
+                cell.lines,
+            ],
+            self.locks,
         )
 
 
@@ -117,7 +121,7 @@ def measure(
         for rig in {rig.kernel.image_sha256 or str(rig.kernel.image): rig for rig in rigs}.values()
         for order in _orders(cache, rig, cell, options)
     ]
-    _carry_out(cache, orders, progress, options.machines)
+    _carry_out(cache, orders, progress, options.place)
     return {
         (rig.kernel.image_sha256, cell): [_load(path, cell) for path in _known(cache, rig, cell)]
         for rig in rigs
@@ -127,11 +131,11 @@ def measure(
 
 @dataclass(frozen=True)
 class Sampling:
-    """At least `repeat` samples; with `fresh`, that many new ones; `machines` in parallel."""
+    """At least `repeat` samples; with `fresh`, that many new ones; `place` runs the machines."""
 
     repeat: int = 1
     fresh: bool = False
-    machines: int = parallel.AT_ONCE
+    place: Place = HERE
 
 
 def _known(cache: Cache, rig: Rig, cell: Cell) -> list[Path]:
@@ -144,28 +148,28 @@ def _orders(cache: Cache, rig: Rig, cell: Cell, options: Sampling) -> list[Order
     return [Order(rig, cell, number) for number in range(have + 1, upto + 1)]
 
 
-def _carry_out(cache: Cache, orders: Sequence[Order], progress: Progress, machines: int) -> None:
+def _carry_out(cache: Cache, orders: Sequence[Order], progress: Progress, place: Place) -> None:
     if not orders:
         return
     architectures = ", ".join(dict.fromkeys(order.rig.kernel.arch.label for order in orders))
     with progress.stage(f"{architectures} bench", len(orders)):
         parallel.each(
             orders,
-            lambda order: _make(cache, order),
+            lambda order: _make(cache, order, place),
             lambda done, order, _: progress.at(done, order.name),
-            machines,
+            place.machines,
         )
 
 
-def _make(cache: Cache, order: Order) -> None:
+def _make(cache: Cache, order: Order, place: Place) -> None:
     key = order.rig.key(order.cell)
 
     def build(directory: Path) -> None:
         for calls in order.cell.workload.calls:
             process.do(_require_function, order.rig.kernel, calls)
         # Boots with the same name may run in parallel: other runs, other configurations.
-        work = machine.workdir(cache, f"{order.name}-{key}-{order.number}")
-        results = machine.boot(order.rig.machine(order.cell), work)
+        work = launch.workdir(cache, f"{order.name}-{key}-{order.number}")
+        results = launch.boot(order.rig.machine(order.cell), place, work)
         require(order, results, work)
         _load(work, order.cell)
         for name in (machine.CONSOLE, machine.RESULTS, machine.COUNTS, machine.COMMAND):

@@ -8,8 +8,9 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from quire.boot import machine, splat
-from quire.boot.machine import CONSOLE, RESULTS, Machine
+from quire.boot import launch
+from quire.boot.launch import Place
+from quire.boot.machine import CHATTY, CONSOLE, RESULTS, Hardware, Machine
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
 from quire.host import process
@@ -24,26 +25,17 @@ DONE = re.compile(r"^exit 0\s*$", re.M)
 RELEASE = re.compile(r"Linux version (\S+)")
 
 
-def prove(packages: Packages, guest: Guest, work: Path) -> str:
+def prove(packages: Packages, guest: Guest, place: Place, work: Path) -> str:
     """Boot the package's kernel; the release that it reports.
 
     GuestLost if it does not come to its end, or is not the packaged release.
     """
     kernel = unpack(packages, work)
-    boot = Machine(kernel, guest, ("list",), timeout=TIMEOUT, loglevel=machine.CHATTY, lean=True)
-    command = process.Command(
-        process.die_with_us(boot.argv(work)), log=work / "qemu.log", timeout=TIMEOUT
-    )
-    process.do((work / machine.COMMAND).write_text, command.text() + "\n")
-    try:
-        process.run(command)
-    except process.TimedOut:
-        raise machine.lost(boot, work, "the packaged kernel hung", None) from None
-    process.needs_results()
-    console, results = (_text(work / name) for name in (CONSOLE, RESULTS))
-    found = splat.find(console)
-    if found or not (DONE.search(results) or DONE.search(console)):
-        raise machine.lost(boot, work, "the packaged kernel did not run the guest", found)
+    boot = Machine(kernel, guest, ("list",), Hardware(lean=True), timeout=TIMEOUT, loglevel=CHATTY)
+    console = launch.console(boot, place, work)
+    results = (work / RESULTS).read_text() if (work / RESULTS).exists() else ""
+    if not (DONE.search(results) or DONE.search(console)):
+        raise launch.lost(boot, work, "the packaged kernel did not run the guest", None)
     return _require(packages, console, work)
 
 
@@ -52,8 +44,8 @@ def _require(packages: Packages, console: str, work: Path) -> str:
     told = RELEASE.search(console)
     if not told or told[1] != packaged:
         raise GuestLost(
-            f"another kernel than {packaged} has booted",
-            f"{told[0] if told else 'no version'}: {work / CONSOLE}",
+            f"booted {told[1] if told else 'no version'}, expected {packaged}",
+            str(work / CONSOLE),
             "read the console log",
         )
     return packaged
@@ -76,10 +68,3 @@ def unpack(packages: Packages, work: Path) -> Kernel:
         shutil.copy2(config, objdir / ".config")
     shutil.rmtree(root)
     return replace(packages.kernel, objdir=objdir, image_sha256=sha256(image))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(errors="replace").replace("\r", "")
-    except OSError:
-        return ""

@@ -18,13 +18,12 @@ from itertools import pairwise
 from pathlib import Path
 
 from quire.arch import KNOWN, Architecture
-from quire.boot import ktap, machine, splat
+from quire.boot import ktap, launch
 from quire.boot.ktap import Test
-from quire.boot.machine import CONSOLE
+from quire.boot.machine import CHATTY, CONSOLE, Hardware, Machine
 from quire.build import kernel
 from quire.build.kernel import Kernel, Request
-from quire.host import process
-from quire.host.errors import GuestLost, UserError
+from quire.host.errors import UserError
 from quire.host.tables import Table
 from quire.session import Session
 from quire.source import tree
@@ -117,48 +116,18 @@ def build(session: Session, of: Tree, proof: Proof) -> Kernel:
         return kernel.build(session.cache, request, session.progress.at)
 
 
-def argv(built: Kernel, directory: Path) -> list[str]:
-    """QEMU's command line; the console goes to `directory`."""
-    arch = built.arch
-    append = [f"console={arch.console}", arch.append, arch.append_icount, "panic=-1", "nokaslr"]
-    append += [f"loglevel={machine.CHATTY}", "printk.time=0", "kunit_shutdown=reboot"]
-    words = [arch.qemu, *arch.machine_args, *arch.lean_args, "-m", "1G"]
-    words += ["-icount", "shift=0,sleep=off", "-nodefaults", "-no-user-config"]
-    words += ["-display", "none", "-no-reboot", "-kernel", str(built.image)]
-    words += ["-append", " ".join(word for word in append if word)]
-    return [*words, "-serial", f"file:{directory / CONSOLE}"]
-
-
 def boot(session: Session, built: Kernel, proof: Proof) -> KunitResult:
     """Boot the kernel and parse its output. GuestLost for a panic, hang or splat."""
-    work = machine.workdir(session.cache, f"kunit-{proof.name}")
-    command = process.Command(
-        process.die_with_us(argv(built, work)), log=work / "qemu.log", timeout=TIMEOUT
+    hardware = Hardware(memory="1G", lean=True)
+    parameters = ("printk.time=0", "kunit_shutdown=reboot")
+    alone = Machine(
+        built, None, (), hardware, timeout=TIMEOUT, loglevel=CHATTY, parameters=parameters
     )
-    hung = False
-    try:
-        process.run(command)
-    except process.TimedOut:
-        hung = True
-    process.needs_results()
-    log = work / CONSOLE
-    console = log.read_text(errors="replace") if log.is_file() else ""
-    _complete(proof, console, log, hung=hung)
-    return judge(proof, console, log)
-
-
-def _complete(proof: Proof, console: str, log: Path, *, hung: bool) -> None:
-    found = splat.find(console)
-    what = "hung" if hung else "printed a splat" if found else ""
-    if not what and ktap.parse(console.splitlines()).status == "missing":
-        what = "ended without a report"
-    if what:
-        shown = splat.excerpt(console, found)
-        raise GuestLost(
-            f"the kernel with KUnit {what}: {proof.name}",
-            f"{shown}\nwhole log: {log}",
-            "read the log",
-        )
+    work = launch.workdir(session.cache, f"kunit-{proof.name}")
+    console = launch.console(alone, session.place, work)
+    if ktap.parse(console.splitlines()).status == "missing":
+        raise launch.lost(alone, work, "the kernel ended without a report", None)
+    return judge(proof, console, work / CONSOLE)
 
 
 def judge(proof: Proof, console: str, log: Path) -> KunitResult:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.boot import ktap, machine
+from quire.boot import ktap, launch, machine
 from quire.boot.ktap import Test
-from quire.boot.machine import CHATTY, Machine
+from quire.boot.machine import CHATTY, Hardware, Machine
 from quire.boot.results import Results
 from quire.build.kernel import Kernel
 from quire.host.cache import digest
@@ -133,22 +133,19 @@ def run(
         kernel,
         program,
         options.words(),
-        cpus=options.cpus,
-        icount=options.cpus == 1,
-        memory=options.memory,
+        Hardware(options.cpus, options.memory, icount=options.cpus == 1, lean=True),
         timeout=options.patience(),
         loglevel=CHATTY,
         parameters=options.parameters,
-        lean=True,
     )
-    work = machine.workdir(session.cache, _name(boot))
+    work = launch.workdir(session.cache, _name(boot))
 
     def tick() -> None:
         if seen:
             seen(pace(work / machine.RESULTS))
 
     try:
-        outcome = machine.boot(boot, work, tick)
+        outcome = launch.boot(boot, session.place, work, tick)
     except GuestLost as lost:
         return Report(kernel, pace(work / machine.RESULTS), str(work), lost=lost)
     return read(kernel, outcome, pace(work / machine.RESULTS), str(work))
@@ -192,4 +189,4 @@ def _name(boot: Machine) -> str:
     """A unique name: several runs may be active at the same time."""
     kernel = boot.kernel
     key = digest(kernel.image_sha256, boot.append())
-    return f"soak-{kernel.arch.name}-{kernel.tree.label}-smp{boot.cpus}-{key}"
+    return f"soak-{kernel.arch.name}-{kernel.tree.label}-smp{boot.hardware.cpus}-{key}"

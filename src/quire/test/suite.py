@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from quire.boot import ktap, machine
+from quire.boot import ktap, launch, machine
 from quire.boot.ktap import Test
-from quire.boot.machine import CHATTY, Machine
+from quire.boot.launch import Ended
+from quire.boot.machine import CHATTY, Hardware, Machine
 from quire.boot.results import Results
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
@@ -94,7 +95,7 @@ class Boot(Protocol):
 def several(
     session: Session, orders: Sequence[Job], patterns: Sequence[str], boot: Boot | None = None
 ) -> list[Verdict | GuestLost]:
-    """Run the same cases on every kernel, two machines at a time; a lost guest is also a result."""
+    """Run the same cases on every kernel; a lost guest is also a result."""
     cases = dict.fromkeys(range(len(orders)), 0)
     done = 0
 
@@ -116,7 +117,7 @@ def several(
 
     names = ", ".join(dict.fromkeys(order.kernel.arch.name for order in orders))
     with session.progress.stage(f"{names} tests", len(orders)):
-        return parallel.each(range(len(orders)), work, finished)
+        return parallel.each(range(len(orders)), work, finished, session.place.machines)
 
 
 def run(
@@ -153,13 +154,10 @@ def prepare(
         kernel,
         program,
         words,
-        cpus=options.cpus,
-        icount=options.cpus == 1,
-        memory=options.memory,
+        Hardware(options.cpus, options.memory, icount=options.cpus == 1, lean=True),
         timeout=options.timeout,
         loglevel=CHATTY,
         parameters=(*parameters, *patience(kernel, options), *options.parameters),
-        lean=True,
     )
 
 
@@ -175,18 +173,21 @@ def attend(
     With `resume`, reuse an earlier boot of the same machine if that reached its end.
     """
     name = _name(boot)
-    work, mark = session.cache.root / "boot" / name, digest(boot.guest.sha256, boot.argv(Path()))
+    work, mark = (
+        session.cache.root / "boot" / name,
+        digest(boot.guest and boot.guest.sha256, boot.argv(Path())),
+    )
     finished = work / FINISHED
     if resume and finished.is_file() and finished.read_text() == mark:
-        return machine.judge(boot, work, hung=False, status=0), work
+        return launch.judge(boot, work, Ended()), work
     # Beside another quire process, this is not the directory above.
-    work = machine.workdir(session.cache, name)
+    work = launch.workdir(session.cache, name)
 
     def tick() -> None:
         if seen:
             seen(ktap.results(work / machine.RESULTS))
 
-    outcome = machine.boot(boot, work, tick)
+    outcome = launch.boot(boot, session.place, work, tick)
     (work / FINISHED).write_text(mark)
     return outcome, work
 
@@ -215,8 +216,9 @@ def patience(kernel: Kernel, options: BootOptions) -> tuple[str, ...]:
 def listing(session: Session, kernel: Kernel) -> list[str]:
     """The guest's own list of its tests."""
     program = session.guest(kernel)
-    work = machine.workdir(session.cache, f"list-{kernel.arch.name}")
-    return machine.boot(Machine(kernel, program, ("list",), timeout=120), work).other
+    work = launch.workdir(session.cache, f"list-{kernel.arch.name}")
+    boot = Machine(kernel, program, ("list",), timeout=120)
+    return launch.boot(boot, session.place, work).other
 
 
 def complete(results: Sequence[Verdict | GuestLost]) -> list[Verdict]:
@@ -261,4 +263,4 @@ def _name(boot: Machine) -> str:
     """Different tests and kernels may run at the same time."""
     kernel = boot.kernel
     key = digest(kernel.image_sha256, boot.append())
-    return f"{boot.init[0]}-{kernel.arch.name}-{kernel.tree.label}-smp{boot.cpus}-{key}"
+    return f"{boot.init[0]}-{kernel.arch.name}-{kernel.tree.label}-smp{boot.hardware.cpus}-{key}"

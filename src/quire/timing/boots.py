@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quire.arch import Architecture
-from quire.boot import machine
-from quire.boot.machine import Machine
+from quire.boot import launch
+from quire.boot.machine import Hardware, Machine
 from quire.build.kernel import Kernel
 from quire.host import process
 from quire.host.errors import Difference, UserError
@@ -74,10 +74,12 @@ def run(session: Session, kernels: Sequence[Kernel], built: Path, boots: Boots) 
                     kernel,
                     guest,
                     ("time", *boots.words),
-                    icount=False,
+                    Hardware(
+                        icount=False,
+                        lean=not boots.kvm,
+                        accelerator=kernel.arch.kvm_args if boots.kvm else (),
+                    ),
                     timeout=boots.timeout,
-                    accelerator=kernel.arch.kvm_args if boots.kvm else (),
-                    lean=not boots.kvm,
                 )
                 found[at].append(_boot(session, boot, number))
                 session.progress.at(number * len(kernels) + at + 1, kernel.tree.label)
@@ -88,8 +90,8 @@ def run(session: Session, kernels: Sequence[Kernel], built: Path, boots: Boots) 
 
 def _boot(session: Session, boot: Machine, number: int) -> Timing:
     label = f"time-{boot.kernel.arch.name}-{boot.kernel.tree.label}-{number}"
-    work = machine.workdir(session.cache, label)
-    outcome = machine.boot(boot, work, lambda: _require_running(boot, work))
+    work = launch.workdir(session.cache, label)
+    outcome = launch.boot(boot, session.place, work, lambda: _require_running(boot, work))
     text = "\n".join(outcome.other)
     if not text.startswith("{"):
         raise Difference("the guest timed nothing", "\n".join([*outcome.notes, str(work)]))
@@ -100,7 +102,7 @@ def _require_running(boot: Machine, work: Path) -> None:
     """GuestLost if KVM has given up."""
     log = work / "qemu.log"
     if log.is_file() and BROKEN in log.read_text(errors="replace"):
-        raise machine.lost(boot, work, f"{BROKEN}: {log}", None)
+        raise launch.lost(boot, work, f"{BROKEN}: {log}", None)
 
 
 @contextlib.contextmanager

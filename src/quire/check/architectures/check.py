@@ -235,7 +235,7 @@ def _each(
     """Call `work` for several configurations in parallel; they share the jobs."""
     if not configurations:
         return []
-    at_once = min(parallel.AT_ONCE, this.jobs, len(configurations))
+    at_once = min(this.jobs, len(configurations))
     jobs = this.jobs // at_once
     places = [Place(this.cache, this.stepping.path, c, jobs) for c in configurations]
     return parallel.each(

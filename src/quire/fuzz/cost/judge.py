@@ -164,8 +164,9 @@ class CostJudge(Judge[Regression]):
 
     def _count_by_symbol(self, *, yes: bool) -> None:
         for target in self.targets.all:
-            if target.counting:
-                target.counting = replace(target.counting, detail=yes)
+            if target.probe:
+                counting = replace(target.probe.counting, detail=yes)
+                target.probe = replace(target.probe, counting=counting)
 
     def describe(self, finding: Finding[Regression]) -> Description:
         """The costs, function by function."""

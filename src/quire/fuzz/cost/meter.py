@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from quire.boot import counter, counts, machine, qemu, stops
-from quire.boot.counter import Plugin
+from quire.boot.machine import Counting
 from quire.boot.stops import Stop
 from quire.fuzz.cost import watch
 from quire.fuzz.cost.watch import Watch
 from quire.fuzz.language.program import Program
-from quire.fuzz.runner import Counting, Targets
+from quire.fuzz.runner import Probe, Targets
 from quire.host.errors import GuestLost
 from quire.session import Session
 
@@ -37,13 +37,9 @@ def prepare(session: Session, targets: Targets) -> Watch:
     plugin = counter.build(session.cache, session.project.counter, qemu.of(targets.arch))
     watched = watch.on_kernels(targets.all[0].kernel, targets.tried.kernel)
     for target in targets.all:
-        target.counting = counting(plugin, watched)
+        counting = Counting(plugin, stream=True, watch=watched.symbols)
+        target.probe = Probe(counting, WORD, take, PARAMETERS)
     return watched
-
-
-def counting(plugin: Plugin, watched: Watch) -> Counting:
-    """What one side's plugin counts: regions around operations, by the kernel's functions."""
-    return Counting(plugin, WORD, take, parameters=PARAMETERS, stream=True, watch=watched.symbols)
 
 
 def take(directory: Path, _programs: Sequence[Program], whole: bool) -> Sequence[Stop]:

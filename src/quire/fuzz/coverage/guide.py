@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from quire.boot import counter, machine, qemu
+from quire.boot.machine import Counting
 from quire.boot.stops import Stop
 from quire.fuzz.coverage import counting
 from quire.fuzz.language import program
 from quire.fuzz.language.program import Program
-from quire.fuzz.runner import Counting, Targets
+from quire.fuzz.runner import Probe, Targets
 from quire.host.console import console
 from quire.session import Session
 from quire.source.series import Series
@@ -36,7 +37,7 @@ class Guide:
         self.coverage, symbols = counting.prepare(target.kernel, names, sources, output)
         self.coverage.added = counting.added(trees[0], trees[1], files)
         plugin = counter.build(session.cache, session.project.counter, qemu.of(targets.arch))
-        target.counting = Counting(plugin, "cover", self._take, symbols)
+        target.probe = Probe(Counting(plugin, symbols=symbols), "cover", self._take)
 
     def _take(self, directory: Path, programs: Sequence[Program], whole: bool) -> Sequence[Stop]:
         if whole:

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Run a machine, here or elsewhere, and judge how it ended."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from quire.boot import results, splat
+from quire.boot.machine import COMMAND, CONSOLE, RESULTS, Machine
+from quire.boot.results import Results
+from quire.build.kernel import Kernel
+from quire.host import process
+from quire.host.cache import Cache
+from quire.host.errors import GuestLost
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How QEMU ended: its exit status, or that it was killed past the machine's time limit."""
+
+    status: int = 0
+    hung: bool = False
+
+
+class Silent(Exception):
+    """Neither the console nor the results have grown for the time that the machine allows."""
+
+
+class Place(Protocol):
+    """Where machines run: here, or on the workers of a cluster (quire.cluster)."""
+
+    @property
+    def machines(self) -> int:
+        """How many run at once."""
+
+    def run(self, machine: Machine, directory: Path, tick: Callable[[], None] | None, /) -> Ended:
+        """Run a machine whose files are laid out in `directory`, and leave its outputs there.
+
+        What `tick` raises ends the machine.
+        """
+
+
+@dataclass(frozen=True)
+class Here:
+    """QEMU as a child of this process. A machine with one CPU keeps one core busy."""
+
+    machines: int = 1
+
+    def run(self, machine: Machine, directory: Path, tick: Callable[[], None] | None, /) -> Ended:
+        """`tick` is called about five times a second."""
+        return execute(
+            process.Command(
+                process.die_with_us(machine.argv(directory)),
+                log=directory / "qemu.log",
+                timeout=machine.timeout,
+            ),
+            tick,
+            machine.outputs(directory),
+            machine.silence,
+        )
+
+
+HERE = Here()
+
+
+def execute(
+    command: process.Command,
+    tick: Callable[[], None] | None,
+    growing: Sequence[Path],
+    silence: float,
+) -> Ended:
+    """Run QEMU. Silent if `silence` is not 0 and no file has grown for so many seconds."""
+    try:
+        status = process.run(command, until_silent(growing, silence, tick)).status
+    except process.TimedOut:
+        return Ended(hung=True)
+    return Ended(status)
+
+
+def until_silent(
+    files: Sequence[Path], seconds: float, tick: Callable[[], None] | None
+) -> Callable[[], None] | None:
+    """A callback that calls `tick`, and raises Silent when the files are silent for too long."""
+    if not seconds:
+        return tick
+    said, since = [0] * len(files), time.monotonic()
+
+    def look() -> None:
+        nonlocal said, since
+        if tick:
+            tick()
+        sizes = [path.stat().st_size if path.exists() else 0 for path in files]
+        if sizes != said:
+            said, since = sizes, time.monotonic()
+        elif time.monotonic() - since > seconds:
+            raise Silent(f"the guest hangs: nothing from it for {seconds:.0f} s")
+
+    return look
+
+
+def boot(
+    machine: Machine, place: Place, directory: Path, tick: Callable[[], None] | None = None
+) -> Results:
+    """Run the machine to its end in `directory`, which receives console, results and counts.
+
+    `tick` is called periodically while it runs.
+    GuestLost when it panics, hangs, prints a splat or ends without its `exit` line. The caller
+    checks what the guest itself reports (failed verification, exit status).
+    """
+    return judge(machine, directory, run(machine, place, directory, tick))
+
+
+def console(machine: Machine, place: Place, directory: Path) -> str:
+    """As boot(), for a machine that may leave no results: its console, whose verdict is the
+    caller's."""
+    text = _sound(machine, directory, run(machine, place, directory))
+    return text.replace("\r", "")
+
+
+def run(
+    machine: Machine, place: Place, directory: Path, tick: Callable[[], None] | None = None
+) -> Ended:
+    """Run the machine to its end, with the command beside its logs."""
+    text = process.Command(process.die_with_us(machine.argv(directory))).text()
+    machine.lay_out(directory)
+    process.do((directory / COMMAND).write_text, text + "\n")
+    ended = place.run(machine, directory, tick)
+    process.needs_results()
+    return ended
+
+
+def interact(machine: Machine, directory: Path) -> int:
+    """Run the machine with its console on our terminal; return QEMU's exit status.
+
+    The child stays in our process group: only then it can read from the terminal.
+    """
+    argv = process.die_with_us(machine.argv(directory, terminal=True))
+    return process.interact(process.Command(argv))
+
+
+def judge(machine: Machine, directory: Path, ended: Ended) -> Results:
+    """The results, or GuestLost if the boot is not trustworthy."""
+    _sound(machine, directory, ended)
+    outcome = results.parse(_read(directory / RESULTS))
+    if outcome.exit is None:
+        what = f"the guest ended without a verdict (QEMU: {ended.status})"
+        raise lost(machine, directory, what, None)
+    return outcome
+
+
+def _sound(machine: Machine, directory: Path, ended: Ended) -> str:
+    """The console; GuestLost if the kernel complained there, or hung."""
+    text = _read(directory / CONSOLE)
+    found = splat.find(text)
+    if found:
+        raise lost(machine, directory, f"the guest printed a splat ({found.kind})", found)
+    if ended.hung:
+        raise lost(machine, directory, f"the guest hung: not done in {machine.timeout:.0f} s", None)
+    return text
+
+
+def lost(machine: Machine, directory: Path, what: str, found: splat.Splat | None) -> GuestLost:
+    """The error: the last console lines, decoded where possible, and the path of the whole log."""
+    console = _read(directory / CONSOLE)
+    shown = decode(machine.kernel, splat.excerpt(console, found)) or "(the console is empty)"
+    qemu = process.tail(directory / "qemu.log", 3) if not console else ""
+    said = _read(directory / RESULTS).strip().splitlines()[-3:]
+    where = [f"{machine.kernel.arch.name} {machine.kernel.tree.label}: {' '.join(machine.init)}"]
+    where += [f"| {line}" for line in [*shown.splitlines(), *qemu.splitlines()]]
+    where += [f"results: {line}" for line in said]
+    where += [f"whole log: {directory / CONSOLE}"]
+    return GuestLost(
+        what, "\n".join(where), f"read the log; boot it again with: sh {directory / COMMAND}"
+    )
+
+
+def decode(kernel: Kernel, text: str) -> str:
+    """Stack lines with file and line from the kernel's own script, if it has debug information."""
+    script = kernel.tree.path / "scripts/decode_stacktrace.sh"
+    told = kernel.enables("CONFIG_DEBUG_INFO") and script.exists() and shutil.which("awk")
+    if not told:
+        return text
+    command = ["bash", "-c", '"$1" "$2" "$3" <<<"$4"', "decode", str(script)]
+    command += [str(kernel.objdir / "vmlinux"), str(kernel.tree.path), text]
+    env = {"CROSS_COMPILE": kernel.toolchain.cross_compile}
+    try:
+        finished = process.run(process.Command(command, env=env, timeout=60))
+    except process.TimedOut:
+        return text
+    return finished.output if finished.status == 0 and finished.output else text
+
+
+def workdir(cache: Cache, name: str) -> Path:
+    """The directory for a boot of that name. It keeps a lost guest's files until the next boot.
+
+    For all but the first of several quire processes at once, the name gets a number.
+    """
+    number = next(number for number in itertools.count(1) if cache.reserve("boots", str(number)))
+    suffix = f"-{number}" if number > 1 else ""
+    directory = cache.root / "boot" / (re.sub(r"[^A-Za-z0-9.=_-]+", "-", name) + suffix)
+    process.do(shutil.rmtree, directory, ignore_errors=True)
+    process.do(directory.mkdir, parents=True)
+    return directory
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""
