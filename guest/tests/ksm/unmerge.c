@@ -4,6 +4,7 @@
  * of the range becomes a page of its own, and no page outside of it does.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "base/clock.h"
 #include "base/units.h"
 #include "kernel/ksm.h"
 #include "kernel/swap.h"
@@ -20,6 +22,7 @@
 #include "proc/knob.h"
 #include "proc/pagemap.h"
 #include "proc/proc.h"
+#include "process/child.h"
 #include "run/ktap.h"
 
 #include "ksm.h"
@@ -215,6 +218,8 @@ QUIRE_CASE(ksm, unmerge_everything)
 #define BAD	5ul
 #define BAD_TOO	6ul
 
+#define LATE_MS	10u	/* the kernel waits for ten ticks */
+
 static char *map_area_with_bad_pair(uint64_t *pfn, uint64_t *bad)
 {
 	char *area = map_area(true);
@@ -263,6 +268,95 @@ QUIRE_CASE(ksm, unmerge_uncopyable)
 	expect_unmerged(area, pfn, 0, PAGES);
 	EXPECT(!ksm_merged(page_at(area, BAD), page_at(area, BAD_TOO)),
 	       "the two pages are still merged");
+}
+
+/* Tells ksmd to unmerge everything. Returns 0 or an errno. */
+static int unmerge_everything(void)
+{
+	int fd = open("/sys/kernel/mm/ksm/run", O_WRONLY | O_CLOEXEC);
+	int error;
+
+	if (fd < 0)
+		die_errno("cannot open ksm/run");
+	error = write(fd, "2", 1) == 1 ? 0 : errno;
+	close(fd);
+	return error;
+}
+
+/* act: how many of the pages that map_area() makes equal are the page pfn. */
+static long act_count_merged(char *area, long pfn)
+{
+	long count = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(merged); i++)
+		count += pagemap_page(page_at(area, merged[i])).pfn ==
+			 (uint64_t)pfn;
+	return count;
+}
+
+/*
+ * The same when ksmd is told to unmerge everything: of three processes, the
+ * second has the pages that stay. It is before the third in KSM's list, and
+ * the third is unmerged nevertheless.
+ */
+QUIRE_CASE(ksm, unmerge_uncopyable_everything)
+{
+	struct worker *second, *third;
+	uint64_t pfn, bad;
+	char *area;
+	int error;
+
+	if (access(UNCOPYABLE, F_OK))
+		SKIP("this kernel has no page that cannot be copied");
+	ksm_begin();
+	area = map_area_with_bad_pair(&pfn, &bad);
+	second = crew_fork(NULL);
+	third = crew_fork(NULL);
+	act_write(page_at(area, BAD), OTHER);
+	act_write(page_at(area, BAD_TOO), OTHER + 1);
+	crew_do(third, act_write, page_at(area, BAD), OTHER + 2);
+	crew_do(third, act_write, page_at(area, BAD_TOO), OTHER + 3);
+	write_file(UNCOPYABLE, "%" PRIu64, bad);
+	error = unmerge_everything();
+	write_file(UNCOPYABLE, "0");
+	EXPECT_EQ(error, EFAULT);
+	expect_unmerged(area, pfn, 0, PAGES);
+	EXPECT_EQ(crew_do(second, act_count_merged, area, pfn), 0);
+	EXPECT_EQ(crew_do(third, act_count_merged, area, pfn), 0);
+	EXPECT_EQ(kpage_count(bad), 2);
+	EXPECT_EQ(unmerge_everything(), 0);
+	EXPECT(kpage_count(bad) < 2, "the two pages are still merged");
+	ksm_set("run", 0);
+}
+
+/*
+ * Memory failure is queued when a copy fails. It comes some time later: wait
+ * for it, and do not take the page for one that stays.
+ */
+QUIRE_CASE(ksm, unmerge_poisoned_late)
+{
+	uint64_t pfn, bad;
+	char *area;
+	long error;
+	pid_t late;
+
+	if (access(UNCOPYABLE, F_OK))
+		SKIP("this kernel has no page that cannot be copied");
+	ksm_begin();
+	area = map_area_with_bad_pair(&pfn, &bad);
+	write_file(UNCOPYABLE, "%" PRIu64, bad);
+	late = fork_child();
+	if (!late) {
+		sleep_ms(LATE_MS);
+		_exit(!poison_page(page_at(area, BAD)));
+	}
+	error = act_unmergeable(page_at(area, BAD), 2);
+	write_file(UNCOPYABLE, "0");
+	wait_child(late, "the process that poisons the page");
+	EXPECT_EQ(error, 0);
+	EXPECT_EQ(pagemap_present(page_at(area, BAD), 2), 0);
+	unpoison(bad);
 }
 
 /* A merged page that memory failure has unmapped is none any more. */
