@@ -110,6 +110,7 @@ static void once_exclusive(bool counted)
 	}
 	if (!peer_fork(&child))
 		peer_end(&child);
+	peer_wait(&child);
 	peer_join(&child, "the child that shares every second page");
 	if (madvise(MIB_ADDR, MIB, MADV_DOFORK))
 		die_errno("MADV_DOFORK");
