@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from fuzz_records import newer, whole
 
 from quire.boot.counts import SymbolCount
 from quire.boot.stops import Stop
@@ -20,6 +21,7 @@ from quire.fuzz.language import program
 from quire.host.errors import UserError
 
 MOVE = program.parse("0 map A 0 8 anon\n0 move A 0 8 B 0 keep\n")
+KSM = program.parse("ksm 2\n0 resize A 0 8 9\n")
 FLUSHES = "TLB invalidations"
 MEANT = Allowance("a", "mremap", "why", ("move keep",), ("move_*",), insns=100, per="page")
 
@@ -33,7 +35,7 @@ def more(insns: int, move: int, *grown: Growth) -> Regression:
     }
     a = Stop(0, 1000, 0, 1000, {}, before)
     b = Stop(0, 1000 + insns, 0, 1000 + insns, {}, after)
-    return Regression("o 1", MOVE[1], a, b, (Growth(INSNS, 1000, 1000 + insns), *grown))
+    return Regression("o 1", MOVE, a, b, (Growth(INSNS, 1000, 1000 + insns), *grown))
 
 
 def left(regression: Regression, *entries: Allowance) -> int:
@@ -66,6 +68,15 @@ def test_an_operation_is_a_verb_with_its_word_or_without(kinds: tuple[str, ...])
     assert left(more(500, 500), replace(MEANT, operations=kinds)) == 0
 
 
+def test_one_of_those_that_must_come_before_did() -> None:
+    assert left(more(500, 500), replace(MEANT, after=("map anon", "fork"))) == 0
+    assert left(more(500, 500), replace(MEANT, after=("map",))) == 0
+    # The operation itself is not before it.
+    assert left(more(500, 500), replace(MEANT, after=("move", "map file"))) == 500
+    at_the_end = replace(more(500, 500), step="w 0")
+    assert left(at_the_end, replace(MEANT, operations=("write all",), after=("move",))) == 400
+
+
 def test_another_operation_is_not_meant() -> None:
     assert left(more(500, 500), replace(MEANT, operations=("move move", "resize"))) == 500
 
@@ -92,6 +103,7 @@ ENTRY = """
 name = "batch of two"
 topic = "mremap"
 operations = ["move keep", "resize", "write all"]
+after = ["ksm"]
 symbols = ["move_p*"]
 insns = 40
 per = "page"
@@ -107,7 +119,8 @@ def test_entries_are_read(tmp_path: Path) -> None:
     (entry,) = allowed.read(file)
     assert entry.reason == "two entries take longer"
     assert (entry.insns, entry.per, entry.percent) == (40, "page", 0)
-    assert entry.applies("resize")
+    assert entry.after == ("ksm",)
+    assert entry.applies(replace(more(1, 1), program=KSM))
     assert entry.matches("move_ptes")
     # The other reader leaves them alone, and the other way round.
     assert [excuse.rule for excuse in excuses.read(file)] == ["held"]
@@ -130,6 +143,7 @@ def test_entries_are_read(tmp_path: Path) -> None:
         (r'per = "page"', 'per = "byte"', "page or operation"),
         (r'"resize"', '"resized"', "no operation: resized"),
         (r'"move keep"', '"move kept"', "no operation: move kept"),
+        (r'"ksm"', '"ksmd"', "no operation: ksmd"),
         (r"operations = .*\n", "", "none is named"),
         (r"insns = 40", "insns = 40\nfurther = { fault = 1 }", "nothing is watched as fault"),
         (r"insns = 40", "insns = 40\nlimit = 3", "no field limit"),
@@ -150,6 +164,15 @@ def test_a_pattern_has_to_match_a_function() -> None:
     allowed.require([MEANT, replace(MEANT, symbols=(), insns=0)], {"move_ptes"})
     with pytest.raises(UserError, match=re.escape("no function of side b is called move_*")):
         allowed.require([MEANT], {"ptes_move"})
+
+
+def test_entries_are_for_topics_that_side_a_has_not() -> None:
+    alone, fixed = (
+        {entry.topic for entry in allowed.applying(newer(), a)} for a in (None, newer().fixing())
+    )
+    assert alone - fixed == {"fixes"}
+    assert {"ksm"} == {entry.topic for entry in allowed.applying(whole().only(["ksm"]), None)}
+    assert allowed.applying(None, None) == []
 
 
 def test_the_entries_of_our_series_can_be_read() -> None:

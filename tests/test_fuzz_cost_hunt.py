@@ -132,13 +132,12 @@ def test_shrinking_keeps_the_operation_and_most_of_its_growth(
     judge = judging(tmp_path)
     ((_, fault),) = confirmed(judge, {4: MOVES})
 
-    def again(*grown: Growth, op: Op | None = fault.op) -> list[int]:
-        return [*judge.again({7: MOVES}, replace(fault, grown=grown, op=op))[0]]
+    def again(*grown: Growth, ops: Program = fault.program) -> list[int]:
+        return [*judge.again({7: MOVES}, replace(fault, grown=grown, program=ops))[0]]
 
-    assert fault.op
     assert fault.grown[0].excess == 0.5
     assert again(*fault.grown) == [7]
-    assert not again(*fault.grown, op=replace(fault.op, word="keep"))
+    assert not again(*fault.grown, ops=tuple(replace(op, word="keep") for op in MOVES))
     assert not again(Growth(INSNS, 100, 180))
     assert again(Growth(INSNS, 100, 170))
     assert not again(Growth("flushes", 0, 1))

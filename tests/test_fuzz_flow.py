@@ -51,6 +51,16 @@ def test_side_a_has_what_fixes_the_base(quire: Quire, tree: Path) -> None:
     assert "fixed" not in quire(*WORDS, "--source", str(tree), "--only", "mremap").stdout
 
 
+def test_side_a_of_costs_may_be_the_base_alone(quire: Quire, tree: Path) -> None:
+    file = quire.project / "patches/linux-6.12.y/series"
+    file.write_text(file.read_text() + "# fixes: ksm\n")
+    assert quire("build", "--source", str(tree), "ARCH=arm64").returncode == 0
+    words = (*WORDS, "--cost", "--source", str(tree), "--dry-run")
+    # Stock and patched are built, a kernel with the fixes is not.
+    assert quire(*words).stdout.count(" Image)") == 1
+    assert quire(*words, "--stock").stdout.count(" Image)") == 0
+
+
 def test_a_guest_that_is_lost_is_a_finding(quire: Quire, tree: Path) -> None:
     words = (*WORDS, "--findings", "1", "--json", "--source", str(tree))
     done = quire(*words, FAKE_QEMU="die")

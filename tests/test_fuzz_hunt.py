@@ -149,6 +149,8 @@ def parsed(*words: str) -> argparse.Namespace:
         "--stock",
         "--fixed",
         "--oracle --seeded --stock",
+        "--cost --seeded --stock",
+        "--cost --fixed",
         "--noise",
         "--cost --noise --seeded",
         "--cost --faults",

@@ -85,7 +85,7 @@ def _add_oracle(group: argparse._ArgumentGroup) -> None:
     text = "run on one kernel, side b, and judge it by what user space was promised"
     group.add_argument("--oracle", action="store_true", help=text)
     which = group.add_mutually_exclusive_group()
-    text = "with --oracle: the base, without the series"
+    text = "with --oracle: the base, without the series; with --cost: side a is that, for costs"
     which.add_argument("--stock", action="store_true", help=text)
     text = "with --oracle: the base with the topics that fix it"
     which.add_argument("--fixed", action="store_true", help=text)
@@ -101,9 +101,9 @@ def _run(session: Session, arguments: argparse.Namespace) -> int:
     _check(arguments)
     requirements.require(session.architectures)
     sides = session.sides()
-    if not arguments.oracle or arguments.fixed:
+    if arguments.fixed or not (arguments.oracle or arguments.stock):
         sides = fixed(session.cache, sides)
-    if arguments.stock or arguments.fixed:
+    if arguments.oracle and (arguments.stock or arguments.fixed):
         sides = replace(sides, b=sides.a)
     work = partial(_hunt, session, arguments, sides)
     what = "the kernels differ on {} programs"
@@ -133,12 +133,11 @@ def _hunt(
     files = programs.corpus(session.project.root) if arguments.corpus else arguments.replay
     given, known = programs.read(files)
     series = None if arguments.noise else sides.series
-    excused, meant = excuses.applying(series), allowed.applying(series)
-    targets, output = (
-        _targets(session, arguments, sides, arch),
-        _output(session, arguments, arch.name),
-    )
-    judges: list[Judge[Any]] = [DifferenceJudge(targets, excused)]
+    excused, meant = excuses.applying(series), allowed.applying(series, sides.a.tree.series)
+    targets = _targets(session, arguments, sides, arch)
+    output = _output(session, arguments, arch.name)
+    # The base is meant to differ in what the series fixes.
+    judges: list[Judge[Any]] = [] if arguments.stock else [DifferenceJudge(targets, excused)]
     guide = None
     if arguments.oracle:
         # A program to replay shows what it breaks.
@@ -255,28 +254,25 @@ def _output(session: Session, arguments: argparse.Namespace, folder: str) -> Pat
 
 def _check(arguments: argparse.Namespace) -> None:
     """UserError for options that exclude each other, or that would do nothing."""
-    seeks = arguments.seeded is not None
+    oracle, cost, seeks = arguments.oracle, arguments.cost, arguments.seeded is not None
     given = arguments.corpus or arguments.replay
     generated = arguments.programs is not None or arguments.seed is not None
+    chosen = arguments.fixed or (arguments.stock and not cost)
     example = "leave one of them out"
     for wrong, what, remedy in (
+        (oracle and cost, "--oracle runs one kernel, --cost compares two", example),
         (
-            arguments.oracle and arguments.cost,
-            "--oracle runs one kernel, --cost compares two",
-            example,
-        ),
-        (
-            (arguments.stock or arguments.fixed) and (seeks or not arguments.oracle),
-            "--stock and --fixed choose the kernel of --oracle",
+            (chosen and not oracle) or (seeks and (arguments.stock or arguments.fixed)),
+            "--stock and --fixed choose the kernel of --oracle, and --stock side a of --cost",
             "quire fuzz --oracle --stock",
         ),
         (
-            arguments.noise and (seeks or not arguments.cost),
+            arguments.noise and (seeks or not cost),
             "--noise is for --cost alone",
             "quire fuzz --cost --noise",
         ),
         (
-            arguments.faults and arguments.cost,
+            arguments.faults and cost,
             "costs are not compared when allocations fail: the kernels count them differently",
             example,
         ),

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from quire.arch import Architecture
 from quire.fuzz.cost import growth
-from quire.fuzz.cost.judge import CostJudge
+from quire.fuzz.cost.judge import LAST, CostJudge
 from quire.fuzz.detect import Detection
 from quire.fuzz.hunt import Hunt
 from quire.fuzz.judge import Judge
@@ -114,7 +114,7 @@ def _bug(judge: Judge[Any], result: Detection) -> dict[str, Any]:
 
 def show_costs(judge: CostJudge, programs: Mapping[int, Program]) -> None:
     """Run the programs a few times, and print what each of their operations costs on both sides."""
-    costs = judge.repeat(programs)
+    costs, _ = judge.repeat(programs, LAST, LAST, detail=True)
     for number, program in programs.items():
         table = Table(box=box.SIMPLE_HEAD)
         table.add_column("operation", no_wrap=True)
@@ -125,15 +125,14 @@ def show_costs(judge: CostJudge, programs: Mapping[int, Program]) -> None:
             if origin != number:
                 continue
             a, b = growth.least(left), growth.least(right)
-            op = growth.operation(program, step)
             grown = growth.between(a, b, judge.watch)
-            names = [f"{name} +{more}" for name, more in growth.symbols(a, b)[:NAMED]]
+            row = growth.Regression(step, program, a, b, tuple(grown))
             sums = [total.text() for total in grown if total.name != growth.INSNS]
             table.add_row(
-                op.text() if op else f"{step[2:]} {growth.verb(op, step)}",
+                row.op.text() if row.op else f"{step[2:]} {row.verb}",
                 f"{a.kernel}",
                 f"{b.kernel}",
                 f"{b.kernel - a.kernel:+}",
-                Text("; ".join([*sums, ", ".join(names)]), "red" if grown else ""),
+                Text("; ".join([*sums, ", ".join(row.functions[:NAMED])]), "red" if grown else ""),
             )
         console().print(table)

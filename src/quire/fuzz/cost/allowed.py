@@ -12,11 +12,11 @@ They stand beside the other excuses of a series, in excuses.toml:
     per = "page"
     reason = "…"
 
-`operations` are verbs, with their word or without, and `read all` and `write all`. `symbols` are
-patterns of functions. The instructions that those functions take more are allowed up to the limit:
-`insns` per `page` that the operation names or per `operation`, or `percent` of side a's
-instructions. `further` allows so many more of a watched sum (watch.toml) in an operation. What
-exceeds the limit, and what grows elsewhere, still counts.
+`operations` are verbs, with their word or without, and `read all` and `write all`; with `after`,
+one of those must come before. `symbols` are patterns of functions. The instructions that those
+functions take more are allowed up to the limit: `insns` per `page` that the operation names or per
+`operation`, or `percent` of side a's instructions. `further` allows so many more of a watched sum
+(watch.toml) in an operation. What exceeds the limit, and what grows elsewhere, still counts.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ from quire.host.errors import UserError
 from quire.source.series import Series
 
 PER = ("page", "operation")
+_WORDS = (f"{name} {word}" for name, verb in VERBS.items() for word in verb.words)
+KINDS = {*AT_THE_END.values(), *VERBS, *_WORDS}
 # Letters of a pattern besides its wildcards.
 SHORTEST = 4
 
@@ -52,10 +54,12 @@ class Allowance:
     per: str = "operation"
     percent: int = 0
     further: Mapping[str, int] = field(default_factory=dict)
+    after: tuple[str, ...] = ()
 
-    def applies(self, verb: str) -> bool:
-        """Whether it is about operations of this verb, with its word."""
-        return verb in self.operations or verb.partition(" ")[0] in self.operations
+    def applies(self, regression: Regression) -> bool:
+        """Whether it is about this operation, after those before it."""
+        before = not self.after or any(_named(self.after, op.kind) for op in regression.before)
+        return before and _named(self.operations, regression.verb)
 
     def matches(self, symbol: str) -> bool:
         """Whether it is about this function."""
@@ -83,7 +87,7 @@ def judge(
     left: list[Growth] = list(regression.grown)
     used: set[str] = set()
     for entry in allowed:
-        if not entry.applies(regression.verb):
+        if not entry.applies(regression):
             continue
         insns = max(0, min(entry.limit(regression), entry.insns_of(regression)))
         remaining = [_less(grown, insns, entry.further.get(grown.name, 0)) for grown in left]
@@ -99,19 +103,23 @@ def _less(grown: Growth, insns: int, further: int) -> Growth | None:
     return rest if rest.beyond_margin else None
 
 
-def applying(series: Series | None) -> list[Allowance]:
-    """The entries for side b, whose tree has this series. UserError for a wrong one."""
+def applying(series: Series | None, a: Series | None) -> list[Allowance]:
+    """The entries for topics that side b has, whose series this is, and side a has not.
+
+    UserError for a wrong one.
+    """
     if not series or not series.file.with_name(excuses.FILE).is_file():
         return []
+    topics = {*series.topics} - {*(a.topics if a else ())}
     entries = read(series.file.with_name(excuses.FILE))
-    return [entry for entry in entries if entry.topic in series.topics]
+    return [entry for entry in entries if entry.topic in topics]
 
 
 def read(file: Path) -> list[Allowance]:
     """The [[allowed_cost]] entries of an excuses.toml. UserError names the entry that is wrong."""
     read = []
     for entry, where in excuses.entries(file, excuses.COST, Allowance.__dataclass_fields__):
-        lists = {name: tuple(entry.get(name, ())) for name in ("operations", "symbols")}
+        lists = {name: tuple(entry.get(name, ())) for name in ("operations", "after", "symbols")}
         read.append(Allowance(**(entry | lists)))
         _check(read[-1], where)
     return read
@@ -119,13 +127,13 @@ def read(file: Path) -> list[Allowance]:
 
 def _check(made: Allowance, where: str) -> None:
     """UserError unless the entry is narrow: operations, functions, and a limit."""
-    unknown = [name for name in made.operations if not _is_kind(name)]
+    unknown = {*made.operations, *made.after} - KINDS
     limits = [made.insns, made.percent, *made.further.values()]
     bad = any(not isinstance(limit, int) or limit < 0 for limit in limits) or not any(limits)
     broad = [pattern for pattern in made.symbols if len(pattern.strip("*?")) < SHORTEST]
     unseen = {*made.further} - {total.name for total in watch.read()[1]}
     for wrong, what in (
-        (unknown, f"no operation: {', '.join(unknown)}"),
+        (unknown, f"no operation: {', '.join(sorted(unknown))}"),
         (not made.operations, "no operation: none is named"),
         (made.per not in PER, f"per is {' or '.join(PER)}, not {made.per!r}"),
         (bad, "an entry has no limit: insns, percent or further"),
@@ -141,11 +149,8 @@ def _check(made: Allowance, where: str) -> None:
             raise _error(what, where)
 
 
-def _is_kind(name: str) -> bool:
-    verb, _, word = name.partition(" ")
-    if name in AT_THE_END.values():
-        return True
-    return verb in VERBS and (not word or word in VERBS[verb].words)
+def _named(kinds: Collection[str], kind: str) -> bool:
+    return kind in kinds or kind.partition(" ")[0] in kinds
 
 
 def require(allowed: Sequence[Allowance], functions: Collection[str]) -> None:

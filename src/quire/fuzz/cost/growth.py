@@ -114,13 +114,6 @@ def functions(cost: Stop) -> dict[str, int]:
     return insns
 
 
-def symbols(a: Stop, b: Stop) -> list[tuple[str, int]]:
-    """Functions that took more instructions on side b, and how many more, the most first."""
-    before = functions(a)
-    more = ((name, insns - before.get(name, 0)) for name, insns in functions(b).items())
-    return sorted((row for row in more if row[1] > 0), key=lambda row: -row[1])
-
-
 def alike(a: Record, b: Record) -> Iterator[str]:
     """The steps before, in and after which both sides are in the same state, with equal outcomes.
 
@@ -143,17 +136,6 @@ def _is_step(line: str) -> bool:
     return line.partition(" ")[0] in STEPS
 
 
-def operation(program: Program, step: str) -> Op | None:
-    """The operation of a step; None for the reads and the writes at the end."""
-    kind, _, number = step.partition(" ")
-    return program[int(number)] if kind == "o" else None
-
-
-def verb(op: Op | None, step: str) -> str:
-    """The verb of a step, with its word: `advise pageout`, `move keep`, `write all`."""
-    return f"{op.verb} {op.word}".strip() if op else AT_THE_END[step[0]]
-
-
 @dataclass(frozen=True)
 class Regression:
     """An operation, what it costs on both sides, and what grew beyond the margins.
@@ -162,15 +144,25 @@ class Regression:
     """
 
     step: str
-    op: Op | None
+    program: Program
     a: Stop
     b: Stop
     grown: tuple[Growth, ...]
 
     @property
+    def op(self) -> Op | None:
+        """The operation; None for the reads and the writes at the end."""
+        return self.program[int(self.step[2:])] if self.step[0] == "o" else None
+
+    @property
     def verb(self) -> str:
-        """The operation's verb, with its word."""
-        return verb(self.op, self.step)
+        """The verb, with its word: `advise pageout`, `move keep`, `write all`."""
+        return self.op.kind if self.op else AT_THE_END[self.step[0]]
+
+    @property
+    def before(self) -> Program:
+        """The operations before it."""
+        return self.program[: int(self.step[2:])] if self.op else self.program
 
     @property
     def pages(self) -> int:
@@ -196,8 +188,10 @@ class Regression:
 
     @property
     def symbols(self) -> list[tuple[str, int]]:
-        """Functions that grew, the most first."""
-        return symbols(self.a, self.b)
+        """Functions that took more instructions on side b, and how many more, the most first."""
+        before = functions(self.a)
+        more = ((name, insns - before.get(name, 0)) for name, insns in functions(self.b).items())
+        return sorted((row for row in more if row[1] > 0), key=lambda row: -row[1])
 
     @property
     def functions(self) -> list[str]:

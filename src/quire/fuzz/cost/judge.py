@@ -86,7 +86,7 @@ class CostJudge(Judge[Regression]):
             if not suspects:
                 return
             chosen = {number: programs[number] for number, _ in suspects}
-            again, _ = self._repeat(chosen, times, stage, detail=stage == len(CONFIRM) - 1)
+            again, _ = self.repeat(chosen, times, stage, detail=stage == len(CONFIRM) - 1)
             # An operation that was not alike in each run says nothing.
             keys = ((number, fault.step) for number, fault in suspects)
             costs = {
@@ -111,9 +111,8 @@ class CostJudge(Judge[Regression]):
         for times in (LAST,) if last else SHRINK:
             if programs:
                 # Only what is allowed, and the report, need symbols; they take most of the time.
-                costs, runs = self._repeat(
-                    programs, times, times, detail=last or bool(self.allowed)
-                )
+                detail = last or bool(self.allowed)
+                costs, runs = self.repeat(programs, times, times, detail=detail)
                 costs = {key: both for key, both in costs.items() if len(both[0]) == times}
                 showing = {}
                 for number, grown in self._grown(programs, costs):
@@ -123,25 +122,24 @@ class CostJudge(Judge[Regression]):
                 programs = {number: programs[number] for number in showing}
         return showing, runs
 
-    def repeat(self, programs: Mapping[int, Program]) -> Costs:
-        """The costs of several runs of each program, in one boot, in another order each time."""
-        return self._repeat(programs, LAST, LAST, detail=True)[0]
-
     def _grown(self, programs: Mapping[int, Program], costs: Costs) -> Faults[Regression]:
         """The operations whose least cost grew, and their median."""
         suspects = []
         for (number, step), (left, right) in costs.items():
             grown = growth.compare(left, right, self.watch)
             if grown:
-                op = growth.operation(programs[number], step)
-                a, b = growth.least(left), growth.least(right)
-                suspects.append((number, Regression(step, op, a, b, tuple(grown))))
+                least = growth.least(left), growth.least(right)
+                fault = Regression(step, programs[number], *least, tuple(grown))
+                suspects.append((number, fault))
         return suspects
 
-    def _repeat(
+    def repeat(
         self, programs: Mapping[int, Program], times: int, seed: int, *, detail: bool
     ) -> tuple[Costs, Runs]:
-        """What the operations cost, in runs that were alike, and the records of the first."""
+        """What the operations cost, in runs that were alike, and the records of the first.
+
+        The runs are in one boot, each in another order.
+        """
         mixed: list[Program] = []
         origin: dict[int, int] = {}
         for run in range(times):
@@ -153,11 +151,9 @@ class CostJudge(Judge[Regression]):
                     mixed.append(shuffled.choice(self.fillers))
                 origin[len(mixed)] = number
                 mixed.append(programs[number])
-        try:
-            self._count_by_symbol(yes=detail)
-            runs = self.targets.run(dict(enumerate(mixed)))
-        finally:
-            self._count_by_symbol(yes=False)
+        self._count_by_symbol(yes=detail)
+        runs = self.targets.run(dict(enumerate(mixed)))
+        self._count_by_symbol(yes=False)
         first = {number: at for at, number in reversed(origin.items())}
         firsts = ({n: run[at] for n, at in first.items() if at in run} for run in runs)
         return gather(origin, runs), tuple(firsts)

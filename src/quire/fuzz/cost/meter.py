@@ -17,8 +17,6 @@ from quire.fuzz.runner import Probe, Targets
 from quire.host.errors import GuestLost
 from quire.session import Session
 
-# The executor's word.
-WORD = "cost"
 _STOP = re.compile(r"^c (\d+)$", re.M)
 _HANG = re.compile(r"^x hang ", re.M)
 # The random offset of each system call's stack: every some hundred calls it takes 2,800
@@ -38,7 +36,7 @@ def prepare(session: Session, targets: Targets) -> Watch:
     watched = watch.on_kernels(targets.all[0].kernel, targets.tried.kernel)
     for target in targets.all:
         counting = Counting(plugin, stream=True, watch=watched.symbols)
-        target.probe = Probe(counting, WORD, take, PARAMETERS)
+        target.probe = Probe(counting, "cost", take, PARAMETERS)
     return watched
 
 

@@ -134,6 +134,11 @@ class Op:
     number: int = 0
     word: str = ""
 
+    @property
+    def kind(self) -> str:
+        """The verb, with its word: `advise pageout`, `move keep`."""
+        return f"{self.verb} {self.word}".strip()
+
     def text(self) -> str:
         """The line of a program."""
         words = [] if self.actor is None else [str(self.actor)]
