@@ -57,20 +57,34 @@ STATES = "o 0 ok\nm 0 A 0 1*-\no 1 ok\nm 0 A 0 1*px:t1@A0\no 2 ok\no 3 ok\nr 0 o
     [
         (STATES, ["o 0", "o 1", "o 2", "o 3", "r 0"]),
         # A state after an operation differs: neither it nor those behind it count.
-        (STATES.replace("px", "pxL"), ["o 0"]),
+        (STATES.replace("px", "pxw"), ["o 0"]),
+        # Only a mark differs: it is the last that counts.
+        (STATES.replace("px", "pxL"), ["o 0", "o 1"]),
+        (STATES.replace("px", "pxdL"), ["o 0", "o 1"]),
         # Another outcome.
         (STATES.replace("o 2 ok", "o 2 EINVAL"), ["o 0", "o 1"]),
         # A further line of state, in the middle and at the end.
         (STATES.replace("o 3", "m 0 A 0 1*-\no 3"), ["o 0", "o 1"]),
         (f"{STATES}\nm 0 A 0 1*-", ["o 0", "o 1", "o 2", "o 3"]),
+        (f"{STATES}\nm 1 A 0 1*-", ["o 0", "o 1", "o 2", "o 3"]),
+        # One ended early: it lacks a state, or does not.
         ("o 0 ok\nm 0 A 0 1*-\no 1 ok", ["o 0"]),
-        # The one that ended early lacks a state, or does not.
         ("o 0 ok\nm 0 A 0 1*-\no 1 ok\nm 0 A 0 1*px:t1@A0", ["o 0", "o 1"]),
     ],
 )
 def test_only_steps_of_equal_states_are_compared(other: str, steps: list[str]) -> None:
     assert list(growth.alike(costly(STATES), costly(other))) == steps
     assert list(growth.alike(costly(other), costly(STATES))) == steps
+
+
+def test_marks_are_of_pages_and_mappings() -> None:
+    mapping = "v 0 A 0+2:rw-p:0,Size=8{},rd,wr{}"
+    text = f"o 0 ok\n{mapping}\nm 0 A 0 {{}}\no 1 ok"
+    a = costly(text.format("", "", "1*px:t1@A0 1*pxL:t1@A1"))
+    # Runs of pages are no states.
+    assert list(growth.alike(a, costly(text.format("", ",sd", "2*pxL:t1@A0")))) == ["o 0"]
+    assert not list(growth.alike(a, costly(text.format("", ",sd", "3*pxL:t1@A0"))))
+    assert not list(growth.alike(a, costly(text.format(",Rss=8", ",sd", "2*pxL:t1@A0"))))
 
 
 def test_a_step_that_one_side_did_not_count_is_left_out() -> None:

@@ -8,14 +8,14 @@ invalidation or slow path costs what hundreds of instructions do, so there it is
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from quire.boot.stops import Stop
 from quire.fuzz.cost.watch import Watch, function
 from quire.fuzz.judge import AT_THE_END
 from quire.fuzz.language.program import Op, Program
-from quire.fuzz.language.record import STEPS, Record, step_name
+from quire.fuzz.language.record import Record, Step, numbered_pages, steps
 
 # Side b may take so many percent more, of the kernel's instructions and of each watched sum, and so
 # many more instructions. A finding exceeds both.
@@ -117,23 +117,27 @@ def functions(cost: Stop) -> dict[str, int]:
 def alike(a: Record, b: Record) -> Iterator[str]:
     """The steps before, in and after which both sides are in the same state, with equal outcomes.
 
-    A step is left out if either side did not count it.
+    The last may be one after which only marks differ: a fix may set them, a cheaper way may keep
+    them. A step is left out if either side did not count it.
     """
-    left, right = a.plain, b.plain
-    pairs = enumerate(zip(left, right, strict=False))
-    shorter = min(len(left), len(right))
-    common = next((n for n, lines in pairs if lines[0] != lines[1]), shorter)
-    at = [n for n, line in enumerate(left) if _is_step(line)]
-    for start, end in zip(at, [*at[1:], len(left)], strict=True):
-        name = step_name(left[start])
-        # The other side has no further states of this step.
-        whole = end <= common and (end == len(right) or _is_step(right[end]))
-        if whole and name in a.costs and name in b.costs:
-            yield name
+    for left, right in zip(steps(a), steps(b), strict=False):
+        if left != right and _unmarked(left) != _unmarked(right):
+            return
+        if left.name in a.costs and left.name in b.costs:
+            yield left.name
+        if left != right:
+            return
 
 
-def _is_step(line: str) -> bool:
-    return line.partition(" ")[0] in STEPS
+def _unmarked(step: Step) -> tuple[str, str, Mapping[str, object]]:
+    """A step without the marks: pages of large folios; soft-dirty pages and mappings."""
+    states = {
+        key: [(at, page.without("Ld")) for at, page in numbered_pages(state).items()]
+        if key.startswith("m ")
+        else state.replace(",sd", "")
+        for key, state in step.states.items()
+    }
+    return step.name, step.outcome, states
 
 
 @dataclass(frozen=True)
