@@ -78,11 +78,6 @@ def apply_patch(tree: Path, patch: Patch) -> None:
         )
 
 
-def fits(tree: Path, patch: Patch, *, reverse: bool = False) -> bool:
-    """Whether the patch applies (or reverts) cleanly."""
-    return _git_apply(tree, patch, "--check", *(["--reverse"] if reverse else [])) is None
-
-
 def write(tree: Path, contents: Contents) -> None:
     """Write all files or none: first to temporary files, then rename them with signals deferred."""
     beside: list[tuple[Path, Path | None]] = []
