@@ -140,6 +140,14 @@ def test_an_edited_source_is_another_base(quire: Quire, tree: Path) -> None:
     assert len({record["hash"] for record in records}) == 2
 
 
+def test_a_base_of_ours_is_not_copied(quire: Quire, tree: Path) -> None:
+    words = ("ARCH=arm64", "--stock")
+    assert quire("build", "--source", str(tree), *words).returncode == 0
+    (base,) = quire.build.glob("base/*/linux")
+    assert quire("build", "--source", str(base), *words).returncode == 0
+    assert list(quire.build.glob("base/*/linux")) == [base]
+
+
 def test_links_are_copied_as_links(quire: Quire, tree: Path) -> None:
     (tree / "arch/link").symlink_to("arm64")
     (tree / "mm/link.c").symlink_to("mremap.c")

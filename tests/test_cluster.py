@@ -17,16 +17,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from conftest import HANGS, ROOT, Quire, gone, line_patch, snapshot
+from conftest import HANGS, ROOT, SOURCE, Quire, gone, line_patch
 from test_architectures import TABLE
 
-from quire.boot import machine
 from quire.boot.launch import Ended
-from quire.cluster import job, version
-from quire.cluster.blobs import Blobs
-from quire.cluster.job import Input, Outcome
-from quire.cluster.security import Security
-from quire.host import parallel
+from quire.cluster import job, policy
+from quire.cluster.job import File, Job, Outcome
+from quire.host import errors, parallel
 from quire.host.cache import sha256
 from quire.host.errors import UserError
 
@@ -105,7 +102,7 @@ def test_nothing_of_the_engine_is_imported_without_a_cluster() -> None:
         ("tcp://example.org:8786", False, "on this host alone"),
         ("tls://127.0.0.1:8786", False, "needs --tls DIR"),
         ("tcp://127.0.0.1:8786", True, "needs no --tls"),
-        ("tls://10.0.0.1:8786", True, "certificates are missing"),
+        ("tls://10.0.0.1:8786", True, "a certificate is missing"),
         ("127.0.0.1:8786", False, "no address"),
         ("tcp://127.0.0.1", False, "no address"),
         ("http://127.0.0.1:80", False, "no address"),
@@ -113,59 +110,73 @@ def test_nothing_of_the_engine_is_imported_without_a_cluster() -> None:
 )
 def test_addresses_that_are_refused(tmp_path: Path, address: str, tls: bool, text: str) -> None:
     with pytest.raises(UserError) as error:
-        Security(tmp_path if tls else None).require_address(address)
+        policy.require(address, tmp_path if tls else None)
     assert text in error.value.text()
     assert error.value.remedy
 
 
 def test_loopback_needs_no_certificate() -> None:
     for address in ("tcp://127.0.0.1:1", "tcp://localhost:1", "tcp://[::1]:1"):
-        Security().require_address(address)
+        policy.require(address, None)
 
 
-def test_blobs_are_whole_and_themselves(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"kernel")
-    sha, asked = sha256(tmp_path / "file"), []
-
-    def fetch(wanted: str) -> bytes:
-        asked.append(wanted)
-        return b"kernel"
-
-    blobs = Blobs(tmp_path / "blobs")
-    assert blobs.fetched(sha, fetch).read_bytes() == b"kernel"
-    assert blobs.fetched(sha, fetch).read_bytes() == b"kernel"
-    assert asked == [sha]
-    with pytest.raises(UserError, match="has changed"):
-        blobs.put(sha, b"kernal")
-    assert [path.name for path in (tmp_path / "blobs").iterdir()] == [sha]
+def carried_out(what: Job, contents: dict[str, bytes], directory: Path) -> Outcome:
+    (directory / "job").mkdir()
+    env = {"BUILD": str(directory / "build"), "JOBS": "3"}
+    return job.carry_out(what, contents, directory / "job", env, lambda: None)
 
 
 def test_a_file_travels_by_what_it_begins_with(tmp_path: Path) -> None:
-    known, whole, small = tmp_path / "known", tmp_path / "whole", tmp_path / "small"
-    known.write_bytes(os.urandom(job.SMALL))
-    whole.write_bytes(known.read_bytes() + b"programs")
-    small.write_bytes(b"names")
-    sent = []
+    known, whole, other = tmp_path / "known", tmp_path / "whole", tmp_path / "other"
+    known.write_bytes(b"guest")
+    whole.write_bytes(b"guestprograms")
+    other.write_bytes(b"image")
+    contents: dict[str, Path] = {}
+    files = (job.sent("in/1", whole, contents, known), job.sent("in/2", other, contents, known))
+    assert contents == {sha256(known): known, sha256(other): other}
+    assert files[0] == File("in/1", sha256(known), zlib.compress(b"programs"))
+    what = Job("job", ("cat", "in/1", "in/2"), (job.OUTPUTS[-1],), files=files)
+    data = {sha: path.read_bytes() for sha, path in contents.items()}
+    outcome = carried_out(what, data, tmp_path)
+    assert outcome.text(job.OUTPUTS[-1], tmp_path).endswith("guestprogramsimage")
 
-    def put(sha: str, path: Path) -> None:
-        sent.append((sha, path))
 
-    assert job._input(small, known, put) == Input(tail=zlib.compress(b"names"))
-    assert job._input(whole, known, put) == Input(sha256(known), zlib.compress(b"programs"))
-    other = tmp_path / "other"
-    other.write_bytes(os.urandom(2 * job.SMALL))
-    assert job._input(other, known, put) == Input(sha256(other))
-    assert sent == [(sha256(known), known), (sha256(other), other)]
+def test_a_file_that_has_changed_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "image").write_bytes(b"image")
+    contents: dict[str, Path] = {}
+    what = Job("job", ("true",), (), files=(job.sent("image", tmp_path / "image", contents),))
+    with pytest.raises(UserError, match="checksum mismatch in transfer"):
+        carried_out(what, dict.fromkeys(contents, b"imagf"), tmp_path)
+
+
+def test_another_tool_is_refused(tmp_path: Path) -> None:
+    what = Job("job", ("true",), (), ((("echo", "QEMU 8"), "QEMU 7"),))
+    with pytest.raises(UserError, match="another echo") as error:
+        carried_out(what, {}, tmp_path)
+    assert "QEMU 8; the client has QEMU 7" in error.value.where
 
 
 def test_outputs_come_back_as_they_were(tmp_path: Path) -> None:
-    there, here = tmp_path / "there", tmp_path / "here"
-    there.mkdir()
-    here.mkdir()
-    (there / machine.RESULTS).write_bytes(b"quire 1\nexit 0\n\xff")
-    (here / machine.COUNTS).write_text("of another boot")
-    job.unpack(Outcome("w", Ended(), "", job.pack(there)), here)
-    assert snapshot(here) == snapshot(there)
+    """Also the logs of the build directory that they name, and how the command ended."""
+    script = "mkdir -p $BUILD/log; printf '\\377 %s' $JOBS >$BUILD/log/x; "
+    script += f"echo whole log: $BUILD/log/x >{job.OUTPUTS[0]}; exit 3"
+    outcome = carried_out(Job("job", ("sh", "-c", script), job.OUTPUTS), {}, tmp_path)
+    assert outcome.ended == Ended(3)
+    outcome.write(tmp_path / "here", outcome.files)
+    assert (tmp_path / "here/log/x").read_bytes() == b"\xff 3"
+    assert outcome.text(job.OUTPUTS[0], Path("/mine")) == "whole log: /mine/log/x\n"
+    assert not (tmp_path / "here" / job.OUTPUTS[1]).exists()
+
+
+@pytest.mark.parametrize("where", ["", "one\ntwo: x"])
+@pytest.mark.parametrize("remedy", ["", "do it"])
+def test_an_error_is_read_back(where: str, remedy: str) -> None:
+    for kind in (errors.UserError, errors.BuildFailed, errors.GuestLost):
+        error = kind("what", where, remedy)
+        found = errors.read(kind.exit_code, f"[ 0:00] base\n{error.text()}\n")
+        assert type(found) is kind
+        assert found.text() == error.text()
+    assert "Traceback" in errors.read(1, "Traceback: x").text()
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 8])
@@ -187,7 +198,7 @@ def test_work_ahead_is_in_order_and_stops(at_once: int) -> None:
 
 
 def test_the_version_is_that_of_the_sources() -> None:
-    assert re.fullmatch(r"\d+\.\d+-[0-9a-f]{12}", version.ours())
+    assert re.fullmatch(r"\d+\.\d+-[0-9a-f]{12}", policy.version())
 
 
 @pytest.mark.slow
@@ -237,7 +248,7 @@ def test_a_local_cluster_gives_the_same(quire: Quire, tree: Path, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_checks_that_compile_give_the_same(quire: Quire, tree: Path) -> None:
+def test_checks_that_compile_give_the_same(quire: Quire, tree: Path, tmp_path: Path) -> None:
     """Each in its portions, with the logs of what failed in the same place."""
     directory = quire.project / "configs/architectures"
     directory.mkdir()
@@ -245,15 +256,22 @@ def test_checks_that_compile_give_the_same(quire: Quire, tree: Path) -> None:
     (directory / "all.config").write_text("CONFIG_FAKE=y\n")
     for prefix in ("riscv64-linux-gnu-", "arm-linux-gnueabihf-"):
         (quire.bin / f"{prefix}gcc").symlink_to(quire.bin / "gcc")
+    mailbox, other = tmp_path / "given.mbox", tmp_path / "other"
+    mailbox.write_text(line_patch("mm: give", 20, "run 20"))
+    shutil.copytree(tree, other)
+    (other / "mm/mremap.c").write_text(SOURCE.replace("line 20\n", "run 20\n"))
+    ours = ("--source", str(tree))
     for words, env, status in (
-        (("--architectures",), {"FAKE_WARN": "riscv:run 8"}, 1),
-        ((), {"FAKE_WARN": "arm64:run 20"}, 1),
+        ((*ours, "--architectures"), {"FAKE_WARN": "riscv:run 8"}, 1),
+        (ours, {"FAKE_WARN": "arm64:run 20"}, 1),
+        ((*ours, "--series", str(mailbox)), {"FAKE_WARN": "arm64:run 20"}, 1),
+        (("--a", str(tree), "--b", str(other), "ARCH=arm64"), {"FAKE_WARN": "arm64:run 20"}, 1),
         # Of two architectures that fail, either may be the first to be told of.
-        (("ARCH=arm64",), {"FAKE_MAKE": "fail"}, 3),
+        ((*ours, "ARCH=arm64"), {"FAKE_MAKE": "fail"}, 3),
     ):
         # Nothing is known of an earlier run: what was clean is not compiled again.
         shutil.rmtree(quire.build, ignore_errors=True)
-        command = ("check", "--source", str(tree), "-q", "--json", *words)
+        command = ("check", "-q", "--json", *words)
         here = quire(*command, **env)
         assert here.returncode == status, here.stderr
         logs = {path.name: path.read_text() for path in quire.build.glob("log/*.log")}
@@ -368,6 +386,27 @@ def test_ctrl_c_ends_its_own_boots_and_no_others(
     assert all(child.poll() is None for child in processes.children.values())
 
 
+@pytest.mark.slow
+def test_ctrl_c_ends_workers_of_our_own(quire: Quire, tree: Path, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    words = ("test", "--source", str(tree), "ARCH=arm64", "--cluster", "local", "-j2")
+    run = subprocess.Popen(
+        quire.command(*words),
+        env=quire.env(FAKE_GATE=str(gate)),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    )
+    wait_for_boots(gate, 1, run)
+    (boot,) = boots(gate)
+    run.send_signal(signal.SIGINT)
+    _, errors = run.communicate(timeout=PATIENCE)
+    assert run.returncode == 130
+    assert "Traceback" not in errors
+    assert gone(boot)
+
+
 def listening(pids: Sequence[int]) -> set[str]:
     """The local addresses of the processes' listening sockets, as /proc has them."""
     links = [link for pid in pids for link in Path(f"/proc/{pid}/fd").iterdir()]
@@ -402,7 +441,7 @@ def test_another_version_is_refused(tree: Path, processes: Processes, tmp_path: 
         timeout=PATIENCE,
     )
     assert run.returncode == 2
-    assert "the scheduler is of another version" in run.stderr
+    assert "of different versions of quire" in run.stderr
 
 
 @pytest.mark.slow

@@ -1,117 +1,156 @@
 # SPDX-License-Identifier: GPL-2.0
 """The checks that compile, in portions for the workers of a cluster.
 
-A portion is a configuration of --architectures, or else all steps of one architecture. A worker
-keeps sources and objects below its own build directory, and carries out one portion at a time.
+A portion is a command: `quire check` of one configuration of --architectures, or of the steps of
+one architecture. It runs alone on a worker, in the worker's build directory. What it reads goes
+there first: the bases, and this checkout's lines, configurations and patches.
 """
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from quire.build import kernel
-from quire.build.kernel import Request
-from quire.check import series_check
 from quire.check.architectures import check as compiling
 from quire.check.architectures.check import Compilation
 from quire.check.architectures.configuration import Configuration
 from quire.check.series_check import Check
-from quire.cluster.option import Workers
-from quire.cluster.order import Call
-from quire.host import parallel
-from quire.host.cache import Cache
-from quire.host.errors import UserError
-from quire.host.progress import Progress
+from quire.cluster import job
+from quire.cluster.job import ALONE, Contents, File, Job
+from quire.host import errors, parallel, process
+from quire.host.cache import Cache, digest
+from quire.host.errors import Difference
 from quire.session import Session
-from quire.source import tree as trees
-from quire.source.base import Base
-from quire.source.series import Series
 from quire.source.side import Sides
-from quire.source.tree import Tree
+from quire.source.tree import OBJDIR_PREFIX, SOURCES
+
+if TYPE_CHECKING:
+    from quire.cluster.client import Cluster
+
+OUT, ERR = "stdout", "stderr"
+# What a portion reads of the checkout.
+FOLDERS = ("configs", "lines", "patches")
+# Entries of the build directory are unpacked once: no other portion runs on this worker.
+SCRIPT = """\
+exec >stdout 2>stderr
+new=$BUILD/unpacking
+for archive in */*.tar.gz; do
+    [ -d "$BUILD/${archive%.tar.gz}" ] && continue
+    rm -rf "$new" && mkdir -p "$new" "$BUILD/${archive%/*}" && tar -C "$new" -xzf "$archive" &&
+        mv "$new" "$BUILD/${archive%.tar.gz}" || exit
+done
+cd "$BUILD" && QUIRE_ROOT=$PWD/$0 exec "$PYTHON" -m quire check --json -q "$@" -j"$JOBS" O="$BUILD"
+"""
 
 
 def configurations(
-    session: Session,
-    base: Base,
-    series: Series,
-    chosen: Sequence[Configuration],
-    workers: Workers,
+    session: Session, sides: Sides, chosen: Sequence[Configuration], cluster: Cluster
 ) -> list[Compilation]:
     """compiling.check(), each configuration on some worker."""
-    calls = [
-        Call(
-            one.name,
-            _configuration,
-            (base, series, one, one.compiler.version()),
-            (base.path.parent,),
-        )
-        for one in compiling.compiled_here(chosen)
-    ]
-    found = _each(session, "compiling", calls, workers)
-    cells = {(one.configuration, one.topic): one for some in found for one in some}
-    return compiling.table(chosen, compiling.selections(series), cells)
+    able = compiling.compiled_here(chosen)
+    words = [("--architectures", one.name) for one in able]
+    compilers = [f"{one.compiler.cross_compile}gcc" for one in able]
+    found = _each(session, sides, "compiling", words, compilers, cluster)
+    cells = [Compilation(**row) for rows in found for row in rows]
+    known = {(one.configuration, one.topic): one for one in cells}
+    return compiling.table(chosen, compiling.selections(sides.series), known)
 
 
-def _configuration(
-    cache: Cache, jobs: int, base: Base, series: Series, one: Configuration, version: str
-) -> list[Compilation]:
-    if not one.compiler.need.present():
-        raise UserError(
-            "a worker lacks a compiler", one.compiler.package, "install it on all of them"
-        )
-    _require_version(one.compiler.version(), version)
-    with cache.lock("check", "portion"):
-        return compiling.check(cache, base, series, [one], jobs, Progress(quiet=True))
-
-
-def steps(session: Session, sides: Sides, workers: Workers) -> Iterator[Check]:
+def steps(session: Session, sides: Sides, cluster: Cluster) -> Iterator[Check]:
     """Every step builds, and the whole kernels: each architecture on some worker."""
-    entries = tuple(dict.fromkeys(side.tree.base.path.parent for side in sides.both))
-    stocks = [session.request(arch, sides.a.tree) for arch in session.architectures]
-    calls = []
-    for stock in stocks:
-        patched = session.request(stock.arch, sides.b.tree)
-        calls.append(Call(stock.arch.name, _steps, (stock, patched, sides.series), entries))
-    found = _each(session, "building each step", calls, workers)
+    requests = [session.request(arch, sides.a.tree) for arch in session.architectures]
+    words = [("--builds", f"ARCH={one.arch.name}") for one in requests]
+    compilers = [f"{one.toolchain.cross_compile}gcc" for one in requests]
     # As without a cluster: patch by patch, then the whole kernels.
-    for checks in zip(*found, strict=True):
-        yield from checks
-
-
-def _steps(
-    cache: Cache, jobs: int, stock: Request, patched: Request, series: Series
-) -> list[Check]:
-    here = kernel.toolchain(stock.arch, stock.toolchain.cross_compile)
-    _require_version(here.version, stock.toolchain.version)
-    with cache.lock("check", "portion"):
-        kernel.build(cache, replace(stock, jobs=jobs))
-        found = list(series_check.builds(cache, [replace(stock, jobs=jobs)], series))
-        kernel.build(cache, replace(patched, tree=_made(cache, patched.tree), jobs=jobs))
-    return [*found, series_check.whole(stock.arch)]
-
-
-def _made(cache: Cache, tree: Tree) -> Tree:
-    """The same tree in the worker's build directory."""
-    return trees.patched(cache, tree.base, tree.series, tree.label) if tree.series else tree
-
-
-def _require_version(here: str, there: str) -> None:
-    if here != there:
-        raise UserError(
-            "a worker has another compiler", f"{here}; the client has {there}", "install the same"
-        )
+    found = _each(session, sides, "building each step", words, compilers, cluster)
+    for rows in zip(*found, strict=True):
+        yield from (Check(**row) for row in rows)
 
 
 def _each(
-    session: Session, stage: str, calls: Sequence[Call], workers: Workers
-) -> list[Sequence[Any]]:
-    """What the calls return, in their order."""
-    with session.progress.stage(stage, len(calls)):
+    session: Session,
+    sides: Sides,
+    stage: str,
+    words: Sequence[tuple[str, ...]],
+    compilers: Sequence[str],
+    cluster: Cluster,
+) -> list[list[dict[str, Any]]]:
+    """The rows that `quire check` with each of these words prints on some worker."""
+    root, contents = session.cache.root, dict[str, Path]()
+    project = _project(session, sides)
+    entries = [*dict.fromkeys(side.origin.path.parent for side in sides.both), project]
+    files = tuple(_packed(session.cache, entry, contents) for entry in entries)
+    given = _words(session, sides, project)
+    work = []
+    for own, compiler in zip(words, compilers, strict=True):
+        argv = ("sh", "-c", SCRIPT, str(project.relative_to(root)), *own, *given)
+        same = (job.same(compiler, "--version"), job.same("uname", "-m"))
+        work.append(Job(own[-1], argv, (OUT, ERR), same, files))
+
+    def rows(one: Job) -> list[dict[str, Any]]:
+        outcome = cluster.outcome(one, contents, ALONE)
+        outcome.write(root, outcome.files.keys() - {OUT, ERR})
+        if outcome.ended.status not in (0, Difference.exit_code):
+            raise errors.read(outcome.ended.status, outcome.text(ERR, root))
+        found: list[dict[str, Any]] = json.loads(outcome.text(OUT, root))
+        return found
+
+    with session.progress.stage(stage, len(work)):
         return parallel.each(
-            calls,
-            lambda call: workers.call(call, session.cache),
-            lambda done, call, _: session.progress.at(done, call.name),
+            work,
+            rows,
+            lambda done, one, _: session.progress.at(done, one.name),
             session.place.machines,
         )
+
+
+def _words(session: Session, sides: Sides, project: Path) -> list[str]:
+    """The options for these sides and this configuration, with paths of a worker."""
+    ask, root = session.ask, session.cache.root
+    a, b = (str(side.origin.path.relative_to(root)) for side in sides.both)
+    words = ["--a", a, "--b", b] if ask.b else ["--source", a]
+    words += ["--line", ask.line] if ask.line else []
+    words += [word for topic in ask.only for word in ("--only", topic)]
+    for option, path in (("--series", ask.series), *(("--config", one) for one in session.configs)):
+        if path:
+            words += [option, str(project.relative_to(root) / _name(session, path))]
+    return [*words, f"CROSS_COMPILE={session.cross_compile}"] if session.cross_compile else words
+
+
+def _name(session: Session, path: Path) -> Path:
+    """Where a file of the user's is in the project that travels."""
+    path, root = path.resolve(), session.project.root.resolve()
+    inside = any(path.is_relative_to(root / folder) for folder in FOLDERS)
+    return path.relative_to(root) if inside else Path("given", *path.parts[1:])
+
+
+def _project(session: Session, sides: Sides) -> Path:
+    """An entry of the build directory: what a portion reads of the checkout, and what is given."""
+    found = [path for folder in FOLDERS for path in (session.project.root / folder).rglob("*")]
+    found += [*session.configs, *([session.ask.series] if session.ask.series else [])]
+    found += [sides.series.file, *(patch.path for patch in sides.series.patches)]
+    paths = {str(_name(session, path)): path for path in found if path.is_file()}
+    key = digest(sorted(paths), *(paths[name] for name in sorted(paths)))
+
+    def build(new: Path) -> None:
+        for name, path in paths.items():
+            (new / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, new / name)
+
+    return session.cache.make("project", key, build)
+
+
+def _packed(cache: Cache, entry: Path, contents: Contents) -> File:
+    """An entry of the build directory as one file, without compiled objects."""
+    kind, name = entry.parent.name, "tar.gz"
+
+    def build(new: Path) -> None:
+        argv = ["tar", "-C", str(entry), f"--exclude=./{SOURCES}/{OBJDIR_PREFIX}*"]
+        argv += ["--use-compress-program=gzip -1", "-cf", str(new / name), "."]
+        process.check(process.Command(argv))
+
+    archive = cache.make("archive", f"{kind}-{entry.name}", build) / name
+    return job.sent(f"{kind}/{entry.name}.tar.gz", archive, contents)

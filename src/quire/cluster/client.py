@@ -1,101 +1,67 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A place on a cluster: each boot is a job, and what it leaves is as if it had run here."""
+"""Each boot is a job on some worker, and what it leaves is as if it had run here."""
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import CancelledError
 from pathlib import Path
-from typing import Any
 
-from distributed import Client, Future, KilledWorker
+from distributed import Future, KilledWorker
 
 from quire.boot.launch import Ended, Silent
 from quire.boot.machine import Machine
-from quire.cluster import engine, job, order, version, worker
-from quire.cluster.job import Outcome
-from quire.cluster.order import Call, Reply
-from quire.cluster.security import Security
-from quire.host import process
-from quire.host.cache import Cache
+from quire.cluster import job, policy, worker
+from quire.cluster.job import Contents, Job, Outcome
+from quire.cluster.policy import GONE, LOCAL, PATIENCE
 from quire.host.errors import GuestLost, UserError
-
-# Seconds to connect, and for a first worker to be there.
-PATIENCE = 120.0
 
 
 class Cluster:
-    """A connection to a scheduler. UserError if there is none, or of another version, or alone."""
+    """A place on a cluster: of an address, or LOCAL for workers of our own, below `directory`."""
 
-    def __init__(self, address: str, security: Security, workers: int = 1) -> None:
-        engine.configure()
-        worker.require_listening(address)
-        try:
-            self._client = Client(
-                address,
-                timeout=PATIENCE,
-                security=engine.certificates(security),
-                set_as_default=False,
-            )
-        except (OSError, TimeoutError, ValueError) as error:
-            raise worker.unreachable(address, error) from error
-        self._address = address
-        self._lock = threading.Lock()
-        self._sent: set[str] = set()
-        self._running: set[Future[Any]] = set()
-        self._closing = False
+    def __init__(self, name: str, tls: Path | None, directory: Path, workers: int) -> None:
+        self._name, self._lock, self._closing = name, threading.Lock(), False
+        self._files: dict[str, Future[bytes]] = {}
+        self._running: set[Future[Outcome]] = set()
         # What came back, by worker.
         self.done: Counter[str] = Counter()
-        try:
-            self._require(workers)
-        except BaseException:
-            self.close()
-            raise
+        self._local = worker.local(directory, workers) if name == LOCAL else None
+        self._client = policy.connect(self._local or name, name, tls)
 
-    def _require(self, workers: int) -> None:
+    def require_workers(self) -> None:
+        """UserError if there are none."""
         try:
-            theirs = self._ask(engine.VERSION)
-        except (OSError, TimeoutError, AttributeError, ValueError) as error:
-            raise worker.unreachable(self._address, error) from error
-        if theirs != version.ours():
-            raise UserError(
-                "the scheduler is of another version of quire",
-                f"here {version.ours()}, at {self._address} {theirs}",
-                "use one checkout for scheduler, workers and client",
-            )
-        try:
-            self._client.wait_for_workers(workers, timeout=PATIENCE)
+            self._client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError as error:
-            raise UserError(
-                f"the scheduler at {self._address} has no workers",
-                str(error),
-                f"start some: quire cluster worker {self._address}",
-            ) from error
+            what, remedy = "has no workers", f"start some: quire cluster worker {self._name}"
+            raise UserError(f"the scheduler at {self._name} {what}", str(error), remedy) from error
 
     @property
     def machines(self) -> int:
-        """How many machines, or calls, run at once."""
+        """How many machines run at once."""
         return int(sum(self._client.nthreads().values())) or 1
 
     def about(self) -> str:
         """For the progress line: each worker, and how much came from it."""
-        names = {str(one["name"]) for one in self._workers()}
+        names: set[str] = set()
+        with contextlib.suppress(*GONE):
+            workers = self._client.scheduler_info(n_workers=-1)["workers"]
+            names = {str(one["name"]) for one in workers.values()}
         told = [f"{name} {self.done[name]}" for name in sorted(names)]
         told += [f"{name} {self.done[name]} (gone)" for name in sorted(self.done.keys() - names)]
         return f"done by worker: {', '.join(told) or 'no workers'}"
 
     def run(self, machine: Machine, directory: Path, tick: Callable[[], None] | None, /) -> Ended:
         """Boot on some worker. A worker that dies does not matter: another one boots again."""
-        for path in (directory / name for name in job.OUTPUTS):
-            path.unlink(missing_ok=True)
-        work = job.of(machine, directory, _qemu(machine.kernel.arch.qemu), self._put)
-        name = f"{machine.kernel.arch.name} {directory.name}"
-        outcome: Outcome = self._result(self._client.submit(worker.boot, work, pure=False), name)
-        job.unpack(outcome, directory)
+        for name in job.OUTPUTS:
+            (directory / name).unlink(missing_ok=True)
+        contents: Contents = {}
+        outcome = self.outcome(job.boot(machine, directory, contents), contents)
+        outcome.write(directory, outcome.files)
         if outcome.silent:
             raise Silent(outcome.silent)
         if tick:
@@ -103,68 +69,38 @@ class Cluster:
             tick()
         return outcome.ended
 
-    def call(self, call: Call, cache: Cache) -> Sequence[Any]:
-        """Call a function on some worker; what it returns. Logs that it names are here, too."""
-        work = order.of(call, cache, self._put)
-        reply: Reply = self._result(self._client.submit(worker.call, work, pure=False), call.name)
-        return order.received(reply, cache)
-
-    def _result(self, future: Future[Any], name: str) -> Any:
-        """The Outcome or the Reply of a job that was submitted."""
+    def outcome(self, what: Job, files: Contents, needs: dict[str, int] | None = None) -> Outcome:
+        """What some worker makes of a job; `needs` are the engine's resources."""
         with self._lock:
+            for sha in files.keys() - self._files.keys():
+                data, key = files[sha].read_bytes(), f"contents-{sha}"
+                self._files[sha] = self._client.submit(bytes, data, key=key)
+            given = {sha: self._files[sha] for sha in files}
+            future = self._client.submit(worker.run, what, given, pure=False, resources=needs)
             self._running.add(future)
         try:
-            found = future.result()
+            found: Outcome = future.result()
         except CancelledError as error:
             if self._closing:
                 raise KeyboardInterrupt from error
-            raise UserError(
-                "the scheduler has gone, or has cancelled a job",
-                f"{self._address}: {name}",
-                "start it again, and the command: what it has finished is kept",
-            ) from error
+            gone, remedy = "the scheduler has gone, or has cancelled a job", "start it again"
+            raise UserError(gone, f"{self._name}: {what.name}", remedy) from error
         except KilledWorker as error:
-            raise GuestLost(
-                "every worker that ran this has died",
-                f"{name}: {error}",
-                "read the workers' output",
-            ) from error
+            died, remedy = "every worker that ran this has died", "read the workers' output"
+            raise GuestLost(died, f"{what.name}: {error}", remedy) from error
         finally:
-            with self._lock:
-                self._running.discard(future)
+            self._running.discard(future)
             future.release()
         with self._lock:
             self.done[found.worker] += 1
         return found
 
     def close(self) -> None:
-        """Cancel our own boots, on whatever worker, and disconnect. Nobody else's are touched."""
+        """Cancel our own jobs, on whatever worker, and disconnect. Nobody else's are touched."""
         self._closing = True
-        with self._lock:
-            running, self._running = list(self._running), set()
-        with contextlib.suppress(OSError, TimeoutError, RuntimeError, CancelledError):
-            self._client.cancel(running, force=True)
-        with contextlib.suppress(OSError, TimeoutError, RuntimeError, CancelledError):
+        with contextlib.suppress(*GONE, CancelledError):
+            self._client.cancel(list(self._running), force=True)
+        with contextlib.suppress(*GONE, CancelledError):
             self._client.close(timeout=5)
-
-    def _put(self, sha: str, path: Path) -> None:
-        """Give a file to the scheduler, unless it has it."""
-        with self._lock:
-            if sha in self._sent:
-                return
-            if not self._ask(engine.HAS, sha=sha):
-                self._ask(engine.PUT, sha=sha, data=path.read_bytes())
-            self._sent.add(sha)
-
-    def _ask(self, message: str, **words: object) -> Any:
-        return self._client.sync(getattr(self._client.scheduler, message), **words)
-
-    def _workers(self) -> list[dict[str, Any]]:
-        with contextlib.suppress(OSError, TimeoutError, RuntimeError):
-            return list(self._client.scheduler_info(n_workers=-1)["workers"].values())
-        return []
-
-
-@functools.cache
-def _qemu(binary: str) -> str:
-    return process.query(binary, "--version").output.partition("\n")[0]
+        if self._local:
+            self._local.close(timeout=5)

@@ -1,91 +1,137 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A boot as it travels: QEMU's command line, and its files by hash or, if small, as they are."""
+"""A job: a command, the files that it reads, and those that it leaves.
+
+It runs in a directory of its own, on any host, and its files have names below that directory.
+Contents travel apart from the job, by their SHA-256.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from quire.boot import machine
-from quire.boot.launch import Ended
+from quire.boot import launch, machine
+from quire.boot.launch import Ended, Silent
 from quire.boot.machine import Machine
+from quire.host import process
 from quire.host.cache import sha256
+from quire.host.errors import UserError
 
-# In the command line, in place of a path: an input's number, and the directory of outputs.
-INPUT, OUTPUT = "@quire-input-{}@", "@quire-output@"
-# The largest file that travels with its job.
-SMALL = 16384
 OUTPUTS = (machine.RESULTS, machine.CONSOLE, machine.COUNTS, machine.STOPS, "qemu.log")
+# What each worker has once, and what a job needs that runs alone there.
+ALONE = {"alone": 1}
+
+# Files by the hash of their contents.
+Contents = dict[str, Path]
+Tick = Callable[[], None]
 
 
 @dataclass(frozen=True)
-class Input:
-    """A file: the blob that it begins with, if any, and what follows, compressed."""
+class File:
+    """A file: contents, and what follows them, compressed."""
 
-    sha256: str = ""
+    name: str
+    sha256: str
     tail: bytes = b""
 
 
 @dataclass(frozen=True)
 class Job:
-    """One boot. `qemu` is the version that the worker must have."""
+    """A command and its files.
+
+    `same`: commands whose first line of output must be that of the client. PYTHON, BUILD (a build
+    directory) and JOBS in the command's environment are the worker's. Logs of that directory which
+    the outputs name are outputs, too.
+    """
 
     name: str
     argv: tuple[str, ...]
-    inputs: tuple[Input, ...]
-    qemu: str
-    timeout: float
-    silence: float
+    outputs: tuple[str, ...]
+    same: tuple[tuple[tuple[str, ...], str], ...] = ()
+    files: tuple[File, ...] = ()
+    timeout: float | None = None
+    silence: float = 0.0
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a worker made of a job: how QEMU ended, and its outputs, compressed."""
+    """How a job ended, why a guest counts as silent, and the outputs, compressed."""
 
     worker: str
-    ended: Ended
-    # Why the guest counts as silent, or empty.
+    ended: Ended = field(default_factory=Ended)
     silent: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
+    build: str = ""
+
+    def write(self, directory: Path, names: Iterable[str]) -> None:
+        """Write outputs where the command would have left them here."""
+        for name in names:
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
+            (directory / name).write_bytes(zlib.decompress(self.files[name]))
+
+    def text(self, name: str, build: Path) -> str:
+        """An output, with another build directory in place of the worker's."""
+        return zlib.decompress(self.files[name]).decode().replace(self.build, str(build))
 
 
-def of(boot: Machine, directory: Path, qemu: str, put: Callable[[str, Path], None]) -> Job:
-    """The job of a machine whose files are laid out; `put` gets each file to travel by its hash."""
-    argv = boot.argv(directory)
-    inputs = []
-    for number, path in enumerate(boot.inputs(directory)):
-        argv = [word.replace(str(path), INPUT.format(number)) for word in argv]
-        inputs.append(_input(path, boot.guest.begins_with if boot.guest else None, put))
-    words = tuple(word.replace(str(directory), OUTPUT) for word in argv)
-    return Job(directory.name, words, tuple(inputs), qemu, boot.timeout, boot.silence)
+def boot(what: Machine, directory: Path, contents: Contents) -> Job:
+    """The job of a machine whose files are laid out in `directory`."""
+    argv, files = what.argv(Path()), []
+    for number, path in enumerate(what.inputs(directory)):
+        # A plugin whose name has no slash is looked for in the system's directories.
+        name = path.name if path.parent == directory else f"in/{number}"
+        argv = [word.replace(str(path), name) for word in argv]
+        files.append(sent(name, path, contents, what.guest.begins_with if what.guest else None))
+    tools, limits = (same(what.kernel.arch.qemu, "--version"),), (what.timeout, what.silence)
+    return Job(directory.name, tuple(argv), OUTPUTS, tools, tuple(files), *limits)
 
 
-def _input(path: Path, known: Path | None, put: Callable[[str, Path], None]) -> Input:
-    size = path.stat().st_size
-    if size <= SMALL:
-        return Input(tail=zlib.compress(path.read_bytes()))
-    if known and known.stat().st_size <= size and known != path:
-        head, data = known.read_bytes(), path.read_bytes()
-        if data.startswith(head):
-            key = sha256(known)
-            put(key, known)
-            return Input(key, zlib.compress(data[len(head) :]))
-    key = sha256(path)
-    put(key, path)
-    return Input(key)
+def sent(name: str, path: Path, contents: Contents, begin: Path | None = None) -> File:
+    """A file to travel; if it begins as another one, that one and the rest."""
+    tail = b""
+    if begin and path.read_bytes().startswith(head := begin.read_bytes()):
+        path, tail = begin, zlib.compress(path.read_bytes()[len(head) :])
+    contents[key := sha256(path)] = path
+    return File(name, key, tail)
 
 
-def unpack(outcome: Outcome, directory: Path) -> None:
-    """Write the outputs where the boot would have left them."""
-    for name in OUTPUTS:
-        (directory / name).unlink(missing_ok=True)
-    for name, data in outcome.files.items():
-        (directory / name).write_bytes(zlib.decompress(data))
+def same(*argv: str) -> tuple[tuple[str, ...], str]:
+    """A command, and the first line of its output."""
+    return argv, process.query(*argv).output.partition("\n")[0]
 
 
-def pack(directory: Path) -> dict[str, bytes]:
-    """The outputs of a boot, compressed."""
-    found = (directory / name for name in OUTPUTS)
-    return {path.name: zlib.compress(path.read_bytes(), 6) for path in found if path.is_file()}
+def carry_out(
+    job: Job, data: Mapping[str, bytes], directory: Path, env: Mapping[str, str], tick: Tick
+) -> Outcome:
+    """Run a job in an empty directory. What `tick` raises ends it.
+
+    UserError if this host's tools differ from the client's, or a file is not what was sent.
+    """
+    for argv, line in job.same:
+        if (here := same(*argv)[1]) != line:
+            what, remedy = f"a worker has another {argv[0]}", "install one version everywhere"
+            raise UserError(what, f"{here}; the client has {line}", remedy)
+    for file in job.files:
+        head = data[file.sha256]
+        if hashlib.sha256(head).hexdigest() != file.sha256:
+            raise UserError("checksum mismatch in transfer", file.name, "run it again")
+        (path := directory / file.name).parent.mkdir(exist_ok=True)
+        path.write_bytes(head + zlib.decompress(file.tail) if file.tail else head)
+    words, log = process.die_with_us(job.argv), directory / OUTPUTS[-1]
+    command = process.Command(words, directory, env, log, timeout=job.timeout)
+    growing = [directory / name for name in OUTPUTS[:2]]
+    ended, silent = Ended(), ""
+    try:
+        ended = launch.execute(command, tick, growing, job.silence)
+    except Silent as error:
+        silent = str(error)
+    found = {name: path for name in job.outputs if (path := directory / name).is_file()}
+    text = b"\n".join(path.read_bytes() for path in found.values()).decode(errors="replace")
+    logs = re.findall(rf"whole log: {env['BUILD']}/([^\s\"\\]+)", text)
+    found |= {name: path for name in logs if (path := Path(env["BUILD"], name)).is_file()}
+    files = {name: zlib.compress(path.read_bytes()) for name, path in found.items()}
+    return Outcome("", ended, silent, files, env["BUILD"])

@@ -6,7 +6,7 @@ each topic also alone. After each patch the objects it touches are built for eve
 and at the end the complete kernels.
 
   quire check                on the current base
-  quire check --quick        without building
+  quire check --quick        without building; --builds: nothing else
   quire check --all-bases    also on every version of the line that Debian offers
   quire check --debian-config   also compare our configurations with Debian's
   quire check --architectures              instead of these checks, compile what the patches touch
@@ -14,10 +14,13 @@ and at the end the complete kernels.
   quire check --architectures arm s390x    for some of configs/architectures/table.toml
 """
 
+from __future__ import annotations
+
 import argparse
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
@@ -27,7 +30,6 @@ from quire.check.architectures import check as compiling
 from quire.check.architectures import configuration
 from quire.check.series_check import Check
 from quire.cluster import option
-from quire.cluster.option import Workers
 from quire.host.console import console
 from quire.host.errors import Difference, UserError
 from quire.report import cells
@@ -35,11 +37,16 @@ from quire.session import Session
 from quire.source import base
 from quire.source.side import Sides
 
+if TYPE_CHECKING:
+    from quire.cluster.client import Cluster
+
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select the checks."""
     option.add(part)
-    part.add_argument("--quick", action="store_true", help="build nothing")
+    extent = part.add_mutually_exclusive_group()
+    extent.add_argument("--quick", action="store_true", help="build nothing")
+    extent.add_argument("--builds", action="store_true", help="only build")
     part.add_argument(
         "--all-bases",
         action="store_true",
@@ -50,7 +57,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         action="store_true",
         help="compare the configurations with those of Debian's linux-config (downloads it once)",
     )
-    part.add_argument(
+    extent.add_argument(
         "--architectures",
         nargs="*",
         metavar="NAME",
@@ -65,7 +72,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         return _run(there, arguments, cluster)
 
 
-def _run(session: Session, arguments: argparse.Namespace, cluster: Workers | None) -> int:
+def _run(session: Session, arguments: argparse.Namespace, cluster: Cluster | None) -> int:
     if arguments.architectures is not None:
         return _elsewhere(session, arguments, cluster)
     results = []
@@ -88,10 +95,10 @@ def _run(session: Session, arguments: argparse.Namespace, cluster: Workers | Non
 
 
 def _results(
-    session: Session, arguments: argparse.Namespace, cluster: Workers | None
+    session: Session, arguments: argparse.Namespace, cluster: Cluster | None
 ) -> Iterator[Check]:
     sides = session.sides()
-    series, tree = sides.series, sides.base.path
+    series = sides.series
     own = sides.ours and bool(series.patches)
     if arguments.all_bases and not own:
         raise UserError(
@@ -99,11 +106,8 @@ def _results(
             sides.title,
             "leave out --all-bases, or name a --base that has a series",
         )
-    with session.progress.stage("style and application"):
-        if own:
-            yield from series_check.listed(series)
-        yield from series_check.style(tree, session.project.root, series.patches)
-        yield from series_check.applies(tree, series)
+    if not arguments.builds:
+        yield from _texts(session, sides, own=own)
     if arguments.debian_config:
         for arch in session.architectures:
             with session.progress.stage(f"{arch.name} configuration"):
@@ -120,6 +124,16 @@ def _results(
                 yield series_check.on_base(session.cache, series.file.parent, offer)
 
 
+def _texts(session: Session, sides: Sides, *, own: bool) -> Iterator[Check]:
+    """Style, and that each patch applies."""
+    series, tree = sides.series, sides.base.path
+    with session.progress.stage("style and application"):
+        if own:
+            yield from series_check.listed(series)
+        yield from series_check.style(tree, session.project.root, series.patches)
+        yield from series_check.applies(tree, series)
+
+
 def _steps(session: Session, sides: Sides) -> Iterator[Check]:
     """Every step builds, and the whole kernels."""
     for arch in session.architectures:
@@ -132,7 +146,7 @@ def _steps(session: Session, sides: Sides) -> Iterator[Check]:
         yield series_check.whole(arch)
 
 
-def _elsewhere(session: Session, arguments: argparse.Namespace, cluster: Workers | None) -> int:
+def _elsewhere(session: Session, arguments: argparse.Namespace, cluster: Cluster | None) -> int:
     folder, names = session.project.configs / "architectures", arguments.architectures
     # The compilers first: they do not depend on the line, and sources may have to be fetched.
     requirements.bring(compiling.needs(configuration.choose(configuration.read(folder), names)))
@@ -141,7 +155,7 @@ def _elsewhere(session: Session, arguments: argparse.Namespace, cluster: Workers
     own = session.line(base).architectures
     chosen = configuration.choose(configuration.read(folder, own), names)
     if cluster:
-        found = portions.configurations(session, base, sides.series, chosen, cluster)
+        found = portions.configurations(session, sides, chosen, cluster)
     else:
         found = compiling.check(
             session.cache, base, sides.series, chosen, session.jobs, session.progress

@@ -12,10 +12,10 @@ this host alone.
 """
 
 import argparse
+import asyncio
 from pathlib import Path
 
 from quire.cluster import option
-from quire.cluster.security import LOOPBACK, Security
 from quire.host.errors import UserError
 from quire.session import Session
 
@@ -26,37 +26,31 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add what to start, and where it listens."""
     part.add_argument("role", choices=("scheduler", "worker"))
     part.add_argument("address", nargs="?", help="of a worker's scheduler")
-    part.add_argument(
-        "--host", default=LOOPBACK, help="the address to listen on (default %(default)s)"
-    )
-    part.add_argument(
-        "--port", type=int, default=PORT, help="the scheduler's (default %(default)s; 0: any)"
-    )
+    text = "the address to listen on (default %(default)s)"
+    part.add_argument("--host", default="127.0.0.1", help=text)
+    text = "the scheduler's (default %(default)s; 0: any)"
+    part.add_argument("--port", type=int, default=PORT, help=text)
     part.add_argument("--name", help="the worker's name (default: its address)")
-    part.add_argument(
-        "--tls", type=Path, metavar="DIR", help="certificates: DIR/ca.pem, cert.pem, key.pem"
-    )
+    text = "certificates: DIR/ca.pem, cert.pem, key.pem"
+    part.add_argument("--tls", type=Path, metavar="DIR", help=text)
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Serve until interrupted."""
     option.require_engine()
-    security = Security(arguments.tls)
-    security.require(arguments.host)
-    blobs = session.cache.root / "cluster"
+    from quire.cluster import policy, worker  # noqa: PLC0415 -- only here
+
+    policy.configure()
+    host, address, tls = arguments.host, arguments.address, arguments.tls
+    policy.require(f"{'tls' if tls else 'tcp'}://{host}:{arguments.port}", tls)
     if arguments.role == "scheduler":
-        from quire.cluster import scheduler  # noqa: PLC0415 -- only here
-
-        scheduler.serve(arguments.host, arguments.port, security, blobs / "scheduler")
+        asyncio.run(worker.schedule(host, arguments.port, tls))
         return 0
-    if not arguments.address:
-        raise UserError(
-            "a worker needs its scheduler's address", "", "quire cluster worker ADDRESS"
-        )
-    security.require_address(arguments.address)
-    from quire.cluster import worker  # noqa: PLC0415 -- only here
-
-    name = arguments.name
-    where = (arguments.address, arguments.host, session.jobs, name, security)
-    worker.serve(*where, blobs / (name or "worker"))
+    if not address:
+        remedy = "quire cluster worker ADDRESS"
+        raise UserError("a worker needs its scheduler's address", "", remedy)
+    policy.require(address, tls)
+    policy.connect(address, address, tls).close()
+    directory = session.cache.root / "cluster" / (arguments.name or "worker")
+    asyncio.run(worker.work(address, host, session.jobs, arguments.name, tls, directory))
     return 0

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Errors by type: each has an exit code, a cause, a place and a remedy."""
 
+import re
+
 
 class QuireError(Exception):
     """An error to report to the user. `exit_code` is the process's exit status.
@@ -51,3 +53,15 @@ class GuestLost(QuireError):
     """The guest panicked, hung, printed a splat or ended without a verdict."""
 
     exit_code = 4
+
+
+def read(status: int, text: str) -> QuireError:
+    """The error that a quire process with this exit status has printed."""
+    found = re.search(r"^quire: (.*)\n((?:  (?!remedy: ).*\n?)*)((?:  remedy: .*\n?)?)", text, re.M)
+    kinds = {kind.exit_code: kind for kind in (Difference, UserError, BuildFailed, GuestLost)}
+    if not found or status not in kinds:
+        return BuildFailed(
+            "a command has failed elsewhere", text.strip()[-2000:], "read its output"
+        )
+    where = "\n".join(line[2:] for line in found[2].splitlines())
+    return kinds[status](found[1], where, found[3].strip().removeprefix("remedy: "))

@@ -114,8 +114,13 @@ def from_offer(cache: Cache, offer: debian.Offer) -> Base:
 
 
 def from_directory(cache: Cache, source: Path) -> Base:
-    """A copy of the user's own tree; UserError if it is not a kernel tree."""
+    """A copy of the user's own tree; UserError if it is not a kernel tree.
+
+    A base in the build directory is taken as it is.
+    """
     source = source.resolve()
+    if source.parent.parent == cache.root / "base":
+        return load(source.parent)
     version.of_tree(source)
     listing = [(name, *_stat(source / name)) for name in _files(source)]
     origin = f"directory {source}{_state(source)}"

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The rules of a cluster: who may connect, which code runs, how the engine is set.
+
+Without certificates, in the directory `tls`, a cluster is on loopback alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import re
+import socket
+from pathlib import Path
+from typing import Any
+
+import dask
+from distributed import Client, Security
+
+import quire
+from quire.host.cache import digest
+from quire.host.errors import UserError
+
+# LOCAL is the address of workers of our own.
+LOCAL, LOOPBACK = "local", "127.0.0.1"
+# In the directory of --tls: who signs, who we are, and our key.
+FILES = ("ca.pem", "cert.pem", "key.pem")
+# The engine's status page: on loopback, on any free port.
+NO_PAGE = {"dashboard": False, "dashboard_address": f"{LOOPBACK}:0"}
+# Seconds for a scheduler, and a first worker, to answer; then a worker without a scheduler ends.
+PATIENCE = 120.0
+# What the engine raises when the other end is not there, or is not ours.
+GONE = (OSError, TimeoutError, RuntimeError, ValueError, ImportError, AttributeError)
+
+
+def configure() -> None:
+    """Settings for every process of a cluster."""
+    logging.getLogger("distributed").setLevel(logging.ERROR)
+    dask.config.set(
+        {
+            # A host may be busy.
+            "distributed.comm.timeouts.tcp": "120s",
+            # A boot takes minutes: another worker may take it, also if it has to get the files.
+            "distributed.scheduler.default-task-durations": {"run": "5m", "contents": "1ms"},
+            # A job that kills its worker this often is to blame itself.
+            "distributed.scheduler.allowed-failures": 5,
+            # Kernels travel whole.
+            "distributed.admin.large-graph-warning-threshold": "1TiB",
+        }
+    )
+
+
+@functools.cache
+def version() -> str:
+    """The version, and a digest of all of quire's own files: every process must have the same."""
+    root = Path(quire.__file__).parent
+    files = sorted(path for path in root.rglob("*") if path.suffix in (".py", ".toml"))
+    return f"{quire.__version__}-{digest([str(path.relative_to(root)) for path in files], *files)}"
+
+
+def require(address: str, tls: Path | None) -> None:
+    """UserError if it is no address, for missing certificates, or a host that needs some."""
+    scheme, _, rest = address.partition("://")
+    host, _, port = rest.rpartition(":")
+    if scheme not in ("tcp", "tls") or not host or not port.isdigit():
+        remedy = "local, or tcp://127.0.0.1:PORT, or tls://HOST:PORT with --tls DIR"
+        raise UserError(f"{address!r} is no address of a cluster", "", remedy)
+    if (scheme == "tls") != bool(tls):
+        needs = "no --tls" if tls else "--tls DIR"
+        raise UserError(f"the address {address} needs {needs}", "", "change the one or the other")
+    for file in [tls / name for name in FILES if tls and not (tls / name).is_file()]:
+        raise UserError("a certificate is missing", str(file), "docs/cluster.md has how to make it")
+    if not tls and not re.fullmatch(r"localhost|127(\.\d+){3}|\[?::1]?", host):
+        what = f"without certificates, a cluster is on this host alone, and {host} is not"
+        why = "whoever reaches a scheduler's port can run anything there"
+        raise UserError(what, why, f"--tls DIR with {', '.join(FILES)}, and an address tls://…")
+
+
+def security(tls: Path | None) -> Any:
+    """The engine's object, the same for every role; None without certificates."""
+    if not tls:
+        return None
+    authority, *own = (str(tls / name) for name in FILES)
+    words = {"tls_ca_file": authority, "require_encryption": True}
+    for role in ("client", "scheduler", "worker"):
+        words[f"tls_{role}_cert"], words[f"tls_{role}_key"] = own
+    return Security(**words)
+
+
+def connect(where: Any, name: str, tls: Path | None) -> Client:
+    """A connection to a scheduler. UserError if none answers, or one of another version."""
+    try:
+        if where == name:
+            # The engine would try again and again.
+            host, _, port = name.partition("://")[2].rpartition(":")
+            socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
+        client = Client(where, timeout=PATIENCE, security=security(tls), set_as_default=False)
+        theirs = client.run_on_scheduler(version)
+    except GONE as error:
+        what, where = f"no scheduler of quire answers at {name}", f"{type(error).__name__}: {error}"
+        remedy = "start one: quire cluster scheduler; or use --cluster local"
+        raise UserError(what, where[:300], remedy) from error
+    if theirs != version():
+        client.close(timeout=5)
+        what = "this process and the scheduler are of different versions of quire"
+        remedy = "use one checkout for scheduler, workers and client"
+        raise UserError(what, f"here {version()}, at {name} {theirs}", remedy)
+    return client
