@@ -107,6 +107,25 @@ static void collect(struct run_list *list, char *const *patterns, size_t nr)
 		add_case(list, *entry, patterns, nr);
 }
 
+/* quire_shard=I/N on the command line: every N-th case, from the I-th on. */
+static void keep_shard(struct run_list *list)
+{
+	const char *shard = getenv("quire_shard");
+	unsigned long part, parts;
+	size_t i, nr = 0;
+	char *end;
+
+	if (!shard)
+		return;
+	part = strtoul(shard, &end, 10);
+	parts = *end == '/' ? strtoul(end + 1, &end, 10) : 0;
+	if (!part || part > parts || *end)
+		die_usage("quire_shard=%s is not I/N", shard);
+	for (i = part - 1; i < list->nr; i += parts)
+		list->run[nr++] = list->run[i];
+	list->nr = nr;
+}
+
 /* The suite's first case is at index first. */
 static bool same_suite(const struct run_list *list, size_t first, size_t i)
 {
@@ -185,8 +204,9 @@ int ktap_run(char *const *patterns, size_t nr)
 	bool ok = true;
 
 	collect(&list, patterns, nr);
+	keep_shard(&list);
 	if (!list.nr) {
-		result_note("no test case matches \"%s\"; `list` shows them all",
+		result_note("no test case of this run matches \"%s\"; `list` shows them all",
 			    nr ? patterns[0] : "");
 		return STATUS_USAGE;
 	}

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "kernel/env.h"
 #include "memory/pattern.h"
 #include "proc/knob.h"
@@ -34,6 +35,7 @@ static int run_hidden(const char *name, char *text)
 	int status;
 
 	unsetenv("quire_timeout");	/* keep the usual time limit */
+	unsetenv("quire_shard");
 	status = ktap_run(patterns, 1);
 	capture_end(&capture, text, REPORT_MAX);
 	return status;
@@ -203,6 +205,24 @@ QUIRE_CASE(selftest, leaves_sizes_out)
 	unsetenv("quire_without_sizes");
 }
 
+QUIRE_CASE(selftest, runs_every_third_case)
+{
+	char *patterns[] = { "selftest.passes", "selftest.fails",
+			     "selftest.skips" };
+	char text[REPORT_MAX];
+	struct capture capture = capture_begin();
+
+	setenv("quire_shard", "3/3", 1);
+	EXPECT_EQ(ktap_run(patterns, ARRAY_SIZE(patterns)), STATUS_OK);
+	capture_end(&capture, text, REPORT_MAX);
+	EXPECT(strstr(text, "\n  1..1\n  ok 1 skips # SKIP"),
+	       "not the third alone: %s", text);
+	capture = capture_begin();
+	setenv("quire_shard", "4/4", 1);
+	EXPECT_EQ(ktap_run(patterns, ARRAY_SIZE(patterns)), STATUS_USAGE);
+	capture_end(&capture, text, REPORT_MAX);
+}
+
 QUIRE_CASE_TAINTS(selftest, reports_a_tainted_kernel, AUX_TAINT)
 {
 	if (env_taint() & AUX_TAINT)
@@ -216,7 +236,7 @@ QUIRE_CASE(selftest, refuses_a_pattern_that_matches_nothing)
 	char text[REPORT_MAX];
 
 	EXPECT_EQ(run_hidden("selftest.no_such_case", text), STATUS_USAGE);
-	EXPECT(strstr(text, "no test case matches"), "silent: %s", text);
+	EXPECT(strstr(text, "no test case of this run matches"), "silent: %s", text);
 }
 
 /* No other case has this tag. */

@@ -26,7 +26,7 @@ from typing import Any
 from quire import arch, lab
 from quire.arch import Architecture, Cpu, requirements
 from quire.cluster import option
-from quire.host import parallel
+from quire.host import parallel, shard
 from quire.host.errors import UserError
 from quire.measure import comparison, workloads
 from quire.measure.bench import Sampling
@@ -40,6 +40,7 @@ from quire.session import Session
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select cells and repetitions."""
     option.add(part)
+    shard.add(part, "rows")
     part.add_argument(
         "workload",
         nargs="*",
@@ -99,13 +100,14 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 
 def _run(session: Session, arguments: argparse.Namespace) -> int:
     if arguments.list:
-        for cell in lab.workloads(session).cells():
+        for cell in arguments.shard.some(lab.workloads(session).cells()):
             print(f"{cell.label}{f' {cell.size} KiB' if cell.size else ''}")
         return 0
     session = replace(session, programs=tuple(arguments.programs))
     plan = _plan(session, arguments)
     requirements.require([architecture for architecture, _ in plan])
     cells = [replace(cell, lines=arguments.cost) for cell in _cells(session, arguments, plan)]
+    cells = arguments.shard.some(cells)
     options = Sampling(arguments.repeat, arguments.fresh, session.place)
     sides = session.sides()
 

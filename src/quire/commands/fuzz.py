@@ -38,7 +38,7 @@ from quire.fuzz.language.program import Program
 from quire.fuzz.programs import Programs
 from quire.fuzz.promise.judge import PromiseJudge
 from quire.fuzz.runner import Target, Targets
-from quire.host import parallel
+from quire.host import parallel, shard
 from quire.host.errors import Difference, UserError
 from quire.session import Session
 from quire.source.side import Sides, fixed
@@ -55,6 +55,7 @@ FOR_A_BUG, FOR_A_PROMISE, FOR_A_COST = 2000, 1000, 500
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Which programs, how many."""
     option.add(part)
+    shard.add(part, "programs, or of the bugs of --seeded")
     what = part.add_mutually_exclusive_group()
     add = what.add_argument
     add("--replay", type=Path, action="append", default=[], metavar="FILE", help="run this program")
@@ -131,7 +132,7 @@ def _hunt(
 ) -> list[str]:
     """Hunt on one architecture. The result is a line per finding."""
     files = programs.corpus(session.project.root) if arguments.corpus else arguments.replay
-    given, known = programs.read(files)
+    given, known = programs.read(arguments.shard.some(files) if files else [])
     series = None if arguments.noise else sides.series
     excused, meant = excuses.applying(series), allowed.applying(series, sides.a.tree.series)
     targets = _targets(session, arguments, sides, arch)
@@ -148,7 +149,11 @@ def _hunt(
     elif not (given or arguments.no_coverage):
         guide = Guide(session, targets, sides.series, output)
     hunt = Hunt(judges, output, guide)
-    hunt.run(_programs(arguments, PROGRAMS, given), arguments.findings, session.progress)
+    chosen = _programs(arguments, PROGRAMS, given)
+    if not given:
+        numbers = arguments.shard.range(chosen.count)
+        chosen = replace(chosen, count=len(numbers), seed=chosen.seed + numbers.start)
+    hunt.run(chosen, arguments.findings, session.progress)
     report.show(hunt, as_json=arguments.json)
     if isinstance(judges[-1], CostJudge) and arguments.replay:
         report.show_costs(judges[-1], given)
@@ -162,7 +167,7 @@ def _looking_for_bugs(
     where = seeded.costs_folder(sides) if arguments.cost else seeded.folder(sides)
     known = seeded.read_costs(where) if arguments.cost else seeded.read(where / "bugs")
     selection = detect.selection(where)
-    bugs = selection.bugs(known, arguments.seeded)
+    bugs = arguments.shard.some(selection.bugs(known, arguments.seeded))
     b = replace(sides.b, tree=seeded.tree_with_bugs(session.cache, sides, where))
     # Costs are compared with the same kernel without a regression.
     sides = replace(sides, a=b if arguments.cost else sides.a, b=b)

@@ -22,7 +22,7 @@ from rich.text import Text
 from quire.arch import Architecture, requirements
 from quire.build.kernel import Kernel
 from quire.cluster import option
-from quire.host import parallel
+from quire.host import parallel, shard
 from quire.host.console import console
 from quire.host.errors import Difference
 from quire.session import Session
@@ -37,6 +37,7 @@ AT_ONCE = 20
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select bugs."""
     option.add(part)
+    shard.add(part, "bugs")
     part.add_argument("bug", nargs="*", help="name of a bug (default: all)")
     part.add_argument(
         "--cases",
@@ -65,6 +66,7 @@ def _run(session: Session, arguments: argparse.Namespace) -> int:
     bugs = seeded.select(seeded.read(where / "bugs"), names)
     if arguments.cases:
         bugs = [replace(bug, cases=tuple(arguments.cases)) for bug in bugs]
+    bugs = arguments.shard.some(bugs)
     if arguments.list:
         for bug in bugs:
             print(f"{bug.name}: {bug.about} ({' '.join(bug.architectures)})")

@@ -31,7 +31,7 @@ from quire.arch import requirements
 from quire.build import existing
 from quire.build.kernel import Kernel
 from quire.cluster import option
-from quire.host import schema
+from quire.host import schema, shard
 from quire.host.console import console
 from quire.host.errors import UserError
 from quire.session import Session
@@ -59,6 +59,7 @@ LETTER = {
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select cases, kernels and the machine."""
     option.add(part)
+    shard.add(part, "cases")
     part.add_argument("pattern", nargs="*", help="suite.case, with * and ? (default: all)")
     part.add_argument("--all", action="store_true", help="test all kernels, side by side")
     part.add_argument(
@@ -106,8 +107,11 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 def _run(session: Session, arguments: argparse.Namespace) -> int:
     if arguments.program:
         session = replace(session, programs=(arguments.program,))
+    if arguments.shard != shard.ALL and (arguments.program or arguments.list):
+        what = "--shard is for the cases that run, not for --program or --list"
+        raise UserError(what, "", "leave one of them out")
     options = suite.BootOptions(
-        cpus=arguments.smp, timeout=arguments.timeout, resume=arguments.resume
+        arguments.smp, arguments.timeout, resume=arguments.resume, parameters=_part(arguments)
     )
     if arguments.kernel:
         return _given(session, arguments, options)
@@ -119,6 +123,11 @@ def _run(session: Session, arguments: argparse.Namespace) -> int:
     trees = _trees(sides, stock=arguments.stock)
     kernels = [session.kernel(arch, tree) for arch in session.architectures for tree in trees]
     return _boots(session, arguments, kernels, options, lines if sides.ours else sides)
+
+
+def _part(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """The parameter by which the guest runs only some of its cases."""
+    return (f"{suite.SHARD}={arguments.shard}",) if arguments.shard != shard.ALL else ()
 
 
 def _given(session: Session, arguments: argparse.Namespace, options: suite.BootOptions) -> int:

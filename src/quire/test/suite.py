@@ -30,6 +30,8 @@ TIMEOUT = 1800.0
 MOVABLE = "movablecore=1G"
 # Written to the boot's directory when the guest reached its end: the machine that was booted.
 FINISHED = "finished"
+# A parameter of the kernel: the cases to run, as I/N.
+SHARD = "quire_shard"
 # The limit for a case in milliseconds, where the default of ten seconds is too short.
 PATIENCE = "quire_timeout=180000"
 

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The option --shard I/N: one of N parts of the work, for jobs of a CI that know of no other."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from quire.host.errors import UserError
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Shard:
+    """The part `number`, from 1 on, of `of` parts. The parts of a list depend on nothing else."""
+
+    number: int = 1
+    of: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    def some(self, items: Sequence[Item]) -> list[Item]:
+        """Every `of`-th item: neighbours take about as long. UserError if there is none."""
+        return self._filled(items[self.number - 1 :: self.of], len(items))
+
+    def range(self, count: int) -> range:
+        """Consecutive numbers below `count`. UserError if there are none."""
+        begin, end = (count * upto // self.of for upto in (self.number - 1, self.number))
+        return range(begin, begin + len(self._filled(range(begin, end), count)))
+
+    def _filled(self, items: Sequence[Item], count: int) -> list[Item]:
+        if not items and self.of > 1:
+            raise UserError(f"shard {self} is empty", f"there are {count}", "use fewer shards")
+        return list(items)
+
+
+ALL = Shard()
+
+
+def add(part: argparse.ArgumentParser, what: str) -> None:
+    """Add --shard."""
+    text = f"only the I-th of N parts of the {what} (docs/ci.md)"
+    part.add_argument("--shard", type=parse, default=ALL, metavar="I/N", help=text)
+
+
+def parse(text: str) -> Shard:
+    """I/N. ArgumentTypeError for what names no part."""
+    found = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not I/N with I from 1 to N, as 1/4")
+    return Shard(int(found[1]), int(found[2]))
