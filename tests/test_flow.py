@@ -248,7 +248,7 @@ def test_a_demo_says_what_is_left(quire: Quire, tree: Path) -> None:
 
 
 def test_a_demo_of_one_side_plans_one_kernel() -> None:
-    names = [step.name for step in demo.stages([architecture("arm64")], ["stock"])]
+    names = [step.name for step in demo.stages([architecture("arm64")], ["stock"], 2)]
     assert names == ["arm64 stock kernel", "arm64 bench", "arm64 neoverse-n1 bench"]
 
 

@@ -17,23 +17,25 @@ from quire.report.data import Provenance
 from quire.session import Session
 from quire.source.side import PATCHED, STOCK, Sides
 
-# Seconds on two cores, to estimate the remaining time. The second kernel of an architecture is
+# Seconds of one core, to estimate the remaining time. The second kernel of an architecture is
 # built from the first one's objects.
-KERNELS = (200, 40)
-BOOTS, FURTHER = 310, 40
+KERNELS = (400, 80)
+BOOTS, FURTHER = 620, 80
+# Mostly the disk's, whatever the number of cores.
 SOURCES = (Stage("base", 40), Stage("patched tree", 5))
 
 Part = tuple[Comparison, Provenance]
 
 
-def stages(architectures: Iterable[Architecture], labels: Sequence[str]) -> list[Stage]:
+def stages(architectures: Iterable[Architecture], labels: Sequence[str], jobs: int) -> list[Stage]:
     """The stages after the sources, named as in the flow: a kernel for each label, then boots."""
     steps = []
     for arch in architectures:
         for label, seconds in zip(labels, KERNELS, strict=False):
-            steps.append(Stage(f"{arch.name} {label} kernel", seconds))
-        steps.append(Stage(f"{arch.label} bench", BOOTS))
-        steps += [Stage(f"{arch.on(cpu).label} bench", FURTHER) for cpu in arch.further_cpus]
+            steps.append(Stage(f"{arch.name} {label} kernel", seconds / jobs))
+        steps.append(Stage(f"{arch.label} bench", BOOTS / jobs))
+        further = [f"{arch.on(cpu).label} bench" for cpu in arch.further_cpus]
+        steps += [Stage(name, FURTHER / jobs) for name in further]
     return steps
 
 
@@ -43,11 +45,12 @@ def run(session: Session, show: Callable[[Comparison, Sides], None]) -> tuple[Si
     `show` gets each table as soon as it is complete.
     """
     requirements.install(session.architectures)
-    session.progress.plan = [*SOURCES, *stages(session.architectures, (STOCK, PATCHED))]
+    first = stages(session.architectures, (STOCK, PATCHED), session.jobs)
+    session.progress.plan = [*SOURCES, *first]
     sides = session.sides()
     # If both sides are the same, there is one kernel.
     labels = [one.tree.label for one in sides.both[: 1 if sides.same else 2]]
-    session.progress.plan = stages(session.architectures, labels)
+    session.progress.plan = stages(session.architectures, labels, session.jobs)
     catalogue = lab.workloads(session)
 
     def measure(step: tuple[tuple[Rig, Rig], list[Cell]]) -> Part:

@@ -19,7 +19,7 @@ PLAIN_INTERVAL = 15.0
 
 @dataclass(frozen=True)
 class Stage:
-    """A planned stage; `seconds` is its duration on two cores, to estimate the remaining time."""
+    """A planned stage; `seconds` is about how long it takes, to estimate the remaining time."""
 
     name: str
     seconds: float

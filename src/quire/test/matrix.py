@@ -91,7 +91,7 @@ class Column:
 def run(
     session: Session, sides: Sides, patterns: Sequence[str], options: BootOptions
 ) -> list[Column]:
-    """Build every kernel, then boot each with its numbers of CPUs, two machines at a time.
+    """Build every kernel, then boot each with its numbers of CPUs.
 
     A lost guest also gets a column.
     """
