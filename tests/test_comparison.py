@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from conftest import ROOT
@@ -17,7 +16,7 @@ from quire.measure import comparison, posted, profile
 from quire.measure.bench import Sample
 from quire.measure.comparison import Comparison, Known, compare
 from quire.measure.workloads import Catalogue, Cell
-from quire.report import plot, table
+from quire.report import table
 
 CATALOGUE = Catalogue.read(ROOT / "guest/workloads")
 POSTED = posted.read(ROOT / "lines/6.12/posted.toml")
@@ -203,14 +202,6 @@ def test_collapsed_stacks_add_up() -> None:
 )
 def test_numbers_in_the_table(value: float, text: str) -> None:
     assert table.number(value) == text
-
-
-def test_pictures_are_the_same_twice(tmp_path: Path) -> None:
-    rows = table_of([sample(51200)], [sample(25600)], cell())
-    for name in ("one", "two"):
-        plot.draw([rows], "Linux", tmp_path / name)
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
-    assert "2.00×" in (tmp_path / "one.svg").read_text()
 
 
 def test_stable_is_a_tenth_of_a_percent() -> None:

@@ -40,8 +40,7 @@ def test_bench_compares_and_writes(quire: Quire, tree: Path, tmp_path: Path) -> 
     assert len(arch["rows"]) == 12
     assert arch["rows"][0]["a"]["tlb_by_class_per_unit"]["tlbi_va"] == 33 / 256
     assert (out / "bench.html").read_text().startswith("<!DOCTYPE html>")
-    assert (out / "bench.svg").read_text().startswith("<?xml")
-    assert (out / "bench.png").read_bytes().startswith(b"\x89PNG")
+    assert (out / "bench.svg").read_text().startswith("<svg")
 
 
 def keep_workloads(project: Path, *names: str) -> None:
@@ -243,7 +242,7 @@ def test_a_demo_says_what_is_left(quire: Quire, tree: Path) -> None:
     report = json.loads((quire.build / "demo/quire.json").read_text())
     assert [arch["name"] for arch in report["architectures"]] == ["arm64", "x86_64"]
     assert [cpu["cpu"]["name"] for cpu in report["further_cpus"]] == ["neoverse-n1"]
-    for name in ("index.html", "quire.json", "quire.svg", "quire.png"):
+    for name in ("index.html", "quire.json", "quire.svg"):
         assert (quire.build / "demo" / name).stat().st_size > 1000
 
 

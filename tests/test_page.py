@@ -60,7 +60,7 @@ class Tables(HTMLParser):
         if "aria-sort" in found:
             self.sorted.append((str(found["data-key"]), str(found["aria-sort"])))
         self.open += tag == "details" and "open" in found
-        if tag in ("td", "th") and self._in("data-row") and not self._in("class", "more"):
+        if tag in ("td", "th") and self._in_row():
             self.rows[-1].append("")
         if tag not in ("meta", "link", "input"):
             self._depth.append((tag, found))
@@ -72,8 +72,12 @@ class Tables(HTMLParser):
     def handle_data(self, data: str) -> None:
         cell = any(tag in ("td", "th") for tag, _ in self._depth)
         unit = any(tag == "small" for tag, _ in self._depth)
-        if cell and not unit and self._in("data-row") and not self._in("class", "more"):
+        if cell and not unit and self._in_row():
             self.rows[-1][-1] += data.strip()
+
+    def _in_row(self) -> bool:
+        behind = self._in("class", "more") or self._in("class", "note")
+        return self._in("data-row") and not behind
 
     def _in(self, name: str, value: str | None = None) -> bool:
         """Whether an element around this place has that attribute."""
@@ -143,6 +147,17 @@ def test_another_cpu_has_its_own_table() -> None:
     assert "<h2>arm64 · neoverse-n1 (no ranged TLBI)</h2>" in text
     assert Tables(text).names == [title(row) for row in [*ROWS, *ROWS[:2]]]
     assert text.count('data-part="1"') == 2
+
+
+def test_notes_are_under_their_row() -> None:
+    text = page.render(REPORT)
+    note = (
+        text[text.index('"row">lazyfree<') :]
+        .partition('<tr class="note">')[2]
+        .partition("</tr>")[0]
+    )
+    assert "split deferred 2\N{NARROW NO-BREAK SPACE}048 → 0" in note
+    assert text.count("<svg") == 1
 
 
 def test_labels_are_text() -> None:
@@ -246,6 +261,14 @@ def test_rows_can_be_filtered(browser: Browser) -> None:
     shown = [n for n, gone in zip(seen.tables.names, seen.tables.hidden, strict=True) if not gone]
     assert shown
     assert shown == [n for n in map(title, ROWS) if "swapout" in n and n.endswith(" 64")]
+
+
+@pytest.mark.slow
+def test_rows_can_be_filtered_by_topic(browser: Browser) -> None:
+    choose = "topic.value = 'lazyfree'; topic.dispatchEvent(new Event('change'));"
+    for seen in (browser.see("topic=lazyfree"), browser.see("", choose)):
+        assert seen.console == []
+        assert seen.tables.hidden == [row["topic"] != "lazyfree" for row in ROWS]
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ a build are cached, and the next run measures only what is missing.
   quire bench swapout,data=zero --repeat 3     three boots each, with their spread
   quire bench mremap --fresh                   boot again, ignoring cached counts
   quire bench mremap --cost                    and a table of atomics, cache lines, locks, …
-  quire bench mremap --output DIR              table, and DIR/bench.json, .html, .svg, .png
+  quire bench mremap --output DIR              table, and DIR/bench.json, .html, .svg
   quire bench --workload ./mine.c              your own (guest/README.md)
   quire bench mremap --cpu neoverse-n1         on another CPU; without a workload, its default rows
 """
@@ -32,7 +32,7 @@ from quire.measure import comparison, workloads
 from quire.measure.bench import Sampling
 from quire.measure.comparison import Comparison
 from quire.measure.workloads import Catalogue, Cell
-from quire.report import cost, data, page, plot, table
+from quire.report import cost, data, dots, page, table
 from quire.report.data import Provenance
 from quire.session import Session
 
@@ -87,9 +87,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         "invalidations by kind; counting lines takes a slower boot of its own",
     )
     part.add_argument("--json", action="store_true", help="print JSON in place of the tables")
-    part.add_argument(
-        "--output", type=Path, metavar="DIR", help="write JSON, HTML, SVG and PNG there"
-    )
+    part.add_argument("--output", type=Path, metavar="DIR", help="write JSON, HTML and SVG there")
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
@@ -129,7 +127,7 @@ def _run(session: Session, arguments: argparse.Namespace) -> int:
         print(json.dumps(report, indent=1))
     comparisons = [rows for rows, _ in parts]
     if arguments.output:
-        write(arguments.output, "bench", report, comparisons, sides.title)
+        write(arguments.output, "bench", report)
     comparison.require(comparisons)
     return 0
 
@@ -162,24 +160,14 @@ def _cells(
     return lab.workloads(session).cells(arguments.workload, arguments.size)
 
 
-def write(
-    directory: Path,
-    stem: str,
-    report: dict[str, Any],
-    comparisons: list[Comparison],
-    title: str,
-    page_name: str = "",
-) -> list[Path]:
-    """Write JSON, page (`page_name`, or as the others) and plots; return their paths and print them
-    on stderr."""
-    # A further CPU has few rows; beside a whole architecture it would leave empty panels.
-    usual = [one for one in comparisons if one.arch.cpu is None] or comparisons
+def write(directory: Path, stem: str, report: dict[str, Any], page_name: str = "") -> None:
+    """Write JSON, page (`page_name`, or as the others) and plot; print their paths on stderr."""
     directory.mkdir(parents=True, exist_ok=True)
-    document = directory / f"{stem}.json"
-    document.write_text(json.dumps(report, indent=1) + "\n")
-    written = directory / f"{page_name or stem}.html"
-    written.write_text(page.render(report), "utf-8")
-    paths = [document, written, *plot.draw(usual, title, directory / stem)]
-    for path in paths:
-        print(f"wrote {path}", file=sys.stderr)
-    return paths
+    texts = {
+        f"{stem}.json": json.dumps(report, indent=1) + "\n",
+        f"{page_name or stem}.html": page.render(report),
+        f"{stem}.svg": dots.of_report(report, full=True),
+    }
+    for name, text in texts.items():
+        (directory / name).write_text(text, "utf-8")
+        print(f"wrote {directory / name}", file=sys.stderr)

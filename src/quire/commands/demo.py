@@ -3,7 +3,7 @@
 
 Installs missing Debian packages (as root; otherwise lists them), fetches the base, builds all
 kernels, boots them, prints a table for each architecture (a short one for each further CPU) and
-writes build/demo/index.html, quire.json, quire.svg and quire.png. Existing builds are reused.
+writes build/demo/index.html, quire.json and quire.svg. Existing builds are reused.
 """
 
 import argparse
@@ -35,8 +35,6 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     report = data.report(sys.argv, sides, parts)
     if arguments.json:
         print(json.dumps(report, indent=1))
-    comparisons = [rows for rows, _ in parts]
-    where = session.cache.root / "demo"
-    bench.write(where, "quire", report, comparisons, sides.title, page_name="index")
-    comparison.require(comparisons)
+    bench.write(session.cache.root / "demo", "quire", report, page_name="index")
+    comparison.require([rows for rows, _ in parts])
     return 0

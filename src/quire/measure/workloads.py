@@ -49,6 +49,8 @@ class Workload:
     """One program of the guest, or a user's own program."""
 
     name: str
+    # The group of the page and the plots that shows it: a topic of the series, or controls.
+    topic: str = ""
     # The unit of the table's figures: "page" (4 KiB), "walk", "scanned page" or "call".
     unit: str = "page"
     sizes: tuple[int, ...] = SIZES

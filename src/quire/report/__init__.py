@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Present a comparison: table, plot, JSON."""
+"""Present a comparison: table, page, dot plot, JSON; check the figures of documents."""

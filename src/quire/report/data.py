@@ -85,6 +85,7 @@ def _architecture(comparison: Comparison, made: Provenance) -> dict[str, Any]:
 def _row(row: Row) -> dict[str, Any]:
     return {
         "workload": row.cell.workload.name,
+        "topic": row.cell.workload.topic,
         "parameters": dict(row.cell.parameters),
         "folio_kib": row.cell.size,
         "unit": row.cell.workload.unit,

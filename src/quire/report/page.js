@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Makes the tables of a report sortable and shows what is behind a row. The part of the address
-// after "#" holds the state: sort=KEY (-KEY: ascending), filter=WORDS, open=all or PART.ROW.
+// after "#" holds the state: sort=KEY (-KEY: ascending), filter=WORDS, topic=NAME, open=all or PART.ROW.
 "use strict";
 (() => {
 	const report = JSON.parse(document.getElementById("report").textContent);
@@ -9,6 +9,7 @@
 	const tables = [...document.querySelectorAll("table")];
 	const bodies = [...document.querySelectorAll("tbody")];
 	const filter = document.getElementById("filter");
+	const topic = document.getElementById("topic");
 	const notable = Number(document.currentScript.dataset.notable);
 	const state = new URLSearchParams();
 
@@ -82,16 +83,14 @@
 
 	const costs = (row) => {
 		const both = (name, key) => [name, row.a[key] ?? undefined, row.b[key] ?? undefined];
-		const all = (from, name = (key) => key) =>
-			Object.keys({...row.a[from], ...row.b[from]}).map((key) =>
-				[name(key), row.a[from][key], row.b[from][key]]);
-		const words = (key) => key.replaceAll("_", " ");
+		const all = (from, name) => Object.keys({...row.a[from], ...row.b[from]}).map((key) =>
+			[name(key), row.a[from][key], row.b[from][key]]);
 		const named = (key) => report.kinds.includes(key) ? key.replace("tlb", "TLB") : `lock: ${key}`;
 		const lines = [
 			both("instructions", "instructions_per_unit"),
 			both("in the kernel", "kernel_instructions_per_unit"),
 			both("unmapping alone", "own_instructions_per_unit"),
-			...all("cost", named), ...all("spans", words), ...all("calls", words),
+			...all("cost", named),
 		].filter(([, a, b]) => a !== undefined || b !== undefined);
 		const none = lines.filter(([, a, b]) => !a && !b).map(([name]) => name);
 		const body = lines.filter(([, a, b]) => a || b).map(([name, a, b]) =>
@@ -99,16 +98,7 @@
 				make("td", {textContent: number(b), className: style(a, b)})));
 		const head = make("tr", {}, make("th"),
 			...labels.map((name) => make("th", {textContent: name})));
-		const counters = Object.keys(row.a.counters)
-			.filter((name) => row.a.counters[name] || row.b.counters[name])
-			.map((name) => `${name} ${row.a.counters[name]} → ${row.b.counters[name]}`);
-		const notes = [
-			...none.length ? [`None: ${none.join(", ").replace(/, lock: /g, ", ")}.`] : [],
-			...counters.length ? [`In all: ${counters.join(", ")}.`] : [],
-			...row.posted ? [`Posted by the authors, wall time: ${row.posted}.`] : [],
-			...row.unstable ? [`Runs differ by ${(row.spread * 100).toFixed(2)} %.`] : [],
-			...row.calls_beyond_a.map((name) => `More calls than ${labels[0]}: ${name}.`),
-		];
+		const notes = none.length ? [`None: ${none.join(", ").replace(/, lock: /g, ", ")}.`] : [];
 		return make("div", {className: "cost"}, make("h3", {textContent: `Per ${row.unit}`}),
 			make("table", {}, make("thead", {}, head), make("tbody", {}, ...body)),
 			...notes.map((text) => make("p", {className: "none", textContent: text})));
@@ -172,10 +162,12 @@
 		const words = (state.get("filter") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
 		for (const body of bodies) {
 			const [name, size] = [...body.rows[0].cells].map((cell) => cell.textContent);
-			body.hidden = !words.every((word) => /^\d+$/.test(word) ?
+			body.hidden = ![body.dataset.topic, "", null].includes(state.get("topic")) ||
+				!words.every((word) => /^\d+$/.test(word) ?
 				size === word || name.split(" ").includes(word) :
 				name.toLowerCase().includes(word));
 		}
+		topic.value = state.get("topic") ?? "";
 		if (document.activeElement !== filter)
 			filter.value = state.get("filter") ?? "";
 	};
@@ -213,6 +205,7 @@
 		head.append(details);
 	}
 	document.getElementById("tools").hidden = false;
+	topic.addEventListener("change", () => change("topic", topic.value));
 	filter.addEventListener("input", () => change("filter", filter.value));
 	addEventListener("hashchange", read);
 	read();

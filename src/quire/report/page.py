@@ -16,6 +16,7 @@ from string import Template
 from typing import Any
 
 from quire.measure import cost, profile
+from quire.report import dots
 from quire.report.table import NOTABLE, UNKNOWN, number
 
 Json = Mapping[str, Any]
@@ -71,6 +72,8 @@ def render(report: Json) -> str:
         style=text["css"],
         script=text["js"],
         sides="".join(_side(name, sides[name]) for name in "ab"),
+        dots=dots.of_report(report),
+        topics="".join(f"<option>{_text(topic)}</option>" for topic in _topics(parts)),
         sections="\n".join(_section(at, part, labels, groups) for at, part in enumerate(parts)),
         command=_text(report["command"]),
         version=_text(report["quire"]),
@@ -103,6 +106,10 @@ def _counted(group: Group, parts: Sequence[Json]) -> bool:
     """Whether any row has such a number."""
     rows = (row for part in parts for row in part["rows"])
     return any(group.of(row[side]) is not None for row in rows for side in "ab")
+
+
+def _topics(parts: Sequence[Json]) -> list[str]:
+    return [*dict.fromkeys(row["topic"] for part in parts for row in part["rows"] if row["topic"])]
 
 
 def _short(row: Json) -> Json:
@@ -143,7 +150,10 @@ def _side(name: str, side: Json) -> str:
 def _section(at: int, part: Json, labels: tuple[str, str], groups: Sequence[Group]) -> str:
     cpu = part.get("cpu")
     name = part["name"] + (f" · {cpu['name']} ({cpu['lacks']})" if cpu else "")
-    rows = "".join(_row(at, number, row, part, groups) for number, row in enumerate(part["rows"]))
+    rows = "".join(
+        _row(at, number, row, part, groups) + _notes(row, labels)
+        for number, row in enumerate(part["rows"])
+    )
     table = f'<table class="rows">\n{_head(labels, groups)}{rows}</table>'
     about = f'<p class="about">{_text(_summary(part, labels))}</p>'
     return f'<section><h2>{_text(name)}</h2>\n{about}\n<div class="wide">{table}</div></section>'
@@ -181,10 +191,26 @@ def _row(at: int, number_: int, row: Json, part: Json, groups: Sequence[Group]) 
     unit = "" if row["unit"] == "page" else f" <small>per {_text(row['unit'])}</small>"
     cells = "".join(cell for group in groups for cell in _cells(group, row))
     return (
-        f'<tbody data-part="{at}" data-row="{number_}"{" class=first" if first else ""}>'
+        f'<tbody data-part="{at}" data-row="{number_}" data-topic="{_text(row["topic"])}"'
+        f"{' class=first' if first else ''}>"
         f'<tr><th scope="row">{_text(label)}{unit}</th>{_cell(size, str(size or UNKNOWN))}'
-        f"{cells}</tr></tbody>\n"
+        f"{cells}</tr>"
     )
+
+
+def _notes(row: Json, labels: tuple[str, str]) -> str:
+    """A line under the row with what is no column, and the end of its body."""
+    a, b = ({**row[side]["spans"], **row[side]["calls"], **row[side]["counters"]} for side in "ab")
+    notes = [
+        f"{key.replace('_', ' ')} {_number(n)} → {_number(b.get(key, 0))}"
+        for key, n in a.items()
+        if n != b.get(key, 0)
+    ]
+    notes += [f"posted by the authors, wall time: {row['posted']}"] if row["posted"] else []
+    notes += [f"runs differ by {row['spread']:.2%}"] if row["unstable"] else []
+    notes += [f"more calls than {labels[0]}: {what}" for what in row["calls_beyond_a"]]
+    text = f'<tr class="note"><td colspan="99">{_text("; ".join(notes))}</td></tr>' if notes else ""
+    return text + "</tbody>\n"
 
 
 def _cells(group: Group, row: Json) -> Iterator[str]:
