@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
+#   make try      one row on arm64, in minutes: the first thing to run
 #   make demo     from nothing to the tables and the picture (build/demo/)
 #   make check    lint and unit tests on fakes, without the slow ones: no kernel, two minutes
 #   make test     lint and all unit tests, then kernels: checks of the series, guest tests, a kernel
@@ -17,6 +18,11 @@ WORDS += $(if $(SOURCE),--source $(SOURCE)) $(if $(BASE),--base $(BASE))
 # One more kernel to build: one architecture will do. The bugs are for the newest base.
 FEW_WORDS := $(WORDS) $(if $(ARCH),,ARCH=arm64)
 PYTHON_TOOL := .venv/bin/python -m
+
+# With one topic, few files differ between stock and patched.
+try:
+	$(QUIRE) doctor --install ARCH=arm64
+	$(QUIRE) bench mremap --only mremap --size 64 ARCH=arm64 $(filter O=%,$(WORDS))
 
 demo:
 	$(QUIRE) demo $(WORDS)
@@ -65,4 +71,4 @@ lock:
 clean:
 	rm -rf build .venv
 
-.PHONY: demo check unit test test-line lint dev lock clean
+.PHONY: try demo check unit test test-line lint dev lock clean

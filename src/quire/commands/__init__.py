@@ -41,6 +41,7 @@ NAMES = (
     "export",
     "apply",
     "check",
+    "figures",
     "doctor",
 )
 

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Check the figures of README and docs against what a demo counted, or write them.
+
+docs/results/tables.toml describes the tables; the runs are beside it, a file for each line.
+
+  quire figures                                  which are stale? exit status 1 if any is
+  quire figures --record build/demo/quire.json   keep a run as docs/results/LINE.json
+  quire figures --write                          render the tables and the picture anew
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from quire.host import git
+from quire.host.errors import Difference, UserError
+from quire.report import dots, figures
+from quire.report.figures import PICTURE, RESULTS, Figures
+from quire.session import Session
+
+
+def add_arguments(part: argparse.ArgumentParser) -> None:
+    """Add what to do."""
+    part.add_argument("--record", type=Path, metavar="JSON", help="a report of quire demo")
+    part.add_argument("--write", action="store_true", help="write the tables and the picture")
+
+
+def run(session: Session, arguments: argparse.Namespace) -> int:
+    """Difference if a figure is stale."""
+    root = session.project.root
+    if arguments.record:
+        _record(root, arguments.record)
+    known = Figures(root)
+    if arguments.write:
+        for path, text, _ in known.texts():
+            path.write_text(text)
+        (root / RESULTS / PICTURE).write_text(known.picture())
+    stale = [f"{path.relative_to(root)}: {what}" for path, _, found in known.texts()
+             for what in found]  # fmt: skip
+    if stale:
+        raise Difference(
+            "figures differ from what was counted", "\n".join(stale), "quire figures --write"
+        )
+    return 0
+
+
+def _record(root: Path, file: Path) -> None:
+    try:
+        report = json.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot read {file}", str(error), "name a file of quire demo") from error
+    commit = git.git(root, "rev-parse", "--short=12", "HEAD").strip()
+    line, text = figures.record(report, commit, file.stat().st_mtime)
+    (root / RESULTS / f"{line}.json").write_text(text)
+    (root / RESULTS / f"{line}.svg").write_text(dots.of_report(report, full=True))

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The figures of the documents, from one source: what a demo counted, as docs/results/LINE.json.
+
+A table of a document stands between `<!-- figures: NAME -->` and `<!-- end -->`; tables.toml in
+docs/results describes it. Its `[[quoted]]` are sentences that quote figures, in any file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from quire.host.errors import UserError
+from quire.report import dots
+from quire.report.table import UNKNOWN, number
+from quire.source.version import parse
+
+Json = Mapping[str, Any]
+
+RESULTS, TABLES, PICTURE = Path("docs/results"), Path("docs/results/tables.toml"), "ratios.svg"
+ARCHITECTURES = ("arm64", "x86_64")
+_BLOCK = re.compile(r"(<!-- figures: (\S+) -->\n)(.*?)(<!-- end -->)", re.S)
+# In the text of a quotation: {6.12 arm64 swapout zero 64 b}; "ratio" is a over b.
+_QUOTED = re.compile(r"\{(\S+) (\S+) ([^}]+) (a|b|ratio)\}")
+# Where somebody built says nothing of what was counted.
+_PLACE = re.compile(r" ?\bO=\S+|\S*/")
+
+
+class Figures:
+    """All that was counted, by line, architecture and row."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        files = sorted((root / RESULTS).glob("*.json"), key=lambda path: parse(path.stem))
+        self.lines: Json = {path.stem: json.loads(path.read_text()) for path in files}
+        self.data = tomllib.loads((root / TABLES).read_text())
+
+    def row(self, line: str, architecture: str, name: str) -> Json | None:
+        """Both sides of the row called "swapout zero 64"; None if it was not counted there."""
+        parts = self.lines.get(line, {}).get("architectures", {})
+        found: Json | None = parts.get(architecture, {}).get("rows", {}).get(name)
+        return found
+
+    def texts(self) -> Iterator[tuple[Path, str, list[str]]]:
+        """Each file with figures, the text that it must have, and its figures that are stale."""
+        for path in sorted([self.root / "README.md", *self.root.glob("docs/**/*.md")]):
+            if path.is_file() and (blocks := list(_BLOCK.finditer(text := path.read_text()))):
+                stale = [what for block in blocks for what in self._stale(block[2], block[3])]
+                yield path, _BLOCK.sub(lambda b: b[1] + self.table(b[2]) + b[4], text), stale
+        for quoted in self.data.get("quoted", ()):
+            for path in sorted(self.root.glob(quoted["file"])):
+                yield path, *self._quotation(path.read_text(), quoted["text"])
+
+    def _stale(self, table: str, text: str) -> list[str]:
+        """The differences of a table as it is written: row, column, both figures."""
+        new = self.table(table)
+        words = len(self.data["table"][table]["words"])
+        head, *rows = map(_cells, new.splitlines())
+        written = {tuple(cells[:words]): cells for cells in map(_cells, text.splitlines())}
+        found = []
+        for row in rows:
+            old, label = written.get(tuple(row[:words]), []), " ".join(filter(None, row[:words]))
+            found += [] if len(old) == len(row) else [f"{label}: no such row, or other columns"]
+            found += [
+                f"{label}, {column}: {was} is written, {now} was counted"
+                for column, was, now in zip(head, old, row, strict=False)
+                if was != now
+            ]
+        return found or ([] if text == new else [f"table {table}: it has other rows, or an order"])
+
+    def table(self, name: str) -> str:
+        """A table of tables.toml in Markdown."""
+        wanted = self.data.get("table", {}).get(name)
+        if wanted is None:
+            raise UserError(f"no table of figures is called {name}", str(TABLES), "add it there")
+        columns = [
+            (line, one)
+            for line, known in self.lines.items()
+            for one in wanted.get("columns", ARCHITECTURES)
+            if one in known["architectures"]
+        ]
+        words = wanted["words"]
+        lines = [[*words, *(" ".join(column) for column in columns)]]
+        lines.append(["---"] * len(words) + ["--:"] * len(columns))
+        for entry in wanted["rows"]:
+            row = dict(zip(words, [*entry, *[""] * len(words)], strict=False))
+            name, _, figure = row.get("row", "").partition(": ")
+            sides = [self.row(*column, name) for column in columns]
+            show = _ratio if wanted.get("ratios") and not figure else _pair
+            lines.append([*row.values(), *(show(both, figure or "instructions") for both in sides)])
+        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+    def _quotation(self, text: str, wanted: str) -> tuple[str, list[str]]:
+        """The text with the sentence as it must be. UserError for a figure that was not counted."""
+        pattern = r"\s+".join(map(re.escape, _QUOTED.sub("\0", wanted).split()))
+        found = re.search(pattern.replace("\0", r"([\d.,]+)"), text)
+        if not found:
+            return text, [f"{wanted!r} is quoted by {TABLES} and not there"]
+        stale, end = [], len(text)
+        for at, figure in reversed(list(enumerate(_QUOTED.finditer(wanted), 1))):
+            line, architecture, name, what = figure.groups()
+            row = self.row(line, architecture, name)
+            if row is None:
+                raise UserError(f"no such figure: {figure[0]}", str(TABLES))
+            now = _ratio(row)[:-1] if what == "ratio" else _number(row[what]["instructions"])
+            if found[at] != now:
+                stale.append(f"{figure[0][1:-1]}: {found[at]} is written, {now} was counted")
+            start, end = found.span(at)
+            text = text[:start] + now + text[end:]
+        return text, stale
+
+    def picture(self) -> str:
+        """The dot plot of all lines and architectures."""
+        columns = [(line, one) for line in self.lines for one in ARCHITECTURES]
+        ratios = {
+            name: [_quotient(self.row(*column, name)) for column in columns] for name in dots.ROWS
+        }
+        return dots.svg(columns, dots.choose(ratios))
+
+
+def record(report: Json, commit: str, when: float) -> tuple[str, str]:
+    """The line of a report of `quire demo`, and the text of its file: a line for each row.
+
+    UserError for another document.
+    """
+    if report.get("schema") != "quire-bench":
+        raise UserError("this is no report of demo or bench", str(report.get("schema")))
+    side = report["sides"]["b"]
+    parts = {part["name"]: part for part in report["architectures"]}
+    parts |= {f"{part['name']} {part['cpu']['name']}": part for part in report["further_cpus"]}
+    head = {
+        "base": side["about"],
+        "commit": commit,
+        "date": datetime.fromtimestamp(when, UTC).date().isoformat(),
+        "command": _PLACE.sub("", report["command"]).replace("__main__.py", "quire").strip(),
+        "patches": len(report["series"]["patches"]),
+    }
+    text = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
+    text += ',\n "architectures": {' + ",".join(_part(*part) for part in parts.items())
+    return parse(side["version"]).line, text + "\n }\n}\n"
+
+
+def _part(title: str, part: Json) -> str:
+    about = {key: part[key] for key in ("compiler", "qemu")}
+    about["configuration"] = part["config"]["resolved_sha256"]
+    fields = "".join(f"\n   {json.dumps(key)}: {json.dumps(about[key])}," for key in about)
+    rows = ",\n    ".join(
+        f"{json.dumps(dots.name(row))}: {json.dumps({side: _side(row[side]) for side in 'ab'})}"
+        for row in part["rows"]
+    )
+    return f'\n  {json.dumps(title)}: {{{fields}\n   "rows": {{\n    {rows}\n   }}\n  }}'
+
+
+def _side(figure: Json) -> Json:
+    own = figure["own_instructions_per_unit"]
+    counted = {
+        "instructions": figure["instructions_per_unit"],
+        "TLB invalidations": figure["tlb_invalidations_per_unit"],
+        **({"own": own} if own else {}),
+        **figure["spans"],
+        **{what: n for what, n in figure["counters"].items() if n},
+    }
+    return {what: float(f"{n:.6g}") for what, n in counted.items()}
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def _pair(sides: Json | None, of: str = "instructions") -> str:
+    if sides is None or (of not in sides["a"] and of not in sides["b"]):
+        return UNKNOWN
+    return " → ".join(_number(sides[side].get(of, 0)) for side in "ab")
+
+
+def _ratio(sides: Json | None, of: str = "instructions") -> str:
+    ratio = _quotient(sides, of)
+    if ratio is None:
+        return UNKNOWN
+    return f"{_number(ratio) if ratio >= 10 else format(ratio, '.2f')}×"
+
+
+def _quotient(sides: Json | None, of: str = "instructions") -> float | None:
+    return sides["a"][of] / sides["b"][of] if sides else None
+
+
+def _number(value: float) -> str:
+    return number(value).replace(" ", ",")

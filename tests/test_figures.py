@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The documents' figures are those that were counted."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from conftest import LOGS, ROOT, Quire
+
+from quire.host.errors import UserError
+from quire.measure.workloads import Catalogue
+from quire.report import dots, figures
+from quire.report.figures import RESULTS, TABLES, Figures
+
+REPORT = {"schema": "quire-bench", **json.loads((LOGS / "report.json").read_text())}
+
+
+def stale(root: Path) -> list[str]:
+    return [f"{path.name}: {what}" for path, _, found in Figures(root).texts() for what in found]
+
+
+def test_no_figure_is_stale() -> None:
+    assert stale(ROOT) == []
+    assert (ROOT / RESULTS / figures.PICTURE).read_text() == Figures(ROOT).picture()
+
+
+def test_every_row_of_a_table_is_one_of_the_demo() -> None:
+    catalogue = Catalogue.read(ROOT / "guest/workloads")
+    cells = catalogue.cells() + catalogue.cells(["lazyfree", "migrate*"])
+    known = {f"{cell.label} {cell.size or ''}".strip() for cell in cells}
+    tables = Figures(ROOT).data["table"].values()
+    wanted = {
+        entry[table["words"].index("row")].partition(": ")[0]
+        for table in tables
+        if "row" in table["words"]
+        for entry in table["rows"]
+    }
+    assert wanted | set(dots.ROWS) <= known
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Path:
+    """A line with the rows of REPORT, a document with a table, and a cover with a sentence."""
+    (tmp_path / RESULTS).mkdir(parents=True)
+    line, text = figures.record(REPORT, "c0ffee", 0)
+    (tmp_path / RESULTS / f"{line}.json").write_text(text)
+    (tmp_path / TABLES).write_text(
+        '[table.one]\nwords = ["row"]\n'
+        'rows = [["swapout zero 64"], ["swapout zero 64: own"], ["mremap 4"]]\n'
+        '[[quoted]]\nfile = "cover"\n'
+        'text = "from {6.12 arm64 swapout zero 64 a} to {6.12 arm64 swapout zero 64 b}"\n'
+    )
+    (tmp_path / "README.md").write_text("a\n<!-- figures: one -->\n<!-- end -->\nz\n")
+    (tmp_path / "cover").write_text("goes from\n1 to 2, and")
+    write(tmp_path)
+    return tmp_path
+
+
+def write(root: Path) -> None:
+    for path, text, _ in Figures(root).texts():
+        path.write_text(text)
+
+
+def test_a_run_is_recorded() -> None:
+    line, text = figures.record({**REPORT, "command": "/x/__main__.py demo O=/y"}, "c0ffee", 0)
+    known = json.loads(text)
+    assert (line, known["commit"], known["date"]) == ("6.12", "c0ffee", "1970-01-01")
+    assert known["command"] == "quire demo"
+    (part,) = REPORT["architectures"]
+    first = known["architectures"]["arm64"]["rows"]["swapout zero 64"]["a"]
+    assert first["instructions"] == pytest.approx(part["rows"][0]["a"]["instructions_per_unit"])
+    with pytest.raises(UserError, match="no report"):
+        figures.record({"schema": "quire-test"}, "c0ffee", 0)
+
+
+def test_what_is_written_is_not_stale(documents: Path) -> None:
+    assert stale(documents) == []
+    lines = (documents / "README.md").read_text().splitlines()
+    assert (lines[0], lines[-1], lines[-3]) == ("a", "z", "| mremap 4 | – |")
+
+
+def test_a_stale_figure_is_named_with_both_values(documents: Path) -> None:
+    readme, cover = documents / "README.md", documents / "cover"
+    a, b = cover.read_text().split()[2], cover.read_text().split()[4].rstrip(",")
+    readme.write_text(readme.read_text().replace(f"{a} →", "1,234 →"))
+    cover.write_text(cover.read_text().replace(b, "77"))
+    table, sentence = stale(documents)
+    where = "README.md: swapout zero 64, 6.12 arm64"
+    assert table == f"{where}: 1,234 → {b} is written, {a} → {b} was counted"
+    assert sentence == f"cover: 6.12 arm64 swapout zero 64 b: 77 is written, {b} was counted"
+    write(documents)
+    assert stale(documents) == []
+    readme.write_text(readme.read_text().replace("| mremap 4 | – |\n", ""))
+    cover.write_text("nothing")
+    assert [what.rpartition(": ")[2] for what in stale(documents)] == [
+        "no such row, or other columns",
+        f"'{Figures(documents).data['quoted'][0]['text']}' is quoted by {TABLES} and not there",
+    ]
+
+
+def test_a_table_that_is_not_there_is_named(documents: Path) -> None:
+    (documents / "README.md").write_text("<!-- figures: two -->\n<!-- end -->\n")
+    with pytest.raises(UserError, match="two"):
+        stale(documents)
+
+
+def test_the_command_records_writes_and_checks(quire: Quire, documents: Path) -> None:
+    shutil.rmtree(quire.project / "docs", ignore_errors=True)
+    shutil.copytree(documents / "docs", quire.project / "docs")
+    (quire.project / "README.md").write_text("<!-- figures: one -->\n<!-- end -->\n")
+    (quire.project / TABLES).write_text((documents / TABLES).read_text().partition("[[quoted")[0])
+    done = quire("figures")
+    assert done.returncode == 1
+    assert "README.md: swapout zero 64: no such row" in done.stderr
+    assert quire("figures", "--write").returncode == 0
+    assert quire("figures").returncode == 0
+    assert quire("figures", "--record", str(documents / "nothing")).returncode == 2
+
+
+def test_pictures_are_svg_with_every_ratio() -> None:
+    full = ElementTree.fromstring(dots.of_report(REPORT, full=True))
+    titles = [element.text for element in full.iter("{http://www.w3.org/2000/svg}title")]
+    rows = REPORT["architectures"][0]["rows"]
+    assert len(titles) == 1 + len(rows)
+    assert f"swapout zero 64, arm64: {rows[0]['ratio']:.2f}×" in titles
+    # Sorted, the best ratio on top; workloads of a user are not in the list of twelve.
+    few = dots.choose({"swapout zero 64": [2.0, None], "mremap 64": [None, 3.0], "x": [9.0, 9.0]})
+    assert list(few) == [dots.ROWS["mremap 64"], dots.ROWS["swapout zero 64"]]
+    assert list(dots.choose({"x": [9.0], "y": [10.0]})) == ["y", "x"]
