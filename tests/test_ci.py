@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 from conftest import ROOT, Quire
-from known import ARM64
+from known import ARM64, toml
 
 from quire.arch import ARCHITECTURES
 from quire.boot import ktap as reader
@@ -146,8 +146,8 @@ def test_a_built_kernel_is_tested_and_left_alone(quire: Quire, built: Path) -> N
 
 
 def test_stock_of_somebody_else_has_stocks_expected_failures(quire: Quire, built: Path) -> None:
-    line = "stock | arm64 | fake.bad | it is stock\n"
-    (quire.project / "lines/6.12/expected").write_text(line)
+    row = {"architectures": ["arm64"], "cases": ["fake.bad"], "why": "it is stock"}
+    (quire.project / "lines/6.12/expected.toml").write_text(toml("expected", tree="stock", **row))
     words = ("test", "--kernel", str(built))
     assert quire(*words, FAKE_QEMU="wrong").returncode == 1
     done = quire(*words, "--stock", FAKE_QEMU="wrong")

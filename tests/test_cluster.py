@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 from conftest import HANGS, ROOT, SOURCE, Quire, gone, line_patch
+from known import bug
 from test_architectures import TABLE
 
 from quire.boot.launch import Ended
@@ -221,7 +222,7 @@ def test_a_local_cluster_gives_the_same(quire: Quire, tree: Path, tmp_path: Path
     """Byte for byte, for each command, and with an error's status."""
     folder = quire.project / "lines/6.12/seeded"
     folder.mkdir()
-    (folder / "bugs").write_text("lost | a page is lost | 1 | arm64 | fake.bad\n")
+    (folder / "bugs.toml").write_text(bug("lost", "fake.bad"))
     (folder / "series").write_text("bug.patch\n")
     (folder / "bug.patch").write_text(line_patch("a bug", 14, "bug 14"))
     runs: list[tuple[tuple[str, ...], dict[str, str]]] = [

@@ -46,7 +46,7 @@ def sample(events: dict[str, int], symbols: dict[str, SymbolCount] | None = None
 def compared(a: Sample, b: Sample) -> Comparison:
     (cell,) = CATALOGUE.cells(["lazyfree"], [64])
     samples = {("s", cell): [a], ("p", cell): [b]}
-    return compare(ARM64, ("stock", "patched"), ("s", "p"), [cell], samples, Known((), LOCKS))
+    return compare(ARM64, ("stock", "patched"), ("s", "p"), [cell], samples, Known({}, LOCKS))
 
 
 def test_cost_per_unit() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, Quire
-from known import ARM64
+from known import ARM64, toml
 
 from quire.arch import ARCHITECTURES
 from quire.check import distribution, kconfig_files
@@ -46,7 +46,7 @@ def test_a_listed_difference_is_no_trouble() -> None:
 
 def test_an_unlisted_difference() -> None:
     assert troubles(DIFFERENCES, LISTED[:1]) == {
-        "CONFIG_IDLE": "ours y, Debian's n: not in debian-differences"
+        "CONFIG_IDLE": "ours y, Debian's n: not in debian-differences.toml"
     }
 
 
@@ -74,22 +74,24 @@ def test_what_depends_on_the_compiler_is_not_compared() -> None:
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        ("CONFIG_A | arm64 | y", "lacks a field"),
-        ("CONFIG_A | arm64 | y | ", "lacks a field"),
-        ("CONFIG_A | sparc | y | why", "unknown architecture 'sparc'"),
+        ('ours = "y"', "lacks 'why'"),
+        ('ours = "y"\nwhy = 3', "3 is no str"),
+        ('ours = "y"\nwhy = "a"\nreason = "b"', "has no key reason"),
     ],
 )
 def test_a_bad_line(tmp_path: Path, line: str, what: str) -> None:
-    (tmp_path / "file").write_text(f"# comment\n{line}\n")
-    with pytest.raises(UserError, match=what):
-        distribution.read(tmp_path / "file")
+    file = tmp_path / "file"
+    file.write_text(f"# comment\n{toml('difference', options=[], architectures=[])}{line}\n")
+    with pytest.raises(UserError) as caught:
+        distribution.read(file)
+    assert what in caught.value.where
 
 
 @pytest.mark.parametrize("of", known(ROOT), ids=lambda line: line.name)
 def test_our_file_can_be_read(of: Line) -> None:
     lines = distribution.read(of.differences)
     assert {name for line in lines for name in line.architectures} == set(ARCHITECTURES)
-    assert all(p.startswith("CONFIG_") for line in lines for p in line.patterns)
+    assert all(p.startswith("CONFIG_") for line in lines for p in line.options)
 
 
 def kconfig_tree(tree: Path, extra: str = "") -> None:
@@ -128,14 +130,17 @@ def rows(quire: Quire, tree: Path) -> dict[str, str]:
 
 def test_the_whole_way(quire: Quire, tree: Path, archive: Path) -> None:
     kconfig_tree(tree, "config FAKE\nconfig DAMON\n")
-    file = quire.project / "lines/6.12/debian-differences"
+    file = quire.project / "lines/6.12/debian-differences.toml"
     assert list(rows(quire, tree)) == ["CONFIG_DAMON"]
-    file.write_text("CONFIG_DAMON | arm64 | n | acts only when told\n")
+    words = {"architectures": ["arm64"], "why": "acts only when told"}
+    file.write_text(toml("difference", options=["CONFIG_DAMON"], ours="n", **words))
     assert rows(quire, tree) == {"1 options differ, all with a reason": ""}
     asked = (archive / "asked").read_text()
     assert "APT::Architecture=arm64" in asked
     assert asked.count("download") == 1
-    file.write_text(file.read_text() + "CONFIG_FAKE | arm64 | y | no more\n")
+    file.write_text(
+        file.read_text() + toml("difference", options=["CONFIG_FAKE"], ours="y", **words)
+    )
     assert list(rows(quire, tree)) == ["CONFIG_FAKE"]
 
 

@@ -285,13 +285,13 @@ def test_seeded_regressions_are_found_or_missed(
     monkeypatch.setattr(runner, "run", Kernel().run)
     a = side(tmp_path, has_series=False)
     dear, other, cheap = (
-        Bug(name, "", "", ("arm64",), (verb,))
+        Bug(name, "", ("arm64",), operations=(verb,))
         for name, verb in (("dear", "move"), ("dearly", "lock"), ("hidden", "move"))
     )
     targets, make = Targets((a, replace(a))), partial(CostJudge, watch=WATCH)
     search = Search(make, targets, Programs(120), Cache(tmp_path / "build"))
     bugs, out = [dear, other, cheap], tmp_path / "out"
-    results = detect.look_for_all(search, bugs, {}, out, Progress())
+    results = detect.look_for_all(search, bugs, out, Progress())
     found = results[0].finding
     assert found
     assert len(found.program) == 2

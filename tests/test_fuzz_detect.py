@@ -24,7 +24,8 @@ from quire.host.cache import Cache
 from quire.host.progress import Progress
 from quire.test.seeded import Bug
 
-LOSE, HIDE, ODD = (Bug(name, "", "", ("arm64",), ("a.b",)) for name in ("lose", "hide", "odd"))
+LOSE, HIDE = (Bug(name, "", ("arm64",), ("a.b",)) for name in ("lose", "hide"))
+ODD = Bug("odd", "", ("arm64",), ("a.b",), no_program="as before")
 
 
 def search(directory: Path, limit: int) -> Search[Judgement]:
@@ -38,8 +39,7 @@ def test_bugs_are_found_missed_or_left_out(
 ) -> None:
     monkeypatch.setattr(runner, "run", fake_run)
     searched = search(tmp_path, 300)
-    bugs, left_out = [LOSE, HIDE, ODD], {"odd": "as before"}
-    results = detect.look_for_all(searched, bugs, left_out, tmp_path / "out", Progress())
+    results = detect.look_for_all(searched, [LOSE, HIDE, ODD], tmp_path / "out", Progress())
     lose, hide, odd = results
     assert lose.finding
     assert [op.verb for op in lose.finding.program] == ["move"]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, Quire, line_patch
+from known import bug
 
 from quire.build import guest
 from quire.fuzz.language import program
@@ -75,14 +76,13 @@ def test_seeded_bugs_are_found_or_missed(quire: Quire, tree: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "series").write_text("# versions: 6.12.100-\nbugs.patch\n")
     (folder / "bugs.patch").write_text(line_patch("bugs", 14, "bug 14"))
-    rows = [f"{bug} | {bug}s | 1 | arm64 | a.b\n" for bug in ("lose", "hide", "odd")]
-    (folder / "bugs").write_text("".join(rows))
-    (folder / "fuzz").write_text("odd | not looked for | it does what the other one does\n")
+    odd = bug("odd", no_program="it does what the other one does")
+    (folder / "bugs.toml").write_text(bug("lose") + bug("hide") + odd)
     words = ("fuzz", "ARCH=arm64", "--programs", "40", "--source", str(tree), "--json")
     done = quire(*words, "--seeded")
     assert done.returncode == 1, done.stderr
-    lose, hide, odd = json.loads(done.stdout)["bugs"]
-    assert odd["reason"] == "it does what the other one does"
+    lose, hide, last = json.loads(done.stdout)["bugs"]
+    assert last["reason"] == "it does what the other one does"
     assert lose["operations"] == 1
     assert 1 <= lose["programs"] <= 40
     assert hide == {

@@ -173,11 +173,12 @@ def test_seeded_bugs_are_found_missed_or_left_out(
         return SWAPPED if seed > 2 else READ
 
     monkeypatch.setattr(generator, "generate", generate)
-    lose, hide, odd = (Bug(name, "", "", ("arm64",), ("a.b",)) for name in ("lose", "hide", "odd"))
+    lose, hide = (Bug(name, "", ("arm64",), ("a.b",)) for name in ("lose", "hide"))
+    odd = replace(hide, name="odd", no_program="as before")
     targets = Targets((side(tmp_path, has_series=True),))
     cache, out = Cache(tmp_path / "build"), tmp_path / "out"
     search = Search(PromiseJudge, targets, Programs(300, oracle=True), cache)
-    results = detect.look_for_all(search, [lose, hide, odd], {"odd": "as before"}, out, QUIET)
+    results = detect.look_for_all(search, [lose, hide, odd], out, QUIET)
     assert [result.missed for result in results] == [False, True, False]
     assert results[0].finding
     assert results[0].programs == 1

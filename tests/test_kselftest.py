@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import LOGS, ROOT
-from known import ARM64, X86_64
+from known import ARM64, X86_64, toml
 from test_matrix import kernel
 
 from quire.boot import results
@@ -18,7 +18,7 @@ from quire.kselftest import changes, output, runs
 from quire.kselftest.changes import Case
 from quire.test.suite import Verdict
 
-TABLE = ROOT / "guest/selftests/runs"
+TABLE = ROOT / "guest/selftests/runs.toml"
 
 
 def report(lines: Sequence[str], **dialects: str) -> Verdict:
@@ -223,7 +223,7 @@ def test_the_table_of_runs_has_what_was_asked_for() -> None:
 def test_a_name_is_a_word_for_the_command_line() -> None:
     table = runs.read(TABLE)
     for run in table:
-        assert run.plan().split()[2:] == list(run.command)
+        assert run.plan().split()[2:] == run.command.split()
         assert run.name == run.plan().split()[0]
 
 
@@ -240,6 +240,7 @@ def test_what_is_left_out_is_named_with_the_reason(tmp_path: Path) -> None:
 
 
 def test_a_table_with_an_unknown_kind_of_output(tmp_path: Path) -> None:
-    (tmp_path / "runs").write_text("cow | 5 | xml | arm64 |\n")
-    with pytest.raises(UserError, match="unknown kind of output"):
+    row = toml("run", command="cow", seconds=5, output="xml", architectures=["arm64"])
+    (tmp_path / "runs").write_text(row)
+    with pytest.raises(UserError, match="unknown output"):
         runs.read(tmp_path / "runs")

@@ -8,12 +8,16 @@ from pathlib import Path
 
 import pytest
 from conftest import Quire
+from known import toml
 
-RUNS = """\
-good -d 1 | 5 | tap | arm64 x86_64 |
-other | 5 | exit | x86_64 | arm64 cannot
-gone | 5 | exit | arm64 |
-"""
+RUNS = "".join(
+    toml("run", command=command, seconds=5, output=output, architectures=names, why_not=why)
+    for command, output, names, why in (
+        ("good -d 1", "tap", ["arm64", "x86_64"], ""),
+        ("other", "exit", ["x86_64"], "arm64 cannot"),
+        ("gone", "exit", ["arm64"], ""),
+    )
+)
 
 
 @pytest.fixture
@@ -23,7 +27,7 @@ def words(quire: Quire, tree: Path) -> tuple[str, ...]:
     folder.mkdir(parents=True)
     for name in ("good", "other"):
         (folder / f"{name}.c").write_text("int main(void) { return 0; }\n")
-    table = quire.project / "guest/selftests/runs"
+    table = quire.project / "guest/selftests/runs.toml"
     table.parent.mkdir()
     table.write_text(RUNS)
     return ("selftests", "ARCH=arm64", "--source", str(tree))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Quire, line_patch
-from known import ARM64, I386, X86_64
+from known import ARM64, I386, X86_64, toml
 
 from quire.build import kconfig
 from quire.host import project
@@ -16,12 +16,12 @@ from quire.host.errors import UserError
 from quire.test import kunit
 from quire.test.kunit import Proof
 
-TABLE = """\
-# name | architecture | tree | fragments | suites
-small | arm64 | stock | kunit-arm64.config | contpte
-folded | i386 | patched | kunit-i386.config kunit-runs.config | rmap_runs
-"""
-PROOF = Proof("folded", I386, "patched", (), ("rmap_runs",))
+SMALL = {"fragments": ["kunit-arm64.config"], "suites": ["contpte"]}
+FOLDED = {"fragments": ["kunit-i386.config", "kunit-runs.config"], "suites": ["rmap_runs"]}
+TABLE = toml("kernel", name="small", architecture="arm64", tree="stock", **SMALL) + toml(
+    "kernel", name="folded", architecture="i386", tree="patched", **FOLDED
+)
+PROOF = Proof("folded", "i386", "patched", (), ("rmap_runs",))
 GOOD = """\
 Linux version 6.12.117
 KTAP version 1
@@ -47,7 +47,7 @@ BAD = GOOD.replace(
 
 
 def write(folder: Path, text: str) -> Path:
-    file = folder / "kunit"
+    file = folder / kunit.TABLE
     file.write_text(text)
     return file
 
@@ -64,10 +64,12 @@ def test_a_table_is_read_and_chosen_from(tmp_path: Path) -> None:
         kunit.select(proofs, ["nonsense"], [ARM64])
 
 
-@pytest.mark.parametrize("line", ["odd | vax | stock | a | b", "odd | arm64 | newest | a | b"])
-def test_a_line_that_cannot_be_is_named(tmp_path: Path, line: str) -> None:
-    with pytest.raises(UserError, match="kernel odd has an unknown architecture or tree"):
-        kunit.read(write(tmp_path, f"{TABLE}{line}\n"))
+@pytest.mark.parametrize("words", [("vax", "stock"), ("arm64", "newest")])
+def test_a_row_that_cannot_be_is_named(tmp_path: Path, words: tuple[str, str]) -> None:
+    row = toml("kernel", name="odd", architecture=words[0], tree=words[1], **SMALL)
+    with pytest.raises(UserError, match="kernel odd has an unknown architecture or tree") as caught:
+        kunit.read(write(tmp_path, TABLE + row))
+    assert caught.value.where.endswith(f"{kunit.TABLE}:{TABLE.count(chr(10)) + 1}")
 
 
 def test_what_has_passed() -> None:
@@ -93,7 +95,7 @@ def test_what_has_not(console: str, trouble: str) -> None:
 
 def test_the_projects_own_tables_are_sound() -> None:
     found = project.find()
-    tables = sorted(found.root.glob("lines/*/seeded/kunit"))
+    tables = sorted(found.root.glob("lines/*/seeded/kunit.toml"))
     assert tables
     for table in tables:
         assert (table.parent / kunit.PATCH).is_file()
@@ -109,8 +111,8 @@ def overlay(quire: Quire) -> Quire:
     """The fake project with a table of KUnit kernels."""
     folder = quire.project / "lines/6.12/seeded"
     folder.mkdir(parents=True)
-    (folder / "bugs").write_text("")
-    (folder / "kunit").write_text(TABLE)
+    (folder / "bugs.toml").write_text("")
+    (folder / "kunit.toml").write_text(TABLE)
     (folder / "kunit.patch").write_text(line_patch("mm: suites", 35, "suites"))
     for name in ("boot", "arm64", "i386", "runs"):
         (quire.project / f"configs/kunit-{name}.config").write_text("CONFIG_FAKE=y\n")

@@ -78,8 +78,8 @@ def test_locks_are_counted_by_class() -> None:
     ("old", "new", "said"),
     [
         ('name = "other spin"', 'name = "other spin"\ncallers = ["a*"]', "may have no class"),
-        ('functions = "mutex"', 'functions = "none"', "cannot be read"),
-        ('name = "lru"', "", "cannot be read"),
+        ('functions = "mutex"', 'functions = "none"', "no group of functions"),
+        ('name = "lru"', "", "is wrong"),
         ('name = "lru"', "name =", "cannot be read"),
     ],
 )

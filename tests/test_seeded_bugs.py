@@ -10,6 +10,7 @@ from typing import cast
 
 import pytest
 from conftest import Quire
+from known import bug, toml
 
 from quire.arch import ARCHITECTURES
 from quire.fuzz.language import program
@@ -19,18 +20,14 @@ from quire.source import series
 from quire.source.side import Sides
 from quire.test import seeded
 
-TABLE = """\
-# name | what is wrong | trap | architectures | cases
-lost-dirty | a block's dirty bit is dropped | 13 | arm64 | mremap.dirty* mremap.written*
-
-no-flush | the TLB is not flushed | 15 | arm64 x86_64 | mremap.stale*
-"""
+TABLE = bug("lost-dirty", "mremap.dirty*", "mremap.written*", trap="13") + bug(
+    "no-flush", "mremap.stale*", architectures=["arm64", "x86_64"]
+)
 
 
 def write(folder: Path, text: str) -> Path:
-    file = folder / "bugs"
-    file.write_text(text)
-    return file
+    (folder / seeded.BUGS).write_text(text)
+    return folder
 
 
 def test_a_table_is_read(tmp_path: Path) -> None:
@@ -40,11 +37,19 @@ def test_a_table_is_read(tmp_path: Path) -> None:
     assert second.architectures == ("arm64", "x86_64")
 
 
-@pytest.mark.parametrize("line", ["name only", "a | b | c | | x.y", "a | b | c | arm64 |"])
-def test_a_line_that_says_too_little_is_named(tmp_path: Path, line: str) -> None:
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        (toml("bug", name="a", about="b"), "bugs.toml:13: lacks 'architectures'"),
+        (bug("a", architectures=[]), "bugs.toml:13"),
+        (bug("a", fuzzed=True, no_program="why"), "bugs.toml:13"),
+        (bug("a", topic="b"), "bugs.toml:18: has no key topic"),
+    ],
+)
+def test_an_entry_that_says_too_little_is_named(tmp_path: Path, entry: str, says: str) -> None:
     with pytest.raises(UserError) as error:
-        seeded.read(write(tmp_path, f"{TABLE}{line}\n"))
-    assert line in error.value.where
+        seeded.read(write(tmp_path, f"{TABLE}\n{entry}"))
+    assert says in error.value.where
 
 
 def test_bugs_are_chosen_by_name(tmp_path: Path) -> None:
@@ -57,8 +62,8 @@ def test_bugs_are_chosen_by_name(tmp_path: Path) -> None:
 
 
 def test_a_bug_may_need_a_further_fragment(tmp_path: Path) -> None:
-    line = "no-page | an allocation fails | 6 | arm64/debug | swapout.count*\n"
-    plain, _, needy = seeded.read(write(tmp_path, TABLE + line))
+    entry = bug("no-page", "swapout.count*", architectures=["arm64/debug"])
+    plain, _, needy = seeded.read(write(tmp_path, TABLE + entry))
     debug = [Path("configs/debug.config")]
     assert plain.seen_on("arm64") and plain.seen_on("arm64", debug)
     assert needy.seen_on("arm64", debug)
@@ -67,45 +72,43 @@ def test_a_bug_may_need_a_further_fragment(tmp_path: Path) -> None:
 
 
 def test_every_table_of_the_project_is_sound() -> None:
-    tables = sorted(project.find().root.glob("lines/*/seeded/bugs"))
+    tables = sorted(project.find().root.glob("lines/*/seeded/bugs.toml"))
     assert tables
     for table in tables:
-        bugs = seeded.read(table)
+        bugs = seeded.read(table.parent)
         names = [bug.name for bug in bugs]
         assert len(names) == len(set(names))
-        if (table.parent / "few").is_file():
-            assert set(seeded.few(table.parent)) <= set(names)
         patches = "".join(patch.read_text() for patch in table.parent.glob("*.patch"))
-        for bug in bugs:
-            kernels = {name.removesuffix("/debug") for name in bug.architectures}
+        for entry in bugs:
+            kernels = {name.removesuffix("/debug") for name in entry.architectures}
             assert kernels <= set(ARCHITECTURES)
-            assert f'"{bug.name}"' in patches, f"no patch knows {bug.name}"
+            assert f'"{entry.name}"' in patches, f"no patch knows {entry.name}"
 
 
 def test_every_table_of_costs_is_sound() -> None:
     root = project.find().root
-    tables = sorted(root.glob("lines/*/seeded/cost/bugs"))
+    tables = sorted(root.glob("lines/*/seeded/cost/bugs.toml"))
     assert tables
     for table in tables:
-        bugs = seeded.read_costs(table.parent)
+        bugs = seeded.read(table.parent)
         patches = "".join(
             patch.path.read_text() for patch in series.read(table.parent / "series").patches
         )
         selected = set(re.findall(r'^\+\t\{ "([a-z-]+)", &quire_cost_', patches, re.M))
         assert sorted(selected) == sorted(bug.name for bug in bugs)
-        for bug in bugs:
-            assert bug.about
-            assert set(bug.architectures) <= set(ARCHITECTURES)
-            assert set(bug.cases) <= set(program.VERBS)
+        for entry in bugs:
+            assert entry.about
+            assert set(entry.architectures) <= set(ARCHITECTURES)
+            assert set(entry.operations) <= set(program.VERBS)
             # The key is defined, declared, and tested somewhere.
-            assert f"quire_cost({bug.name.replace('-', '_')})" in patches
+            assert f"quire_cost({entry.name.replace('-', '_')})" in patches
 
 
 def test_costs_are_not_among_the_bugs() -> None:
     """A regression changes no result: no test and no comparison of records can see it."""
-    for table in project.find().root.glob("lines/*/seeded/cost/bugs"):
-        bugs = {bug.name for bug in seeded.read(table.parent.parent / "bugs")}
-        assert not bugs & {bug.name for bug in seeded.read_costs(table.parent)}
+    for table in project.find().root.glob("lines/*/seeded/cost/bugs.toml"):
+        bugs = {bug.name for bug in seeded.read(table.parent.parent)}
+        assert not bugs & {bug.name for bug in seeded.read(table.parent)}
         beside = {patch.name for patch in series.read(table.parent.parent / "series").patches}
         assert not any(name.startswith(f"{seeded.COST}/") for name in beside)
 
@@ -116,10 +119,10 @@ def test_a_line_without_costs_says_so(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no seeded regressions of cost"):
         seeded.costs_folder(sides)
     (tmp_path / "cost").mkdir()
-    write(tmp_path / "cost", "slow | dearer | 28 | arm64 | hold pin\n")
+    write(tmp_path / "cost", bug("slow", operations=["hold", "pin"]))
     assert seeded.costs_folder(sides) == tmp_path / "cost"
-    (bug,) = seeded.read_costs(tmp_path / "cost")
-    assert bug.cases == ("hold", "pin")
+    (slow,) = seeded.read(tmp_path / "cost")
+    assert slow.operations == ("hold", "pin")
 
 
 @pytest.mark.parametrize("suites", [True, False])
@@ -128,8 +131,8 @@ def test_the_kernel_has_the_lines_kunit_suites(quire: Quire, tree: Path, *, suit
     folder.mkdir(parents=True)
     (folder / "series").write_text("")
     if suites:
-        (folder / "kunit").write_text("")
-    write(folder, "lose | a page is lost | 1 | arm64 | fake.good\n")
+        (folder / "kunit.toml").write_text("")
+    write(folder, bug("lose", "fake.good"))
     (quire.project / "configs/kunit.config").write_text("CONFIG_KUNIT=y\n")
     done = quire("seeded", "--source", str(tree), "ARCH=arm64")
     # The fake guest catches no bug.
@@ -144,10 +147,11 @@ def test_what_fails_without_a_bug_catches_none(quire: Quire, tree: Path, *, know
     folder = quire.project / "lines/6.12/seeded"
     folder.mkdir(parents=True)
     (folder / "series").write_text("")
-    write(folder, "lose | a page is lost | 1 | arm64 | fake.*\n")
+    write(folder, bug("lose", "fake.*"))
     if known:
-        line = "patched | arm64 | fake.bad | known\n"
-        (quire.project / "lines/6.12/expected").write_text(line)
+        words = {"architectures": ["arm64"], "cases": ["fake.bad"], "why": "known"}
+        entry = toml("expected", tree="patched", **words)
+        (quire.project / "lines/6.12/expected.toml").write_text(entry)
     done = quire("seeded", "--source", str(tree), "ARCH=arm64", FAKE_QEMU="wrong")
     assert done.returncode == 1
     assert ("MISSED arm64 lose" in done.stdout) is known

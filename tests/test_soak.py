@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Quire, line_patch
+from known import bug
 
 from quire.test import soak
 from quire.test.soak import Pace, SoakOptions
@@ -68,7 +69,7 @@ def test_seeded_bugs_are_seen_or_missed(quire: Quire, tree: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "series").write_text("# versions: 6.12.100-\nbugs.patch\n")
     (folder / "bugs.patch").write_text(line_patch("bugs", 14, "bug 14"))
-    (folder / "bugs").write_text("lose | loses | 1 | arm64 | a.b\nhide | hides | 1 | arm64 | a.b\n")
+    (folder / "bugs.toml").write_text(bug("lose") + bug("hide"))
     words = ("soak", "--source", str(tree), "ARCH=arm64", "--bug", "lose")
     done = quire(*words)
     assert done.returncode == 0, done.stderr

@@ -65,7 +65,7 @@ def compare(
     cells = [cell for cell in cells if cell.workload.runs_on(arch.name)]
     samples = bench.measure(session.cache, both, cells, session.progress, options)
     images = (a.kernel.image_sha256, b.kernel.image_sha256)
-    figures = posted.read(sides.line.posted) if sides.ours and not sides.same else []
+    figures = posted.read(sides.line.posted) if sides.ours and not sides.same else {}
     labels = (sides.a.label, sides.b.label)
     known = Known(figures, locks(session))
     found = comparison.compare(arch, labels, images, cells, samples, known)

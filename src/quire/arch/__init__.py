@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
-from typing import Any
 
 from quire.arch.architecture import Architecture, Cpu
+from quire.host import data
 from quire.host.errors import UserError
 
 __all__ = ["ARCHITECTURES", "KNOWN", "Architecture", "Cpu", "architecture", "further_cpu"]
@@ -15,23 +14,8 @@ __all__ = ["ARCHITECTURES", "KNOWN", "Architecture", "Cpu", "architecture", "fur
 
 def read(file: Path) -> Architecture:
     """Read one architecture, named after its file. UserError says what is wrong with the file."""
-    try:
-        data = tomllib.loads(file.read_text())
-        cpus = tuple(_cpu(row) for row in data.pop("cpu", ()))
-        return Architecture(file.stem, **_frozen(data), further_cpus=cpus)
-    except (ValueError, KeyError, TypeError) as error:
-        raise UserError(
-            "an architecture cannot be read", f"{file}: {error}", "arm64.toml explains the keys"
-        ) from error
-
-
-def _cpu(row: dict[str, Any]) -> Cpu:
-    rows = tuple((each["workload"], tuple(each["sizes"])) for each in row["rows"])
-    return Cpu(row["name"], row["model"], row["lacks"], rows)
-
-
-def _frozen(data: dict[str, Any]) -> dict[str, Any]:
-    return {key: tuple(v) if isinstance(v, list) else v for key, v in data.items()}
+    remedy = "arm64.toml explains the keys"
+    return data.read(file, Architecture, remedy, lambda keys: {"name": file.stem, **keys})
 
 
 KNOWN: dict[str, Architecture] = {

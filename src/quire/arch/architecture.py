@@ -7,6 +7,14 @@ from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
+class Rows:
+    """Rows to count: a workload, as for `quire bench`, and folio sizes in KiB."""
+
+    workload: str
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Cpu:
     """A CPU on which some rows are counted, in addition to the architecture's default CPU."""
 
@@ -15,8 +23,8 @@ class Cpu:
     model: str
     # The missing feature, as it appears in a heading.
     lacks: str
-    # The rows to count on this CPU: a workload, as for `quire bench`, and folio sizes in KiB.
-    rows: tuple[tuple[str, tuple[int, ...]], ...]
+    # What to count on this CPU.
+    rows: tuple[Rows, ...]
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Compare our configurations with Debian's: every difference has a reason.
-
-`lines/NAME/debian-differences` has one line per reason:
-
-    options | architectures | ours | why
-
-The options are patterns. `ours` is our value, or `any` if it depends on the host's compiler.
-"""
+"""Compare our configurations with Debian's: every difference has a reason, in
+lines/NAME/debian-differences.toml."""
 
 from __future__ import annotations
 
@@ -15,21 +9,17 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from quire.arch import Architecture, architecture
+from quire.arch import Architecture
 from quire.build import kconfig, kernel
 from quire.build.kernel import Request
 from quire.check import debian_config, kconfig_files
 from quire.check.series_check import Check
-from quire.host import process
+from quire.host import data, process
 from quire.host.cache import Cache
-from quire.host.tables import Table
 from quire.source.base import Base
 from quire.source.line import Line
 
-FILE = "debian-differences"
-TABLE = Table(
-    "a difference from Debian's configuration", ("options", "architectures", "ours", "why")
-)
+FILE = "debian-differences.toml"
 # The Kconfig files whose options may cost instructions on a measured path.
 ROOTS = (
     "mm/Kconfig",
@@ -52,7 +42,7 @@ FOLLOWED = (
     "kernel/time/",
     "kernel/trace/",
 )
-# In the column `ours`: do not compare, so that the option is neither a difference nor stale.
+# In the field `ours`: do not compare, so that the option is neither a difference nor stale.
 ANY = "any"
 
 
@@ -67,19 +57,19 @@ class Differing:
 
 @dataclass(frozen=True)
 class Listed:
-    """One line: the options that differ, and the reason."""
+    """One entry: the options (patterns) that differ, our value or `any`, and the reason."""
 
-    patterns: tuple[str, ...]
+    options: tuple[str, ...]
     architectures: tuple[str, ...]
     ours: str
     why: str
 
     def covers(self, arch: Architecture, difference: Differing) -> bool:
-        """Whether the line covers this difference on this architecture."""
+        """Whether the entry covers this difference on this architecture."""
         return (
             arch.name in self.architectures
             and self.ours in (ANY, difference.ours)
-            and any(fnmatchcase(difference.option, pattern) for pattern in self.patterns)
+            and any(fnmatchcase(difference.option, pattern) for pattern in self.options)
         )
 
 
@@ -95,20 +85,15 @@ def check(cache: Cache, line: Line, base: Base, request: Request) -> Iterator[Ch
     yield from judge(arch, differences(options, ours, debians), lines)
 
 
+@dataclass(frozen=True)
+class _File:
+    difference: tuple[Listed, ...] = ()
+
+
 def read(file: Path) -> list[Listed]:
-    """The lines of the file; none if it does not exist. UserError names a malformed line or an
-    unknown architecture."""
-    if not file.is_file():
-        return []
-    return [
-        Listed(
-            tuple(patterns.split()),
-            tuple(architecture(name).name for name in arches.split()),
-            ours,
-            why,
-        )
-        for patterns, arches, ours, why in TABLE.read(file)
-    ]
+    """The entries of the file; none if it does not exist. UserError names a wrong one."""
+    remedy = "give each [[difference]] options, architectures, ours and why"
+    return list(data.optional(file, _File, remedy).difference)
 
 
 def differences(
@@ -142,7 +127,7 @@ def judge(
 def _stale(arch: Architecture, line: Listed, found: Sequence[Differing]) -> Iterator[str]:
     if arch.name not in line.architectures or line.ours == ANY:
         return
-    for pattern in line.patterns:
+    for pattern in line.options:
         alone = Listed((pattern,), line.architectures, line.ours, line.why)
         if not any(alone.covers(arch, each) for each in found):
             yield pattern

@@ -165,18 +165,15 @@ def _looking_for_bugs(
 ) -> partial[list[str]]:
     """How to look for seeded bugs on an architecture. The result names those that were missed."""
     where = seeded.costs_folder(sides) if arguments.cost else seeded.folder(sides)
-    known = seeded.read_costs(where) if arguments.cost else seeded.read(where / "bugs")
-    selection = detect.selection(where)
-    bugs = arguments.shard.some(selection.bugs(known, arguments.seeded))
+    bugs = arguments.shard.some(detect.choose(seeded.read(where), arguments.seeded))
     b = replace(sides.b, tree=seeded.tree_with_bugs(session.cache, sides, where))
     # Costs are compared with the same kernel without a regression.
     sides = replace(sides, a=b if arguments.cost else sides.a, b=b)
-    return partial(_look_for, bugs, selection.left_out, session, arguments, sides)
+    return partial(_look_for, bugs, session, arguments, sides)
 
 
 def _look_for(
     bugs: Sequence[Bug],
-    left_out: Mapping[str, str],
     session: Session,
     arguments: argparse.Namespace,
     sides: Sides,
@@ -201,7 +198,7 @@ def _look_for(
     )
     seen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
     output = _output(session, arguments, "seeded") / arch.name
-    results = detect.look_for_all(search, seen, left_out, output, session.progress)
+    results = detect.look_for_all(search, seen, output, session.progress)
     report.show_bugs(arch, make(targets), results, as_json=arguments.json)
     return [f"{arch.name}: {result.bug.name}" for result in results if result.missed]
 

@@ -35,7 +35,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     """Exit status 1 when a suite has failed or is missing, 4 when a kernel was lost."""
     sides = session.sides()
     where = seeded.folder(sides)
-    proofs = kunit.select(kunit.read(where / "kunit"), arguments.kernel, session.architectures)
+    proofs = kunit.select(kunit.read(where / kunit.TABLE), arguments.kernel, session.architectures)
     if arguments.list:
         for proof in proofs:
             print(f"{proof.name}: {proof.tree}, {' '.join(proof.suites)}")

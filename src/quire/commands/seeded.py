@@ -62,8 +62,9 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 def _run(session: Session, arguments: argparse.Namespace) -> int:
     sides = session.sides()
     where = seeded.folder(sides)
-    names = [*arguments.bug, *(seeded.few(where) if arguments.few else [])]
-    bugs = seeded.select(seeded.read(where / "bugs"), names)
+    known_bugs = seeded.read(where)
+    names = [*arguments.bug, *(bug.name for bug in known_bugs if arguments.few and bug.sample)]
+    bugs = seeded.select(known_bugs, names)
     if arguments.cases:
         bugs = [replace(bug, cases=tuple(arguments.cases)) for bug in bugs]
     bugs = arguments.shard.some(bugs)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run the kernel's own selftests of mm on both sides, and compare case by case.
 
-The programs come from the base's tools/testing/selftests/mm; guest/selftests/runs lists them with
-their arguments. Runs that differ are repeated once on both sides. See docs/selftests.md.
+The programs come from the base's tools/testing/selftests/mm; guest/selftests/runs.toml lists them
+with their arguments. Runs that differ are repeated once on both sides. See docs/selftests.md.
 
   quire selftests                        all, both architectures
   quire selftests 'ksm*' ARCH=arm64      some
@@ -115,7 +115,7 @@ def _other(session: Session, sides: Sides, bug: str | None) -> tuple[Tree, tuple
     if not bug:
         return sides.b.tree, ()
     where = seeded.folder(sides)
-    seeded.select(seeded.read(where / "bugs"), [bug])
+    seeded.select(seeded.read(where), [bug])
     return seeded.tree_with_bugs(session.cache, sides, where), (f"{seeded.PARAMETER}={bug}",)
 
 

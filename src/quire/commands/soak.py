@@ -118,7 +118,7 @@ def _soak(session: Session, kernel: Kernel, options: SoakOptions, bug: str = "")
 
 def _bugs(session: Session, arguments: argparse.Namespace, sides: Sides) -> int:
     where = seeded.folder(sides)
-    bugs = seeded.select(seeded.read(where / "bugs"), arguments.bug)
+    bugs = seeded.select(seeded.read(where), arguments.bug)
     tree = seeded.tree_with_bugs(session.cache, sides, where)
 
     def attend(step: tuple[Kernel, Bug]) -> Report:

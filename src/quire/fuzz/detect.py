@@ -22,9 +22,7 @@ from quire.fuzz.language.record import Record
 from quire.fuzz.programs import Programs
 from quire.fuzz.runner import Records, Runs, Target, Targets
 from quire.host.cache import Cache, digest
-from quire.host.errors import UserError
 from quire.host.progress import Progress
-from quire.host.tables import Table
 from quire.test import seeded
 from quire.test.seeded import PARAMETER, Bug
 
@@ -33,53 +31,18 @@ from quire.test.seeded import PARAMETER, Bug
 BATCH, NOISY_BATCH = 250, 50
 # The first time that a bug loses the guest is enough to find it.
 LOSSES = 1
-# Beside the table of the bugs, a row for each that the fuzzer treats apart:
-#
-#     bug | chosen |                      looked for when the command names no bug
-#     bug | not looked for | reason       no program can show it
-FILE = "fuzz"
-CHOSEN, LEFT_OUT = "chosen", "not looked for"
-TABLE = Table(
-    "a row about a bug for the fuzzer",
-    ("bug", f"{CHOSEN} or {LEFT_OUT}", "reason"),
-    may_be_empty=("reason",),
-)
 # Names every bug.
 EVERY = "all"
 
 
-@dataclass(frozen=True)
-class Selection:
-    """The bugs that are looked for by default, and those that are not looked for, with reasons."""
+def choose(known: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
+    """The named bugs; without names those that are fuzzed by default, or all if none is.
 
-    chosen: tuple[str, ...] = ()
-    left_out: Mapping[str, str] = field(default_factory=dict)
-
-    def bugs(self, known: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
-        """The named bugs; without names the chosen ones, or all if none is chosen.
-
-        UserError for a name that no bug has.
-        """
-        return list(known) if list(names) == [EVERY] else seeded.select(known, names or self.chosen)
-
-
-def selection(folder: Path) -> Selection:
-    """Parse the table; without one, no bug is chosen. UserError names the bug of a wrong row."""
-    file = folder / FILE
-    chosen: list[str] = []
-    left_out: dict[str, str] = {}
-    for bug, word, reason in TABLE.read(file) if file.is_file() else ():
-        if word == CHOSEN and not reason:
-            chosen.append(bug)
-        elif word == LEFT_OUT and reason:
-            left_out[bug] = reason
-        else:
-            raise UserError(
-                f"{TABLE.what} is neither chosen nor left out with a reason",
-                f"{file}: {bug} | {word} | {reason}",
-                f"write: bug | {CHOSEN} |   or: bug | {LEFT_OUT} | reason",
-            )
-    return Selection(tuple(chosen), left_out)
+    UserError for a name that no bug has.
+    """
+    if list(names) == [EVERY]:
+        return list(known)
+    return seeded.select(known, names or [bug.name for bug in known if bug.fuzzed])
 
 
 @dataclass(frozen=True)
@@ -89,19 +52,17 @@ class Detection:
     bug: Bug
     programs: int
     finding: Finding[Any] | None = None
-    # Why no program looked for it.
-    reason: str = ""
 
     @property
     def missed(self) -> bool:
         """Whether programs looked for it and did not find it."""
-        return not self.finding and not self.reason
+        return not self.finding and not self.bug.no_program
 
     @property
     def outcome(self) -> str:
         """What came of the search, in a line."""
-        if self.reason:
-            return f"not looked for: {self.reason}"
+        if self.bug.no_program:
+            return f"not looked for: {self.bug.no_program}"
         if not self.finding:
             return f"missed in {self.programs} programs"
         text = f"{len(self.finding.program)} operations: {self.finding.fault.text}"
@@ -160,13 +121,9 @@ def kept(cache: Cache, programs: Mapping[int, Program], target: Target) -> Recor
 
 
 def look_for_all(
-    search: Search[F],
-    bugs: Sequence[Bug],
-    left_out: Mapping[str, str],
-    output: Path,
-    progress: Progress,
+    search: Search[F], bugs: Sequence[Bug], output: Path, progress: Progress
 ) -> list[Detection]:
-    """Look for the bugs in turn, but for those left out, which have a reason.
+    """Look for the bugs in turn, but for those that no program can show.
 
     Each result is reported, and its finding written, at once: all bugs together take hours.
     """
@@ -174,8 +131,7 @@ def look_for_all(
     judge = search.make(search.targets)
     with progress.stage(f"{search.targets.arch.name} {judge.words.bugs}", len(bugs)):
         for number, bug in enumerate(bugs, 1):
-            reason = left_out.get(bug.name, "")
-            result = Detection(bug, 0, reason=reason) if reason else look_for(search, bug)
+            result = Detection(bug, 0) if bug.no_program else look_for(search, bug)
             results.append(result)
             progress.at(number, bug.name)
             progress.say(f"{bug.name}: {result.outcome}")
@@ -224,7 +180,7 @@ def _shrunk(
             yield Finding(number, ops, ops, fault, fault.kind, records, judge.targets.labels)
     for number, fault in judge.confirm(programs, suspects, runs) if search.shrinks else ():
         # The table of regressions names the operations that cost more.
-        if isinstance(fault, Regression) and fault.verb.partition(" ")[0] not in bug.cases:
+        if isinstance(fault, Regression) and fault.verb.partition(" ")[0] not in bug.operations:
             continue
         shrunk = hunt.shrink(judge, number, programs[number], fault, pages=search.pages)
         without_bug = search.make(search.targets)

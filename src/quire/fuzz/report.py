@@ -90,8 +90,8 @@ def show_bugs(
     table.add_column(f"{words.shows}, or why it is not looked for")
     for result in results:
         finding = result.finding
-        if result.reason:
-            table.add_row(result.bug.name, "–", "–", result.reason)
+        if result.bug.no_program:
+            table.add_row(result.bug.name, "–", "–", result.bug.no_program)
         elif not finding:
             table.add_row(result.bug.name, str(result.programs), "missed", "")
         else:
@@ -108,7 +108,7 @@ def _bug(judge: Judge[Any], result: Detection) -> dict[str, Any]:
         "programs": result.programs,
         "operations": len(finding.program) if finding else None,
         **(judge.describe(finding).row if finding else judge.words.missed),
-        "reason": result.reason,
+        "reason": result.bug.no_program,
     }
 
 

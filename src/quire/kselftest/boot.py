@@ -54,5 +54,5 @@ class Selftests:
 
 def choose(session: Session, base: Base, arch: Architecture) -> Selftests:
     """The runs in the table that this base and architecture support."""
-    table = runs.read(session.project.guest / "selftests/runs")
+    table = runs.read(session.project.guest / "selftests/runs.toml")
     return Selftests(runs.choose(table, base.path, arch))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The table `guest/selftests/runs`, and the subset for a base and an architecture."""
+"""The runs of guest/selftests/runs.toml, and the subset for a base and an architecture."""
 
 from __future__ import annotations
 
@@ -10,15 +10,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from quire.arch import Architecture
+from quire.host import data
 from quire.host.errors import UserError
-from quire.host.tables import Table
 from quire.kselftest.output import DIALECTS
 
-TABLE = Table(
-    "a run of a selftest",
-    ("command", "seconds", "output", "architectures", "why not elsewhere"),
-    may_be_empty=("why not elsewhere",),
-)
 # Path of the programs in a kernel tree.
 SOURCES = Path("tools/testing/selftests/mm")
 
@@ -27,7 +22,7 @@ SOURCES = Path("tools/testing/selftests/mm")
 class Run:
     """A program with its arguments; `output` is the dialect of its results."""
 
-    command: tuple[str, ...]
+    command: str
     # Seconds of guest time.
     seconds: int
     output: str
@@ -38,16 +33,16 @@ class Run:
     @property
     def program(self) -> str:
         """The program's file name."""
-        return self.command[0]
+        return self.command.split()[0]
 
     @property
     def name(self) -> str:
         """The name used in case names: ksm_tests-M-p-10."""
-        return re.sub(r"[^\w-]+", "", "-".join(word.lstrip("-") for word in self.command))
+        return re.sub(r"[^\w-]+", "", "-".join(word.lstrip("-") for word in self.command.split()))
 
     def plan(self) -> str:
         """The line for the guest."""
-        return " ".join([self.name, str(self.seconds), *self.command])
+        return f"{self.name} {self.seconds} {self.command}"
 
 
 @dataclass(frozen=True)
@@ -63,18 +58,19 @@ class Choice:
         return tuple(dict.fromkeys(run.program for run in self.runs))
 
 
+@dataclass(frozen=True)
+class _File:
+    run: tuple[Run, ...] = ()
+
+
 def read(file: Path) -> list[Run]:
-    """Read the table. UserError names the first malformed line."""
-    found = []
-    for command, seconds, output, arches, why_not in TABLE.read(file):
-        if not seconds.isdigit() or output not in DIALECTS:
-            raise UserError(
-                "a selftest run has no time limit, or an unknown kind of output",
-                f"{file}: {command}",
-                f"write seconds, and one of: {', '.join(DIALECTS)}",
-            )
-        words = tuple(command.split())
-        found.append(Run(words, int(seconds), output, tuple(arches.split()), why_not))
+    """The runs of the file. UserError names a wrong one."""
+    remedy = f"give each [[run]] command, seconds, architectures, output: {', '.join(DIALECTS)}"
+    found = list(data.read(file, _File, remedy).run)
+    for number, run in enumerate(found):
+        if run.seconds <= 0 or run.output not in DIALECTS:
+            where = data.row(file, "run", number)
+            raise UserError("a run has no time limit, or an unknown output", where, remedy)
     return found
 
 

@@ -14,7 +14,7 @@ from quire.measure import cost, posted, profile
 from quire.measure.bench import Sample, Samples
 from quire.measure.cost import Cost
 from quire.measure.locks import Locks
-from quire.measure.posted import Posted
+from quire.measure.posted import Figures, Posted
 from quire.measure.profile import ProfileLine
 from quire.measure.workloads import Calls, Cell
 
@@ -109,7 +109,7 @@ class Comparison:
 class Known:
     """What counts are read with: the posted figures, and the classes of locks."""
 
-    posted: Sequence[Posted] = ()
+    posted: Figures = field(default_factory=dict)
     locks: Locks | None = None
 
 

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 from quire.boot.counts import RegionCounts
+from quire.host import data
 from quire.host.errors import UserError
 
 # Beside the workloads.
@@ -65,26 +64,30 @@ class Locks:
         return total
 
 
+@dataclass(frozen=True)
+class _Class:
+    name: str
+    functions: str
+    callers: tuple[str, ...] = ("*",)
+
+
+@dataclass(frozen=True)
+class _File:
+    functions: Mapping[str, tuple[str, ...]]
+    rule: tuple[_Class, ...]
+
+
 def read(file: Path) -> Locks:
     """The classes of a file. UserError says what is wrong with it."""
-    try:
-        data = tomllib.loads(file.read_text())
-        groups = data["functions"]
-        rules = tuple(_rule(row, groups) for row in data["class"])
-        found = Locks(rules)
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        raise UserError(
-            "the classes of locks cannot be read",
-            f"{file}: {type(error).__name__}: {error}",
-            "fix it: the comment at its top explains the keys",
-        ) from error
-    _complete(found, groups, file)
-    return found
-
-
-def _rule(row: Mapping[str, Any], groups: Mapping[str, Sequence[str]]) -> Rule:
-    callers = tuple(row["callers"]) if "callers" in row else ("*",)
-    return Rule(row["name"], tuple(groups[row["functions"]]), callers)
+    remedy = "fix it: the comment at its top explains the keys"
+    found = data.read(file, _File, remedy)
+    unknown = {row.functions for row in found.rule} - found.functions.keys()
+    if unknown:
+        raise UserError(f"no group of functions is called {', '.join(unknown)}", str(file), remedy)
+    groups = found.functions
+    locks = Locks(tuple(Rule(row.name, groups[row.functions], row.callers) for row in found.rule))
+    _complete(locks, groups, file)
+    return locks
 
 
 def _complete(locks: Locks, groups: Mapping[str, Sequence[str]], file: Path) -> None:

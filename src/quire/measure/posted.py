@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from quire.host.errors import UserError
-from quire.measure.workloads import Cell, Parameters
+from quire.host import data
+from quire.measure.workloads import Cell
 
 
 @dataclass(frozen=True)
@@ -17,38 +16,34 @@ class Posted:
     """One figure. An empty `arch`, `size` or `parameters` means that the posting does not give it,
     or that the figure is for all."""
 
-    workload: str
     text: str
     arch: str = ""
     size: int | None = None
-    parameters: Parameters = ()
+    parameters: Mapping[str, str] = field(default_factory=dict)
     # The posted values of the workload's counter, before and after.
     counters: str = ""
 
     def covers(self, cell: Cell, arch: str) -> bool:
-        """Whether the figure is for exactly this row."""
+        """Whether the figure is for exactly this row of its workload."""
         return (
-            self.workload == cell.workload.name
-            and self.arch in ("", arch)
+            self.arch in ("", arch)
             and self.size == cell.size
-            and self.parameters in ((), cell.parameters)
+            and self.parameters in ({}, dict(cell.parameters))
         )
 
 
-def read(file: Path) -> list[Posted]:
+# By workload.
+Figures = Mapping[str, tuple[Posted, ...]]
+
+
+def read(file: Path) -> Figures:
     """The figures in a file; none if it does not exist. UserError says what is wrong with it."""
-    if not file.is_file():
-        return []
-    try:
-        return [
-            Posted(name, **{**row, "parameters": tuple(row.get("parameters", {}).items())})
-            for name, rows in tomllib.loads(file.read_text()).items()
-            for row in rows
-        ]
-    except (ValueError, TypeError, AttributeError) as error:
-        raise UserError("the posted figures cannot be read", f"{file}: {error}") from error
+    return data.optional(
+        file, dict[str, tuple[Posted, ...]], "lines/6.12/posted.toml shows the keys"
+    )
 
 
-def find(figures: Sequence[Posted], cell: Cell, arch: str) -> Posted | None:
+def find(figures: Figures, cell: Cell, arch: str) -> Posted | None:
     """The figure for a row, or None."""
-    return next((one for one in figures if one.covers(cell, arch)), None)
+    of_workload = figures.get(cell.workload.name, ())
+    return next((figure for figure in of_workload if figure.covers(cell, arch)), None)

@@ -4,14 +4,15 @@ guest/README.md explains the keys."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from quire.arch.architecture import Rows
 from quire.build import program
+from quire.host import data
 from quire.host.errors import UserError
 from quire.measure import locks
 
@@ -126,7 +127,11 @@ class Catalogue:
     @classmethod
     def read(cls, folder: Path) -> Catalogue:
         """The workloads of a folder. UserError says what is wrong with a file."""
-        groups = _data(folder / GROUPS) if (folder / GROUPS).is_file() else {}
+        groups = (
+            data.read(folder / GROUPS, dict[str, tuple[str, ...]], "give each group a list")
+            if (folder / GROUPS).is_file()
+            else {}
+        )
         files = sorted(path for path in folder.glob("*.toml") if path.name not in OTHERS)
         found = [read(file, groups) for file in files]
         return cls(tuple(sorted(found, key=lambda workload: (workload.order, workload.name))))
@@ -158,9 +163,9 @@ class Catalogue:
         """All cells, with cache lines where the workload asks for them."""
         return [replace(cell, lines=cell.size in cell.workload.lines) for cell in self.cells()]
 
-    def rows(self, wanted: Iterable[tuple[str, tuple[int, ...]]]) -> list[Cell]:
-        """The cells of several workloads, each with its own sizes (KiB). Raises as cells()."""
-        return [cell for name, sizes in wanted for cell in self.cells([name], sizes)]
+    def rows(self, wanted: Iterable[Rows]) -> list[Cell]:
+        """The cells of several workloads, each with its own sizes. Raises as cells()."""
+        return [cell for rows in wanted for cell in self.cells([rows.workload], rows.sizes)]
 
     def _named(self, text: str) -> list[Cell]:
         name, *settings = text.split(",")
@@ -191,15 +196,8 @@ def expand(chosen: Sequence[Workload], overrides: Mapping[str, str] | None = Non
 
 def read(file: Path, groups: Mapping[str, Sequence[str]] | None = None) -> Workload:
     """The workload that a file describes, named after the file. UserError says what is wrong."""
-    row = _data(file)
-    try:
-        return Workload(file.stem, **_fields(row, groups or {}))
-    except (KeyError, TypeError, AttributeError) as error:
-        raise UserError(
-            f"the workload {file.stem} cannot be read",
-            f"{file}: {type(error).__name__}: {error}",
-            "fix it: guest/README.md explains the keys",
-        ) from error
+    remedy = "guest/README.md explains the keys"
+    return data.read(file, Workload, remedy, lambda keys: _fields(file.stem, keys, groups or {}))
 
 
 def of_program(source: Path) -> Workload:
@@ -210,24 +208,12 @@ def of_program(source: Path) -> Workload:
     return replace(found, name=source.stem, program=program.path(source))
 
 
-def _fields(row: dict[str, Any], groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    found = {key: tuple(v) if isinstance(v, list) else v for key, v in row.items()}
-    if isinstance(row.get("own"), str):
-        found["own"], found["own_name"] = tuple(groups[row["own"]]), row["own"]
-    if "variants" in row:
-        found["variants"] = tuple(
-            tuple((name, str(value)) for name, value in variant.items())
-            for variant in row["variants"]
-        )
-    if "calls" in row:
-        found["calls"] = tuple(
-            Calls(**{**each, "symbols": tuple(each["symbols"])}) for each in row["calls"]
-        )
+def _fields(name: str, keys: dict[str, Any], groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    found = {"name": name, **keys}
+    if isinstance(keys.get("own"), str):
+        found["own"], found["own_name"] = list(groups[keys["own"]]), keys["own"]
+    if "variants" in keys:
+        found["variants"] = [
+            [[name, str(value)] for name, value in variant.items()] for variant in keys["variants"]
+        ]
     return found
-
-
-def _data(file: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(file.read_text())
-    except ValueError as error:
-        raise UserError("a workload's data cannot be read", f"{file}: {error}") from error

@@ -7,11 +7,11 @@ failures, posted figures) is optional.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from quire.host import data
 from quire.host.errors import UserError
 from quire.source.version import Version, parse
 
@@ -46,7 +46,7 @@ class Line:
     @property
     def expected(self) -> Path:
         """Expected failures, by name; the file is optional."""
-        return self.folder / "expected"
+        return self.folder / "expected.toml"
 
     @property
     def seeded(self) -> Path:
@@ -66,34 +66,35 @@ class Line:
     @property
     def differences(self) -> Path:
         """Reasons for differences from Debian's configurations; the file is optional."""
-        return self.folder / "debian-differences"
+        return self.folder / "debian-differences.toml"
+
+
+@dataclass(frozen=True)
+class _Source:
+    debian: Debian | None = None
+
+
+@dataclass(frozen=True)
+class _Series:
+    folder: str
+
+
+@dataclass(frozen=True)
+class _File:
+    fragments: Mapping[str, tuple[str, ...]]
+    source: _Source = _Source()
+    series: _Series | None = None
 
 
 def read(root: Path, folder: Path) -> Line:
     """The line in `folder`; series are below `root`. UserError says what is wrong with the line."""
-    file = folder / FILE
-    try:
-        data = tomllib.loads(file.read_text())
-        debian = data.get("source", {}).get("debian")
-        fragments = {
-            name: tuple((folder / path).resolve() for path in paths)
-            for name, paths in data["fragments"].items()
-        }
-        return Line(
-            folder.name,
-            folder,
-            Debian(debian["package"], debian["config"], tuple(debian["suites"]))
-            if debian
-            else None,
-            fragments,
-            root / data["series"]["folder"] if "series" in data else None,
-        )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(
-            f"the line {folder.name} cannot be read",
-            f"{file}: {type(error).__name__}: {error}",
-            "fix it: docs/lines.md explains the keys",
-        ) from error
+    found = data.read(folder / FILE, _File, "fix it: docs/lines.md explains the keys")
+    fragments = {
+        name: tuple((folder / path).resolve() for path in paths)
+        for name, paths in found.fragments.items()
+    }
+    series = root / found.series.folder if found.series else None
+    return Line(folder.name, folder, found.source.debian, fragments, series)
 
 
 def known(root: Path) -> list[Line]:

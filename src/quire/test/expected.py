@@ -1,12 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Expected failures: the cases that a kernel is known to fail, by name.
-
-`lines/NAME/expected` has one line per group of cases:
-
-    tree | architectures | cases | why
-
-The tree is `stock` or `patched`; the cases are patterns on suite.case.
-"""
+"""Expected failures: cases that a kernel is known to fail, named in lines/NAME/expected.toml."""
 
 from __future__ import annotations
 
@@ -16,14 +9,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from quire.build.kernel import Kernel
-from quire.host.tables import Table
-
-TABLE = Table("an expected failure", ("tree", "architectures", "cases", "why"))
+from quire.host import data
 
 
 @dataclass(frozen=True)
 class Expected:
-    """One line: the cases that fail on this tree."""
+    """An entry: the cases (patterns on suite.case) that fail on this tree, stock or patched."""
 
     tree: str
     architectures: tuple[str, ...]
@@ -31,7 +22,7 @@ class Expected:
     why: str
 
     def covers(self, kernel: Kernel, case: str) -> bool:
-        """Whether the line covers this case on this kernel."""
+        """Whether the entry covers this case on this kernel."""
         return (
             self.tree == kernel.tree.label
             and kernel.arch.name in self.architectures
@@ -39,14 +30,15 @@ class Expected:
         )
 
 
+@dataclass(frozen=True)
+class _File:
+    expected: tuple[Expected, ...] = ()
+
+
 def read(file: Path) -> list[Expected]:
-    """The lines of a file; none if it does not exist. UserError names a malformed line."""
-    if not file.is_file():
-        return []
-    return [
-        Expected(tree, tuple(arches.split()), tuple(cases.split()), why)
-        for tree, arches, cases, why in TABLE.read(file)
-    ]
+    """The entries of a file; none if it does not exist. UserError names a wrong one."""
+    remedy = "give each [[expected]] a tree, architectures, cases and why"
+    return list(data.optional(file, _File, remedy).expected)
 
 
 def why(lines: Sequence[Expected], kernel: Kernel, case: str) -> str:

@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """KUnit proofs of the series' helpers, in small kernels without user space.
 
-`lines/6.12/seeded/kunit.patch` adds the suites to a tree. The file `kunit` beside it lists the
-kernels that run them, one per line:
-
-    name | architecture | tree | fragments | suites
-
-The tree is `stock` or `patched`; the fragments are files in configs/, on top of allnoconfig and
-`kunit-boot.config`. The kernel runs its suites at boot, prints KTAP on the console, and exits.
+`lines/6.12/seeded/kunit.patch` adds the suites to a tree; kunit.toml beside it lists the kernels
+that run them. A kernel runs its suites at boot, prints KTAP on the console, and exits.
 """
 
 from __future__ import annotations
@@ -23,8 +18,8 @@ from quire.boot.ktap import Test
 from quire.boot.machine import CHATTY, CONSOLE, Hardware, Machine
 from quire.build import kernel
 from quire.build.kernel import Kernel, Request
+from quire.host import data
 from quire.host.errors import UserError
-from quire.host.tables import Table
 from quire.session import Session
 from quire.source import tree
 from quire.source.patch import Patch
@@ -32,7 +27,7 @@ from quire.source.side import Sides
 from quire.source.tree import Tree
 
 PATCH = "kunit.patch"
-TABLE = Table("a kernel with KUnit", ("name", "architecture", "tree", "fragments", "suites"))
+TABLE = "kunit.toml"
 TREES = ("stock", "patched")
 # The fragment common to all these kernels.
 FRAGMENT = "kunit-boot.config"
@@ -44,13 +39,19 @@ MARK = "FAILED at "
 
 @dataclass(frozen=True)
 class Proof:
-    """One kernel to boot. `fragments` are names in configs/; all `suites` must pass."""
+    """One kernel to boot. `tree` is stock or patched; `fragments` are names in configs/, on top of
+    allnoconfig and `kunit-boot.config`; all `suites` must pass."""
 
     name: str
-    arch: Architecture
+    architecture: str
     tree: str
     fragments: tuple[str, ...]
     suites: tuple[str, ...]
+
+    @property
+    def arch(self) -> Architecture:
+        """Its architecture."""
+        return KNOWN[self.architecture]
 
 
 @dataclass(frozen=True)
@@ -68,18 +69,23 @@ class KunitResult:
         return sum(1 for name, _ in self.report.leaves() if name)
 
 
+@dataclass(frozen=True)
+class _File:
+    kernel: tuple[Proof, ...] = ()
+
+
 def read(file: Path) -> list[Proof]:
-    """Parse the table. UserError names the malformed line or the unknown word."""
-    found = []
-    for name, arch, tree_, fragments, suites in TABLE.read(file):
-        if arch not in KNOWN or tree_ not in TREES:
+    """The kernels of a line. UserError names a wrong key, or an unknown word."""
+    remedy = f"architectures: {', '.join(KNOWN)}; trees: {', '.join(TREES)}"
+    found = list(data.read(file, _File, remedy).kernel)
+    for number, proof in enumerate(found):
+        if proof.architecture not in KNOWN or proof.tree not in TREES:
             raise UserError(
-                f"kernel {name} has an unknown architecture or tree: {arch}, {tree_}",
-                str(file),
-                f"use one of {', '.join(KNOWN)}, and one of {', '.join(TREES)}",
+                f"kernel {proof.name} has an unknown architecture or tree: "
+                f"{proof.architecture}, {proof.tree}",
+                data.row(file, "kernel", number),
+                remedy,
             )
-        words = tuple(fragments.split()), tuple(suites.split())
-        found.append(Proof(name, KNOWN[arch], tree_, *words))
     return found
 
 

@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Seeded bugs: bugs added to the series, each selected by a boot argument, and the cases they fail.
 
-`lines/6.12/seeded/` has patches on top of the series (`series` lists them, as quilt does)
-and `bugs`, with one line per bug:
-
-    name | what is wrong | trap | architectures | cases that must catch it
-
-A case is a pattern on suite.case. An architecture may be `arm64/debug`: the bug is visible there
-only with the fragment `debug.config`. A bug is caught when one of its cases fails, or when the
-guest is lost to a splat, a panic or a hang. With no bug selected, every case must pass.
+`lines/6.12/seeded/` has patches on top of the series (`series` lists them, as quilt does) and
+bugs.toml. A bug is caught when one of its cases fails, or when the guest is lost to a splat, a
+panic or a hang. With no bug selected, every case must pass.
 
 The folder `cost` beside them has regressions: they cost more and change no result, so that no case
 sees them. They are patches directly on top of the series, in a kernel of their own, each behind a
-static key. Its table `bugs` names, in place of the cases, the operations of the fuzzer's programs
-that cost more.
+static key.
 """
 
 from __future__ import annotations
@@ -25,9 +19,9 @@ from pathlib import Path
 
 from quire.arch import Architecture
 from quire.build.kernel import Kernel
+from quire.host import data
 from quire.host.cache import Cache
 from quire.host.errors import GuestLost, UserError
-from quire.host.tables import Table
 from quire.session import Session
 from quire.source import series as series_files
 from quire.source import tree
@@ -40,17 +34,9 @@ from quire.test.suite import BootOptions
 
 # The kernel parameter that selects a bug; see the patches.
 PARAMETER = "quire_bug"
-TABLE = Table(
-    "a seeded bug",
-    ("name", "what is wrong", "trap", "architectures", "cases"),
-    may_be_empty=("what is wrong", "trap"),
-)
+BUGS = "bugs.toml"
 # The regressions of cost: a folder beside the seeded bugs, with the same files.
 COST = "cost"
-COST_TABLE = Table(
-    "a seeded regression of cost",
-    ("name", "what costs more", "trap", "architectures", "operations"),
-)
 # The fragment in configs/ with the suites that the cases `kunit.*` start and read.
 KUNIT = "kunit.config"
 # Some bugs hang the guest, which counts as caught. The cases of one bug take some seconds; the
@@ -60,16 +46,23 @@ HANG = 400.0
 
 @dataclass(frozen=True)
 class Bug:
-    """One seeded bug. `architectures` are those on which it is visible.
-
-    Of a regression of cost, `cases` are the operations that cost more.
-    """
+    """One seeded bug, or a regression of cost."""
 
     name: str
+    # What is wrong.
     about: str
-    trap: str
+    # Those on which it is visible; `arm64/debug`: only with the fragment debug.config.
     architectures: tuple[str, ...]
-    cases: tuple[str, ...]
+    # Patterns on suite.case; or, of a regression, the fuzzer's operations that cost more.
+    cases: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+    # Its number in the list of known faults.
+    trap: str = ""
+    # Among the few that `make test` runs.
+    sample: bool = False
+    # Whether `quire fuzz --seeded` looks for it by default, or why no program can show it.
+    fuzzed: bool = False
+    no_program: str = ""
 
     def seen_on(self, arch: str, configs: Sequence[Path] = ()) -> bool:
         """Whether the bug is visible on a kernel for `arch` with these additional fragments."""
@@ -90,7 +83,7 @@ class Sighting:
 def folder(sides: Sides) -> Path:
     """The folder of the bugs for our series. UserError if there are none, or for another series."""
     found = sides.line.seeded
-    if not (found / "bugs").is_file():
+    if not (found / BUGS).is_file():
         raise UserError(
             f"no seeded bugs for Linux {sides.base.version}",
             str(found),
@@ -102,7 +95,7 @@ def folder(sides: Sides) -> Path:
 def costs_folder(sides: Sides) -> Path:
     """The folder of the regressions of cost. UserError if the line has none."""
     found = sides.line.seeded / COST
-    if not (found / "bugs").is_file():
+    if not (found / BUGS).is_file():
         raise UserError(
             f"no seeded regressions of cost for Linux {sides.base.version}",
             str(found),
@@ -111,17 +104,23 @@ def costs_folder(sides: Sides) -> Path:
     return found
 
 
-def read(file: Path, table: Table = TABLE) -> list[Bug]:
-    """Parse the table. UserError names the malformed line."""
-    return [
-        Bug(name, about, trap, tuple(arches.split()), tuple(cases.split()))
-        for name, about, trap, arches, cases in table.read(file)
-    ]
+@dataclass(frozen=True)
+class _File:
+    bug: tuple[Bug, ...] = ()
 
 
-def read_costs(where: Path) -> list[Bug]:
-    """The regressions of cost in their folder. UserError names the malformed line."""
-    return read(where / "bugs", COST_TABLE)
+def read(where: Path) -> list[Bug]:
+    """The bugs, or the regressions, of a folder. UserError names a wrong one."""
+    file = where / BUGS
+    remedy = "give each [[bug]] a name, about, architectures, and cases or operations"
+    found = list(data.read(file, _File, remedy).bug)
+    for number, bug in enumerate(found):
+        if not bug.architectures or not (bug.cases or bug.operations):
+            raise UserError(f"nothing can show {bug.name}", data.row(file, "bug", number), remedy)
+        if bug.fuzzed and bug.no_program:
+            what = f"{bug.name} cannot be both fuzzed and without a program"
+            raise UserError(what, data.row(file, "bug", number), remedy)
+    return found
 
 
 def select(bugs: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
@@ -135,14 +134,6 @@ def select(bugs: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
     return [bug for bug in bugs if not names or any(fnmatchcase(bug.name, name) for name in names)]
 
 
-def few(where: Path) -> list[str]:
-    """The sample of bugs listed in the file `few`; UserError if there is none."""
-    file = where / "few"
-    if not file.is_file():
-        raise UserError("the line has no sample of its bugs", str(file), "omit --few")
-    return [name for (name,) in Table("a bug", ("name",)).read(file)]
-
-
 def tree_with_bugs(cache: Cache, sides: Sides, where: Path) -> Tree:
     """The patched tree with all seeded bugs, or with all regressions of cost, by the folder."""
     extra = series_files.read(where / "series")
@@ -152,7 +143,7 @@ def tree_with_bugs(cache: Cache, sides: Sides, where: Path) -> Tree:
 
 def kernel(session: Session, arch: Architecture, of: Tree) -> Kernel:
     """Build the kernel with all bugs, and with the line's KUnit suites for the cases `kunit.*`."""
-    if (session.line(of.base).seeded / "kunit").is_file():
+    if (session.line(of.base).seeded / "kunit.toml").is_file():
         suites = session.project.configs / KUNIT
         session = replace(session, configs=(*session.configs, suites))
     return session.kernel(arch, of)

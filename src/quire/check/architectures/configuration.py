@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import functools
 import platform
-import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from quire.arch.requirements import Need
 from quire.build import kconfig
-from quire.host import process
+from quire.host import data, process
 from quire.host.cache import digest
 from quire.host.errors import UserError
 
@@ -72,6 +71,21 @@ class Configuration:
         return digest(self.arch, self.base, version, self.targets, kconfig.options(self.fragments))
 
 
+@dataclass(frozen=True)
+class _Row:
+    arch: str
+    compiler: str
+    fragments: tuple[str, ...]
+    base: str = Configuration.base
+    targets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _File:
+    compiler: Mapping[str, Compiler]
+    configuration: Mapping[str, _Row]
+
+
 def read(directory: Path, of_line: Path | None = None) -> tuple[Configuration, ...]:
     """The configurations of a table, in order. UserError says what is wrong with the table.
 
@@ -79,20 +93,23 @@ def read(directory: Path, of_line: Path | None = None) -> tuple[Configuration, .
     fragment of the same name.
     """
     table = directory / TABLE
-    try:
-        data = tomllib.loads(table.read_text())
-        compilers = {name: _compiler(name, row) for name, row in data["compiler"].items()}
-        folders = (directory, of_line) if of_line else (directory,)
-        found = tuple(
-            _configuration(folders, compilers, name, row)
-            for name, row in data["configuration"].items()
+    remedy = "fix it; the comments in the table describe a row"
+    rows = data.read(table, _File, remedy, _named)
+    folders = (directory, of_line) if of_line else (directory,)
+    unknown = {row.compiler for row in rows.configuration.values()} - rows.compiler.keys()
+    if unknown:
+        raise UserError(f"no compiler is called {', '.join(sorted(unknown))}", str(table), remedy)
+    found = tuple(
+        Configuration(
+            name,
+            row.arch,
+            rows.compiler[row.compiler],
+            tuple(path for each in row.fragments for path in _fragments(folders, each)),
+            row.base,
+            row.targets,
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(
-            "the table of architectures cannot be read",
-            f"{table}: {type(error).__name__}: {error}",
-            "fix it; the comments in the table describe a row",
-        ) from error
+        for name, row in rows.configuration.items()
+    )
     for path in (path for configuration in found for path in configuration.fragments):
         if not path.is_file():
             raise UserError(f"configuration fragment {path.name} is missing", f"{table}: {path}")
@@ -115,19 +132,9 @@ def _version(compiler: str) -> str:
     return process.query(compiler, "--version").output.partition("\n")[0]
 
 
-def _compiler(name: str, row: dict[str, Any]) -> Compiler:
-    return Compiler(name, **{**row, "native": tuple(row.get("native", ()))})
-
-
-def _configuration(
-    folders: Sequence[Path], compilers: dict[str, Compiler], name: str, row: dict[str, Any]
-) -> Configuration:
-    lists = {
-        "compiler": compilers[row["compiler"]],
-        "fragments": tuple(path for each in row["fragments"] for path in _fragments(folders, each)),
-        "targets": tuple(row.get("targets", ())),
-    }
-    return Configuration(name, **{**row, **lists})
+def _named(keys: dict[str, Any]) -> dict[str, Any]:
+    named = {name: {"srcarch": name, **row} for name, row in keys["compiler"].items()}
+    return {**keys, "compiler": named}
 
 
 def _fragments(folders: Sequence[Path], name: str) -> list[Path]:

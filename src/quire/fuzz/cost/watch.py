@@ -8,17 +8,15 @@ calls of an inlined function do not count, so only functions that both sides hav
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from quire.boot.counter import TEXT_TYPES
 from quire.boot.stops import Stop
 from quire.build.kernel import Kernel
-from quire.host import process
+from quire.host import data, process
 from quire.host.errors import UserError
 
 FILE = Path(__file__).with_name("watch.toml")
@@ -66,31 +64,20 @@ class Watch:
         return tuple(sorted({symbol for total in self.sums for symbol in total.functions}))
 
 
+@dataclass(frozen=True)
+class _File:
+    lines: tuple[str, ...]
+    watch: tuple[Sum, ...]
+
+
 @cache
 def read(file: Path = FILE) -> tuple[tuple[str, ...], tuple[Sum, ...]]:
     """The known lines, and the sums. UserError names the entry that is wrong."""
-    try:
-        content = tomllib.loads(file.read_text())
-        sums = tuple(_sum(entry) for entry in content["watch"])
-        lines = tuple(content["lines"])
-    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
-        raise UserError(
-            "the list of what is watched is wrong", f"{file}: {error}", "its head explains it"
-        ) from error
-    return lines, sums
-
-
-def _sum(entry: dict[str, Any]) -> Sum:
-    entry = dict(entry)
-    only = {key: tuple(names) for key, names in entry.pop("only", {}).items()}
-    made = Sum(
-        entry.pop("name"), tuple(entry.pop("counts", ())), tuple(entry.pop("functions", ())), only
-    )
-    if entry:
-        raise ValueError(f"{made.name}: unknown: {', '.join(entry)}")
-    if not (made.counts or made.everything):
-        raise ValueError(f"{made.name}: it sums nothing")
-    return made
+    found = data.read(file, _File, "its head explains it")
+    for number, total in enumerate(found.watch):
+        if not (total.counts or total.everything):
+            raise UserError(f"{total.name} sums nothing", data.row(file, "watch", number))
+    return found.lines, found.watch
 
 
 def on_kernels(a: Kernel, b: Kernel, file: Path = FILE) -> Watch:

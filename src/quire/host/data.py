@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Data files: TOML, whose tables become dataclasses. What is wrong is named with its line."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from cattrs import Converter, transform_error
+from cattrs.errors import BaseValidationError, ForbiddenExtraKeysError
+
+from quire.host.errors import UserError
+
+T = TypeVar("T")
+
+_CONVERTER = Converter(forbid_extra_keys=True)
+# A step of an error's path: a table or key, and its number in an array of tables.
+_STEP = re.compile(r"\.(\w+)|\[(?:'([^']*)'|(\d+))\]")
+
+
+def _exactly(value: Any, kind: type[T]) -> T:
+    if type(value) is not kind:
+        raise TypeError(f"{value!r} is no {kind.__name__}")
+    return value
+
+
+for _kind in (str, int, bool):
+    _CONVERTER.register_structure_hook(_kind, _exactly)
+
+
+@_CONVERTER.register_structure_hook_factory(lambda kind: getattr(kind, "__origin__", None) is tuple)
+def _of_list(kind: Any, converter: Converter) -> Any:
+    """A tuple from a list; by default a string would become a tuple of its letters."""
+    inner = Converter.get_structure_hook(converter, list[kind.__args__[0]])
+
+    def structure(value: Any, _: Any) -> Any:
+        return tuple(inner(_exactly(value, list), list[kind.__args__[0]]))
+
+    return structure
+
+
+def read(
+    file: Path,
+    kind: type[T],
+    remedy: str,
+    prepare: Callable[[dict[str, Any]], dict[str, Any]] = dict,
+) -> T:
+    """The file as a `kind`, whose fields are its top-level keys, after `prepare`.
+
+    UserError names every key that is unknown or missing and every value of a wrong type, each with
+    its line.
+    """
+    try:
+        text = file.read_text()
+        content = tomllib.loads(text)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UserError(f"{file.name} cannot be read", f"{file}: {error}", remedy) from error
+    try:
+        return _CONVERTER.structure(prepare(content), kind)
+    except (BaseValidationError, LookupError, TypeError, ValueError, AttributeError) as error:
+        messages = transform_error(error, format_exception=_describe)
+        where = "\n".join(f"{file}:{_line(text, told)}: {told}" for told in messages)
+        raise UserError(f"{file.name} is wrong", where, remedy) from error
+
+
+def optional(file: Path, kind: type[T], remedy: str) -> T:
+    """As read(); a `kind` without contents if there is no such file."""
+    return read(file, kind, remedy) if file.is_file() else kind()
+
+
+def row(file: Path, table: str, number: int) -> str:
+    """Where the `number`th [[table]] of a file stands, for messages about its contents."""
+    return f"{file}:{_line(file.read_text(), f'@ $.{table}[{number}]')}"
+
+
+def _describe(error: BaseException, kind: type | None) -> str:
+    if isinstance(error, KeyError):
+        return f"lacks {error}"
+    if isinstance(error, ForbiddenExtraKeysError):
+        return f"has no key {', '.join(sorted(error.extra_fields))}"
+    return str(error) or f"is no {getattr(kind, '__name__', kind)}"
+
+
+def _line(text: str, message: str) -> int:
+    """The line that a message ending in `@ $.table[3].key` is about, as near as can be told."""
+    said, _, path = message.rpartition("@ $")
+    extra = re.search(r"has no key (\w+)", said)
+    steps = [step.groups() for step in _STEP.finditer(path)]
+    names = [name or quoted or "" for name, quoted, number in steps if number is None]
+    number = next((int(number) for _, _, number in steps if number is not None), 0)
+    lines = text.splitlines()
+    at = 0
+    if names:
+        header = re.compile(rf"\[+{re.escape(names[0])}\b")
+        tables = [line for line, written in enumerate(lines) if header.match(written)]
+        at = tables[min(number, len(tables) - 1)] if tables else 0
+    for name in [*names, *(extra.groups() if extra else ())]:
+        key = re.compile(rf"\s*\[*(?:[\w.\"-]+\.)?\"?{re.escape(name)}\b")
+        at = next((line for line in range(at, len(lines)) if key.match(lines[line])), at)
+    return at + 1
