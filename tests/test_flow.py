@@ -254,3 +254,4 @@ def test_a_demo_of_one_side_plans_one_kernel() -> None:
 def test_messages_are_plain_without_a_terminal(quire: Quire, tree: Path) -> None:
     done = quire("bench", "mremap", "--source", str(tree), "ARCH=arm64")
     assert "\x1b" not in done.stdout + done.stderr
+    assert "left: patched tree, arm64 stock kernel, arm64 patched kernel, … (about" in done.stderr

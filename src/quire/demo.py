@@ -27,16 +27,35 @@ SOURCES = (Stage("base", 40), Stage("patched tree", 5))
 Part = tuple[Comparison, Provenance]
 
 
-def stages(architectures: Iterable[Architecture], labels: Sequence[str], jobs: int) -> list[Stage]:
-    """The stages after the sources, named as in the flow: a kernel for each label, then boots."""
+def stages(
+    architectures: Iterable[Architecture],
+    labels: Sequence[str],
+    jobs: int,
+    boots: float | None = None,
+) -> list[Stage]:
+    """The stages after the sources, named as in the flow: a kernel for each label, then boots, of
+    so many core-seconds; without a number, all of them and those of further CPUs."""
     steps = []
     for arch in architectures:
         for label, seconds in zip(labels, KERNELS, strict=False):
             steps.append(Stage(f"{arch.name} {label} kernel", seconds / jobs))
-        steps.append(Stage(f"{arch.label} bench", BOOTS / jobs))
-        further = [f"{arch.on(cpu).label} bench" for cpu in arch.further_cpus]
-        steps += [Stage(name, FURTHER / jobs) for name in further]
+        steps.append(Stage(f"{arch.label} bench", (BOOTS if boots is None else boots) / jobs))
+        further = arch.further_cpus if boots is None else ()
+        steps += [Stage(f"{arch.on(cpu).label} bench", FURTHER / jobs) for cpu in further]
     return steps
+
+
+def plan(
+    session: Session, architectures: Sequence[Architecture], boots: float | None = None
+) -> Sides:
+    """The sides. The session's progress then knows what is left: arguments as of stages()."""
+    first = stages(architectures, (STOCK, PATCHED), session.jobs, boots)
+    session.progress.plan = [*SOURCES, *first]
+    sides = session.sides()
+    # If both sides are the same, there is one kernel.
+    labels = [one.tree.label for one in sides.both[: 1 if sides.same else 2]]
+    session.progress.plan = stages(architectures, labels, session.jobs, boots)
+    return sides
 
 
 def run(session: Session, show: Callable[[Comparison, Sides], None]) -> tuple[Sides, list[Part]]:
@@ -45,12 +64,7 @@ def run(session: Session, show: Callable[[Comparison, Sides], None]) -> tuple[Si
     `show` gets each table as soon as it is complete.
     """
     requirements.install(session.architectures)
-    first = stages(session.architectures, (STOCK, PATCHED), session.jobs)
-    session.progress.plan = [*SOURCES, *first]
-    sides = session.sides()
-    # If both sides are the same, there is one kernel.
-    labels = [one.tree.label for one in sides.both[: 1 if sides.same else 2]]
-    session.progress.plan = stages(session.architectures, labels, session.jobs)
+    sides = plan(session, session.architectures)
     catalogue = lab.workloads(session)
 
     def measure(step: tuple[tuple[Rig, Rig], list[Cell]]) -> Part:

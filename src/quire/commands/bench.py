@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from quire import arch, lab
+from quire import arch, demo, lab
 from quire.arch import Architecture, Cpu, requirements
 from quire.cluster import option
 from quire.host import parallel, shard
@@ -35,6 +35,9 @@ from quire.measure.workloads import Catalogue, Cell
 from quire.report import cost, data, dots, page, table
 from quire.report.data import Provenance
 from quire.session import Session
+
+# Core-seconds of a cell's two boots, to estimate the remaining time.
+SECONDS = 12
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -107,7 +110,8 @@ def _run(session: Session, arguments: argparse.Namespace) -> int:
     cells = [replace(cell, lines=arguments.cost) for cell in _cells(session, arguments, plan)]
     cells = arguments.shard.some(cells)
     options = Sampling(arguments.repeat, arguments.fresh, session.place)
-    sides = session.sides()
+    machines = [one.on(cpu) if cpu else one for one, cpu in plan]
+    sides = demo.plan(session, machines, SECONDS * len(cells))
 
     def measure(step: tuple[Architecture, Cpu | None]) -> tuple[Comparison, Provenance]:
         architecture, cpu = step
