@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Quire, line_patch
+from known import bug
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,8 +65,8 @@ def test_bench_counts_its_rows(quire: Quire, tree: Path) -> None:
 def test_seeded_lists_its_bugs(quire: Quire, tree: Path) -> None:
     folder = quire.project / "lines/6.12/seeded"
     folder.mkdir()
-    bugs = "".join(f"bug-{n} | a page is lost | {n} | arm64 | fake.bad\n" for n in (1, 2, 3))
-    (folder / "bugs").write_text(bugs)
+    bugs = "".join(bug(f"bug-{n}", "fake.bad") for n in (1, 2, 3))
+    (folder / "bugs.toml").write_text(bugs)
     (folder / "series").write_text("bug.patch\n")
     (folder / "bug.patch").write_text(line_patch("a bug", 14, "bug 14"))
     done = quire("seeded", "--list", "--shard", "1/2", "--source", str(tree), "-q")

@@ -12,7 +12,7 @@ repeats exactly; --smp 2 runs without -icount, so that races can happen.
   quire test --kernel ~/linux/build     a kernel that is built already, stock or not
   quire test --junit results.xml        and for the CI of others: JUnit XML (--ktap FILE: KTAP)
 
-lines/NAME/expected lists the known failures of each kernel by name. For two sides of your own
+lines/NAME/expected.toml lists the known failures of each kernel by name. For two sides of your own
 (--series, --a and --b), B must pass what A passes.
 """
 
