@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from conftest import Quire, line_patch
-from known import bug
 from hypothesis import given
 from hypothesis import strategies as st
+from known import bug
 
 from quire.host import shard
 from quire.host.errors import UserError
