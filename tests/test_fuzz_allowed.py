@@ -117,21 +117,21 @@ def test_entries_are_read(tmp_path: Path) -> None:
     file = tmp_path / excuses.FILE
     file.write_text(f'[[excuse]]\nname = "held"\ntopic = "t"\nreason = "r"\n{ENTRY}')
     (entry,) = allowed.read(file)
-    assert entry.reason == "two entries take longer"
+    assert entry.reason.split() == ["two", "entries", "take", "longer"]
     assert (entry.insns, entry.per, entry.percent) == (40, "page", 0)
     assert entry.after == ("ksm",)
     assert entry.applies(replace(more(1, 1), program=KSM))
     assert entry.matches("move_ptes")
     # The other reader leaves them alone, and the other way round.
-    assert [excuse.rule for excuse in excuses.read(file)] == ["held"]
+    assert [excuse.name for excuse in excuses.read(file)] == ["held"]
 
 
 @pytest.mark.parametrize(
     ("pattern", "text", "says"),
     [
-        (r"name = .*\n", "", "lacks its name"),
+        (r"name = .*\n", "", "lacks 'name'"),
         (r"topic = .*\n", 'topic = " "\n', "lacks its topic"),
-        (r'reason = """[^"]*"""', "", "lacks its reason"),
+        (r'reason = """[^"]*"""', "", "lacks 'reason'"),
         (r"insns = 40", "", "no limit"),
         (r"insns = 40", "insns = 0", "no limit"),
         (r"insns = 40", "insns = -1", "no limit"),
@@ -144,9 +144,9 @@ def test_entries_are_read(tmp_path: Path) -> None:
         (r'"resize"', '"resized"', "no operation: resized"),
         (r'"move keep"', '"move kept"', "no operation: move kept"),
         (r'"ksm"', '"ksmd"', "no operation: ksmd"),
-        (r"operations = .*\n", "", "none is named"),
+        (r"operations = .*\n", "", "lacks 'operations'"),
         (r"insns = 40", "insns = 40\nfurther = { fault = 1 }", "nothing is watched as fault"),
-        (r"insns = 40", "insns = 40\nlimit = 3", "no field limit"),
+        (r"insns = 40", "insns = 40\nlimit = 3", "has no key limit"),
     ],
 )
 def test_a_wrong_entry_is_named(tmp_path: Path, pattern: str, text: str, says: str) -> None:
@@ -155,8 +155,9 @@ def test_a_wrong_entry_is_named(tmp_path: Path, pattern: str, text: str, says: s
     assert number == 1
     file.write_text(changed)
     watch.read.cache_clear()
-    with pytest.raises(UserError, match=says) as caught:
+    with pytest.raises(UserError) as caught:
         allowed.read(file)
+    assert says in caught.value.text()
     assert str(file) in caught.value.where
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +23,9 @@ _STEP = re.compile(r"\.(\w+)|\[(?:'([^']*)'|(\d+))\]")
 
 
 def _exactly(value: Any, kind: type[T]) -> T:
+    if issubclass(kind, Enum):
+        # cattrs asks for a StrEnum as for a string.
+        return kind(value)
     if type(value) is not kind:
         raise TypeError(f"{value!r} is no {kind.__name__}")
     return value

@@ -25,12 +25,14 @@ import fnmatch
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from quire.fuzz.cost import growth, watch
 from quire.fuzz.cost.growth import INSNS, Growth, Regression
 from quire.fuzz.difference import excuses
 from quire.fuzz.judge import AT_THE_END
 from quire.fuzz.language.program import VERBS
+from quire.host import data
 from quire.host.errors import UserError
 from quire.source.series import Series
 
@@ -115,21 +117,27 @@ def applying(series: Series | None, a: Series | None) -> list[Allowance]:
     return [entry for entry in entries if entry.topic in topics]
 
 
+@dataclass(frozen=True)
+class _File:
+    allowed_cost: tuple[Allowance, ...] = ()
+    # Read by excuses.read().
+    excuse: tuple[Any, ...] = ()
+
+
 def read(file: Path) -> list[Allowance]:
     """The [[allowed_cost]] entries of an excuses.toml. UserError names the entry that is wrong."""
-    read = []
-    for entry, where in excuses.entries(file, excuses.COST, Allowance.__dataclass_fields__):
-        lists = {name: tuple(entry.get(name, ())) for name in ("operations", "after", "symbols")}
-        read.append(Allowance(**(entry | lists)))
-        _check(read[-1], where)
-    return read
+    found = list(data.read(file, _File, excuses.REMEDY).allowed_cost)
+    excuses.require_words(file, "allowed_cost", found)
+    for number, entry in enumerate(found):
+        _check(entry, data.row(file, "allowed_cost", number))
+    return found
 
 
 def _check(made: Allowance, where: str) -> None:
     """UserError unless the entry is narrow: operations, functions, and a limit."""
     unknown = {*made.operations, *made.after} - KINDS
     limits = [made.insns, made.percent, *made.further.values()]
-    bad = any(not isinstance(limit, int) or limit < 0 for limit in limits) or not any(limits)
+    bad = min(limits) < 0 or not any(limits)
     broad = [pattern for pattern in made.symbols if len(pattern.strip("*?")) < SHORTEST]
     unseen = {*made.further} - {total.name for total in watch.read()[1]}
     for wrong, what in (

@@ -188,7 +188,7 @@ class CostJudge(Judge[Regression]):
         for entry in self.allowed:
             number = excused[entry.name]
             word = f"meant in {number} operations" if number else "no operation needed the entry"
-            notes.append(f"  {word}: {entry.name} ({entry.reason})")
+            notes.append(f"  {word}: {entry.name} ({' '.join(entry.reason.split())})")
         for name in self.watch.left_out:
             notes.append(f"  not watched, as not both kernels have it: {name}")
         return Account(

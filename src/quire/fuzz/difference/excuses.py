@@ -17,22 +17,19 @@ The file may also have [[allowed_cost]] entries, about costs: ../cost/allowed.py
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
+from quire.host import data
 from quire.host.errors import UserError
 from quire.source.series import Series
 
 # Beside the series file.
 FILE = "excuses.toml"
-# The names of its entries, [[excuse]] and [[allowed_cost]], and what each has at least.
-EXCUSE, COST = ENTRIES = ("excuse", "allowed_cost")
-FIELDS = ("name", "topic", "reason")
 
 
 class Rule(StrEnum):
@@ -69,13 +66,26 @@ OWN: Excuses = MappingProxyType(
 )
 
 
+REMEDY = (
+    "give each [[excuse]] and [[allowed_cost]] a name, a topic and a reason; an excuse has one "
+    f"of the names {', '.join(rule for rule in Rule if rule not in OWN)}"
+)
+
+
 @dataclass(frozen=True)
 class Excuse:
     """One entry of excuses.toml: a rule, the topic that needs it, and the reason in a sentence."""
 
-    rule: Rule
+    name: Rule
     topic: str
     reason: str
+
+
+@dataclass(frozen=True)
+class _File:
+    excuse: tuple[Excuse, ...] = ()
+    # Read by ../cost/allowed.py.
+    allowed_cost: tuple[Any, ...] = ()
 
 
 def applying(series: Series | None) -> Excuses:
@@ -89,52 +99,36 @@ def applying(series: Series | None) -> Excuses:
     reasons: dict[str, str] = {}
     for excuse in read(series.file.with_name(FILE)):
         if excuse.topic in topics:
-            reasons.setdefault(excuse.rule, excuse.reason)
+            reasons.setdefault(excuse.name, " ".join(excuse.reason.split()))
     return {**reasons, **OWN}
-
-
-def entries(
-    file: Path, kind: str, further: Collection[str] = ()
-) -> Iterator[tuple[dict[str, Any], str]]:
-    """The entries of one kind, with FIELDS and perhaps further ones, and where each stands.
-
-    UserError names the entry that is wrong.
-    """
-    remedy = f"give each [[{kind}]] the fields {', '.join(FIELDS)}, each a string"
-    try:
-        content = tomllib.loads(file.read_text())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError("excuses are not valid TOML", f"{file}: {error}", remedy) from error
-    tables = content.get(kind, [])
-    unknown = [name for name in content if name not in ENTRIES]
-    if unknown or not isinstance(tables, list):
-        what = f"excuses stand under {' and '.join(f'[[{name}]]' for name in ENTRIES)}"
-        raise UserError(what, f"{file}: {', '.join(unknown) or kind}", remedy)
-    for at, entry in enumerate(tables, 1):
-        where = f"{file}: {kind} {at}"
-        if not isinstance(entry, dict):
-            raise UserError("an entry is not a table", where, remedy)
-        where += f" ({entry['name']})" if entry.get("name") else ""
-        for name in FIELDS:
-            if not isinstance(entry.get(name), str) or not entry[name].strip():
-                raise UserError(f"an entry lacks its {name}", where, remedy)
-        others = [name for name in entry if name not in (*FIELDS, *further)]
-        if others:
-            raise UserError(f"an entry has no field {', '.join(others)}", where, remedy)
-        yield {**entry, "reason": " ".join(entry["reason"].split())}, where
 
 
 def read(file: Path) -> list[Excuse]:
     """The [[excuse]] entries. UserError names one that is wrong, or has an unknown rule."""
-    rules = [str(rule) for rule in Rule if rule not in OWN]
-    excuses = []
-    for entry, where in entries(file, EXCUSE):
-        if entry["name"] not in rules:
-            raise UserError(
-                f"no rule of the comparison is called {entry['name']!r}",
-                where,
-                f"use one of these: {', '.join(rules)}\n"
-                "a new rule needs code in src/quire/fuzz/difference/",
-            )
-        excuses.append(Excuse(Rule(entry["name"]), entry["topic"], entry["reason"]))
-    return excuses
+    found = list(data.read(file, _File, REMEDY).excuse)
+    require_words(file, "excuse", found)
+    for number, excuse in enumerate(found):
+        if excuse.name in OWN:
+            what = f"the rule {excuse.name!s} applies to any two kernels and needs no excuse"
+            raise UserError(what, data.row(file, "excuse", number), "remove the entry")
+    return found
+
+
+class Entry(Protocol):
+    """What both kinds of entries have."""
+
+    @property
+    def topic(self) -> str:
+        """The topic that needs it."""
+
+    @property
+    def reason(self) -> str:
+        """Why."""
+
+
+def require_words(file: Path, table: str, entries: Iterable[Entry]) -> None:
+    """UserError for an entry whose topic or reason is empty."""
+    for number, entry in enumerate(entries):
+        for name in ("topic", "reason"):
+            if not getattr(entry, name).strip():
+                raise UserError(f"an entry lacks its {name}", data.row(file, table, number), REMEDY)
