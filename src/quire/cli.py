@@ -26,7 +26,7 @@ from quire.host.progress import Progress
 from quire.source import line as lines
 from quire.source import series as series_files
 from quire.source import side
-from quire.source.side import Ask
+from quire.source.side import SideOptions
 
 KBUILD = re.compile(r"(ARCH|CROSS_COMPILE|O)=(.*)", re.S)
 EPILOG = """\
@@ -74,8 +74,9 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     If `words` name a command, the parser knows that command only.
     """
     named = words[:1] if words and words[0] in commands.NAMES else commands.NAMES
-    common = argparse.ArgumentParser(add_help=False)
+    common, kernel = (argparse.ArgumentParser(add_help=False) for _ in range(2))
     _add_common(common)
+    _add_kernel(kernel)
     top = argparse.ArgumentParser(
         prog="quire",
         description="Builds stock and patched kernels, counts what large folios cost, "
@@ -90,7 +91,7 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
         summary, _, rest = (module.__doc__ or "").partition("\n")
         part = subparsers.add_parser(
             name,
-            parents=[common],
+            parents=[common] if name in commands.WITHOUT_KERNEL else [common, kernel],
             help=summary.rstrip("."),
             description=f"{summary}\n{rest}".strip(),
             epilog=EPILOG,
@@ -131,6 +132,9 @@ def _add_common(part: argparse.ArgumentParser) -> None:
         "-v", "--verbose", action="store_true", help="print the exact commands while they run"
     )
     group.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
+
+
+def _add_kernel(part: argparse.ArgumentParser) -> None:
     base = part.add_argument_group("which kernel")
     base.add_argument(
         "--base",
@@ -205,9 +209,9 @@ def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> se
         progress=Progress(quiet=arguments.quiet or arguments.dry_run),
         architectures=session.architectures(names, cross),
         jobs=arguments.jobs,
-        ask=Ask(**{field.name: _chosen(arguments, field.name) for field in fields(Ask)}),
+        side_options=_side_options(arguments),
         cross_compile=cross,
-        configs=tuple(arguments.config),
+        configs=tuple(getattr(arguments, "config", ())),
         place=Here(arguments.jobs),
     )
 
@@ -225,9 +229,12 @@ def kbuild_words(argv: list[str]) -> tuple[list[str], dict[str, str]]:
     return words, variables
 
 
-def _chosen(arguments: argparse.Namespace, name: str) -> Any:
-    value = getattr(arguments, name if name != "series" else "patches")
-    return tuple(value) if isinstance(value, list) else value
+def _side_options(arguments: argparse.Namespace) -> SideOptions:
+    """What the options of _add_kernel() choose; the default for a command without them."""
+    given = {**vars(arguments), "series": getattr(arguments, "patches", None)}
+    known = {field.name: given[field.name] for field in fields(SideOptions) if field.name in given}
+    chosen: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in known.items()}
+    return SideOptions(**chosen)
 
 
 def _positive(text: str) -> int:

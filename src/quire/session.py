@@ -20,7 +20,7 @@ from quire.host.progress import Progress
 from quire.source import side
 from quire.source.base import Base
 from quire.source.line import Line
-from quire.source.side import Ask, Sides
+from quire.source.side import SideOptions, Sides
 from quire.source.tree import Tree
 
 
@@ -33,7 +33,7 @@ class Session:
     progress: Progress
     architectures: tuple[Architecture, ...]
     jobs: int
-    ask: Ask = field(default_factory=Ask)
+    side_options: SideOptions = field(default_factory=SideOptions)
     cross_compile: str | None = None
     configs: tuple[Path, ...] = ()
     # A user's own workloads or tests, added to the guest.
@@ -44,18 +44,18 @@ class Session:
     def base(self) -> Base:
         """The base of side A; fetched, exported or copied if it is not cached."""
         with self.progress.stage("base"):
-            return side.base(self.project.root, self.cache, self.ask)
+            return side.base(self.project.root, self.cache, self.side_options)
 
     def sides(self) -> Sides:
         """Both sides, ready to build."""
         # The base has a separate stage: it may take minutes.
         base = self.base()
         with self.progress.stage("patched tree"):
-            return side.sides(self.project.root, self.cache, self.ask, base)
+            return side.sides(self.project.root, self.cache, self.side_options, base)
 
     def line(self, of: Base) -> Line:
         """The line whose configuration and data apply to that base."""
-        return side.line_of(self.project.root, self.ask, of)
+        return side.line_of(self.project.root, self.side_options, of)
 
     def request(self, arch: Architecture, of: Tree) -> kernel.Request:
         """The kernel to build for one architecture and tree."""

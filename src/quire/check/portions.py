@@ -109,12 +109,15 @@ def _each(
 
 def _words(session: Session, sides: Sides, project: Path) -> list[str]:
     """The options for these sides and this configuration, with paths of a worker."""
-    ask, root = session.ask, session.cache.root
+    options, root = session.side_options, session.cache.root
     a, b = (str(side.origin.path.relative_to(root)) for side in sides.both)
-    words = ["--a", a, "--b", b] if ask.b else ["--source", a]
-    words += ["--line", ask.line] if ask.line else []
-    words += [word for topic in ask.only for word in ("--only", topic)]
-    for option, path in (("--series", ask.series), *(("--config", one) for one in session.configs)):
+    words = ["--a", a, "--b", b] if options.b else ["--source", a]
+    words += ["--line", options.line] if options.line else []
+    words += [word for topic in options.only for word in ("--only", topic)]
+    for option, path in (
+        ("--series", options.series),
+        *(("--config", one) for one in session.configs),
+    ):
         if path:
             words += [option, str(project.relative_to(root) / _name(session, path))]
     return [*words, f"CROSS_COMPILE={session.cross_compile}"] if session.cross_compile else words
@@ -130,7 +133,10 @@ def _name(session: Session, path: Path) -> Path:
 def _project(session: Session, sides: Sides) -> Path:
     """An entry of the build directory: what a portion reads of the checkout, and what is given."""
     found = [path for folder in FOLDERS for path in (session.project.root / folder).rglob("*")]
-    found += [*session.configs, *([session.ask.series] if session.ask.series else [])]
+    found += [
+        *session.configs,
+        *([session.side_options.series] if session.side_options.series else []),
+    ]
     found += [sides.series.file, *(patch.path for patch in sides.series.patches)]
     paths = {str(_name(session, path)): path for path in found if path.is_file()}
     key = digest(sorted(paths), *(paths[name] for name in sorted(paths)))

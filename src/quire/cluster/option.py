@@ -36,6 +36,8 @@ def using(
 ) -> Iterator[tuple[Session, Cluster | None]]:
     """The session whose machines run on the cluster of --cluster, and that cluster."""
     cluster: Cluster | None = None
+    if arguments.tls and not arguments.cluster:
+        raise UserError("--tls is for --cluster", str(arguments.tls), "--cluster tls://HOST:PORT")
     if name := arguments.cluster:
         require_engine()
         from quire.cluster import client, policy  # noqa: PLC0415 -- only with --cluster

@@ -44,6 +44,8 @@ NAMES = (
     "figures",
     "doctor",
 )
+# They have to do with no kernel, and refuse the options that choose one.
+WITHOUT_KERNEL = ("compare", "cluster", "figures")
 
 
 def load(name: str) -> Subcommand:

@@ -49,4 +49,4 @@ def _series(session: Session, found: Version) -> Series:
             remedy=f"series exist for: {', '.join(have) or 'nothing'}",
         )
     chosen = series.select(where.series, found)
-    return chosen.only(session.ask.only) if session.ask.only else chosen
+    return chosen.only(session.side_options.only) if session.side_options.only else chosen

@@ -76,7 +76,7 @@ def _disk(root: Path) -> str:
 
 
 def _series(session: Session) -> str:
-    where = line.named(session.project.root, session.ask.base)
+    where = line.named(session.project.root, session.side_options.base)
     if not where.series:
         return f"none for {where.name}"
     found = series_files.variants(where.series)

@@ -49,7 +49,9 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 def _post(session: Session, arguments: argparse.Namespace) -> int:
     directory = arguments.directory
     root = session.project.root
-    postings = posting.write(directory, root, arguments.post, session.ask.only, arguments.author)
+    postings = posting.write(
+        directory, root, arguments.post, session.side_options.only, arguments.author
+    )
     for one in postings:
         to, cc = len(one.recipients.to), len(one.recipients.cc)
         print(f"{one.mails[0].parent}: {len(one.mails)} mails, {to} in To, {cc} in Cc")

@@ -77,13 +77,13 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         return _bugs(session, arguments, sides)
     tree = sides.a.tree if arguments.stock else sides.b.tree
 
-    def attend(arch: Architecture) -> Report:
+    def soaked(arch: Architecture) -> Report:
         report = _soak(session, session.kernel(arch, tree), _options(arguments))
         if not arguments.json:
             _show(report)
         return report
 
-    reports = parallel.in_turn(session.architectures, attend)
+    reports = parallel.in_turn(session.architectures, soaked)
     if arguments.json:
         print(json.dumps([_as_json(report) for report in reports], indent=1))
     error = _error(reports)
@@ -121,7 +121,7 @@ def _bugs(session: Session, arguments: argparse.Namespace, sides: Sides) -> int:
     bugs = seeded.select(seeded.read(where), arguments.bug)
     tree = seeded.tree_with_bugs(session.cache, sides, where)
 
-    def attend(step: tuple[Kernel, Bug]) -> Report:
+    def hunted(step: tuple[Kernel, Bug]) -> Report:
         kernel, bug = step
         report = _soak(session, kernel, _options(arguments), bug.name)
         if not arguments.json:
@@ -135,7 +135,7 @@ def _bugs(session: Session, arguments: argparse.Namespace, sides: Sides) -> int:
         for bug in bugs
         if bug.seen_on(kernel.arch.name, session.configs)
     ]
-    reports = parallel.in_turn(plan, attend)
+    reports = parallel.in_turn(plan, hunted)
     found = [(bug, report) for (_, bug), report in zip(plan, reports, strict=True)]
     if arguments.json:
         rows = [{"bug": bug.name, **_as_json(report)} for bug, report in found]

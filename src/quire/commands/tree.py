@@ -29,10 +29,14 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Make the checkout and print its path."""
     if arguments.version:
-        session = replace(session, ask=replace(session.ask, base=arguments.version))
+        session = replace(
+            session, side_options=replace(session.side_options, base=arguments.version)
+        )
     base = session.base()
-    ask = session.ask
-    series, _ = side.series_of(session.project.root, session.cache, ask, session.line(base), base)
+    options = session.side_options
+    series, _ = side.series_of(
+        session.project.root, session.cache, options, session.line(base), base
+    )
     directory = arguments.directory or Path(f"linux-{base.version}")
     with session.progress.stage("git checkout"):
         commit = checkout.checkout(base, series, directory)

@@ -45,7 +45,7 @@ class Selftests:
             options,
             machine.nodes(kernel),
         )
-        outcome, work = suite.attend(session, boot, seen, resume=options.resume)
+        outcome, work = suite.run_machine(session, boot, seen, resume=options.resume)
         report = output.outer(outcome.other)
         suite.check(outcome, report, work, "check the pattern: quire selftests --list")
         output.expand(report, outcome.other, {run.name: run.output for run in self.choice.runs})

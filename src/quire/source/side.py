@@ -32,7 +32,7 @@ LABEL = 24
 
 
 @dataclass(frozen=True)
-class Ask:
+class SideOptions:
     """The command line's description of the sides; empty fields are not given."""
 
     base: str = DEFAULT_BASE
@@ -93,16 +93,16 @@ class Sides:
         return f"{self.a.label}: {self.a.about}\n{self.b.label}: {self.b.about}"
 
 
-def sides(root: Path, cache: Cache, ask: Ask, one: Base) -> Sides:
+def sides(root: Path, cache: Cache, options: SideOptions, one: Base) -> Sides:
     """The requested sides; `one` is the base of side A. Side B is fetched, exported, copied or
     patched.
 
     UserError for a missing tree, and for a series that does not apply.
     """
-    where = line_of(root, ask, one)
-    if ask.b:
-        return _two_trees(cache, ask, where, one)
-    return _with_series(root, cache, ask, where, one)
+    where = line_of(root, options, one)
+    if options.b:
+        return _two_trees(cache, options, where, one)
+    return _with_series(root, cache, options, where, one)
 
 
 def fixed(cache: Cache, of: Sides) -> Sides:
@@ -119,54 +119,56 @@ def fixed(cache: Cache, of: Sides) -> Sides:
     )
 
 
-def base(root: Path, cache: Cache, ask: Ask) -> Base:
+def base(root: Path, cache: Cache, options: SideOptions) -> Base:
     """The base of side A: fetched, exported or copied.
 
     UserError for contradictory options, and for a missing tree.
     """
-    _require_sense(ask)
-    if ask.a:
-        return _base(cache, ask.git, ask.a)
-    if ask.source:
-        return bases.from_directory(cache, ask.source)
-    return bases.from_debian(cache, line.named(root, ask.base), ask.base)
+    _require_sense(options)
+    if options.a:
+        return _base(cache, options.git, options.a)
+    if options.source:
+        return bases.from_directory(cache, options.source)
+    return bases.from_debian(cache, line.named(root, options.base), options.base)
 
 
-def line_of(root: Path, ask: Ask, of: Base) -> Line:
+def line_of(root: Path, options: SideOptions, of: Base) -> Line:
     """The line whose configuration a tree uses: --line, or the line of its version."""
-    if ask.line:
-        return line.named(root, ask.line)
+    if options.line:
+        return line.named(root, options.line)
     return line.of_version(root, of.version)
 
 
-def series_of(root: Path, cache: Cache, ask: Ask, where: Line, of: Base) -> tuple[Series, bool]:
+def series_of(
+    root: Path, cache: Cache, options: SideOptions, where: Line, of: Base
+) -> tuple[Series, bool]:
     """The series from this base to side B, which may be empty; and whether it is ours."""
-    if ask.series:
-        found = foreign.read(cache, ask.series)
+    if options.series:
+        found = foreign.read(cache, options.series)
         # Our own series named by its path is still ours.
         ours = where.series is not None and found.file.parent == where.series.resolve()
     else:
         known = where.series if where.name == of.version.line else None
         found = series_files.select(known, of.version) if known else series_files.none(root)
         ours = True
-    return found.only(ask.only) if ask.only else found, ours
+    return found.only(options.only) if options.only else found, ours
 
 
-def _with_series(root: Path, cache: Cache, ask: Ask, where: Line, one: Base) -> Sides:
-    found, ours = series_of(root, cache, ask, where, one)
+def _with_series(root: Path, cache: Cache, options: SideOptions, where: Line, one: Base) -> Sides:
+    found, ours = series_of(root, cache, options, where, one)
     stock = tree.stock(one)
-    other = STOCK if ours or not ask.series else _label(ask.series.name)
+    other = STOCK if ours or not options.series else _label(options.series.name)
     label = PATCHED if ours else other
     patched = tree.patched(cache, one, found, label)
-    of = ask.series.name if ask.series else found.file.parent.name
+    of = options.series.name if options.series else found.file.parent.name
     about = f"{_about(one)}, {_count(found)} of {of}"
     a, b = Side(STOCK, stock, _about(one), one), Side(label, patched, about, one)
     return Sides(where, a, b, found, ours)
 
 
-def _two_trees(cache: Cache, ask: Ask, where: Line, one: Base) -> Sides:
-    other = _base(cache, ask.git, ask.b)
-    left, right = _labels((ask.a or STOCK, ask.b))
+def _two_trees(cache: Cache, options: SideOptions, where: Line, one: Base) -> Sides:
+    other = _base(cache, options.git, options.b)
+    left, right = _labels((options.a or STOCK, options.b))
     stock = replace(tree.stock(one), label=left)
     if other.version.line != one.version.line:
         # The configurations differ, and too little is common to build one from the other's objects.
@@ -192,20 +194,20 @@ def _base(cache: Cache, repository: Path | None, name: str) -> Base:
     return bases.from_directory(cache, path)
 
 
-def _require_sense(ask: Ask) -> None:
-    if ask.b and ask.series:
+def _require_sense(options: SideOptions) -> None:
+    if options.b and options.series:
         raise UserError("--b and --series both define side B", remedy="give only one of them")
-    if ask.a and ask.source:
+    if options.a and options.source:
         raise UserError("--a and --source both define side A", remedy="give only one of them")
-    if ask.git and not (ask.a or ask.b):
+    if options.git and not (options.a or options.b):
         raise UserError(
             "--git names a repository, but there is no revision", remedy="add --a and --b REVISION"
         )
-    if ask.a and not (ask.b or ask.series):
+    if options.a and not (options.b or options.series):
         raise UserError(
             "side A is given, side B is missing", remedy="add --b, or --series for A with patches"
         )
-    if ask.only and ask.b:
+    if options.only and options.b:
         raise UserError("--only selects topics of a series", remedy="omit it with --b")
 
 

@@ -33,7 +33,7 @@ class Program:
         """Boot and run the program. GuestLost for a panic, hang or splat."""
         words = ("program", "test", program.path(self.source), *patterns)
         boot = suite.prepare(kernel, session.guest(kernel), words, options)
-        outcome, work = suite.attend(session, boot, seen, resume=options.resume)
+        outcome, work = suite.run_machine(session, boot, seen, resume=options.resume)
         report = ktap.parse(outcome.other)
         suite.check(outcome, report, work, "a test prints KTAP on stdout: guest/README.md")
         return Verdict(kernel, report, str(work))

@@ -138,7 +138,7 @@ def run(
     machine_ = prepare(
         kernel, program, ("test", *patterns), options, (MOVABLE, *machine.nodes(kernel))
     )
-    outcome, work = attend(session, machine_, seen, resume=options.resume)
+    outcome, work = run_machine(session, machine_, seen, resume=options.resume)
     report = ktap.parse(outcome.other)
     check(outcome, report, work, "check the pattern: quire test --list")
     return Verdict(kernel, report, str(work))
@@ -163,7 +163,7 @@ def prepare(
     )
 
 
-def attend(
+def run_machine(
     session: Session,
     boot: Machine,
     seen: Callable[[int], None] | None,
