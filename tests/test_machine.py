@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 @pytest.fixture(scope="session")
 def session() -> Session:
     """A session as from the command line; the bases and kernels must exist."""
-    words, variables = cli.kbuild_words([*WORDS, "build", "--quiet"])
+    words, variables = cli.kbuild_words(["build", "--quiet", *WORDS])
     return cli.make_session(cli.parser().parse_args(words), variables)
 
 
