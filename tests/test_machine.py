@@ -201,7 +201,7 @@ def test_the_patched_kernel_rebuilt_little(session: Session, built: Kernel) -> N
 
 def test_the_same_folios_are_reclaimed_in_the_same_order(built: Kernel, arch: Architecture) -> None:
     """The row's counter `order` is made of each page's swap slot; idle and half accessed folios."""
-    command = [str(ROOT / "quire"), *WORDS, "bench", "reclaim", "--size", "64", "--quiet", "--json"]
+    command = [str(ROOT / "quire"), "bench", "reclaim", "--size", "64", "--quiet", "--json", *WORDS]
     done = subprocess.run(
         [*command, f"ARCH={arch.name}"], cwd=ROOT, capture_output=True, text=True, check=False
     )
