@@ -77,14 +77,24 @@ def test_what_depends_on_the_compiler_is_not_compared() -> None:
         ('ours = "y"', "lacks 'why'"),
         ('ours = "y"\nwhy = 3', "3 is no str"),
         ('ours = "y"\nwhy = "a"\nreason = "b"', "has no key reason"),
+        ('ours = "y"\nwhy = " "', "lacks its why"),
     ],
 )
 def test_a_bad_line(tmp_path: Path, line: str, what: str) -> None:
     file = tmp_path / "file"
-    file.write_text(f"# comment\n{toml('difference', options=[], architectures=[])}{line}\n")
+    file.write_text(
+        f"# comment\n{toml('difference', options=['CONFIG_A'], architectures=['arm64'])}{line}\n"
+    )
     with pytest.raises(UserError) as caught:
         distribution.read(file)
-    assert what in caught.value.where
+    assert what in caught.value.text()
+
+
+def test_an_unknown_architecture(tmp_path: Path) -> None:
+    words = {"options": ["CONFIG_A"], "architectures": ["sparc"], "ours": "y", "why": "why"}
+    (tmp_path / "file").write_text(toml("difference", **words))
+    with pytest.raises(UserError, match="unknown architecture 'sparc'"):
+        distribution.read(tmp_path / "file")
 
 
 @pytest.mark.parametrize("of", known(ROOT), ids=lambda line: line.name)

@@ -119,5 +119,13 @@ def test_an_entry_that_says_too_little_is_named(tmp_path: Path) -> None:
     assert "expected:6: lacks 'why'" in error.value.where
 
 
+def test_an_entry_for_no_architecture_is_named(tmp_path: Path) -> None:
+    words = {**WHERE, "architectures": [], "cases": ["ksm.x"], "why": "why"}
+    (tmp_path / "expected").write_text(LINES + toml("expected", **words))
+    with pytest.raises(UserError, match="lacks its architectures") as error:
+        expected.read(tmp_path / "expected")
+    assert error.value.where.endswith("expected:6")
+
+
 def test_nothing_is_expected_of_an_unknown_base(tmp_path: Path) -> None:
     assert expected.read(tmp_path / "expected") == []

@@ -148,7 +148,7 @@ def interact(machine: Machine, directory: Path) -> int:
 def judge(machine: Machine, directory: Path, ended: Ended) -> Results:
     """The results, or GuestLost if the boot is not trustworthy."""
     _sound(machine, directory, ended)
-    outcome = results.parse(_read(directory / RESULTS))
+    outcome = results.parse(read(directory / RESULTS))
     if outcome.exit is None:
         what = f"the guest ended without a verdict (QEMU: {ended.status})"
         raise lost(machine, directory, what, None)
@@ -157,7 +157,7 @@ def judge(machine: Machine, directory: Path, ended: Ended) -> Results:
 
 def _sound(machine: Machine, directory: Path, ended: Ended) -> str:
     """The console; GuestLost if the kernel complained there, or hung."""
-    text = _read(directory / CONSOLE)
+    text = read(directory / CONSOLE)
     found = splat.find(text)
     if found:
         raise lost(machine, directory, f"the guest printed a splat ({found.kind})", found)
@@ -168,10 +168,10 @@ def _sound(machine: Machine, directory: Path, ended: Ended) -> str:
 
 def lost(machine: Machine, directory: Path, what: str, found: splat.Splat | None) -> GuestLost:
     """The error: the last console lines, decoded where possible, and the path of the whole log."""
-    console = _read(directory / CONSOLE)
+    console = read(directory / CONSOLE)
     shown = decode(machine.kernel, splat.excerpt(console, found)) or "(the console is empty)"
     qemu = process.tail(directory / "qemu.log", 3) if not console else ""
-    said = _read(directory / RESULTS).strip().splitlines()[-3:]
+    said = read(directory / RESULTS).strip().splitlines()[-3:]
     where = [f"{machine.kernel.arch.name} {machine.kernel.tree.label}: {' '.join(machine.init)}"]
     where += [f"| {line}" for line in [*shown.splitlines(), *qemu.splitlines()]]
     where += [f"results: {line}" for line in said]
@@ -210,7 +210,8 @@ def workdir(cache: Cache, name: str) -> Path:
     return directory
 
 
-def _read(path: Path) -> str:
+def read(path: Path) -> str:
+    """A file that a guest or QEMU writes; empty if there is none yet."""
     try:
         return path.read_text(errors="replace")
     except OSError:

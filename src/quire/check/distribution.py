@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from quire.arch import Architecture
+from quire.arch import Architecture, architecture
 from quire.build import kconfig, kernel
 from quire.build.kernel import Request
 from quire.check import debian_config, kconfig_files
@@ -91,9 +91,14 @@ class _File:
 
 
 def read(file: Path) -> list[Listed]:
-    """The entries of the file; none if it does not exist. UserError names a wrong one."""
+    """The entries of the file; none if it does not exist. UserError names a wrong one, or an
+    unknown architecture."""
     remedy = "give each [[difference]] options, architectures, ours and why"
-    return list(data.optional(file, _File, remedy).difference)
+    found = list(data.optional(file, _File, remedy).difference)
+    data.require_complete(file, "difference", found, remedy)
+    for name in {name for listed in found for name in listed.architectures}:
+        architecture(name)
+    return found
 
 
 def differences(

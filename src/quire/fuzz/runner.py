@@ -220,7 +220,7 @@ def _boot(
     if target.probe:
         whole = not lost and not enough
         stops = target.probe.take(target.directory, list(programs.values()), whole)
-    records = record.read(_text(target.directory / machine.RESULTS).splitlines(), stops)
+    records = record.read(launch.read(target.directory / machine.RESULTS).splitlines(), stops)
     if enough:
         return {number: seen for number, seen in records.items() if not seen.lost}, True
     for seen in records.values():
@@ -290,7 +290,10 @@ def _watching(directory: Path, watch: Watch | None) -> Callable[[], None] | None
 
     def tick() -> None:
         nonlocal shown, said
-        text, console = _text(directory / machine.RESULTS), _text(directory / machine.CONSOLE)
+        text, console = (
+            launch.read(directory / machine.RESULTS),
+            launch.read(directory / machine.CONSOLE),
+        )
         end = text.rfind("\nq ")
         end = text.find("\n", end + 1) if end >= 0 else -1
         fresh = record.read(text[shown : end + 1].splitlines()) if end >= 0 else {}
@@ -305,13 +308,6 @@ def _watching(directory: Path, watch: Watch | None) -> Callable[[], None] | None
             raise Complaint(f"splat: {complaint.kind}")
 
     return tick
-
-
-def _text(results: Path) -> str:
-    try:
-        return results.read_text(errors="replace")
-    except OSError:
-        return ""
 
 
 def numbered(programs: Sequence[Program]) -> dict[int, Program]:

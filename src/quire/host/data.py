@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, fields
 from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
@@ -73,6 +74,17 @@ def read(
 def optional(file: Path, kind: type[T], remedy: str) -> T:
     """As read(); a `kind` without contents if there is no such file."""
     return read(file, kind, remedy) if file.is_file() else kind()
+
+
+def require_complete(file: Path, table: str, rows: Sequence[Any], remedy: str) -> None:
+    """UserError for the first [[table]] in which a field that must be given is empty."""
+    for number, found in enumerate(rows):
+        for field in fields(found):
+            given = field.default is MISSING and field.default_factory is MISSING
+            value = getattr(found, field.name)
+            if given and not (value.strip() if isinstance(value, str) else value):
+                what = f"an entry lacks its {field.name}"
+                raise UserError(what, row(file, table, number), remedy)
 
 
 def row(file: Path, table: str, number: int) -> str:

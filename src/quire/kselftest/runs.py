@@ -67,6 +67,7 @@ def read(file: Path) -> list[Run]:
     """The runs of the file. UserError names a wrong one."""
     remedy = f"give each [[run]] command, seconds, architectures, output: {', '.join(DIALECTS)}"
     found = list(data.read(file, _File, remedy).run)
+    data.require_complete(file, "run", found, remedy)
     for number, run in enumerate(found):
         if run.seconds <= 0 or run.output not in DIALECTS:
             where = data.row(file, "run", number)

@@ -33,8 +33,7 @@ def prove(packages: Packages, guest: Guest, place: Place, work: Path) -> str:
     kernel = unpack(packages, work)
     boot = Machine(kernel, guest, ("list",), Hardware(lean=True), timeout=TIMEOUT, loglevel=CHATTY)
     console = launch.console(boot, place, work)
-    results = (work / RESULTS).read_text() if (work / RESULTS).exists() else ""
-    if not (DONE.search(results) or DONE.search(console)):
+    if not (DONE.search(launch.read(work / RESULTS)) or DONE.search(console)):
         raise launch.lost(boot, work, "the packaged kernel did not run the guest", None)
     return _require(packages, console, work)
 

@@ -38,7 +38,9 @@ class _File:
 def read(file: Path) -> list[Expected]:
     """The entries of a file; none if it does not exist. UserError names a wrong one."""
     remedy = "give each [[expected]] a tree, architectures, cases and why"
-    return list(data.optional(file, _File, remedy).expected)
+    found = list(data.optional(file, _File, remedy).expected)
+    data.require_complete(file, "expected", found, remedy)
+    return found
 
 
 def why(lines: Sequence[Expected], kernel: Kernel, case: str) -> str:

@@ -78,6 +78,7 @@ def read(file: Path) -> list[Proof]:
     """The kernels of a line. UserError names a wrong key, or an unknown word."""
     remedy = f"architectures: {', '.join(KNOWN)}; trees: {', '.join(TREES)}"
     found = list(data.read(file, _File, remedy).kernel)
+    data.require_complete(file, "kernel", found, remedy)
     for number, proof in enumerate(found):
         if proof.architecture not in KNOWN or proof.tree not in TREES:
             raise UserError(

@@ -114,8 +114,9 @@ def read(where: Path) -> list[Bug]:
     file = where / BUGS
     remedy = "give each [[bug]] a name, about, architectures, and cases or operations"
     found = list(data.read(file, _File, remedy).bug)
+    data.require_complete(file, "bug", found, remedy)
     for number, bug in enumerate(found):
-        if not bug.architectures or not (bug.cases or bug.operations):
+        if not (bug.cases or bug.operations):
             raise UserError(f"nothing can show {bug.name}", data.row(file, "bug", number), remedy)
         if bug.fuzzed and bug.no_program:
             what = f"{bug.name} cannot be both fuzzed and without a program"

@@ -127,7 +127,7 @@ class _File:
 def read(file: Path) -> list[Allowance]:
     """The [[allowed_cost]] entries of an excuses.toml. UserError names the entry that is wrong."""
     found = list(data.read(file, _File, excuses.REMEDY).allowed_cost)
-    excuses.require_words(file, "allowed_cost", found)
+    data.require_complete(file, "allowed_cost", found, excuses.REMEDY)
     for number, entry in enumerate(found):
         _check(entry, data.row(file, "allowed_cost", number))
     return found
@@ -142,7 +142,6 @@ def _check(made: Allowance, where: str) -> None:
     unseen = {*made.further} - {total.name for total in watch.read()[1]}
     for wrong, what in (
         (unknown, f"no operation: {', '.join(sorted(unknown))}"),
-        (not made.operations, "no operation: none is named"),
         (made.per not in PER, f"per is {' or '.join(PER)}, not {made.per!r}"),
         (bad, "an entry has no limit: insns, percent or further"),
         (made.insns and made.percent, "an entry has insns or percent, not both"),

@@ -17,12 +17,12 @@ The file may also have [[allowed_cost]] entries, about costs: ../cost/allowed.py
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 from quire.host import data
 from quire.host.errors import UserError
@@ -106,29 +106,9 @@ def applying(series: Series | None) -> Excuses:
 def read(file: Path) -> list[Excuse]:
     """The [[excuse]] entries. UserError names one that is wrong, or has an unknown rule."""
     found = list(data.read(file, _File, REMEDY).excuse)
-    require_words(file, "excuse", found)
+    data.require_complete(file, "excuse", found, REMEDY)
     for number, excuse in enumerate(found):
         if excuse.name in OWN:
             what = f"the rule {excuse.name!s} applies to any two kernels and needs no excuse"
             raise UserError(what, data.row(file, "excuse", number), "remove the entry")
     return found
-
-
-class Entry(Protocol):
-    """What both kinds of entries have."""
-
-    @property
-    def topic(self) -> str:
-        """The topic that needs it."""
-
-    @property
-    def reason(self) -> str:
-        """Why."""
-
-
-def require_words(file: Path, table: str, entries: Iterable[Entry]) -> None:
-    """UserError for an entry whose topic or reason is empty."""
-    for number, entry in enumerate(entries):
-        for name in ("topic", "reason"):
-            if not getattr(entry, name).strip():
-                raise UserError(f"an entry lacks its {name}", data.row(file, table, number), REMEDY)
