@@ -173,7 +173,7 @@ live(struct birth *birth, uint64_t random,
  */
 static pid_t give_birth(struct actor *self, struct birth *birth)
 {
-	uint64_t random = chance(self);
+	uint64_t random = random_number(self);
 	pid_t pid;
 
 	scene_set(self, &birth->scene);

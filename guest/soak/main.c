@@ -4,7 +4,7 @@
  * it writes these lines, each after "soak":
  *
  *	operations N SECONDS	so far
- *	census N ...		all threads rested: see census.c
+ *	accounting N ...	all threads rested: see accounting.c
  *	kind N MS NAME		how often that operation was done, how long it took
  *	event N NAME		how often the kernel did that
  *	free KIB KIB		free memory before and after
@@ -35,13 +35,13 @@
 #define OVERHEAD_KIB	3072ul
 
 static struct options {
-	unsigned long operations, seconds, seed, processes, threads, census;
+	unsigned long operations, seconds, seed, processes, threads, accounting;
 } options = {
 	.operations = 1000000,
 	.seed = 1,
 	.processes = 2,
 	.threads = 3,
-	.census = 50000,	/* operations between two of them */
+	.accounting = 50000,	/* operations between two of them */
 };
 
 static const struct {
@@ -54,7 +54,7 @@ static const struct {
 	{ "seed", &options.seed, -1ul },
 	{ "processes", &options.processes, MAX_PROCESSES },
 	{ "threads", &options.threads, MAX_THREADS },
-	{ "census", &options.census, -1ul },
+	{ "accounting", &options.accounting, -1ul },
 };
 
 static void parse(const char *word)
@@ -74,7 +74,7 @@ static void parse(const char *word)
 		return;
 	}
 	die_usage("soak: unknown word \"%s\"; known: operations= seconds= seed= "
-		  "processes= threads= census=", word);
+		  "processes= threads= accounting=", word);
 }
 
 static unsigned long limit_kib(void)
@@ -129,12 +129,12 @@ static void progress(long began)
 static void run(pid_t *workers, long began)
 {
 	struct actor self = { .random = options.seed };
-	uint64_t next = options.census;
+	uint64_t next = options.accounting;
 
 	watch.moved = began;
 	while (!done() && !stopped()) {
 		sleep_ms(TICK_MS);
-		weather_pass(&self);
+		background_pass(&self);
 		progress(began);
 		workers_judge(workers);
 		if (options.seconds &&
@@ -142,21 +142,21 @@ static void run(pid_t *workers, long began)
 			__atomic_store_n(&common->target, operations(),
 					 __ATOMIC_SEQ_CST);
 		if (operations() >= next && !done()) {
-			census(workers);
-			next = operations() + options.census;
+			accounting(workers);
+			next = operations() + options.accounting;
 			watch.moved = now_s();
 		}
 	}
 	if (!stopped())
-		census(workers);
+		accounting(workers);
 	watch.told = 0;
 	progress(began);
 }
 
 static void prepare(void)
 {
-	if (!options.processes || !options.threads || !options.census)
-		die_usage("soak: no process, thread or census is too few");
+	if (!options.processes || !options.threads || !options.accounting)
+		die_usage("soak: processes, threads and accounting must be 1 or more");
 	common = map_or_die(NULL, sizeof(*common), PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	common->seed = options.seed;
@@ -211,16 +211,17 @@ int soak_main(size_t nr, char *const *words)
 	results_line("1..1");
 	results_line("  KTAP version 1");
 	results_line("  1..4");
-	diag("seed=%lu operations=%lu processes=%lu threads=%lu census=%lu, "
-	     "memory for %lu KiB", options.seed, options.operations,
-	     options.processes, options.threads, options.census, limit_kib());
+	diag("seed=%lu operations=%lu processes=%lu threads=%lu "
+	     "accounting=%lu, memory for %lu KiB", options.seed,
+	     options.operations, options.processes, options.threads,
+	     options.accounting, limit_kib());
 	leaks_before();
 	events_before();
-	weather_begin();
+	background_begin();
 	workers_start(workers);
 	run(workers, now_s());
 	workers_end(workers);
-	weather_end();
+	background_end();
 	if (!workers_left(workers))
 		cgroup_remove();
 	return verdict() ? STATUS_OK : STATUS_FAILED;

@@ -4,8 +4,8 @@
  * change, to the same ranges, at the same time and short of memory, and know
  * the expected contents of each page at every moment.
  *
- * main.c starts the run and gives the verdict; weather.c does what happens to
- * all processes meanwhile; worker.c is a process and its threads; child.c is
+ * main.c starts the run and gives the verdict; background.c does what happens
+ * to all processes meanwhile; worker.c is a process and its threads; child.c is
  * one forked from it. ops*.c are their operations, on a range (range.c) or on a
  * page of it (page.c).
  *
@@ -152,8 +152,8 @@ struct tally {
 	uint64_t done, ns;
 };
 
-/* The pages of a resting worker; see census.c. */
-struct census {
+/* The pages of a resting worker; see accounting.c. */
+struct account {
 	uint64_t populated, resident, swapped;
 };
 
@@ -177,7 +177,7 @@ struct common {
 	uint32_t owners;	/* numbers given to processes so far */
 	uint32_t slots;		/* bits: given to children */
 	bool playing[MAX_CHILDREN];	/* the parent still plays the scene */
-	struct census census[MAX_PROCESSES];
+	struct account account[MAX_PROCESSES];
 	struct doing doing[NR_SEATS];
 	struct model model[NR_SLOTS][NR_RANGES];
 };
@@ -230,8 +230,8 @@ static inline bool pausing(void)
 	return __atomic_load_n(&common->pause, __ATOMIC_SEQ_CST) || done();
 }
 
-/* chance.c */
-uint64_t chance(struct actor *self);
+/* random.c */
+uint64_t random_number(struct actor *self);
 /* A number below n; n must not be 0. */
 size_t below(struct actor *self, size_t n);
 bool one_in(struct actor *self, unsigned int n);

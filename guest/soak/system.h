@@ -5,18 +5,18 @@
 
 #include "soak.h"
 
-/* census.c: called by each worker, at rest. */
-void census_take(void);
+/* accounting.c: called by each worker, at rest. */
+void account_take(void);
 /*
  * Called by main: all rest, all is swapped out, counted, checked, swapped in.
  */
-void census(const pid_t *workers);
+void accounting(const pid_t *workers);
 
-/* weather.c: what the system does meanwhile. */
-void weather_begin(void);
-void weather_pass(struct actor *self);
-void weather_ksm(bool run);
-void weather_end(void);
+/* background.c: what the system does meanwhile. */
+void background_begin(void);
+void background_pass(struct actor *self);
+void background_ksm(bool run);
+void background_end(void);
 
 /* cgroup.c */
 #define CGROUP	"/sys/fs/cgroup/quire-soak"

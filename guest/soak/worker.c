@@ -22,7 +22,7 @@ static void obey(enum order order)
 	size_t i;
 
 	if (order == ORDER_COUNT) {
-		census_take();
+		account_take();
 	} else {
 		for (i = 0; i < NR_RANGES; i++)
 			range_unlock_pages(&us.range[i]);

@@ -8,16 +8,16 @@
 /* ksmd has scanned parent and child, each at its own place. */
 KSM_CASES(child_before_merge)
 {
-	struct places all = pair_make(kind);
+	struct mappings all = pair_make(kind);
 
-	places_add_fork(&all, NULL, crew_fork(NULL));
-	places_merge(&all);
+	mappings_add_fork(&all, NULL, worker_fork(NULL));
+	mappings_merge(&all);
 	expect_found(&all);
 }
 
 KSM_CASES(child_before_merge_unscanned)
 {
-	struct places all = { 0 };
+	struct mappings all = { 0 };
 
 	pair_merged_unscanned(&all, kind, false);
 	expect_found(&all);
@@ -26,53 +26,53 @@ KSM_CASES(child_before_merge_unscanned)
 /* Found through the parent's rmap_item only. */
 KSM_CASES(child_after_merge)
 {
-	struct places all = pair_merged(kind);
+	struct mappings all = pair_merged(kind);
 
-	places_add_fork(&all, NULL, crew_fork(NULL));
+	mappings_add_fork(&all, NULL, worker_fork(NULL));
 	expect_found(&all);
 }
 
 /* Several VMAs have the same index; one rmap_item must find them all. */
 KSM_CASES(three_children_after_merge)
 {
-	struct places all = pair_merged(kind);
+	struct mappings all = pair_merged(kind);
 	unsigned int n;
 
 	for (n = 0; n < 3; n++)
-		places_add_fork(&all, NULL, crew_fork(NULL));
+		mappings_add_fork(&all, NULL, worker_fork(NULL));
 	expect_found(&all);
 }
 
 KSM_CASES(child_after_merge_scanned)
 {
-	struct places all = pair_merged(kind);
+	struct mappings all = pair_merged(kind);
 
-	places_add_fork(&all, NULL, crew_fork(NULL));
+	mappings_add_fork(&all, NULL, worker_fork(NULL));
 	ksm_pass(2);
 	expect_found(&all);
 }
 
 KSM_CASES(grandchild)
 {
-	struct places all = pair_make(kind);
+	struct mappings all = pair_make(kind);
 	struct worker *child, *grandchild;
 
-	child = crew_fork(NULL);
-	places_add_fork(&all, NULL, child);
-	places_merge(&all);
-	grandchild = crew_fork(child);
-	places_add_fork(&all, child, grandchild);
+	child = worker_fork(NULL);
+	mappings_add_fork(&all, NULL, child);
+	mappings_merge(&all);
+	grandchild = worker_fork(child);
+	mappings_add_fork(&all, child, grandchild);
 	expect_found(&all);
 }
 
 KSM_CASES(grandchild_scanned)
 {
-	struct places all = pair_merged(kind);
-	struct worker *child = crew_fork(NULL), *grandchild;
+	struct mappings all = pair_merged(kind);
+	struct worker *child = worker_fork(NULL), *grandchild;
 
-	places_add_fork(&all, NULL, child);
-	grandchild = crew_fork(child);
-	places_add_fork(&all, child, grandchild);
+	mappings_add_fork(&all, NULL, child);
+	grandchild = worker_fork(child);
+	mappings_add_fork(&all, child, grandchild);
 	ksm_pass(2);
 	expect_found(&all);
 }
@@ -81,29 +81,29 @@ KSM_CASES(grandchild_scanned)
  * A worker has the range and this process the twin; forks of the worker share
  * it.
  */
-static struct worker *worker_with_range(struct places *all,
+static struct worker *worker_with_range(struct mappings *all,
 					enum range_kind kind)
 {
-	struct worker *who = crew_fork(NULL);
+	struct worker *who = worker_fork(NULL);
 
-	crew_do(who, act_range, NULL, kind);
-	places_add(all, who, page_of(HOME, MID));
-	places_add(all, NULL, twin_make(0));
-	places_merge(all);
+	worker_do(who, act_range, NULL, kind);
+	mappings_add(all, who, page_of(HOME, MID));
+	mappings_add(all, NULL, twin_make(0));
+	mappings_merge(all);
 	return who;
 }
 
 /* The process that ksmd scanned has exited; its child maps the page. */
 static void orphan(enum range_kind kind, unsigned int passes)
 {
-	struct places all = { 0 };
+	struct mappings all = { 0 };
 	struct worker *parent = worker_with_range(&all, kind), *child;
 	char *page = page_of(HOME, MID);
 
-	child = crew_fork(parent);
-	places_add(&all, child, page);
-	crew_end(parent);
-	places_remove(&all, parent, page);
+	child = worker_fork(parent);
+	mappings_add(&all, child, page);
+	worker_end(parent);
+	mappings_remove(&all, parent, page);
 	if (passes)
 		ksm_pass(passes);
 	expect_found(&all);
@@ -115,32 +115,32 @@ KSM_CASES(orphan_scanned) { orphan(kind, 2); }
 /* The child has exited. A walk must neither find it nor fail because of it. */
 KSM_CASES(child_ended)
 {
-	struct places all = { 0 };
+	struct mappings all = { 0 };
 	struct worker *parent = worker_with_range(&all, kind), *child;
 
-	child = crew_fork(parent);
+	child = worker_fork(parent);
 	ksm_pass(2);
-	crew_end(child);
+	worker_end(child);
 	expect_found(&all);
 }
 
 /* The child's copy has another address and the same index. */
 KSM_CASES(child_moved)
 {
-	struct places all = pair_make(kind);
-	struct worker *child = crew_fork(NULL);
+	struct mappings all = pair_make(kind);
+	struct worker *child = worker_fork(NULL);
 
-	crew_do(child, act_move_away, HOME, RANGE_PAGES);
-	places_add(&all, child, page_of(AWAY, MID));
-	places_add(&all, child, all.at[1].addr);
-	places_merge(&all);
+	worker_do(child, act_move_away, HOME, RANGE_PAGES);
+	mappings_add(&all, child, page_of(AWAY, MID));
+	mappings_add(&all, child, all.at[1].addr);
+	mappings_merge(&all);
 	expect_found(&all);
 }
 
 /* Stock looks for the child's page at the parent's address. */
 static void child_moved_unscanned(enum range_kind kind)
 {
-	struct places all = { 0 };
+	struct mappings all = { 0 };
 
 	pair_merged_unscanned(&all, kind, true);
 	expect_found(&all);
@@ -172,11 +172,11 @@ static long act_cut(char *addr, long pages)
 /* Every page of the child's range is a VMA of its own. */
 KSM_CASES(child_cut)
 {
-	struct places all = pair_merged(kind);
-	struct worker *child = crew_fork(NULL);
+	struct mappings all = pair_merged(kind);
+	struct worker *child = worker_fork(NULL);
 
-	places_add_fork(&all, NULL, child);
-	ASSERT(!crew_do(child, act_cut, HOME, RANGE_PAGES),
+	mappings_add_fork(&all, NULL, child);
+	ASSERT(!worker_do(child, act_cut, HOME, RANGE_PAGES),
 	       "cannot split the child's range");
 	expect_reached(&all);
 	ksm_pass(2);
@@ -186,15 +186,15 @@ KSM_CASES(child_cut)
 /* Eight processes, each forked from the one before. */
 QUIRE_CASE(ksm, eight_generations)
 {
-	struct places all;
+	struct mappings all;
 	struct worker *last = NULL, *next;
 	unsigned int n;
 
 	ksm_begin();
 	all = pair_merged(MOVED);
 	for (n = 0; n < 8; n++, last = next) {
-		next = crew_fork(last);
-		places_add_fork(&all, last, next);
+		next = worker_fork(last);
+		mappings_add_fork(&all, last, next);
 	}
 	expect_reached(&all);
 	ksm_pass(2);

@@ -14,7 +14,7 @@
 
 static void pair_found(enum range_kind kind)
 {
-	struct places all;
+	struct mappings all;
 
 	ksm_begin();
 	all = pair_merged(kind);
@@ -31,7 +31,7 @@ QUIRE_CASE(ksm, pair_far_offset) { pair_found(FAR); }
 /* ksmd scans again, with smart scan: its recorded index must not change. */
 static void rescanned_found(enum range_kind kind)
 {
-	struct places all;
+	struct mappings all;
 	unsigned int n;
 
 	ksm_begin();
@@ -52,16 +52,16 @@ QUIRE_CASE(ksm, rescanned_far_offset) { rescanned_found(FAR); }
 /* Part of a VMA moves, twice: both parts have one anon_vma. */
 QUIRE_CASE(ksm, part_moved_twice)
 {
-	struct places all = { 0 };
+	struct mappings all = { 0 };
 	char *range;
 
 	ksm_begin();
 	range = range_make(PLAIN);
 	range_move(page_of(range, MID - 1), 3, AWAY);
 	range_move(page_of(AWAY, 1), 1, page_of(AWAY, 64));
-	places_add(&all, NULL, page_of(AWAY, 64));
-	places_add(&all, NULL, twin_make(0));
-	places_merge(&all);
+	mappings_add(&all, NULL, page_of(AWAY, 64));
+	mappings_add(&all, NULL, twin_make(0));
+	mappings_merge(&all);
 	expect_found(&all);
 }
 
@@ -71,7 +71,7 @@ QUIRE_CASE(ksm, part_moved_twice)
  */
 QUIRE_CASE(ksm, same_index_twice)
 {
-	struct places all = { 0 };
+	struct mappings all = { 0 };
 	unsigned long vmas;
 	char *range;
 
@@ -79,10 +79,10 @@ QUIRE_CASE(ksm, same_index_twice)
 	range = range_make(PLAIN);
 	vmas = vma_count() + 1;	/* with the page that moved away */
 	range_move(page_of(range, MID), 1, AWAY);
-	places_add(&all, NULL, twin_make_at(page_of(range, MID)));
+	mappings_add(&all, NULL, twin_make_at(page_of(range, MID)));
 	EXPECT_EQ(vma_count(), vmas);	/* it is part of the range again */
-	places_add(&all, NULL, AWAY);
-	places_merge(&all);
+	mappings_add(&all, NULL, AWAY);
+	mappings_merge(&all);
 	expect_found(&all);
 }
 
@@ -90,7 +90,7 @@ QUIRE_CASE(ksm, same_index_twice)
 QUIRE_CASE(ksm, left_behind)
 {
 	size_t len = RANGE_PAGES * PAGE_SIZE;
-	struct places all = { 0 };
+	struct mappings all = { 0 };
 	char *range;
 
 	ksm_begin();
@@ -100,21 +100,21 @@ QUIRE_CASE(ksm, left_behind)
 		   AWAY) != AWAY)
 		die_errno("cannot move and leave the mapping");
 	act_write(page_of(range, MID), SAME);
-	places_add(&all, NULL, page_of(range, MID));
-	places_add(&all, NULL, page_of(AWAY, MID));
-	places_merge(&all);
+	mappings_add(&all, NULL, page_of(range, MID));
+	mappings_add(&all, NULL, page_of(AWAY, MID));
+	mappings_merge(&all);
 	expect_found(&all);
 }
 
 /* One page of a file, twice: the same index, two anon_vmas. */
 QUIRE_CASE(ksm, file_mapped_twice)
 {
-	struct places all = { 0 };
+	struct mappings all = { 0 };
 
 	ksm_begin();
-	places_add(&all, NULL, page_of(range_make_at(FILE_PAGES, HOME), MID));
-	places_add(&all, NULL, page_of(range_make_at(FILE_PAGES, AWAY), MID));
-	places_merge(&all);
+	mappings_add(&all, NULL, page_of(range_make_at(FILE_PAGES, HOME), MID));
+	mappings_add(&all, NULL, page_of(range_make_at(FILE_PAGES, AWAY), MID));
+	mappings_merge(&all);
 	expect_found(&all);
 }
 
@@ -124,7 +124,7 @@ QUIRE_CASE(ksm, file_mapped_twice)
  */
 static void replaced(enum range_kind first, enum range_kind then)
 {
-	struct places all;
+	struct mappings all;
 
 	ksm_begin();
 	all = pair_merged(first);
@@ -135,7 +135,7 @@ static void replaced(enum range_kind first, enum range_kind then)
 		unmap(HOME, RANGE_PAGES * PAGE_SIZE);
 		range_make_at(then, HOME);
 	}
-	places_merge(&all);
+	mappings_merge(&all);
 	expect_found(&all);
 }
 

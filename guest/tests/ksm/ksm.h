@@ -16,7 +16,7 @@
 #include "run/ktap.h"
 
 /*
- * Sets known KSM settings, makes the case's memory cgroup and the crew's pipes.
+ * Sets known KSM settings, makes the case's memory cgroup and the workers' pipes.
  */
 void ksm_begin(void);
 /* Writes a file of /sys/kernel/mm/ksm. */
@@ -25,18 +25,18 @@ void ksm_set(const char *knob, unsigned long value);
 unsigned int ksm_pass(unsigned int passes);
 
 /*
- * The crew: processes forked from the case's process or from each other. Each
+ * Workers: processes forked from the case's process or from each other. Each
  * waits for orders: a function with two arguments, whose result is returned. A
  * worker that is NULL is the case's own process.
  */
 struct worker;
 typedef long act(char *addr, long arg);
 
-struct worker *crew_fork(struct worker *parent);
-pid_t crew_pid(const struct worker *who);	/* 0 for NULL */
-long crew_do(struct worker *who, act *what, char *addr, long arg);
+struct worker *worker_fork(struct worker *parent);
+pid_t worker_pid(const struct worker *who);	/* 0 for NULL */
+long worker_do(struct worker *who, act *what, char *addr, long arg);
 /* Ends the worker; its memory is freed when this returns. */
-void crew_end(struct worker *who);
+void worker_end(struct worker *who);
 
 /* Acts. Those that can fail return 0 or an errno. */
 act act_touch;		/* read through a new TLB entry */
@@ -91,64 +91,62 @@ char *twin_make(unsigned int nr);
 void range_move(char *from, size_t pages, char *to);
 void range_mergeable(char *addr, size_t pages);
 
-/* The places where one page is mapped: process and address. */
-struct place {
+/* The mappings of one page: process and address. */
+struct mapping {
 	struct worker *who;
 	char *addr;
 };
 
-#define MAX_PLACES 48
+#define MAX_MAPPINGS 48
 
-struct places {
+struct mappings {
 	size_t nr;
-	struct place at[MAX_PLACES];
+	struct mapping at[MAX_MAPPINGS];
 };
 
-void places_add(struct places *all, struct worker *who, char *addr);
-/* After a fork: adds a place in `who` for each place of `parent`. */
-void places_add_fork(struct places *all, struct worker *parent,
-		     struct worker *who);
-void places_remove(struct places *all, struct worker *who, char *addr);
+void mappings_add(struct mappings *all, struct worker *who, char *addr);
+/* After a fork: adds a mapping in `who` for each mapping of `parent`. */
+void mappings_add_fork(struct mappings *all, struct worker *parent,
+		       struct worker *who);
+void mappings_remove(struct mappings *all, struct worker *who, char *addr);
 
-struct page_state place_state(const struct place *place);
-long place_do(const struct place *place, act *what, long arg);
+struct page_state mapping_state(const struct mapping *mapping);
+long mapping_do(const struct mapping *mapping, act *what, long arg);
 
 /* Page MID of a new range and one twin, both not merged yet. */
-struct places pair_make(enum range_kind kind);
+struct mappings pair_make(enum range_kind kind);
 /* The same, merged. */
-struct places pair_merged(enum range_kind kind);
+struct mappings pair_merged(enum range_kind kind);
 /*
  * The same with a child that ksmd never scans. It shares the page that becomes
  * the merged one (the one scanned last). moved: the child has its page at AWAY,
- * where stock does not find it. Returns the child; its place is the last.
+ * where stock does not find it. Returns the child; its mapping is last.
  */
-struct worker *pair_merged_unscanned(struct places *all, enum range_kind kind,
+struct worker *pair_merged_unscanned(struct mappings *all, enum range_kind kind,
 				     bool moved);
 
 /*
- * The pfn of the one page that all places map, or 0. On stock 6.12, kpageflags
+ * The pfn of the one page that all map, or 0. On stock 6.12, kpageflags
  * calls every anonymous page a KSM page. So the proof is that two addresses
  * that were written separately map the same page.
  */
-uint64_t places_merged(const struct places *all);
-/* Lets ksmd merge all places to one page; dies if it does not. */
-void places_merge(const struct places *all);
+uint64_t mappings_merged(const struct mappings *all);
+/* Lets ksmd merge all to one page; dies if it does not. */
+void mappings_merge(const struct mappings *all);
 
-/* Every place holds SAME. */
-void expect_same(const struct places *all);
-/*
- * All places map one KSM page, it has no other mapping, and a walk finds each.
- */
-void expect_reached(const struct places *all);
-/* The merged page can be migrated: afterwards no place maps the old page. */
-void expect_migrated(const struct places *all);
-/* All places can be swapped out, which frees the page, and in again. */
-void expect_swapped(const struct places *all);
+/* Each holds SAME. */
+void expect_same(const struct mappings *all);
+/* All map one KSM page, it has no other mapping, and a walk finds each. */
+void expect_reached(const struct mappings *all);
+/* The merged page can be migrated: afterwards none is of the old page. */
+void expect_migrated(const struct mappings *all);
+/* All can be swapped out, which frees the page, and in again. */
+void expect_swapped(const struct mappings *all);
 /* All of the above. Afterwards the pages are swapped in and not merged. */
-void expect_found(const struct places *all);
+void expect_found(const struct mappings *all);
 
-/* Reclaims until no place maps a page; otherwise the case fails. */
-void places_swap_out(const struct places *all);
+/* Reclaims until none is present; otherwise the case fails. */
+void mappings_swap_out(const struct mappings *all);
 /* Returns a soft-offlined or poisoned page to the free pages. */
 void unpoison(uint64_t pfn);
 

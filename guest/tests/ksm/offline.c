@@ -68,7 +68,7 @@ static void take_offline(const char *path)
 
 KSM_CASES(memory_offline)
 {
-	struct places all;
+	struct mappings all;
 	uint64_t pfn, now;
 	char path[96];
 
@@ -85,11 +85,11 @@ KSM_CASES(memory_offline)
 	unmap(BALLAST_ADDR, BALLAST);
 	if (nodes_two())
 		nodes_allocate_from(-1);
-	places_add_fork(&all, NULL, crew_fork(NULL));
-	pfn = places_merged(&all);
+	mappings_add_fork(&all, NULL, worker_fork(NULL));
+	pfn = mappings_merged(&all);
 	block_path(path, sizeof(path), pfn);
 	take_offline(path);
-	now = places_merged(&all);
+	now = mappings_merged(&all);
 	EXPECT(now && now != pfn, "page %#llx did not leave its memory block",
 	       (unsigned long long)pfn);
 	expect_same(&all);

@@ -4,13 +4,13 @@
  * that asked for it (PR_MCE_KILL_EARLY) get a signal with the address at which
  * they had it.
  */
-#include "bus.h"
+#include "sigbus.h"
 
 /*
  * A worker with the range, its child, and this process with the twin: merged.
  */
 struct scene {
-	struct places all;
+	struct mappings all;
 	struct worker *parent;
 	struct worker *child;
 	char *page;
@@ -19,16 +19,16 @@ struct scene {
 static struct scene scene_merged(enum range_kind kind, bool early)
 {
 	struct scene scene = {
-		.parent = crew_fork(NULL), .page = page_of(HOME, MID),
+		.parent = worker_fork(NULL), .page = page_of(HOME, MID),
 	};
 
 	act_watch(NULL, early);
-	crew_do(scene.parent, act_watch, NULL, early);
-	crew_do(scene.parent, act_range, NULL, kind);
-	places_add(&scene.all, NULL, twin_make(0));
-	places_add(&scene.all, scene.parent, scene.page);
-	places_merge(&scene.all);
-	scene.child = crew_fork(scene.parent);
+	worker_do(scene.parent, act_watch, NULL, early);
+	worker_do(scene.parent, act_range, NULL, kind);
+	mappings_add(&scene.all, NULL, twin_make(0));
+	mappings_add(&scene.all, scene.parent, scene.page);
+	mappings_merge(&scene.all);
+	scene.child = worker_fork(scene.parent);
 	return scene;
 }
 
@@ -37,7 +37,7 @@ static void check_told(enum range_kind kind, unsigned int passes)
 	struct scene scene = scene_merged(kind, true);
 	uint64_t pfn;
 
-	places_add(&scene.all, scene.child, scene.page);
+	mappings_add(&scene.all, scene.child, scene.page);
 	if (passes)
 		ksm_pass(passes);
 	pfn = poison(&scene.all);
@@ -56,7 +56,7 @@ KSM_CASES(poison_late)
 	struct scene scene = scene_merged(kind, false);
 	uint64_t pfn;
 
-	places_add(&scene.all, scene.child, scene.page);
+	mappings_add(&scene.all, scene.child, scene.page);
 	pfn = poison(&scene.all);
 	expect_not_told(NULL);
 	expect_not_told(scene.parent);
@@ -67,22 +67,22 @@ KSM_CASES(poison_late)
 /* Only the page itself counts, not equal contents. */
 KSM_CASES(poison_spares_strangers)
 {
-	struct worker *stranger = crew_fork(NULL);
+	struct worker *stranger = worker_fork(NULL);
 	struct scene scene;
 	uint64_t pfn;
 
-	crew_do(stranger, act_watch, NULL, true);
-	crew_do(stranger, act_range, NULL, kind);
-	crew_do(stranger, act_unmergeable, HOME, RANGE_PAGES);
+	worker_do(stranger, act_watch, NULL, true);
+	worker_do(stranger, act_range, NULL, kind);
+	worker_do(stranger, act_unmergeable, HOME, RANGE_PAGES);
 	scene = scene_merged(kind, true);
-	crew_do(scene.child, act_unmap, HOME, RANGE_PAGES);
+	worker_do(scene.child, act_unmap, HOME, RANGE_PAGES);
 	pfn = poison(&scene.all);
 	expect_told(NULL, scene.all.at[0].addr);
 	expect_told(scene.parent, scene.page);
 	expect_not_told(stranger);
 	expect_not_told(scene.child);
 	expect_out_of_reach(&scene.all, pfn);
-	EXPECT(!crew_do(stranger, act_verify, scene.page, SAME),
+	EXPECT(!worker_do(stranger, act_verify, scene.page, SAME),
 	       "the stranger's page is damaged");
 }
 
@@ -97,7 +97,7 @@ static void spares_without_mapping(enum range_kind kind)
 
 	ksm_begin();
 	scene = scene_merged(kind, true);
-	crew_do(scene.child, act_unmap, scene.page, 1);
+	worker_do(scene.child, act_unmap, scene.page, 1);
 	pfn = poison(&scene.all);
 	expect_told(NULL, scene.all.at[0].addr);
 	expect_told(scene.parent, scene.page);
@@ -123,19 +123,19 @@ QUIRE_CASE_TAGGED(ksm, poison_spares_unmapped_file, FIXES)
 /* A child that moved its range gets its own address. */
 KSM_CASES(poison_told_moved_child)
 {
-	struct places all = { 0 };
-	struct worker *parent = crew_fork(NULL), *child;
+	struct mappings all = { 0 };
+	struct worker *parent = worker_fork(NULL), *child;
 	uint64_t pfn;
 
 	act_watch(NULL, true);
-	crew_do(parent, act_watch, NULL, true);
-	crew_do(parent, act_range, NULL, kind);
-	child = crew_fork(parent);
-	crew_do(child, act_move_away, HOME, RANGE_PAGES);
-	places_add(&all, NULL, twin_make(0));
-	places_add(&all, parent, page_of(HOME, MID));
-	places_add(&all, child, page_of(AWAY, MID));
-	places_merge(&all);
+	worker_do(parent, act_watch, NULL, true);
+	worker_do(parent, act_range, NULL, kind);
+	child = worker_fork(parent);
+	worker_do(child, act_move_away, HOME, RANGE_PAGES);
+	mappings_add(&all, NULL, twin_make(0));
+	mappings_add(&all, parent, page_of(HOME, MID));
+	mappings_add(&all, child, page_of(AWAY, MID));
+	mappings_merge(&all);
 	pfn = poison(&all);
 	expect_told(NULL, all.at[0].addr);
 	expect_told(parent, page_of(HOME, MID));
@@ -146,7 +146,7 @@ KSM_CASES(poison_told_moved_child)
 /* Stock sends the child its parent's address, and leaves the page mapped. */
 static void told_moved_unscanned(enum range_kind kind)
 {
-	struct places all = { 0 };
+	struct mappings all = { 0 };
 	struct worker *child;
 	uint64_t pfn;
 
@@ -154,7 +154,7 @@ static void told_moved_unscanned(enum range_kind kind)
 	act_watch(NULL, true);
 	child = pair_merged_unscanned(&all, kind, true);
 	pfn = poison(&all);
-	expect_told_once(NULL);	/* of either place */
+	expect_told_once(NULL);	/* of either mapping */
 	expect_told(child, page_of(AWAY, MID));
 	expect_out_of_reach(&all, pfn);
 }
@@ -177,13 +177,13 @@ KSM_CASES(poison_leaves_copies)
 	struct scene scene = scene_merged(kind, true);
 	uint64_t pfn;
 
-	crew_do(scene.child, act_watch, NULL, false);
-	crew_do(scene.child, act_write, scene.page, OTHER);
+	worker_do(scene.child, act_watch, NULL, false);
+	worker_do(scene.child, act_write, scene.page, OTHER);
 	pfn = poison(&scene.all);
 	expect_told(NULL, scene.all.at[0].addr);
 	expect_told(scene.parent, scene.page);
 	expect_not_told(scene.child);
 	expect_out_of_reach(&scene.all, pfn);
-	EXPECT(!crew_do(scene.child, act_verify, scene.page, OTHER),
+	EXPECT(!worker_do(scene.child, act_verify, scene.page, OTHER),
 	       "the child's own copy is damaged");
 }

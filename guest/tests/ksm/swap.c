@@ -5,24 +5,24 @@
 
 KSM_CASES(swapped_and_merged_again)
 {
-	struct places all = pair_merged(kind);
+	struct mappings all = pair_merged(kind);
 
-	places_add_fork(&all, NULL, crew_fork(NULL));
+	mappings_add_fork(&all, NULL, worker_fork(NULL));
 	expect_swapped(&all);
-	places_merge(&all);
+	mappings_merge(&all);
 	expect_found(&all);
 }
 
 /* The page is freed when the VMA moves; swap-in allocates a new one. */
 KSM_CASES(moved_while_swapped)
 {
-	struct places all = pair_merged(kind);
+	struct mappings all = pair_merged(kind);
 
-	places_swap_out(&all);
+	mappings_swap_out(&all);
 	range_move(HOME, RANGE_PAGES, AWAY);
 	all.at[0].addr = page_of(AWAY, MID);
 	expect_same(&all);
-	places_merge(&all);
+	mappings_merge(&all);
 	expect_found(&all);
 }
 
@@ -30,24 +30,24 @@ KSM_CASES(moved_while_swapped)
  * The page is still in the swap cache when the VMA moves. The new place then
  * maps the merged page, and ksmd has not merged it there.
  */
-static struct places moved_in_swap_cache(enum range_kind kind)
+static struct mappings moved_in_swap_cache(enum range_kind kind)
 {
-	struct places all = pair_merged(kind);
-	uint64_t pfn = places_merged(&all);
+	struct mappings all = pair_merged(kind);
+	uint64_t pfn = mappings_merged(&all);
 	int held = page_hold(all.at[1].addr);
 
-	places_swap_out(&all);
+	mappings_swap_out(&all);
 	range_move(HOME, RANGE_PAGES, AWAY);
 	all.at[0].addr = page_of(AWAY, MID);
 	expect_same(&all);
 	page_let_go(held);
-	EXPECT_EQ(places_merged(&all), pfn);
+	EXPECT_EQ(mappings_merged(&all), pfn);
 	return all;
 }
 
 KSM_CASES(moved_in_swap_cache_scanned)
 {
-	struct places all = moved_in_swap_cache(kind);
+	struct mappings all = moved_in_swap_cache(kind);
 
 	ksm_pass(2);
 	expect_found(&all);
@@ -56,7 +56,7 @@ KSM_CASES(moved_in_swap_cache_scanned)
 /* Stock looks for the page only where ksmd has scanned it. */
 QUIRE_CASE_TAGGED(ksm, moved_in_swap_cache_unscanned, FIXES)
 {
-	struct places all;
+	struct mappings all;
 
 	ksm_begin();
 	all = moved_in_swap_cache(PLAIN);
@@ -65,7 +65,7 @@ QUIRE_CASE_TAGGED(ksm, moved_in_swap_cache_unscanned, FIXES)
 
 QUIRE_CASE_TAGGED(ksm, moved_in_swap_cache_unscanned_file, FIXES)
 {
-	struct places all;
+	struct mappings all;
 
 	ksm_begin();
 	all = moved_in_swap_cache(FILE_PAGES);
@@ -73,15 +73,15 @@ QUIRE_CASE_TAGGED(ksm, moved_in_swap_cache_unscanned_file, FIXES)
 }
 
 /* Merge with a second page of the range; hold what goes to the swap cache. */
-static int swap_out_with(struct places *all, char *second)
+static int swap_out_with(struct mappings *all, char *second)
 {
 	int held;
 
 	act_write(second, SAME);
-	places_add(all, NULL, second);
-	places_merge(all);
+	mappings_add(all, NULL, second);
+	mappings_merge(all);
 	held = page_hold(all->at[1].addr);
-	places_swap_out(all);
+	mappings_swap_out(all);
 	return held;
 }
 
@@ -92,12 +92,12 @@ static int swap_out_with(struct places *all, char *second)
  */
 KSM_CASES(moved_onto_sharer)
 {
-	struct places all = pair_make(kind);
+	struct mappings all = pair_make(kind);
 	char *first = all.at[0].addr, *second = page_of(HOME, MID + 4);
 	int held = swap_out_with(&all, second);
 
 	range_move(second, 1, first);
-	places_remove(&all, NULL, second);
+	mappings_remove(&all, NULL, second);
 	expect_same(&all);
 	page_let_go(held);
 	ksm_pass(2);
@@ -120,20 +120,20 @@ static long onto_sharer(char *second, long held)
  */
 KSM_CASES(moved_onto_sharer_by_child)
 {
-	struct places all = pair_make(kind);
+	struct mappings all = pair_make(kind);
 	char *second = page_of(HOME, MID + 4);
 	int held = swap_out_with(&all, second);
 	struct worker *child;
 
 	ASSERT(!act_unmergeable(second, 1), "MADV_UNMERGEABLE failed");
-	child = crew_fork(NULL);
+	child = worker_fork(NULL);
 	unmap(second, PAGE_SIZE);
-	places_remove(&all, NULL, second);
-	places_add_fork(&all, NULL, child);
+	mappings_remove(&all, NULL, second);
+	mappings_add_fork(&all, NULL, child);
 	expect_same(&all);
 	ksm_pass(2);	/* all but the child's second page */
-	places_swap_out(&all);
-	crew_do(child, onto_sharer, second, held);
+	mappings_swap_out(&all);
+	worker_do(child, onto_sharer, second, held);
 	expect_same(&all);
 	page_let_go(held);
 	ksm_pass(2);
@@ -147,22 +147,22 @@ KSM_CASES(moved_onto_sharer_by_child)
  */
 QUIRE_CASE_TAGGED(ksm, unmergeable_in_swap_cache, FIXES)
 {
-	struct places all, one = { 0 };
+	struct mappings all, one = { 0 };
 	uint64_t pfn;
 	int held;
 
 	ksm_begin();
 	all = pair_merged(PLAIN);
-	pfn = places_merged(&all);
+	pfn = mappings_merged(&all);
 	held = page_hold(all.at[1].addr);
-	places_swap_out(&all);
+	mappings_swap_out(&all);
 	ASSERT(!act_unmergeable(all.at[0].addr, 1), "MADV_UNMERGEABLE failed");
 	ksm_pass(2);
 	expect_same(&all);
-	EXPECT_EQ(place_state(&all.at[1]).pfn, pfn);	/* from the swap cache */
+	EXPECT_EQ(mapping_state(&all.at[1]).pfn, pfn);	/* from the swap cache */
 	page_let_go(held);
 	ksm_pass(1);
-	places_add(&one, NULL, all.at[0].addr);
-	places_swap_out(&one);
+	mappings_add(&one, NULL, all.at[0].addr);
+	mappings_swap_out(&one);
 	expect_same(&all);
 }

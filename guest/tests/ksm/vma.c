@@ -12,7 +12,7 @@ static void protect(size_t page, size_t pages, int prot)
 }
 
 /* The checks that do not end with the pages swapped out. */
-static void expect_there(const struct places *all)
+static void expect_there(const struct mappings *all)
 {
 	expect_same(all);
 	expect_reached(all);
@@ -21,7 +21,7 @@ static void expect_there(const struct places *all)
 
 KSM_CASES(split_around)
 {
-	struct places all = pair_merged(kind);
+	struct mappings all = pair_merged(kind);
 
 	protect(MID - 1, 1, PROT_READ);
 	protect(MID + 1, 1, PROT_READ);
@@ -36,11 +36,11 @@ KSM_CASES(split_around)
 /* Split before the merge; then the parts become one VMA again. */
 KSM_CASES(split_before_merge)
 {
-	struct places all = pair_make(kind);
+	struct mappings all = pair_make(kind);
 
 	protect(0, MID, PROT_READ);
 	protect(MID + 1, 1, PROT_NONE);
-	places_merge(&all);
+	mappings_merge(&all);
 	expect_there(&all);
 	protect(0, RANGE_PAGES, PROT_READ | PROT_WRITE);
 	expect_there(&all);
@@ -50,7 +50,7 @@ KSM_CASES(split_before_merge)
 
 KSM_CASES(neighbours_unmapped)
 {
-	struct places all = pair_merged(kind);
+	struct mappings all = pair_merged(kind);
 
 	unmap(HOME, MID * PAGE_SIZE);
 	expect_there(&all);
@@ -62,7 +62,7 @@ KSM_CASES(neighbours_unmapped)
 
 KSM_CASES(neighbours_moved)
 {
-	struct places all = pair_merged(kind);
+	struct mappings all = pair_merged(kind);
 
 	range_move(HOME, MID, AWAY);
 	range_move(page_of(HOME, MID + 1), 4, page_of(AWAY, 64));
@@ -77,7 +77,7 @@ KSM_CASES(neighbours_moved)
 /* VMAs of other memory become neighbours of the page. */
 KSM_CASES(neighbours_replaced)
 {
-	struct places all = pair_merged(kind);
+	struct mappings all = pair_merged(kind);
 
 	range_make_at(PLAIN, ORIGIN);
 	act_write(page_of(ORIGIN, MID), OTHER);
@@ -91,7 +91,7 @@ KSM_CASES(neighbours_replaced)
 KSM_CASES(grown)
 {
 	size_t len = RANGE_PAGES * PAGE_SIZE;
-	struct places all = pair_merged(kind);
+	struct mappings all = pair_merged(kind);
 
 	if (mremap(HOME, len, 2 * len, 0) != HOME)
 		die_errno("cannot grow the range where it is");
@@ -105,7 +105,7 @@ KSM_CASES(grown)
 /* A VMA that grows downwards starts at ever smaller indexes. */
 QUIRE_CASE(ksm, grown_downwards)
 {
-	struct places all = { 0 };
+	struct mappings all = { 0 };
 	char *top = page_of(HOME, RANGE_PAGES - 1);
 
 	ksm_begin();
@@ -115,9 +115,9 @@ QUIRE_CASE(ksm, grown_downwards)
 	act_write(top, SAME);
 	if (madvise(top, PAGE_SIZE, MADV_MERGEABLE))
 		die_errno("MADV_MERGEABLE");
-	places_add(&all, NULL, top);
-	places_add(&all, NULL, twin_make(0));
-	places_merge(&all);
+	mappings_add(&all, NULL, top);
+	mappings_add(&all, NULL, twin_make(0));
+	mappings_merge(&all);
 	act_write(top - 2 * PAGE_SIZE, OTHER);
 	expect_there(&all);
 	ksm_pass(2);
@@ -127,15 +127,15 @@ QUIRE_CASE(ksm, grown_downwards)
 /* First and last page of a VMA: an index beside them is in no VMA. */
 static void edge(enum range_kind kind, size_t page)
 {
-	struct places all = { 0 };
+	struct mappings all = { 0 };
 	char *range = range_make(kind);
 
 	act_write(page_of(range, MID), OTHER);
 	act_write(page_of(range, page), SAME);
-	places_add(&all, NULL, page_of(range, page));
-	places_add(&all, NULL, twin_make(0));
-	places_merge(&all);
-	places_add_fork(&all, NULL, crew_fork(NULL));
+	mappings_add(&all, NULL, page_of(range, page));
+	mappings_add(&all, NULL, twin_make(0));
+	mappings_merge(&all);
+	mappings_add_fork(&all, NULL, worker_fork(NULL));
 	expect_found(&all);
 }
 

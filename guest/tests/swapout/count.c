@@ -22,26 +22,26 @@
 #include "process/peer.h"
 #include "swapout.h"
 
-#define CREW_MAX	90u
+#define MAX_PEERS	90u
 
 /* Children that all have the range; each waits for its turn. */
-struct crew {
-	struct peer peer[CREW_MAX];
+struct peers {
+	struct peer peer[MAX_PEERS];
 	size_t nr;
 };
 
-static void crew_turn(struct crew *crew)
+static void peers_turn(struct peers *peers)
 {
 	size_t i;
 
-	for (i = 0; i < crew->nr; i++)
-		peer_turn(&crew->peer[i]);
+	for (i = 0; i < peers->nr; i++)
+		peer_turn(&peers->peer[i]);
 }
 
-static void crew_join(struct crew *crew)
+static void peers_join(struct peers *peers)
 {
-	while (crew->nr)
-		peer_join(&crew->peer[--crew->nr], "one of many children");
+	while (peers->nr)
+		peer_join(&peers->peer[--peers->nr], "one of many children");
 }
 
 /* Checks all pages, writes one page (each child another), and checks again. */
@@ -62,14 +62,14 @@ static void check_many(unsigned long kib, size_t sharers, bool failing)
 {
 	size_t pages = range_pages(kib);
 	char *at = swapout_range(kib, true);
-	struct crew crew = { .nr = 0 };
+	struct peers peers = { .nr = 0 };
 	struct snapshot *before;
 
 	if (failing)
 		reclaim_to_swap_cache(at, pages, kib);
-	for (; crew.nr < sharers; crew.nr++) {
-		if (!peer_fork(&crew.peer[crew.nr]))
-			member(&crew.peer[crew.nr], at, pages, crew.nr);
+	for (; peers.nr < sharers; peers.nr++) {
+		if (!peer_fork(&peers.peer[peers.nr]))
+			member(&peers.peer[peers.nr], at, pages, peers.nr);
 	}
 	before = snapshot(at, pages);
 	if (failing) {
@@ -79,11 +79,11 @@ static void check_many(unsigned long kib, size_t sharers, bool failing)
 	}
 	reclaim(at, pages, BY_MEMCG);
 	expect_in_swap(before, at, kib);
-	crew_turn(&crew);
+	peers_turn(&peers);
 	expect_content(at, pages, SEED, 0);
 	expect_writable(at, pages);
-	crew_turn(&crew);
-	crew_join(&crew);
+	peers_turn(&peers);
+	peers_join(&peers);
 	expect_content(at, pages, SEED_NEW, 0);
 	range_drop(at, pages);
 	free(before);
@@ -134,7 +134,7 @@ static void expect_many(char *at, size_t pages, unsigned long kib, size_t few)
 	}
 }
 
-/* The crew drops the first pages, checks, writes, and checks again. */
+/* The children drop the first pages, checks, writes, and checks again. */
 static void dropper(struct peer *peer, char *at, size_t pages,
 		    unsigned long kib, size_t few)
 {
@@ -181,12 +181,12 @@ static bool is_kept(size_t page, size_t nr __attribute__((unused)))
 
 static const struct mask kept = { "from the failing entry on", is_kept };
 
-static void gather(struct crew *crew, char *at, size_t pages,
+static void gather(struct peers *peers, char *at, size_t pages,
 		   unsigned long kib, size_t few)
 {
 	/* With the parent's, one reference less than the limit. */
-	for (crew->nr = 0; crew->nr < swap_count_max() - 1; crew->nr++) {
-		struct peer *peer = &crew->peer[crew->nr];
+	for (peers->nr = 0; peers->nr < swap_count_max() - 1; peers->nr++) {
+		struct peer *peer = &peers->peer[peers->nr];
 
 		if (!peer_fork(peer))
 			dropper(peer, at, pages, kib, few);
@@ -198,7 +198,7 @@ static void check_overflow(unsigned long kib, size_t few,
 			   const struct mask *protected, bool failing)
 {
 	size_t pages = range_pages(kib);
-	struct crew crew;
+	struct peers peers;
 	struct peer peer;
 	char *at;
 
@@ -210,7 +210,7 @@ static void check_overflow(unsigned long kib, size_t few,
 	at = swapout_range(kib, true);
 	if (kib > 4)
 		reclaim_to_swap_cache(at, pages, kib);
-	gather(&crew, at, pages, kib, few);
+	gather(&peers, at, pages, kib, few);
 	kept_from = few;
 	if (!peer_fork(&peer))
 		last(&peer, at, pages, kib, protected, failing ? &kept : NULL);
@@ -226,8 +226,8 @@ static void check_overflow(unsigned long kib, size_t few,
 	EXPECT_EQ(pagemap_swapped(at, pages), pages);
 	peer_turn(&peer);
 	peer_join(&peer, "the last child");
-	crew_turn(&crew);
-	crew_join(&crew);
+	peers_turn(&peers);
+	peers_join(&peers);
 	expect_content(at, pages, SEED, 0);
 	expect_writable(at, pages);
 	range_drop(at, pages);

@@ -10,7 +10,7 @@
 #include "kernel/swap.h"
 #include "memory/pattern.h"
 
-#define CREW		70u
+#define CHILDREN	70u
 
 /*
  * The first 16 members drop the pages in the mask, so that these have fewer
@@ -40,40 +40,40 @@ static void member(struct peer *peer, char *at, size_t pages,
 
 static void check_many(unsigned long kib, const struct mask *few, bool failing)
 {
-	static struct peer crew[CREW];
+	static struct peer children[CHILDREN];
 	size_t i, pages = range_pages(kib), fails_from = swap_count_max() - 3;
 	char *at;
 
 	/* What extends the counts may stay as long as the swap area. */
 	swapout_start(SWAP_MIB);
 	at = fork_range(kib);
-	for (i = 0; i < CREW; i++) {
+	for (i = 0; i < CHILDREN; i++) {
 		bool fails = failing && i >= fails_from;
 
 		if (fails)
 			fail_allocations_start();
-		if (!peer_fork(&crew[i])) {
+		if (!peer_fork(&children[i])) {
 			if (fails)
 				fail_allocations_end();
-			member(&crew[i], at, pages, kib, few, i);
+			member(&children[i], at, pages, kib, few, i);
 		}
 		if (fails)
 			fail_allocations_end();
-		peer_wait(&crew[i]);
+		peer_wait(&children[i]);
 	}
 	EXPECT_EQ(pagemap_swapped(at, pages), pages);
 	/* The last one first: it has all pages, most of them with full counts. */
-	for (i = CREW; i; i -= 2) {
-		peer_turn(&crew[i - 1]);
-		peer_join(&crew[i - 1], "one that ends early");
+	for (i = CHILDREN; i; i -= 2) {
+		peer_turn(&children[i - 1]);
+		peer_join(&children[i - 1], "one that ends early");
 	}
-	for (i = 0; i < CREW; i += 2)
-		peer_turn(&crew[i]);
+	for (i = 0; i < CHILDREN; i += 2)
+		peer_turn(&children[i]);
 	expect_content(at, pages, SEED, 0);
 	expect_writable(at, pages);
-	for (i = 0; i < CREW; i += 2) {
-		peer_turn(&crew[i]);
-		peer_join(&crew[i], "one of many children");
+	for (i = 0; i < CHILDREN; i += 2) {
+		peer_turn(&children[i]);
+		peer_join(&children[i], "one of many children");
 	}
 	expect_content(at, pages, SEED_NEW, 0);
 	range_drop(at, pages);

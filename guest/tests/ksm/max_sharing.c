@@ -12,27 +12,28 @@ static bool same_page(const struct page_state *a, const struct page_state *b)
 	       a->swapped == b->swapped && a->swap_offset == b->swap_offset;
 }
 
-/* The places that map the same page as the first one. */
-static struct places sharers(const struct places *all, struct places *rest)
+/* The mappings of the same page as the first one. */
+static struct mappings sharers(const struct mappings *all,
+			       struct mappings *rest)
 {
-	struct page_state first = place_state(&all->at[0]), state;
-	struct places same = { 0 };
+	struct page_state first = mapping_state(&all->at[0]), state;
+	struct mappings same = { 0 };
 	size_t i;
 
 	rest->nr = 0;
 	for (i = 0; i < all->nr; i++) {
-		state = place_state(&all->at[i]);
-		places_add(same_page(&first, &state) ? &same : rest,
-			   all->at[i].who, all->at[i].addr);
+		state = mapping_state(&all->at[i]);
+		mappings_add(same_page(&first, &state) ? &same : rest,
+			     all->at[i].who, all->at[i].addr);
 	}
 	return same;
 }
 
 /* Checks each merged page with its sharers; returns the number of pages. */
-static unsigned int each_page(const struct places *all,
-			      void (*check)(const struct places *same))
+static unsigned int each_page(const struct mappings *all,
+			      void (*check)(const struct mappings *same))
 {
-	struct places left = *all, rest, same;
+	struct mappings left = *all, rest, same;
 	unsigned int pages = 0;
 
 	for (; left.nr; left = rest, pages++) {
@@ -42,26 +43,26 @@ static unsigned int each_page(const struct places *all,
 	return pages;
 }
 
-static void within_limit(const struct places *same)
+static void within_limit(const struct mappings *same)
 {
 	EXPECT(same->nr <= LIMIT, "%zu sharers of a page, the limit is %u",
 	       same->nr, LIMIT);
-	EXPECT(places_merged(same), "a page is not merged");
+	EXPECT(mappings_merged(same), "a page is not merged");
 }
 
 /* A range page and ten twins, merged to several pages. */
-static struct places crowd(enum range_kind kind)
+static struct mappings crowd(enum range_kind kind)
 {
-	struct places all = { 0 };
+	struct mappings all = { 0 };
 	unsigned int n;
 
 	ksm_set("max_page_sharing", LIMIT);
-	places_add(&all, NULL, page_of(range_make(kind), MID));
+	mappings_add(&all, NULL, page_of(range_make(kind), MID));
 	for (n = 0; n < TWINS_NR; n++)
-		places_add(&all, NULL, twin_make(n));
+		mappings_add(&all, NULL, twin_make(n));
 	ksm_pass(4);
 	EXPECT(each_page(&all, within_limit) >= 3,
-	       "%zu places share fewer than 3 pages", all.nr);
+	       "%zu mappings share fewer than 3 pages", all.nr);
 	return all;
 }
 
@@ -74,13 +75,13 @@ static void crowd_leaves(void)
 
 KSM_CASES(beyond_max_page_sharing)
 {
-	struct places all = crowd(kind);
+	struct mappings all = crowd(kind);
 
 	each_page(&all, expect_reached);
 	each_page(&all, expect_migrated);
 	ksm_pass(2);
 	each_page(&all, expect_reached);
-	each_page(&all, places_swap_out);
+	each_page(&all, mappings_swap_out);
 	expect_same(&all);
 	crowd_leaves();
 }
@@ -88,14 +89,14 @@ KSM_CASES(beyond_max_page_sharing)
 /* Forked mappings may exceed the limit; they must still be found. */
 KSM_CASES(forks_beyond_max_page_sharing)
 {
-	struct places all = crowd(kind);
+	struct mappings all = crowd(kind);
 
-	places_add_fork(&all, NULL, crew_fork(NULL));
+	mappings_add_fork(&all, NULL, worker_fork(NULL));
 	each_page(&all, expect_reached);
 	ksm_pass(3);
 	each_page(&all, expect_reached);
 	each_page(&all, expect_migrated);
-	each_page(&all, places_swap_out);
+	each_page(&all, mappings_swap_out);
 	expect_same(&all);
 	crowd_leaves();
 }

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "crew.h"
+#include "worker.h"
 #include "process/child.h"
 
 #define MAX_WORKERS	10
@@ -30,17 +30,17 @@ struct worker {
 	int answers[2];
 };
 
-static struct worker crew[MAX_WORKERS];
+static struct worker workers[MAX_WORKERS];
 static unsigned int hired;
 
-void crew_open(void)
+void workers_open(void)
 {
 	size_t i;
 
 	for (i = 0; i < MAX_WORKERS; i++) {
-		if (pipe2(crew[i].orders, O_CLOEXEC) ||
-		    pipe2(crew[i].answers, O_CLOEXEC))
-			die_errno("cannot make pipes for the crew");
+		if (pipe2(workers[i].orders, O_CLOEXEC) ||
+		    pipe2(workers[i].answers, O_CLOEXEC))
+			die_errno("cannot make pipes for the workers");
 	}
 }
 
@@ -57,7 +57,7 @@ static bool get(int fd, void *data, size_t len)
 static void put(int fd, const void *data, size_t len)
 {
 	if (write(fd, data, len) != (ssize_t)len)
-		die_errno("cannot write to a crew pipe");
+		die_errno("cannot write to a worker's pipe");
 }
 
 static void __attribute__((noreturn)) serve(struct worker *self)
@@ -78,26 +78,26 @@ static long fork_worker(char *addr __attribute__((unused)), long nr)
 	pid_t pid = fork_child();
 
 	if (!pid)
-		serve(&crew[nr]);
+		serve(&workers[nr]);
 	return pid;
 }
 
-struct worker *crew_fork(struct worker *parent)
+struct worker *worker_fork(struct worker *parent)
 {
-	struct worker *who = &crew[hired];
+	struct worker *who = &workers[hired];
 
 	if (hired == MAX_WORKERS)
 		die("more than %d workers: raise MAX_WORKERS", MAX_WORKERS);
-	who->pid = crew_do(parent, fork_worker, NULL, hired++);
+	who->pid = worker_do(parent, fork_worker, NULL, hired++);
 	return who;
 }
 
-pid_t crew_pid(const struct worker *who)
+pid_t worker_pid(const struct worker *who)
 {
 	return who ? who->pid : 0;
 }
 
-long crew_do(struct worker *who, act *what, char *addr, long arg)
+long worker_do(struct worker *who, act *what, char *addr, long arg)
 {
 	struct order order = { what, addr, arg };
 	struct pollfd answer;
@@ -129,7 +129,7 @@ static bool is_gone(pid_t pid)
 	return state && state[1] && state[2] == 'Z';
 }
 
-void crew_end(struct worker *who)
+void worker_end(struct worker *who)
 {
 	struct order end = { NULL, NULL, 0 };
 	unsigned int waited;

@@ -8,7 +8,7 @@
 #include <sys/prctl.h>
 
 #include "base/file.h"
-#include "bus.h"
+#include "sigbus.h"
 #include "memory/probe.h"
 
 #define CORRUPT_PFN	"/sys/kernel/debug/hwpoison/corrupt-pfn"
@@ -71,9 +71,9 @@ static long act_read(char *addr, long arg __attribute__((unused)))
 	return probe_read(addr, &word);
 }
 
-uint64_t poison(const struct places *all)
+uint64_t poison(const struct mappings *all)
 {
-	uint64_t pfn = places_merged(all);
+	uint64_t pfn = mappings_merged(all);
 	char text[32];
 
 	ASSERT(pfn, "the page to poison is not merged");
@@ -85,36 +85,37 @@ uint64_t poison(const struct places *all)
 
 void expect_told(struct worker *who, char *addr)
 {
-	EXPECT(crew_do(who, act_was_told, addr, 0),
+	EXPECT(worker_do(who, act_was_told, addr, 0),
 	       "process %d got no SIGBUS for the page at %p",
-	       (int)crew_pid(who), addr);
+	       (int)worker_pid(who), addr);
 }
 
 void expect_told_once(struct worker *who)
 {
-	EXPECT_EQ(crew_do(who, act_bus_count, NULL, 0), 1);
+	EXPECT_EQ(worker_do(who, act_bus_count, NULL, 0), 1);
 }
 
 void expect_not_told(struct worker *who)
 {
-	long nr = crew_do(who, act_bus_count, NULL, 0);
+	long nr = worker_do(who, act_bus_count, NULL, 0);
 
-	EXPECT(!nr, "process %d got SIGBUS %ld times", (int)crew_pid(who), nr);
+	EXPECT(!nr, "process %d got SIGBUS %ld times",
+	       (int)worker_pid(who), nr);
 }
 
-void expect_out_of_reach(const struct places *all, uint64_t pfn)
+void expect_out_of_reach(const struct mappings *all, uint64_t pfn)
 {
 	struct page_state state;
 	size_t i;
 	long sig;
 
 	for (i = 0; i < all->nr; i++) {
-		state = place_state(&all->at[i]);
+		state = mapping_state(&all->at[i]);
 		EXPECT(!state.present, "process %d still maps a page at %p",
-		       (int)crew_pid(all->at[i].who), all->at[i].addr);
-		sig = place_do(&all->at[i], act_read, 0);
+		       (int)worker_pid(all->at[i].who), all->at[i].addr);
+		sig = mapping_do(&all->at[i], act_read, 0);
 		EXPECT(sig == SIGBUS, "process %d reads %p: signal %ld",
-		       (int)crew_pid(all->at[i].who), all->at[i].addr, sig);
+		       (int)worker_pid(all->at[i].who), all->at[i].addr, sig);
 	}
 	unpoison(pfn);
 }

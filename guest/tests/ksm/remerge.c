@@ -6,13 +6,13 @@
 
 KSM_CASES(written_and_merged_again)
 {
-	struct places all = pair_merged(kind), rest;
+	struct mappings all = pair_merged(kind), rest;
 	char *page = all.at[0].addr;
 
-	places_add_fork(&all, NULL, crew_fork(NULL));
+	mappings_add_fork(&all, NULL, worker_fork(NULL));
 	ksm_pass(1);
 	rest = all;
-	places_remove(&rest, NULL, page);
+	mappings_remove(&rest, NULL, page);
 	act_write(page, OTHER);
 	expect_reached(&rest);	/* ksmd has not seen the write yet */
 	ksm_pass(2);
@@ -20,7 +20,7 @@ KSM_CASES(written_and_merged_again)
 	expect_migrated(&rest);
 	EXPECT(!act_verify(page, OTHER), "what was written is lost");
 	act_write(page, SAME);
-	places_merge(&all);
+	mappings_merge(&all);
 	expect_found(&all);
 }
 
@@ -30,13 +30,13 @@ KSM_CASES(written_and_merged_again)
  */
 KSM_CASES(written_by_parent)
 {
-	struct places all = pair_merged(kind);
+	struct mappings all = pair_merged(kind);
 	char *page = all.at[0].addr;
 	unsigned int n;
 
 	ksm_pass(4);
-	places_add_fork(&all, NULL, crew_fork(NULL));
-	places_remove(&all, NULL, page);
+	mappings_add_fork(&all, NULL, worker_fork(NULL));
+	mappings_remove(&all, NULL, page);
 	act_write(page, OTHER);
 	for (n = 0; n < 4; n++) {
 		expect_reached(&all);
@@ -46,17 +46,17 @@ KSM_CASES(written_by_parent)
 	EXPECT(!act_verify(page, OTHER), "what was written is lost");
 }
 
-/* Every place has its own page. */
-static void expect_apart(const struct places *all)
+/* Every mapping has its own page. */
+static void expect_apart(const struct mappings *all)
 {
 	struct page_state state;
 	size_t i;
 
 	for (i = 0; i < all->nr; i++) {
-		state = place_state(&all->at[i]);
+		state = mapping_state(&all->at[i]);
 		EXPECT(state.present && kpage_count(state.pfn) == 1,
 		       "process %d, %p: %#llx is still shared",
-		       (int)crew_pid(all->at[i].who), all->at[i].addr,
+		       (int)worker_pid(all->at[i].who), all->at[i].addr,
 		       (unsigned long long)state.raw);
 	}
 	expect_same(all);
@@ -64,30 +64,30 @@ static void expect_apart(const struct places *all)
 
 KSM_CASES(all_unmerged)
 {
-	struct places all = pair_make(kind);
+	struct mappings all = pair_make(kind);
 
-	places_add_fork(&all, NULL, crew_fork(NULL));
-	places_merge(&all);
+	mappings_add_fork(&all, NULL, worker_fork(NULL));
+	mappings_merge(&all);
 	ksm_set("run", 2);
 	expect_apart(&all);
 	EXPECT_EQ(ksm_sysfs("pages_shared"), 0);
 	EXPECT_EQ(ksm_sysfs("pages_sharing"), 0);
-	places_merge(&all);
+	mappings_merge(&all);
 	expect_found(&all);
 }
 
 /* One process unmerges. It gets its own page; the others keep theirs. */
 KSM_CASES(made_unmergeable)
 {
-	struct places all = pair_merged(kind), rest, out = { 0 };
-	struct worker *child = crew_fork(NULL);
+	struct mappings all = pair_merged(kind), rest, out = { 0 };
+	struct worker *child = worker_fork(NULL);
 
-	places_add_fork(&all, NULL, child);
+	mappings_add_fork(&all, NULL, child);
 	ksm_pass(1);
 	rest = all;
-	places_remove(&rest, NULL, page_of(HOME, MID));
+	mappings_remove(&rest, NULL, page_of(HOME, MID));
 	ASSERT(!act_unmergeable(HOME, RANGE_PAGES), "MADV_UNMERGEABLE failed");
-	places_add(&out, NULL, page_of(HOME, MID));
+	mappings_add(&out, NULL, page_of(HOME, MID));
 	expect_apart(&out);
 	expect_reached(&rest);
 	ksm_pass(2);
@@ -101,20 +101,20 @@ KSM_CASES(made_unmergeable)
  */
 KSM_CASES(place_reused)
 {
-	struct places all = pair_merged(kind), out = { 0 };
+	struct mappings all = pair_merged(kind), out = { 0 };
 	struct page_state before, now;
 	char *page = all.at[0].addr;
 
-	places_add_fork(&all, NULL, crew_fork(NULL));
-	places_remove(&all, NULL, page);
+	mappings_add_fork(&all, NULL, worker_fork(NULL));
+	mappings_remove(&all, NULL, page);
 	unmap(page, PAGE_SIZE);
 	map_anon(page, PAGE_SIZE);
 	act_write(page, OTHER);
-	places_add(&out, NULL, page);
-	before = place_state(&out.at[0]);
+	mappings_add(&out, NULL, page);
+	before = mapping_state(&out.at[0]);
 	expect_reached(&all);
 	expect_migrated(&all);
-	now = place_state(&out.at[0]);
+	now = mapping_state(&out.at[0]);
 	EXPECT_EQ(now.pfn, before.pfn);
 	EXPECT(!act_verify(page, OTHER), "what was written is lost");
 	ksm_pass(2);
@@ -128,23 +128,23 @@ KSM_CASES(place_reused)
  */
 static void half_merged(enum range_kind kind)
 {
-	struct places all = { 0 };
+	struct mappings all = { 0 };
 	unsigned int n;
 	int held;
 
 	ksm_begin();
 	/* The page at the lower address is put into the unstable tree. */
-	places_add(&all, NULL, twin_make_at(LOW_TWIN));
-	places_add(&all, NULL, page_of(range_make(kind), MID));
+	mappings_add(&all, NULL, twin_make_at(LOW_TWIN));
+	mappings_add(&all, NULL, page_of(range_make(kind), MID));
 	held = page_hold(LOW_TWIN);
 	for (n = 0; n < 4; n++) {
 		ksm_pass(1);
-		EXPECT(!places_merged(&all),
+		EXPECT(!mappings_merged(&all),
 		       "a page with an extra reference was merged");
 		expect_apart(&all);
 	}
 	page_let_go(held);
-	places_merge(&all);
+	mappings_merge(&all);
 	expect_found(&all);
 }
 
@@ -155,19 +155,20 @@ static void half_merged(enum range_kind kind)
  */
 QUIRE_CASE_TAGGED(ksm, half_merged_in_step, FIXES)
 {
-	struct places all = { 0 };
+	struct mappings all = { 0 };
 	unsigned int passes;
 	int held;
 
 	ksm_begin();
-	places_add(&all, NULL, twin_make_at(LOW_TWIN));
-	places_add(&all, NULL, page_of(range_make(PLAIN), MID));
+	mappings_add(&all, NULL, twin_make_at(LOW_TWIN));
+	mappings_add(&all, NULL, page_of(range_make(PLAIN), MID));
 	held = page_hold(LOW_TWIN);
 	passes = ksm_pass(9);
 	ASSERT(passes < 14, "ksmd made %u passes", passes);
-	EXPECT(!places_merged(&all), "a page with an extra reference was merged");
+	EXPECT(!mappings_merged(&all),
+	       "a page with an extra reference was merged");
 	page_let_go(held);
-	while (!places_merged(&all) && passes < 40)
+	while (!mappings_merged(&all) && passes < 40)
 		passes += ksm_pass(1);
 	EXPECT(passes >= 14 && passes < 18, "merged after %u passes", passes);
 	expect_found(&all);

@@ -15,18 +15,18 @@
 
 static struct kmsg kmsg;
 
-void weather_ksm(bool run)
+void background_ksm(bool run)
 {
 	write_file(KSM "/run", run ? "1" : "0");
 }
 
 /* Without a pause. */
-void weather_begin(void)
+void background_begin(void)
 {
 	kmsg_open(&kmsg);
 	write_file(KSM "/sleep_millisecs", "0");
 	write_file(KSM "/pages_to_scan", "2000");
-	weather_ksm(true);
+	background_ksm(true);
 }
 
 /* Messages of the kernel on a slow or busy host. */
@@ -77,7 +77,7 @@ static void change_ksm(struct actor *self)
 	write_file(KSM "/run", "1");
 }
 
-void weather_pass(struct actor *self)
+void background_pass(struct actor *self)
 {
 	read_messages();
 	if (one_in(self, 8))
@@ -88,7 +88,7 @@ void weather_pass(struct actor *self)
 		write_file("/proc/sys/vm/compact_memory", "1");
 }
 
-void weather_end(void)
+void background_end(void)
 {
 	read_messages();
 	folio_want(4);

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "crew.h"
+#include "worker.h"
 #include "kernel/swap.h"
 #include "memory/pattern.h"
 #include "proc/proc.h"

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "crew.h"
+#include "worker.h"
 #include "proc/knob.h"
 #include "proc/proc.h"
 
@@ -47,7 +47,7 @@ void ksm_begin(void)
 {
 	stay_here();
 	join_cgroup();
-	crew_open();
+	workers_open();
 	ksm_set("smart_scan", 1);
 	ksm_set("use_zero_pages", 0);
 	ksm_set("sleep_millisecs", PAUSE_MS);

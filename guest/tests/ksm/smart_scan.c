@@ -62,14 +62,14 @@ QUIRE_CASE(ksm, unique_pages_skipped_far) { unique_skipped(FAR); }
 static void written_scanned(enum range_kind kind)
 {
 	unsigned long skipped;
-	struct places all;
+	struct mappings all;
 	unsigned int done;
 
 	ksm_begin();
 	all = pair_make(kind);
 	act_unmergeable(all.at[0].addr - MID * PAGE_SIZE, MID);
 	act_unmergeable(all.at[0].addr + PAGE_SIZE, RANGE_PAGES - MID - 1);
-	places_merge(&all);
+	mappings_merge(&all);
 	ksm_pass(5);
 	act_write(all.at[0].addr, OTHER);
 	act_write(all.at[1].addr, OTHER + 1);
@@ -82,7 +82,7 @@ static void written_scanned(enum range_kind kind)
 	       done);
 	act_write(all.at[0].addr, SAME);
 	act_write(all.at[1].addr, SAME);
-	places_merge(&all);
+	mappings_merge(&all);
 	expect_found(&all);
 }
 

@@ -2,7 +2,7 @@
 #include "soak.h"
 
 /* SplitMix64 (Steele, Lea, Flood 2014): any seed will do. */
-uint64_t chance(struct actor *self)
+uint64_t random_number(struct actor *self)
 {
 	uint64_t x = self->random += 0x9e3779b97f4a7c15ull;
 
@@ -13,7 +13,7 @@ uint64_t chance(struct actor *self)
 
 size_t below(struct actor *self, size_t n)
 {
-	return (chance(self) >> 8) % n;
+	return (random_number(self) >> 8) % n;
 }
 
 bool one_in(struct actor *self, unsigned int n)

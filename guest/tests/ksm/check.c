@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "crew.h"
+#include "worker.h"
 #include "kernel/env.h"
 #include "kernel/swap.h"
 #include "proc/idle.h"
@@ -18,33 +18,34 @@
 #define RECLAIMS	60u	/* aging takes several; some come back */
 #define HWPOISON	"/sys/kernel/debug/hwpoison"
 
-void expect_same(const struct places *all)
+void expect_same(const struct mappings *all)
 {
 	size_t i;
 
 	for (i = 0; i < all->nr; i++)
-		EXPECT(!place_do(&all->at[i], act_verify, SAME),
+		EXPECT(!mapping_do(&all->at[i], act_verify, SAME),
 		       "process %d has wrong data at %p",
-		       (int)crew_pid(all->at[i].who), all->at[i].addr);
+		       (int)worker_pid(all->at[i].who), all->at[i].addr);
 }
 
-/* All places map one page, and no other mapping of it exists. */
-static bool expect_merged(const struct places *all)
+/* All map one page, and no other mapping of it exists. */
+static bool expect_merged(const struct mappings *all)
 {
-	uint64_t pfn = places_merged(all);
+	uint64_t pfn = mappings_merged(all);
 	bool ok;
 	size_t i;
 
-	ok = EXPECT(pfn, "not all %zu places map one merged page", all->nr);
+	ok = EXPECT(pfn, "not all %zu mappings are of one merged page", all->nr);
 	for (i = 0; !ok && i < all->nr; i++)
-		diag("process %d, %p: %#" PRIx64, (int)crew_pid(all->at[i].who),
-		     all->at[i].addr, place_state(&all->at[i]).raw);
+		diag("process %d, %p: %#" PRIx64,
+		     (int)worker_pid(all->at[i].who), all->at[i].addr,
+		     mapping_state(&all->at[i]).raw);
 	return ok && EXPECT(kpage_count(pfn) == all->nr,
 			    "the page is mapped %" PRIu64 " times, not %zu",
 			    kpage_count(pfn), all->nr);
 }
 
-void expect_reached(const struct places *all)
+void expect_reached(const struct mappings *all)
 {
 	struct idle_bit idle;
 	size_t i;
@@ -52,15 +53,15 @@ void expect_reached(const struct places *all)
 	if (!expect_merged(all))
 		return;
 	env_drain_lru();	/* only pages on an LRU list can be idle */
-	idle = idle_open(places_merged(all));
+	idle = idle_open(mappings_merged(all));
 	idle_set(&idle);
 	EXPECT(idle_get(&idle), "an access was seen where there was none");
 	for (i = 0; i < all->nr; i++) {
 		idle_set(&idle);
-		place_do(&all->at[i], act_touch, 0);
+		mapping_do(&all->at[i], act_touch, 0);
 		EXPECT(!idle_get(&idle),
 		       "an access of process %d through %p was not seen",
-		       (int)crew_pid(all->at[i].who), all->at[i].addr);
+		       (int)worker_pid(all->at[i].who), all->at[i].addr);
 	}
 	close(idle.fd);
 }
@@ -74,22 +75,22 @@ void unpoison(uint64_t pfn)
 		diag("page %#" PRIx64 " stays out of use", pfn);
 }
 
-void expect_migrated(const struct places *all)
+void expect_migrated(const struct mappings *all)
 {
-	uint64_t pfn = places_merged(all);
+	uint64_t pfn = mappings_merged(all);
 	struct page_state state;
 	long error;
 	size_t i;
 
 	if (!expect_merged(all))
 		return;
-	error = place_do(&all->at[0], act_soft_offline, 0);
+	error = mapping_do(&all->at[0], act_soft_offline, 0);
 	EXPECT(!error, "the merged page cannot be moved: %s", strerror(error));
 	for (i = 0; i < all->nr; i++) {
-		state = place_state(&all->at[i]);
+		state = mapping_state(&all->at[i]);
 		EXPECT(state.present && state.pfn != pfn,
 		       "process %d, %p: %#" PRIx64 " after page %#" PRIx64
-		       " was moved", (int)crew_pid(all->at[i].who),
+		       " was moved", (int)worker_pid(all->at[i].who),
 		       all->at[i].addr, state.raw, pfn);
 	}
 	expect_merged(all);
@@ -98,19 +99,19 @@ void expect_migrated(const struct places *all)
 		unpoison(pfn);
 }
 
-static bool all_swapped(const struct places *all)
+static bool all_swapped(const struct mappings *all)
 {
 	size_t i;
 
 	for (i = 0; i < all->nr; i++) {
-		if (!place_state(&all->at[i]).swapped)
+		if (!mapping_state(&all->at[i]).swapped)
 			return false;
 	}
 	return true;
 }
 
 /* MADV_PAGEOUT leaves pages alone that are mapped more than once. */
-void places_swap_out(const struct places *all)
+void mappings_swap_out(const struct mappings *all)
 {
 	struct page_state first, state;
 	unsigned int tries;
@@ -121,29 +122,29 @@ void places_swap_out(const struct places *all)
 	for (tries = 0; tries < RECLAIMS && !all_swapped(all); tries++)
 		try_write_file(KSM_CGROUP "/memory.reclaim",
 			       "256K swappiness=200");
-	first = place_state(&all->at[0]);
+	first = mapping_state(&all->at[0]);
 	for (i = 0; i < all->nr; i++) {
-		state = place_state(&all->at[i]);
+		state = mapping_state(&all->at[i]);
 		EXPECT(state.swapped && state.swap_offset == first.swap_offset,
 		       "process %d, %p: %#" PRIx64 " after swapping out",
-		       (int)crew_pid(all->at[i].who), all->at[i].addr,
+		       (int)worker_pid(all->at[i].who), all->at[i].addr,
 		       state.raw);
 	}
 }
 
-void expect_swapped(const struct places *all)
+void expect_swapped(const struct mappings *all)
 {
 	if (!expect_merged(all))
 		return;
-	places_swap_out(all);
+	mappings_swap_out(all);
 	expect_same(all);
 }
 
-void expect_found(const struct places *all)
+void expect_found(const struct mappings *all)
 {
 	expect_same(all);
 	expect_reached(all);
 	expect_migrated(all);
-	expect_reached(all);	/* its places have not changed */
+	expect_reached(all);	/* its mappings have not changed */
 	expect_swapped(all);
 }

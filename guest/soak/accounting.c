@@ -28,7 +28,7 @@
 /* Tolerance: per-CPU parts of counters, and memory outside the ranges. */
 #define SLACK_KIB	2048ul
 
-static void count_page(struct census *count, struct range *range, size_t page)
+static void count_page(struct account *count, struct range *range, size_t page)
 {
 	struct page_state is;
 
@@ -54,15 +54,15 @@ static void expect_near(const char *what, unsigned long is,
 			  is, expected);
 }
 
-static void expect_counters(const struct census *count)
+static void expect_counters(const struct account *count)
 {
 	expect_near("RssAnon", status_kib("RssAnon"), count->resident * 4);
 	expect_near("VmSwap", status_kib("VmSwap"), count->swapped * 4);
 }
 
-void census_take(void)
+void account_take(void)
 {
-	struct census *count = &common->census[us.number];
+	struct account *count = &common->account[us.number];
 	size_t i, n;
 
 	memset(count, 0, sizeof(*count));
@@ -142,18 +142,18 @@ static void swap_out_all(const pid_t *workers)
 
 static void expect_swapped_out(unsigned long used_kib)
 {
-	struct census all = { 0 };
+	struct account all = { 0 };
 	unsigned int i;
 
 	for (i = 0; i < common->processes; i++) {
-		const struct census *is = &common->census[i];
+		const struct account *is = &common->account[i];
 
 		all.populated += is->populated;
 		all.resident += is->resident;
 		all.swapped += is->swapped;
 	}
-	results_line("soak census %llu populated %llu swapped %llu resident "
-		     "%llu", (unsigned long long)operations(),
+	results_line("soak accounting %llu populated %llu swapped %llu "
+		     "resident %llu", (unsigned long long)operations(),
 		     (unsigned long long)all.populated,
 		     (unsigned long long)all.swapped,
 		     (unsigned long long)all.resident);
@@ -167,14 +167,14 @@ static void expect_swapped_out(unsigned long used_kib)
 			  (unsigned long long)all.swapped);
 }
 
-void census(const pid_t *workers)
+void accounting(const pid_t *workers)
 {
 	unsigned long used;
 
 	__atomic_store_n(&common->pause, 1, __ATOMIC_SEQ_CST);
 	if (wait_for(&common->resting, common->processes * common->threads,
 		     "threads that rest") && give_order()) {
-		weather_ksm(false);
+		background_ksm(false);
 		swap_out_all(workers);
 		expect_no_negative();
 		swap_settle();
@@ -183,7 +183,7 @@ void census(const pid_t *workers)
 			    cgroup_number("memory.swap.current") / KIB, used);
 		if (give_order())
 			expect_swapped_out(used);
-		weather_ksm(true);
+		background_ksm(true);
 	}
 	__atomic_store_n(&common->pause, 0, __ATOMIC_SEQ_CST);
 }
