@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from xml.etree import ElementTree
@@ -100,6 +101,58 @@ def test_a_stale_figure_is_named_with_both_values(documents: Path) -> None:
         "no such row, or other columns",
         f"'{Figures(documents).data['quoted'][0]['text']}' is quoted by {TABLES} and not there",
     ]
+
+
+COVER = """\
+Subject: [PATCH 0/1] mm: text
+
+  Linux {version}  KiB
+  swapout zero  64
+  swapout zero: own  64
+{more}
+  mm/rmap.c | 1 +
+"""
+
+
+def cover(root: Path, version: str = "", more: str = "") -> Path:
+    path = root / "patches/linux-6.12.y/swapout/0000-cover-letter.patch"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(COVER.format(version=version or "6.12.1", more=more))
+    return path
+
+
+def test_the_table_of_a_cover_letter_is_filled_in(documents: Path) -> None:
+    mail = cover(documents)
+    base, *rows = stale(documents)
+    assert base.startswith(
+        "0000-cover-letter.patch: 'Linux 6.12.1 KiB' is written, 'Linux 6.12.117"
+    )
+    assert len(rows) == 2
+    write(documents)
+    assert stale(documents) == []
+    a, b = (REPORT["architectures"][0]["rows"][0][side] for side in "ab")
+    ratio = a["own_instructions_per_unit"] / b["own_instructions_per_unit"]
+    head, *lines, own, empty, diff = mail.read_text().splitlines()
+    assert re.fullmatch(rf"  swapout zero: own   64  +\d+ -> \S+ {ratio:.2f}x  +-", own)
+    assert (head, empty, diff) == ("Subject: [PATCH 0/1] mm: text", "", "  mm/rmap.c | 1 +")
+    assert lines[1].startswith("  Linux 6.12.117     KiB ")
+    mail.write_text(mail.read_text().replace(f"{ratio:.2f}x", "9.99x"))
+    (changed,) = stale(documents)
+    assert "9.99x -' is written, 'swapout zero: own 64 " in changed
+
+
+def test_a_cover_letter_has_no_figures_outside_of_its_table(documents: Path) -> None:
+    cover(documents, more="It takes 1,234 ->\n567 instructions, and x -> y.")
+    write(documents)
+    (loose,) = stale(documents)
+    assert loose == "0000-cover-letter.patch: '1,234 -> 567' is in no table"
+
+
+def test_a_row_that_was_not_counted_is_named(documents: Path) -> None:
+    mail = cover(documents)
+    mail.write_text(mail.read_text().replace("own  64", "own  48"))
+    with pytest.raises(UserError, match=r"swapout zero 48 was not counted on 6\.12"):
+        stale(documents)
 
 
 def test_a_table_that_is_not_there_is_named(documents: Path) -> None:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Check the figures of README and docs against what a demo counted, or write them.
+"""Check the figures of README, docs and cover letters against what a demo counted, or write them.
 
-docs/results/tables.toml describes the tables; the runs are beside it, a file for each line.
+docs/results/tables.toml describes the tables of documents; the runs are beside it, a file for each
+line. The table of a cover letter names its rows itself: "  Linux 6.12.117  KiB", then lines such as
+"  swapout zero: own  64"; --write fills it in. There may be no other "1 -> 2" in a cover letter.
 
   quire figures                                  which are stale? exit status 1 if any is
   quire figures --record build/demo/quire.json   keep a run as docs/results/LINE.json

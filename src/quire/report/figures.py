@@ -2,7 +2,14 @@
 """The figures of the documents, from one source: what a demo counted, as docs/results/LINE.json.
 
 A table of a document stands between `<!-- figures: NAME -->` and `<!-- end -->`; tables.toml in
-docs/results describes it. Its `[[quoted]]` are sentences that quote figures, in any file.
+docs/results describes it. Its `[[quoted]]` are sentences that quote figures, in any file. A table
+of a patch or cover letter begins with a line as below; each further line begins with the name of a
+row and the size of its folios, and is filled in:
+
+  Linux 6.12.117      KiB                 arm64                x86-64
+  swapout zero         64  4,254 -> 1,049 4.06x  4,394 -> 1,328 3.31x
+  swapout zero: own    64      562 -> 130 4.32x      635 -> 175 3.63x
+  unmerge full          -     387 -> 59.0 6.56x     456 -> 64.9 7.02x
 """
 
 from __future__ import annotations
@@ -10,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,8 +34,11 @@ ARCHITECTURES = ("arm64", "x86_64")
 _BLOCK = re.compile(r"(<!-- figures: (\S+) -->\n)(.*?)(<!-- end -->)", re.S)
 # In the text of a quotation: {6.12 arm64 swapout zero 64 b}; "ratio" is a over b.
 _QUOTED = re.compile(r"\{(\S+) (\S+) ([^}]+) (a|b|ratio)\}")
+_MAIL = re.compile(r"^  Linux \S+ +KiB\b.*\n(?:  \S.*\n)+", re.M)
+_LOOSE = re.compile(r"\S*\d\S* +->\s+\d\S*")
 # Where somebody built says nothing of what was counted.
 _PLACE = re.compile(r" ?\bO=\S+|\S*/")
+_ASCII = str.maketrans({"→": "->", "×": "x", UNKNOWN: "-"})
 
 
 class Figures:
@@ -52,6 +62,8 @@ class Figures:
             if path.is_file() and (blocks := list(_BLOCK.finditer(text := path.read_text()))):
                 stale = [what for block in blocks for what in self._stale(block[2], block[3])]
                 yield path, _BLOCK.sub(lambda b: b[1] + self.table(b[2]) + b[4], text), stale
+        for path in sorted(self.root.glob("patches/*/*/*.patch")):
+            yield path, *self._mail(path)
         for quoted in self.data.get("quoted", ()):
             for path in sorted(self.root.glob(quoted["file"])):
                 yield path, *self._quotation(path.read_text(), quoted["text"])
@@ -94,6 +106,47 @@ class Figures:
             show = _ratio if wanted.get("ratios") and not figure else _pair
             lines.append([*row.values(), *(show(both, figure or "instructions") for both in sides)])
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+    def _mail(self, path: Path) -> tuple[str, list[str]]:
+        """A patch with its tables as they must be. In a cover letter, no other figures may be."""
+        stale: list[str] = []
+        text = path.read_text()
+        line = path.parts[-3].removeprefix("linux-").removesuffix(".y")
+
+        def table(block: re.Match[str]) -> str:
+            old = block[0].splitlines()
+            new = self._mail_table(line, [re.split("  +", f"{row}  -")[1:3] for row in old[1:]])
+            stale.extend(
+                f"{' '.join(was.split())!r} is written, {' '.join(now.split())!r} was counted"
+                for was, now in zip(old, new, strict=True)
+                if was.split() != now.split()
+            )
+            return "\n".join([*new, ""])
+
+        new = _MAIL.sub(table, text)
+        if path.name.startswith("0000-") and _MAIL.search(text):
+            loose = _LOOSE.findall(_MAIL.sub("", text))
+            stale += [f"{' '.join(figure.split())!r} is in no table" for figure in loose]
+        return new, stale
+
+    def _mail_table(self, line: str, rows: Iterable[Sequence[str]]) -> list[str]:
+        """Lines for these names and sizes. UserError for a row that was not counted."""
+        base = self.lines.get(line, {}).get("base", "")
+        cells = [[base.partition(",")[0], "KiB", "arm64", "x86-64"]]
+        for what, size in rows:
+            name, _, figure = what.partition(": ")
+            name = f"{name} {size}".removesuffix(" -")
+            sides = [self.row(line, one, name) for one in ARCHITECTURES]
+            if not any(sides):
+                raise UserError(f"{name} was not counted on {line}", remedy="leave it out")
+            of = figure or "instructions"
+            texts = [f"{_pair(both, of)} {_ratio(both, of).strip(UNKNOWN):>5}" for both in sides]
+            cells.append([what, size, *(one.translate(_ASCII) for one in texts)])
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        return [
+            "  ".join(["", row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
+            for row in cells
+        ]
 
     def _quotation(self, text: str, wanted: str) -> tuple[str, list[str]]:
         """The text with the sentence as it must be. UserError for a figure that was not counted."""
@@ -186,7 +239,8 @@ def _ratio(sides: Json | None, of: str = "instructions") -> str:
 
 
 def _quotient(sides: Json | None, of: str = "instructions") -> float | None:
-    return sides["a"][of] / sides["b"][of] if sides else None
+    a, b = ((sides or {}).get(side, {}).get(of) for side in "ab")
+    return a / b if a and b else None
 
 
 def _number(value: float) -> str:
