@@ -50,7 +50,7 @@ class Tables(HTMLParser):
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         found = dict(attributes)
-        if tag == "tbody" and "data-row" in found:
+        if tag == "tbody" and "data-topic" in found:
             self.rows.append([])
             self.hidden.append("hidden" in found)
         if (found.get("class") or "").startswith("bar "):
@@ -77,7 +77,7 @@ class Tables(HTMLParser):
 
     def _in_row(self) -> bool:
         behind = self._in("class", "more") or self._in("class", "note")
-        return self._in("data-row") and not behind
+        return self._in("data-topic") and not behind
 
     def _in(self, name: str, value: str | None = None) -> bool:
         """Whether an element around this place has that attribute."""
@@ -123,21 +123,26 @@ def test_columns_that_nobody_counted_are_left_out() -> None:
     assert found == ["workload", "kib", "insns-a", "insns-b", "ratio", "tlb-a", "tlb-b"]
 
 
-def test_the_report_is_in_the_page() -> None:
+def test_the_symbols_are_in_the_page() -> None:
     (text,) = re.findall(
         r'<script type="application/json"[^>]*>(.*?)</script>', page.render(REPORT)
     )
-    report = json.loads(text)
-    assert report["sides"] == REPORT["sides"]
-    assert report["symbol_kinds"][:2] == ["insns", "calls"]
-    for short, row in zip(report["architectures"][0]["rows"], ROWS, strict=True):
-        assert short["a"]["instructions_per_unit"] == pytest.approx(
-            row["a"]["instructions_per_unit"], rel=1e-6
-        )
-        name, a, b, *_ = short["symbols"][0]
+    found = json.loads(text)
+    assert found["kinds"][:2] == ["insns", "calls"]
+    (part,) = found["symbols"]
+    for symbols, row in zip(part, ROWS, strict=True):
+        name, a, b, *_ = symbols[0]
         assert name == row["symbols"][0]["name"]
         assert a == pytest.approx(row["symbols"][0]["a"]["insns"], rel=1e-3)
         assert b == pytest.approx(row["symbols"][0]["b"]["insns"], rel=1e-3)
+
+
+def test_the_costs_of_a_row_are_in_the_page() -> None:
+    opened = page.render(REPORT).split('<tr class="more" hidden>')[1]
+    own = ROWS[0]["a"]["own_instructions_per_unit"]
+    assert f"<tr><th>own functions</th><td>{own:.0f}</td>" in opened
+    assert re.search(r"<tr><th>lock: swap</th><td>1\.44</td><td class=good>", opened)
+    assert re.search(r'<p class="none">None: .*lock: zram', opened)
 
 
 def test_another_cpu_has_its_own_table() -> None:
@@ -146,7 +151,6 @@ def test_another_cpu_has_its_own_table() -> None:
     text = page.render({**REPORT, "further_cpus": [{**part, "cpu": cpu, "rows": ROWS[:2]}]})
     assert "<h2>arm64 · neoverse-n1 (no ranged TLBI)</h2>" in text
     assert Tables(text).names == [title(row) for row in [*ROWS, *ROWS[:2]]]
-    assert text.count('data-part="1"') == 2
 
 
 def test_notes_are_under_their_row() -> None:
@@ -245,6 +249,22 @@ def test_a_click_sorts(browser: Browser) -> None:
     third = browser.see("", click * 3)
     assert third.tables.names == [title(row) for row in ROWS]
     assert third.tables.sorted == []
+
+
+@pytest.mark.slow
+def test_all_that_reacts_is_reached_by_the_keyboard(browser: Browser) -> None:
+    """Headings are buttons and rows are summaries, which Tab reaches and Enter presses."""
+    count = (
+        "const reached = (what) => [...document.querySelectorAll(what)].filter((one) =>"
+        "one.tabIndex === 0 && (one.focus(), document.activeElement === one)).length;"
+        "const all = ['[data-key] button', '.rows summary', '#topic', '#filter'];"
+        "document.body.dataset.reached = all.map(reached).join();"
+        "document.querySelector('.rows summary').click();"
+    )
+    seen = browser.see("", count)
+    keys = len(headings(page.render(REPORT)))
+    assert f'data-reached="{keys},{len(ROWS)},1,1"' in seen.text
+    assert seen.tables.open == 1
 
 
 @pytest.mark.slow

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """The page: a report of bench or demo as one HTML file that needs no network.
 
-Its tables are plain HTML. A script makes them sortable and shows what is behind a row: costs and
-the symbols that changed. page.html, page.css and page.js are beside this file.
+Its tables are plain HTML, with the costs of each row below it. A script makes them sortable, opens
+a row, and shows the symbols that changed. page.html, page.css and page.js are beside this file.
 """
 
 from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import resources
+from operator import itemgetter
 from string import Template
 from typing import Any
 
@@ -20,124 +20,81 @@ from quire.report import dots
 from quire.report.table import NOTABLE, UNKNOWN, number
 
 Json = Mapping[str, Any]
+Labels = tuple[str, str]
 
-# Significant digits of the embedded numbers: of rows, and of symbols.
+# Significant digits of the numbers to sort by, and of those of symbols.
 DIGITS, FEW_DIGITS = 7, 4
 # A symbol is left out if its change is less than this share of the row's instructions.
 NEGLIGIBLE = 0.0005
 
 
-@dataclass(frozen=True)
-class Group:
-    """Adjacent columns: the heading, the key in the page's address, and the kinds of cost whose sum
-    they show; none for instructions."""
-
-    heading: str
-    key: str
-    kinds: tuple[str, ...] = ()
-
-    def of(self, figure: Json) -> float | None:
-        """The number of one side, None if it was not counted."""
-        if self.key == "insns":
-            return float(figure["instructions_per_unit"])
-        if self.key == "tlb":
-            return float(figure["tlb_invalidations_per_unit"])
-        if self.key == "locks":
-            return cost.locks_taken(figure["cost"])
-        found = [figure["cost"][kind] for kind in self.kinds if kind in figure["cost"]]
-        return float(sum(found)) if found else None
+def _kind(name: str) -> Callable[[Json], float | None]:
+    return lambda figure: figure["cost"].get(name)
 
 
-GROUPS = (
-    Group("instructions", "insns"),
-    Group("TLB inv.", "tlb"),
-    Group("atomics", "atomics", ("atomics",)),
-    Group("barriers", "barriers", ("barriers",)),
-    Group("locks", "locks"),
-    Group("lines read", "read", ("lines read",)),
-    Group("lines written", "written", ("lines written",)),
-)
+# Two columns each, by the key in the page's address: the heading, and the number of a side, None
+# if it was not counted.
+GROUPS: Mapping[str, tuple[str, Callable[[Json], float | None]]] = {
+    "insns": ("instructions", itemgetter("instructions_per_unit")),
+    "tlb": ("TLB inv.", itemgetter("tlb_invalidations_per_unit")),
+    "atomics": ("atomics", _kind("atomics")),
+    "barriers": ("barriers", _kind("barriers")),
+    "locks": ("locks", lambda figure: cost.locks_taken(figure["cost"])),
+    "read": ("lines read", _kind("lines read")),
+    "written": ("lines written", _kind("lines written")),
+}
 
 
 def render(report: Json) -> str:
     """The page of a report as report.data makes it."""
     sides = report["sides"]
     parts = [*report["architectures"], *report["further_cpus"]]
+    rows = [row for part in parts for row in part["rows"]]
     labels = (sides["a"]["label"], sides["b"]["label"])
-    groups = [group for group in GROUPS if _counted(group, parts)]
+    groups = [
+        key
+        for key, (_, of) in GROUPS.items()
+        if any(of(row[side]) is not None for row in rows for side in "ab")
+    ]
+    topics = dict.fromkeys(row["topic"] for row in rows if row["topic"])
+    symbols = [[[*_symbols(row)] for row in part["rows"]] for part in parts]
+    data = json.dumps({"kinds": profile.KINDS, "symbols": symbols}, separators=(",", ":"))
     text = {name: _asset(f"page.{name}") for name in ("html", "css", "js")}
     return Template(text["html"]).substitute(
-        notable=NOTABLE,
         title=_text(f"{labels[0]} → {labels[1]}"),
         style=text["css"],
         script=text["js"],
         sides="".join(_side(name, sides[name]) for name in "ab"),
         dots=dots.of_report(report),
-        topics="".join(f"<option>{_text(topic)}</option>" for topic in _topics(parts)),
-        sections="\n".join(_section(at, part, labels, groups) for at, part in enumerate(parts)),
+        topics="".join(f"<option>{_text(topic)}</option>" for topic in topics),
+        sections="\n".join(_section(part, labels, groups) for part in parts),
         command=_text(report["command"]),
         version=_text(report["quire"]),
-        data=embedded(report),
+        # "</script>" and "<!--" would end the element or its text.
+        data=data.replace("<", "\\u003c"),
     )
-
-
-def embedded(report: Json) -> str:
-    """The report as JSON in a script element, with rounded numbers.
-
-    A symbol is a list: its name, then both sides' numbers for each of `symbol_kinds`, without
-    zeroes at the end. Small changes are left out. `kinds`: what of a cost is not a class of locks.
-    """
-    parts = {
-        name: [{**part, "rows": [_short(row) for row in part["rows"]]} for part in report[name]]
-        for name in ("architectures", "further_cpus")
-    }
-    names = {"kinds": cost.KINDS, "symbol_kinds": profile.KINDS}
-    short = _rounded({**report, **parts}, DIGITS) | names
-    text = json.dumps(short, separators=(",", ":"), ensure_ascii=False)
-    # "</script>" and "<!--" would end the element or its text.
-    return text.replace("<", "\\u003c")
 
 
 def _asset(name: str) -> str:
     return resources.files("quire.report").joinpath(name).read_text("utf-8")
 
 
-def _counted(group: Group, parts: Sequence[Json]) -> bool:
-    """Whether any row has such a number."""
-    rows = (row for part in parts for row in part["rows"])
-    return any(group.of(row[side]) is not None for row in rows for side in "ab")
-
-
-def _topics(parts: Sequence[Json]) -> list[str]:
-    return [*dict.fromkeys(row["topic"] for part in parts for row in part["rows"] if row["topic"])]
-
-
-def _short(row: Json) -> Json:
+def _symbols(row: Json) -> Iterator[list[Any]]:
+    """The symbols that changed: name, then both sides' numbers of each of profile.KINDS, without
+    zeroes at the end."""
     least = NEGLIGIBLE * max(row[side]["instructions_per_unit"] for side in "ab")
-    symbols = [
-        _symbol(symbol)
-        for symbol in row["symbols"]
-        if abs(symbol["a"]["insns"] - symbol["b"]["insns"]) >= least
-        or symbol["a"]["events"] != symbol["b"]["events"]
-    ]
-    return {**row, "symbols": symbols}
-
-
-def _symbol(symbol: Json) -> list[Any]:
-    sides = [{**symbol[side], **symbol[side]["events"]} for side in "ab"]
-    numbers = [float(side.get(kind, 0)) for kind in profile.KINDS for side in sides]
-    while numbers and not numbers[-1]:
-        numbers.pop()
-    return [symbol["name"], *_rounded(numbers, FEW_DIGITS)]
-
-
-def _rounded(value: Any, digits: int) -> Any:
-    if isinstance(value, float):
-        short = float(f"{value:.{digits}g}")
-        return short if short % 1 else int(short)
-    if isinstance(value, dict):
-        return {key: _rounded(each, digits) for key, each in value.items()}
-    return [_rounded(each, digits) for each in value] if isinstance(value, list) else value
+    for symbol in row["symbols"]:
+        a, b = ({**symbol[side], **symbol[side]["events"]} for side in "ab")
+        if abs(a["insns"] - b["insns"]) < least and a["events"] == b["events"]:
+            continue
+        numbers = [
+            float(f"{side.get(kind, 0):.{FEW_DIGITS}g}")
+            for kind in profile.KINDS
+            for side in (a, b)
+        ]
+        while numbers and not numbers[-1]:
+            numbers.pop()
+        yield [symbol["name"], *numbers]
 
 
 def _side(name: str, side: Json) -> str:
@@ -147,59 +104,59 @@ def _side(name: str, side: Json) -> str:
     )
 
 
-def _section(at: int, part: Json, labels: tuple[str, str], groups: Sequence[Group]) -> str:
+def _section(part: Json, labels: Labels, groups: Sequence[str]) -> str:
     cpu = part.get("cpu")
     name = part["name"] + (f" · {cpu['name']} ({cpu['lacks']})" if cpu else "")
-    rows = "".join(
-        _row(at, number, row, part, groups) + _notes(row, labels)
-        for number, row in enumerate(part["rows"])
-    )
-    table = f'<table class="rows">\n{_head(labels, groups)}{rows}</table>'
-    about = f'<p class="about">{_text(_summary(part, labels))}</p>'
-    return f'<section><h2>{_text(name)}</h2>\n{about}\n<div class="wide">{table}</div></section>'
-
-
-def _summary(part: Json, labels: tuple[str, str]) -> str:
     ratios = [row["ratio"] for row in part["rows"]]
     fewer = sum(ratio > 1 + NOTABLE for ratio in ratios)
     more = sum(ratio < 1 - NOTABLE for ratio in ratios)
-    return (
+    about = (
         f"{len(ratios)} rows; {labels[1]} takes over {NOTABLE:.0%} fewer instructions in {fewer}, "
         f"over {NOTABLE:.0%} more in {more}. {part['compiler']}, QEMU {part['qemu']}."
     )
+    previous, rows = "", ""
+    for row in part["rows"]:
+        first = " class=first" if row["workload"] != previous else ""
+        previous = row["workload"]
+        rows += f'<tbody data-topic="{_text(row["topic"])}"{first}>{_row(row, groups)}'
+        rows += f"{_notes(row, labels)}{_costs(row, labels)}</tbody>\n"
+    return (
+        f'<section><h2>{_text(name)}</h2>\n<p class="about">{_text(about)}</p>\n'
+        f'<div class="wide"><table class="rows">\n{_head(labels, groups)}{rows}</table></div>'
+        "</section>"
+    )
 
 
-def _head(labels: tuple[str, str], groups: Sequence[Group]) -> str:
+def _head(labels: Labels, groups: Sequence[str]) -> str:
     """Two lines of headings; `data-key` names a column that can be sorted by."""
     first, second = "", ""
-    for group in groups:
-        ratio = group.key == "insns"
-        first += f'<th colspan="{3 if ratio else 2}" class="group">{group.heading}</th>'
-        for side, label in zip("ab", labels, strict=True):
-            second += f'<th data-key="{group.key}-{side}"{_edge(side)}>{_text(label)}</th>'
-        second += '<th data-key="ratio">ratio</th>' if ratio else ""
+    for key in groups:
+        ratio = '<th data-key="ratio">ratio</th>' if key == "insns" else ""
+        first += f'<th colspan="{3 if ratio else 2}" class="group">{GROUPS[key][0]}</th>'
+        second += f'<th data-key="{key}-a" class="edge">{_text(labels[0])}</th>'
+        second += f'<th data-key="{key}-b">{_text(labels[1])}</th>{ratio}'
     return (
         '<thead><tr><th rowspan="2" data-key="workload">workload</th>'
         f'<th rowspan="2" data-key="kib">KiB</th>{first}</tr>\n<tr>{second}</tr></thead>\n'
     )
 
 
-def _row(at: int, number_: int, row: Json, part: Json, groups: Sequence[Group]) -> str:
+def _row(row: Json, groups: Sequence[str]) -> str:
     label = " ".join([row["workload"], *row["parameters"].values()])
-    size = row["folio_kib"]
-    first = number_ == 0 or part["rows"][number_ - 1]["workload"] != row["workload"]
     unit = "" if row["unit"] == "page" else f" <small>per {_text(row['unit'])}</small>"
-    cells = "".join(cell for group in groups for cell in _cells(group, row))
-    return (
-        f'<tbody data-part="{at}" data-row="{number_}" data-topic="{_text(row["topic"])}"'
-        f"{' class=first' if first else ''}>"
-        f'<tr><th scope="row">{_text(label)}{unit}</th>{_cell(size, str(size or UNKNOWN))}'
-        f"{cells}</tr>"
-    )
+    cells = _cell(row["folio_kib"], str(row["folio_kib"] or UNKNOWN))
+    for key in groups:
+        a, b = (GROUPS[key][1](row[side]) for side in "ab")
+        cells += _cell(a, _number(a), "edge")
+        if key == "insns":
+            cells += _cell(b, _number(b)) + _cell(row["ratio"], f"{row['ratio']:.2f}×", _good(a, b))
+        else:
+            cells += _cell(b, _number(b), _good(a, b))
+    return f'<tr><th scope="row">{_text(label)}{unit}</th>{cells}</tr>'
 
 
-def _notes(row: Json, labels: tuple[str, str]) -> str:
-    """A line under the row with what is no column, and the end of its body."""
+def _notes(row: Json, labels: Labels) -> str:
+    """A line under the row with what is no column."""
     a, b = ({**row[side]["spans"], **row[side]["calls"], **row[side]["counters"]} for side in "ab")
     notes = [
         f"{key.replace('_', ' ')} {_number(n)} → {_number(b.get(key, 0))}"
@@ -209,34 +166,53 @@ def _notes(row: Json, labels: tuple[str, str]) -> str:
     notes += [f"posted by the authors, wall time: {row['posted']}"] if row["posted"] else []
     notes += [f"runs differ by {row['spread']:.2%}"] if row["unstable"] else []
     notes += [f"more calls than {labels[0]}: {what}" for what in row["calls_beyond_a"]]
-    text = f'<tr class="note"><td colspan="99">{_text("; ".join(notes))}</td></tr>' if notes else ""
-    return text + "</tbody>\n"
+    text = _text("; ".join(notes))
+    return f'<tr class="note"><td colspan="99">{text}</td></tr>' if notes else ""
 
 
-def _cells(group: Group, row: Json) -> Iterator[str]:
-    a, b = (group.of(row[side]) for side in "ab")
-    yield _cell(a, _number(a), _edge("a"))
-    ratio = group.key == "insns"
-    yield _cell(b, _number(b), "" if ratio else _style(a, b))
-    if ratio:
-        yield _cell(row["ratio"], f"{row['ratio']:.2f}×", _style(a, b))
+def _costs(row: Json, labels: Labels) -> str:
+    """What opens below a row: a table of its costs. The script adds the symbols."""
+    a, b = (_kinds(row[side]) for side in "ab")
+    names = dict.fromkeys([*a, *b])
+    lines = "".join(
+        f"<tr><th>{_text(name)}</th>{_cell(None, _number(a.get(name)))}"
+        f"{_cell(None, _number(b.get(name)), _good(a.get(name), b.get(name)))}</tr>"
+        for name in names
+        if a.get(name) or b.get(name)
+    )
+    none = ", ".join(name for name in names if not a.get(name) and not b.get(name))
+    heads = "".join(f"<th>{_text(label)}</th>" for label in labels)
+    return (
+        '<tr class="more" hidden><td colspan="99"><div class="inside"><div class="cost">'
+        f"<h3>Per {_text(row['unit'])}</h3><table><tr><th></th>{heads}</tr>{lines}</table>"
+        + (f'<p class="none">None: {_text(none)}.</p>' if none else "")
+        + "</div></div></td></tr>"
+    )
 
 
-def _style(a: float | None, b: float | None) -> str:
-    """The colour of side B: has it fewer?"""
+def _kinds(figure: Json) -> dict[str, float]:
+    """All costs of one side by what the page calls them."""
+    kinds = {
+        "instructions": figure["instructions_per_unit"],
+        "in the kernel": figure["kernel_instructions_per_unit"],
+        "own functions": figure["own_instructions_per_unit"],
+    }
+    for kind, spent in figure["cost"].items():
+        kinds[kind.replace("tlb", "TLB") if kind in cost.KINDS else f"lock: {kind}"] = spent
+    return {kind: spent for kind, spent in kinds.items() if spent is not None}
+
+
+def _good(a: float | None, b: float | None) -> str:
+    """The class of side B's cell: has it fewer?"""
     if a is None or b is None or abs(a - b) <= NOTABLE * b:
         return ""
-    return f' class="{"good" if b < a else "bad"}"'
+    return "good" if b < a else "bad"
 
 
-def _cell(value: float | None, text: str, attributes: str = "") -> str:
+def _cell(value: float | None, text: str, kind: str = "") -> str:
     """A cell; what was not counted has no value to sort by."""
     known = "" if value is None else f' data-v="{value:.{DIGITS}g}"'
-    return f"<td{known}{attributes}>{text}</td>"
-
-
-def _edge(side: str) -> str:
-    return ' class="edge"' if side == "a" else ""
+    return f"<td{known}{f' class={kind}' if kind else ''}>{text}</td>"
 
 
 def _number(value: float | None) -> str:
