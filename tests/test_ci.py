@@ -12,50 +12,42 @@ import jsonschema
 import pytest
 from conftest import ROOT, Quire
 from known import ARM64, toml
+from test_matrix import kernel
 
 from quire.arch import ARCHITECTURES
-from quire.boot import ktap as reader
-from quire.boot.ktap import Test
+from quire.boot import ktap
+from quire.boot.ktap import Status
 from quire.build import existing, kconfig
-from quire.build.kernel import Kernel, Toolchain
 from quire.host import schema as heads
 from quire.host.errors import GuestLost
-from quire.source import version
-from quire.source.base import Base
-from quire.source.tree import Tree
-from quire.test import junit, ktap, outcome
+from quire.test import expected, export
 from quire.test.expected import Expected
-from quire.test.outcome import Outcome
+from quire.test.outcome import Case, Outcome
 
 
 def schema(name: str) -> Any:
     return json.loads((ROOT / f"docs/schema/{name}.json").read_text())
 
 
-def kernel() -> Kernel:
-    """A stock kernel that is not built."""
-    base = Base("key", version.parse("6.12.117"), "a directory", "0", Path("/nowhere"))
-    return Kernel(ARM64, Tree("key", base, None, base.path), "", Toolchain("", ""), base.path, "")
-
-
 def outcomes() -> list[Outcome]:
     """A boot with every status, and one whose guest was lost."""
     known = [Expected("stock", ("arm64",), ("ksm.moved",), "stock <looks> elsewhere")]
-    cases = [
-        ("ksm.pair", Test("pair", "pass")),
-        ("ksm.wrong", Test("wrong", "fail", diagnostics=["page 7 is \x00\x1b & wrong"])),
-        ("ksm.moved", Test("moved", "fail")),
-        ("ksm.smart", Test("smart", "skip", "SKIP no ksmd # here")),
-    ]
+    cases = (
+        Case("ksm.pair", Status.PASS),
+        Case("ksm.wrong", Status.FAIL, "", ("page 7 is \x00\x1b & wrong",)),
+        Case("ksm.moved", Status.FAIL),
+        Case("ksm.smart", Status.SKIP, "SKIP no ksmd # here"),
+    )
     lost = GuestLost("the guest hung", "a place", "read the log")
-    return [
-        outcome.of("arm64-stock", kernel(), cases, known),
-        outcome.of("arm64-stock-smp2", kernel(), lost, known),
+    boots = [
+        Outcome("arm64-stock", kernel(), cases),
+        Outcome("arm64-stock-smp2", kernel(), lost=lost),
     ]
+    return expected.resolve(boots, known)
 
 
 def test_junit_counts_and_explains() -> None:
-    root = ElementTree.fromstring(junit.text(outcomes()))
+    root = ElementTree.fromstring(export.junit(outcomes()))
     assert [root.get(key) for key in ("tests", "failures", "errors", "skipped")] == [*"5112"]
     whole, lost = root
     by_name = {case.get("name"): case for case in whole}
@@ -69,7 +61,7 @@ def test_junit_counts_and_explains() -> None:
 
 
 def test_ktap_is_read_back() -> None:
-    report = reader.parse(ktap.text(outcomes()).splitlines())
+    report = ktap.parse(export.ktap(outcomes()).splitlines())
     boot, lost = report.subtests
     found = {test.name: test for test in boot.subtests}
     assert {name: test.status for name, test in found.items()} == {
@@ -84,8 +76,8 @@ def test_ktap_is_read_back() -> None:
 
 
 def test_ktap_of_boots_that_pass_passes() -> None:
-    fine = outcome.of("one", kernel(), [("a.b", Test("b", "pass"))], [])
-    assert not reader.parse(ktap.text([fine]).splitlines()).failed
+    fine = Outcome("one", kernel(), (Case("a.b", Status.PASS),))
+    assert not ktap.parse(export.ktap([fine]).splitlines()).failed
 
 
 @pytest.mark.parametrize("name", heads.VERSIONS)
@@ -106,7 +98,7 @@ def test_the_documents_are_as_described(quire: Quire, tree: Path, tmp_path: Path
     jsonschema.validate(report, schema("test"))
     assert [case["status"] for case in report["kernels"][0]["cases"]] == ["pass", "fail"]
     assert ElementTree.parse(tmp_path / "x.xml").getroot().get("failures") == "1"
-    assert reader.parse((tmp_path / "x.ktap").read_text().splitlines()).failed
+    assert ktap.parse((tmp_path / "x.ktap").read_text().splitlines()).failed
     done = quire("bench", "mremap", "--size", "64", *words, "--json")
     jsonschema.validate(json.loads(done.stdout), schema("bench"))
 

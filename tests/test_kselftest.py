@@ -11,35 +11,40 @@ from conftest import LOGS, ROOT
 from known import ARM64, X86_64, toml
 from test_matrix import kernel
 
-from quire.boot import results
-from quire.boot.ktap import Test
+from quire.boot import ktap, results
+from quire.boot.ktap import Status
 from quire.host.errors import UserError
 from quire.kselftest import changes, output, runs
-from quire.kselftest.changes import Case
-from quire.test.suite import Verdict
+from quire.kselftest.changes import Pair
+from quire.test import outcome
+from quire.test.outcome import Case, Outcome
 
 TABLE = ROOT / "guest/selftests/runs.toml"
 
 
-def report(lines: Sequence[str], **dialects: str) -> Verdict:
-    """The verdict on a guest with these lines."""
-    names = {name.replace("_", "-"): dialect for name, dialect in dialects.items()}
-    tree = output.outer(lines)
-    output.expand(tree, lines, names)
-    return Verdict(kernel(), tree, "/nowhere")
+def report(lines: Sequence[str], **dialects: str) -> Outcome:
+    """The outcome of a guest with these lines."""
+    return parsed(lines, {name.replace("_", "-"): dialect for name, dialect in dialects.items()})
 
 
-def statuses(verdict: Verdict) -> dict[str, str]:
-    return {name: test.outcome for name, test in verdict.cases}
+def parsed(lines: Sequence[str], dialects: dict[str, str]) -> Outcome:
+    tree = ktap.parse(lines)
+    output.expand(tree, lines, dialects)
+    return outcome.read("arm64-stock", kernel(), tree, Path("/nowhere"))
 
 
-def captured(name: str) -> Verdict:
+def statuses(found: Outcome) -> dict[str, str]:
+    return {case.name: case.status for case in found.cases}
+
+
+def by_name(found: Outcome) -> dict[str, Case]:
+    return {case.name: case for case in found.cases}
+
+
+def captured(name: str) -> Outcome:
     """The output of a real guest, parsed as `quire selftests` does."""
     lines = results.parse((LOGS / name).read_text()).other
-    dialects = {run.name: run.output for run in runs.read(TABLE)}
-    tree = output.outer(lines)
-    output.expand(tree, lines, dialects)
-    return Verdict(kernel(), tree, "/nowhere")
+    return parsed(lines, {run.name: run.output for run in runs.read(TABLE)})
 
 
 def run_of(program: str, printed: str, verdict: str = "ok", remark: str = "") -> list[str]:
@@ -62,16 +67,16 @@ def test_tap_gives_a_case_for_each_result() -> None:
         "cow.4": "fail",
         "cow.exit": "fail",
     }
-    told = dict(verdict.cases)
+    told = by_name(verdict)
     assert told["cow.2"].reason == "no swap"
-    assert told["cow.1"].diagnostics == ["[RUN] with swap"]
+    assert told["cow.1"].diagnostics == ("[RUN] with swap",)
     assert told["cow.exit"].reason == "ended with status 1"
 
 
 def test_a_plan_that_was_not_kept_fails_the_run() -> None:
     verdict = report(run_of("cow", "1..3\nok 1 a\nok 2 b"), cow="tap")
     assert statuses(verdict) == {"cow.1": "pass", "cow.2": "pass", "cow.exit": "fail"}
-    assert "3 tests planned, 2 reported" in dict(verdict.cases)["cow.exit"].reason
+    assert "3 tests planned, 2 reported" in by_name(verdict)["cow.exit"].reason
 
 
 def test_a_number_that_comes_again_is_a_case_of_its_own() -> None:
@@ -122,7 +127,7 @@ def test_testing_lines_give_cases_by_name() -> None:
         "uffd.minor-on-anon": "fail",
         "uffd.exit": "fail",
     }
-    assert dict(verdict.cases)["uffd.poison-on-shmem"].reason == "feature missing"
+    assert by_name(verdict)["uffd.poison-on-shmem"].reason == "feature missing"
 
 
 def test_coloured_steps_give_cases_by_number() -> None:
@@ -133,13 +138,20 @@ def test_coloured_steps_give_cases_by_number() -> None:
     )
     verdict = report(run_of("khugepaged", printed, "not ok"), khugepaged="steps")
     assert list(statuses(verdict).values()) == ["pass", "pass", "fail", "skip", "fail"]
-    assert dict(verdict.cases)["khugepaged.3"].reason == "full (madvise:anon): Check: Fail"
+    assert by_name(verdict)["khugepaged.3"].reason == "full (madvise:anon): Check: Fail"
 
 
-def verdict_of(**cases: str) -> Verdict:
+def verdict_of(**cases: str) -> Outcome:
     """One run, `cow`, with such cases; a digit stands behind an underscore."""
-    tests = [Test(name.lstrip("_"), status, f"what {name} does") for name, status in cases.items()]
-    return Verdict(kernel(), Test("", "pass", subtests=[Test("cow", "pass", subtests=tests)]), "")
+    found = (
+        Case(f"cow.{name.lstrip('_')}", Status(status), f"what {name} does")
+        for name, status in cases.items()
+    )
+    return Outcome("arm64-stock", kernel(), tuple(found))
+
+
+def pair(name: str, a: str, b: str, told: str = "") -> Pair:
+    return Pair(name, Status(a), Status(b), told)
 
 
 def test_patched_must_pass_what_stock_passes() -> None:
@@ -149,7 +161,7 @@ def test_patched_must_pass_what_stock_passes() -> None:
     )
     cases = {case.name: case for case in changes.compare(stock, patched)}
     assert [name for name, case in cases.items() if case.regressed] == ["cow.2", "cow.3", "cow.4"]
-    assert cases["cow.4"].b == changes.MISSING
+    assert cases["cow.4"].b == Status.MISSING
     assert [name for name, case in cases.items() if case.differs] == [
         "cow.2", "cow.3", "cow.4", "cow.6", "cow.8",
     ]  # fmt: skip
@@ -162,7 +174,7 @@ def test_what_differs_is_run_once_more_and_only_stock_excuses() -> None:
     patched = verdict_of(_1="pass", _2="fail", _3="fail", _4="fail")
     asked: list[Sequence[str]] = []
 
-    def rerun(names: Sequence[str]) -> tuple[Verdict, Verdict]:
+    def rerun(names: Sequence[str]) -> tuple[Outcome, Outcome]:
         asked.append(names)
         second = verdict_of(_1="fail", _2="fail", _3="pass", _4="pass")
         return second, verdict_of(_1="fail", _2="fail", _3="fail", _4="pass")
@@ -183,12 +195,12 @@ def test_nothing_is_run_again_when_nothing_differs() -> None:
 
 def test_the_table_groups_what_is_alike_and_never_what_differs() -> None:
     cases = [
-        Case("cow.1", "pass", "pass", "a"),
-        Case("cow.2", "skip", "skip", "no gup_test for 64 KiB"),
-        Case("cow.3", "skip", "skip", "no gup_test for 2048 KiB"),
-        Case("cow.4", "pass", "skip", "no gup_test for 2048 KiB"),
-        Case("cow.5", "pass", "skip", "no gup_test for 2048 KiB"),
-        Case("ksm.2", "skip", "skip", "no gup_test for 64 KiB"),
+        pair("cow.1", "pass", "pass", "a"),
+        pair("cow.2", "skip", "skip", "no gup_test for 64 KiB"),
+        pair("cow.3", "skip", "skip", "no gup_test for 2048 KiB"),
+        pair("cow.4", "pass", "skip", "no gup_test for 2048 KiB"),
+        pair("cow.5", "pass", "skip", "no gup_test for 2048 KiB"),
+        pair("ksm.2", "skip", "skip", "no gup_test for 64 KiB"),
     ]
     names = [name for name, _ in changes.grouped(cases)]
     assert names == ["cow.2 and 1 more", "cow.4", "cow.5", "ksm.2"]
@@ -196,14 +208,14 @@ def test_the_table_groups_what_is_alike_and_never_what_differs() -> None:
 
 def test_a_run_of_which_stock_passes_nothing_compares_nothing() -> None:
     cases = [
-        Case("a.1", "skip", "skip"),
-        Case("a.exit", "skip", "skip"),
-        Case("b.1", "fail", "fail"),
-        Case("b.2", "pass", "pass"),
-        Case("b.exit", "fail", "fail"),
-        Case("c.exit", "pass", "pass"),
-        Case("d.1", "skip", "skip"),
-        Case("d.exit", "pass", "pass"),
+        pair("a.1", "skip", "skip"),
+        pair("a.exit", "skip", "skip"),
+        pair("b.1", "fail", "fail"),
+        pair("b.2", "pass", "pass"),
+        pair("b.exit", "fail", "fail"),
+        pair("c.exit", "pass", "pass"),
+        pair("d.1", "skip", "skip"),
+        pair("d.exit", "pass", "pass"),
     ]
     assert changes.idle(cases) == ["a", "d"]
 

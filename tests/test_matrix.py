@@ -10,16 +10,16 @@ import pytest
 from known import ARM64, toml
 
 from quire.arch import Architecture
-from quire.boot.ktap import Test
+from quire.boot.ktap import Status, Test
 from quire.build.kernel import Kernel, Toolchain
 from quire.commands.test import show_all
 from quire.host.errors import Difference, GuestLost, UserError
 from quire.source import version
 from quire.source.base import Base
 from quire.source.tree import Tree
-from quire.test import expected, matrix
-from quire.test.matrix import Column, Flavour
-from quire.test.suite import Verdict
+from quire.test import expected, matrix, outcome
+from quire.test.expected import Expected
+from quire.test.outcome import Outcome
 
 WHERE = {"tree": "stock", "architectures": ["arm64", "x86_64"]}
 WHY = "stock looks at the old address"
@@ -33,62 +33,75 @@ def kernel(arch: Architecture = ARM64) -> Kernel:
     return Kernel(arch, tree, "config", Toolchain("", "gcc"), base.path, "image")
 
 
-def column(logs: Path, config: str = "normal", **cases: str) -> Column:
+def boot(logs: Path, flavour: str = "normal", **cases: str) -> Outcome:
+    """A boot with cases of suite ksm; a reason follows the status and a colon."""
     parts = {name: status.partition(":") for name, status in cases.items()}
-    tests = [Test(name, status, reason) for name, (status, _, reason) in parts.items()]
-    report = Test("", "pass", subtests=[Test("ksm", "pass", subtests=tests)])
-    return Column(kernel(), Flavour(config), 1, Verdict(kernel(), report, str(logs)))
+    tests = [Test(name, Status(status), reason) for name, (status, _, reason) in parts.items()]
+    report = Test("", Status.PASS, subtests=[Test("ksm", Status.PASS, subtests=tests)])
+    return outcome.read(f"arm64-stock-{flavour}-smp1", kernel(), report, logs)
+
+
+def statuses(found: Outcome) -> dict[str, str]:
+    return {case.name: case.status for case in found.cases}
 
 
 @pytest.fixture
-def known(tmp_path: Path) -> list[expected.Expected]:
+def known(tmp_path: Path) -> list[Expected]:
     (tmp_path / "expected").write_text(f"# a comment\n\n{LINES}")
     return expected.read(tmp_path / "expected")
 
 
-def test_an_expected_failure_is_one_by_name(known: list[expected.Expected], tmp_path: Path) -> None:
-    one = column(tmp_path, moved="fail", pair="pass")
-    assert one.statuses(known) == {"ksm.moved": "expected", "ksm.pair": "pass"}
-    assert matrix.verdict([one], known) is None
-    assert isinstance(matrix.verdict([one], []), Difference)
+def test_an_expected_failure_is_one_by_name(known: list[Expected], tmp_path: Path) -> None:
+    plain = boot(tmp_path, moved="fail", pair="pass")
+    (resolved,) = expected.resolve([plain], known)
+    assert statuses(resolved) == {"ksm.moved": "expected", "ksm.pair": "pass"}
+    assert outcome.failures([resolved]) is None
+    assert isinstance(outcome.failures([plain]), Difference)
 
 
-def test_only_what_is_not_pass_everywhere_is_shown(
-    known: list[expected.Expected], tmp_path: Path
-) -> None:
-    columns = [
-        column(tmp_path, pair="pass", smart="pass", moved="fail"),
-        column(tmp_path, "debug", pair="pass", smart="fail", moved="pass"),
+def test_a_report_that_contradicts_itself_fails(tmp_path: Path) -> None:
+    report = Test("", Status.PASS, problem="3 tests planned, 2 reported")
+    error = outcome.failures([outcome.read("arm64-stock", kernel(), report, tmp_path)])
+    assert error is not None
+    assert "arm64-stock: 3 tests planned, 2 reported\nwhole log: " in error.where
+
+
+def test_only_what_is_not_pass_everywhere_is_shown(known: list[Expected], tmp_path: Path) -> None:
+    boots = [
+        boot(tmp_path, pair="pass", smart="pass", moved="fail"),
+        boot(tmp_path, "debug", pair="pass", smart="fail", moved="pass"),
     ]
-    assert matrix.rows(columns, known) == {
+    boots = expected.resolve(boots, known)
+    assert matrix.rows(boots) == {
         "ksm.smart": ["pass", "fail"],
         "ksm.moved": ["expected", "pass"],
     }
-    error = matrix.verdict(columns, known)
+    error = outcome.failures(boots)
     assert error is not None
-    assert error.where == "arm64-stock-debug-smp1: ksm.smart"
+    assert error.where == f"arm64-stock-debug-smp1: ksm.smart\nwhole log: {tmp_path}"
 
 
-def test_what_a_column_leaves_out_is_counted_but_no_row(tmp_path: Path) -> None:
-    columns = [
-        column(tmp_path, pair="pass", smart="pass"),
-        column(tmp_path, "debug", pair="skip:SKIP left out: its size", smart="skip:SKIP no ksmd"),
+def test_what_a_boot_leaves_out_is_counted_but_no_row(tmp_path: Path) -> None:
+    boots = [
+        boot(tmp_path, pair="pass", smart="pass"),
+        boot(tmp_path, "debug", pair="skip:SKIP left out: its size", smart="skip:SKIP no ksmd"),
     ]
-    assert columns[1].statuses([]) == {"ksm.pair": "left out", "ksm.smart": "skip"}
-    assert matrix.rows(columns, []) == {"ksm.smart": ["pass", "skip"]}
-    assert matrix.verdict(columns, []) is None
+    assert statuses(boots[1]) == {"ksm.pair": "left out", "ksm.smart": "skip"}
+    assert [case["status"] for case in outcome.as_json(boots[1])["cases"]] == ["skip", "skip"]
+    assert matrix.rows(boots) == {"ksm.smart": ["pass", "skip"]}
+    assert outcome.failures(boots) is None
 
 
 def test_the_table_has_a_letter_a_kernel(
-    known: list[expected.Expected], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    known: list[Expected], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """For any set of cases on a kernel, and any characters in their names."""
-    columns = [
-        column(tmp_path, smart="pass", moved="fail", other="skip:SKIP no ksmd"),
-        column(tmp_path, "debug", smart="fail", other="skip:SKIP left out: its size"),
-        column(tmp_path, "kasan", smart="missing", **{"other[/]": "fail"}),
+    boots = [
+        boot(tmp_path, smart="pass", moved="fail", other="skip:SKIP no ksmd"),
+        boot(tmp_path, "debug", smart="fail", other="skip:SKIP left out: its size"),
+        boot(tmp_path, "kasan", smart="missing", **{"other[/]": "fail"}),
     ]
-    show_all(columns, known)
+    show_all(expected.resolve(boots, known))
     rows = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines()[3:7]}
     assert rows == {
         "ksm.smart": [".", "F", "F"],
@@ -99,16 +112,16 @@ def test_the_table_has_a_letter_a_kernel(
 
 
 def test_a_lost_guest_is_a_column_and_fails(tmp_path: Path) -> None:
-    lost = Column(
-        kernel(), Flavour("debug"), 2, None, GuestLost("the guest hung", "a place", "read")
-    )
-    error = matrix.verdict([column(tmp_path, pair="fail"), lost], [])
+    lost = GuestLost("the guest hung", "a place", "read")
+    boots = [boot(tmp_path, pair="fail"), Outcome("arm64-stock-debug-smp2", kernel(), lost=lost)]
+    error = outcome.failures(boots)
     assert isinstance(error, GuestLost)
     assert "arm64-stock-debug-smp2" in error.what
     (tmp_path / "results.txt").write_text("KTAP version 1\n")
-    matrix.keep(tmp_path / "out", [column(tmp_path, pair="pass"), lost], [])
+    matrix.keep(tmp_path / "out", boots)
     report = json.loads((tmp_path / "out/matrix.json").read_text())
     assert "hung" in report["arm64-stock-debug-smp2"]["lost"]
+    assert report["arm64-stock-normal-smp1"]["cases"] == {"ksm.pair": "fail"}
     assert (tmp_path / "out/arm64-stock-normal-smp1.ktap").exists()
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 
 _INDENT = re.compile(r"^ *")
@@ -16,12 +17,27 @@ _ANY_RESULT = re.compile(rb"^ *(?:not )?ok \d", re.M)
 _BAIL = re.compile(r"^Bail out!(.*)$")
 
 
+class Status(StrEnum):
+    """The result of a test case, from the guest's report to every table, JSON and JUnit."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    SKIP = "skip"
+    # Skipped because a slow kernel runs fewer cases.
+    LEFT_OUT = "left out"
+    # A failure that lines/NAME/expected.toml lists, or that the program itself announces.
+    EXPECTED = "expected"
+    XFAIL = "xfail"
+    # No result where there should be one.
+    MISSING = "missing"
+
+
 @dataclass
 class Test:
     """One result. A suite has `subtests`; `problem` says why the result is invalid."""
 
     name: str
-    status: str = "missing"  # pass, fail, skip, missing
+    status: Status = Status.MISSING
     reason: str = ""
     problem: str = ""
     diagnostics: list[str] = field(default_factory=list)
@@ -30,13 +46,13 @@ class Test:
     @property
     def failed(self) -> bool:
         """Whether it or a subtest failed; a missing or inconsistent result is a failure."""
-        own = self.status in ("fail", "missing") or bool(self.problem)
+        own = self.status in (Status.FAIL, Status.MISSING) or bool(self.problem)
         return own or any(test.failed for test in self.subtests)
 
     @property
-    def outcome(self) -> str:
-        """`fail` for every failure, else the status."""
-        return "fail" if self.failed else self.status
+    def outcome(self) -> Status:
+        """FAIL for every failure, else the status."""
+        return Status.FAIL if self.failed else self.status
 
     def leaves(self, prefix: str = "") -> Iterator[tuple[str, Test]]:
         """Every case with its full name, suite.case."""
@@ -59,16 +75,13 @@ class _Level:
     def close(self, owner: Test) -> None:
         """Assign the level's results to the test they belong to, and check them."""
         owner.subtests = self.tests
-        problems = [problem for problem in (self._problem(),) if problem]
-        owner.problem = "; ".join([owner.problem, *problems]).strip("; ")
         owner.diagnostics += self.diagnostics
-
-    def _problem(self) -> str:
+        problem = ""
         if self.planned is None:
-            return "no plan line (1..N)"
-        if self.planned != len(self.tests):
-            return f"{self.planned} tests planned, {len(self.tests)} reported"
-        return ""
+            problem = "no plan line (1..N)"
+        elif self.planned != len(self.tests):
+            problem = f"{self.planned} tests planned, {len(self.tests)} reported"
+        owner.problem = "; ".join(filter(None, (owner.problem, problem)))
 
 
 def results(report: Path) -> int:
@@ -84,7 +97,7 @@ def parse(lines: Iterable[str]) -> Test:
 
     Lines that are not KTAP are ignored, as the specification asks of parsers.
     """
-    root = Test("", "pass")
+    root = Test("", Status.PASS)
     levels: list[_Level] = []
     for line in lines:
         indent = len(_INDENT.match(line)[0])  # type: ignore[index]
@@ -101,11 +114,11 @@ def parse(lines: Iterable[str]) -> Test:
         _read(levels, indent, text)
     while len(levels) > 1:
         # The parent's result is missing: the run ended inside this suite.
-        orphan = Test("(no result)", "missing", problem="the run ended inside this suite")
+        orphan = Test("(no result)", problem="the run ended inside this suite")
         levels.pop().close(orphan)
         levels[-1].tests.append(orphan)
     if not levels:
-        root.status, root.problem = "missing", "no KTAP report"
+        root.status, root.problem = Status.MISSING, "no KTAP report"
     else:
         levels[0].close(root)
     return root
@@ -113,25 +126,21 @@ def parse(lines: Iterable[str]) -> Test:
 
 def _read(levels: list[_Level], indent: int, text: str) -> None:
     if found := _PLAN.match(text):
-        _at(levels, indent).planned = int(found[1])
+        # A plan may open a level without a version line.
+        if indent > levels[-1].indent:
+            levels.append(_Level(indent))
+        levels[-1].planned = int(found[1])
     elif found := _RESULT.match(text):
         _result(levels, indent, found)
     elif text.startswith("#"):
         levels[-1].diagnostics.append(text.lstrip("# "))
 
 
-def _at(levels: list[_Level], indent: int) -> _Level:
-    """The level for this indentation; a plan may open one without a version line."""
-    if indent > levels[-1].indent:
-        levels.append(_Level(indent))
-    return levels[-1]
-
-
 def _result(levels: list[_Level], indent: int, found: re.Match[str]) -> None:
     negative, number, name, directive, reason = found.groups()
-    test = Test((name or number).strip(), "fail" if negative else "pass", reason or "")
+    test = Test((name or number).strip(), Status.FAIL if negative else Status.PASS, reason or "")
     if directive and directive.upper() == "SKIP":
-        test.status = "skip"
+        test.status = Status.SKIP
     elif directive:
         test.reason = f"{directive} {reason or ''}".strip()
     while len(levels) > 1 and levels[-1].indent > indent:
@@ -141,6 +150,6 @@ def _result(levels: list[_Level], indent: int, found: re.Match[str]) -> None:
     level.diagnostics = []
     if int(number) != len(level.tests) + 1:
         test.problem = f"numbered {number}, expected {len(level.tests) + 1}"
-    if test.status != "fail" and any(sub.failed for sub in test.subtests):
+    if test.status is not Status.FAIL and any(sub.failed for sub in test.subtests):
         test.problem = test.problem or "a subtest failed, but the result is ok"
     level.tests.append(test)

@@ -21,7 +21,8 @@ from quire.host.console import console
 from quire.host.errors import Difference
 from quire.session import Session
 from quire.test import kunit, seeded
-from quire.test.kunit import KunitResult, Proof
+from quire.test.kunit import Proof
+from quire.test.outcome import Outcome
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -42,35 +43,34 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         return 0
     requirements.require([proof.arch for proof in proofs])
 
-    def prove(proof: Proof) -> KunitResult:
+    def prove(proof: Proof) -> Outcome:
         tree = kunit.source(session, sides, proof, where)
         kernel = kunit.build(session, tree, proof)
         with session.progress.stage(f"{proof.name} suites"):
-            verdict = kunit.boot(session, kernel, proof)
+            outcome = kunit.boot(session, kernel, proof)
         if not arguments.json:
-            _show(verdict)
-        return verdict
+            _show(proof, outcome)
+        return outcome
 
-    verdicts = parallel.in_turn(proofs, prove)
+    outcomes = parallel.in_turn(proofs, prove)
     if arguments.json:
-        print(json.dumps([_as_json(verdict) for verdict in verdicts], indent=1))
-    failed = [verdict for verdict in verdicts if verdict.trouble]
+        print(json.dumps([_as_json(outcome) for outcome in outcomes], indent=1))
+    failed = [outcome for outcome in outcomes if outcome.problem]
     if failed:
         raise Difference(
-            f"{len(failed)} of {len(verdicts)} kernels failed",
-            "\n".join(f"{v.proof.name}: {v.trouble}\nwhole log: {v.log}" for v in failed),
+            f"{len(failed)} of {len(outcomes)} kernels failed",
+            "\n".join(f"{boot.name}: {boot.problem}\nwhole log: {boot.logs}" for boot in failed),
             "fix the series, or the definition in the suite",
         )
     return 0
 
 
-def _show(verdict: KunitResult) -> None:
-    mark = ("FAIL", "red") if verdict.trouble else ("ok  ", "green")
-    suites = " ".join(verdict.proof.suites)
-    text = f" {verdict.proof.name}: {suites} ({verdict.cases} cases)"
+def _show(proof: Proof, outcome: Outcome) -> None:
+    mark = ("FAIL", "red") if outcome.problem else ("ok  ", "green")
+    text = f" {proof.name}: {' '.join(proof.suites)} ({len(outcome.cases)} cases)"
     console().print(Text.assemble(mark, text))
 
 
-def _as_json(verdict: KunitResult) -> dict[str, object]:
-    cases = {name.lstrip("."): test.outcome for name, test in verdict.report.leaves() if name}
-    return {"kernel": verdict.proof.name, "trouble": verdict.trouble, "cases": cases}
+def _as_json(outcome: Outcome) -> dict[str, object]:
+    cases = {case.name: case.status for case in outcome.cases}
+    return {"kernel": outcome.name, "trouble": outcome.problem, "cases": cases}

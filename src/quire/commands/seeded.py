@@ -26,9 +26,10 @@ from quire.host import parallel, shard
 from quire.host.console import console
 from quire.host.errors import Difference
 from quire.session import Session
-from quire.test import expected, seeded, suite
+from quire.test import expected, outcome, seeded, suite
 from quire.test.expected import Expected
 from quire.test.seeded import Bug, Sighting
+from quire.test.suite import Job
 
 # A kernel passes at most 32 arguments to init; some are ours.
 AT_ONCE = 20
@@ -104,11 +105,11 @@ def _hunt(
     with progress.stage(f"{kernel.arch.name} seeded bugs", len(patterns) + len(bugs)):
         clean = parallel.each(
             patterns,
-            lambda some: suite.run(session, kernel, some, options),
+            lambda some: suite.run(session, Job(kernel, options), some),
             lambda done, *_: progress.at(done, "none selected"),
             session.place.machines,
         )
-        error = suite.failures(clean, known)
+        error = outcome.failures(expected.resolve(clean, known))
         if error:
             raise error
 

@@ -23,20 +23,20 @@ from rich.table import Table
 from rich.text import Text
 
 from quire.arch import Architecture, requirements
+from quire.boot.ktap import Status
 from quire.host import parallel
 from quire.host.console import console
-from quire.host.errors import Difference, GuestLost, QuireError
-from quire.kselftest import boot as selftests
-from quire.kselftest import changes, runs
-from quire.kselftest.boot import Selftests
-from quire.kselftest.changes import Case, Labels
+from quire.host.errors import Difference, QuireError
+from quire.kselftest import build, changes, runs
+from quire.kselftest.changes import Labels, Pair
+from quire.kselftest.runs import Choice
 from quire.session import Session
 from quire.source.side import Sides
 from quire.source.tree import Tree
 from quire.test import seeded, suite
-from quire.test.suite import BootOptions, Job, Verdict
+from quire.test.outcome import STYLE, Outcome
+from quire.test.suite import BootOptions, Job
 
-STYLE = {"pass": "green", "fail": "red", "missing": "red", "skip": "yellow", "xfail": "cyan"}
 # The kernel's command line has no room for more patterns.
 AT_ONCE = 20
 # Only a name: the logs of the second boots are stored beside those of the first.
@@ -48,11 +48,11 @@ class SelftestResult:
     """The selftests' results on one architecture's two kernels."""
 
     arch: Architecture
-    programs: Selftests
-    cases: list[Case]
+    choice: Choice
+    cases: list[Pair]
     labels: Labels
     # The first run's: A, B.
-    verdicts: tuple[Verdict, Verdict]
+    outcomes: tuple[Outcome, Outcome]
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -82,21 +82,22 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     tree, parameters = _other(session, sides, arguments.bug)
     labels = (sides.a.label, arguments.bug or sides.b.label)
     options = BootOptions(arguments.smp, arguments.timeout)
+    table = runs.read(session.project.guest / runs.TABLE)
     if arguments.list:
         for arch in session.architectures:
-            _list(arch, selftests.choose(session, sides.base, arch))
+            _list(arch, runs.choose(table, sides.base.path, arch))
         return 0
 
     def compare(arch: Architecture) -> SelftestResult:
-        programs = selftests.choose(session, sides.base, arch)
-        runs.matching(programs.choice.runs, arguments.pattern or ["*"])
-        orders = (
+        choice = runs.choose(table, sides.base.path, arch)
+        runs.matching(choice.runs, arguments.pattern or ["*"])
+        jobs = (
             Job(session.kernel(arch, sides.a.tree), options),
             Job(session.kernel(arch, tree), replace(options, parameters=parameters)),
         )
-        verdicts = _boot(session, programs, orders, arguments.pattern or ["*"])
-        cases = _compare(session, programs, orders, verdicts)
-        result = SelftestResult(arch, programs, cases, labels, verdicts)
+        outcomes = _boot(session, choice, jobs, arguments.pattern or ["*"])
+        cases = _compare(session, choice, jobs, outcomes)
+        result = SelftestResult(arch, choice, cases, labels, outcomes)
         if not arguments.json:
             _show(result, sides.title)
         return result
@@ -120,40 +121,35 @@ def _other(session: Session, sides: Sides, bug: str | None) -> tuple[Tree, tuple
 
 
 def _boot(
-    session: Session, programs: Selftests, orders: Sequence[Job], patterns: Sequence[str]
-) -> tuple[Verdict, Verdict]:
+    session: Session, choice: Choice, jobs: Sequence[Job], patterns: Sequence[str]
+) -> tuple[Outcome, Outcome]:
     """Run the same programs on both kernels. A lost guest ends the comparison."""
     # Build once, not in both boots in parallel.
-    programs.guest(session, orders[0].kernel)
-    verdicts = []
-    for result in suite.several(session, orders, patterns, programs):
-        if isinstance(result, GuestLost):
-            raise result
-        verdicts.append(result)
-    return verdicts[0], verdicts[1]
+    build.build(session, jobs[0].kernel, choice)
+    a, b = suite.several(session, jobs, patterns, build.tests(choice))
+    if lost := a.lost or b.lost:
+        raise lost
+    return a, b
 
 
 def _compare(
-    session: Session,
-    programs: Selftests,
-    orders: Sequence[Job],
-    verdicts: tuple[Verdict, Verdict],
-) -> list[Case]:
-    def rerun(names: Sequence[str]) -> tuple[Verdict, Verdict]:
+    session: Session, choice: Choice, jobs: Sequence[Job], outcomes: tuple[Outcome, Outcome]
+) -> list[Pair]:
+    def rerun(names: Sequence[str]) -> tuple[Outcome, Outcome]:
         session.progress.say(f"once more on both: {', '.join(names)}")
         again = [
-            replace(one, options=replace(one.options, parameters=(*one.options.parameters, AGAIN)))
-            for one in orders
+            replace(job, options=replace(job.options, parameters=(*job.options.parameters, AGAIN)))
+            for job in jobs
         ]
-        return _boot(session, programs, again, names if len(names) <= AT_ONCE else ["*"])
+        return _boot(session, choice, again, names if len(names) <= AT_ONCE else ["*"])
 
-    return changes.confirm(changes.compare(*verdicts), rerun)
+    return changes.confirm(changes.compare(*outcomes), rerun)
 
 
-def _list(arch: Architecture, programs: Selftests) -> None:
-    for one in programs.choice.runs:
-        print(f"{arch.name}: {one.name}")
-    for name, why in programs.choice.left_out.items():
+def _list(arch: Architecture, choice: Choice) -> None:
+    for run in choice.runs:
+        print(f"{arch.name}: {run.name}")
+    for name, why in choice.left_out.items():
         print(f"{arch.name}: left out: {name}: {why}")
 
 
@@ -173,7 +169,7 @@ def _show(result: SelftestResult, sides: str) -> None:
     for label, count in zip(result.labels, _counts(result), strict=True):
         text = ", ".join(f"{number} {status}" for status, number in count.items())
         out.print(f"{result.arch.name} {label}: {text}")
-    for name, why in result.programs.choice.left_out.items():
+    for name, why in result.choice.left_out.items():
         out.print(f"{result.arch.name}: left out: {name}: {why}")
     idle = changes.idle(result.cases)
     if idle:
@@ -189,19 +185,19 @@ def _counts(result: SelftestResult) -> tuple[dict[str, int], dict[str, int]]:
     return changes.counts(case.a for case in cases), changes.counts(case.b for case in cases)
 
 
-def _styled(status: str) -> Text:
-    return Text(status, STYLE.get(status, "red"))
+def _styled(status: Status) -> Text:
+    return Text(status, STYLE[status])
 
 
 def _as_json(result: SelftestResult) -> dict[str, Any]:
-    a, b = result.verdicts
+    a, b = result.outcomes
     counts = _counts(result)
     return {
         "architecture": result.arch.name,
         "base": str(a.kernel.tree.base.version),
         "labels": dict(zip("ab", result.labels, strict=True)),
         "logs": {"a": a.logs, "b": b.logs},
-        "left out": result.programs.choice.left_out,
+        "left out": result.choice.left_out,
         "counts": dict(zip("ab", counts, strict=True)),
         "compared nothing": changes.idle(result.cases),
         "cases": [
@@ -225,10 +221,10 @@ def _failure(results: Sequence[SelftestResult]) -> QuireError | None:
         worse = [case for case in result.cases if case.regressed]
         name = result.arch.name
         lines += [f"{name}: {case.name}: {case.b}: {case.told}" for case in worse]
-        if not any(case.a == "pass" for case in result.cases):
+        if not any(case.a is Status.PASS for case in result.cases):
             lines.append(f"{name}: no case passes on {result.labels[0]}, so nothing was compared")
         if lines:
-            lines += [f"whole log: {verdict.logs}" for verdict in result.verdicts]
+            lines += [f"whole log: {outcome.logs}" for outcome in result.outcomes]
     if not lines:
         return None
     a, b = results[0].labels

@@ -141,7 +141,9 @@ def _bugs(session: Session, arguments: argparse.Namespace, sides: Sides) -> int:
         rows = [{"bug": bug.name, **_as_json(report)} for bug, report in found]
         print(json.dumps(rows, indent=1))
     missed = [
-        f"{report.kernel.arch.name}: {bug.name}" for bug, report in found if not report.noticed
+        f"{report.outcome.kernel.arch.name}: {bug.name}"
+        for bug, report in found
+        if not report.noticed
     ]
     if missed:
         raise Difference(
@@ -157,13 +159,14 @@ def _show_bug(bug: Bug, report: Report) -> None:
     trouble = report.trouble() if report.noticed else []
     by = next((line.lstrip("| ") for line in trouble if "after " in line), "")
     by = by or next(iter(trouble), "")
-    text = f" {report.kernel.arch.name} {bug.name} in {report.pace.operations} operations  {by}"
+    arch = report.outcome.kernel.arch.name
+    text = f" {arch} {bug.name} in {report.pace.operations} operations  {by}"
     console().print(Text.assemble((word, style), text))
 
 
 def _show(report: Report) -> None:
     out = console()
-    kernel, pace = report.kernel, report.pace
+    kernel, pace = report.outcome.kernel, report.pace
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("operation")
     table.add_column("times", justify="right")
@@ -183,22 +186,22 @@ def _show(report: Report) -> None:
 
 
 def _error(reports: list[Report]) -> QuireError | None:
-    lost = [report.lost for report in reports if report.lost]
+    lost = next((report.outcome.lost for report in reports if report.outcome.lost), None)
     if lost:
-        return lost[0]
+        return lost
     failed = [report for report in reports if report.failed]
     if not failed:
         return None
     lines = []
     for report in failed:
-        kernel = report.kernel
+        kernel = report.outcome.kernel
         lines += [f"{kernel.arch.name} {kernel.tree.label}:", *report.trouble()]
-        lines.append(f"whole log: {report.logs}")
+        lines.append(f"whole log: {report.outcome.logs}")
     return Difference("the soak test failed", "\n".join(lines), "read the log, which has the seed")
 
 
 def _as_json(report: Report) -> dict[str, Any]:
-    kernel = report.kernel
+    kernel = report.outcome.kernel
     return {
         "architecture": kernel.arch.name,
         "tree": kernel.tree.label,

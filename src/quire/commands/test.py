@@ -28,6 +28,7 @@ from rich.table import Table
 from rich.text import Text
 
 from quire.arch import requirements
+from quire.boot.ktap import Status
 from quire.build import existing
 from quire.build.kernel import Kernel
 from quire.cluster import option
@@ -37,22 +38,18 @@ from quire.host.errors import UserError
 from quire.session import Session
 from quire.source.side import STOCK, Sides
 from quire.source.tree import Tree
-from quire.test import expected, junit, ktap, matrix, outcome, suite
+from quire.test import expected, export, matrix, outcome, suite
 from quire.test.expected import Expected
-from quire.test.matrix import Column
-from quire.test.outcome import Outcome
-from quire.test.program import Program
-from quire.test.suite import Boot, Verdict
+from quire.test.outcome import STYLE, Outcome
+from quire.test.suite import Job, Tests
 
-STYLE = {"pass": "green", "fail": "red", "skip": "yellow", "expected": "cyan"}
 # For the table of all kernels, one column each.
 LETTER = {
-    "pass": ".",
-    "skip": "s",
-    "expected": "x",
-    matrix.LEFT_OUT: "-",
-    "fail": "F",
-    "": " ",
+    Status.PASS: ".",
+    Status.SKIP: "s",
+    Status.EXPECTED: "x",
+    Status.LEFT_OUT: "-",
+    Status.FAIL: "F",
 }
 
 
@@ -117,12 +114,12 @@ def _run(session: Session, arguments: argparse.Namespace) -> int:
         return _given(session, arguments, options)
     requirements.require(session.architectures)
     sides = session.sides()
-    lines = expected.read(sides.line.expected) if sides.ours else []
+    known = expected.read(sides.line.expected) if sides.ours else sides
     if arguments.all:
-        return _all(session, sides, arguments, options, lines)
+        return _report(session, arguments, matrix.jobs(session, sides, options), known)
     trees = _trees(sides, stock=arguments.stock)
     kernels = [session.kernel(arch, tree) for arch in session.architectures for tree in trees]
-    return _boots(session, arguments, kernels, options, lines if sides.ours else sides)
+    return _boots(session, arguments, kernels, options, known)
 
 
 def _part(arguments: argparse.Namespace) -> tuple[str, ...]:
@@ -140,13 +137,14 @@ def _given(session: Session, arguments: argparse.Namespace, options: suite.BootO
         for path in arguments.kernel
     ]
     # One image with one name is one boot.
-    kernels = list({(one.tree.label, one.image_sha256): one for one in kernels}.values())
+    named = {(kernel.tree.label, kernel.image_sha256): kernel for kernel in kernels}
+    kernels = list(named.values())
     requirements.require(list(dict.fromkeys(kernel.arch for kernel in kernels)))
-    lines = []
+    known = []
     if arguments.stock:
         for kernel in kernels:
-            lines += expected.read(session.line(kernel.tree.base).expected)
-    return _boots(session, arguments, kernels, options, lines)
+            known += expected.read(session.line(kernel.tree.base).expected)
+    return _boots(session, arguments, kernels, options, known)
 
 
 def _boots(
@@ -156,51 +154,49 @@ def _boots(
     options: suite.BootOptions,
     known: list[Expected] | Sides,
 ) -> int:
-    """Boot each kernel and report. `known`: the expected failures; for two sides without a list,
-    the sides."""
+    """List the cases of the first kernel, or boot each kernel and report."""
     if arguments.list:
         print("\n".join(suite.listing(session, kernels[0])))
         return 0
-    orders = [suite.Job(kernel, options) for kernel in kernels]
-    results = suite.several(session, orders, *_what(arguments))
-    lines = known
-    if isinstance(lines, Sides):
-        lines = suite.inherited([one for one in results if isinstance(one, Verdict)], lines)
-    outcomes = [
-        outcome.of(
-            f"{kernel.arch.name}-{kernel.tree.label}",
-            kernel,
-            result.cases if isinstance(result, Verdict) else result,
-            lines,
-        )
-        for kernel, result in zip(kernels, results, strict=True)
-    ]
-    _write(arguments, outcomes)
-    verdicts = suite.complete(results)
+    return _report(session, arguments, [Job(kernel, options) for kernel in kernels], known)
+
+
+def _report(
+    session: Session,
+    arguments: argparse.Namespace,
+    jobs: Sequence[Job],
+    known: list[Expected] | Sides,
+) -> int:
+    """Run the boots and report. `known`: the expected failures; for two sides without a list, the
+    sides."""
+    outcomes = suite.several(session, jobs, *_what(arguments))
+    if isinstance(known, Sides):
+        known = expected.inherited(outcomes, known)
+    outcomes = expected.resolve(outcomes, known)
+    if arguments.all:
+        matrix.keep(session.cache.root / "test", outcomes)
+    # The files for other people's CI; also when a guest was lost.
+    if arguments.junit:
+        arguments.junit.write_text(export.junit(outcomes), "utf-8")
+    if arguments.ktap:
+        arguments.ktap.write_text(export.ktap(outcomes), "utf-8")
     if arguments.json:
         print(json.dumps(_as_json(outcomes), indent=1))
+    elif arguments.all:
+        show_all(outcomes)
     else:
-        for one in outcomes:
-            _show(one)
-    error = suite.failures(verdicts, lines)
-    if error:
+        for found in outcomes:
+            _show(found)
+    if error := outcome.failures(outcomes):
         raise error
     return 0
 
 
-def _write(arguments: argparse.Namespace, outcomes: Sequence[Outcome]) -> None:
-    """The files for other people's CI; also when a guest was lost."""
-    if arguments.junit:
-        arguments.junit.write_text(junit.text(outcomes), "utf-8")
-    if arguments.ktap:
-        arguments.ktap.write_text(ktap.text(outcomes), "utf-8")
-
-
-def _what(arguments: argparse.Namespace) -> tuple[list[str], Boot | None]:
+def _what(arguments: argparse.Namespace) -> tuple[list[str], Tests]:
     """Patterns for our suites, or arguments and a program of the user's."""
     if arguments.program:
-        return arguments.pattern, Program(arguments.program)
-    return arguments.pattern or ["*"], None
+        return arguments.pattern, suite.of_program(arguments.program)
+    return arguments.pattern or ["*"], suite.OURS
 
 
 def _trees(sides: Sides, *, stock: bool) -> list[Tree]:
@@ -211,59 +207,32 @@ def _trees(sides: Sides, *, stock: bool) -> list[Tree]:
     return [sides.b.tree] if sides.ours else [sides.a.tree, sides.b.tree]
 
 
-def _all(
-    session: Session,
-    sides: Sides,
-    arguments: argparse.Namespace,
-    options: suite.BootOptions,
-    lines: list[Expected],
-) -> int:
-    columns = matrix.run(session, sides, arguments.pattern or ["*"], options)
-    if not sides.ours:
-        lines = suite.inherited([one.verdict for one in columns if one.verdict], sides)
-    directory = session.cache.root / "test"
-    matrix.keep(directory, columns, lines)
-    outcomes = matrix.outcomes(columns, lines)
-    _write(arguments, outcomes)
-    if arguments.json:
-        print(json.dumps(_as_json(outcomes), indent=1))
-    else:
-        show_all(columns, lines)
-    error = matrix.verdict(columns, lines)
-    if error:
-        raise error
-    return 0
-
-
-def show_all(columns: list[Column], lines: list[Expected]) -> None:
+def show_all(outcomes: Sequence[Outcome]) -> None:
     """A row for each case that does not pass on every kernel, then a count for each kernel."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("what is not `pass` everywhere", no_wrap=True)
-    for number in range(len(columns)):
+    for number in range(len(outcomes)):
         table.add_column(str(number + 1), justify="right", no_wrap=True)
-    for name, row in matrix.rows(columns, lines).items():
-        table.add_row(name, *(Text(LETTER[status], STYLE.get(status, "")) for status in row))
+    for name, row in matrix.rows(outcomes).items():
+        cells = [Text(LETTER[status], STYLE.get(status, "")) if status else "" for status in row]
+        table.add_row(name, *cells)
     out = console()
     out.print(table)
-    out.print("  ".join(f"{letter} {status}" for status, letter in LETTER.items() if status))
-    for number, column in enumerate(columns, 1):
-        found = list(column.statuses(lines).values())
-        count = ", ".join(f"{found.count(status)} {status}" for status in sorted(set(found)))
-        out.print(f"{number}: {column.name}: {'LOST' if column.lost else count}")
+    out.print("  ".join(f"{letter} {status}" for status, letter in LETTER.items()))
+    for number, found in enumerate(outcomes, 1):
+        out.print(f"{number}: {found.name}: {'LOST' if found.lost else found.counts()}")
 
 
-def _show(of: Outcome) -> None:
+def _show(found: Outcome) -> None:
     out = console()
-    count: dict[str, int] = {}
-    for case in of.cases:
-        count[case.status] = count.get(case.status, 0) + 1
-        why = f"  {case.reason}" if case.reason and case.status != outcome.FAIL else ""
+    for case in found.cases:
+        why = f"  {case.reason}" if case.reason and case.status is not Status.FAIL else ""
         out.print(Text.assemble((f"{case.status:<4}", STYLE[case.status]), f" {case.name}{why}"))
-    summary = ", ".join(f"{number} {status}" for status, number in sorted(count.items()))
-    tree = of.kernel.tree
-    out.print(f"{of.kernel.arch.name} {tree.label} {tree.base.version}: {summary}")
+    tree = found.kernel.tree
+    counts = "LOST" if found.lost else found.counts()
+    out.print(f"{found.kernel.arch.name} {tree.label} {tree.base.version}: {counts}")
 
 
 def _as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """The document of docs/schema/test.json."""
-    return schema.head("test") | {"kernels": [outcome.as_json(one) for one in outcomes]}
+    return schema.head("test") | {"kernels": [outcome.as_json(found) for found in outcomes]}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Compile the kernel's selftests outside of its tree, and build the guest that contains them."""
+"""Compile the kernel's selftests outside of its tree, and make them tests of the guest."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from quire.build.guest import Guest
 from quire.build.kernel import Kernel, Toolchain, explain
 from quire.host import process
 from quire.host.cache import Cache, digest
-from quire.kselftest import runs
+from quire.kselftest import output, runs
 from quire.kselftest.runs import Choice
 from quire.session import Session
 from quire.source.base import Base
+from quire.test.suite import Tests
 
 # The guest's directory for the programs and the plan.
 DIRECTORY = "selftests"
@@ -53,6 +54,17 @@ class Bench:
             raise explain(f"the {self.arch.name} selftests did not build", log, command)
 
 
+def tests(choice: Choice) -> Tests:
+    """The chosen runs as tests of the guest; patterns are names of runs."""
+    dialects = {run.name: run.output for run in choice.runs}
+    return Tests(
+        ("selftests",),
+        "check the pattern: quire selftests --list",
+        lambda session, kernel: build(session, kernel, choice),
+        expand=lambda report, lines: output.expand(report, lines, dialects),
+    )
+
+
 def build(session: Session, kernel: Kernel, choice: Choice) -> Guest:
     """A guest with the chosen programs and the plan of their runs."""
     sources = session.project.guest
@@ -65,7 +77,7 @@ def build(session: Session, kernel: Kernel, choice: Choice) -> Guest:
     files = {f"{DIRECTORY}/": b""}
     for name in choice.programs:
         files[f"{DIRECTORY}/{name}"] = process.value(b"", (directory / name).read_bytes)
-    plan = "".join(f"{one.plan()}\n" for one in choice.runs)
+    plan = "".join(f"{run.plan()}\n" for run in choice.runs)
     files[f"{DIRECTORY}/plan"] = plan.encode()
     return guest.with_files(session.cache, plain, files)
 

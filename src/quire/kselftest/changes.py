@@ -8,26 +8,24 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from quire.boot.ktap import Test
+from quire.boot.ktap import Status
 from quire.kselftest.output import EXIT
-from quire.test.suite import Verdict
+from quire.test.outcome import Case, Outcome
 
-# The status of a case that one of the sides did not report.
-MISSING = "missing"
 _NUMBER = re.compile(r"\d+")
 # The labels of the sides: A's, B's.
 Labels = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Case:
+class Pair:
     """One case on both sides; `again` has the statuses of a second run of both, if any."""
 
     name: str
-    a: str
-    b: str
+    a: Status
+    b: Status
     told: str = ""
-    again: tuple[str, str] | None = None
+    again: tuple[Status, Status] | None = None
 
     @property
     def run(self) -> str:
@@ -37,17 +35,17 @@ class Case:
     @property
     def differs(self) -> bool:
         """Exactly one of the two passes."""
-        return (self.a == "pass") != (self.b == "pass")
+        return (self.a is Status.PASS) != (self.b is Status.PASS)
 
     @property
     def unstable(self) -> bool:
         """A's two runs have different results."""
-        return self.again is not None and self.again[0] != self.a
+        return self.again is not None and self.again[0] is not self.a
 
     @property
     def regressed(self) -> bool:
         """A passes in every run, and B did not pass."""
-        return self.a == "pass" and self.differs and not self.unstable
+        return self.a is Status.PASS and self.differs and not self.unstable
 
     def remark(self, labels: Labels) -> str:
         """The remark for a difference."""
@@ -55,86 +53,90 @@ class Case:
             return ""
         if self.unstable:
             return f"two runs on {labels[0]} differ"
-        if self.again and self.again[1] != self.b:
+        if self.again and self.again[1] is not self.b:
             return f"{labels[1]}, second run: {self.again[1]}"
         return "same result in a second run" if self.again else ""
 
 
-def compare(a: Verdict, b: Verdict) -> list[Case]:
+def compare(a: Outcome, b: Outcome) -> list[Pair]:
     """Every case that either reports, in report order."""
-    left, right = dict(a.cases), dict(b.cases)
-    names = dict.fromkeys([*left, *right])
+    left, right = _by_name(a), _by_name(b)
     return [
-        Case(name, _status(left, name), _status(right, name), _told(left, right, name))
-        for name in names
+        Pair(
+            name, _status(left, name), _status(right, name), _text(left.get(name), right.get(name))
+        )
+        for name in dict.fromkeys([*left, *right])
     ]
 
 
 def confirm(
-    cases: Sequence[Case], rerun: Callable[[Sequence[str]], tuple[Verdict, Verdict]]
-) -> list[Case]:
+    pairs: Sequence[Pair], rerun: Callable[[Sequence[str]], tuple[Outcome, Outcome]]
+) -> list[Pair]:
     """Run the differing cases a second time on both (`rerun` gets the runs' names)."""
-    suspects = list(dict.fromkeys(case.run for case in cases if case.differs))
+    suspects = list(dict.fromkeys(pair.run for pair in pairs if pair.differs))
     if not suspects:
-        return list(cases)
-    a, b = (dict(verdict.cases) for verdict in rerun(suspects))
+        return list(pairs)
+    a, b = map(_by_name, rerun(suspects))
     return [
-        replace(case, again=(_status(a, case.name), _status(b, case.name)))
-        if case.differs
-        else case
-        for case in cases
+        replace(pair, again=(_status(a, pair.name), _status(b, pair.name)))
+        if pair.differs
+        else pair
+        for pair in pairs
     ]
 
 
-def idle(cases: Sequence[Case]) -> list[str]:
+def idle(pairs: Sequence[Pair]) -> list[str]:
     """Runs of which A passes no case; these compare nothing.
 
     The exit status counts as a case only if the program reports no other.
     """
     passes: dict[str, list[bool]] = {}
     ends = {}
-    for case in cases:
-        passed = case.a == "pass"
-        if case.name.endswith(f".{EXIT}"):
-            ends[case.run] = passed
+    for pair in pairs:
+        passed = pair.a is Status.PASS
+        if pair.name.endswith(f".{EXIT}"):
+            ends[pair.run] = passed
         else:
-            passes.setdefault(case.run, []).append(passed)
+            passes.setdefault(pair.run, []).append(passed)
     return [run for run in ends if not any(passes.get(run, [ends[run]]))]
 
 
-def grouped(cases: Sequence[Case]) -> list[tuple[str, Case]]:
+def grouped(pairs: Sequence[Pair]) -> list[tuple[str, Pair]]:
     """All cases that do not pass on both, as rows: each difference alone, the others grouped.
 
     Cases of one run with equal statuses and equal text, ignoring numbers, share a row.
     """
-    groups: dict[tuple[str, ...], list[Case]] = {}
-    for case in cases:
-        if case.a == case.b == "pass":
+    groups: dict[tuple[str, ...], list[Pair]] = {}
+    for pair in pairs:
+        if pair.a is pair.b is Status.PASS:
             continue
-        like = (case.run, case.a, case.b, _NUMBER.sub("#", case.told))
-        key = (case.name,) if case.a != case.b else like
-        groups.setdefault(key, []).append(case)
+        like = (pair.run, pair.a, pair.b, _NUMBER.sub("#", pair.told))
+        groups.setdefault(like if pair.a is pair.b else (pair.name,), []).append(pair)
     return [(_name(group), group[0]) for group in groups.values()]
 
 
-def counts(statuses: Iterable[str]) -> dict[str, int]:
+def counts(statuses: Iterable[Status]) -> dict[str, int]:
     """The number of cases per status, in alphabetical order."""
     return dict(sorted(Counter(statuses).items()))
 
 
-def _name(group: Sequence[Case]) -> str:
-    first = group[0]
-    return first.name if len(group) == 1 else f"{first.name} and {len(group) - 1} more"
+def _name(group: Sequence[Pair]) -> str:
+    first = group[0].name
+    return first if len(group) == 1 else f"{first} and {len(group) - 1} more"
 
 
-def _status(cases: Mapping[str, Test], name: str) -> str:
-    return cases[name].outcome if name in cases else MISSING
+def _by_name(outcome: Outcome) -> dict[str, Case]:
+    return {case.name: case for case in outcome.cases}
 
 
-def _told(a: Mapping[str, Test], b: Mapping[str, Test], name: str) -> str:
-    """The text of the test that did worse."""
-    both = [tests[name] for tests in (b, a) if name in tests]
-    test = next((one for one in both if one.outcome != "pass"), both[0])
+def _status(cases: Mapping[str, Case], name: str) -> Status:
+    return cases[name].status if name in cases else Status.MISSING
+
+
+def _text(a: Case | None, b: Case | None) -> str:
+    """The text of the case that did worse."""
+    both = [case for case in (b, a) if case]
+    worse = next((case for case in both if case.status is not Status.PASS), both[0])
     # Some programs, such as cow, name the test in a comment and only the outcome in the result.
-    context = test.diagnostics[-1:] if test.failed else []
-    return "; ".join(text for text in (test.reason, test.problem, *context) if text)
+    context = worse.diagnostics[-1:] if worse.status is Status.FAIL else ()
+    return "; ".join(filter(None, (worse.reason, *context)))

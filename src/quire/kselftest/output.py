@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from quire.boot import ktap
-from quire.boot.ktap import Test
+from quire.boot.ktap import Status, Test
 
 # Prefix of a program's line; the harness's own remarks are indented.
 PRINTED, REMARK = "# ", "  # "
@@ -26,8 +26,8 @@ _RESULT = re.compile(r"^(?:not )?ok \d+ (\S+)")
 _VERDICT = re.compile(r"(?:^|\.\.\. )(done|failed|skipped)(?: \[reason: (.*)\])?$")
 _STEP = re.compile(r"^(.*?)[ .]*\x1b\[(\d+)m(.*?)\x1b\[0m$")
 _SECTION = re.compile(r"^Run test: (.*)$")
-_STEP_STATUS = {"32": "pass", "31": "fail", "33": "skip"}
-_VERDICT_STATUS = {"done": "pass", "failed": "fail", "skipped": "skip"}
+_STEP_STATUS = {"32": Status.PASS, "31": Status.FAIL, "33": Status.SKIP}
+_VERDICT_STATUS = {"done": Status.PASS, "failed": Status.FAIL, "skipped": Status.SKIP}
 
 
 @dataclass
@@ -36,11 +36,6 @@ class Output:
 
     lines: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-
-
-def outer(lines: Sequence[str]) -> Test:
-    """The guest's own report: one result per run."""
-    return ktap.parse(line for line in lines if not line.startswith(PRINTED))
 
 
 def expand(report: Test, lines: Sequence[str], dialects: Mapping[str, str]) -> None:
@@ -54,14 +49,14 @@ def expand(report: Test, lines: Sequence[str], dialects: Mapping[str, str]) -> N
         cases, problem = DIALECTS[dialects.get(run.name, EXIT)](output.lines)
         why = "; ".join(text for text in output.remarks if not text.startswith(TOOK))
         end = Test(EXIT, run.status, why, run.problem)
-        if problem and end.status == "pass":
-            end.status, end.reason = "fail", problem
+        if problem and end.status is Status.PASS:
+            end.status, end.reason = Status.FAIL, problem
         run.subtests = [*cases, end]
 
 
 def split(lines: Iterable[str]) -> dict[str, Output]:
     """Each run's output by its name, which follows the output."""
-    found: dict[str, Output] = {}
+    outputs: dict[str, Output] = {}
     output = Output()
     for line in lines:
         if line.startswith(PRINTED):
@@ -69,9 +64,9 @@ def split(lines: Iterable[str]) -> dict[str, Output]:
         elif line.startswith(REMARK):
             output.remarks.append(line.removeprefix(REMARK))
         elif result := _RESULT.match(line):
-            found[result[1]] = output
+            outputs[result[1]] = output
             output = Output()
-    return found
+    return outputs
 
 
 def _tap(lines: Sequence[str]) -> tuple[list[Test], str]:
@@ -106,10 +101,12 @@ def _by_number(lines: Iterable[str]) -> tuple[list[str], list[tuple[str, str]]]:
 def _case(name: str, test: Test, problem: str | None = None) -> Test:
     title = "" if test.name.isdigit() else test.name
     status, reason = test.status, test.reason
-    if status == "pass" and reason.startswith(EXPECTED):
-        status, reason = "xfail", reason.removeprefix(EXPECTED).strip()
-    told = reason if reason and status == "skip" else ": ".join(filter(None, (title, reason)))
-    return Test(name, status, told, test.problem if problem is None else problem, test.diagnostics)
+    if status is Status.PASS and reason.startswith(EXPECTED):
+        status, reason = Status.XFAIL, reason.removeprefix(EXPECTED).strip()
+    if not reason or status is not Status.SKIP:
+        reason = ": ".join(filter(None, (title, reason)))
+    problem = test.problem if problem is None else problem
+    return Test(name, status, reason, problem, test.diagnostics)
 
 
 def _testing(lines: Sequence[str]) -> tuple[list[Test], str]:
@@ -118,7 +115,7 @@ def _testing(lines: Sequence[str]) -> tuple[list[Test], str]:
     for line in lines:
         if line.startswith("Testing "):
             name = line.removeprefix("Testing ").partition("... ")[0]
-            cases.append(Test(name.replace(" ", "-"), "fail", "no verdict"))
+            cases.append(Test(name.replace(" ", "-"), Status.FAIL, "no verdict"))
         if cases and (found := _VERDICT.search(line)):
             cases[-1].status = _VERDICT_STATUS[found[1]]
             cases[-1].reason = found[2] or ""
@@ -134,19 +131,15 @@ def _steps(lines: Sequence[str]) -> tuple[list[Test], str]:
             section = f"{found[1]}: "
         elif found := _STEP.match(line):
             title, colour, word = found.groups()
-            status = _STEP_STATUS.get(colour, "fail")
-            told = f"{section}{title}" + ("" if status == "pass" else f": {word}")
+            status = _STEP_STATUS.get(colour, Status.FAIL)
+            told = f"{section}{title}" + ("" if status is Status.PASS else f": {word}")
             cases.append(Test(str(len(cases) + 1), status, told))
     return cases, ""
-
-
-def _exit(_lines: Sequence[str]) -> tuple[list[Test], str]:
-    return [], ""
 
 
 DIALECTS: dict[str, Callable[[Sequence[str]], tuple[list[Test], str]]] = {
     "tap": _tap,
     "testing": _testing,
     "steps": _steps,
-    EXIT: _exit,
+    EXIT: lambda _: ([], ""),
 }

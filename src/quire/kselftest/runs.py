@@ -14,6 +14,8 @@ from quire.host import data
 from quire.host.errors import UserError
 from quire.kselftest.output import DIALECTS
 
+# In the guest's folder.
+TABLE = "selftests/runs.toml"
 # Path of the programs in a kernel tree.
 SOURCES = Path("tools/testing/selftests/mm")
 
@@ -66,13 +68,13 @@ class _File:
 def read(file: Path) -> list[Run]:
     """The runs of the file. UserError names a wrong one."""
     remedy = f"give each [[run]] command, seconds, architectures, output: {', '.join(DIALECTS)}"
-    found = list(data.read(file, _File, remedy).run)
-    data.require_complete(file, "run", found, remedy)
-    for number, run in enumerate(found):
+    runs = list(data.read(file, _File, remedy).run)
+    data.require_complete(file, "run", runs, remedy)
+    for number, run in enumerate(runs):
         if run.seconds <= 0 or run.output not in DIALECTS:
             where = data.row(file, "run", number)
             raise UserError("a run has no time limit, or an unknown output", where, remedy)
-    return found
+    return runs
 
 
 def choose(runs: Sequence[Run], tree: Path, arch: Architecture) -> Choice:
@@ -88,11 +90,11 @@ def choose(runs: Sequence[Run], tree: Path, arch: Architecture) -> Choice:
 
 def matching(runs: Sequence[Run], patterns: Sequence[str]) -> list[Run]:
     """The runs that the guest executes for these patterns. UserError if there are none."""
-    found = [run for run in runs if any(fnmatchcase(run.name, one) for one in patterns)]
-    if not found:
+    chosen = [run for run in runs if any(fnmatchcase(run.name, pattern) for pattern in patterns)]
+    if not chosen:
         raise UserError(
             f"no selftest matches {' '.join(patterns)}",
             ", ".join(run.name for run in runs),
             "choose from these, with * and ?",
         )
-    return found
+    return chosen

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from quire.boot.ktap import Status
 from quire.build.kernel import Kernel
 from quire.host import data
+from quire.source.side import Sides
+from quire.test.outcome import Case, Outcome
 
 
 @dataclass(frozen=True)
@@ -38,11 +41,36 @@ class _File:
 def read(file: Path) -> list[Expected]:
     """The entries of a file; none if it does not exist. UserError names a wrong one."""
     remedy = "give each [[expected]] a tree, architectures, cases and why"
-    found = list(data.optional(file, _File, remedy).expected)
-    data.require_complete(file, "expected", found, remedy)
-    return found
+    entries = list(data.optional(file, _File, remedy).expected)
+    data.require_complete(file, "expected", entries, remedy)
+    return entries
 
 
-def why(lines: Sequence[Expected], kernel: Kernel, case: str) -> str:
-    """The reason that this case is expected to fail on this kernel, or an empty string."""
-    return next((line.why for line in lines if line.covers(kernel, case)), "")
+def inherited(outcomes: Sequence[Outcome], sides: Sides) -> list[Expected]:
+    """Expected failures for two sides without a list: A may fail the cases that it fails, and B may
+    fail these, too, on the same architecture."""
+    a, b = sides.a.label, sides.b.label
+    entries = []
+    for outcome in outcomes:
+        if outcome.kernel.tree.label == a:
+            arch = (outcome.kernel.arch.name,)
+            cases = tuple(case.name for case in outcome.failed)
+            entries.append(Expected(a, arch, cases, f"{a}'s own failure"))
+            entries.append(Expected(b, arch, cases, f"fails on {a}, too"))
+    return entries
+
+
+def resolve(outcomes: Sequence[Outcome], entries: Sequence[Expected]) -> list[Outcome]:
+    """The outcomes, with each failure that an entry covers as EXPECTED, for the entry's reason."""
+
+    def resolved(case: Case, kernel: Kernel) -> Case:
+        if case.status is Status.FAIL:
+            for entry in entries:
+                if entry.covers(kernel, case.name):
+                    return replace(case, status=Status.EXPECTED, reason=entry.why)
+        return case
+
+    return [
+        replace(outcome, cases=tuple(resolved(case, outcome.kernel) for case in outcome.cases))
+        for outcome in outcomes
+    ]

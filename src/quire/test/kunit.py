@@ -14,7 +14,7 @@ from pathlib import Path
 
 from quire.arch import KNOWN, Architecture
 from quire.boot import ktap, launch
-from quire.boot.ktap import Test
+from quire.boot.ktap import Status
 from quire.boot.machine import CHATTY, CONSOLE, Hardware, Machine
 from quire.build import kernel
 from quire.build.kernel import Kernel, Request
@@ -25,6 +25,8 @@ from quire.source import tree
 from quire.source.patch import Patch
 from quire.source.side import Sides
 from quire.source.tree import Tree
+from quire.test import outcome
+from quire.test.outcome import Outcome
 
 PATCH = "kunit.patch"
 TABLE = "kunit.toml"
@@ -55,21 +57,6 @@ class Proof:
 
 
 @dataclass(frozen=True)
-class KunitResult:
-    """The output of one kernel, and its log; `trouble` is empty if every suite passed."""
-
-    proof: Proof
-    report: Test
-    trouble: str
-    log: Path
-
-    @property
-    def cases(self) -> int:
-        """The number of cases that ran."""
-        return sum(1 for name, _ in self.report.leaves() if name)
-
-
-@dataclass(frozen=True)
 class _File:
     kernel: tuple[Proof, ...] = ()
 
@@ -77,9 +64,9 @@ class _File:
 def read(file: Path) -> list[Proof]:
     """The kernels of a line. UserError names a wrong key, or an unknown word."""
     remedy = f"architectures: {', '.join(KNOWN)}; trees: {', '.join(TREES)}"
-    found = list(data.read(file, _File, remedy).kernel)
-    data.require_complete(file, "kernel", found, remedy)
-    for number, proof in enumerate(found):
+    proofs = list(data.read(file, _File, remedy).kernel)
+    data.require_complete(file, "kernel", proofs, remedy)
+    for number, proof in enumerate(proofs):
         if proof.architecture not in KNOWN or proof.tree not in TREES:
             raise UserError(
                 f"kernel {proof.name} has an unknown architecture or tree: "
@@ -87,7 +74,7 @@ def read(file: Path) -> list[Proof]:
                 data.row(file, "kernel", number),
                 remedy,
             )
-    return found
+    return proofs
 
 
 def select(
@@ -123,31 +110,37 @@ def build(session: Session, of: Tree, proof: Proof) -> Kernel:
         return kernel.build(session.cache, request, session.progress.at)
 
 
-def boot(session: Session, built: Kernel, proof: Proof) -> KunitResult:
+def boot(session: Session, built: Kernel, proof: Proof) -> Outcome:
     """Boot the kernel and parse its output. GuestLost for a panic, hang or splat."""
-    hardware = Hardware(memory="1G", lean=True)
-    parameters = ("printk.time=0", "kunit_shutdown=reboot")
-    alone = Machine(
-        built, None, (), hardware, timeout=TIMEOUT, loglevel=CHATTY, parameters=parameters
+    machine = Machine(
+        built,
+        None,
+        (),
+        Hardware(memory="1G", lean=True),
+        timeout=TIMEOUT,
+        loglevel=CHATTY,
+        parameters=("printk.time=0", "kunit_shutdown=reboot"),
     )
     work = launch.workdir(session.cache, f"kunit-{proof.name}")
-    console = launch.console(alone, session.place, work)
-    if ktap.parse(console.splitlines()).status == "missing":
-        raise launch.lost(alone, work, "the kernel ended without a report", None)
-    return judge(proof, console, work / CONSOLE)
-
-
-def judge(proof: Proof, console: str, log: Path) -> KunitResult:
-    """Check that every suite of the proof is present and passes; `trouble` lists the others."""
+    console = launch.console(machine, session.place, work)
     report = ktap.parse(console.splitlines())
-    outcomes = {test.name: test.outcome for test in report.subtests}
-    trouble = [
-        f"suite {suite}: {outcomes.get(suite, 'missing')}"
+    if report.status is Status.MISSING:
+        raise launch.lost(machine, work, "the kernel ended without a report", None)
+    found = outcome.read(proof.name, built, report, work / CONSOLE)
+    return replace(found, problem=trouble(proof, console))
+
+
+def trouble(proof: Proof, console: str) -> str:
+    """The suites of the proof that did not pass, and what KUnit says; empty if all passed."""
+    report = ktap.parse(console.splitlines())
+    suites = {test.name: test.outcome for test in report.subtests}
+    lines = [
+        f"suite {suite}: {suites.get(suite, Status.MISSING)}"
         for suite in proof.suites
-        if outcomes.get(suite) != "pass"
+        if suites.get(suite) is not Status.PASS
     ]
-    trouble += [report.problem] if report.problem else []
-    return KunitResult(proof, report, "\n".join(trouble + complaints(console)), log)
+    lines += [report.problem] if report.problem else []
+    return "\n".join(lines + complaints(console))
 
 
 def complaints(console: str) -> list[str]:

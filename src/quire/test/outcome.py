@@ -1,73 +1,121 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The outcome of one boot of tests, as reports give it: a status and a reason for each case."""
+"""What a boot of tests came to: a status and a reason for each case, or why the guest was lost."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-from quire.boot.ktap import Test
+from quire.boot.ktap import Status, Test
 from quire.build.kernel import Kernel
-from quire.host.errors import GuestLost
-from quire.test import expected
-from quire.test.expected import Expected
+from quire.host.errors import Difference, GuestLost, QuireError
 
-PASS, FAIL, SKIP, EXPECTED = "pass", "fail", "skip", "expected"
+# Colours on a terminal.
+STYLE = {
+    Status.PASS: "green",
+    Status.FAIL: "red",
+    Status.MISSING: "red",
+    Status.SKIP: "yellow",
+    Status.EXPECTED: "cyan",
+    Status.XFAIL: "cyan",
+}
+SKIPPED = (Status.SKIP, Status.LEFT_OUT)
+# The guest's wording.
+_LEFT_OUT = "left out"
 
 
 @dataclass(frozen=True)
 class Case:
-    """One case. `expected` is a failure that is listed by name, with its reason."""
+    """One case, with its full name: suite.case."""
 
     name: str
-    status: str
-    reason: str
+    status: Status
+    reason: str = ""
     diagnostics: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One boot. `lost` says why there are no cases, or is empty."""
+    """One boot. If the guest was lost, there are no cases."""
 
     name: str
     kernel: Kernel
-    cases: tuple[Case, ...]
-    lost: str = ""
+    cases: tuple[Case, ...] = ()
+    # The directory, or the file.
+    logs: str = ""
+    # Why the boot failed, if none of its cases says so.
+    problem: str = ""
+    lost: GuestLost | None = None
 
-    def count(self, *statuses: str) -> int:
+    @property
+    def failed(self) -> list[Case]:
+        """The cases that failed, without expected failures."""
+        return [case for case in self.cases if case.status is Status.FAIL]
+
+    def count(self, *statuses: Status) -> int:
         """The number of cases with one of these statuses."""
         return sum(case.status in statuses for case in self.cases)
 
-
-def of(
-    name: str,
-    kernel: Kernel,
-    result: Sequence[tuple[str, Test]] | GuestLost,
-    lines: Sequence[Expected],
-) -> Outcome:
-    """The outcome of a boot: its cases by full name, or the lost guest."""
-    if isinstance(result, GuestLost):
-        return Outcome(name, kernel, (), result.text())
-    return Outcome(name, kernel, tuple(_case(kernel, *each, lines) for each in result))
+    def counts(self) -> str:
+        """The number of cases of each status, as text."""
+        present = sorted({case.status for case in self.cases})
+        return ", ".join(f"{self.count(status)} {status}" for status in present)
 
 
-def _case(kernel: Kernel, name: str, test: Test, lines: Sequence[Expected]) -> Case:
-    known = expected.why(lines, kernel, name) if test.failed else ""
-    status = EXPECTED if known else test.outcome
-    reason = known or test.reason or test.problem
+def read(name: str, kernel: Kernel, report: Test, logs: Path) -> Outcome:
+    """The outcome of a boot that ended with this report."""
+    cases = tuple(
+        _case(full.lstrip("."), test) for full, test in report.leaves() if full.lstrip(".")
+    )
+    found = Outcome(name, kernel, cases, str(logs))
+    if report.failed and not found.failed:
+        problem = report.problem or "a suite failed, but none of its cases"
+        return Outcome(name, kernel, cases, str(logs), problem)
+    return found
+
+
+def _case(name: str, test: Test) -> Case:
+    status = test.outcome
+    if status is Status.SKIP and _LEFT_OUT in test.reason:
+        status = Status.LEFT_OUT
+    reason = "; ".join(filter(None, (test.reason, test.problem)))
     return Case(name, status, reason, tuple(test.diagnostics))
 
 
+def failures(outcomes: Sequence[Outcome]) -> QuireError | None:
+    """One error for all lost guests, or for all failures; None if there are none."""
+    lost = [(outcome, outcome.lost) for outcome in outcomes if outcome.lost]
+    if lost:
+        first = lost[0][1]
+        names = f": {', '.join(outcome.name for outcome, _ in lost)}" if len(outcomes) > 1 else ""
+        return GuestLost(f"{first.what}{names}", first.where, first.remedy)
+    lines = []
+    for outcome in outcomes:
+        for case in outcome.failed:
+            lines.append(f"{outcome.name}: {case.name} {case.reason}".rstrip())
+            lines += [f"| {text}" for text in case.diagnostics[-8:]]
+        lines += [f"{outcome.name}: {outcome.problem}"] if outcome.problem else []
+        if outcome.failed or outcome.problem:
+            lines.append(f"whole log: {outcome.logs}")
+    if not lines:
+        return None
+    return Difference("tests failed", "\n".join(lines), "read the log, then the patch")
+
+
 def as_json(outcome: Outcome) -> dict[str, Any]:
-    """A kernel of docs/schema/test.json."""
+    """A kernel of docs/schema/test.json, which has one word for all that was skipped."""
     kernel = outcome.kernel
+    skipped = {"status": Status.SKIP}
     return {
         "name": outcome.name,
         "architecture": kernel.arch.name,
         "tree": kernel.tree.label,
         "base": str(kernel.tree.base.version),
         "image_sha256": kernel.image_sha256,
-        "lost": outcome.lost,
-        "cases": [asdict(case) for case in outcome.cases],
+        "lost": outcome.lost.text() if outcome.lost else "",
+        "cases": [
+            asdict(case) | (skipped if case.status in SKIPPED else {}) for case in outcome.cases
+        ],
     }

@@ -28,9 +28,9 @@ from quire.source import tree
 from quire.source.series import Series
 from quire.source.side import Sides
 from quire.source.tree import Tree
-from quire.test import suite
+from quire.test import expected, suite
 from quire.test.expected import Expected
-from quire.test.suite import BootOptions
+from quire.test.suite import BootOptions, Job
 
 # The kernel parameter that selects a bug; see the patches.
 PARAMETER = "quire_bug"
@@ -82,26 +82,22 @@ class Sighting:
 
 def folder(sides: Sides) -> Path:
     """The folder of the bugs for our series. UserError if there are none, or for another series."""
-    found = sides.line.seeded
-    if not (found / BUGS).is_file():
-        raise UserError(
-            f"no seeded bugs for Linux {sides.base.version}",
-            str(found),
-            "use a base that has some, for example: --base 6.12",
-        )
-    return found
+    return _existing(sides, sides.line.seeded, "seeded bugs")
 
 
 def costs_folder(sides: Sides) -> Path:
     """The folder of the regressions of cost. UserError if the line has none."""
-    found = sides.line.seeded / COST
-    if not (found / BUGS).is_file():
+    return _existing(sides, sides.line.seeded / COST, "seeded regressions of cost")
+
+
+def _existing(sides: Sides, where: Path, what: str) -> Path:
+    if not (where / BUGS).is_file():
         raise UserError(
-            f"no seeded regressions of cost for Linux {sides.base.version}",
-            str(found),
+            f"no {what} for Linux {sides.base.version}",
+            str(where),
             "use a base that has some, for example: --base 6.12",
         )
-    return found
+    return where
 
 
 @dataclass(frozen=True)
@@ -113,15 +109,15 @@ def read(where: Path) -> list[Bug]:
     """The bugs, or the regressions, of a folder. UserError names a wrong one."""
     file = where / BUGS
     remedy = "give each [[bug]] a name, about, architectures, and cases or operations"
-    found = list(data.read(file, _File, remedy).bug)
-    data.require_complete(file, "bug", found, remedy)
-    for number, bug in enumerate(found):
+    bugs = list(data.read(file, _File, remedy).bug)
+    data.require_complete(file, "bug", bugs, remedy)
+    for number, bug in enumerate(bugs):
         if not (bug.cases or bug.operations):
             raise UserError(f"nothing can show {bug.name}", data.row(file, "bug", number), remedy)
         if bug.fuzzed and bug.no_program:
             what = f"{bug.name} cannot be both fuzzed and without a program"
             raise UserError(what, data.row(file, "bug", number), remedy)
-    return found
+    return bugs
 
 
 def select(bugs: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
@@ -160,15 +156,14 @@ def hunt(
     """Boot with this bug selected and run its cases. `known` fail without it, too."""
     chosen = replace(options, parameters=(f"{PARAMETER}={bug.name}",), timeout=HANG)
     try:
-        verdict = suite.run(session, kernel, bug.cases, chosen)
+        outcome = suite.run(session, Job(kernel, chosen), bug.cases)
     except GuestLost as lost:
         return Sighting(bug, kernel.arch.name, True, lost.what)
-    failed = [name for name, _ in verdict.unexpected(known)]
+    (resolved,) = expected.resolve([outcome], known)
+    failed = [case.name for case in resolved.failed]
     return Sighting(bug, kernel.arch.name, bool(failed), summary(failed))
 
 
 def summary(names: Sequence[str]) -> str:
-    """The first names, and the number of the others."""
-    if not names:
-        return ""
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    """The first name, and the number of the others."""
+    return "".join(names[:1]) + (f" and {len(names) - 1} more" if len(names) > 1 else "")

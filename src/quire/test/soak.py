@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quire.boot import ktap, launch, machine
-from quire.boot.ktap import Test
 from quire.boot.machine import CHATTY, Hardware, Machine
-from quire.boot.results import Results
 from quire.build.kernel import Kernel
-from quire.host.cache import digest
-from quire.host.errors import Difference, GuestLost
+from quire.host.errors import GuestLost
 from quire.session import Session
+from quire.test import outcome, suite
+from quire.test.outcome import Outcome
 
 # Enough for every kind of operation to coincide with every other one thousands of times.
 OPERATIONS = 1_000_000
@@ -87,37 +86,34 @@ class Kind:
 
 @dataclass(frozen=True)
 class Report:
-    """The result of one boot. `lost` is set instead of a report when the guest was lost."""
+    """The outcome of one boot, how far it came, and what was done."""
 
-    kernel: Kernel
+    outcome: Outcome
     pace: Pace
-    logs: str
-    test: Test | None = None
     kinds: tuple[Kind, ...] = ()
     # Kernel events during the run, by counter name.
     events: tuple[tuple[str, int], ...] = ()
-    lost: GuestLost | None = None
 
     @property
     def failed(self) -> bool:
         """Whether any check failed."""
-        return self.lost is not None or (self.test is not None and self.test.failed)
+        outcome = self.outcome
+        return bool(outcome.lost or outcome.failed or outcome.problem)
 
     @property
     def noticed(self) -> bool:
         """Whether the kernel misbehaved; too few operations alone do not count."""
-        wrong = [name for name, test in self.test.leaves() if test.failed] if self.test else []
-        return self.lost is not None or any(not name.endswith(ENOUGH) for name in wrong)
+        wrong = [case for case in self.outcome.failed if not case.name.endswith(ENOUGH)]
+        return self.outcome.lost is not None or bool(wrong)
 
     def trouble(self) -> list[str]:
         """What failed, including the guest's own messages."""
-        if self.lost:
-            return [self.lost.what, *self.lost.where.splitlines()]
+        if self.outcome.lost:
+            return [self.outcome.lost.what, *self.outcome.lost.where.splitlines()]
         lines = []
-        for name, test in self.test.leaves() if self.test else []:
-            if test.failed:
-                lines.append(f"{name.lstrip('.')} {test.problem}".rstrip())
-                lines += [f"| {text}" for text in test.diagnostics]
+        for case in self.outcome.failed:
+            lines.append(f"{case.name} {case.reason}".rstrip())
+            lines += [f"| {text}" for text in case.diagnostics]
         return lines
 
 
@@ -127,45 +123,38 @@ def run(
     options: SoakOptions,
     seen: Callable[[Pace], None] | None = None,
 ) -> Report:
-    """Boot and soak; a lost guest also gets a report. `seen` gets the pace periodically."""
-    program = session.guest(kernel)
+    """Boot and soak; a lost guest also gets a report. `seen` gets the pace periodically.
+
+    Difference if the guest's exit status contradicts its report.
+    """
     boot = Machine(
         kernel,
-        program,
+        session.guest(kernel),
         options.words(),
         Hardware(options.cpus, options.memory, icount=options.cpus == 1, lean=True),
         timeout=options.patience(),
         loglevel=CHATTY,
         parameters=options.parameters,
     )
-    work = launch.workdir(session.cache, _name(boot))
+    work = launch.workdir(session.cache, suite.directory(boot))
+    name = f"{kernel.arch.name}-{kernel.tree.label}"
 
-    def tick() -> None:
-        if seen:
-            seen(pace(work / machine.RESULTS))
+    def reached() -> Pace:
+        return pace(work / machine.RESULTS)
 
     try:
-        outcome = launch.boot(boot, session.place, work, tick)
+        results = launch.boot(boot, session.place, work, lambda: seen(reached()) if seen else None)
     except GuestLost as lost:
-        return Report(kernel, pace(work / machine.RESULTS), str(work), lost=lost)
-    return read(kernel, outcome, pace(work / machine.RESULTS), str(work))
-
-
-def read(kernel: Kernel, outcome: Results, reached: Pace, logs: str) -> Report:
-    """The guest's report. Difference if its exit status contradicts the report."""
-    test = ktap.parse(outcome.other)
-    if (outcome.exit == 0) == test.failed:
-        raise Difference(
-            f"exit status {outcome.exit} contradicts the report",
-            "\n".join([test.problem or "see the log", *outcome.notes, f"whole log: {logs}"]),
-            "read the log; a result is missing",
-        )
+        return Report(Outcome(name, kernel, logs=str(work), lost=lost), reached())
+    report = ktap.parse(results.other)
+    suite.check(results, report, work, "read the log")
     kinds = [
-        Kind(name, int(count), int(milliseconds))
-        for count, milliseconds, name in _lines(outcome.other, "kind", 3)
+        Kind(kind, int(count), int(milliseconds))
+        for count, milliseconds, kind in _lines(results.other, "kind", 3)
     ]
-    events = [(name, int(count)) for count, name in _lines(outcome.other, "event", 2)]
-    return Report(kernel, reached, logs, test, tuple(kinds), tuple(events))
+    events = [(event, int(count)) for count, event in _lines(results.other, "event", 2)]
+    ended = outcome.read(name, kernel, report, work)
+    return Report(ended, reached(), tuple(kinds), tuple(events))
 
 
 def pace(results: Path) -> Pace:
@@ -183,10 +172,3 @@ def _lines(lines: Iterable[str], word: str, fields: int) -> list[list[str]]:
     """The fields of the lines `soak WORD …`; the last field may contain spaces."""
     start = f"soak {word} "
     return [line[len(start) :].split(" ", fields - 1) for line in lines if line.startswith(start)]
-
-
-def _name(boot: Machine) -> str:
-    """A unique name: several runs may be active at the same time."""
-    kernel = boot.kernel
-    key = digest(kernel.image_sha256, boot.append())
-    return f"soak-{kernel.arch.name}-{kernel.tree.label}-smp{boot.hardware.cpus}-{key}"

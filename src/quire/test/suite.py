@@ -1,27 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Tests in the guest: one boot per kernel, KTAP output, one verdict per case."""
+"""Tests in the guest: one boot per kernel, KTAP output, one status per case."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from quire.boot import ktap, launch, machine
-from quire.boot.ktap import Test
+from quire.boot.ktap import Status, Test
 from quire.boot.launch import Ended
 from quire.boot.machine import CHATTY, Hardware, Machine
 from quire.boot.results import Results
+from quire.build import program
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
 from quire.host import parallel
 from quire.host.cache import digest
-from quire.host.errors import Difference, GuestLost, QuireError
+from quire.host.errors import Difference, GuestLost
 from quire.session import Session
-from quire.source.side import Sides
-from quire.test import expected
-from quire.test.expected import Expected
+from quire.test import outcome
+from quire.test.outcome import Outcome
 
 # All suites take some minutes on an idle host, and several times as long on a busy one. The guest
 # itself stops a case that hangs; this limit is for a guest that hangs completely.
@@ -32,7 +31,8 @@ MOVABLE = "movablecore=1G"
 FINISHED = "finished"
 # A parameter of the kernel: the cases to run, as I/N.
 SHARD = "quire_shard"
-# The limit for a case in milliseconds, where the default of ten seconds is too short.
+# The limit for a case in milliseconds, where the default of ten seconds is too short: without
+# -icount the guest runs in real time, and a debug kernel is slow.
 PATIENCE = "quire_timeout=180000"
 
 
@@ -50,219 +50,158 @@ class BootOptions:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """One boot's report and the path of its logs."""
+class Tests:
+    """What runs in the guest: the words for init before the patterns, and what else differs."""
 
-    kernel: Kernel
-    report: Test
-    logs: str
+    words: tuple[str, ...]
+    # What to do if the guest reports no test.
+    remedy: str
+    guest: Callable[[Session, Kernel], Guest] = Session.guest
+    parameters: Callable[[Kernel], tuple[str, ...]] = machine.nodes
+    # Adds cases that the guest does not report as KTAP, from its lines.
+    expand: Callable[[Test, Sequence[str]], None] = lambda *_: None
 
-    @property
-    def cases(self) -> list[tuple[str, Test]]:
-        """Every case with its full name."""
-        return [(name.lstrip("."), test) for name, test in self.report.leaves() if name]
 
-    def unexpected(self, known: Sequence[Expected]) -> list[tuple[str, Test]]:
-        """The cases that failed and that no line of `known` covers."""
-        return [
-            (name, test)
-            for name, test in self.cases
-            if test.failed and not expected.why(known, self.kernel, name)
-        ]
+OURS = Tests(
+    ("test",),
+    "check the pattern: quire test --list",
+    parameters=lambda kernel: (MOVABLE, *machine.nodes(kernel)),
+)
+
+
+def of_program(source: Path) -> Tests:
+    """A user's own KTAP test; patterns are its arguments."""
+    words = ("program", "test", program.path(source))
+    remedy = "a test prints KTAP on stdout: guest/README.md"
+    return Tests(words, remedy, parameters=lambda _: ())
 
 
 @dataclass(frozen=True)
 class Job:
-    """One boot to run: a kernel and its options."""
+    """One boot to run: a kernel and its options. `flavour` is the last part of the name."""
 
     kernel: Kernel
     options: BootOptions
+    flavour: str = ""
 
-
-class Boot(Protocol):
-    """Boots a kernel and runs cases; run() below does so for the guest's own tests."""
-
-    def __call__(
-        self,
-        session: Session,
-        kernel: Kernel,
-        patterns: Sequence[str],
-        options: BootOptions,
-        seen: Callable[[int], None] | None = None,
-        /,
-    ) -> Verdict:
-        """GuestLost for a panic, hang or splat; the verdict has the failed cases."""
+    @property
+    def name(self) -> str:
+        """The name in tables, reports and file names."""
+        words = (self.kernel.arch.name, self.kernel.tree.label, self.flavour)
+        return "-".join(filter(None, words))
 
 
 def several(
-    session: Session, orders: Sequence[Job], patterns: Sequence[str], boot: Boot | None = None
-) -> list[Verdict | GuestLost]:
-    """Run the same cases on every kernel; a lost guest is also a result."""
-    cases = dict.fromkeys(range(len(orders)), 0)
+    session: Session, jobs: Sequence[Job], patterns: Sequence[str], tests: Tests = OURS
+) -> list[Outcome]:
+    """Run the same cases on every kernel; a lost guest is also an outcome."""
+    cases = dict.fromkeys(range(len(jobs)), 0)
     done = 0
 
-    def work(number: int) -> Verdict | GuestLost:
+    def work(number: int) -> Outcome:
         def seen(count: int) -> None:
             cases[number] = count
             session.progress.at(done, f"{sum(cases.values())} cases")
 
-        order = orders[number]
+        job = jobs[number]
         try:
-            return (boot or run)(session, order.kernel, patterns, order.options, seen)
+            return run(session, job, patterns, tests, seen)
         except GuestLost as lost:
-            return lost
+            return Outcome(job.name, job.kernel, lost=lost)
 
     def finished(count: int, *_: object) -> None:
         nonlocal done
         done = count
         session.progress.at(done)
 
-    names = ", ".join(dict.fromkeys(order.kernel.arch.name for order in orders))
-    with session.progress.stage(f"{names} tests", len(orders)):
-        return parallel.each(range(len(orders)), work, finished, session.place.machines)
+    names = ", ".join(dict.fromkeys(job.kernel.arch.name for job in jobs))
+    with session.progress.stage(f"{names} tests", len(jobs)):
+        return parallel.each(range(len(jobs)), work, finished, session.place.machines)
 
 
 def run(
     session: Session,
-    kernel: Kernel,
+    job: Job,
     patterns: Sequence[str],
-    options: BootOptions,
+    tests: Tests = OURS,
     seen: Callable[[int], None] | None = None,
-) -> Verdict:
-    """Boot and test. GuestLost for a panic, hang or splat; the verdict has the failed cases.
+) -> Outcome:
+    """Boot and test. GuestLost for a panic, hang or splat; the outcome has the failed cases.
 
     `seen` periodically gets the number of finished cases. Difference when the guest's exit status
     contradicts its report.
     """
-    program = session.guest(kernel)
-    machine_ = prepare(
-        kernel, program, ("test", *patterns), options, (MOVABLE, *machine.nodes(kernel))
-    )
-    outcome, work = run_machine(session, machine_, seen, resume=options.resume)
-    report = ktap.parse(outcome.other)
-    check(outcome, report, work, "check the pattern: quire test --list")
-    return Verdict(kernel, report, str(work))
-
-
-def prepare(
-    kernel: Kernel,
-    program: Guest,
-    words: tuple[str, ...],
-    options: BootOptions,
-    parameters: tuple[str, ...] = (),
-) -> Machine:
-    """The machine for a test boot."""
-    return Machine(
+    kernel, options = job.kernel, job.options
+    patient = options.cpus > 1 or kernel.enables("CONFIG_DEBUG_VM")
+    boot = Machine(
         kernel,
-        program,
-        words,
+        tests.guest(session, kernel),
+        (*tests.words, *patterns),
         Hardware(options.cpus, options.memory, icount=options.cpus == 1, lean=True),
         timeout=options.timeout,
         loglevel=CHATTY,
-        parameters=(*parameters, *patience(kernel, options), *options.parameters),
+        parameters=(
+            *tests.parameters(kernel),
+            *((PATIENCE,) if patient else ()),
+            *options.parameters,
+        ),
     )
+    results, work = _boot(session, boot, seen, resume=options.resume)
+    report = ktap.parse(results.other)
+    check(results, report, work, tests.remedy)
+    tests.expand(report, results.other)
+    return outcome.read(job.name, kernel, report, work)
 
 
-def run_machine(
-    session: Session,
-    boot: Machine,
-    seen: Callable[[int], None] | None,
-    *,
-    resume: bool = False,
+def _boot(
+    session: Session, boot: Machine, seen: Callable[[int], None] | None, *, resume: bool
 ) -> tuple[Results, Path]:
-    """Boot in a separate directory; return the guest's report and the path of the logs.
+    """Boot in a separate directory: the guest's results, and the path of the logs.
 
     With `resume`, reuse an earlier boot of the same machine if that reached its end.
     """
-    name = _name(boot)
-    work, mark = (
-        session.cache.root / "boot" / name,
-        digest(boot.guest and boot.guest.sha256, boot.argv(Path())),
-    )
+    work = session.cache.root / "boot" / directory(boot)
+    mark = digest(boot.guest and boot.guest.sha256, boot.argv(Path()))
     finished = work / FINISHED
     if resume and finished.is_file() and finished.read_text() == mark:
         return launch.judge(boot, work, Ended()), work
     # Beside another quire process, this is not the directory above.
-    work = launch.workdir(session.cache, name)
+    work = launch.workdir(session.cache, directory(boot))
 
     def tick() -> None:
         if seen:
             seen(ktap.results(work / machine.RESULTS))
 
-    outcome = launch.boot(boot, session.place, work, tick)
+    results = launch.boot(boot, session.place, work, tick)
     (work / FINISHED).write_text(mark)
-    return outcome, work
+    return results, work
 
 
-def check(outcome: Results, report: Test, work: Path, remedy: str) -> None:
+def check(results: Results, report: Test, work: Path, remedy: str) -> None:
     """Difference when no test ran, or the guest's exit status contradicts its report."""
-    if report.status == "missing":
+    if report.status is Status.MISSING:
         raise Difference(
             "the guest reported no tests",
-            "\n".join([*outcome.notes, *outcome.other[:5], f"whole log: {work}"]),
+            "\n".join([*results.notes, *results.other[:5], f"whole log: {work}"]),
             remedy,
         )
-    if (outcome.exit == 0) == report.failed:
+    if (results.exit == 0) == report.failed:
         raise Difference(
-            f"exit status {outcome.exit} contradicts the report",
-            f"{report.problem or 'see the log'}\nwhole log: {work}",
+            f"exit status {results.exit} contradicts the report",
+            "\n".join([report.problem or "see the log", *results.notes, f"whole log: {work}"]),
             "read the log; a result is missing",
         )
 
 
-def patience(kernel: Kernel, options: BootOptions) -> tuple[str, ...]:
-    """Without -icount the guest runs in real time, and a debug kernel is slow: allow more time."""
-    return (PATIENCE,) if options.cpus > 1 or kernel.enables("CONFIG_DEBUG_VM") else ()
-
-
 def listing(session: Session, kernel: Kernel) -> list[str]:
     """The guest's own list of its tests."""
-    program = session.guest(kernel)
     work = launch.workdir(session.cache, f"list-{kernel.arch.name}")
-    boot = Machine(kernel, program, ("list",), timeout=120)
+    boot = Machine(kernel, session.guest(kernel), ("list",), timeout=120)
     return launch.boot(boot, session.place, work).other
 
 
-def complete(results: Sequence[Verdict | GuestLost]) -> list[Verdict]:
-    """The verdicts; raises the first lost guest."""
-    for result in results:
-        if isinstance(result, GuestLost):
-            raise result
-    return [result for result in results if isinstance(result, Verdict)]
-
-
-def inherited(verdicts: Sequence[Verdict], sides: Sides) -> list[Expected]:
-    """Expected failures for two sides without a list: A may fail the cases that it fails, and B may
-    fail these, too, on the same architecture."""
-    a, b = sides.a.label, sides.b.label
-    found = []
-    for verdict in verdicts:
-        if verdict.kernel.tree.label == a:
-            arch = (verdict.kernel.arch.name,)
-            cases = tuple(name for name, test in verdict.cases if test.failed)
-            found.append(Expected(a, arch, cases, f"{a}'s own failure"))
-            found.append(Expected(b, arch, cases, f"fails on {a}, too"))
-    return found
-
-
-def failures(verdicts: Sequence[Verdict], known: Sequence[Expected] = ()) -> QuireError | None:
-    """One error for all unexpected failures; None if there are none."""
-    lines = []
-    for verdict in verdicts:
-        kernel = verdict.kernel
-        unknown = verdict.unexpected(known)
-        for name, test in unknown:
-            lines.append(f"{kernel.arch.name} {kernel.tree.label}: {name} {test.problem}")
-            lines += [f"| {text}" for text in test.diagnostics[-8:]]
-        if unknown or (verdict.report.failed and not any(t.failed for _, t in verdict.cases)):
-            lines.append(f"whole log: {verdict.logs}")
-    if not lines:
-        return None
-    return Difference("tests failed", "\n".join(lines), "read the log, then the patch")
-
-
-def _name(boot: Machine) -> str:
-    """Different tests and kernels may run at the same time."""
+def directory(boot: Machine) -> str:
+    """The name of a boot's directory; different tests and kernels may run at the same time."""
     kernel = boot.kernel
     key = digest(kernel.image_sha256, boot.append())
     return f"{boot.init[0]}-{kernel.arch.name}-{kernel.tree.label}-smp{boot.hardware.cpus}-{key}"
