@@ -5,8 +5,6 @@ The kernel on trial has all bugs and a parameter that selects one. What it shows
 parameter is not the bug's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

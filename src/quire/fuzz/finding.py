@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The files of a hunt: a folder per finding, lists, and programs that say nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The hunt: run programs in batches, judge the records, repeat what is suspicious, shrink it."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import time

@@ -5,8 +5,6 @@ There are three: two sides must agree in what user space sees (difference/), one
 its promises (promise/), and side b must not cost more than side a (cost/).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

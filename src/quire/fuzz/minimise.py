@@ -4,8 +4,6 @@
 The oracle gets many candidates at once: here an answer costs two boots, for any number of them.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 from typing import TypeVar

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which programs run: those of a range of seeds, or those of files."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

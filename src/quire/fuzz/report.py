@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What a hunt, or a search for seeded bugs, came to: as text and as JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

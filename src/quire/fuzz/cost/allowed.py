@@ -19,8 +19,6 @@ functions take more are allowed up to the limit: `insns` per `page` that the ope
 (watch.toml) in an operation. What exceeds the limit, and what grows elsewhere, still counts.
 """
 
-from __future__ import annotations
-
 import fnmatch
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace

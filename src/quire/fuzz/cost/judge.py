@@ -6,8 +6,6 @@ boot. So an operation counts by the least of several runs, in other boots and in
 both sides run equally often. Their medians must agree with it (growth.py).
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """How the boots of both sides count what each operation costs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

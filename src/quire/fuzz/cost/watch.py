@@ -5,8 +5,6 @@ A watched function has to be a symbol. Side b may have one inlined that side a h
 calls of an inlined function do not count, so only functions that both sides have are compared.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ A block begins at the target of a branch, or at the instruction after one. The b
 function are in its callers; debug information from a second compilation tells which (lines.py).
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import Counter

@@ -4,8 +4,6 @@
 The counting plugin counts per symbol. For coverage it gets a file with basic blocks as symbols.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Coverage as a guide: programs that reach new code go to a pool, from which mutants are made."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

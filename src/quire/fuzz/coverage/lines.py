@@ -5,8 +5,6 @@ An object file is compiled again, by the command that kbuild has kept, with -g a
 change the code, so an offset in a function is the same in both.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Sequence

@@ -7,8 +7,6 @@ such a page (one side still has it, the other has dropped it) are excused as wel
 page through moves and forks. All other pages must agree.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import dataclass, field

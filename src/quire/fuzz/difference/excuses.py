@@ -15,8 +15,6 @@ the rules in OWN apply: they hold for any two kernels.
 The file may also have [[allowed_cost]] entries, about costs: ../cost/allowed.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum

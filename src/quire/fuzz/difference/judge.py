@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The judge of differences: both sides must see the same, but for what the series means."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace

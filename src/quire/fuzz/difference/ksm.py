@@ -6,8 +6,6 @@ So a page that was merged and then written to is merged again a pass later than 
 earlier with smart scan. TABLE says what may differ in each phase of a program.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field

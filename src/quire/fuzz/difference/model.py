@@ -4,8 +4,6 @@
 Side b has the series and side a does not: the rules know the direction.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

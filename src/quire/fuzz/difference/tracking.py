@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tracking of pages: what is known of a page moves with it and is inherited by children."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from quire.fuzz.language.program import Op, Range

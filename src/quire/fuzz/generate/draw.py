@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """A program under construction: its processes, their mappings, and operations on those."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,6 +39,10 @@ class Area:
 
     where: Range
     kind: str
+
+
+# For operations on no pages.
+NOWHERE = Area(Range("", 0), "")
 
 
 @dataclass
@@ -120,7 +122,7 @@ class Draw:
         page = rng.choice([0, 0, 0, 512 - pages, 512 - count // 2, 3, 512])
         page = max(0, min(page, SLOT_PAGES - count))
         where = Range(rng.choice(PLACES), page, count)
-        area = self._put(actor, where, kind)
+        area = self.put(actor, where, kind)
         if rng.random() < 0.85:
             self.add("write", actor, range=where)
         return area
@@ -132,11 +134,12 @@ class Draw:
             self.set_folio(folio)
         count = min(self.folio_pages * self.rng.choice([1, 1, 2]), SLOT_PAGES // 2)
         where = Range(self.rng.choice(PLACES), self.rng.choice([0, 0, SLOT_PAGES // 2]), count)
-        area = self._put(actor, where, "anon")
+        area = self.put(actor, where, "anon")
         self.add("write", actor, range=where)
         return area
 
-    def _put(self, actor: int, where: Range, kind: str) -> Area:
+    def put(self, actor: int, where: Range, kind: str) -> Area:
+        """Map these pages."""
         self.add("map", actor, range=where, word=kind)
         area = Area(where, kind)
         self.areas[actor].append(area)

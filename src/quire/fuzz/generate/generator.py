@@ -5,16 +5,24 @@ A program has a theme (mremap, lazyfree, swap-out, KSM, copy-on-write, migration
 operations.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from quire.fuzz.generate import ksm
-from quire.fuzz.generate.draw import CROWDS, FOLIO_WEIGHTS, PASSES, Draw, pick
+from quire.fuzz.generate import ksm, steps
+from quire.fuzz.generate.draw import CROWDS, FOLIO_WEIGHTS, NOWHERE, PASSES, Draw, pick
+from quire.fuzz.generate.moves import move_some
 from quire.fuzz.generate.recipes import recipe
-from quire.fuzz.language.program import ACTORS, MAX_OPS, SLOT_PAGES, Op, Program, check
+from quire.fuzz.language.program import (
+    ACTORS,
+    MAX_OPS,
+    SLOT_PAGES,
+    SWITCH,
+    VERBS,
+    Op,
+    Program,
+    check,
+)
 
 # Share of programs that are mutants of the pool's.
 SHARE_OF_POOL = 0.4
@@ -62,7 +70,7 @@ def generate(seed: int, *, migrating: bool = False) -> Program:
     draw.set_folio(pick(rng, FOLIO_WEIGHTS))
     draw.map(0, None if rng.random() < 0.25 else "anon")
     if theme == "ksm":
-        ksm.merge_some(draw, 0, draw.area(0).where)
+        ksm.merge_some(draw, 0, draw.area(0))
     for _ in range(rng.randint(MIN_OPS, LONGEST)):
         step(draw)
     return tuple(draw.ops[:MAX_OPS])
@@ -87,16 +95,52 @@ def with_faults(seed: int, program: Program) -> Program:
     return tuple(ops[:MAX_OPS])
 
 
+def _move(draw: Draw, actor: int) -> None:
+    move_some(draw, actor, draw.area(actor))
+
+
+def _protect(draw: Draw, actor: int) -> None:
+    word = pick(draw.rng, {"rw": 4, "r": 4, "none": 1})
+    draw.add("protect", actor, range=draw.part(draw.area(actor).where), word=word)
+
+
+def _resize(draw: Draw, actor: int) -> None:
+    where = draw.area(actor).where
+    number = max(1, min(SLOT_PAGES - where.page, where.count + draw.rng.randint(-20, 20)))
+    draw.add("resize", actor, range=where, number=number)
+
+
+# Operations that are more than a verb with pages, numbers and words drawn for it.
+SPECIAL: dict[str, Callable[[Draw, int], object]] = {
+    "map": Draw.map,
+    "fork": Draw.fork,
+    "exit": Draw.exit,
+    "move": _move,
+    "protect": _protect,
+    "resize": _resize,
+    "word": lambda draw, actor: draw.word(actor, draw.part(draw.area(actor).where)),
+    "folio": lambda draw, _actor: draw.set_folio(pick(draw.rng, FOLIO_WEIGHTS)),
+    "merge": lambda draw, actor: ksm.merge_some(draw, actor, draw.area(actor)),
+    "recipe": recipe,
+}
+NUMBERS: dict[str, int | tuple[int, ...]] = {
+    "same": (1, 1, 1, 2, 3), "clear-refs": (1, 4, 4), "migrate": (0, 1, 1), "khugepaged": 1,
+    "crowd": (*CROWDS, 0), "ksm": PASSES,
+}  # fmt: skip
+
+
 def step(draw: Draw) -> None:
     """One more operation, or a recipe."""
     actor = draw.someone()
     name = pick(draw.rng, draw.weights)
-    if name in STEPS:
-        STEPS[name](draw, actor)
-    elif name in RANGED:
-        draw.add(name, actor, range=draw.part(draw.area(actor).where))
+    if name in SPECIAL:
+        SPECIAL[name](draw, actor)
+    elif name in VERBS:
+        word = SWITCH if VERBS[name].words == SWITCH else ""
+        area = draw.area(actor) if VERBS[name].on_pages else NOWHERE
+        steps.op(name, steps.part, number=NUMBERS.get(name, 0), word=word)(draw, actor, area)
     else:
-        draw.add("advise", actor, range=draw.part(draw.area(actor).where), word=name)
+        steps.advise(name, steps.part)(draw, actor, draw.area(actor))
 
 
 def mutate(rng: random.Random, program: Program, other: Program) -> Program:
@@ -132,88 +176,3 @@ def _vary(rng: random.Random, op: Op) -> Op:
         return check(replace(op, range=replace(op.range, page=page, count=count)))
     except ValueError:
         return op
-
-
-# Operations that take only a range.
-RANGED = frozenset("write read unmap wp unwp rwp unrwp unwatch lock unlock split idle look".split())
-
-
-def _move(draw: Draw, actor: int) -> None:
-    area = draw.area(actor)
-    draw.move(actor, area, draw.part(area.where))
-
-
-def _protect(draw: Draw, actor: int) -> None:
-    word = pick(draw.rng, {"rw": 4, "r": 4, "none": 1})
-    draw.add("protect", actor, range=draw.part(draw.area(actor).where), word=word)
-
-
-def _resize(draw: Draw, actor: int) -> None:
-    where = draw.area(actor).where
-    number = max(1, min(SLOT_PAGES - where.page, where.count + draw.rng.randint(-20, 20)))
-    draw.add("resize", actor, range=where, number=number)
-
-
-def _refer(verb: str) -> Callable[[Draw, int], None]:
-    return lambda draw, actor: draw.add(verb, actor, to=draw.part(draw.area(actor).where).address)
-
-
-def _word(draw: Draw, actor: int) -> None:
-    draw.word(actor, draw.part(draw.area(actor).where))
-
-
-def _crowd(draw: Draw, actor: int) -> None:
-    draw.add("crowd", actor, number=draw.rng.choice([*CROWDS, 0]))
-
-
-def _folio(draw: Draw, _actor: int) -> None:
-    draw.set_folio(pick(draw.rng, FOLIO_WEIGHTS))
-
-
-def _same(draw: Draw, actor: int) -> None:
-    where = draw.part(draw.area(actor).where)
-    draw.add("same", actor, range=where, number=draw.rng.choice([1, 1, 1, 2, 3]))
-
-
-def _clear_refs(draw: Draw, actor: int) -> None:
-    draw.add("clear-refs", actor, number=draw.rng.choice([1, 4, 4]))
-
-
-def _migrate(draw: Draw, actor: int) -> None:
-    where = draw.part(draw.area(actor).where)
-    draw.add("migrate", actor, range=where, number=draw.rng.choice([0, 1, 1]))
-
-
-def _switch(verb: str) -> Callable[[Draw, int], None]:
-    return lambda draw, _actor: draw.add(verb, word=draw.rng.choice(["on", "off"]))
-
-
-STEPS: dict[str, Callable[[Draw, int], object]] = {
-    "map": Draw.map,
-    "fork": Draw.fork,
-    "exit": Draw.exit,
-    "move": _move,
-    "protect": _protect,
-    "resize": _resize,
-    "hold": _refer("hold"),
-    "pin": _refer("pin"),
-    "word": _word,
-    "crowd": _crowd,
-    "folio": _folio,
-    "same": _same,
-    "clear-refs": _clear_refs,
-    "swap": _switch("swap"),
-    "smart": _switch("smart"),
-    "merge": lambda draw, actor: ksm.merge_some(draw, actor, draw.area(actor).where),
-    "drop": lambda draw, actor: draw.add("drop", actor),
-    "warm": lambda draw, actor: draw.add("warm", actor),
-    "watch": lambda draw, actor: draw.add("watch", actor),
-    "reclaim": lambda draw, _actor: draw.add("reclaim"),
-    "compact": lambda draw, _actor: draw.add("compact"),
-    "khugepaged": lambda draw, _actor: draw.add("khugepaged", number=1),
-    "migrate": _migrate,
-    "hint": lambda draw, actor: draw.add("hint", actor),
-    "offline": _refer("offline"),
-    "recipe": recipe,
-    "ksm": lambda draw, _actor: draw.add("ksm", number=draw.rng.choice(PASSES)),
-}

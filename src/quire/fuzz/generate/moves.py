@@ -1,41 +1,44 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Recipes for mremap(): a folio moves as a whole, in part, or watched by userfaultfd."""
-
-from __future__ import annotations
+"""Recipes for mremap() and migration: a folio moves as a whole, in part, watched or pinned."""
 
 from dataclasses import replace
 
-from quire.fuzz.generate import migrate, mixers
+from quire.fuzz.generate import mixers
 from quire.fuzz.generate.draw import PLACES, Area, Draw
+from quire.fuzz.generate.steps import (
+    Step,
+    Where,
+    choose,
+    maybe,
+    op,
+    part,
+    piece,
+    steps,
+    whole,
+)
 from quire.fuzz.language.program import Range
 
 
-def whole(draw: Draw, actor: int, area: Area) -> None:
-    """Move an area."""
-    draw.move(actor, area, area.where)
-
-
-def some(draw: Draw, actor: int, area: Area) -> None:
-    """Move a part of an area."""
-    draw.move(actor, area, draw.part(area.where))
+def move(where: Where) -> Step:
+    """Move these pages of an area."""
+    return lambda draw, actor, area: draw.move(actor, area, where(draw, area.where))
 
 
 def keep(draw: Draw, actor: int, area: Area) -> None:
     """Move the pages and keep the mapping, which shows stale TLB entries."""
-    if draw.rng.random() < 0.7:
-        draw.add("warm", actor)
+    maybe(0.7, op("warm"))(draw, actor, area)
     draw.add("move", actor, range=area.where, to=draw.target(area.where), word="keep")
 
 
-def watched(draw: Draw, actor: int, area: Area) -> None:
-    """Move write-protected pages under a userfaultfd that gets move events: the bits go along."""
-    draw.add("watch", actor)
-    draw.add("wp", actor, range=area.where)
-    if draw.rng.random() < 0.7:
-        draw.add("unwp", actor, range=draw.piece(area.where))
-    if draw.rng.random() < 0.2:
-        mixers.swapped_some(draw, actor, area.where)
-    draw.move(actor, area, area.where)
+move_all, move_some = move(whole), move(part)
+# Move write-protected pages under a userfaultfd that gets move events: the bits go along.
+watched = steps(
+    op("watch"),
+    op("wp"),
+    maybe(0.7, op("unwp", piece)),
+    maybe(0.2, mixers.swapped_some),
+    move_all,
+)
 
 
 def tracked(draw: Draw, actor: int, _area: Area) -> None:
@@ -45,14 +48,26 @@ def tracked(draw: Draw, actor: int, _area: Area) -> None:
     where = Range(rng.choice(PLACES), first, count)
     if draw.folio != 4 and rng.random() < 0.6:
         draw.set_folio(4)
-    draw.add("map", actor, range=where, word="anon")
-    area = Area(where, "anon")
-    draw.areas[actor].append(area)
+    area = draw.put(actor, where, "anon")
     draw.add("write", actor, range=where)
-    if rng.random() < 0.8:
-        draw.add("clear-refs", actor, number=4)
-        draw.add("write", actor, range=where)
+    maybe(0.8, op("clear-refs", number=4), op("write"))(draw, actor, area)
     draw.move_to(actor, area, where, Range(rng.choice(PLACES), first))
+
+
+# To the second node, which is not where the pages come from.
+away = op("migrate", number=1)
+# NUMA hints, maybe where the pages are on the other node.
+hinted = steps(maybe(0.5, away), op("hint"))
+# There, maybe changed in a part of its folios, and back.
+and_back = steps(
+    away,
+    maybe(0.5, choose(mixers.half_forked, mixers.write_protect, mixers.protect_some)),
+    op("migrate", number=0),
+)
+# Pin a page of which the folio is to move: its entries must be put back.
+pinned = steps(maybe(0.6, choose(mixers.half_forked, mixers.write_protect)), op("pin", piece), away)
+# Empty the memory of one area, as when it is unplugged; most often nothing is held there.
+emptied = steps(maybe(0.7, op("drop")), op("offline", piece))
 
 
 def low(draw: Draw, actor: int, _area: Area) -> None:
@@ -64,12 +79,11 @@ def low(draw: Draw, actor: int, _area: Area) -> None:
     tail = replace(where, page=where.page + first, count=count)
     to = draw.low(tail)
     draw.move_to(actor, area, tail, to)
-    tail = replace(to, count=count)
+    moved = Area(replace(to, count=count), area.kind)
     if draw.migrating and rng.random() < 0.4:
-        migrate.hinted(draw, actor, Area(tail, area.kind))
+        hinted(draw, actor, moved)
         return
     if rng.random() < 0.3:
         draw.fork(actor)
-    rng.choice((mixers.in_swap_cache, mixers.swapped, mixers.protect_some))(draw, actor, tail)
-    if actor in draw.areas:
-        draw.add(rng.choice(("read", "write")), actor, range=draw.part(tail))
+    mixed = choose(mixers.in_swap_cache, mixers.swapped, mixers.protect_some)
+    steps(mixed, op("read write", part))(draw, actor, moved)

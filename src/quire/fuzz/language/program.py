@@ -49,48 +49,26 @@ class Verb:
     actor: bool = True
     words: tuple[str, ...] = ()
 
+    @property
+    def on_pages(self) -> bool:
+        """Whether it takes a range or an address."""
+        return "R" in self.takes or "A" in self.takes
 
-VERBS = {
-    "folio": Verb("n", actor=False),
-    "swap": Verb("w", actor=False, words=SWITCH),
-    "ksm": Verb("n", actor=False),
-    "khugepaged": Verb("n", actor=False),
-    "smart": Verb("w", actor=False, words=SWITCH),
-    "reclaim": Verb("", actor=False),
-    "compact": Verb("", actor=False),
+
+_PAGES = "unmap write read wp unwp rwp unrwp unwatch lock unlock split idle look"
+VERBS: dict[str, Verb] = {
+    **dict.fromkeys(("reclaim", "compact"), Verb("", actor=False)),
+    **dict.fromkeys(("folio", "ksm", "khugepaged"), Verb("n", actor=False)),
+    **dict.fromkeys(("swap", "smart"), Verb("w", actor=False, words=SWITCH)),
+    **dict.fromkeys(("exit", "watch", "drop", "hint", "warm"), Verb("")),
+    **dict.fromkeys(("fork", "clear-refs", "crowd", "fail"), Verb("n")),
+    **dict.fromkeys(("hold", "pin", "offline"), Verb("A")),
+    **dict.fromkeys(_PAGES.split(), Verb("R")),
+    **dict.fromkeys(("same", "word", "resize", "migrate"), Verb("Rn")),
     "map": Verb("Rw", words=MAPPINGS),
-    "unmap": Verb("R"),
-    "write": Verb("R"),
-    "same": Verb("Rn"),
-    "word": Verb("Rn"),
-    "read": Verb("R"),
-    "fork": Verb("n"),
-    "exit": Verb(""),
     "protect": Verb("Rw", words=PROTECTIONS),
-    "move": Verb("RAw", words=MOVES),
-    "resize": Verb("Rn"),
     "advise": Verb("Rw", words=ADVICES),
-    "watch": Verb(""),
-    "wp": Verb("R"),
-    "unwp": Verb("R"),
-    "rwp": Verb("R"),
-    "unrwp": Verb("R"),
-    "unwatch": Verb("R"),
-    "clear-refs": Verb("n"),
-    "lock": Verb("R"),
-    "unlock": Verb("R"),
-    "hold": Verb("A"),
-    "pin": Verb("A"),
-    "drop": Verb(""),
-    "crowd": Verb("n"),
-    "split": Verb("R"),
-    "idle": Verb("R"),
-    "look": Verb("R"),
-    "migrate": Verb("Rn"),
-    "hint": Verb(""),
-    "offline": Verb("A"),
-    "warm": Verb(""),
-    "fail": Verb("n"),
+    "move": Verb("RAw", words=MOVES),
 }
 
 

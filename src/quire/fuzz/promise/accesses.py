@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Reads and writes: which must succeed, which must raise a signal, and what a write leaves."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@
 Advice that is not in the table must not change what a process sees.
 """
 
-from __future__ import annotations
-
 from quire.fuzz.language.program import Op
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.content import ZERO, Content

@@ -5,8 +5,6 @@ A page is checked after what the record settles (settle.py) was taken from it. R
 `murky` pages.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Contents of pages: their words, and the names that records give them (guest/fuzz/content.c)."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from quire.fuzz.language.program import PAGE_WORDS, SLOT_PAGES, SLOTS

@@ -6,8 +6,6 @@ or both the old and the new content are allowed. Operations that are not in the 
 change what a process sees.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from quire.fuzz.language.program import Op

@@ -4,8 +4,6 @@
 The first entry of an operation that applies decides. An operation without one may return anything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

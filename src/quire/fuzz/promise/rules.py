@@ -7,8 +7,6 @@ user space includes. Where a source is silent, the model says
 nothing: such a state is *undefined*, and no finding.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -4,8 +4,6 @@
 It takes them once. What was seen then holds like what was promised.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from quire.fuzz.language import record

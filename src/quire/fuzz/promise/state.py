@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """What a record says of a process: its mappings and pages, place by place."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import lru_cache
