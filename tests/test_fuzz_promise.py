@@ -9,7 +9,7 @@ from fuzz_records import read
 from quire.fuzz import programs
 from quire.fuzz.language import program
 from quire.fuzz.promise import content, errors, rules
-from quire.fuzz.promise.judge import Broken, judge
+from quire.fuzz.promise.oracle import Broken, broken_promises
 from quire.fuzz.promise.rules import Rule
 
 TWO = "v 0 A 0+2:rw-p:0\n"
@@ -291,7 +291,7 @@ CASES: dict[str, tuple[Rule, str, str, str, str]] = {
 def judged(text: str, record: str) -> list[Broken]:
     """What a record of a kernel with soft-dirty bits breaks, if it says so of all pages."""
     soft_dirty = "d:" in record or "d " in record
-    return judge(program.parse(text), read(record), soft_dirty=soft_dirty)
+    return broken_promises(program.parse(text), read(record), soft_dirty=soft_dirty)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -463,6 +463,8 @@ def test_without_swap_pages_stay_in_memory() -> None:
     ops = program.parse("0 map A 0 2 anon\n0 write A 0 2\nreclaim\nreclaim")
     record = f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\n"
     there, swapped = (read(f"{record}{last}o 3 ok\n") for last in ("", "m 0 A 0 2*s\n"))
-    assert judge(ops, there, soft_dirty=False)[0].rule is rules.RECLAIMABLE
-    assert judge(ops, there, soft_dirty=False, swapping=False) == []
-    assert judge(ops, swapped, soft_dirty=False, swapping=False)[0].rule is rules.SWAPPED_OFF
+    assert broken_promises(ops, there, soft_dirty=False)[0].rule is rules.RECLAIMABLE
+    assert broken_promises(ops, there, soft_dirty=False, swapping=False) == []
+    assert (
+        broken_promises(ops, swapped, soft_dirty=False, swapping=False)[0].rule is rules.SWAPPED_OFF
+    )

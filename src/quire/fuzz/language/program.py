@@ -117,6 +117,11 @@ class Op:
         """The verb, with its word: `advise pageout`, `move keep`."""
         return f"{self.verb} {self.word}".strip()
 
+    @property
+    def call(self) -> str:
+        """The verb; advice counts as a verb each: `advise pageout`, `move`."""
+        return self.kind if self.verb == "advise" else self.verb
+
     def text(self) -> str:
         """The line of a program."""
         words = [] if self.actor is None else [str(self.actor)]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from quire.boot import splat
 from quire.boot.stops import Stop
-from quire.fuzz.language.program import Range
+from quire.fuzz.language.program import Op, Program, Range
 
 # Kinds of lines that hold a state, and how many words name the process and slot.
 STATES = {"v": 3, "m": 3, "u": 2}
@@ -91,6 +91,20 @@ class Step:
     name: str
     outcome: str
     states: dict[str, str]
+
+    @property
+    def result(self) -> str:
+        """The outcome without the hashes of what was read before and after an operation."""
+        return self.outcome.partition(" before=")[0]
+
+    @property
+    def number(self) -> int:
+        """The operation's number in the program; of a step at the end, the process."""
+        return int(self.name[2:])
+
+    def op(self, program: Program) -> Op | None:
+        """The operation of the program; None for the reads and the writes at the end."""
+        return program[self.number] if self.name[0] == "o" else None
 
 
 def steps(record: Record) -> Iterator[Step]:

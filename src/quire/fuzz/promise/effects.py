@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What each operation does to the memory that the model describes: a function per verb.
+"""What each operation does to the memory that the model describes.
 
 An operation that failed may have done a part of its work: what it could have changed is undefined,
-or both the old and the new content are allowed. Operations that are not in the tables must not
-change what a process sees.
+or both the old and the new content are allowed. Operations and advice that are not in EFFECTS
+must not change what a process sees.
 """
 
 from dataclasses import replace
 
 from quire.fuzz.language.program import Op
-from quire.fuzz.promise import advice, rules
-from quire.fuzz.promise.content import ZERO
+from quire.fuzz.promise import rules
+from quire.fuzz.promise.content import ZERO, Content
 from quire.fuzz.promise.memory import (
     FAR,
     FILE,
@@ -30,7 +30,7 @@ IDLE = frozenset({"drop", "swap", "folio", "smart", "warm"})
 
 
 def apply(memory: Memory, op: Op, outcome: str) -> None:
-    """Follow an operation. Accesses are not in the tables: accesses.py follows them."""
+    """Follow an operation. Accesses are not in the table: accesses.py follows them."""
     if op.verb == "reclaim":
         # What is held, and the rest of its folio, has not been tried.
         memory.reclaims = memory.reclaims + 1 if memory.swapping and not memory.kept else 0
@@ -39,7 +39,7 @@ def apply(memory: Memory, op: Op, outcome: str) -> None:
     if op.verb == "swap" and outcome == "ok":
         memory.swapping = op.word == "on"
     process = memory.processes.get(op.actor) if op.actor is not None else None
-    effect = advice.EFFECTS.get(op.word) if op.verb == "advise" else EFFECTS.get(op.verb)
+    effect = EFFECTS.get(op.call)
     if process and effect:
         effect(memory, process, op, outcome == "ok")
 
@@ -208,6 +208,44 @@ def _drop(_memory: Memory, process: Process, _op: Op, _ok: bool) -> None:
     process.holding = False
 
 
+def _free(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+    # On an error, the pages before it may have been given up.
+    for page in process.within(op.range):
+        if page.kind in PRIVATE_ANON:
+            page.cell.become(page.cell.allowed, rules.GIVEN_UP, fading=True)
+            page.dirty, page.marked = False, page.perhaps_marked
+
+
+def _dontneed(memory: Memory, process: Process, op: Op, ok: bool) -> None:
+    for page in process.within(op.range):
+        page.dirty, page.marked = False, page.perhaps_marked
+        if page.shared:
+            continue
+        page.behind = memory.of_file(page.at) if page.at is not None else None
+        fresh = page.behind.allowed if page.behind else frozenset({ZERO})
+        fading = page.kind == "droppable" or (page.cell.fading and not ok)
+        page.cell.become(fresh if ok else fresh | page.cell.allowed, rules.DROPPED, fading=fading)
+
+
+def _remove(memory: Memory, process: Process, op: Op, ok: bool) -> None:
+    holes = {id(page.cell): page.cell for page in process.within(op.range) if page.shared}
+    for cell in holes.values():
+        before: frozenset[Content] = frozenset() if ok else cell.allowed
+        memory.change(cell, {ZERO} | before, rules.HOLE)
+    for _, _, page in memory.pages():
+        if id(page.cell) in holes or id(page.behind) in holes:
+            page.marked, page.dirty, page.resident = page.perhaps_marked, False, False
+
+
+def _inherit(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
+    # What a child gets of the range.
+    for page in process.within(op.range):
+        if op.word in ("dontfork", "dofork"):
+            page.dontfork = op.word == "dontfork" if ok else None
+        else:
+            page.wipe = op.word == "wipeonfork" if ok else None
+
+
 EFFECTS: dict[str, Effect] = {
     "map": _map,
     "unmap": _unmap,
@@ -227,4 +265,11 @@ EFFECTS: dict[str, Effect] = {
     "hold": _hold,
     "pin": _hold,
     "drop": _drop,
+    "advise free": _free,
+    "advise dontneed": _dontneed,
+    "advise remove": _remove,
+    "advise dontfork": _inherit,
+    "advise dofork": _inherit,
+    "advise wipeonfork": _inherit,
+    "advise keeponfork": _inherit,
 }

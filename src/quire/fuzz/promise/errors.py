@@ -4,7 +4,7 @@
 The first entry of an operation that applies decides. An operation without one may return anything.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from quire.fuzz.language.program import ADVICES, Op
@@ -23,66 +23,14 @@ class Call:
     states: Mapping[str, str]
 
     @property
-    def always(self) -> bool:
-        """Whatever the range is."""
-        return True
-
-    @property
-    def holes(self) -> bool:
-        """A part of the range is not mapped."""
-        return self.process.holes(self.op.range)
-
-    @property
-    def unmapped(self) -> bool:
-        """The range begins with a hole."""
-        return next(iter(places(self.op.range)), None) not in self.process.pages
-
-    @property
-    def file(self) -> bool:
-        """A part of the range is shared, or of a file."""
-        return any(page.kind not in PRIVATE_ANON for page in self.pages)
-
-    @property
-    def private(self) -> bool:
-        """A part of the range is private or may not be written to."""
-        return any(not page.shared or page.prot != "rw" for page in self.pages)
-
-    @property
-    def locked(self) -> bool:
-        """A part of the range is locked."""
-        return any(page.locked for page in self.pages)
-
-    @property
-    def plain(self) -> bool:
-        """All of the range is mapped, not locked, and not droppable."""
-        droppable = any(page.kind == "droppable" for page in self.pages)
-        return not self.holes and not self.locked and not droppable
-
-    @property
-    def readable(self) -> bool:
-        """An access by the kernel to any page of the range succeeds, as it does for the process."""
-        return all(page.prot != "none" and page.marked is False for page in self.pages)
-
-    @property
-    def one(self) -> bool:
-        """The range is in one mapping; MREMAP_DONTUNMAP wants private anonymous memory, too."""
-        return self.mappings == 1 and not self.holes and not (self.op.word == "keep" and self.file)
-
-    @property
-    def onto(self) -> bool:
-        """The target of a move overlaps its source."""
-        to = target(self.op)
-        return bool(to and {*places(self.op.range)} & {*places(to)})
-
-    @property
-    def unsaid(self) -> bool:
-        """The model does not know enough of the range."""
-        return any(page.murky or page.locked is None for page in self.pages)
-
-    @property
     def pages(self) -> list[Page]:
         """The mapped pages of the range."""
         return list(self.process.within(self.op.range))
+
+    @property
+    def holes(self) -> bool:
+        """Whether a part of the range is not mapped."""
+        return any(place not in self.process.pages for place in places(self.op.range))
 
     @property
     def mappings(self) -> int:
@@ -90,14 +38,48 @@ class Call:
         if not self.op.range:
             return 0
         slot = self.op.range.slot
-        text = self.states.get(f"v {self.op.actor} {slot}", "")
-        mapped = state.mapped(text, slot)
+        mapped = state.mapped(self.states.get(f"v {self.op.actor} {slot}", ""), slot)
         return len({mapped[place].mapping for place in places(self.op.range) if place in mapped})
+
+
+def _file(call: Call) -> bool:
+    return any(page.kind not in PRIVATE_ANON for page in call.pages)
+
+
+def _locked(call: Call) -> bool:
+    return any(page.locked for page in call.pages)
+
+
+# By name: what holds of a call.
+CONDITIONS: Mapping[str, Callable[[Call], bool]] = {
+    "always": lambda _call: True,
+    # A part of the range is not mapped; the range begins with a hole.
+    "holes": lambda call: call.holes,
+    "unmapped": lambda call: next(iter(places(call.op.range)), None) not in call.process.pages,
+    # A part of the range is shared, or of a file; is private or may not be written to; is locked.
+    "file": _file,
+    "private": lambda call: any(not page.shared or page.prot != "rw" for page in call.pages),
+    "locked": _locked,
+    # All of the range is mapped, not locked, and not droppable.
+    "plain": lambda call: (
+        not (call.holes or _locked(call) or any(page.kind == "droppable" for page in call.pages))
+    ),
+    # An access by the kernel to any page of the range succeeds, as it does for the process.
+    "readable": lambda call: all(
+        page.prot != "none" and page.marked is False for page in call.pages
+    ),
+    # The range is in one mapping; MREMAP_DONTUNMAP wants private anonymous memory, too.
+    "one": lambda call: (
+        call.mappings == 1 and not call.holes and not (call.op.word == "keep" and _file(call))
+    ),
+    # The target of a move overlaps its source.
+    "onto": lambda call: bool({*places(call.op.range)} & {*places(target(call.op))}),
+}
 
 
 @dataclass(frozen=True)
 class Promise:
-    """The outcomes of some operations if a condition holds, which is a property of Call."""
+    """The outcomes of some operations if one of the CONDITIONS holds."""
 
     operations: frozenset[str]
     when: str
@@ -135,12 +117,12 @@ PROMISES: tuple[Promise, ...] = (
 
 def check(process: Process, op: Op, outcome: str, states: Mapping[str, str]) -> Iterator[Seen]:
     """What the outcome of an operation breaks."""
-    name = f"advise {op.word}" if op.verb == "advise" else op.verb
     call = Call(process, op, states)
-    if call.unsaid:
+    if any(page.murky or page.locked is None for page in call.pages):
+        # The model does not know enough of the range.
         return
     for promise in PROMISES:
-        if name in promise.operations and getattr(call, promise.when):
+        if op.call in promise.operations and CONDITIONS[promise.when](call):
             if outcome not in promise.outcomes:
                 yield promise.rule, f"{outcome}, not {' or '.join(sorted(promise.outcomes))}"
             return

@@ -150,10 +150,6 @@ class Process:
             if page:
                 yield page
 
-    def holes(self, where: Range | None) -> bool:
-        """Whether a part of the range is not mapped."""
-        return any(place not in self.pages for place in places(where))
-
 
 @dataclass
 class Memory:

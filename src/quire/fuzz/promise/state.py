@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a record says of a process: its mappings and pages, place by place."""
+"""What a record says of a process, place by place, and what the model takes from it.
+
+It takes what no promise says, marks and mappings, and takes them once. What was seen then holds
+like what was promised.
+"""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from quire.fuzz.language import record
 from quire.fuzz.language.program import Program, Range
-from quire.fuzz.language.record import Page
-from quire.fuzz.promise.memory import Place, places
+from quire.fuzz.promise import rules
+from quire.fuzz.promise.content import ZERO
+from quire.fuzz.promise.memory import Cell, Page, Place, Process, places
 
 _MAPPING = re.compile(r"(\d+)\+(\d+):(....):([0-9a-f]+)(\S*)")
 PROTECTIONS = {"rw": "rw", "r-": "r", "--": "none"}
@@ -32,7 +38,7 @@ class Mapped:
 
 
 @lru_cache(4096)
-def pages(line: str, slot: str) -> dict[Place, Page]:
+def pages(line: str, slot: str) -> dict[Place, record.Page]:
     """The pages of an m line. The result is shared: it must not be changed."""
     return {(slot, at): page for at, page in record.numbered_pages(line).items()}
 
@@ -75,7 +81,8 @@ def extents(program: Program) -> list[Place]:
     """The pages that a record shows: in each slot all between the first and the last named."""
     named: dict[str, tuple[int, int]] = {}
     for op in program:
-        for where in (op.range, op.to and Range(op.to.slot, op.to.page, _length(op.range))):
+        count = op.range.count if op.range else 1
+        for where in (op.range, op.to and replace(op.to, count=count)):
             if where:
                 first, end = named.get(where.slot, (where.page, where.end))
                 named[where.slot] = min(first, where.page), max(end, where.end)
@@ -86,5 +93,34 @@ def extents(program: Program) -> list[Place]:
     ]
 
 
-def _length(where: Range | None) -> int:
-    return where.count if where and where.count else 1
+def take_mappings(process: Process, mapped: Mapping[Place, Mapped], slot: str) -> None:
+    """Take which doubtful places of a slot are mapped, with which protection; which are locked."""
+    doubtful = {place for place in process.doubtful if place[0] == slot}
+    process.doubtful -= doubtful
+    for place in doubtful:
+        seen, page = mapped.get(place), process.pages.get(place)
+        if not seen:
+            process.pages.pop(place, None)
+        elif page and not page.murky:
+            page.prot = seen.prot
+        else:
+            # What may have moved there is taken as it is, with the marks of its mapping.
+            cell, kind = Cell(frozenset({ZERO}), rules.ZEROED), "shared" if seen.shared else "anon"
+            taken = Page(kind, cell, prot=seen.prot, marked=None, murky=True)
+            process.pages[place] = replace(taken, locked=None, dontfork=None, wipe=None)
+    for place, page in process.pages.items():
+        if page.locked is None and place in mapped:
+            page.locked = mapped[place].locked
+
+
+def take_page(known: Page, seen: record.Page, *, words: bool) -> None:
+    """Take the marks of a page, and which of its allowed contents it has."""
+    marked = "w" in seen.state
+    fleeting = known.cell.fading or (known.trapped is not False and not known.held)
+    if known.marked is None or (known.marked and fleeting):
+        # A page that fades away may lose its mark with its content; a trap is one of a page.
+        known.marked = marked
+    if seen.content in ("", "!") or len(known.cell.allowed) == 1:
+        return
+    if known.cell.allows(seen.content, words):
+        known.cell.narrow(seen.content, words)
