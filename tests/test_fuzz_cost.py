@@ -11,7 +11,7 @@ from fuzz_records import read, side
 from quire.boot import machine, stops
 from quire.boot.counts import SymbolCount
 from quire.boot.stops import Stop
-from quire.fuzz.cost import growth, meter, watch
+from quire.fuzz.cost import growth, watch
 from quire.fuzz.cost.growth import INSNS, Regression
 from quire.fuzz.cost.watch import Sum, Watch
 from quire.fuzz.language import record
@@ -232,31 +232,31 @@ def test_a_wrong_list_is_named(tmp_path: Path, text: str, says: str) -> None:
 
 
 def test_the_stops_of_a_boot(tmp_path: Path) -> None:
-    assert meter.take(tmp_path, [], False) == ()
+    assert watch.take(tmp_path, [], False) == ()
     with pytest.raises(GuestLost, match="left no counts"):
-        meter.take(tmp_path, [], True)
+        watch.take(tmp_path, [], True)
     (tmp_path / machine.STOPS).write_text("stop 0 insns 12 user 2 kernel 10 down=1\n")
     head = "quire-count 2 aarch64\nregion 0 runs 1 insns 12 user 2 kernel 10 other 0\n"
     (tmp_path / machine.COUNTS).write_text(f"{head}end\n")
     results = tmp_path / machine.RESULTS
     results.write_text("quire 1\np 0\no 0 ok\nc 0\nq 0\nexit 0\n")
     for whole in (True, False):
-        assert list(meter.take(tmp_path, [], whole)) == [Stop(0, 12, 2, 10, {"down": 1})]
+        assert list(watch.take(tmp_path, [], whole)) == [Stop(0, 12, 2, 10, {"down": 1})]
     # The two count differently; the guest may be lost before it names an operation.
     results.write_text("quire 1\np 0\no 0 ok\nc 1\n")
     with pytest.raises(GuestLost, match="different numbers of operations"):
-        meter.take(tmp_path, [], False)
+        watch.take(tmp_path, [], False)
     results.write_text("quire 1\np 0\n")
     with pytest.raises(GuestLost, match="different numbers of operations"):
-        meter.take(tmp_path, [], True)
-    assert len(meter.take(tmp_path, [], False)) == 1
+        watch.take(tmp_path, [], True)
+    assert len(watch.take(tmp_path, [], False)) == 1
     results.write_text("quire 1\np 0\no 0 hang\nx hang 1\nq 0\nexit 0\n")
-    assert len(meter.take(tmp_path, [], True)) == 1
+    assert len(watch.take(tmp_path, [], True)) == 1
     (tmp_path / machine.COUNTS).write_text(f"{head}error region 0 was started twice\n")
     with pytest.raises(GuestLost, match="could not count"):
-        meter.take(tmp_path, [], False)
+        watch.take(tmp_path, [], False)
     assert stops.read(tmp_path / machine.STOPS)
-    (tmp_path / machine.COUNTS).write_text(f"{head}error region 0 {meter.OPEN}\n")
-    assert len(meter.take(tmp_path, [], False)) == 1
+    (tmp_path / machine.COUNTS).write_text(f"{head}error region 0 {watch.OPEN}\n")
+    assert len(watch.take(tmp_path, [], False)) == 1
     with pytest.raises(GuestLost, match="could not count"):
-        meter.take(tmp_path, [], True)
+        watch.take(tmp_path, [], True)

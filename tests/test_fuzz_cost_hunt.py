@@ -103,7 +103,7 @@ def investigate(
 ) -> list[Finding[Regression]]:
     """Hunt with these programs."""
     hunt = Hunt([judge], output)
-    hunt.run(Programs(given=runner.numbered(programs)), 9, Progress(quiet=True))
+    hunt.run(Programs(given=dict(enumerate(programs))), 9, Progress(quiet=True))
     return judge.tally.findings
 
 

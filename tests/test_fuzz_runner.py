@@ -26,7 +26,6 @@ def test_each_record_is_watched_once_it_is_whole(tmp_path: Path) -> None:
         return number == 4
 
     tick = runner._watching(tmp_path, watch)
-    assert tick
     for length in range(len(BOOT)):
         results.write_text(BOOT[:length])
         tick()
@@ -39,7 +38,6 @@ def test_each_record_is_watched_once_it_is_whole(tmp_path: Path) -> None:
 
 def test_a_complaint_ends_the_program_that_runs(tmp_path: Path) -> None:
     tick = runner._watching(tmp_path, lambda *_: False)
-    assert tick
     results, console = tmp_path / machine.RESULTS, tmp_path / machine.CONSOLE
     first, second = "[    1.0] BUG: Bad page map in process x\n", "[    2.0] WARNING: CPU: 0\n"
     results.write_text("quire 1\np 0\no 0 ok\nq 0\np 1\n")
@@ -50,10 +48,6 @@ def test_a_complaint_ends_the_program_that_runs(tmp_path: Path) -> None:
     console.write_text(first + second)
     with pytest.raises(runner.Complaint, match="splat: warning"):
         tick()
-
-
-def test_without_a_watch_there_is_no_tick(tmp_path: Path) -> None:
-    assert runner._watching(tmp_path, None) is None
 
 
 def test_a_guest_that_says_nothing_for_long_hangs(

@@ -99,7 +99,7 @@ class Search(Generic[F]):
                 if judge.noisy:
                     runs = replace(self.targets, all=self.targets.all[:-1]).run(programs)
                 else:
-                    runs = self.targets.each(partial(kept, self.cache, programs))
+                    runs = self.targets.on_each(partial(kept, self.cache, programs))
                     odd = dict(judge.judge(programs, runs))
                     programs = {n: ops for n, ops in programs.items() if n not in odd}
                 self._boots[numbers.start] = programs, runs

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from quire.fuzz import finding, runner
+from quire.fuzz import finding
 from quire.fuzz.coverage.guide import Guide
 from quire.fuzz.judge import F, Finding, Judge
 from quire.fuzz.language.program import Op, Program
@@ -136,7 +136,7 @@ def shrink(
     """
 
     def happens(candidates: Sequence[Program]) -> list[bool]:
-        programs = runner.numbered(list(dict.fromkeys(candidates)))
+        programs = dict(enumerate(dict.fromkeys(candidates)))
         showing = {programs[at] for at in judge.again(programs, fault)[0]}
         return [ops in showing for ops in candidates]
 

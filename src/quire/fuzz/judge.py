@@ -93,6 +93,16 @@ class Words:
     bugs: str
     shows: str
     missed: Mapping[str, Any]
+    # What a command says whose hunt has so many findings on that kernel, or that missed so many
+    # bugs; and the remedy.
+    failing: tuple[str, str] = (
+        "the kernels differ on {} programs",
+        "replay one: quire fuzz --replay FILE; the records are beside it",
+    )
+    missing: tuple[str, str] = (
+        "{} seeded bugs were not found",
+        "more --programs, or a recipe in src/quire/fuzz/generate/",
+    )
     # The file that lists all faults that were confirmed, shrunk or not; and what they are.
     listing: str = ""
     listed: str = ""

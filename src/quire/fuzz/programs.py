@@ -2,7 +2,7 @@
 """Which programs run: those of a range of seeds, or those of files."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from quire.host.errors import UserError
 # A comment in a program of the corpus: a promise that Linux is known to break.
 _BREAKS = re.compile(r"^# breaks: (.+)$", re.MULTILINE)
 
+# Programs by number.
+Given = dict[int, Program]
 # How often a program for the oracle reclaims memory at its end.
 RECLAIMS = 3
 
@@ -28,7 +30,7 @@ class Programs:
 
     count: int = 1000
     seed: int = 1
-    given: Mapping[int, Program] = field(default_factory=dict)
+    given: Given = field(default_factory=dict)
     faults: bool = False
     oracle: bool = False
 
@@ -72,7 +74,7 @@ def corpus(root: Path) -> list[Path]:
     return files
 
 
-def read(files: Sequence[Path]) -> tuple[dict[int, Program], dict[int, str]]:
+def read(files: Sequence[Path]) -> tuple[Given, dict[int, str]]:
     """Programs from files, numbered, and the rules that they say they break.
 
     UserError for a file or a line that cannot be read.

@@ -23,23 +23,20 @@ from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
 from quire.host import parallel, process
 from quire.host.errors import GuestLost
+from quire.session import Session
+from quire.source.side import Sides
+from quire.source.tree import Tree
 
 # The file in the initramfs that the executor reads.
 PROGRAMS = "programs"
-# Programs need little memory, and the host clears what they touch.
-MEMORY = "512M"
-# For programs that empty memory. Where memory of the boot goes offline, only blocks of ZONE_MOVABLE
-# can be relied on to do so.
-MORE_MEMORY, MOVABLE = "1536M", {"x86_64": ("movablecore=1G",)}
-# Wall-clock seconds: for a boot on a busy host, and on average for each program.
-BOOT_SECONDS, PROGRAM_SECONDS = 400.0, 4.0
-
-# A guest without output for so many seconds hangs; a program takes a tenth of a second.
-SILENT_SECONDS = 150.0
-
+# Programs need little memory, and the host clears what they touch. Those that empty memory need
+# more; only blocks of ZONE_MOVABLE can be relied on to go offline where memory of the boot does.
+MEMORY, MORE_MEMORY, MOVABLE = "512M", "1536M", {"x86_64": ("movablecore=1G",)}
+# Wall-clock seconds: for a boot on a busy host, and on average for each program. A guest without
+# output for so long hangs: a program takes a tenth of a second.
+BOOT_SECONDS, PROGRAM_SECONDS, SILENT_SECONDS = 400.0, 4.0, 150.0
 # An endless loop in the kernel becomes a panic after 3 virtual seconds, the least possible.
 STALLS = ("rcupdate.rcu_cpu_stall_timeout=3", "sysctl.kernel.panic_on_rcu_stall=1")
-
 # What programs swap to; the executor knows the words. `block` is a null_blk device.
 ZRAM, BLOCK, NONE = SWAPS = ("zram", "block", "none")
 
@@ -134,13 +131,13 @@ class Targets:
         spent = sum(target.seconds for target in self.all)
         return programs * len(self.all) * 60 / spent if spent else 0.0
 
-    def each(self, work: Callable[[Target], Records]) -> Runs:
+    def on_each(self, work: Callable[[Target], Records]) -> Runs:
         """The records that `work` makes on each of them."""
         return tuple(parallel.each(self.all, work, lambda *_: None, self.tried.place.machines))
 
     def run(self, programs: Mapping[int, Program], losses: int | None = None) -> Runs:
         """The records of each. The one on trial stops after `losses` lost guests."""
-        return self.each(
+        return self.on_each(
             lambda target: run(target, programs, losses if target is self.tried else None)
         )
 
@@ -164,6 +161,35 @@ class Targets:
                 mine.boots += its.boots
                 mine.seconds += its.seconds
             shutil.rmtree(its.directory, ignore_errors=True)
+
+
+def prepare(
+    session: Session,
+    arch: Architecture,
+    sides: Sides,
+    *,
+    alone: bool = False,
+    noise: bool = False,
+    swap: str = ZRAM,
+) -> Targets:
+    """The kernels of both sides, or of side b `alone`, built; for noise, side a twice.
+
+    Logs of different commands go to different places.
+    """
+
+    def target(tree: Tree) -> Target:
+        kernel, use = session.kernel(arch, tree), "oracle" if alone else "fuzz"
+        directory = launch.workdir(session.cache, f"{use}-{arch.name}-{tree.path.parent.name}")
+        return Target(kernel, session.guest(kernel), directory, swap=swap, place=session.place)
+
+    if alone:
+        return Targets((target(sides.b.tree),))
+    a = target(sides.a.tree)
+    if not noise and sides.a is not sides.b:
+        return Targets((a, target(sides.b.tree)))
+    # Noise must not depend on the order of the programs.
+    again = launch.workdir(session.cache, f"fuzz-{arch.name}-again")
+    return Targets((a, replace(a, directory=again, backwards=noise)))
 
 
 class Enough(Exception):
@@ -191,11 +217,8 @@ def run(
     while left and (losses is None or sum(bool(r.lost) for r in records.values()) < losses):
         booted, enough = _boot(target, left, watch)
         if not booted:
-            raise GuestLost(
-                "the executor began no program",
-                f"logs: {target.directory}",
-                "read the console log there",
-            )
+            what, remedy = "the executor began no program", "read the console log there"
+            raise GuestLost(what, f"logs: {target.directory}", remedy)
         records |= booted
         if enough:
             break
@@ -233,7 +256,8 @@ def _run_machine(target: Target, boot: Machine, watch: Watch | None) -> tuple[st
     """Run the machine: why the guest was lost, or empty, and whether the watch ended the boot."""
     directory = target.directory
     try:
-        outcome = launch.boot(boot, target.place, directory, _watching(directory, watch))
+        tick = _watching(directory, watch) if watch else None
+        outcome = launch.boot(boot, target.place, directory, tick)
     except Enough:
         return "", True
     except (Complaint, Silent) as error:
@@ -248,12 +272,17 @@ def _run_machine(target: Target, boot: Machine, watch: Watch | None) -> tuple[st
 
 def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
     """The machine, with the programs appended to the guest's initramfs."""
-    initrd, probe = target.directory / "initrd", target.probe
+    initrd, probe, kernel = target.directory / "initrd", target.probe, target.kernel
     empties = any(op.verb == "offline" for ops in programs.values() for op in ops)
     text = "".join(f"program {number}\n{language.text(ops)}" for number, ops in programs.items())
     process.do(_lay_out, target, initrd, text)
+    parameters = (
+        *(*STALLS, *machine.nodes(kernel)),
+        *(MOVABLE.get(kernel.arch.name, ()) if empties else ()),
+        *(*target.parameters, *(probe.parameters if probe else ())),
+    )
     return Machine(
-        target.kernel,
+        kernel,
         Guest(target.guest.arch, initrd, "", target.guest.initrd),
         target.init,
         Hardware(memory=MORE_MEMORY if empties else MEMORY, lean=True),
@@ -261,13 +290,7 @@ def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
         timeout=BOOT_SECONDS + PROGRAM_SECONDS * len(programs),
         silence=SILENT_SECONDS,
         loglevel=CHATTY,
-        parameters=(
-            *STALLS,
-            *machine.nodes(target.kernel),
-            *(MOVABLE.get(target.kernel.arch.name, ()) if empties else ()),
-            *target.parameters,
-            *(probe.parameters if probe else ()),
-        ),
+        parameters=parameters,
     )
 
 
@@ -279,21 +302,18 @@ def _lay_out(target: Target, initrd: Path, programs: str) -> None:
     initrd.write_bytes(target.guest.initrd.read_bytes() + cpio({PROGRAMS: programs.encode()}))
 
 
-def _watching(directory: Path, watch: Watch | None) -> Callable[[], None] | None:
+def _watching(directory: Path, watch: Watch) -> Callable[[], None]:
     """A callback that shows the records since its last call to `watch`.
 
     It raises Enough when `watch` returns True, and Complaint when the kernel complains.
     """
-    if not watch:
-        return None
     shown = said = 0
 
     def tick() -> None:
         nonlocal shown, said
-        text, console = (
-            launch.read(directory / machine.RESULTS),
-            launch.read(directory / machine.CONSOLE),
-        )
+        text = launch.read(directory / machine.RESULTS)
+        console = launch.read(directory / machine.CONSOLE)
+        # Up to the line that ends the last whole record.
         end = text.rfind("\nq ")
         end = text.find("\n", end + 1) if end >= 0 else -1
         fresh = record.read(text[shown : end + 1].splitlines()) if end >= 0 else {}
@@ -308,8 +328,3 @@ def _watching(directory: Path, watch: Watch | None) -> Callable[[], None] | None
             raise Complaint(f"splat: {complaint.kind}")
 
     return tick
-
-
-def numbered(programs: Sequence[Program]) -> dict[int, Program]:
-    """Programs with numbers from 0 on."""
-    return dict(enumerate(programs))

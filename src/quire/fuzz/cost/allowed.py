@@ -103,16 +103,23 @@ def _less(grown: Growth, insns: int, further: int) -> Growth | None:
     return rest if rest.beyond_margin else None
 
 
-def applying(series: Series | None, a: Series | None) -> list[Allowance]:
+def applying(
+    series: Series | None, a: Series | None, functions: Collection[str]
+) -> list[Allowance]:
     """The entries for topics that side b has, whose series this is, and side a has not.
 
-    UserError for a wrong one.
+    UserError for a wrong one, or if none of its patterns matches a function of side b.
     """
     if not series or not series.file.with_name(excuses.FILE).is_file():
         return []
     topics = {*series.topics} - {*(a.topics if a else ())}
     entries = read(series.file.with_name(excuses.FILE))
-    return [entry for entry in entries if entry.topic in topics]
+    applying = [entry for entry in entries if entry.topic in topics]
+    for entry in applying:
+        if entry.symbols and not any(entry.matches(name) for name in functions):
+            what = f"no function of side b is called {', '.join(entry.symbols)}"
+            raise _error(what, entry.name)
+    return applying
 
 
 @dataclass(frozen=True)
@@ -156,13 +163,6 @@ def _check(made: Allowance, where: str) -> None:
 
 def _named(kinds: Collection[str], kind: str) -> bool:
     return kind in kinds or kind.partition(" ")[0] in kinds
-
-
-def require(allowed: Sequence[Allowance], functions: Collection[str]) -> None:
-    """UserError for an entry none of whose patterns matches a function of side b."""
-    for entry in allowed:
-        if entry.symbols and not any(entry.matches(name) for name in functions):
-            raise _error(f"no function of side b is called {', '.join(entry.symbols)}", entry.name)
 
 
 def _error(what: str, where: str) -> UserError:

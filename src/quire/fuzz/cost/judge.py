@@ -55,6 +55,7 @@ class CostJudge(Judge[Regression]):
         bugs="seeded costs",
         shows="what grew",
         missed={"grown": None, "functions": {}},
+        missing=("{} seeded regressions were not found", Words.missing[1]),
         listing="regressions",
         listed="operations cost more",
     )

@@ -1,23 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is watched besides instructions: sums of TLB invalidations, events and calls (watch.toml).
+"""What the boots of both sides count: instructions, and the sums of watch.toml.
 
 A watched function has to be a symbol. Side b may have one inlined that side a has not, and the
 calls of an inlined function do not count, so only functions that both sides have are compared.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from quire.boot import counter, counts, machine, qemu, stops
 from quire.boot.counter import TEXT_TYPES
+from quire.boot.machine import Counting
 from quire.boot.stops import Stop
 from quire.build.kernel import Kernel
+from quire.fuzz.language.program import Program
+from quire.fuzz.runner import Probe, Targets
 from quire.host import data, process
-from quire.host.errors import UserError
+from quire.host.errors import GuestLost, UserError
+from quire.session import Session
 
 FILE = Path(__file__).with_name("watch.toml")
+_STOP = re.compile(r"^c (\d+)$", re.M)
+_HANG = re.compile(r"^x hang ", re.M)
+# The random offset of each system call's stack: every some hundred calls it takes 2,800
+# instructions to make new random numbers.
+PARAMETERS = ("randomize_kstack_offset=off",)
+# The plugin's complaint about a region that is open when QEMU ends (counter/regions.c).
+OPEN = "was started and never stopped"
 _SYMBOL = re.compile(rf"^[0-9a-f]+ [{TEXT_TYPES}] (\S+)$", re.M)
 
 
@@ -118,3 +130,43 @@ def functions(kernel: Kernel) -> dict[str, list[str]]:
 def function(symbol: str) -> str:
     """The function that a symbol is a variant of (`.part.0`, `.constprop.0`), or the symbol."""
     return symbol.partition(".")[0] or symbol
+
+
+def prepare(session: Session, targets: Targets) -> Watch:
+    """Let both sides count. The result is what is watched on them.
+
+    BuildFailed if the plugin does not build, UserError if a watched function is missing.
+    """
+    plugin = counter.build(session.cache, session.project.counter, qemu.of(targets.arch))
+    watched = on_kernels(targets.all[0].kernel, targets.tried.kernel)
+    for target in targets.all:
+        counting = Counting(plugin, stream=True, watch=watched.symbols)
+        target.probe = Probe(counting, "cost", take, PARAMETERS)
+    return watched
+
+
+def take(directory: Path, _programs: Sequence[Program], whole: bool) -> Sequence[Stop]:
+    """The stops of a boot; none if its guest was lost and QEMU had to be killed.
+
+    GuestLost if the plugin found a mistake, or left no counts of a whole boot, or counted another
+    number of operations than the executor.
+    """
+    file = directory / machine.COUNTS
+    if not whole and (not file.exists() or not file.stat().st_size):
+        return ()
+    # A guest that is lost within an operation leaves the region open; the stream has the others.
+    if whole or not file.read_text().rstrip().endswith(OPEN):
+        counts.read(file)
+    counted = stops.read(directory / machine.STOPS)
+    text = (directory / machine.RESULTS).read_text(errors="replace")
+    named = _STOP.findall(text)
+    executed = int(named[-1]) + 1 if named else 0
+    # An operation that hangs is stopped, but has no number; nor has one with which the guest ends.
+    unnamed = len(_HANG.findall(text))
+    if executed > len(counted) or (whole and executed + unnamed < len(counted)):
+        raise GuestLost(
+            "the plugin and the executor counted different numbers of operations",
+            f"{directory}: {len(counted)} and {executed}",
+            "build plugin, guest and lab from one checkout",
+        )
+    return counted

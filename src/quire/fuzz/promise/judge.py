@@ -32,6 +32,14 @@ class PromiseJudge(Judge[Broken]):
         bugs="seeded bugs, one kernel",
         shows="the broken promise",
         missed={"broken": None},
+        failing=(
+            "{1} breaks a promise in {0} ways",
+            "replay one: quire fuzz --oracle --replay FILE; `promises` beside it has the sources",
+        ),
+        missing=(
+            "{} seeded bugs break no promise that the oracle knows",
+            "more --programs, or without --oracle: the comparison sees more",
+        ),
     )
 
     def judge(self, programs: Mapping[int, Program], runs: Runs) -> Faults[Broken]:

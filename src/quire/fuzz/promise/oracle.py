@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The oracle: follows a program in the model, and compares each step with what a record saw."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from quire.fuzz.judge import AT_THE_END
+from quire.fuzz.language.program import Op, Program, Range
+from quire.fuzz.language.record import Record, Step, steps
+from quire.fuzz.promise import accesses, checks, content, effects, errors, rules, state
+from quire.fuzz.promise.accesses import Seen
+from quire.fuzz.promise.memory import Memory, Page, Place, Process, places
+from quire.fuzz.promise.rules import Rule
+from quire.fuzz.promise.state import Mapped
+
+WRITES = frozenset({"write", "same", "word"})
+# Nothing is observed after these.
+SETTINGS = frozenset({"folio", "smart", "warm", "fail"})
+# What `warm` asks for: reads right before and right after an operation, to meet stale TLB entries.
+# The record has a hash of what was read (content_hash() of guest/fuzz/content.c).
+_HASHES = re.compile(r" before=([0-9a-f]{8}) after=([0-9a-f]{8})$")
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A promise that a record breaks: at which operation, and what was seen."""
+
+    rule: Rule
+    step: str
+    op: Op | None
+    seen: str
+    # All that the step breaks.
+    all: tuple[Broken, ...] = field(default=(), compare=False)
+
+    @property
+    def verb(self) -> str:
+        """The operation's verb; advice counts as a verb each."""
+        return self.op.call if self.op else AT_THE_END.get(self.step[:1], "")
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """Findings of one kind have, as far as can be told, one cause."""
+        return self.rule.name, self.verb
+
+    @property
+    def text(self) -> str:
+        """A line: the rule, the operation, what was seen."""
+        where = f"{self.step} {self.op.text() if self.op else self.verb}".strip()
+        return ": ".join(part for part in (self.rule.name, where, self.seen) if part)
+
+
+def broken_promises(
+    program: Program, record: Record, *, soft_dirty: bool, swapping: bool = True
+) -> list[Broken]:
+    """What a record breaks in its first step that breaks anything.
+
+    What follows from that is not said. `soft_dirty`: the kernel has soft-dirty bits. `swapping`:
+    there is swap at the start.
+    """
+    words = any(op.verb == "word" for op in program)
+    memory = Memory(words=words, soft_dirty=soft_dirty, swapping=swapping)
+    broken = list(Oracle(program, memory).follow(record))
+    if not broken and record.trouble:
+        broken.append(Broken(rules.TROUBLE, "", None, record.trouble))
+    return broken
+
+
+@dataclass
+class Oracle:
+    """A program, and the memory that it should have after the steps so far."""
+
+    program: Program
+    memory: Memory
+    # What each process has last seen in a slot.
+    known: dict[tuple[int, str], tuple[Process, Mapping[Place, Mapped], str]] = field(
+        default_factory=dict
+    )
+
+    def follow(self, record: Record) -> Iterator[Broken]:
+        """All that the first broken step breaks."""
+        before: dict[str, str] = {}
+        for step in steps(record):
+            op = step.op(self.program)
+            if op and (step.result == "hang" or (op.verb == "fail" and step.result == "ok")):
+                # An allocation fails from here on: anything may fail.
+                return
+            self.memory.written.clear()
+            seen = list(self._operation(op, step, before) if op else self._end(step))
+            if not op or op.verb not in SETTINGS:
+                seen += self._observation(step, op)
+            if seen:
+                yield from (Broken(rule, step.name, op, text) for rule, text in seen)
+                return
+            before = step.states
+
+    def _operation(self, op: Op, step: Step, before: Mapping[str, str]) -> Iterator[Seen]:
+        outcome, where = step.result, op.range
+        if op.actor is None:
+            effects.apply(self.memory, op, outcome)
+            return
+        process = self.memory.processes.get(op.actor)
+        if not process or outcome in ("ESRCH", "EEXIST"):
+            return
+        hashes = _HASHES.search(step.outcome) if where else None
+        if hashes:
+            yield from self._fresh(process, where, "before", hashes[1])
+        yield from errors.check(process, op, outcome, before)
+        effects.apply(self.memory, op, outcome)
+        if op.verb in WRITES:
+            yield from accesses.write(self.memory, process, op, step.number, outcome)
+        elif op.verb == "read":
+            yield from accesses.read(process, places(where), outcome)
+        elif op.word == "unmergeable" and where and outcome == "ok":
+            line = step.states.get(f"v {op.actor} {where.slot}", "")
+            yield from checks.apart(op, state.mapped(line, where.slot))
+        if hashes:
+            yield from self._fresh(process, where, "after", hashes[2])
+
+    def _fresh(self, process: Process, where: Range | None, when: str, read: str) -> Iterator[Seen]:
+        """What a read of the range breaks; nothing if some page may hold several things."""
+        value = 0
+        for place in places(where):
+            page = process.pages.get(place)
+            if place in process.doubtful or (page and not _certain(page)):
+                return
+            readable = page and page.prot != "none" and not page.refuses_reads
+            held = next(iter(page.cell.allowed)) if page and readable else None
+            value = content.mixed(value, held, words=self.memory.words)
+        wanted = f"{value >> 32:08x}"
+        if wanted != read:
+            yield rules.FRESH, f"what was read {when} it has the hash {read}, not {wanted}"
+
+    def _end(self, step: Step) -> Iterator[Seen]:
+        process, extents = self.memory.processes.get(step.number), state.extents(self.program)
+        self.memory.reclaims = 0
+        if process and step.name[0] == "r":
+            yield from accesses.read_all(process, extents, step.outcome)
+        elif process:
+            yield from accesses.write_all(self.memory, process, extents, step.number, step.outcome)
+
+    def _observation(self, step: Step, op: Op | None) -> Iterator[Seen]:
+        """What the processes have seen after a step; at the reads, only the one that read."""
+        alone = step.number if step.name[0] == "r" else None
+        # The slots that the step may have changed in the model; None: any slot of any process.
+        changed: set[tuple[int | None, str]] | None = None
+        if op and not self.memory.sharing and op.verb not in ("reclaim", "swap", "clear-refs"):
+            changed = {(op.actor, where.slot) for where in (op.range, op.to) if where}
+        for actor, process in self.memory.processes.items():
+            if alone in (None, actor):
+                seen = self._observed(actor, process, step.states, changed)
+                yield from ((rule, f"{actor} {text}") for rule, text in seen)
+        if alone is None and self.memory.sharing:
+            yield from checks.shared(self.memory, step.states)
+
+    def _observed(
+        self,
+        actor: int,
+        process: Process,
+        states: dict[str, str],
+        changed: set[tuple[int | None, str]] | None,
+    ) -> Iterator[Seen]:
+        """What a process has seen. What neither changed in the model nor in the record is known."""
+        lines = {key[-1]: text for key, text in states.items() if key.startswith(f"v {actor} ")}
+        locked = sum(state.locked(text) for text in lines.values())
+        yield from checks.locked_sum(process, states.get(f"u {actor}", ""), locked)
+        for slot, text in lines.items():
+            mapped, pages = state.mapped(text, slot), states.get(f"m {actor} {slot}", "")
+            before = self.known.get((actor, slot))
+            self.known[actor, slot] = (process, mapped, pages)
+            same = before and before[0] is process and before[1] is mapped and before[2] == pages
+            if same and changed is not None and (actor, slot) not in changed:
+                continue
+            state.take_mappings(process, mapped, slot)
+            yield from checks.mappings(process, mapped, slot)
+            yield from self._pages(process, pages, slot)
+
+    def _pages(self, process: Process, line: str, slot: str) -> Iterator[Seen]:
+        for place, seen in state.pages(line, slot).items() if line else ():
+            known = process.pages.get(place)
+            if known:
+                state.take_page(known, seen, words=self.memory.words)
+            elif seen.state[0] == "-":
+                continue
+            for rule, text in checks.page(known, seen, self.memory):
+                yield rule, f"{slot} {place[1]}: {text}"
+
+
+def _certain(page: Page) -> bool:
+    return not page.unsaid and page.refuses_reads is not None and len(page.cell.allowed) == 1
