@@ -17,7 +17,7 @@ from quire.measure import cost, locks, profile
 from quire.measure.bench import Sample
 from quire.measure.comparison import SYMBOLS, Comparison, Known, compare
 from quire.measure.workloads import Catalogue
-from quire.report import cost as table
+from quire.report import table
 
 CATALOGUE = Catalogue.read(ROOT / "guest/workloads")
 LOCKS = locks.read(ROOT / "guest/workloads/locks.toml")
@@ -50,7 +50,9 @@ def compared(a: Sample, b: Sample) -> Comparison:
 
 
 def test_cost_per_unit() -> None:
-    found = cost.of(ARM64, sample({"atomic": 8, "dmb": 1, "isb": 3, "dsb": 0}).counts, 4, LOCKS)
+    found = cost.per_unit(
+        ARM64, sample({"atomic": 8, "dmb": 1, "isb": 3, "dsb": 0}).counts, 4, LOCKS
+    )
     assert (found["atomics"], found["barriers"]) == (2, 1)
     assert (found["tlb page"], found["tlb range"], found["tlb space"]) == (1, 0, 0.5)
     assert (found["mmap_lock read"], found["page table"], found["lru"]) == (2, 1, 0)
@@ -58,18 +60,18 @@ def test_cost_per_unit() -> None:
 
 
 def test_what_was_not_counted_is_not_zero() -> None:
-    found = cost.of(ARM64, sample({"atomic": 8}).counts, 4, LOCKS)
+    found = cost.per_unit(ARM64, sample({"atomic": 8}).counts, 4, LOCKS)
     assert "barriers" not in found
     assert "lines read" not in found
     # Counts from before there were events have no locks either.
-    assert cost.locks_taken(cost.of(ARM64, sample({}).counts, 4, LOCKS)) is None
+    assert cost.locks_taken(cost.per_unit(ARM64, sample({}).counts, 4, LOCKS)) is None
     x86 = RegionCounts(1, 1, 0, 1, 0, tlb={"invlpg": 3, "invpcid": 1, "cr3": 2})
-    assert cost.of(X86_64, x86, 1) == {"tlb page": 3, "tlb space": 3}
+    assert cost.per_unit(X86_64, x86, 1) == {"tlb page": 3, "tlb space": 3}
 
 
 def text(comparison: Comparison) -> str:
     out = io.StringIO()
-    Console(width=160, file=out).print(table.build(comparison, "Linux"))
+    Console(width=160, file=out).print(table.build_costs(comparison, "Linux"))
     return out.getvalue()
 
 

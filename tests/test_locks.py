@@ -51,12 +51,12 @@ LOCKS = locks.read(FILE)
     ],
 )
 def test_the_class_of_a_call(caller: str, function: str, name: str) -> None:
-    assert LOCKS.of(caller, function) == name
+    assert LOCKS.class_of(caller, function) == name
 
 
 def test_every_lock_function_has_a_class() -> None:
     """Whoever calls it."""
-    assert {LOCKS.of("no_such_function", name) for name in LOCKS.functions} == {
+    assert {LOCKS.class_of("no_such_function", name) for name in LOCKS.functions} == {
         "other spin",
         "other rwsem",
         "mutex",

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from quire.host.errors import GuestLost
@@ -48,66 +47,41 @@ def parse(text: str) -> Results:
             "build guest and lab from one checkout",
         )
     for line in lines[1:]:
-        words = line.split()
-        reader = _READERS.get(words[0]) if words else None
-        if reader is None:
-            results.other.append(line)
-            continue
         try:
-            reader(results, words)
-        except (ValueError, IndexError, KeyError) as error:
+            _read(results, line)
+        except (ValueError, KeyError) as error:
             raise GuestLost(
-                "the guest wrote a malformed line",
-                line,
-                "build guest and lab from one checkout",
+                "the guest wrote a malformed line", line, "build guest and lab from one checkout"
             ) from error
     return results
 
 
-def _region(results: Results, words: list[str]) -> None:
-    results.regions[int(words[1])] = Region(words[2])
+def _read(results: Results, line: str) -> None:
+    match line.split():
+        case ["region" | "pages" | "ops" as kind, number, value]:
+            _read_region(results.regions, kind, int(number), value)
+        case ["counter", name, before, after]:
+            results.counters[name] = (int(before), int(after))
+        case ["folios", as_requested, total]:
+            results.folios = (int(as_requested), int(total))
+        case ["verify", "ok"]:
+            results.verified = True
+        case ["verify", "fail", *text]:
+            results.failures.append(" ".join(text))
+        case ["note", *text]:
+            results.notes.append(" ".join(text))
+        case ["exit", status]:
+            results.exit = int(status)
+        case ["region" | "pages" | "ops" | "counter" | "folios" | "verify" | "exit", *_]:
+            raise ValueError(line)
+        case _:
+            results.other.append(line)
 
 
-def _pages(results: Results, words: list[str]) -> None:
-    results.regions[int(words[1])].pages += int(words[2])
-
-
-def _ops(results: Results, words: list[str]) -> None:
-    results.regions[int(words[1])].ops += int(words[2])
-
-
-def _counter(results: Results, words: list[str]) -> None:
-    results.counters[words[1]] = (int(words[2]), int(words[3]))
-
-
-def _folios(results: Results, words: list[str]) -> None:
-    results.folios = (int(words[1]), int(words[2]))
-
-
-def _verify(results: Results, words: list[str]) -> None:
-    if words[1] == "ok":
-        results.verified = True
-    elif words[1] == "fail":
-        results.failures.append(" ".join(words[2:]))
+def _read_region(regions: dict[int, Region], kind: str, number: int, value: str) -> None:
+    if kind == "region":
+        regions[number] = Region(value)
+    elif kind == "pages":
+        regions[number].pages += int(value)
     else:
-        raise ValueError(words[1])
-
-
-def _note(results: Results, words: list[str]) -> None:
-    results.notes.append(" ".join(words[1:]))
-
-
-def _exit(results: Results, words: list[str]) -> None:
-    results.exit = int(words[1])
-
-
-_READERS: dict[str, Callable[[Results, list[str]], None]] = {
-    "region": _region,
-    "pages": _pages,
-    "ops": _ops,
-    "counter": _counter,
-    "folios": _folios,
-    "verify": _verify,
-    "note": _note,
-    "exit": _exit,
-}
+        regions[number].ops += int(value)

@@ -32,7 +32,7 @@ from quire.measure import comparison, workloads
 from quire.measure.bench import Sampling
 from quire.measure.comparison import Comparison
 from quire.measure.workloads import Catalogue, Cell
-from quire.report import cost, data, dots, page, table
+from quire.report import data, dots, page, table
 from quire.report.data import Provenance
 from quire.session import Session
 
@@ -122,7 +122,7 @@ def _run(session: Session, arguments: argparse.Namespace) -> int:
         if not arguments.json:
             table.show(rows, sides.title)
             if arguments.cost:
-                cost.show(rows, sides.title)
+                table.show_costs(rows, sides.title)
         return rows, made
 
     parts = parallel.in_turn(plan, measure)

@@ -32,7 +32,7 @@ from quire.check.series_check import Check
 from quire.cluster import option
 from quire.host.console import console
 from quire.host.errors import Difference, UserError
-from quire.report import cells
+from quire.report import table
 from quire.session import Session
 from quire.source import base
 from quire.source.side import Sides
@@ -163,7 +163,7 @@ def _elsewhere(session: Session, arguments: argparse.Namespace, cluster: Cluster
     if arguments.json:
         print(json.dumps([asdict(cell) for cell in found], indent=1))
     else:
-        cells.show(found, f"Linux {base.version}, {base.origin}")
+        table.show_compilations(found, f"Linux {base.version}, {base.origin}")
     failed = [cell for cell in found if cell.state == compiling.FAILED]
     if failed:
         raise Difference(

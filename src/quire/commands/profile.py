@@ -146,7 +146,8 @@ def _numbers(line: ProfileLine, kind: str, *, counted: bool = True) -> tuple[str
         return (UNKNOWN,) * 3
     change = line.change(kind)
     sign = "−" if change < 0 else "+" if change > 0 else ""
-    return number(line.a.of(kind)), number(line.b.of(kind)), f"{sign}{number(abs(change))}"
+    a, b = number(line.a.number(kind)), number(line.b.number(kind))
+    return a, b, f"{sign}{number(abs(change))}"
 
 
 def _json(lines: list[ProfileLine]) -> list[dict[str, Any]]:

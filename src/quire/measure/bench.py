@@ -56,20 +56,9 @@ class Rig:
         """A key that changes whenever the counts may change."""
         boot = self.machine(cell)
         arch = self.kernel.arch
-        return digest(
-            self.kernel.image_sha256,
-            self.guest.sha256,
-            self.plugin.sha256,
-            str(self.qemu),
-            [
-                *arch.machine_args,
-                str(boot.hardware),
-                boot.append(),
-                *cell.workload.spans,
-                cell.lines,
-            ],
-            self.locks,
-        )
+        hashes = (self.kernel.image_sha256, self.guest.sha256, self.plugin.sha256)
+        words = [*arch.machine_args, str(boot.hardware), boot.append(), *cell.workload.spans]
+        return digest(*hashes, str(self.qemu), [*words, cell.lines], self.locks)
 
 
 @dataclass(frozen=True)
@@ -87,8 +76,8 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Order:
-    """One boot to run: a cell on a rig, and the number of the run."""
+class Boot:
+    """One boot to do: a cell on a rig, and its number among those of the cell."""
 
     rig: Rig
     cell: Cell
@@ -97,8 +86,17 @@ class Order:
     @property
     def name(self) -> str:
         """The name for directories and messages."""
-        tree = self.rig.kernel.tree.label
-        return "-".join([self.rig.kernel.arch.label, tree, self.cell.name])
+        kernel = self.rig.kernel
+        return "-".join([kernel.arch.label, kernel.tree.label, self.cell.name])
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """At least `repeat` samples; with `fresh`, that many new ones; `place` runs the machines."""
+
+    repeat: int = 1
+    fresh: bool = False
+    place: Place = HERE
 
 
 Samples = dict[tuple[str, Cell], list[Sample]]
@@ -115,13 +113,22 @@ def measure(
 
     Missing samples are measured. GuestLost or Difference of the first failed boot stops the others.
     """
-    orders = [
-        order
+    by_image = {rig.kernel.image_sha256 or str(rig.kernel.image): rig for rig in rigs}
+    boots = [
+        boot
         for cell in cells
-        for rig in {rig.kernel.image_sha256 or str(rig.kernel.image): rig for rig in rigs}.values()
-        for order in _orders(cache, rig, cell, options)
+        for rig in by_image.values()
+        for boot in _missing(cache, rig, cell, options)
     ]
-    _carry_out(cache, orders, progress, options.place)
+    if boots:
+        architectures = ", ".join(dict.fromkeys(boot.rig.kernel.arch.label for boot in boots))
+        with progress.stage(f"{architectures} bench", len(boots)):
+            parallel.each(
+                boots,
+                lambda boot: _sample(cache, boot, options.place),
+                lambda done, boot, _: progress.at(done, boot.name),
+                options.place.machines,
+            )
     return {
         (rig.kernel.image_sha256, cell): [_load(path, cell) for path in _known(cache, rig, cell)]
         for rig in rigs
@@ -129,88 +136,67 @@ def measure(
     }
 
 
-@dataclass(frozen=True)
-class Sampling:
-    """At least `repeat` samples; with `fresh`, that many new ones; `place` runs the machines."""
-
-    repeat: int = 1
-    fresh: bool = False
-    place: Place = HERE
-
-
 def _known(cache: Cache, rig: Rig, cell: Cell) -> list[Path]:
     return sorted(cache.path("cell", rig.key(cell)).glob("run-*"))
 
 
-def _orders(cache: Cache, rig: Rig, cell: Cell, options: Sampling) -> list[Order]:
+def _missing(cache: Cache, rig: Rig, cell: Cell, options: Sampling) -> list[Boot]:
     have = len(_known(cache, rig, cell))
     upto = have + options.repeat if options.fresh else max(have, options.repeat)
-    return [Order(rig, cell, number) for number in range(have + 1, upto + 1)]
+    return [Boot(rig, cell, number) for number in range(have + 1, upto + 1)]
 
 
-def _carry_out(cache: Cache, orders: Sequence[Order], progress: Progress, place: Place) -> None:
-    if not orders:
-        return
-    architectures = ", ".join(dict.fromkeys(order.rig.kernel.arch.label for order in orders))
-    with progress.stage(f"{architectures} bench", len(orders)):
-        parallel.each(
-            orders,
-            lambda order: _make(cache, order, place),
-            lambda done, order, _: progress.at(done, order.name),
-            place.machines,
-        )
-
-
-def _make(cache: Cache, order: Order, place: Place) -> None:
-    key = order.rig.key(order.cell)
+def _sample(cache: Cache, boot: Boot, place: Place) -> None:
+    """Boot, and keep what was counted in the cache."""
+    key = boot.rig.key(boot.cell)
 
     def build(directory: Path) -> None:
-        for calls in order.cell.workload.calls:
-            process.do(_require_function, order.rig.kernel, calls)
+        for calls in boot.cell.workload.calls:
+            process.do(_require_function, boot.rig.kernel, calls)
         # Boots with the same name may run in parallel: other runs, other configurations.
-        work = launch.workdir(cache, f"{order.name}-{key}-{order.number}")
-        results = launch.boot(order.rig.machine(order.cell), place, work)
-        require(order, results, work)
-        _load(work, order.cell)
+        work = launch.workdir(cache, f"{boot.name}-{key}-{boot.number}")
+        _require_success(boot, launch.boot(boot.rig.machine(boot.cell), place, work), work)
+        _load(work, boot.cell)
         for name in (machine.CONSOLE, machine.RESULTS, machine.COUNTS, machine.COMMAND):
             shutil.copy2(work / name, directory / name)
         shutil.rmtree(work)
 
-    cache.make(f"cell/{key}", f"run-{order.number}", build)
+    cache.make(f"cell/{key}", f"run-{boot.number}", build)
 
 
-def require(order: Order, outcome: Results, work: Path) -> None:
+def _require_success(boot: Boot, ended: Results, work: Path) -> None:
     """Difference unless the guest verified its data and had the folios it requested."""
-    place = f"{order.name}\nwhole log: {work / machine.RESULTS}"
-    if outcome.failures:
+    where = f"{boot.name}\nwhole log: {work / machine.RESULTS}"
+    if ended.failures:
         raise Difference(
-            f"wrong data: {outcome.failures[0]}", place, "this kernel loses or mixes up memory"
+            f"wrong data: {ended.failures[0]}", where, "this kernel loses or mixes up memory"
         )
-    if outcome.folios and outcome.folios[0] != outcome.folios[1]:
+    if ended.folios and ended.folios[0] != ended.folios[1]:
         raise Difference(
-            f"only {outcome.folios[0]} of {outcome.folios[1]} folios had the requested size",
-            place,
+            f"only {ended.folios[0]} of {ended.folios[1]} folios had the requested size",
+            where,
             "give the machine more memory, or choose another size",
         )
-    if outcome.exit or not outcome.verified:
-        notes = "\n".join([*outcome.notes, place])
-        raise Difference(f"the workload failed (exit {outcome.exit})", notes, "read the log")
+    if ended.exit or not ended.verified:
+        notes = "\n".join([*ended.notes, where])
+        raise Difference(f"the workload failed (exit {ended.exit})", notes, "read the log")
 
 
 def _load(directory: Path, cell: Cell) -> Sample:
     regions = counts.read(directory / machine.COUNTS)
-    outcome = results.parse((directory / machine.RESULTS).read_text())
-    if REGION not in regions or REGION not in outcome.regions or not regions[REGION].runs:
+    ended = results.parse((directory / machine.RESULTS).read_text())
+    where = f"{' '.join(cell.words())}: {directory}"
+    if REGION not in regions or REGION not in ended.regions or not regions[REGION].runs:
         raise GuestLost(
             "the guest did not enter the measured region",
-            f"{' '.join(cell.words())}: {directory}",
+            where,
             "guest and plugin use different markers; build both from one checkout",
         )
-    sample = Sample(regions[REGION], outcome)
+    sample = Sample(regions[REGION], ended)
     if not sample.divisor:
         raise GuestLost(
             "the guest reported no pages in its region",
-            f"{' '.join(cell.words())}: {directory}",
+            where,
             "the workload must report `pages` or `ops`",
         )
     return sample
@@ -219,7 +205,7 @@ def _load(directory: Path, cell: Cell) -> Sample:
 def _require_function(kernel: Kernel, calls: Calls) -> None:
     """UserError unless the kernel has the function: otherwise the count would be zero."""
     names = (line.split()[1] for line in counter.symbols(kernel).read_text().splitlines())
-    if not any(calls.is_of(name) for name in names):
+    if not any(calls.counts(name) for name in names):
         raise UserError(
             f"this kernel has no function {' or '.join(calls.symbols)} whose calls can be counted",
             f"{kernel.arch.name} {kernel.tree.label}: {kernel.system_map}",

@@ -126,9 +126,9 @@ def compare(
     rows = []
     for cell in cells if samples else ():
         a, b = (samples[image, cell] for image in images)
-        found = posted.find(known.posted, cell, arch.name)
         sides = (figure(arch, cell, a, known.locks), figure(arch, cell, b, known.locks))
-        rows.append(Row(cell, *sides, found, _changed(known.locks, a, b)))
+        authors = posted.find(known.posted, cell, arch.name)
+        rows.append(Row(cell, *sides, authors, _changed(known.locks, a, b)))
     return Comparison(arch, labels, tuple(rows))
 
 
@@ -136,24 +136,22 @@ def figure(
     arch: Architecture, cell: Cell, samples: Sequence[Sample], locks: Locks | None = None
 ) -> Figure:
     """The median over `samples`, and their spread."""
-    totals = [_insns(sample) for sample in samples]
-    sample = _median(samples)
-    middle = _insns(sample)
-    ops = sample.results.regions[0].ops or 1
+    sample, totals = _median(samples), [_insns(sample) for sample in samples]
+    counts, divisor, middle = sample.counts, sample.divisor, _insns(sample)
     return Figure(
         insns=middle,
-        kernel=sample.counts.kernel / sample.divisor,
+        kernel=counts.kernel / divisor,
         own=own(cell, sample) if cell.workload.own else None,
-        tlb={name: n / sample.divisor for name, n in sample.counts.tlb.items()},
-        tlb_per_op=sample.counts.tlb_total / ops,
+        tlb={name: number / divisor for name, number in counts.tlb.items()},
+        tlb_per_op=counts.tlb_total / (sample.results.regions[0].ops or 1),
         counters={k: after - before for k, (before, after) in sample.results.counters.items()},
-        spans={name: insns / sample.divisor for name, (_, insns) in sample.counts.spans.items()},
+        spans={name: insns / divisor for name, (_, insns) in counts.spans.items()},
         calls={
             counted.what: calls(sample, counted) / counted.passes for counted in cell.workload.calls
         },
         runs=len(samples),
         spread=(max(totals) - min(totals)) / middle if middle else 0.0,
-        cost=cost.of(arch, sample.counts, sample.divisor, locks),
+        cost=cost.per_unit(arch, counts, divisor, locks),
     )
 
 
@@ -176,22 +174,27 @@ def _changed(
 
 def calls(sample: Sample, counted: Calls) -> float:
     """The number of calls of a function, per unit."""
-    found = [count.calls for name, count in sample.counts.symbols.items() if counted.is_of(name)]
-    return sum(found) / sample.divisor
+    symbols = sample.counts.symbols.items()
+    return sum(count.calls for name, count in symbols if counted.counts(name)) / sample.divisor
 
 
 def require(comparisons: Sequence[Comparison]) -> None:
     """Difference that lists every row in which B makes calls that A does not make."""
-    found = [(c.arch, row, calls) for c in comparisons for row in c.rows for calls in row.excess]
-    if not found:
+    excess = [
+        (compared.arch, row, calls)
+        for compared in comparisons
+        for row in compared.rows
+        for calls in row.excess
+    ]
+    if not excess:
         return
     lines = [
         f"{arch.label} {row.title}: {calls.what} ({calls.symbols[0]}) "
         f"{row.a.calls[calls.what]:g} → {row.b.calls[calls.what]:g} "
         f"per {row.cell.workload.unit}"
-        for arch, row, calls in found
+        for arch, row, calls in excess
     ]
-    arch, row, _ = found[0]
+    arch, row, _ = excess[0]
     size = f" --size {row.cell.size}" if row.cell.size is not None else ""
     raise Difference(
         "side B takes a path that side A does not take",

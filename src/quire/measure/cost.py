@@ -26,13 +26,16 @@ WITH_LINES = ("lines read", "lines written", "table words")
 Cost = dict[str, float]
 
 
-def of(arch: Architecture, counts: RegionCounts, divisor: int, locks: Locks | None = None) -> Cost:
+def per_unit(
+    arch: Architecture, counts: RegionCounts, divisor: int, locks: Locks | None = None
+) -> Cost:
     """The cost per unit by KINDS, then by class of lock. What was not counted is not there."""
-    named = list(zip(arch.tlb_classes, arch.tlb_kinds, strict=True))
-    classes = {kind: [name for name, one in named if kind == f"tlb {one}"] for kind in TLB}
-    found = events(counts.events) | _sums(classes, counts.tlb)
+    tlb: dict[str, list[str]] = {kind: [] for kind in TLB}
+    for name, kind in zip(arch.tlb_classes, arch.tlb_kinds, strict=True):
+        tlb[f"tlb {kind}"].append(name)
     taken = locks.count(counts) if locks and counts.events else {}
-    return {kind: number / divisor for kind, number in {**found, **taken}.items()}
+    total = events(counts.events) | _sums(tlb, counts.tlb) | taken
+    return {kind: number / divisor for kind, number in total.items()}
 
 
 def events(counted: Mapping[str, int]) -> dict[str, int]:

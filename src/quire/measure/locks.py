@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -26,7 +26,9 @@ class Rule:
 
     def covers(self, caller: str, function: str) -> bool:
         """Whether the rule is for such a call."""
-        return function in self.functions and any(fnmatchcase(caller, one) for one in self.callers)
+        return function in self.functions and any(
+            fnmatchcase(caller, pattern) for pattern in self.callers
+        )
 
 
 @dataclass(frozen=True)
@@ -45,22 +47,22 @@ class Locks:
         """The names of the classes, in order."""
         return tuple(dict.fromkeys(rule.name for rule in self.rules))
 
-    def of(self, caller: str, function: str) -> str:
+    def class_of(self, caller: str, function: str) -> str:
         """The class of a call. UserError for a function of no rule."""
-        found = next((rule.name for rule in self.rules if rule.covers(caller, function)), None)
-        if found is None:
-            raise UserError(
-                f"no class of locks covers {function}",
-                f"called by {caller}",
-                f"add it to a group of functions in {FILE}",
-            )
-        return found
+        for rule in self.rules:
+            if rule.covers(caller, function):
+                return rule.name
+        raise UserError(
+            f"no class of locks covers {function}",
+            f"called by {caller}",
+            f"add it to a group of functions in {FILE}",
+        )
 
     def count(self, counts: RegionCounts) -> dict[str, int]:
         """The locks taken in a region by class, zeroes included."""
         total = dict.fromkeys(self.classes, 0)
         for (caller, function), number in counts.locks.items():
-            total[self.of(caller, function)] += number
+            total[self.class_of(caller, function)] += number
         return total
 
 
@@ -80,23 +82,19 @@ class _File:
 def read(file: Path) -> Locks:
     """The classes of a file. UserError says what is wrong with it."""
     remedy = "fix it: the comment at its top explains the keys"
-    found = data.read(file, _File, remedy)
-    unknown = {row.functions for row in found.rule} - found.functions.keys()
+    content = data.read(file, _File, remedy)
+    groups = content.functions
+    unknown = {row.functions for row in content.rule} - groups.keys()
     if unknown:
         raise UserError(f"no group of functions is called {', '.join(unknown)}", str(file), remedy)
-    groups = found.functions
-    locks = Locks(tuple(Rule(row.name, groups[row.functions], row.callers) for row in found.rule))
-    _complete(locks, groups, file)
-    return locks
-
-
-def _complete(locks: Locks, groups: Mapping[str, Sequence[str]], file: Path) -> None:
-    """UserError if a call of a lock function could be of no class."""
-    last = {name for rule in locks.rules if "*" in rule.callers for name in rule.functions}
-    wanted = {name for group in groups.values() for name in group}
-    if wanted - last:
+    rules = tuple(Rule(row.name, groups[row.functions], row.callers) for row in content.rule)
+    # The last rule for a function must cover every caller.
+    covered = {name for rule in rules if "*" in rule.callers for name in rule.functions}
+    missing = {name for group in groups.values() for name in group} - covered
+    if missing:
         raise UserError(
-            f"calls of {', '.join(sorted(wanted - last))} may have no class",
+            f"calls of {', '.join(sorted(missing))} may have no class",
             str(file),
             "add a class without `callers` for this group of functions",
         )
+    return Locks(rules)

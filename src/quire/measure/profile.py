@@ -27,7 +27,7 @@ class Spent:
     # By measure.cost.EVENTS and LOCKS (taken by the symbol itself); without zeroes.
     events: dict[str, float] = field(default_factory=dict)
 
-    def of(self, kind: str) -> float:
+    def number(self, kind: str) -> float:
         """The number of one of KINDS."""
         if kind == INSNS:
             return self.insns
@@ -44,17 +44,19 @@ class ProfileLine:
 
     def change(self, kind: str = INSNS) -> float:
         """B minus A: a negative value is a saving."""
-        return self.b.of(kind) - self.a.of(kind)
+        return self.b.number(kind) - self.a.number(kind)
 
 
 def lines(a: Sample, b: Sample, locks: Locks | None = None, by: str = INSNS) -> list[ProfileLine]:
     """All symbols of either side, sorted by the change of a kind, then by size, largest first."""
     left, right = _spent(a, locks), _spent(b, locks)
     none = Spent()
-    found = [
+    unsorted = (
         ProfileLine(name, left.get(name, none), right.get(name, none)) for name in {**left, **right}
-    ]
-    return sorted(found, key=lambda one: (-abs(one.change(by)), -one.a.of(by), one.symbol))
+    )
+    return sorted(
+        unsorted, key=lambda line: (-abs(line.change(by)), -line.a.number(by), line.symbol)
+    )
 
 
 def counted(sample: Sample, kind: str) -> bool:
@@ -79,8 +81,8 @@ def share_shown(
     shown: Sequence[ProfileLine], everything: Sequence[ProfileLine], kind: str = INSNS
 ) -> float:
     """The share of side A's number of that kind in the shown lines, 0 to 1."""
-    total = sum(line.a.of(kind) for line in everything)
-    return sum(line.a.of(kind) for line in shown) / total if total else 0.0
+    total = sum(line.a.number(kind) for line in everything)
+    return sum(line.a.number(kind) for line in shown) / total if total else 0.0
 
 
 def _spent(sample: Sample, locks: Locks | None) -> dict[str, Spent]:
@@ -89,12 +91,12 @@ def _spent(sample: Sample, locks: Locks | None) -> dict[str, Spent]:
     if locks:
         for (caller, _), number in sample.counts.locks.items():
             taken[caller] = taken.get(caller, 0) + number
-    found = {}
+    spent = {}
     for name, count in _by_symbol(sample).items():
         events = cost.events(count.events) | {LOCKS: taken.get(name, 0)}
         per_unit = {kind: number / sample.divisor for kind, number in events.items() if number}
-        found[name] = Spent(count.insns / sample.divisor, count.calls / sample.divisor, per_unit)
-    return found
+        spent[name] = Spent(count.insns / sample.divisor, count.calls / sample.divisor, per_unit)
+    return spent
 
 
 def _by_symbol(sample: Sample) -> dict[str, SymbolCount]:

@@ -40,9 +40,9 @@ class Calls:
     # Whether more calls on side B than on side A count as a difference (exit status 1).
     no_more_than_a: bool = False
 
-    def is_of(self, name: str) -> bool:
+    def counts(self, name: str) -> bool:
         """Whether `name` is the function or one of its clones."""
-        return any(name == one or name.startswith(f"{one}.") for one in self.symbols)
+        return any(name == symbol or name.startswith(f"{symbol}.") for symbol in self.symbols)
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,9 @@ class Cell:
 
     def words(self) -> tuple[str, ...]:
         """The arguments for init."""
-        size = (f"size={self.size}",) if self.size is not None else ()
         program = self.workload.program
         what = ("program", "bench", program) if program else ("bench", self.workload.name)
-        return (*what, *size, *(f"{k}={v}" for k, v in self.parameters))
+        return (*what, *self._settings)
 
     @property
     def label(self) -> str:
@@ -114,8 +113,12 @@ class Cell:
     @property
     def name(self) -> str:
         """The name for directories and messages: workload, size and parameters."""
-        size = (f"size={self.size}",) if self.size is not None else ()
-        return "-".join([self.workload.name, *size, *(f"{k}={v}" for k, v in self.parameters)])
+        return "-".join([self.workload.name, *self._settings])
+
+    @property
+    def _settings(self) -> tuple[str, ...]:
+        size = (("size", str(self.size)),) if self.size is not None else ()
+        return tuple(f"{name}={value}" for name, value in (*size, *self.parameters))
 
 
 @dataclass(frozen=True)
@@ -133,22 +136,20 @@ class Catalogue:
             else {}
         )
         files = sorted(path for path in folder.glob("*.toml") if path.name not in OTHERS)
-        found = [read(file, groups) for file in files]
-        return cls(tuple(sorted(found, key=lambda workload: (workload.order, workload.name))))
+        workloads = [read(file, groups) for file in files]
+        return cls(tuple(sorted(workloads, key=lambda workload: (workload.order, workload.name))))
 
-    def cells(self, names: Iterable[str] = (), sizes: Iterable[int] = ()) -> list[Cell]:
+    def cells(self, names: Sequence[str] = (), sizes: Sequence[int] = ()) -> list[Cell]:
         """The cells of the named workloads (patterns work) at these sizes; both default to all.
 
         Only a named workload has its further sizes. A name may include parameters for the guest:
         "swapout,data=zero", "ksm-walk,vmas=500". UserError for an unknown workload or size.
         """
-        wanted = list(names)
-        chosen = [cell for name in wanted for cell in self._named(name)]
-        if not wanted:
+        chosen = [cell for name in names for cell in self._named(name)]
+        if not names:
             chosen = expand(self.workloads)
         limit = set(sizes)
-        unknown = limit - set(SIZES)
-        if unknown:
+        if unknown := limit - set(SIZES):
             raise UserError(
                 f"{min(unknown)} KiB is not one of the folio sizes",
                 remedy=f"use: {', '.join(map(str, SIZES))}",
@@ -169,19 +170,18 @@ class Catalogue:
 
     def _named(self, text: str) -> list[Cell]:
         name, *settings = text.split(",")
-        given = tuple(tuple(setting.split("=", 1)) for setting in settings)
-        if any(len(pair) != 2 for pair in given):
+        if not all("=" in setting for setting in settings):
             raise UserError(
                 f"{text!r} is not WORKLOAD[,name=value…]", remedy="as in swapout,data=zero"
             )
-        overrides = {pair[0]: pair[1] for pair in given}
-        found = [w for w in self.workloads if fnmatchcase(w.name, name)]
-        if not found:
+        overrides = dict(setting.split("=", 1) for setting in settings)
+        chosen = [workload for workload in self.workloads if fnmatchcase(workload.name, name)]
+        if not chosen:
             raise UserError(
                 f"unknown workload {name!r}",
-                remedy=f"choose from: {', '.join(w.name for w in self.workloads)}",
+                remedy=f"choose from: {', '.join(workload.name for workload in self.workloads)}",
             )
-        return expand([replace(w, sizes=w.all_sizes()) for w in found], overrides)
+        return expand([replace(w, sizes=w.all_sizes()) for w in chosen], overrides)
 
 
 def expand(chosen: Sequence[Workload], overrides: Mapping[str, str] | None = None) -> list[Cell]:
@@ -204,16 +204,16 @@ def of_program(source: Path) -> Workload:
     """A user's own program, described by the TOML file beside it. Without that file it is measured
     once, without a folio size."""
     described = source.with_suffix(".toml")
-    found = read(described) if described.is_file() else Workload(source.stem, sizes=())
-    return replace(found, name=source.stem, program=program.path(source))
+    workload = read(described) if described.is_file() else Workload(source.stem, sizes=())
+    return replace(workload, name=source.stem, program=program.path(source))
 
 
 def _fields(name: str, keys: dict[str, Any], groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    found = {"name": name, **keys}
+    fields = {"name": name, **keys}
     if isinstance(keys.get("own"), str):
-        found["own"], found["own_name"] = list(groups[keys["own"]]), keys["own"]
+        fields["own"], fields["own_name"] = list(groups[keys["own"]]), keys["own"]
     if "variants" in keys:
-        found["variants"] = [
-            [[name, str(value)] for name, value in variant.items()] for variant in keys["variants"]
+        fields["variants"] = [
+            [[key, str(value)] for key, value in variant.items()] for variant in keys["variants"]
         ]
-    return found
+    return fields

@@ -1,75 +1,141 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The table: workload × folio size, both sides, ratio, the authors' posted figures."""
+"""Tables for the terminal: both sides' instructions and costs, and compile results."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from quire.check.architectures.check import FAILED, NO_COMPILER, OK, Compilation
 from quire.host.console import console
-from quire.measure.comparison import Comparison, Row
+from quire.measure import cost
+from quire.measure.comparison import Comparison, Figure, Row
 
 # Ratios within this distance of 1 are not coloured.
 NOTABLE = 0.01
 # In place of a number that was not counted.
 UNKNOWN = "–"
+# The costs: headings of two lines, and the kind of measure.cost. None: the locks of all classes.
+COSTS: tuple[tuple[str, str | None], ...] = (
+    ("atomics", "atomics"),
+    ("barriers", "barriers"),
+    ("locks", None),
+    ("lines\nread", "lines read"),
+    ("lines\nwritten", "lines written"),
+    ("table\nwords", "table words"),
+    ("TLB\npage", "tlb page"),
+    ("TLB\nrange", "tlb range"),
+    ("TLB\nspace", "tlb space"),
+)
+COMPILED = {OK: "green", FAILED: "red", NO_COMPILER: "yellow"}
 
 
 def show(comparison: Comparison, base: str) -> None:
-    """Print one architecture's table on stdout."""
+    """Print one architecture's table of instructions on stdout."""
     console().print(build(comparison, base))
 
 
 def build(comparison: Comparison, base: str) -> Table:
-    """The table as rich renders it."""
+    """Workload × folio size: both sides, ratio, the authors' posted figures."""
     posted = any(row.posted for row in comparison.rows)
-    table = Table(
-        title=f"{comparison.arch.title} · {base}",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        caption=_caption(comparison, posted=posted),
-        caption_justify="left",
-        pad_edge=False,
-    )
+    caption = f"ratio: instructions of {' / '.join(comparison.labels)}."
+    if posted:
+        caption += " posted: the authors' wall time, old / new."
+    table = _table(f"{comparison.arch.title} · {base}", caption + _other_units(comparison))
     table.add_column("workload", no_wrap=True)
-    table.add_column("folio\nKiB", justify="right", no_wrap=True)
     a, b = comparison.labels
-    for name in (f"instructions\n{a}", f"per page\n{b}"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("ratio", justify="right", no_wrap=True)
-    for name in (f"TLB inv.\n{a}", f"per page\n{b}"):
-        table.add_column(name, justify="right", no_wrap=True)
+    _numeric(table, "folio\nKiB", f"instructions\n{a}", f"per page\n{b}", "ratio")
+    _numeric(table, f"TLB inv.\n{a}", f"per page\n{b}")
     if posted:
         table.add_column("posted\n(time)", no_wrap=True)
     # Only this column may wrap on a narrow terminal.
     table.add_column("")
-    previous = ""
-    for row in comparison.rows:
-        if previous and row.cell.workload.name != previous:
-            table.add_section()
-        previous = row.cell.workload.name
-        _add(table, row, posted=posted)
+    for row in _rows(table, comparison):
+        instructions = (number(row.a.insns), number(row.b.insns), _ratio(row.ratio))
+        tlb = (number(row.a.tlb_total), number(row.b.tlb_total))
+        text = [_posted(row)] if posted else []
+        table.add_row(row.cell.label, _size(row), *instructions, *tlb, *text, remarks(row))
+        if row.a.own and row.b.own:
+            own = (number(row.a.own), number(row.b.own), _ratio(row.a.own / row.b.own))
+            table.add_row(f"  {row.cell.workload.own_name} alone", "", *own)
     return table
 
 
-def _add(table: Table, row: Row, *, posted: bool) -> None:
-    size = str(row.cell.size) if row.cell.size is not None else "–"
-    table.add_row(
-        row.cell.label,
-        size,
-        number(row.a.insns),
-        number(row.b.insns),
-        _ratio(row.ratio),
-        number(row.a.tlb_total),
-        number(row.b.tlb_total),
-        *([_posted(row)] if posted else []),
-        remarks(row),
+def show_costs(comparison: Comparison, base: str) -> None:
+    """Print one architecture's table of costs on stdout."""
+    console().print(build_costs(comparison, base))
+
+
+def build_costs(comparison: Comparison, base: str) -> Table:
+    """What takes time beside instructions: two lines for a row, side A above side B."""
+    caption = (
+        f"{UNKNOWN}: not counted. Locks: of all classes; the JSON report and the page have them by "
+        f"class.{_other_units(comparison)}"
     )
-    if row.a.own and row.b.own:
-        ratio = row.a.own / row.b.own
-        own = (number(row.a.own), number(row.b.own))
-        table.add_row(f"  {row.cell.workload.own_name} alone", "", *own, _ratio(ratio))
+    table = _table(f"{comparison.arch.title} · {base}: per page", caption)
+    table.add_column("workload", no_wrap=True)
+    _numeric(table, "folio\nKiB")
+    table.add_column("side", no_wrap=True)
+    _numeric(table, *(heading for heading, _ in COSTS))
+    left, right = comparison.labels
+    for row in _rows(table, comparison):
+        a, b = ([_cost(side, kind) for _, kind in COSTS] for side in (row.a, row.b))
+        table.add_row(row.cell.label, _size(row), left, *map(_known, a))
+        cells = [Text(_known(new), _style(old, new)) for old, new in zip(a, b, strict=True)]
+        table.add_row("", "", right, *cells)
+    return table
+
+
+def show_compilations(compilations: Sequence[Compilation], title: str) -> None:
+    """Print compile results on stdout: a row per configuration, a column per topic; failures."""
+    table = _table(title)
+    table.add_column("configuration", no_wrap=True)
+    rows: dict[str, list[Compilation]] = {}
+    for compilation in compilations:
+        rows.setdefault(compilation.configuration, []).append(compilation)
+    for topic in dict.fromkeys(compilation.topic for compilation in compilations):
+        table.add_column(topic, no_wrap=True)
+    for configuration, row in rows.items():
+        table.add_row(configuration, *(Text(cell.state, COMPILED[cell.state]) for cell in row))
+    out = console()
+    out.print(table)
+    for failed in compilations:
+        if failed.state == FAILED:
+            text = f"{failed.configuration}: {failed.topic}: {failed.state}"
+            out.print(Text(text, "red"))
+            for line in failed.trouble.splitlines():
+                out.print(f"     {line}")
+
+
+def _table(title: str, caption: str = "") -> Table:
+    return Table(
+        title=title,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        caption=caption,
+        caption_justify="left",
+        pad_edge=False,
+    )
+
+
+def _numeric(table: Table, *headings: str) -> None:
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+
+
+def _rows(table: Table, comparison: Comparison) -> Iterator[Row]:
+    """The rows; in the table, a line separates workloads."""
+    for _, rows in groupby(comparison.rows, lambda row: row.cell.workload.name):
+        table.add_section()
+        yield from rows
+
+
+def _size(row: Row) -> str:
+    return UNKNOWN if row.cell.size is None else str(row.cell.size)
 
 
 def number(value: float) -> str:
@@ -87,10 +153,7 @@ def remarks(row: Row) -> str:
     for name in row.cell.workload.counters:
         if name in row.a.counters:
             parts.append(f"{name} {row.a.counters[name]} → {row.b.counters.get(name)}")
-    for before, after in (
-        (row.a.spans, row.b.spans),
-        (row.a.calls, row.b.calls),
-    ):
+    for before, after in ((row.a.spans, row.b.spans), (row.a.calls, row.b.calls)):
         for name in before:
             parts.append(f"{name.replace('_', ' ')} {number(before[name])} → {number(after[name])}")
     if row.excess:
@@ -103,9 +166,7 @@ def remarks(row: Row) -> str:
 
 
 def _posted(row: Row) -> str:
-    if not row.posted:
-        return ""
-    return ", ".join(part for part in (row.posted.text, row.posted.counters) if part)
+    return ", ".join(filter(None, (row.posted.text, row.posted.counters))) if row.posted else ""
 
 
 def _ratio(ratio: float) -> Text:
@@ -113,15 +174,24 @@ def _ratio(ratio: float) -> Text:
     return Text(f"{ratio:.2f}×", style=style)
 
 
-def _caption(comparison: Comparison, *, posted: bool) -> str:
-    text = f"ratio: instructions of {' / '.join(comparison.labels)}."
-    if posted:
-        text += " posted: the authors' wall time, old / new."
-    return text + other_units(comparison)
-
-
-def other_units(comparison: Comparison) -> str:
+def _other_units(comparison: Comparison) -> str:
     """The part of a caption that names workloads whose figures are not per page."""
     others = [row.cell.workload for row in comparison.rows if row.cell.workload.unit != "page"]
     units = dict.fromkeys(f"{workload.name}: per {workload.unit}" for workload in others)
     return f" Not per page: {'; '.join(units)}." if units else ""
+
+
+def _cost(figure: Figure, kind: str | None) -> float | None:
+    """One column's number; None if it was not counted."""
+    return figure.cost.get(kind) if kind else cost.locks_taken(figure.cost)
+
+
+def _known(value: float | None) -> str:
+    return UNKNOWN if value is None else number(value)
+
+
+def _style(a: float | None, b: float | None) -> str:
+    """Green if side B has notably fewer, red if it has more."""
+    if a is None or b is None or abs(a - b) <= NOTABLE * b:
+        return ""
+    return "green" if b < a else "red"
