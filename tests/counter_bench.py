@@ -16,7 +16,7 @@ import pytest
 from known import ARM64, X86_64
 
 from quire.arch import Architecture
-from quire.boot import qemu
+from quire.boot import counter
 
 COUNTER = Path(__file__).resolve().parent.parent / "counter"
 TIMEOUT = 60
@@ -126,7 +126,7 @@ class Bench:
     def qemu(self, elf: Path, arguments: str, *more: str) -> subprocess.CompletedProcess[str]:
         """Run QEMU with the plugin until it exits."""
         target = self.target
-        argv = [qemu.of(target.arch).binary, *target.machine, "-m", "64", "-smp", "1"]
+        argv = [counter.installed(target.arch).binary, *target.machine, "-m", "64", "-smp", "1"]
         argv += ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
         argv += [word.format(elf=elf) for word in target.start]
         argv += ["-plugin", f"{self.plugin}{arguments}", *more]
@@ -164,7 +164,7 @@ def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     if target.arch is RISCV64 and not all(map(shutil.which, tools)):
         pytest.skip("apt-get install qemu-system-misc gcc-riscv64-linux-gnu")
     directory = tmp_path_factory.mktemp(target.stem)
-    api = qemu.of(target.arch).plugin_api
+    api = counter.installed(target.arch).plugin_api
     call("make", "-C", COUNTER, f"OUT={directory}", f"API={api}")
     return Bench(target, directory, directory / "libquire-count.so")
 

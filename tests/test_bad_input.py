@@ -192,7 +192,7 @@ def test_a_guest_that_hangs(quire: Quire, tree: Path, tmp_path: Path) -> None:
 
 def test_a_failed_case(quire: Quire, tree: Path) -> None:
     done = quire("test", "--source", str(tree), "ARCH=arm64", FAKE_QEMU="wrong")
-    said(done, 1, "tests failed", "arm64 patched: fake.bad")
+    said(done, 1, "tests failed", "arm64-patched: fake.bad")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from conftest import Quire
 
 from quire.arch import ARCHITECTURES, requirements
-from quire.boot import qemu
+from quire.boot import counter
 from quire.host.errors import UserError
 
 
@@ -20,12 +20,12 @@ from quire.host.errors import UserError
     [((7, 2, 22), 1), ((8, 2, 0), 1), ((9, 1, 0), 3), ((10, 0, 3), 4), ((11, 0, 0), 4)],
 )
 def test_the_plugin_interface_of_a_version(version: tuple[int, int, int], api: int) -> None:
-    assert qemu.plugin_api(version) == api
+    assert counter.plugin_api(version) == api
 
 
 def test_an_interface_nobody_speaks() -> None:
     with pytest.raises(UserError, match=r"9\.0"):
-        qemu.plugin_api((9, 0, 1))
+        counter.plugin_api((9, 0, 1))
 
 
 def test_packages_are_named_once() -> None:

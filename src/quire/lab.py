@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from quire.arch import Architecture, Cpu
-from quire.boot import counter, qemu
+from quire.boot import counter
 from quire.build.kernel import Kernel
 from quire.measure import bench, comparison, posted
 from quire.measure.bench import Rig, Samples, Sampling
@@ -33,15 +33,14 @@ def locks(session: Session) -> Locks:
 
 def rig(session: Session, kernel: Kernel) -> Rig:
     """Build everything that a measurement of `kernel` needs."""
-    found = qemu.of(kernel.arch)
-    plugin = counter.build(session.cache, session.project.counter, found)
-    return Rig(kernel, session.guest(kernel), plugin, found, locks(session).functions)
+    plugin = counter.build(session.cache, session.project.counter, kernel.arch)
+    return Rig(kernel, session.guest(kernel), plugin, locks(session).functions)
 
 
 def rigs(session: Session, arch: Architecture, sides: Sides) -> tuple[Rig, Rig]:
     """Build side A, then side B."""
     # Check for a QEMU that can count before building the kernels.
-    qemu.of(arch)
+    counter.installed(arch)
     a = rig(session, session.kernel(arch, sides.a.tree))
     return a, a if sides.same else rig(session, session.kernel(arch, sides.b.tree))
 

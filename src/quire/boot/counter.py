@@ -1,23 +1,77 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The QEMU plugin that counts, built for the plugin interface of the installed QEMU."""
+"""What counts: the installed QEMU, and the plugin built for its interface."""
 
 from __future__ import annotations
 
 import re
+import shutil
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.boot.qemu import Qemu
+from quire.arch import Architecture
+from quire.arch.requirements import lacks, machine_need
 from quire.build.guest import source_files
 from quire.build.kernel import Kernel, explain
 from quire.host import process
 from quire.host.cache import Cache, digest, sha256
-from quire.host.errors import BuildFailed
+from quire.host.errors import BuildFailed, UserError
 
+OLDEST_QEMU = (7, 0)
 # nm's letters for code: global, local, weak.
 TEXT_TYPES = "TtWw"
 _SYMBOL = re.compile(rf"^([0-9a-f]+) [{TEXT_TYPES}] (\S+)$", re.M)
+
+
+@dataclass(frozen=True)
+class Qemu:
+    """An installed QEMU and its plugin interface."""
+
+    binary: str
+    version: tuple[int, int, int]
+    plugin_api: int
+
+    def __str__(self) -> str:
+        return ".".join(map(str, self.version))
+
+
+def installed(arch: Architecture) -> Qemu:
+    """The QEMU for `arch`; UserError if it is missing, too old or has no plugin support."""
+    binary = shutil.which(arch.qemu)
+    if binary is None:
+        raise lacks([machine_need(arch)])
+    text = process.query(arch.qemu, "--version").output
+    numbers = re.search(r"version (\d+)\.(\d+)(?:\.(\d+))?", text)
+    version = tuple(int(part or 0) for part in numbers.groups()) if numbers else (0, 0, 0)
+    remedy = f"apt-get install {' '.join(arch.packages)} on Debian 12 or newer"
+    if version[:2] < OLDEST_QEMU:
+        raise UserError(
+            f"{arch.qemu} is too old: quire needs {OLDEST_QEMU[0]}.{OLDEST_QEMU[1]} or newer",
+            f"{binary}: {text.partition(chr(10))[0]}",
+            remedy,
+        )
+    if "-plugin" not in process.query(arch.qemu, "--help").output:
+        raise UserError(
+            f"{arch.qemu} was built without TCG plugins, so nothing can be counted",
+            binary,
+            f"{remedy}, or build QEMU with --enable-plugins",
+        )
+    return Qemu(arch.qemu, (version[0], version[1], version[2]), plugin_api(version))
+
+
+def plugin_api(version: Sequence[int]) -> int:
+    """The plugin interface of a QEMU version that counter/ supports. UserError for 9.0's."""
+    major_minor = (version[0], version[1])
+    if major_minor < (9, 0):
+        return 1
+    if major_minor == (9, 0):
+        # 9.0 has neither the old inline counters nor the call that copies instruction bytes.
+        raise UserError(
+            "the plugin does not support the interface of QEMU 9.0",
+            remedy="use QEMU 7 or 8, or 9.1 and newer",
+        )
+    return 3 if major_minor < (10, 0) else 4
 
 
 @dataclass(frozen=True)
@@ -26,10 +80,15 @@ class Plugin:
 
     path: Path
     sha256: str
+    qemu: Qemu
 
 
-def build(cache: Cache, sources: Path, qemu: Qemu) -> Plugin:
-    """Compile the plugin for `qemu`. BuildFailed with the first error line."""
+def build(cache: Cache, sources: Path, arch: Architecture) -> Plugin:
+    """Compile the plugin for the QEMU of `arch`. BuildFailed with the first error line.
+
+    UserError if that QEMU cannot count.
+    """
+    qemu = installed(arch)
     compiler = process.query("gcc", "--version").output.partition("\n")[0]
     key = f"api{qemu.plugin_api}-{digest(compiler, *source_files(sources))}"
 
@@ -41,7 +100,7 @@ def build(cache: Cache, sources: Path, qemu: Qemu) -> Plugin:
             raise explain("the plugin did not build", log, command)
 
     path = cache.make("counter", key, make) / "libquire-count.so"
-    return Plugin(path, process.value("", lambda: sha256(path)))
+    return Plugin(path, process.value("", lambda: sha256(path)), qemu)
 
 
 def symbols(kernel: Kernel) -> Path:

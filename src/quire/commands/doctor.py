@@ -12,7 +12,7 @@ import shutil
 from pathlib import Path
 
 from quire.arch import Architecture, requirements
-from quire.boot import qemu
+from quire.boot import counter
 from quire.build import kernel
 from quire.host.errors import QuireError, UserError
 from quire.package import deb
@@ -57,7 +57,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 
 
 def _qemu(arch: Architecture) -> str:
-    found = qemu.of(arch)
+    found = counter.installed(arch)
     return f"{found}, plugin interface {found.plugin_api}"
 
 

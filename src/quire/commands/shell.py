@@ -11,7 +11,7 @@ once. By default the machine has two CPUs and runs without -icount.
 import argparse
 
 from quire.arch import requirements
-from quire.boot import launch, qemu
+from quire.boot import counter, launch
 from quire.boot.machine import CHATTY, Hardware, Machine
 from quire.host.errors import UserError
 from quire.session import Session
@@ -31,7 +31,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         raise UserError("a shell runs on one architecture", remedy=f"select one: {names}")
     (arch,) = session.architectures
     requirements.require([arch])
-    qemu.of(arch)
+    counter.installed(arch)
     sides = session.sides()
     kernel = session.kernel(arch, sides.a.tree if arguments.stock else sides.b.tree)
     program = session.guest(kernel)

@@ -13,7 +13,6 @@ from quire.boot.counter import Plugin
 from quire.boot.counts import RegionCounts
 from quire.boot.launch import HERE, Place
 from quire.boot.machine import Counting, Machine
-from quire.boot.qemu import Qemu
 from quire.boot.results import Results
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
@@ -36,7 +35,6 @@ class Rig:
     kernel: Kernel
     guest: Guest
     plugin: Plugin
-    qemu: Qemu
     # The lock functions.
     locks: tuple[str, ...] = ()
 
@@ -58,7 +56,7 @@ class Rig:
         arch = self.kernel.arch
         hashes = (self.kernel.image_sha256, self.guest.sha256, self.plugin.sha256)
         words = [*arch.machine_args, str(boot.hardware), boot.append(), *cell.workload.spans]
-        return digest(*hashes, str(self.qemu), [*words, cell.lines], self.locks)
+        return digest(*hashes, str(self.plugin.qemu), [*words, cell.lines], self.locks)
 
 
 @dataclass(frozen=True)

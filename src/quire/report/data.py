@@ -67,7 +67,7 @@ def _architecture(comparison: Comparison, made: Provenance) -> dict[str, Any]:
     return {
         "name": comparison.arch.name,
         "compiler": kernel.toolchain.version,
-        "qemu": str(made.b.qemu),
+        "qemu": str(made.b.plugin.qemu),
         "plugin_sha256": made.b.plugin.sha256,
         "guest_sha256": made.b.guest.sha256,
         "config": {

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from quire.boot import counter, counts, machine, qemu, stops
+from quire.boot import counter, counts, machine, stops
 from quire.boot.counter import TEXT_TYPES
 from quire.boot.machine import Counting
 from quire.boot.stops import Stop
@@ -137,7 +137,7 @@ def prepare(session: Session, targets: Targets) -> Watch:
 
     BuildFailed if the plugin does not build, UserError if a watched function is missing.
     """
-    plugin = counter.build(session.cache, session.project.counter, qemu.of(targets.arch))
+    plugin = counter.build(session.cache, session.project.counter, targets.arch)
     watched = on_kernels(targets.all[0].kernel, targets.tried.kernel)
     for target in targets.all:
         counting = Counting(plugin, stream=True, watch=watched.symbols)

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from quire.boot import counter, machine, qemu
+from quire.boot import counter, machine
 from quire.boot.machine import Counting
 from quire.boot.stops import Stop
 from quire.fuzz.coverage import counting
@@ -34,7 +34,7 @@ class Guide:
         names = counting.touched(series)
         self.coverage, symbols = counting.prepare(target.kernel, names, sources, output)
         self.coverage.added = counting.added(trees[0], trees[1], files)
-        plugin = counter.build(session.cache, session.project.counter, qemu.of(targets.arch))
+        plugin = counter.build(session.cache, session.project.counter, targets.arch)
         target.probe = Probe(Counting(plugin, symbols=symbols), "cover", self._take)
 
     def _take(self, directory: Path, programs: Sequence[Program], whole: bool) -> Sequence[Stop]:
