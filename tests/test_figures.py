@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -15,9 +16,15 @@ from conftest import LOGS, ROOT, Quire
 from quire.host.errors import UserError
 from quire.measure.workloads import Catalogue
 from quire.report import dots, figures
-from quire.report.figures import RESULTS, TABLES, Figures
+from quire.report.figures import RESULTS, SUITES, TABLES, Figures
 
 REPORT = {"schema": "quire-bench", **json.loads((LOGS / "report.json").read_text())}
+
+
+def kernel(architecture: str, *statuses: str) -> dict[str, object]:
+    """A boot in a report of `quire test`; without cases, its guest was lost."""
+    cases = [{"name": f"a.{n}", "status": status} for n, status in enumerate(statuses)]
+    return {"architecture": architecture, "base": "6.12.1", "cases": cases}
 
 
 def stale(root: Path) -> list[str]:
@@ -76,6 +83,24 @@ def test_a_run_is_recorded() -> None:
     assert first["instructions"] == pytest.approx(part["rows"][0]["a"]["instructions_per_unit"])
     with pytest.raises(UserError, match="no report"):
         figures.record({"schema": "quire-test"}, "c0ffee", 0)
+
+
+def test_a_run_of_the_suite_is_recorded() -> None:
+    kernels = [kernel("arm64", "pass", "pass", "skip"), kernel("x86_64", "pass", "expected")]
+    text = figures.record_suite("[]", {"kernels": kernels}, "c0ffee", 0)
+    (run,) = json.loads(text)
+    assert (run["suite"], run["of"], run["date"]) == ("quire test", "6.12.1", "1970-01-01")
+    assert run["counted"] == {"arm64": {"pass": 2, "skip": 1}, "x86_64": {"pass": 1, "expected": 1}}
+    assert run["result"] == "no unexpected failure"
+    # The next run of the same takes its place; a lost guest is a failure.
+    kernels = [kernel("arm64", "fail"), kernel("x86_64")]
+    (run,) = json.loads(figures.record_suite(text, {"kernels": kernels}, "c0ffee", 0))
+    assert (run["counted"]["x86_64"], run["result"]) == ({"lost": 1}, "2 unexpected failures")
+    many = {"kernels": [kernel("arm64", "pass")] * 3}
+    assert [each["suite"] for each in json.loads(figures.record_suite(text, many, "", 0))] == [
+        "quire test",
+        "quire test --all",
+    ]
 
 
 def test_what_is_written_is_not_stale(documents: Path) -> None:
@@ -172,6 +197,16 @@ def test_the_command_records_writes_and_checks(quire: Quire, documents: Path) ->
     assert quire("figures", "--write").returncode == 0
     assert quire("figures").returncode == 0
     assert quire("figures", "--record", str(documents / "nothing")).returncode == 2
+    (quire.project / SUITES).write_text("[]")
+    tests = documents / "test.json"
+    tests.write_text(json.dumps({"schema": "quire-test", "kernels": [kernel("arm64", "pass")]}))
+    subprocess.run(["git", "init", "-q"], cwd=quire.project, check=True)
+    identity = ["-c", "user.name=a", "-c", "user.email=a@invalid"]
+    commit = ["git", *identity, "commit", "-q", "--allow-empty", "-m", "a"]
+    subprocess.run(commit, cwd=quire.project, check=True)
+    assert quire("figures", "--record", str(tests)).returncode == 0
+    (run,) = json.loads((quire.project / SUITES).read_text())
+    assert run["counted"] == {"arm64": {"pass": 1}}
 
 
 def test_pictures_are_svg_with_every_ratio() -> None:

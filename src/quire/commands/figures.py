@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Check the figures of README, docs and cover letters against what a demo counted, or write them.
 
-docs/results/tables.toml describes the tables of documents; the runs are beside it, a file for each
-line. The table of a cover letter names its rows itself: "  Linux 6.12.117  KiB", then lines such as
-"  swapout zero: own  64"; --write fills it in. There may be no other "1 -> 2" in a cover letter.
+docs/results has the runs, and tables.toml the tables of documents. The table of a cover letter names
+its rows itself: "  Linux 6.12.117  KiB", then lines such as "  swapout zero: own  64"; --write fills
+it in. There may be no other "1 -> 2" in a cover letter.
 
   quire figures                                  which are stale? exit status 1 if any is
   quire figures --record build/demo/quire.json   keep a run as docs/results/LINE.json
+  quire figures --record test.json               what quire test --json printed: suites.json
   quire figures --write                          render the tables and the picture anew
 """
 
@@ -17,13 +18,15 @@ from pathlib import Path
 from quire.host import git
 from quire.host.errors import Difference, UserError
 from quire.report import dots, figures
-from quire.report.figures import PICTURE, RESULTS, Figures
+from quire.report.figures import PICTURE, RESULTS, SUITES, Figures
 from quire.session import Session
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add what to do."""
-    part.add_argument("--record", type=Path, metavar="JSON", help="a report of quire demo")
+    part.add_argument(
+        "--record", type=Path, metavar="JSON", help="a report of quire demo, or of test"
+    )
     part.add_argument("--write", action="store_true", help="write the tables and the picture")
 
 
@@ -52,6 +55,11 @@ def _record(root: Path, file: Path) -> None:
     except (OSError, ValueError) as error:
         raise UserError(f"cannot read {file}", str(error), "name a file of quire demo") from error
     commit = git.git(root, "rev-parse", "--short=12", "HEAD").strip()
-    line, text = figures.record(report, commit, file.stat().st_mtime)
+    when = file.stat().st_mtime
+    if report.get("schema") == "quire-test":
+        runs = (root / SUITES).read_text()
+        (root / SUITES).write_text(figures.record_suite(runs, report, commit, when))
+        return
+    line, text = figures.record(report, commit, when)
     (root / RESULTS / f"{line}.json").write_text(text)
     (root / RESULTS / f"{line}.svg").write_text(dots.of_report(report, full=True))

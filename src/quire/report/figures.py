@@ -6,10 +6,11 @@ docs/results describes it. Its `[[quoted]]` are sentences that quote figures, in
 of a patch or cover letter begins with a line as below; each further line begins with the name of a
 row and the size of its folios, and is filled in:
 
-  Linux 6.12.117      KiB                 arm64                x86-64
-  swapout zero         64  4,254 -> 1,049 4.06x  4,394 -> 1,328 3.31x
-  swapout zero: own    64      562 -> 130 4.32x      635 -> 175 3.63x
-  unmerge full          -     387 -> 59.0 6.56x     456 -> 64.9 7.02x
+  Linux 6.12.117      KiB              arm64             x86-64
+  swapout zero: own    64   562 -> 130 4.32x   635 -> 175 3.63x
+  unmerge full          -  387 -> 59.0 6.56x  456 -> 64.9 7.02x
+
+The table `suites` has the last full run of each suite, from docs/results/suites.json.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,7 @@ from quire.source.version import parse
 Json = Mapping[str, Any]
 
 RESULTS, TABLES, PICTURE = Path("docs/results"), Path("docs/results/tables.toml"), "ratios.svg"
+SUITES = RESULTS / "suites.json"
 ARCHITECTURES = ("arm64", "x86_64")
 _BLOCK = re.compile(r"(<!-- figures: (\S+) -->\n)(.*?)(<!-- end -->)", re.S)
 # In the text of a quotation: {6.12 arm64 swapout zero 64 b}; "ratio" is a over b.
@@ -46,9 +49,12 @@ class Figures:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        files = sorted((root / RESULTS).glob("*.json"), key=lambda path: parse(path.stem))
+        files = sorted((root / RESULTS).glob("[0-9]*.json"), key=lambda path: parse(path.stem))
         self.lines: Json = {path.stem: json.loads(path.read_text()) for path in files}
         self.data = tomllib.loads((root / TABLES).read_text())
+        if "suites" in self.data["table"]:
+            runs = json.loads((root / SUITES).read_text())
+            self.data["table"]["suites"]["rows"] = list(map(_run, runs))
 
     def row(self, line: str, architecture: str, name: str) -> Json | None:
         """Both sides of the row called "swapout zero 64"; None if it was not counted there."""
@@ -115,7 +121,7 @@ class Figures:
 
         def table(block: re.Match[str]) -> str:
             old = block[0].splitlines()
-            new = self._mail_table(line, [re.split("  +", f"{row}  -")[1:3] for row in old[1:]])
+            new = self._mail_table(line, old[1:])
             stale.extend(
                 f"{' '.join(was.split())!r} is written, {' '.join(now.split())!r} was counted"
                 for was, now in zip(old, new, strict=True)
@@ -129,11 +135,12 @@ class Figures:
             stale += [f"{' '.join(figure.split())!r} is in no table" for figure in loose]
         return new, stale
 
-    def _mail_table(self, line: str, rows: Iterable[Sequence[str]]) -> list[str]:
-        """Lines for these names and sizes. UserError for a row that was not counted."""
+    def _mail_table(self, line: str, rows: Sequence[str]) -> list[str]:
+        """The table with these rows. UserError for one that was not counted."""
         base = self.lines.get(line, {}).get("base", "")
         cells = [[base.partition(",")[0], "KiB", "arm64", "x86-64"]]
-        for what, size in rows:
+        for row in rows:
+            _, what, size, *_ = re.split("  +", f"{row}  -")
             name, _, figure = what.partition(": ")
             name = f"{name} {size}".removesuffix(" -")
             sides = [self.row(line, one, name) for one in ARCHITECTURES]
@@ -188,14 +195,45 @@ def record(report: Json, commit: str, when: float) -> tuple[str, str]:
     parts |= {f"{part['name']} {part['cpu']['name']}": part for part in report["further_cpus"]}
     head = {
         "base": side["about"],
-        "commit": commit,
-        "date": datetime.fromtimestamp(when, UTC).date().isoformat(),
+        **_when(commit, when),
         "command": _PLACE.sub("", report["command"]).replace("__main__.py", "quire").strip(),
         "patches": len(report["series"]["patches"]),
     }
     text = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
     text += ',\n "architectures": {' + ",".join(_part(*part) for part in parts.items())
     return parse(side["version"]).line, text + "\n }\n}\n"
+
+
+def record_suite(runs: str, report: Json, commit: str, when: float) -> str:
+    """The text of suites.json with a report of `quire test` in place of an earlier one."""
+    counted: dict[str, Counter[str]] = {}
+    for kernel in report["kernels"]:
+        statuses = [case["status"] for case in kernel["cases"]] or ["lost"]
+        counted.setdefault(kernel["architecture"], Counter()).update(statuses)
+    bad = sum(tally["fail"] + tally["lost"] for tally in counted.values())
+    run = {
+        "suite": "quire test --all" if len(report["kernels"]) > 2 * len(counted) else "quire test",
+        "of": report["kernels"][0]["base"],
+        **_when(commit, when),
+        "counted": counted,
+        "result": f"{bad} unexpected failures" if bad else "no unexpected failure",
+    }
+    known = {(each["suite"], each["of"]): each for each in [*json.loads(runs), run]}
+    lines = (json.dumps(each, ensure_ascii=False) for each in known.values())
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def _when(commit: str, when: float) -> dict[str, str]:
+    return {"commit": commit, "date": datetime.fromtimestamp(when, UTC).date().isoformat()}
+
+
+def _run(run: Json) -> list[str]:
+    """A row of the table of suites."""
+    counted = "; ".join(
+        f"{one}: " + ", ".join(f"{n:,} {what}" for what, n in tally.items())
+        for one, tally in run["counted"].items()
+    )
+    return [f"`{run['suite']}`", run["of"], run["date"], run["commit"], counted, run["result"]]
 
 
 def _part(title: str, part: Json) -> str:

@@ -7,9 +7,9 @@ a row, and shows the symbols that changed. page.html, page.css and page.js are b
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from html import escape
 from importlib import resources
 from operator import itemgetter
 from string import Template
@@ -22,8 +22,8 @@ from quire.report.table import NOTABLE, UNKNOWN, number
 Json = Mapping[str, Any]
 Labels = tuple[str, str]
 
-# Significant digits of the numbers to sort by, and of those of symbols.
-DIGITS, FEW_DIGITS = 7, 4
+# How numbers to sort by are written, and those of symbols.
+DIGITS, FEW = ".7g", ".4g"
 # A symbol is left out if its change is less than this share of the row's instructions.
 NEGLIGIBLE = 0.0005
 
@@ -59,24 +59,22 @@ def render(report: Json) -> str:
     topics = dict.fromkeys(row["topic"] for row in rows if row["topic"])
     symbols = [[[*_symbols(row)] for row in part["rows"]] for part in parts]
     data = json.dumps({"kinds": profile.KINDS, "symbols": symbols}, separators=(",", ":"))
-    text = {name: _asset(f"page.{name}") for name in ("html", "css", "js")}
+    files = resources.files("quire.report")
+    text = {name: (files / f"page.{name}").read_text("utf-8") for name in ("html", "css", "js")}
     return Template(text["html"]).substitute(
-        title=_text(f"{labels[0]} → {labels[1]}"),
+        title=escape(f"{labels[0]} → {labels[1]}"),
         style=text["css"],
         script=text["js"],
-        sides="".join(_side(name, sides[name]) for name in "ab"),
+        **{f"{side}_label": escape(sides[side]["label"]) for side in "ab"},
+        **{f"{side}_about": escape(sides[side]["about"]) for side in "ab"},
         dots=dots.of_report(report),
-        topics="".join(f"<option>{_text(topic)}</option>" for topic in topics),
+        topics="".join(f"<option>{escape(topic)}</option>" for topic in topics),
         sections="\n".join(_section(part, labels, groups) for part in parts),
-        command=_text(report["command"]),
-        version=_text(report["quire"]),
+        command=escape(report["command"]),
+        version=escape(report["quire"]),
         # "</script>" and "<!--" would end the element or its text.
         data=data.replace("<", "\\u003c"),
     )
-
-
-def _asset(name: str) -> str:
-    return resources.files("quire.report").joinpath(name).read_text("utf-8")
 
 
 def _symbols(row: Json) -> Iterator[list[Any]]:
@@ -87,21 +85,10 @@ def _symbols(row: Json) -> Iterator[list[Any]]:
         a, b = ({**symbol[side], **symbol[side]["events"]} for side in "ab")
         if abs(a["insns"] - b["insns"]) < least and a["events"] == b["events"]:
             continue
-        numbers = [
-            float(f"{side.get(kind, 0):.{FEW_DIGITS}g}")
-            for kind in profile.KINDS
-            for side in (a, b)
-        ]
+        numbers = [float(format(of.get(kind, 0), FEW)) for kind in profile.KINDS for of in (a, b)]
         while numbers and not numbers[-1]:
             numbers.pop()
         yield [symbol["name"], *numbers]
-
-
-def _side(name: str, side: Json) -> str:
-    return (
-        f'<p><span class="key {name}"></span><b>{_text(side["label"])}</b> '
-        f"{_text(side['about'])}</p>\n"
-    )
 
 
 def _section(part: Json, labels: Labels, groups: Sequence[str]) -> str:
@@ -114,16 +101,15 @@ def _section(part: Json, labels: Labels, groups: Sequence[str]) -> str:
         f"{len(ratios)} rows; {labels[1]} takes over {NOTABLE:.0%} fewer instructions in {fewer}, "
         f"over {NOTABLE:.0%} more in {more}. {part['compiler']}, QEMU {part['qemu']}."
     )
-    previous, rows = "", ""
+    previous, rows = "", _head(labels, groups)
     for row in part["rows"]:
         first = " class=first" if row["workload"] != previous else ""
         previous = row["workload"]
-        rows += f'<tbody data-topic="{_text(row["topic"])}"{first}>{_row(row, groups)}'
+        rows += f'<tbody data-topic="{escape(row["topic"])}"{first}>{_row(row, groups)}'
         rows += f"{_notes(row, labels)}{_costs(row, labels)}</tbody>\n"
     return (
-        f'<section><h2>{_text(name)}</h2>\n<p class="about">{_text(about)}</p>\n'
-        f'<div class="wide"><table class="rows">\n{_head(labels, groups)}{rows}</table></div>'
-        "</section>"
+        f'<section><h2>{escape(name)}</h2>\n<p class="about">{escape(about)}</p>\n'
+        f'<div class="wide"><table class="rows">\n{rows}</table></div></section>'
     )
 
 
@@ -133,8 +119,8 @@ def _head(labels: Labels, groups: Sequence[str]) -> str:
     for key in groups:
         ratio = '<th data-key="ratio">ratio</th>' if key == "insns" else ""
         first += f'<th colspan="{3 if ratio else 2}" class="group">{GROUPS[key][0]}</th>'
-        second += f'<th data-key="{key}-a" class="edge">{_text(labels[0])}</th>'
-        second += f'<th data-key="{key}-b">{_text(labels[1])}</th>{ratio}'
+        second += f'<th data-key="{key}-a" class="edge">{escape(labels[0])}</th>'
+        second += f'<th data-key="{key}-b">{escape(labels[1])}</th>{ratio}'
     return (
         '<thead><tr><th rowspan="2" data-key="workload">workload</th>'
         f'<th rowspan="2" data-key="kib">KiB</th>{first}</tr>\n<tr>{second}</tr></thead>\n'
@@ -143,7 +129,7 @@ def _head(labels: Labels, groups: Sequence[str]) -> str:
 
 def _row(row: Json, groups: Sequence[str]) -> str:
     label = " ".join([row["workload"], *row["parameters"].values()])
-    unit = "" if row["unit"] == "page" else f" <small>per {_text(row['unit'])}</small>"
+    unit = "" if row["unit"] == "page" else f" <small>per {escape(row['unit'])}</small>"
     cells = _cell(row["folio_kib"], str(row["folio_kib"] or UNKNOWN))
     for key in groups:
         a, b = (GROUPS[key][1](row[side]) for side in "ab")
@@ -152,7 +138,7 @@ def _row(row: Json, groups: Sequence[str]) -> str:
             cells += _cell(b, _number(b)) + _cell(row["ratio"], f"{row['ratio']:.2f}×", _good(a, b))
         else:
             cells += _cell(b, _number(b), _good(a, b))
-    return f'<tr><th scope="row">{_text(label)}{unit}</th>{cells}</tr>'
+    return f'<tr><th scope="row">{escape(label)}{unit}</th>{cells}</tr>'
 
 
 def _notes(row: Json, labels: Labels) -> str:
@@ -166,8 +152,9 @@ def _notes(row: Json, labels: Labels) -> str:
     notes += [f"posted by the authors, wall time: {row['posted']}"] if row["posted"] else []
     notes += [f"runs differ by {row['spread']:.2%}"] if row["unstable"] else []
     notes += [f"more calls than {labels[0]}: {what}" for what in row["calls_beyond_a"]]
-    text = _text("; ".join(notes))
-    return f'<tr class="note"><td colspan="99">{text}</td></tr>' if notes else ""
+    return (
+        f'<tr class="note"><td colspan="99">{escape("; ".join(notes))}</td></tr>' if notes else ""
+    )
 
 
 def _costs(row: Json, labels: Labels) -> str:
@@ -175,17 +162,17 @@ def _costs(row: Json, labels: Labels) -> str:
     a, b = (_kinds(row[side]) for side in "ab")
     names = dict.fromkeys([*a, *b])
     lines = "".join(
-        f"<tr><th>{_text(name)}</th>{_cell(None, _number(a.get(name)))}"
+        f"<tr><th>{escape(name)}</th>{_cell(None, _number(a.get(name)))}"
         f"{_cell(None, _number(b.get(name)), _good(a.get(name), b.get(name)))}</tr>"
         for name in names
         if a.get(name) or b.get(name)
     )
     none = ", ".join(name for name in names if not a.get(name) and not b.get(name))
-    heads = "".join(f"<th>{_text(label)}</th>" for label in labels)
+    heads = "".join(f"<th>{escape(label)}</th>" for label in labels)
     return (
         '<tr class="more" hidden><td colspan="99"><div class="inside"><div class="cost">'
-        f"<h3>Per {_text(row['unit'])}</h3><table><tr><th></th>{heads}</tr>{lines}</table>"
-        + (f'<p class="none">None: {_text(none)}.</p>' if none else "")
+        f"<h3>Per {escape(row['unit'])}</h3><table><tr><th></th>{heads}</tr>{lines}</table>"
+        + (f'<p class="none">None: {escape(none)}.</p>' if none else "")
         + "</div></div></td></tr>"
     )
 
@@ -211,13 +198,9 @@ def _good(a: float | None, b: float | None) -> str:
 
 def _cell(value: float | None, text: str, kind: str = "") -> str:
     """A cell; what was not counted has no value to sort by."""
-    known = "" if value is None else f' data-v="{value:.{DIGITS}g}"'
+    known = "" if value is None else f' data-v="{value:{DIGITS}}"'
     return f"<td{known}{f' class={kind}' if kind else ''}>{text}</td>"
 
 
 def _number(value: float | None) -> str:
     return UNKNOWN if value is None else number(value).replace(" ", "\N{NARROW NO-BREAK SPACE}")
-
-
-def _text(text: str) -> str:
-    return html.escape(text)
