@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Check the figures of README, docs and cover letters against what a demo counted, or write them.
 
-docs/results has the runs, and tables.toml the tables of documents. The table of a cover letter names
-its rows itself: "  Linux 6.12.117  KiB", then lines such as "  swapout zero: own  64"; --write fills
+docs/results has the runs; tables.toml describes the tables of documents. That of a cover letter
+names its rows: "  Linux 6.12.117  KiB", then lines such as "  swapout zero: own  64"; --write fills
 it in. There may be no other "1 -> 2" in a cover letter.
 
   quire figures                                  which are stale? exit status 1 if any is
