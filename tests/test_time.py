@@ -23,7 +23,7 @@ from quire.arch import ARCHITECTURES
 from quire.build import kernel
 from quire.host.errors import UserError
 from quire.measure.workloads import Catalogue
-from quire.timing import boots, compare, document, interval, program
+from quire.timing import boots, compare, document, program
 from quire.timing.compare import CANNOT_TELL, FASTER, SLOWER
 from quire.timing.document import Timing
 
@@ -65,14 +65,14 @@ def changed(key: str, value: Any) -> Timing:
 
 
 def test_the_rank_is_the_textbooks() -> None:
-    assert [interval.rank(n) for n in (1, 5, 6, 8, 9, 20, 25, 100)] == [0, 0, 1, 1, 2, 6, 8, 40]
-    assert interval.rank(6, 0.975) == 0
-    assert interval.rank(7, 0.975) == 1
+    assert [compare.rank(n) for n in (1, 5, 6, 8, 9, 20, 25, 100)] == [0, 0, 1, 1, 2, 6, 8, 40]
+    assert compare.rank(6, 0.975) == 0
+    assert compare.rank(7, 0.975) == 1
 
 
 @given(st.lists(st.floats(1, 1000), min_size=6, max_size=60))
 def test_an_interval_has_the_median(values: list[float]) -> None:
-    found = interval.of(values)
+    found = compare.median_interval(values)
     assert found
     assert found.low <= found.median <= found.high
     assert found.median == statistics.median(values)
@@ -82,7 +82,7 @@ def test_an_interval_covers_as_often_as_it_says() -> None:
     """Of a skewed distribution, whose median is known."""
     draw, covered = random.Random(1), 0
     for _ in range(2000):
-        found = interval.of([draw.expovariate(1) for _ in range(25)])
+        found = compare.median_interval([draw.expovariate(1) for _ in range(25)])
         assert found
         covered += found.low <= 0.6931 <= found.high
     assert 0.94 <= covered / 2000 <= 0.98

@@ -23,7 +23,7 @@ from quire.host import process
 from quire.host.errors import Difference, UserError
 from quire.report import timing as report
 from quire.session import Session
-from quire.timing import boots, bundle, document, program
+from quire.timing import boots, document, program
 from quire.timing.boots import Boots
 from quire.timing.document import Timing
 
@@ -78,7 +78,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     words = (f"--runs={arguments.runs}", f"--precision={arguments.precision}", *arguments.row)
     if arguments.bundle:
         built = {arch.name: build(arch) for arch in session.architectures}
-        print("\n".join(map(str, bundle.write(arguments.bundle, built))))
+        print("\n".join(map(str, program.bundle(arguments.bundle, built))))
         return 0
     if arguments.kvm or arguments.emulate:
         requirements.require(session.architectures)

@@ -13,10 +13,9 @@ from rich.text import Text
 
 from quire.host import schema
 from quire.host.console import console
-from quire.timing import compare, interval
-from quire.timing.compare import Verdict
+from quire.timing import compare
+from quire.timing.compare import CONFIDENCE, Interval, Verdict, median_interval
 from quire.timing.document import Row, Timing
-from quire.timing.interval import CONFIDENCE, Interval
 
 STYLE = {compare.FASTER: "green", compare.SLOWER: "red", compare.CANNOT_TELL: "yellow"}
 
@@ -30,11 +29,11 @@ def show(timings: Sequence[Timing]) -> None:
         title = f"NOT TIME ({first.clock['kind']}: {first.clock.get('why', '')}): the code ran"
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("row", no_wrap=True)
-    for one in timings:
-        table.add_column(f"{one.name} {one.release}", justify="right")
+    for timing in timings:
+        table.add_column(f"{timing.name} {timing.release}", justify="right")
     for row in first.rows:
-        others = [next((r for r in one.rows if r.name == row.name), row) for one in timings]
-        cells = [_cell(other, is_time=first.is_time) for other in others]
+        same = [next((r for r in timing.rows if r.name == row.name), row) for timing in timings]
+        cells = [_cell(timed, is_time=first.is_time) for timed in same]
         table.add_row(f"{row.name} per {row.unit}", *cells)
     console().print(table)
 
@@ -44,12 +43,14 @@ def _cell(row: Row, *, is_time: bool) -> str:
         return f"{'failed' if row.failed else 'skipped'}: {row.failed or row.skipped}"
     if not is_time:
         return f"{len(row.runs)} runs"
-    found = interval.of(row.medians) or interval.of(row.runs)
-    return _text(found) if found else f"{len(row.runs)} runs, too few"
+    interval = median_interval(row.medians) or median_interval(row.runs)
+    return _text(interval) if interval else f"{len(row.runs)} runs, too few"
 
 
-def _text(found: Interval) -> str:
-    return f"{found.median:.4g} [{found.low:.4g}, {found.high:.4g}]"
+def _text(interval: Interval | None) -> str:
+    if not interval:
+        return "–"
+    return f"{interval.median:.4g} [{interval.low:.4g}, {interval.high:.4g}]"
 
 
 def show_verdicts(a: Timing, b: Timing, verdicts: Sequence[Verdict]) -> None:
@@ -59,13 +60,13 @@ def show_verdicts(a: Timing, b: Timing, verdicts: Sequence[Verdict]) -> None:
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("row", "A ns", "B ns", "A / B", "B is"):
         table.add_column(name, justify="left" if name in ("row", "B is") else "right")
-    for one in verdicts:
-        cells = [_text(found) if found else "–" for found in (one.a, one.b, one.ratio)]
-        word = Text(one.verdict + (f" ({one.why})" if one.why else ""), STYLE[one.verdict])
-        table.add_row(one.row.name, *cells, word)
+    for verdict in verdicts:
+        word = verdict.verdict + (f" ({verdict.why})" if verdict.why else "")
+        numbers = map(_text, (verdict.a, verdict.b, verdict.ratio))
+        table.add_row(verdict.row.name, *numbers, Text(word, STYLE[verdict.verdict]))
     out = console()
     out.print(table)
-    if any(one.values == "runs" for one in verdicts):
+    if any(verdict.values == "runs" for verdict in verdicts):
         out.print(
             "few boots: the values are runs, and what differs from boot to boot is not in the "
             "intervals"
@@ -80,15 +81,15 @@ def as_json(a: Timing, b: Timing, verdicts: Sequence[Verdict]) -> dict[str, Any]
         "b": {"name": b.name, "machine": b.machine},
         "rows": [
             {
-                "name": one.row.name,
-                "unit": one.row.unit,
-                "verdict": one.verdict,
-                "why": one.why,
-                "values": one.values,
-                "a_ns": asdict(one.a) if one.a else None,
-                "b_ns": asdict(one.b) if one.b else None,
-                "ratio": asdict(one.ratio) if one.ratio else None,
+                "name": verdict.row.name,
+                "unit": verdict.row.unit,
+                "verdict": verdict.verdict,
+                "why": verdict.why,
+                "values": verdict.values,
+                "a_ns": asdict(verdict.a) if verdict.a else None,
+                "b_ns": asdict(verdict.b) if verdict.b else None,
+                "ratio": asdict(verdict.ratio) if verdict.ratio else None,
             }
-            for one in verdicts
+            for verdict in verdicts
         ],
     }

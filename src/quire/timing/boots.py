@@ -65,7 +65,7 @@ def require_kvm(arch: Architecture) -> None:
 def run(session: Session, kernels: Sequence[Kernel], built: Path, boots: Boots) -> list[Timing]:
     """Boot the kernels in turn; one timing for each. GuestLost for the first that does not end."""
     guests = [program.as_guest(session.cache, kernel, built) for kernel in kernels]
-    found: list[list[Timing]] = [[] for _ in kernels]
+    timings: list[list[Timing]] = [[] for _ in kernels]
     name = kernels[0].arch.name
     with session.progress.stage(f"{name} time", boots.number * len(kernels)), _pinned():
         for number in range(boots.number):
@@ -81,11 +81,10 @@ def run(session: Session, kernels: Sequence[Kernel], built: Path, boots: Boots) 
                     ),
                     timeout=boots.timeout,
                 )
-                found[at].append(_boot(session, boot, number))
+                timings[at].append(_boot(session, boot, number))
                 session.progress.at(number * len(kernels) + at + 1, kernel.tree.label)
-    return [
-        document.merge(some, kernel.tree.label) for some, kernel in zip(found, kernels, strict=True)
-    ]
+    labels = [kernel.tree.label for kernel in kernels]
+    return [document.merge(*boots_of) for boots_of in zip(timings, labels, strict=True)]
 
 
 def _boot(session: Session, boot: Machine, number: int) -> Timing:

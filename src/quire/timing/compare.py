@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Compare two timings of the same workloads on the same machine: faster, slower, or cannot tell."""
+"""Compare two timings of the same workloads on the same machine: faster, slower, or cannot tell.
+
+The interval of a median is by order statistics, as in guest/time/interval.h, which suppose nothing
+about the distribution: the median of n independent values lies between the k-th smallest and the
+k-th largest unless fewer than k of n fair coins show one side.
+"""
 
 from __future__ import annotations
 
+import math
+import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quire.host.errors import UserError
-from quire.timing import interval
 from quire.timing.document import Row, Timing
-from quire.timing.interval import CONFIDENCE, Interval
 
+CONFIDENCE = 0.95
 FASTER, SLOWER, CANNOT_TELL = "faster", "slower", "cannot tell"
 # If each side's interval has its median with this confidence, both do with CONFIDENCE.
 EACH = (1 + CONFIDENCE) / 2
@@ -22,6 +29,35 @@ MACHINE = (
 )
 # Of the machine's memory, as kernels need some themselves.
 MEMORY = 0.02
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A median, and an interval that has the true one with the asked-for confidence."""
+
+    median: float
+    low: float
+    high: float
+
+
+def rank(count: int, confidence: float = CONFIDENCE) -> int:
+    """The k for this number of values; 0 if there are too few."""
+    # In whole numbers, so that it is exact.
+    below, k = 1, 0
+    limit = (1 - confidence) * 2**count / 2
+    while below <= limit:
+        k += 1
+        below += math.comb(count, k)
+    return k
+
+
+def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
+    """The interval of these values; None if there are too few for one."""
+    k = rank(len(values), confidence) if values else 0
+    if not k:
+        return None
+    ordered = sorted(values)
+    return Interval(statistics.median(ordered), ordered[k - 1], ordered[-k])
 
 
 @dataclass(frozen=True)
@@ -47,11 +83,11 @@ def compare(a: Timing, b: Timing) -> list[Verdict]:
 
 def require(a: Timing, b: Timing) -> None:
     """UserError unless both are times, of the same workloads, on the same machine."""
-    for one in (a, b):
-        if not one.is_time:
+    for timing in (a, b):
+        if not timing.is_time:
             raise UserError(
-                f"{one.name} has no times: its clock is {one.clock['kind']}",
-                one.clock.get("why", ""),
+                f"{timing.name} has no times: its clock is {timing.clock['kind']}",
+                timing.clock.get("why", ""),
                 "time a kernel on a real CPU, or with KVM; count instructions with quire bench",
             )
     if a.build != b.build:
@@ -61,9 +97,9 @@ def require(a: Timing, b: Timing) -> None:
             "use one bundle for both kernels",
         )
     _require_machine(a, b)
-    words = {row.name: (row.unit, row.words) for row in b.rows}
-    common = [row for row in a.rows if words.get(row.name) == (row.unit, row.words)]
-    if not common or len(common) != sum(row.name in words for row in a.rows):
+    workloads = {row.name: (row.unit, row.words) for row in b.rows}
+    common = [row for row in a.rows if row.name in workloads]
+    if not common or any(workloads[row.name] != (row.unit, row.words) for row in common):
         raise UserError(
             "the two timed other workloads",
             f"{a.name}: {_names(a)}\n{b.name}: {_names(b)}",
@@ -77,7 +113,7 @@ def _require_machine(a: Timing, b: Timing) -> None:
         for key in MACHINE
         if a.machine.get(key) != b.machine.get(key)
     ]
-    left, right = (_kib(one.machine.get("memory", "")) for one in (a, b))
+    left, right = (_kib(timing.machine.get("memory", "")) for timing in (a, b))
     if abs(left - right) > MEMORY * max(left, right):
         differing.append(f"memory: {a.machine.get('memory')} and {b.machine.get('memory')}")
     if differing:
@@ -93,8 +129,8 @@ def _kib(text: str) -> int:
     return int(digits) if digits.isdigit() else 0
 
 
-def _names(of: Timing) -> str:
-    names = [row.name for row in of.rows]
+def _names(timing: Timing) -> str:
+    names = [row.name for row in timing.rows]
     return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
 
 
@@ -109,7 +145,7 @@ def _judge(a: Row, b: Row) -> Verdict:
     loose = [label for label, row in (("A", a), ("B", b)) if not row.tight and not by_boot]
     if loose:
         return Verdict(a, CANNOT_TELL, f"not tight on {' and '.join(loose)}", values="runs")
-    left, right = (interval.of(row.medians if by_boot else row.runs, EACH) for row in (a, b))
+    left, right = (median_interval(row.medians if by_boot else row.runs, EACH) for row in (a, b))
     values = "boots" if by_boot else "runs"
     if not left or not right or not right.low:
         return Verdict(a, CANNOT_TELL, "too few runs", values=values)

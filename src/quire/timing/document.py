@@ -7,7 +7,7 @@ import itertools
 import json
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,7 @@ class Timing:
     clock: dict[str, str]
     machine: dict[str, Any]
     rows: tuple[Row, ...]
+    # The whole document.
     data: dict[str, Any]
 
     @property
@@ -82,11 +83,11 @@ def parse(text: str, name: str) -> Timing:
     try:
         data = json.loads(text)
         expected = head("time")
-        found = {key: data.get(key) for key in expected}
-        if found != expected:
+        actual = {key: data.get(key) for key in expected}
+        if actual != expected:
             raise UserError(
                 f"{name} is no JSON of this quire's time",
-                f"{found} instead of {expected}",
+                f"{actual} instead of {expected}",
                 "write it again, with a bundle of this version",
             )
         rows = tuple(_row(row) for row in data["rows"])
@@ -102,8 +103,10 @@ def parse(text: str, name: str) -> Timing:
 def merge(boots: Sequence[Timing], name: str) -> Timing:
     """Several boots of one kernel and one program. A row that a boot lacks is skipped."""
     first = boots[0]
-    rows = tuple(_merged([one for boot in boots for one in boot.rows if one.name == row.name])
-                 for row in first.rows)  # fmt: skip
+    rows = tuple(
+        _merged([row for boot in boots for row in boot.rows if row.name == name])
+        for name in [row.name for row in first.rows]
+    )
     data = {**first.data, "rows": [as_json(row) for row in rows]}
     return Timing(name, first.build, first.clock, first.machine, rows, data)
 
@@ -120,16 +123,7 @@ def write(timing: Timing, file: Path) -> None:
 
 def as_json(row: Row) -> dict[str, Any]:
     """A row of docs/schema/time.json."""
-    return {
-        "name": row.name,
-        "unit": row.unit,
-        "words": row.words,
-        "skipped": row.skipped,
-        "failed": row.failed,
-        "boots": [list(runs) for runs in row.boots],
-        "tight": row.tight,
-        "counters": row.counters,
-    }
+    return {**asdict(row), "boots": [list(runs) for runs in row.boots]}
 
 
 def _merged(rows: Sequence[Row]) -> Row:
@@ -144,8 +138,8 @@ def _merged(rows: Sequence[Row]) -> Row:
         first.unit,
         first.words,
         tuple(itertools.chain(*(row.boots for row in rows))),
-        next((row.skipped for row in rows if row.skipped), ""),
-        next((row.failed for row in rows if row.failed), ""),
+        next(filter(None, (row.skipped for row in rows)), ""),
+        next(filter(None, (row.failed for row in rows)), ""),
         counters,
         all(row.tight for row in rows),
     )
@@ -154,5 +148,5 @@ def _merged(rows: Sequence[Row]) -> Row:
 def _row(data: dict[str, Any]) -> Row:
     boots = tuple(tuple(float(run) for run in runs) for runs in data["boots"])
     words = (data["name"], data["unit"], data["words"])
-    found = (data["skipped"], data["failed"], data.get("counters", {}), data.get("tight", True))
-    return Row(*words, boots, *found)
+    ended = (data["skipped"], data["failed"], data.get("counters", {}), data.get("tight", True))
+    return Row(*words, boots, *ended)
