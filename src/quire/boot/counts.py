@@ -117,8 +117,8 @@ def add_symbol(symbols: dict[str, SymbolCount], words: list[str]) -> None:
     Static functions may share a name; `symbols` has their sum.
     ValueError or IndexError if the words make no sense.
     """
-    found = SymbolCount(int(words[3]), int(words[4]), pairs(words[5:]))
-    symbols[words[2]] = symbols.get(words[2], SymbolCount(0, 0)) + found
+    count = SymbolCount(int(words[3]), int(words[4]), pairs(words[5:]))
+    symbols[words[2]] = symbols.get(words[2], SymbolCount(0, 0)) + count
 
 
 def pairs(words: list[str]) -> dict[str, int]:

@@ -108,8 +108,8 @@ def parse(lines: Iterable[str]) -> Test:
             continue
         if not levels:
             continue
-        if found := _BAIL.match(text):
-            root.problem = f"bailed out:{found[1]}"
+        if bail := _BAIL.match(text):
+            root.problem = f"bailed out:{bail[1]}"
             break
         _read(levels, indent, text)
     while len(levels) > 1:
@@ -125,19 +125,19 @@ def parse(lines: Iterable[str]) -> Test:
 
 
 def _read(levels: list[_Level], indent: int, text: str) -> None:
-    if found := _PLAN.match(text):
+    if plan := _PLAN.match(text):
         # A plan may open a level without a version line.
         if indent > levels[-1].indent:
             levels.append(_Level(indent))
-        levels[-1].planned = int(found[1])
-    elif found := _RESULT.match(text):
-        _result(levels, indent, found)
+        levels[-1].planned = int(plan[1])
+    elif result := _RESULT.match(text):
+        _result(levels, indent, result)
     elif text.startswith("#"):
         levels[-1].diagnostics.append(text.lstrip("# "))
 
 
-def _result(levels: list[_Level], indent: int, found: re.Match[str]) -> None:
-    negative, number, name, directive, reason = found.groups()
+def _result(levels: list[_Level], indent: int, line: re.Match[str]) -> None:
+    negative, number, name, directive, reason = line.groups()
     test = Test((name or number).strip(), Status.FAIL if negative else Status.PASS, reason or "")
     if directive and directive.upper() == "SKIP":
         test.status = Status.SKIP

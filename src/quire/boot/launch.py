@@ -148,28 +148,29 @@ def interact(machine: Machine, directory: Path) -> int:
 def judge(machine: Machine, directory: Path, ended: Ended) -> Results:
     """The results, or GuestLost if the boot is not trustworthy."""
     _sound(machine, directory, ended)
-    outcome = results.parse(read(directory / RESULTS))
-    if outcome.exit is None:
+    reported = results.parse(read(directory / RESULTS))
+    if reported.exit is None:
         what = f"the guest ended without a verdict (QEMU: {ended.status})"
-        raise lost(machine, directory, what, None)
-    return outcome
+        raise lost(machine, directory, what)
+    return reported
 
 
 def _sound(machine: Machine, directory: Path, ended: Ended) -> str:
     """The console; GuestLost if the kernel complained there, or hung."""
     text = read(directory / CONSOLE)
-    found = splat.find(text)
-    if found:
-        raise lost(machine, directory, f"the guest printed a splat ({found.kind})", found)
+    if complaint := splat.find(text):
+        raise lost(machine, directory, f"the guest printed a splat ({complaint.kind})", complaint)
     if ended.hung:
-        raise lost(machine, directory, f"the guest hung: not done in {machine.timeout:.0f} s", None)
+        raise lost(machine, directory, f"the guest hung: not done in {machine.timeout:.0f} s")
     return text
 
 
-def lost(machine: Machine, directory: Path, what: str, found: splat.Splat | None) -> GuestLost:
+def lost(
+    machine: Machine, directory: Path, what: str, complaint: splat.Splat | None = None
+) -> GuestLost:
     """The error: the last console lines, decoded where possible, and the path of the whole log."""
     console = read(directory / CONSOLE)
-    shown = decode(machine.kernel, splat.excerpt(console, found)) or "(the console is empty)"
+    shown = decode(machine.kernel, splat.excerpt(console, complaint)) or "(the console is empty)"
     qemu = process.tail(directory / "qemu.log", 3) if not console else ""
     said = read(directory / RESULTS).strip().splitlines()[-3:]
     where = [f"{machine.kernel.arch.name} {machine.kernel.tree.label}: {' '.join(machine.init)}"]

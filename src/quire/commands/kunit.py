@@ -44,7 +44,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     requirements.require([proof.arch for proof in proofs])
 
     def prove(proof: Proof) -> Outcome:
-        tree = kunit.source(session, sides, proof, where)
+        tree = kunit.tree_with_suites(session, sides, proof, where)
         kernel = kunit.build(session, tree, proof)
         with session.progress.stage(f"{proof.name} suites"):
             outcome = kunit.boot(session, kernel, proof)

@@ -4,19 +4,16 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 
-from quire.arch import Architecture
 from quire.build import guest
 from quire.build.guest import Guest
-from quire.build.kernel import Kernel, Toolchain, explain
+from quire.build.kernel import Kernel, explain
 from quire.host import process
-from quire.host.cache import Cache, digest
+from quire.host.cache import digest
 from quire.kselftest import output, runs
 from quire.kselftest.runs import Choice
 from quire.session import Session
-from quire.source.base import Base
 from quire.test.suite import Tests
 
 # The guest's directory for the programs and the plan.
@@ -34,26 +31,6 @@ DEFINES = ("-DKSFT_SKIP=4",)
 STANDIN = "selftests/standin"
 
 
-@dataclass(frozen=True)
-class Bench:
-    """A build of the selftests: sources, architecture, toolchain, and our replacements."""
-
-    cache: Cache
-    base: Base
-    arch: Architecture
-    tools: Toolchain
-    jobs: int
-    standin: Path
-
-    def make(self, log: Path, *words: str) -> None:
-        """Run make in quiet mode; BuildFailed with the first error line."""
-        argv = ["make", f"-j{self.jobs}", f"ARCH={self.arch.name}"]
-        argv += [f"CROSS_COMPILE={self.tools.cross_compile}", *words]
-        command = process.Command(argv, log=log)
-        if process.run(command).status:
-            raise explain(f"the {self.arch.name} selftests did not build", log, command)
-
-
 def tests(choice: Choice) -> Tests:
     """The chosen runs as tests of the guest; patterns are names of runs."""
     dialects = {run.name: run.output for run in choice.runs}
@@ -67,13 +44,8 @@ def tests(choice: Choice) -> Tests:
 
 def build(session: Session, kernel: Kernel, choice: Choice) -> Guest:
     """A guest with the chosen programs and the plan of their runs."""
-    sources = session.project.guest
-    base = kernel.tree.base
-    bench = Bench(
-        session.cache, base, kernel.arch, kernel.toolchain, session.jobs, sources / STANDIN
-    )
-    directory = programs(bench, choice)
-    plain = guest.build(session.cache, sources, kernel, session.jobs)
+    directory = _programs(session, kernel, choice)
+    plain = guest.build(session.cache, session.project.guest, kernel, session.jobs)
     files = {f"{DIRECTORY}/": b""}
     for name in choice.programs:
         files[f"{DIRECTORY}/{name}"] = process.value(b"", (directory / name).read_bytes)
@@ -82,37 +54,51 @@ def build(session: Session, kernel: Kernel, choice: Choice) -> Guest:
     return guest.with_files(session.cache, plain, files)
 
 
-def programs(bench: Bench, choice: Choice) -> Path:
+def _programs(session: Session, kernel: Kernel, choice: Choice) -> Path:
     """The directory of the statically linked programs."""
-    headers_in = headers(bench)
-    ours = guest.source_files(bench.standin)
-    key = digest(bench.base.key, bench.tools.version, choice.programs, LOCAL_CONFIG, DEFINES, *ours)
+    base, tools, standin = kernel.tree.base, kernel.toolchain, session.project.guest / STANDIN
+    headers = _headers(session, kernel)
+    ours = guest.source_files(standin)
+    key = digest(base.key, tools.version, choice.programs, LOCAL_CONFIG, DEFINES, *ours)
 
     def make(directory: Path) -> None:
-        log = bench.cache.log(f"selftests-{bench.base.key}-{bench.arch.name}")
+        log = session.cache.log(f"selftests-{base.key}-{kernel.arch.name}")
         for name, text in LOCAL_CONFIG.items():
             process.do((directory / name).write_text, text)
-        bench.make(log, "-C", str(bench.standin), f"O={directory}")
-        flags = " ".join([f"-I{directory}", f"-I{bench.standin}", *DEFINES])
-        words = ["-C", str(bench.base.path / runs.SOURCES), f"-I{directory}"]
+        _make(session, kernel, log, "-C", str(standin), f"O={directory}")
+        flags = " ".join([f"-I{directory}", f"-I{standin}", *DEFINES])
+        words = ["-C", str(base.path / runs.SOURCES), f"-I{directory}"]
         # LOCAL_HDRS is empty: otherwise make requires the header in the source tree.
-        words += [f"OUTPUT={directory}", "LOCAL_HDRS=", f"KHDR_INCLUDES=-isystem {headers_in}"]
+        words += [f"OUTPUT={directory}", "LOCAL_HDRS=", f"KHDR_INCLUDES=-isystem {headers}"]
         words += [f"USERCFLAGS={flags}", f"USERLDFLAGS=-static -s -L{directory}"]
-        bench.make(log, *words, *(str(directory / name) for name in choice.programs))
+        words += [str(directory / name) for name in choice.programs]
+        _make(session, kernel, log, *words)
 
-    return bench.cache.make("selftests", f"{bench.arch.name}-{key}", make)
+    return session.cache.make("selftests", f"{kernel.arch.name}-{key}", make)
 
 
-def headers(bench: Bench) -> Path:
+def _headers(session: Session, kernel: Kernel) -> Path:
     """The base's own user-space headers: those of the host may be older."""
-    key = f"{bench.arch.name}-{digest(bench.base.key)}"
+    base = kernel.tree.base
+    key = f"{kernel.arch.name}-{digest(base.key)}"
 
     def make(directory: Path) -> None:
-        log = bench.cache.log(f"headers-{bench.base.key}-{bench.arch.name}")
-        bench.make(log, "-C", str(bench.base.path), f"O={directory}", "headers")
+        log = session.cache.log(f"headers-{base.key}-{kernel.arch.name}")
+        _make(session, kernel, log, "-C", str(base.path), f"O={directory}", "headers")
         process.do(_tidy, directory)
 
-    return bench.cache.make("headers", key, make) / "usr/include"
+    return session.cache.make("headers", key, make) / "usr/include"
+
+
+def _make(session: Session, kernel: Kernel, log: Path, *words: str) -> None:
+    """Run make with the kernel's compiler; BuildFailed with the first error line."""
+    arch = kernel.arch.name
+    argv = ["make", f"-j{session.jobs}", f"ARCH={arch}"]
+    command = process.Command(
+        [*argv, f"CROSS_COMPILE={kernel.toolchain.cross_compile}", *words], log=log
+    )
+    if process.run(command).status:
+        raise explain(f"the {arch} selftests did not build", log, command)
 
 
 def _tidy(directory: Path) -> None:

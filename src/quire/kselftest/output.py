@@ -88,12 +88,12 @@ def _by_number(lines: Iterable[str]) -> tuple[list[str], list[tuple[str, str]]]:
     seen: set[str] = set()
     first, again = [], []
     for line in lines:
-        found = _NUMBERED.match(line)
-        if found and found[1] in seen:
-            again.append((found[1], line))
+        result = _NUMBERED.match(line)
+        if result and result[1] in seen:
+            again.append((result[1], line))
             continue
-        if found:
-            seen.add(found[1])
+        if result:
+            seen.add(result[1])
         first.append(line)
     return first, again
 
@@ -116,9 +116,9 @@ def _testing(lines: Sequence[str]) -> tuple[list[Test], str]:
         if line.startswith("Testing "):
             name = line.removeprefix("Testing ").partition("... ")[0]
             cases.append(Test(name.replace(" ", "-"), Status.FAIL, "no verdict"))
-        if cases and (found := _VERDICT.search(line)):
-            cases[-1].status = _VERDICT_STATUS[found[1]]
-            cases[-1].reason = found[2] or ""
+        if cases and (verdict := _VERDICT.search(line)):
+            cases[-1].status = _VERDICT_STATUS[verdict[1]]
+            cases[-1].reason = verdict[2] or ""
     return cases, ""
 
 
@@ -127,10 +127,10 @@ def _steps(lines: Sequence[str]) -> tuple[list[Test], str]:
     cases: list[Test] = []
     section = ""
     for line in lines:
-        if found := _SECTION.match(line):
-            section = f"{found[1]}: "
-        elif found := _STEP.match(line):
-            title, colour, word = found.groups()
+        if header := _SECTION.match(line):
+            section = f"{header[1]}: "
+        elif step := _STEP.match(line):
+            title, colour, word = step.groups()
             status = _STEP_STATUS.get(colour, Status.FAIL)
             told = f"{section}{title}" + ("" if status is Status.PASS else f": {word}")
             cases.append(Test(str(len(cases) + 1), status, told))

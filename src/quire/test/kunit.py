@@ -94,18 +94,18 @@ def select(
     return [proof for proof in proofs if proof.arch.srcarch in sources]
 
 
-def source(session: Session, sides: Sides, proof: Proof, where: Path) -> Tree:
+def tree_with_suites(session: Session, sides: Sides, proof: Proof, where: Path) -> Tree:
     """The stock or patched tree, with the suites."""
     before = sides.series.patches if proof.tree == "patched" else ()
     suites = Patch(PATCH, where / PATCH)
     return tree.patched(session.cache, sides.base, replace(sides.series, patches=(*before, suites)))
 
 
-def build(session: Session, of: Tree, proof: Proof) -> Kernel:
+def build(session: Session, source: Tree, proof: Proof) -> Kernel:
     """Build the kernel. BuildFailed with the path of the log."""
     files = tuple(session.project.configs / name for name in (FRAGMENT, *proof.fragments))
     tools = kernel.toolchain(proof.arch, session.cross_compile)
-    request = Request(proof.arch, of, files, tools, session.jobs)
+    request = Request(proof.arch, source, files, tools, session.jobs)
     with session.progress.stage(f"{proof.name} kernel with KUnit", proof.arch.objects):
         return kernel.build(session.cache, request, session.progress.at)
 
@@ -125,9 +125,9 @@ def boot(session: Session, built: Kernel, proof: Proof) -> Outcome:
     console = launch.console(machine, session.place, work)
     report = ktap.parse(console.splitlines())
     if report.status is Status.MISSING:
-        raise launch.lost(machine, work, "the kernel ended without a report", None)
-    found = outcome.read(proof.name, built, report, work / CONSOLE)
-    return replace(found, problem=trouble(proof, console))
+        raise launch.lost(machine, work, "the kernel ended without a report")
+    ended = outcome.read(proof.name, built, report, work / CONSOLE)
+    return replace(ended, problem=trouble(proof, console))
 
 
 def trouble(proof: Proof, console: str) -> str:

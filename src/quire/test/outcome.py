@@ -69,11 +69,10 @@ def read(name: str, kernel: Kernel, report: Test, logs: Path) -> Outcome:
     cases = tuple(
         _case(full.lstrip("."), test) for full, test in report.leaves() if full.lstrip(".")
     )
-    found = Outcome(name, kernel, cases, str(logs))
-    if report.failed and not found.failed:
+    problem = ""
+    if report.failed and not any(case.status is Status.FAIL for case in cases):
         problem = report.problem or "a suite failed, but none of its cases"
-        return Outcome(name, kernel, cases, str(logs), problem)
-    return found
+    return Outcome(name, kernel, cases, str(logs), problem)
 
 
 def _case(name: str, test: Test) -> Case:

@@ -25,7 +25,6 @@ from quire.host.errors import GuestLost, UserError
 from quire.session import Session
 from quire.source import series as series_files
 from quire.source import tree
-from quire.source.series import Series
 from quire.source.side import Sides
 from quire.source.tree import Tree
 from quire.test import expected, suite
@@ -134,16 +133,16 @@ def select(bugs: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
 def tree_with_bugs(cache: Cache, sides: Sides, where: Path) -> Tree:
     """The patched tree with all seeded bugs, or with all regressions of cost, by the folder."""
     extra = series_files.read(where / "series")
-    both: Series = replace(sides.series, patches=sides.series.patches + extra.patches)
-    return tree.patched(cache, sides.base, both)
+    series = replace(sides.series, patches=sides.series.patches + extra.patches)
+    return tree.patched(cache, sides.base, series)
 
 
-def kernel(session: Session, arch: Architecture, of: Tree) -> Kernel:
+def kernel(session: Session, arch: Architecture, source: Tree) -> Kernel:
     """Build the kernel with all bugs, and with the line's KUnit suites for the cases `kunit.*`."""
-    if (session.line(of.base).seeded / "kunit.toml").is_file():
+    if (session.line(source.base).seeded / "kunit.toml").is_file():
         suites = session.project.configs / KUNIT
         session = replace(session, configs=(*session.configs, suites))
-    return session.kernel(arch, of)
+    return session.kernel(arch, source)
 
 
 def hunt(

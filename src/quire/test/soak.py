@@ -162,10 +162,10 @@ def pace(results: Path) -> Pace:
     try:
         with results.open("rb") as file:
             file.seek(max(0, results.stat().st_size - TAIL))
-            found = _PROGRESS.findall(file.read())
+            progress = _PROGRESS.findall(file.read())
     except OSError:
         return Pace()
-    return Pace(int(found[-1][0]), int(found[-1][1])) if found else Pace()
+    return Pace(*map(int, progress[-1])) if progress else Pace()
 
 
 def _lines(lines: Iterable[str], word: str, fields: int) -> list[list[str]]:

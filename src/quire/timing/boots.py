@@ -101,7 +101,7 @@ def _require_running(boot: Machine, work: Path) -> None:
     """GuestLost if KVM has given up."""
     log = work / "qemu.log"
     if log.is_file() and BROKEN in log.read_text(errors="replace"):
-        raise launch.lost(boot, work, f"{BROKEN}: {log}", None)
+        raise launch.lost(boot, work, f"{BROKEN}: {log}")
 
 
 @contextlib.contextmanager
