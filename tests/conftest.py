@@ -194,6 +194,12 @@ class Quire:
         """Run `quire` and wait for it."""
         return self.server.run([*words, f"O={self.build}"], self.env(**extra))
 
+    def passes(self, *words: str, **extra: str) -> subprocess.CompletedProcess[str]:
+        """Run `quire`, which must succeed."""
+        done = self(*words, **extra)
+        assert done.returncode == 0, done.stderr
+        return done
+
 
 def fake(tool: Path, name: str) -> None:
     """Make `tool` run a fake with this Python, which starts faster than a version manager's."""

@@ -15,8 +15,7 @@ from quire.test.soak import Pace, SoakOptions
 
 
 def test_a_million_operations_on_two_cpus(quire: Quire, tree: Path) -> None:
-    done = quire("soak", "--source", str(tree), "ARCH=arm64", "-v")
-    assert done.returncode == 0, done.stderr
+    done = quire.passes("soak", "--source", str(tree), "ARCH=arm64", "-v")
     assert "-- soak operations=1000000 seed=1'" in done.stderr
     assert "-smp 2" in done.stderr
     assert "-icount" not in done.stderr
@@ -26,8 +25,7 @@ def test_a_million_operations_on_two_cpus(quire: Quire, tree: Path) -> None:
 
 def test_one_cpu_repeats(quire: Quire, tree: Path) -> None:
     words = ("--operations", "50", "--seed", "9", "--smp", "1", "--stock")
-    done = quire("soak", "--source", str(tree), "ARCH=arm64", "-v", *words)
-    assert done.returncode == 0, done.stderr
+    done = quire.passes("soak", "--source", str(tree), "ARCH=arm64", "-v", *words)
     assert "-- soak operations=50 seed=9'" in done.stderr
     assert "-icount" in done.stderr
     assert "pass arm64 stock" in done.stdout
@@ -35,8 +33,7 @@ def test_one_cpu_repeats(quire: Quire, tree: Path) -> None:
 
 def test_by_time(quire: Quire, tree: Path) -> None:
     words = ("soak", "--source", str(tree), "ARCH=arm64", "--seconds", "60", "--json")
-    done = quire(*words)
-    assert done.returncode == 0, done.stderr
+    done = quire.passes(*words)
     (report,) = json.loads(done.stdout)
     assert report["operations"] == 4321
     assert report["kinds"] == {"look elsewhere": 300}
@@ -71,20 +68,18 @@ def test_seeded_bugs_are_seen_or_missed(quire: Quire, tree: Path) -> None:
     (folder / "bugs.patch").write_text(line_patch("bugs", 14, "bug 14"))
     (folder / "bugs.toml").write_text(bug("lose") + bug("hide"))
     words = ("soak", "--source", str(tree), "ARCH=arm64", "--bug", "lose")
-    done = quire(*words)
-    assert done.returncode == 0, done.stderr
+    done = quire.passes(*words)
     assert "seen arm64 lose in 77 operations  after 77 operations, process 2" in done.stdout
     done = quire(*words, "--bug", "hide", "--json")
     assert done.returncode == 1
     assert "arm64: hide" in done.stderr
     assert [row["noticed"] for row in json.loads(done.stdout)] == [True, False]
-    assert quire(*words, FAKE_QEMU="panic").returncode == 0
+    quire.passes(*words, FAKE_QEMU="panic")
 
 
 def test_dry_run(quire: Quire, tree: Path) -> None:
-    assert quire("build", "--source", str(tree), "ARCH=arm64").returncode == 0
-    done = quire("soak", "--source", str(tree), "ARCH=arm64", "--dry-run")
-    assert done.returncode == 0, done.stderr
+    quire.passes("build", "--source", str(tree), "ARCH=arm64")
+    done = quire.passes("soak", "--source", str(tree), "ARCH=arm64", "--dry-run")
     assert "-- soak operations=1000000 seed=1" in done.stdout
 
 

@@ -174,8 +174,7 @@ def test_compare_as_a_command(quire: Quire, tmp_path: Path) -> None:
     a, b = tmp_path / "stock.json", tmp_path / "patched.json"
     a.write_text(json.dumps(data(move=[[100.0 + n for n in range(20)]])))
     b.write_text(json.dumps(data(move=[[50.0 + n for n in range(20)]])))
-    done = quire("compare", str(a), str(b))
-    assert done.returncode == 0, done.stderr
+    done = quire.passes("compare", str(a), str(b))
     assert "faster" in done.stdout
     assert "boot to boot" in done.stdout
     done = quire("compare", str(b), str(a), "--json")
@@ -187,8 +186,7 @@ def test_compare_as_a_command(quire: Quire, tmp_path: Path) -> None:
 
 
 def test_a_bundle_has_a_program_per_architecture(quire: Quire, tmp_path: Path) -> None:
-    done = quire("time", "--bundle", str(tmp_path / "out"))
-    assert done.returncode == 0, done.stderr
+    quire.passes("time", "--bundle", str(tmp_path / "out"))
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == ["README", "quire-time-arm64", "quire-time-x86_64"]
     assert "mremap-size=64" in quire("time", "--list").stdout.split()
@@ -199,8 +197,7 @@ def test_emulated_runs_have_no_times(quire: Quire, tree: Path, tmp_path: Path) -
     found["clock"] |= {"kind": "emulated", "values": "not time"}
     (tmp_path / "x").write_text(json.dumps(found, indent=0) + "\n")
     words = ("time", "--emulate", "--source", str(tree), "ARCH=arm64", "--output", str(tmp_path))
-    done = quire(*words, FAKE_DOCUMENT=str(tmp_path / "x"))
-    assert done.returncode == 0, done.stderr
+    done = quire.passes(*words, FAKE_DOCUMENT=str(tmp_path / "x"))
     assert "NOT TIME" in done.stdout
     assert "2 runs" in done.stdout
     assert "12345" not in done.stdout
