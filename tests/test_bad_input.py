@@ -254,11 +254,3 @@ def test_fuzz_is_refused(quire: Quire, tree: Path) -> None:
     said(quire("apply", str(tree)), 2, "0001-mm-move-runs.patch does not apply")
     assert snapshot(tree) == before
     assert [path.name for path in (tree / "mm").iterdir()] == ["mremap.c"]
-
-
-@pytest.mark.parametrize("words", [("compare", "a", "b"), ("figures",), ("cluster", "worker", "x")])
-def test_options_that_would_do_nothing_are_refused(quire: Quire, words: tuple[str, ...]) -> None:
-    done = quire(*words, "--only", "nonsense")
-    assert done.returncode == 2
-    assert "unrecognized arguments: --only nonsense" in done.stderr
-    said(quire("bench", "--tls", "certificates"), 2, "--tls is for --cluster")

@@ -167,10 +167,11 @@ def test_a_kernel_that_cannot_be_tested(quire: Quire, built: Path, spoil: str, t
     assert "remedy: " in done.stderr
 
 
-def test_all_builds_its_own(quire: Quire, built: Path) -> None:
-    done = quire("test", "--kernel", str(built), "--all")
+@pytest.mark.parametrize("word", ["--all", "--only=ksm", "--base=7.3", "--config=x", "--git=x"])
+def test_what_chooses_a_kernel_to_build_is_refused(quire: Quire, built: Path, word: str) -> None:
+    done = quire("test", "--kernel", str(built), word)
     assert done.returncode == 2
-    assert "give only one" in done.stderr
+    assert f"{word.partition('=')[0]} does nothing with --kernel" in done.stderr
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Quire, snapshot
 
-from quire import demo
+from quire import lab
 from quire.arch import architecture
 
 
@@ -167,14 +167,17 @@ def test_an_empty_series_compares_the_base_with_itself(quire: Quire, tree: Path)
 def test_dry_run_prints_commands_and_does_nothing(quire: Quire, tree: Path) -> None:
     assert quire("build", "--source", str(tree)).returncode == 0
     before = snapshot(quire.build)
-    done = quire("bench", "mremap", "--size", "64", "--source", str(tree), "--dry-run", "--fresh")
-    assert done.returncode == 0, done.stderr
-    assert "setpriv --pdeathsig KILL qemu-system-aarch64" in done.stdout
-    assert "-- bench mremap size=64" in done.stdout
-    profile = quire("profile", "mremap", "--source", str(tree), "--dry-run")
-    assert profile.returncode == 0, profile.stderr
-    for name in ("qemu-system-aarch64", "qemu-system-x86_64"):
-        assert name in profile.stdout
+    words = ("--source", str(tree), "ARCH=arm64", "--dry-run")
+    shell = quire("shell", "--smp", "3", *words)
+    assert "setpriv --pdeathsig KILL qemu-system-aarch64" in shell.stdout
+    assert "-smp 3" in shell.stdout
+    assert quire("build", "--config", str(ROOT / "configs/debug.config"), *words).stdout.count(
+        "make"
+    )
+    unpatched = snapshot(tree)
+    done = quire("apply", str(tree), "--dry-run")
+    assert (done.returncode, "patch -p1" in done.stdout) == (0, True)
+    assert snapshot(tree) == unpatched
     changed = {
         name
         for name, data in snapshot(quire.build).items()
@@ -189,13 +192,6 @@ def test_tests_pass_and_are_reported(quire: Quire, tree: Path) -> None:
     arm64, x86 = json.loads(done.stdout)["kernels"]
     assert (arm64["architecture"], x86["architecture"]) == ("arm64", "x86_64")
     assert [case["name"] for case in arm64["cases"]] == ["fake.good", "fake.bad"]
-
-
-def test_a_dry_run_of_the_tests_prints_both_boots(quire: Quire, tree: Path) -> None:
-    assert quire("build", "--source", str(tree)).returncode == 0
-    done = quire("test", "--source", str(tree), "--dry-run")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("setpriv --pdeathsig KILL qemu-system") == 2
 
 
 def test_an_interrupted_run_is_taken_up(quire: Quire, tree: Path) -> None:
@@ -247,7 +243,7 @@ def test_a_demo_says_what_is_left(quire: Quire, tree: Path) -> None:
 
 
 def test_a_demo_of_one_side_plans_one_kernel() -> None:
-    names = [step.name for step in demo.stages([architecture("arm64")], ["stock"], 2)]
+    names = [step.name for step in lab.stages([architecture("arm64")], ["stock"], 2)]
     assert names == ["arm64 stock kernel", "arm64 bench", "arm64 neoverse-n1 bench"]
 
 

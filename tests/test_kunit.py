@@ -126,10 +126,6 @@ def test_a_kernel_without_user_space_is_booted(overlay: Quire, tree: Path) -> No
     assert "run 8" in image.read_text() and "suites" in image.read_text()
 
 
-def test_a_dry_run_prints_the_commands(overlay: Quire, tree: Path) -> None:
-    overlay.passes("kunit", "folded", "--source", str(tree), "--dry-run")
-
-
 def test_stock_gets_the_suites_alone(overlay: Quire, tree: Path) -> None:
     console = GOOD.replace("rmap_runs", "contpte")
     done = overlay.passes("kunit", "small", "--source", str(tree), FAKE_CONSOLE=console)

@@ -17,15 +17,17 @@ from types import FrameType
 from typing import Any
 
 import quire
-from quire import commands, session
+from quire import commands
 from quire.boot.launch import Here
+from quire.cluster import option
+from quire.commands import options
 from quire.host import git, process, project
 from quire.host.cache import Cache
 from quire.host.errors import BuildFailed, QuireError, UserError
 from quire.host.progress import Progress
+from quire.session import Session, architectures
 from quire.source import line as lines
 from quire.source import series as series_files
-from quire.source import side
 from quire.source.side import SideOptions
 
 KBUILD = re.compile(r"(ARCH|CROSS_COMPILE|O)=(.*)", re.S)
@@ -40,10 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     try:
-        words, variables = kbuild_words(list(sys.argv[1:] if argv is None else argv))
-        arguments = parser(words).parse_args(words)
-        process.configure(process.Settings(arguments.dry_run, arguments.verbose))
-        return int(arguments.run(make_session(arguments, variables), arguments))
+        return _run(list(sys.argv[1:] if argv is None else argv))
     except process.NotRun as missing:
         if str(missing):
             print(f"# {missing}")
@@ -68,15 +67,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         process.kill_all()
 
 
+def _run(argv: list[str]) -> int:
+    words, given = kbuild_words(argv)
+    arguments, unknown = parser(words).parse_known_args(words)
+    if unknown:
+        name, text = arguments.part.prog, " ".join(unknown)
+        remedy = f"{name} --help lists its options"
+        if {"-n", "--dry-run"}.intersection(unknown):
+            remedy = "-v prints each command as it runs; --dry-run is for build, shell and apply"
+        raise UserError(f"{name} does not take: {text}", remedy=remedy)
+    process.configure(process.Settings(arguments.dry_run, arguments.verbose))
+    options.check(arguments, given)
+    session = make_session(arguments, {**_environment(), **given})
+    if "cluster" not in arguments:
+        return arguments.run(session, arguments) or 0
+    with option.using(session, arguments) as (there, _):
+        return arguments.run(there, arguments) or 0
+
+
 def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     """The command line; each command adds its own part (commands/).
 
     If `words` name a command, the parser knows that command only.
     """
     named = words[:1] if words and words[0] in commands.NAMES else commands.NAMES
-    common, kernel = (argparse.ArgumentParser(add_help=False) for _ in range(2))
-    _add_common(common)
-    _add_kernel(kernel)
     top = argparse.ArgumentParser(
         prog="quire",
         description="Builds stock and patched kernels, counts what large folios cost, "
@@ -91,14 +105,16 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
         summary, _, rest = (module.__doc__ or "").partition("\n")
         part = subparsers.add_parser(
             name,
-            parents=[common] if name in commands.WITHOUT_KERNEL else [common, kernel],
             help=summary.rstrip("."),
             description=f"{summary}\n{rest}".strip(),
             epilog=EPILOG,
             formatter_class=argparse.RawDescriptionHelpFormatter,
+            # An option that a command lacks must not become another one.
+            allow_abbrev=False,
         )
+        options.common(part)
         module.add_arguments(part)
-        part.set_defaults(run=module.run)
+        part.set_defaults(run=module.run, part=part)
     return top
 
 
@@ -115,83 +131,7 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def _add_common(part: argparse.ArgumentParser) -> None:
-    group = part.add_argument_group("common options")
-    group.add_argument(
-        "-j",
-        "--jobs",
-        type=_positive,
-        default=session.cpus(),
-        metavar="N",
-        help="parallel processes, as make's -j (default: all CPUs, %(default)s)",
-    )
-    group.add_argument(
-        "-n", "--dry-run", action="store_true", help="print the exact commands and run none"
-    )
-    group.add_argument(
-        "-v", "--verbose", action="store_true", help="print the exact commands while they run"
-    )
-    group.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
-
-
-def _add_kernel(part: argparse.ArgumentParser) -> None:
-    base = part.add_argument_group("which kernel")
-    base.add_argument(
-        "--base",
-        default=side.DEFAULT_BASE,
-        metavar="VERSION",
-        help="Debian's linux-source: 6.12 (the newest), 6.12.94 (that one), 7.3",
-    )
-    base.add_argument(
-        "--source",
-        type=Path,
-        metavar="DIR",
-        help="any kernel tree in place of Debian's; it is copied, not changed",
-    )
-    base.add_argument(
-        "--config",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FRAGMENT",
-        help="a further Kconfig fragment, for instance configs/debug.config",
-    )
-    base.add_argument(
-        "--only",
-        action="append",
-        default=[],
-        metavar="TOPIC",
-        help="patch with this topic alone (mremap, ksm, …); may be repeated",
-    )
-    _add_sides(part.add_argument_group("two sides of your own"))
-
-
-def _add_sides(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--series",
-        type=Path,
-        dest="patches",
-        metavar="PATH",
-        help="side B is side A with this: a mailbox, a quilt series, a directory of patches",
-    )
-    group.add_argument(
-        "--a", default="", metavar="SIDE", help="side A: a kernel tree, or a revision"
-    )
-    group.add_argument(
-        "--b", default="", metavar="SIDE", help="side B: a kernel tree, or a revision"
-    )
-    group.add_argument(
-        "--git", type=Path, metavar="DIR", help="the repository that has the revisions --a and --b"
-    )
-    group.add_argument(
-        "--line",
-        default="",
-        metavar="NAME",
-        help="use this line's configuration (default: by the version of the trees)",
-    )
-
-
-def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> session.Session:
+def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> Session:
     """The parsed options and kbuild words. UserError for an unsuitable build directory."""
     root = project.find()
     build = Path(variables["O"]) if variables.get("O") else root.root / "build"
@@ -203,45 +143,39 @@ def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> se
             str(build.resolve()),
             "name another build directory with O=DIR",
         )
-    return session.Session(
+    return Session(
         project=root,
         cache=Cache(build.resolve()),
         progress=Progress(quiet=arguments.quiet or arguments.dry_run),
-        architectures=session.architectures(names, cross),
+        architectures=architectures(names, cross),
         jobs=arguments.jobs,
         side_options=_side_options(arguments),
         cross_compile=cross,
-        configs=tuple(getattr(arguments, "config", ())),
+        configs=tuple(arguments.config),
         place=Here(arguments.jobs),
     )
 
 
 def kbuild_words(argv: list[str]) -> tuple[list[str], dict[str, str]]:
-    """Remove NAME=value words from the arguments; the environment supplies the others."""
-    variables = {name: os.environ[name] for name in ("ARCH", "CROSS_COMPILE") if name in os.environ}
-    words = []
-    for word in argv:
-        found = KBUILD.fullmatch(word)
-        if found:
-            variables[found[1]] = found[2]
-        else:
-            words.append(word)
-    return words, variables
+    """The arguments without kbuild's words, and these."""
+    matches = [KBUILD.fullmatch(word) for word in argv]
+    words = [word for word, match in zip(argv, matches, strict=True) if not match]
+    return words, {match[1]: match[2] for match in matches if match}
+
+
+def _environment() -> dict[str, str]:
+    return {name: os.environ[name] for name in ("ARCH", "CROSS_COMPILE") if name in os.environ}
 
 
 def _side_options(arguments: argparse.Namespace) -> SideOptions:
-    """What the options of _add_kernel() choose; the default for a command without them."""
-    given = {**vars(arguments), "series": getattr(arguments, "patches", None)}
-    known = {field.name: given[field.name] for field in fields(SideOptions) if field.name in given}
-    chosen: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in known.items()}
-    return SideOptions(**chosen)
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number
+    """What the command's options choose of the sides; the defaults of the others."""
+    given = {field.name: vars(arguments).get(field.name) for field in fields(SideOptions)}
+    known: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in given.items()
+        if value
+    }
+    return SideOptions(**known)
 
 
 def _no_space(error: OSError) -> BuildFailed:

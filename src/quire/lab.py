@@ -1,24 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0
-"""From two sides to an architecture's comparison: shared by bench, demo and profile."""
+"""From two sides to an architecture's comparison: shared by bench, demo, profile and time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from quire.arch import Architecture, Cpu
 from quire.boot import counter
 from quire.build.kernel import Kernel
+from quire.host.progress import Stage
 from quire.measure import bench, comparison, posted
+from quire.measure import locks as classes
 from quire.measure.bench import Rig, Samples, Sampling
 from quire.measure.comparison import Comparison, Known
-from quire.measure.locks import FILE as LOCKS
 from quire.measure.locks import Locks
-from quire.measure.locks import read as locks_of
 from quire.measure.workloads import Catalogue, Cell
 from quire.report.data import Provenance
 from quire.session import Session
-from quire.source.side import Sides
+from quire.source.side import PATCHED, STOCK, Sides
+
+# Seconds of one core, to estimate the remaining time. The second kernel of an architecture is
+# built from the first one's objects.
+KERNELS = (400, 80)
+BOOTS, FURTHER = 620, 80
+# Mostly the disk's, whatever the number of cores.
+SOURCES = (Stage("base", 40), Stage("patched tree", 5))
 
 
 def workloads(session: Session) -> Catalogue:
@@ -28,7 +35,7 @@ def workloads(session: Session) -> Catalogue:
 
 def locks(session: Session) -> Locks:
     """The classes of locks."""
-    return locks_of(session.project.guest / "workloads" / LOCKS)
+    return classes.read(session.project.guest / "workloads" / classes.FILE)
 
 
 def rig(session: Session, kernel: Kernel) -> Rig:
@@ -65,7 +72,37 @@ def compare(
     samples = bench.measure(session.cache, both, cells, session.progress, options)
     images = (a.kernel.image_sha256, b.kernel.image_sha256)
     figures = posted.read(sides.line.posted) if sides.ours and not sides.same else {}
-    labels = (sides.a.label, sides.b.label)
     known = Known(figures, locks(session))
-    found = comparison.compare(arch, labels, images, cells, samples, known)
-    return found, Provenance(a, b, session.fragments(arch, sides.line)), samples
+    rows = comparison.compare(arch, (sides.a.label, sides.b.label), images, cells, samples, known)
+    return rows, Provenance(a, b, session.fragments(arch, sides.line)), samples
+
+
+def stages(
+    architectures: Iterable[Architecture],
+    labels: Sequence[str],
+    jobs: int,
+    boots: float | None = None,
+) -> list[Stage]:
+    """The stages after the sources, named as in the flow: a kernel for each label, then boots, of
+    so many core-seconds; without a number, all of them and those of further CPUs."""
+    steps = []
+    for arch in architectures:
+        for label, seconds in zip(labels, KERNELS, strict=False):
+            steps.append(Stage(f"{arch.name} {label} kernel", seconds / jobs))
+        steps.append(Stage(f"{arch.label} bench", (BOOTS if boots is None else boots) / jobs))
+        further = arch.further_cpus if boots is None else ()
+        steps += [Stage(f"{arch.on(cpu).label} bench", FURTHER / jobs) for cpu in further]
+    return steps
+
+
+def plan(
+    session: Session, architectures: Sequence[Architecture], boots: float | None = None
+) -> Sides:
+    """The sides. The session's progress then knows what is left: arguments as of stages()."""
+    first = stages(architectures, (STOCK, PATCHED), session.jobs, boots)
+    session.progress.plan = [*SOURCES, *first]
+    sides = session.sides()
+    # If both sides are the same, there is one kernel.
+    labels = [side.tree.label for side in sides.both[: 1 if sides.same else 2]]
+    session.progress.plan = stages(architectures, labels, session.jobs, boots)
+    return sides

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,8 +94,3 @@ def architectures(names: Sequence[str], cross_compile: str | None) -> tuple[Arch
             remedy=f"choose one: ARCH={chosen[0].name} CROSS_COMPILE={cross_compile}",
         )
     return chosen
-
-
-def cpus() -> int:
-    """The number of CPUs available to this process."""
-    return len(os.sched_getaffinity(0))

@@ -12,7 +12,7 @@ import json
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from quire.check.architectures import check as compiling
 from quire.check.architectures.check import Compilation
@@ -47,25 +47,25 @@ cd "$BUILD" && QUIRE_ROOT=$PWD/$0 exec "$PYTHON" -m quire check --json -q "$@" -
 
 
 def configurations(
-    session: Session, sides: Sides, chosen: Sequence[Configuration], cluster: Cluster
+    session: Session, sides: Sides, chosen: Sequence[Configuration]
 ) -> list[Compilation]:
     """compiling.check(), each configuration on some worker."""
     able = compiling.compiled_here(chosen)
     words = [("--architectures", one.name) for one in able]
     compilers = [f"{one.compiler.cross_compile}gcc" for one in able]
-    found = _each(session, sides, "compiling", words, compilers, cluster)
+    found = _each(session, sides, "compiling", words, compilers)
     cells = [Compilation(**row) for rows in found for row in rows]
     known = {(one.configuration, one.topic): one for one in cells}
     return compiling.table(chosen, compiling.selections(sides.series), known)
 
 
-def steps(session: Session, sides: Sides, cluster: Cluster) -> Iterator[Check]:
+def steps(session: Session, sides: Sides) -> Iterator[Check]:
     """Every step builds, and the whole kernels: each architecture on some worker."""
     requests = [session.request(arch, sides.a.tree) for arch in session.architectures]
     words = [("--builds", f"ARCH={one.arch.name}") for one in requests]
     compilers = [f"{one.toolchain.cross_compile}gcc" for one in requests]
     # As without a cluster: patch by patch, then the whole kernels.
-    found = _each(session, sides, "building each step", words, compilers, cluster)
+    found = _each(session, sides, "building each step", words, compilers)
     for rows in zip(*found, strict=True):
         yield from (Check(**row) for row in rows)
 
@@ -76,7 +76,6 @@ def _each(
     stage: str,
     words: Sequence[tuple[str, ...]],
     compilers: Sequence[str],
-    cluster: Cluster,
 ) -> list[list[dict[str, Any]]]:
     """The rows that `quire check` with each of these words prints on some worker."""
     root, contents = session.cache.root, dict[str, Path]()
@@ -84,6 +83,7 @@ def _each(
     entries = [*dict.fromkeys(side.origin.path.parent for side in sides.both), project]
     files = tuple(_packed(session.cache, entry, contents) for entry in entries)
     given = _words(session, sides, project)
+    cluster = cast("Cluster", session.place)
     work = []
     for own, compiler in zip(words, compilers, strict=True):
         argv = ("sh", "-c", SCRIPT, str(project.relative_to(root)), *own, *given)

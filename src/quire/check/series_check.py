@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from quire.arch import Architecture
 from quire.build import kernel, start
 from quire.build.kernel import Request
 from quire.host import process
@@ -101,11 +100,6 @@ def builds(cache: Cache, requests: Sequence[Request], series: Series) -> Iterato
                 yield _build_step(cache, replace(request, tree=stepping), patch)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-
-
-def whole(arch: Architecture) -> Check:
-    """The complete patched kernel has been built."""
-    return Check(f"builds ({arch.name})", "the whole kernel")
 
 
 def _build_step(cache: Cache, request: Request, patch: Patch) -> Check:

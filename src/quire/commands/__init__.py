@@ -16,8 +16,8 @@ class Subcommand(Protocol):
     def add_arguments(self, part: argparse.ArgumentParser, /) -> None:
         """Add the command's own options."""
 
-    def run(self, session: Session, arguments: argparse.Namespace, /) -> int:
-        """Run the command; return the exit status."""
+    def run(self, session: Session, arguments: argparse.Namespace, /) -> int | None:
+        """Run the command; the exit status, None for 0."""
 
 
 # In the order of the top-level --help. Each is the name of a command and of its module here.
@@ -44,8 +44,6 @@ NAMES = (
     "figures",
     "doctor",
 )
-# They have to do with no kernel, and refuse the options that choose one.
-WITHOUT_KERNEL = ("compare", "cluster", "figures")
 
 
 def load(name: str) -> Subcommand:

@@ -11,6 +11,7 @@ unchanged; the error names the patch and hunk that do not apply. A second run ch
 import argparse
 from pathlib import Path
 
+from quire.commands import options
 from quire.host import process
 from quire.host.errors import UserError
 from quire.session import Session
@@ -20,11 +21,13 @@ from quire.source.version import Version
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """The tree."""
+    """The tree, and the topics."""
+    options.dry_run(part)
+    options.only(part)
     part.add_argument("tree", type=Path, metavar="DIR", help="the kernel source tree to patch")
 
 
-def run(session: Session, arguments: argparse.Namespace) -> int:
+def run(session: Session, arguments: argparse.Namespace) -> None:
     """Apply the series and report what changed."""
     found = version.of_tree(arguments.tree)
     chosen = _series(session, found)
@@ -33,11 +36,10 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     done = apply.apply_series(arguments.tree, chosen)
     if not done.written:
         print(f"Linux {found} in {arguments.tree}: {len(chosen.patches)} patches, already applied")
-        return 0
+        return
     for patch in chosen.patches:
         print(f"{patch.name}{' (already applied)' if patch.name in done.already else ''}")
     print(f"Linux {found} in {arguments.tree}: changed {', '.join(done.written)}")
-    return 0
 
 
 def _series(session: Session, found: Version) -> Series:

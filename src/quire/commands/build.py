@@ -6,29 +6,30 @@ Prints the path of each: an ordinary O= directory, usable with vng, QEMU or `mak
   quire build                               all four kernels
   quire build --stock ARCH=arm64            one
   quire build --config configs/debug.config with a further fragment
+  quire build --dry-run                     print the commands, to paste some of them
 """
 
 import argparse
 
+from quire.commands import options
 from quire.session import Session
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select one of the two trees."""
+    options.kernel(part)
+    options.dry_run(part)
     which = part.add_mutually_exclusive_group()
-    which.add_argument("--stock", action="store_true", help="only the unpatched base")
-    which.add_argument(
-        "--patched", action="store_true", help="only the base with the series applied"
-    )
+    options.stock(which)
+    which.add_argument("--patched", action="store_true", help="the base with the series alone")
 
 
-def run(session: Session, arguments: argparse.Namespace) -> int:
+def run(session: Session, arguments: argparse.Namespace) -> None:
     """Build and print the directories."""
+    options.require_series(arguments)
     sides = session.sides()
     a, b = (side.tree for side in sides.both)
     trees = [a] if arguments.stock or sides.same else [b] if arguments.patched else [a, b]
     for arch in session.architectures:
         for tree in trees:
-            kernel = session.kernel(arch, tree)
-            print(f"{arch.name} {tree.label} {kernel.objdir}")
-    return 0
+            print(f"{arch.name} {tree.label} {session.kernel(arch, tree).objdir}")

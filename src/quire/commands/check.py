@@ -14,13 +14,10 @@ and at the end the complete kernels.
   quire check --architectures arm s390x    for some of configs/architectures/table.toml
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from rich.text import Text
 
@@ -30,6 +27,7 @@ from quire.check.architectures import check as compiling
 from quire.check.architectures import configuration
 from quire.check.series_check import Check
 from quire.cluster import option
+from quire.commands import options
 from quire.host.console import console
 from quire.host.errors import Difference, UserError
 from quire.report import table
@@ -37,66 +35,50 @@ from quire.session import Session
 from quire.source import base
 from quire.source.side import Sides
 
-if TYPE_CHECKING:
-    from quire.cluster.client import Cluster
-
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select the checks."""
+    options.kernel(part)
     option.add(part)
     extent = part.add_mutually_exclusive_group()
     extent.add_argument("--quick", action="store_true", help="build nothing")
     extent.add_argument("--builds", action="store_true", help="only build")
-    part.add_argument(
-        "--all-bases",
-        action="store_true",
-        help="apply to every version in Debian's suites (downloads each once)",
-    )
-    part.add_argument(
-        "--debian-config",
-        action="store_true",
-        help="compare the configurations with those of Debian's linux-config (downloads it once)",
-    )
-    extent.add_argument(
-        "--architectures",
-        nargs="*",
-        metavar="NAME",
-        help="only compile each topic for other architectures and configurations",
-    )
-    part.add_argument("--json", action="store_true", help="print JSON")
+    text = "only compile each topic for other architectures and configurations"
+    extent.add_argument("--architectures", nargs="*", metavar="NAME", help=text)
+    text = "apply to every version in Debian's suites (downloads each once)"
+    part.add_argument("--all-bases", action="store_true", help=text)
+    text = "compare the configurations with those of Debian's linux-config (downloads it once)"
+    part.add_argument("--debian-config", action="store_true", help=text)
+    options.as_json(part)
 
 
-def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Exit status 1 when a check fails."""
-    with option.using(session, arguments) as (there, cluster):
-        return _run(there, arguments, cluster)
-
-
-def _run(session: Session, arguments: argparse.Namespace, cluster: Cluster | None) -> int:
+def run(session: Session, arguments: argparse.Namespace) -> None:
+    """Difference when a check fails."""
     if arguments.architectures is not None:
-        return _elsewhere(session, arguments, cluster)
+        names = "all_bases debian_config config"
+        options.refuse(arguments, names, "with --architectures, which is a check of its own")
+        _elsewhere(session, arguments)
+        return
+    if arguments.quick:
+        options.refuse(arguments, "cluster", "with --quick, which builds nothing")
     results = []
-    for result in _results(session, arguments, cluster):
+    for result in _results(session, arguments):
         results.append(result)
         if not arguments.json:
             _show(result)
     if arguments.json:
-        rows = [{"check": r.check, "subject": r.subject, "trouble": r.trouble} for r in results]
-        print(json.dumps(rows, indent=1))
-    troubled = [result for result in results if result.trouble]
+        print(json.dumps([asdict(result) for result in results], indent=1))
+    troubled = [f"{result.check}: {result.subject}" for result in results if result.trouble]
     if troubled:
         raise Difference(
             f"the series is not clean: {len(troubled)} of {len(results)} checks",
-            "\n".join(f"{result.check}: {result.subject}" for result in troubled),
+            "\n".join(troubled),
             "fix the patches: quire tree, quire export"
             + ("; the configuration: lines/" if arguments.debian_config else ""),
         )
-    return 0
 
 
-def _results(
-    session: Session, arguments: argparse.Namespace, cluster: Cluster | None
-) -> Iterator[Check]:
+def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Check]:
     sides = session.sides()
     series = sides.series
     own = sides.ours and bool(series.patches)
@@ -107,7 +89,11 @@ def _results(
             "leave out --all-bases, or name a --base that has a series",
         )
     if not arguments.builds:
-        yield from _texts(session, sides, own=own)
+        with session.progress.stage("style and application"):
+            if own:
+                yield from series_check.listed(series)
+            yield from series_check.style(sides.base.path, session.project.root, series.patches)
+            yield from series_check.applies(sides.base.path, series)
     if arguments.debian_config:
         for arch in session.architectures:
             with session.progress.stage(f"{arch.name} configuration"):
@@ -115,23 +101,13 @@ def _results(
                 yield from distribution.check(session.cache, sides.line, sides.base, request)
     if not arguments.quick:
         requirements.require(session.architectures)
-        yield from portions.steps(session, sides, cluster) if cluster else _steps(session, sides)
+        yield from portions.steps(session, sides) if arguments.cluster else _steps(session, sides)
     if arguments.all_bases:
         offers = base.all_offers(session.cache, sides.line)
         with session.progress.stage("every base of Debian's", len(offers)):
             for done, offer in enumerate(offers):
                 session.progress.at(done, offer.version)
                 yield series_check.on_base(session.cache, series.file.parent, offer)
-
-
-def _texts(session: Session, sides: Sides, *, own: bool) -> Iterator[Check]:
-    """Style, and that each patch applies."""
-    series, tree = sides.series, sides.base.path
-    with session.progress.stage("style and application"):
-        if own:
-            yield from series_check.listed(series)
-        yield from series_check.style(tree, session.project.root, series.patches)
-        yield from series_check.applies(tree, series)
 
 
 def _steps(session: Session, sides: Sides) -> Iterator[Check]:
@@ -143,10 +119,10 @@ def _steps(session: Session, sides: Sides) -> Iterator[Check]:
         yield from series_check.builds(session.cache, requests, sides.series)
     for arch in session.architectures:
         session.kernel(arch, sides.b.tree)
-        yield series_check.whole(arch)
+        yield Check(f"builds ({arch.name})", "the whole kernel")
 
 
-def _elsewhere(session: Session, arguments: argparse.Namespace, cluster: Cluster | None) -> int:
+def _elsewhere(session: Session, arguments: argparse.Namespace) -> None:
     folder, names = session.project.configs / "architectures", arguments.architectures
     # The compilers first: they do not depend on the line, and sources may have to be fetched.
     requirements.bring(compiling.needs(configuration.choose(configuration.read(folder), names)))
@@ -154,8 +130,8 @@ def _elsewhere(session: Session, arguments: argparse.Namespace, cluster: Cluster
     base = sides.base
     own = session.line(base).architectures
     chosen = configuration.choose(configuration.read(folder, own), names)
-    if cluster:
-        found = portions.configurations(session, sides, chosen, cluster)
+    if arguments.cluster:
+        found = portions.configurations(session, sides, chosen)
     else:
         found = compiling.check(
             session.cache, base, sides.series, chosen, session.jobs, session.progress
@@ -171,7 +147,6 @@ def _elsewhere(session: Session, arguments: argparse.Namespace, cluster: Cluster
             "\n".join(f"{cell.configuration}: {cell.topic}" for cell in failed),
             "fix the patches: quire tree, quire export",
         )
-    return 0
 
 
 def _show(result: Check) -> None:

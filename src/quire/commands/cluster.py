@@ -16,6 +16,7 @@ import asyncio
 from pathlib import Path
 
 from quire.cluster import option
+from quire.commands import options
 from quire.host.errors import UserError
 from quire.session import Session
 
@@ -24,19 +25,22 @@ PORT = 8786
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add what to start, and where it listens."""
-    part.add_argument("role", choices=("scheduler", "worker"))
-    part.add_argument("address", nargs="?", help="of a worker's scheduler")
-    text = "the address to listen on (default %(default)s)"
-    part.add_argument("--host", default="127.0.0.1", help=text)
+    add = part.add_argument
+    add("role", choices=("scheduler", "worker"))
+    add("address", nargs="?", help="of a worker's scheduler")
+    add("--host", default="127.0.0.1", help="the address to listen on (default %(default)s)")
     text = "the scheduler's (default %(default)s; 0: any)"
-    part.add_argument("--port", type=int, default=PORT, help=text)
-    part.add_argument("--name", help="the worker's name (default: its address)")
+    add("--port", type=int, default=PORT, help=text)
+    add("--name", help="the worker's name (default: its address)")
     text = "certificates: DIR/ca.pem, cert.pem, key.pem"
-    part.add_argument("--tls", type=Path, metavar="DIR", help=text)
+    add("--tls", type=Path, metavar="DIR", help=text)
+    options.jobs(part)
 
 
-def run(session: Session, arguments: argparse.Namespace) -> int:
+def run(session: Session, arguments: argparse.Namespace) -> None:
     """Serve until interrupted."""
+    other = "address name jobs" if arguments.role == "scheduler" else "port"
+    options.refuse(arguments, other, f"for a {arguments.role}")
     option.require_engine()
     from quire.cluster import policy, worker  # noqa: PLC0415 -- only here
 
@@ -45,7 +49,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     policy.require(f"{'tls' if tls else 'tcp'}://{host}:{arguments.port}", tls)
     if arguments.role == "scheduler":
         asyncio.run(worker.schedule(host, arguments.port, tls))
-        return 0
+        return
     if not address:
         remedy = "quire cluster worker ADDRESS"
         raise UserError("a worker needs its scheduler's address", "", remedy)
@@ -53,4 +57,3 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     policy.connect(address, address, tls).close()
     directory = session.cache.root / "cluster" / (arguments.name or "worker")
     asyncio.run(worker.work(address, host, session.jobs, arguments.name, tls, directory))
-    return 0

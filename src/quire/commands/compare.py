@@ -12,6 +12,7 @@ import argparse
 import json
 from pathlib import Path
 
+from quire.commands import options
 from quire.host.errors import Difference
 from quire.report import timing as report
 from quire.session import Session
@@ -21,22 +22,18 @@ from quire.timing import compare, document
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the two files."""
     part.add_argument("timings", nargs=2, type=Path, metavar="JSON", help="A, then B")
-    part.add_argument("--json", action="store_true", help="print JSON (docs/ci.md)")
+    options.as_json(part, "print JSON (docs/ci.md)")
 
 
-def run(_session: Session, arguments: argparse.Namespace) -> int:
-    """Exit status 1 if a row is slower on B."""
+def run(_session: Session, arguments: argparse.Namespace) -> None:
+    """Difference if a row is slower on B."""
     a, b = (document.read(file) for file in arguments.timings)
     verdicts = compare.compare(a, b)
     if arguments.json:
         print(json.dumps(report.as_json(a, b, verdicts), indent=1))
     else:
         report.show_verdicts(a, b, verdicts)
-    slower = [one for one in verdicts if one.verdict == compare.SLOWER]
+    slower = [verdict.row.name for verdict in verdicts if verdict.verdict == compare.SLOWER]
     if slower:
-        raise Difference(
-            f"{len(slower)} of {len(verdicts)} rows are slower on B",
-            "\n".join(one.row.name for one in slower),
-            "find out why: quire bench, quire profile",
-        )
-    return 0
+        what = f"{len(slower)} of {len(verdicts)} rows are slower on B"
+        raise Difference(what, "\n".join(slower), "find out why: quire bench, quire profile")

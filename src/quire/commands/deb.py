@@ -18,7 +18,7 @@ from pathlib import Path
 
 from quire.arch import Architecture, requirements
 from quire.boot import launch
-from quire.host import parallel
+from quire.commands import options
 from quire.host.errors import UserError
 from quire.package import boot, configuration, deb
 from quire.session import Session
@@ -27,25 +27,20 @@ from quire.source.tree import Tree
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select the kernel and its configuration."""
-    part.add_argument("--stock", action="store_true", help="package the base, without the series")
-    part.add_argument(
-        "--trimmed",
-        action="store_true",
-        help="the lab's configuration, with --config's fragments on top: it boots in QEMU, and on "
-        "few machines else",
-    )
-    part.add_argument(
-        "--flavour",
-        default="",
-        metavar="NAME",
-        help="another of Debian's configurations for the architecture, by the end of its package's "
-        "name: cloud-amd64, rt-amd64, cloud-arm64, …",
-    )
-    part.add_argument("--output", type=Path, metavar="DIR", help="packages go there")
+    options.kernel(part)
+    options.stock(part)
+    add = part.add_argument
+    text = "the lab's configuration, with --config's fragments on top: it boots in QEMU, and on "
+    add("--trimmed", action="store_true", help=f"{text}few machines else")
+    text = "another of Debian's configurations for the architecture, by the end of its package's "
+    text += "name: cloud-amd64, rt-amd64, cloud-arm64, …"
+    add("--flavour", default="", metavar="NAME", help=text)
+    add("--output", type=Path, metavar="DIR", help="packages go there")
 
 
-def run(session: Session, arguments: argparse.Namespace) -> int:
+def run(session: Session, arguments: argparse.Namespace) -> None:
     """Build, prove and print the packages. GuestLost if one does not boot."""
+    options.require_series(arguments)
     if arguments.flavour and (arguments.trimmed or session.configs):
         raise UserError(
             "--flavour and a configuration of another origin",
@@ -54,8 +49,8 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     requirements.require(session.architectures, deb.NEEDS)
     sides = session.sides()
     tree = sides.a.tree if arguments.stock else sides.b.tree
-    parallel.in_turn(session.architectures, lambda arch: _package(session, arguments, arch, tree))
-    return 0
+    for arch in session.architectures:
+        _package(session, arguments, arch, tree)
 
 
 def _package(

@@ -10,31 +10,38 @@ import argparse
 import json
 import sys
 
-from quire import demo
-from quire.commands import bench
+from quire import lab
+from quire.arch import requirements
+from quire.commands import bench, options
 from quire.measure import comparison
-from quire.measure.comparison import Comparison
+from quire.measure.bench import Sampling
 from quire.report import data, table
 from quire.session import Session
-from quire.source.side import Sides
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the option for the output format."""
-    part.add_argument("--json", action="store_true", help="print JSON in place of the tables")
+    options.kernel(part)
+    options.as_json(part, "print JSON in place of the tables")
 
 
-def run(session: Session, arguments: argparse.Namespace) -> int:
+def run(session: Session, arguments: argparse.Namespace) -> None:
     """Run the demo and write its report. Difference if a row has calls that are not allowed."""
-
-    def show(rows: Comparison, sides: Sides) -> None:
-        if not arguments.json:
-            table.show(rows, sides.title)
-
-    sides, parts = demo.run(session, show)
+    requirements.install(session.architectures)
+    sides = lab.plan(session, session.architectures)
+    catalogue, parts = lab.workloads(session), []
+    for arch in session.architectures:
+        both = lab.rigs(session, arch, sides)
+        steps = [(both, catalogue.demo())]
+        steps += [(lab.on(both, cpu), catalogue.rows(cpu.rows)) for cpu in arch.further_cpus]
+        for rigs, cells in steps:
+            sampling = Sampling(place=session.place)
+            rows, made, _ = lab.compare(session, sides, rigs, cells, sampling)
+            parts.append((rows, made))
+            if not arguments.json:
+                table.show(rows, sides.title)
     report = data.report(sys.argv, sides, parts)
     if arguments.json:
         print(json.dumps(report, indent=1))
     bench.write(session.cache.root / "demo", "quire", report, page_name="index")
     comparison.require([rows for rows, _ in parts])
-    return 0

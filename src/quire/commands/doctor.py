@@ -9,11 +9,14 @@ quire doctor --install     install what is missing (root, Debian)
 import argparse
 import json
 import shutil
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from quire.arch import Architecture, requirements
 from quire.boot import counter
 from quire.build import kernel
+from quire.commands import options
 from quire.host.errors import QuireError, UserError
 from quire.package import deb
 from quire.session import Session
@@ -22,29 +25,36 @@ from quire.source import series as series_files
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Add the option to install."""
+    """Add the option to install, and what to look at."""
     part.add_argument("--install", action="store_true", help="install what is missing")
-    part.add_argument("--json", action="store_true", help="print JSON")
+    options.base(part)
+    options.as_json(part)
+    part.set_defaults(words=("ARCH", "CROSS_COMPILE"))
 
 
-def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Exit status 2 when something is missing."""
+def run(session: Session, arguments: argparse.Namespace) -> None:
+    """UserError when something is missing."""
     wanted = [*requirements.needs(session.architectures), *requirements.DEVELOPMENT, *deb.NEEDS]
     if arguments.install:
         requirements.bring(wanted)
     lines = [(need.name, need.present(), need.purpose) for need in wanted]
     errors: list[QuireError] = []
+
+    def look(name: str, detail: Callable[[], str]) -> None:
+        try:
+            lines.append((name, True, detail()))
+        except QuireError as error:
+            errors.append(error)
+            lines.append((name, False, error.what))
+
     for arch in session.architectures:
-        lines.append(_try(errors, f"{arch.qemu} with plugins", lambda a=arch: _qemu(a)))
-        lines.append(
-            _try(errors, f"{arch.name} compiler", lambda a=arch: kernel.toolchain(a).version)
-        )
-    lines.append(_try(errors, "disk space", lambda: _disk(session.cache.root)))
-    lines.append(_try(errors, "series", lambda: _series(session)))
+        look(f"{arch.qemu} with plugins", partial(_qemu, arch))
+        look(f"{arch.name} compiler", partial(_compiler, session, arch))
+    look("disk space", partial(_disk, session.cache.root))
+    look("series", partial(_series, session))
     if arguments.json:
-        print(
-            json.dumps([{"name": n, "ok": ok, "detail": text} for n, ok, text in lines], indent=1)
-        )
+        rows = [{"name": name, "ok": ok, "detail": text} for name, ok, text in lines]
+        print(json.dumps(rows, indent=1))
     else:
         for name, ok, text in lines:
             print(f"{'ok     ' if ok else 'MISSING'} {name:<36} {text}")
@@ -53,18 +63,19 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         raise requirements.lacks(lacking)
     if errors:
         raise errors[0]
-    return 0
 
 
 def _qemu(arch: Architecture) -> str:
-    found = counter.installed(arch)
-    return f"{found}, plugin interface {found.plugin_api}"
+    installed = counter.installed(arch)
+    return f"{installed}, plugin interface {installed.plugin_api}"
+
+
+def _compiler(session: Session, arch: Architecture) -> str:
+    return kernel.toolchain(arch, session.cross_compile).version
 
 
 def _disk(root: Path) -> str:
-    place = root
-    while not place.exists():
-        place = place.parent
+    place = next(path for path in (root, *root.parents) if path.exists())
     free = shutil.disk_usage(place).free / 2**30
     if free < requirements.DISK_GIB and not root.exists():
         raise UserError(
@@ -76,17 +87,8 @@ def _disk(root: Path) -> str:
 
 
 def _series(session: Session) -> str:
-    where = line.named(session.project.root, session.side_options.base)
-    if not where.series:
-        return f"none for {where.name}"
-    found = series_files.variants(where.series)
-    return "; ".join(f"{s.file.name} for {s.versions}: {len(s.patches)} patches" for s in found)
-
-
-def _try(errors: list[QuireError], name: str, look: object) -> tuple[str, bool, str]:
-    assert callable(look)
-    try:
-        return name, True, str(look())
-    except QuireError as error:
-        errors.append(error)
-        return name, False, error.what
+    known = line.named(session.project.root, session.side_options.base)
+    if not known.series:
+        return f"none for {known.name}"
+    variants = series_files.variants(known.series)
+    return "; ".join(f"{s.file.name} for {s.versions}: {len(s.patches)} patches" for s in variants)

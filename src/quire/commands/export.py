@@ -15,6 +15,7 @@ import argparse
 from pathlib import Path
 
 from quire.check import series_check
+from quire.commands import options
 from quire.host.errors import Difference
 from quire.session import Session
 from quire.source import checkout, posting
@@ -24,49 +25,47 @@ from quire.source.posting import Posting
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the checkout's path, and the options of a posting."""
-    part.add_argument("directory", type=Path, metavar="DIR", help="a checkout made by quire tree")
-    part.add_argument("--post", type=Path, metavar="OUT", help="write mails for the list into OUT")
-    part.add_argument(
-        "--author",
-        type=posting.author,
-        metavar="IDENT",
-        help="with --post: who submits, as 'Name <address>'; adds From and Signed-off-by",
-    )
+    add = part.add_argument
+    add("directory", type=Path, metavar="DIR", help="a checkout made by quire tree")
+    add("--post", type=Path, metavar="OUT", help="write mails for the list into OUT")
+    text = "with --post: who submits, as 'Name <address>'; adds From and Signed-off-by"
+    add("--author", type=posting.author, metavar="IDENT", help=text)
+    options.only(part)
 
 
-def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Export and list what changed. Exit status 1 when checkpatch has a complaint about a mail."""
+def run(session: Session, arguments: argparse.Namespace) -> None:
+    """Export and list what changed. Difference when checkpatch has a complaint about a mail."""
     if arguments.post:
-        return _post(session, arguments)
+        _post(session, arguments)
+        return
+    options.refuse(arguments, "author only", "without --post")
     series, changed = checkout.export(arguments.directory, session.project.root)
     for name in changed:
         print(series.file.parent / name)
     noun = "file" if len(changed) == 1 else "files"
     print(f"{series.file.name}: {len(series.patches)} patches, {len(changed)} {noun} changed")
-    return 0
 
 
-def _post(session: Session, arguments: argparse.Namespace) -> int:
+def _post(session: Session, arguments: argparse.Namespace) -> None:
     directory = arguments.directory
     root = session.project.root
     postings = posting.write(
         directory, root, arguments.post, session.side_options.only, arguments.author
     )
-    for one in postings:
-        to, cc = len(one.recipients.to), len(one.recipients.cc)
-        print(f"{one.mails[0].parent}: {len(one.mails)} mails, {to} in To, {cc} in Cc")
+    for topic in postings:
+        to, cc = len(topic.recipients.to), len(topic.recipients.cc)
+        print(f"{topic.mails[0].parent}: {len(topic.mails)} mails, {to} in To, {cc} in Cc")
     _style(session, directory, postings)
     print(f"git send-email {arguments.post}/TOPIC/*.patch")
     if not arguments.author:
         print("before that: a From and a Signed-off-by of yours in each, or --author")
-    return 0
 
 
 def _style(session: Session, directory: Path, postings: list[Posting]) -> None:
     """Difference, with all complaints of checkpatch, if there are any."""
-    mails = [mail for one in postings for mail in one.mails if mail.name != posting.COVER]
+    mails = [mail for topic in postings for mail in topic.mails if mail.name != posting.COVER]
     patches = [Patch(f"{mail.parent.name}/{mail.name}", mail) for mail in mails]
     checks = series_check.style(directory.resolve(), session.project.root, patches)
     trouble = [f"{check.subject}: {check.trouble}" for check in checks if check.trouble]
     if trouble:
-        raise Difference("checkpatch complains", "\n".join(trouble), "mend the commits")
+        raise Difference("checkpatch complains", "\n".join(trouble), "fix the commits")

@@ -24,6 +24,7 @@ from typing import Any
 
 from quire.arch import Architecture, requirements
 from quire.cluster import option
+from quire.commands import options
 from quire.fuzz import detect, programs, report, runner
 from quire.fuzz.cost import allowed, watch
 from quire.fuzz.cost.judge import CostJudge
@@ -36,7 +37,7 @@ from quire.fuzz.judge import Judge
 from quire.fuzz.programs import Given, Programs
 from quire.fuzz.promise.judge import PromiseJudge
 from quire.fuzz.runner import Targets
-from quire.host import parallel, shard
+from quire.host import shard
 from quire.host.errors import Difference, UserError
 from quire.session import Session
 from quire.source.side import Sides, fixed
@@ -56,6 +57,7 @@ SWITCHES = {
 
 def add_arguments(part: ArgumentParser) -> None:
     """Which programs, how many."""
+    options.kernel(part)
     option.add(part)
     shard.add(part, "programs, or of the bugs of --seeded")
     add = part.add_mutually_exclusive_group().add_argument
@@ -86,15 +88,14 @@ def add_arguments(part: ArgumentParser) -> None:
 def run(session: Session, arguments: Namespace) -> int:
     """Exit status 1 when the kernels differ, or a seeded bug was missed."""
     _check(arguments)
-    with option.using(session, arguments) as (there, _):
-        requirements.require(there.architectures)
-        oracle, seeks, sides = arguments.oracle, arguments.seeded is not None, there.sides()
-        if arguments.fixed or not (oracle or arguments.stock):
-            sides = fixed(there.cache, sides)
-        if oracle and (arguments.stock or arguments.fixed):
-            sides = replace(sides, b=sides.a)
-        work = partial(_bugs if seeks else _hunt, there, arguments, sides)
-        problems = list(itertools.chain(*parallel.in_turn(there.architectures, work)))
+    requirements.require(session.architectures)
+    oracle, seeks, sides = arguments.oracle, arguments.seeded is not None, session.sides()
+    if arguments.fixed or not (oracle or arguments.stock):
+        sides = fixed(session.cache, sides)
+    if oracle and (arguments.stock or arguments.fixed):
+        sides = replace(sides, b=sides.a)
+    work = partial(_bugs if seeks else _hunt, session, arguments, sides)
+    problems = list(itertools.chain(*map(work, session.architectures)))
     if problems:
         judge = PromiseJudge if oracle else CostJudge if arguments.cost else DifferenceJudge
         what, remedy = judge.words.missing if seeks else judge.words.failing

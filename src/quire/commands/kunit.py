@@ -16,7 +16,7 @@ import json
 from rich.text import Text
 
 from quire.arch import requirements
-from quire.host import parallel
+from quire.commands import options
 from quire.host.console import console
 from quire.host.errors import Difference
 from quire.session import Session
@@ -27,32 +27,32 @@ from quire.test.outcome import Outcome
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select kernels."""
+    options.sides(part)
     part.add_argument("kernel", nargs="*", help="name of a kernel (default: all)")
     part.add_argument("--list", action="store_true", help="list the kernels and their suites")
-    part.add_argument("--json", action="store_true", help="print JSON")
+    options.as_json(part)
 
 
-def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Exit status 1 when a suite has failed or is missing, 4 when a kernel was lost."""
+def run(session: Session, arguments: argparse.Namespace) -> None:
+    """Difference when a suite has failed or is missing, GuestLost for a lost kernel."""
+    if arguments.list:
+        options.refuse(arguments, "json", "with --list")
     sides = session.sides()
     where = seeded.folder(sides)
     proofs = kunit.select(kunit.read(where / kunit.TABLE), arguments.kernel, session.architectures)
     if arguments.list:
         for proof in proofs:
             print(f"{proof.name}: {proof.tree}, {' '.join(proof.suites)}")
-        return 0
+        return
     requirements.require([proof.arch for proof in proofs])
-
-    def prove(proof: Proof) -> Outcome:
+    outcomes = []
+    for proof in proofs:
         tree = kunit.tree_with_suites(session, sides, proof, where)
         kernel = kunit.build(session, tree, proof)
         with session.progress.stage(f"{proof.name} suites"):
-            outcome = kunit.boot(session, kernel, proof)
+            outcomes.append(kunit.boot(session, kernel, proof))
         if not arguments.json:
-            _show(proof, outcome)
-        return outcome
-
-    outcomes = parallel.in_turn(proofs, prove)
+            _show(proof, outcomes[-1])
     if arguments.json:
         print(json.dumps([_as_json(outcome) for outcome in outcomes], indent=1))
     failed = [outcome for outcome in outcomes if outcome.problem]
@@ -62,7 +62,6 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
             "\n".join(f"{boot.name}: {boot.problem}\nwhole log: {boot.logs}" for boot in failed),
             "fix the series, or the definition in the suite",
         )
-    return 0
 
 
 def _show(proof: Proof, outcome: Outcome) -> None:

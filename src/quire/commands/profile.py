@@ -21,8 +21,8 @@ from rich import box
 from rich.table import Table
 
 from quire import lab
-from quire.arch import Architecture, requirements
-from quire.host import parallel
+from quire.arch import requirements
+from quire.commands import options
 from quire.host.console import console
 from quire.measure import cost, profile
 from quire.measure.bench import Sample, Sampling
@@ -31,6 +31,8 @@ from quire.report.table import UNKNOWN, number
 from quire.session import Session
 
 NAMES = {profile.INSNS: "instructions"}
+# As the user writes them.
+KINDS = {kind.replace(" ", "-"): kind for kind in profile.KINDS}
 
 
 @dataclass(frozen=True)
@@ -44,45 +46,31 @@ class Look:
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select cells and the extent of the output."""
-    part.add_argument("workload", help="a workload, as for bench")
-    part.add_argument(
-        "--size",
-        type=int,
-        action="append",
-        default=[],
-        metavar="KIB",
-        help="folio size in KiB (default: 64)",
-    )
-    part.add_argument(
-        "--sort",
-        type=_kind,
-        default=profile.INSNS,
-        metavar="KIND",
-        help="sort by the change of: "
-        + ", ".join(kind.replace(" ", "-") for kind in profile.KINDS)
-        + " (a beginning will do; lines and table words need a slower boot)",
-    )
-    part.add_argument("--lines", type=int, default=25, metavar="N", help="symbols to show")
-    part.add_argument(
-        "--collapsed",
-        type=Path,
-        metavar="DIR",
-        help="write collapsed stacks to DIR, one frame deep: workload;symbol count",
-    )
-    part.add_argument("--json", action="store_true", help="print JSON, all symbols")
+    options.kernel(part)
+    add = part.add_argument
+    add("workload", help="a workload, as for bench")
+    options.sizes(part, "64")
+    text = f"sort by the change of: {', '.join(KINDS)} (a beginning will do; lines and table words "
+    text += "need a slower boot)"
+    add("--sort", type=_kind, default=profile.INSNS, metavar="KIND", help=text)
+    add("--lines", type=int, default=25, metavar="N", help="symbols to show")
+    text = "write collapsed stacks to DIR, one frame deep: workload;symbol count"
+    add("--collapsed", type=Path, metavar="DIR", help=text)
+    options.as_json(part, "print JSON, all symbols")
 
 
 def _kind(text: str) -> str:
     """The kind that the user means."""
-    found = [kind for kind in profile.KINDS if kind.replace(" ", "-").startswith(text)]
-    if not found or not text:
-        kinds = ", ".join(kind.replace(" ", "-") for kind in profile.KINDS)
-        raise argparse.ArgumentTypeError(f"{text!r} is not one of: {kinds}")
-    return found[0]
+    meant = [kind for name, kind in KINDS.items() if text and name.startswith(text)]
+    if not meant:
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of: {', '.join(KINDS)}")
+    return meant[0]
 
 
-def run(session: Session, arguments: argparse.Namespace) -> int:
+def run(session: Session, arguments: argparse.Namespace) -> None:
     """Measure what is not cached, and show the profile."""
+    if arguments.json:
+        options.refuse(arguments, "lines", "with --json, which has all symbols")
     requirements.require(session.architectures)
     cells = lab.workloads(session).cells([arguments.workload], arguments.size or [64])
     kind = arguments.sort
@@ -90,8 +78,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     sides, classes = session.sides(), lab.locks(session)
     labels = (sides.a.label, sides.b.label)
     document = []
-
-    def profile_of(arch: Architecture) -> None:
+    for arch in session.architectures:
         both = lab.rigs(session, arch, sides)
         _, made, samples = lab.compare(session, sides, both, cells, Sampling(place=session.place))
         for cell in cells:
@@ -104,11 +91,8 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
                 _show(title, labels, lines, look, counted=profile.counted(a, kind))
             if arguments.collapsed:
                 _write(arguments.collapsed, title, dict(zip(labels, (a, b), strict=True)))
-
-    parallel.in_turn(session.architectures, profile_of)
     if arguments.json:
         print(json.dumps(document, indent=1))
-    return 0
 
 
 def _show(
@@ -116,12 +100,12 @@ def _show(
 ) -> None:
     shown = lines[: look.limit]
     share = profile.share_shown(shown, lines, look.kind)
+    kind = NAMES.get(look.kind, look.kind)
     table = Table(
-        title=f"{title} · {NAMES.get(look.kind, look.kind)} per {look.unit}",
+        title=f"{title} · {kind} per {look.unit}",
         title_justify="left",
         box=box.SIMPLE_HEAD,
-        caption=f"{len(shown)} of {len(lines)} symbols, {share:.0%} of {labels[0]}'s "
-        f"{NAMES.get(look.kind, look.kind)}",
+        caption=f"{len(shown)} of {len(lines)} symbols, {share:.0%} of {labels[0]}'s {kind}",
         caption_justify="left",
         pad_edge=False,
     )
@@ -152,16 +136,9 @@ def _numbers(line: ProfileLine, kind: str, *, counted: bool = True) -> tuple[str
 
 def _json(lines: list[ProfileLine]) -> list[dict[str, Any]]:
     return [
-        {
-            "symbol": line.symbol,
-            "a": line.a.insns,
-            "b": line.b.insns,
-            "change": line.change(),
-            "a_calls": line.a.calls,
-            "b_calls": line.b.calls,
-            "a_events": line.a.events,
-            "b_events": line.b.events,
-        }
+        {"symbol": line.symbol, "a": line.a.insns, "b": line.b.insns, "change": line.change()}
+        | {"a_calls": line.a.calls, "b_calls": line.b.calls}
+        | {"a_events": line.a.events, "b_events": line.b.events}
         for line in lines
     ]
 

@@ -12,16 +12,17 @@ selected, the cases of all bugs must pass.
 """
 
 import argparse
-import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import partial
 
 from rich.text import Text
 
-from quire.arch import Architecture, requirements
+from quire.arch import requirements
 from quire.build.kernel import Kernel
 from quire.cluster import option
+from quire.commands import options
 from quire.host import parallel, shard
 from quire.host.console import console
 from quire.host.errors import Difference
@@ -37,53 +38,43 @@ AT_ONCE = 20
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select bugs."""
+    options.kernel(part)
     option.add(part)
     shard.add(part, "bugs")
-    part.add_argument("bug", nargs="*", help="name of a bug (default: all)")
-    part.add_argument(
-        "--cases",
-        action="append",
-        default=[],
-        metavar="PATTERN",
-        help="run these cases instead of those listed for the bug; may be repeated",
-    )
-    part.add_argument("--few", action="store_true", help="only the line's sample of bugs")
-    part.add_argument(
-        "--list", action="store_true", help="list the bugs and the cases that must catch them"
-    )
-    part.add_argument("--json", action="store_true", help="print JSON")
+    add = part.add_argument
+    add("bug", nargs="*", help="name of a bug (default: all)")
+    text = "run these cases instead of those listed for the bug; may be repeated"
+    add("--cases", action="append", default=[], metavar="PATTERN", help=text)
+    add("--few", action="store_true", help="only the line's sample of bugs")
+    text = "list the bugs and the cases that must catch them"
+    add("--list", action="store_true", help=text)
+    options.as_json(part)
 
 
-def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Exit status 1 when a bug is missed, or a case fails with no bug selected."""
-    with option.using(session, arguments) as (there, _):
-        return _run(there, arguments)
-
-
-def _run(session: Session, arguments: argparse.Namespace) -> int:
+def run(session: Session, arguments: argparse.Namespace) -> None:
+    """Difference when a bug is missed, or a case fails with no bug selected."""
+    if arguments.list:
+        options.refuse(arguments, "cases json config cluster", "with --list")
     sides = session.sides()
     where = seeded.folder(sides)
     known_bugs = seeded.read(where)
     names = [*arguments.bug, *(bug.name for bug in known_bugs if arguments.few and bug.sample)]
-    bugs = seeded.select(known_bugs, names)
+    bugs = arguments.shard.some(seeded.select(known_bugs, names))
     if arguments.cases:
         bugs = [replace(bug, cases=tuple(arguments.cases)) for bug in bugs]
-    bugs = arguments.shard.some(bugs)
     if arguments.list:
         for bug in bugs:
             print(f"{bug.name}: {bug.about} ({' '.join(bug.architectures)})")
-        return 0
+        return
     requirements.require(session.architectures)
     tree = seeded.tree_with_bugs(session.cache, sides, where)
     # What fails without a bug, too, says nothing about one.
     known = expected.read(sides.line.expected)
-
-    def look(arch: Architecture) -> list[Sighting]:
+    findings = []
+    for arch in session.architectures:
         kernel = seeded.kernel(session, arch, tree)
-        chosen = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
-        return _hunt(session, kernel, chosen, known, quiet=arguments.json)
-
-    findings = list(itertools.chain(*parallel.in_turn(session.architectures, look)))
+        visible = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
+        findings += _look_for(session, kernel, visible, known, quiet=arguments.json)
     if arguments.json:
         print(json.dumps([asdict(finding) for finding in findings], indent=1))
     missed = [finding for finding in findings if not finding.caught]
@@ -93,35 +84,31 @@ def _run(session: Session, arguments: argparse.Namespace) -> int:
             "\n".join(f"{finding.arch}: {finding.bug.name}" for finding in missed),
             "write a case that fails with the bug: quire_bug=NAME on the kernel command line",
         )
-    return 0
 
 
-def _hunt(
+def _look_for(
     session: Session, kernel: Kernel, bugs: list[Bug], known: list[Expected], *, quiet: bool
 ) -> list[Sighting]:
-    options = suite.BootOptions()
+    boot = suite.BootOptions()
     patterns = batched(sorted({case for bug in bugs for case in bug.cases}), AT_ONCE)
-    progress = session.progress
+    progress, machines = session.progress, session.place.machines
+
+    def caught(done: int, _: Bug, finding: Sighting) -> None:
+        progress.at(len(patterns) + done, finding.bug.name)
+        if not quiet:
+            _show(finding)
+
     with progress.stage(f"{kernel.arch.name} seeded bugs", len(patterns) + len(bugs)):
         clean = parallel.each(
             patterns,
-            lambda some: suite.run(session, Job(kernel, options), some),
+            lambda batch: suite.run(session, Job(kernel, boot), batch),
             lambda done, *_: progress.at(done, "none selected"),
-            session.place.machines,
+            machines,
         )
-        error = outcome.failures(expected.resolve(clean, known))
-        if error:
+        if error := outcome.failures(expected.resolve(clean, known)):
             raise error
-
-        def found(done: int, _: Bug, finding: Sighting) -> None:
-            progress.at(len(patterns) + done, finding.bug.name)
-            if not quiet:
-                _show(finding)
-
-        def hunted(bug: Bug) -> Sighting:
-            return seeded.hunt(session, kernel, bug, options, known)
-
-        return parallel.each(bugs, hunted, found, session.place.machines)
+        hunt = partial(seeded.hunt, session, kernel, options=boot, known=known)
+        return parallel.each(bugs, hunt, caught, machines)
 
 
 def batched(patterns: Sequence[str], size: int) -> list[Sequence[str]]:

@@ -24,7 +24,7 @@ from rich.text import Text
 
 from quire.arch import Architecture, requirements
 from quire.boot.ktap import Status
-from quire.host import parallel
+from quire.commands import options
 from quire.host.console import console
 from quire.host.errors import Difference, QuireError
 from quire.kselftest import build, changes, runs
@@ -41,6 +41,8 @@ from quire.test.suite import BootOptions, Job
 AT_ONCE = 20
 # Only a name: the logs of the second boots are stored beside those of the first.
 AGAIN = "quire_again=1"
+# What JSON has of a case.
+CASE = ("name", "a", "b", "again", "regressed", "told")
 
 
 @dataclass(frozen=True)
@@ -57,58 +59,56 @@ class SelftestResult:
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select runs and the machine."""
-    part.add_argument(
-        "pattern", nargs="*", help="name of a run, with * and ? (see --list; default: all)"
-    )
-    part.add_argument("--smp", type=int, default=1, metavar="N", help="virtual CPUs (default 1)")
-    part.add_argument(
-        "--timeout",
-        type=float,
-        default=suite.TIMEOUT,
-        metavar="SECONDS",
-        help="treat the guest as hung after this time (default %(default).0f)",
-    )
-    part.add_argument(
-        "--bug", metavar="NAME", help="replace side B with the kernel that has this seeded bug"
-    )
-    part.add_argument("--list", action="store_true", help="list the runs, and what is left out")
-    part.add_argument("--json", action="store_true", help="print JSON")
+    options.kernel(part)
+    add = part.add_argument
+    add("pattern", nargs="*", help="name of a run, with * and ? (see --list; default: all)")
+    options.cpus(part, 1)
+    options.timeout(part)
+    text = "replace side B with the kernel that has this seeded bug"
+    add("--bug", metavar="NAME", help=text)
+    add("--list", action="store_true", help="list the runs, and what is left out")
+    options.as_json(part)
 
 
-def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Exit status 1 when B does not pass what A passes, 4 when a guest was lost."""
+def run(session: Session, arguments: argparse.Namespace) -> None:
+    """Difference when B does not pass what A passes, GuestLost for a lost guest."""
+    if arguments.list:
+        _list(session, arguments)
+        return
     requirements.require(session.architectures)
-    sides = session.sides()
+    sides, patterns = session.sides(), arguments.pattern or ["*"]
     tree, parameters = _other(session, sides, arguments.bug)
     labels = (sides.a.label, arguments.bug or sides.b.label)
-    options = BootOptions(arguments.smp, arguments.timeout)
+    boot = BootOptions(arguments.smp, arguments.timeout)
     table = runs.read(session.project.guest / runs.TABLE)
-    if arguments.list:
-        for arch in session.architectures:
-            _list(arch, runs.choose(table, sides.base.path, arch))
-        return 0
-
-    def compare(arch: Architecture) -> SelftestResult:
+    results = []
+    for arch in session.architectures:
         choice = runs.choose(table, sides.base.path, arch)
-        runs.matching(choice.runs, arguments.pattern or ["*"])
+        runs.matching(choice.runs, patterns)
         jobs = (
-            Job(session.kernel(arch, sides.a.tree), options),
-            Job(session.kernel(arch, tree), replace(options, parameters=parameters)),
+            Job(session.kernel(arch, sides.a.tree), boot),
+            Job(session.kernel(arch, tree), replace(boot, parameters=parameters)),
         )
-        outcomes = _boot(session, choice, jobs, arguments.pattern or ["*"])
+        outcomes = _boot(session, choice, jobs, patterns)
         cases = _compare(session, choice, jobs, outcomes)
-        result = SelftestResult(arch, choice, cases, labels, outcomes)
+        results.append(SelftestResult(arch, choice, cases, labels, outcomes))
         if not arguments.json:
-            _show(result, sides.title)
-        return result
-
-    results = parallel.in_turn(session.architectures, compare)
+            _show(results[-1], sides.title)
     if arguments.json:
         print(json.dumps([_as_json(result) for result in results], indent=1))
-    error = _failure(results)
-    if error:
+    if error := _failure(results):
         raise error
-    return 0
+
+
+def _list(session: Session, arguments: argparse.Namespace) -> None:
+    options.allow(arguments, "list base source a b series git line", "with --list")
+    table, base = runs.read(session.project.guest / runs.TABLE), session.base()
+    for arch in session.architectures:
+        choice = runs.choose(table, base.path, arch)
+        for listed in choice.runs:
+            print(f"{arch.name}: {listed.name}")
+        for name, why in choice.left_out.items():
+            print(f"{arch.name}: left out: {name}: {why}")
 
 
 def _other(session: Session, sides: Sides, bug: str | None) -> tuple[Tree, tuple[str, ...]]:
@@ -144,13 +144,6 @@ def _compare(
         return _boot(session, choice, again, names if len(names) <= AT_ONCE else ["*"])
 
     return changes.confirm(changes.compare(*outcomes), rerun)
-
-
-def _list(arch: Architecture, choice: Choice) -> None:
-    for run in choice.runs:
-        print(f"{arch.name}: {run.name}")
-    for name, why in choice.left_out.items():
-        print(f"{arch.name}: left out: {name}: {why}")
 
 
 def _show(result: SelftestResult, sides: str) -> None:
@@ -200,17 +193,7 @@ def _as_json(result: SelftestResult) -> dict[str, Any]:
         "left out": result.choice.left_out,
         "counts": dict(zip("ab", counts, strict=True)),
         "compared nothing": changes.idle(result.cases),
-        "cases": [
-            {
-                "name": case.name,
-                "a": case.a,
-                "b": case.b,
-                "again": case.again,
-                "regressed": case.regressed,
-                "told": case.told,
-            }
-            for case in result.cases
-        ],
+        "cases": [{key: getattr(case, key) for key in CASE} for case in result.cases],
     }
 
 

@@ -6,6 +6,7 @@ once. By default the machine has two CPUs and runs without -icount.
 
   quire shell ARCH=arm64              the patched kernel
   quire shell ARCH=x86_64 --stock     the base
+  quire shell ARCH=arm64 --dry-run    print the commands, QEMU's last
 """
 
 import argparse
@@ -13,19 +14,24 @@ import argparse
 from quire.arch import requirements
 from quire.boot import counter, launch
 from quire.boot.machine import CHATTY, Hardware, Machine
+from quire.commands import options
 from quire.host.errors import UserError
 from quire.session import Session
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select the kernel and the machine."""
-    part.add_argument("--stock", action="store_true", help="boot the base, without the series")
-    part.add_argument("--smp", type=int, default=2, metavar="N", help="virtual CPUs (default 2)")
-    part.add_argument("--memory", default="2G", metavar="SIZE", help="as QEMU's -m (default 2G)")
+    options.kernel(part)
+    options.dry_run(part)
+    options.stock(part)
+    options.cpus(part, 2)
+    text = "as QEMU's -m (default %(default)s)"
+    part.add_argument("--memory", default="2G", metavar="SIZE", help=text)
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Boot with the console on this terminal until the guest powers off."""
+    options.require_series(arguments)
     if len(session.architectures) != 1:
         names = " or ".join(f"ARCH={arch.name}" for arch in session.architectures)
         raise UserError("a shell runs on one architecture", remedy=f"select one: {names}")
@@ -34,12 +40,6 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     counter.installed(arch)
     sides = session.sides()
     kernel = session.kernel(arch, sides.a.tree if arguments.stock else sides.b.tree)
-    program = session.guest(kernel)
-    boot = Machine(
-        kernel,
-        program,
-        ("shell",),
-        Hardware(arguments.smp, arguments.memory, icount=False),
-        loglevel=CHATTY,
-    )
+    hardware = Hardware(arguments.smp, arguments.memory, icount=False)
+    boot = Machine(kernel, session.guest(kernel), ("shell",), hardware, loglevel=CHATTY)
     return launch.interact(boot, launch.workdir(session.cache, f"shell-{arch.name}"))

@@ -23,9 +23,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from quire.arch import Architecture, requirements
+from quire.arch import requirements
 from quire.build.kernel import Kernel
-from quire.host import parallel
+from quire.commands import options
 from quire.host.console import console
 from quire.host.errors import Difference, QuireError
 from quire.session import Session
@@ -37,59 +37,40 @@ from quire.test.soak import Pace, Report, SoakOptions
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select the duration and the machine."""
-    part.add_argument(
-        "--operations",
-        type=_positive,
-        metavar="N",
-        help=f"stop after N operations (default {soak.OPERATIONS})",
-    )
-    part.add_argument(
-        "--seconds", type=_positive, default=0, metavar="N", help="stop after N seconds"
-    )
-    part.add_argument("--seed", type=_positive, default=1, metavar="N", help="default 1")
-    part.add_argument(
-        "--smp", type=_positive, default=2, metavar="N", help="virtual CPUs (default 2)"
-    )
+    options.kernel(part)
+    add, positive = part.add_argument, options.positive
+    text = f"stop after N operations (default {soak.OPERATIONS}; with --seconds, none)"
+    add("--operations", type=positive, metavar="N", help=text)
+    add("--seconds", type=positive, default=0, metavar="N", help="stop after N seconds")
+    add("--seed", type=positive, default=1, metavar="N", help="default 1")
+    options.cpus(part, 2)
     which = part.add_mutually_exclusive_group()
-    which.add_argument("--stock", action="store_true", help="the base, without the series")
-    which.add_argument(
-        "--bug",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="the series with this seeded bug, which must be detected; may be repeated",
-    )
-    part.add_argument(
-        "--timeout",
-        type=float,
-        default=0.0,
-        metavar="SECONDS",
-        help="treat the guest as hung after this time (default: by the number of operations)",
-    )
-    part.add_argument("--json", action="store_true", help="print JSON")
+    options.stock(which)
+    text = "the series with this seeded bug, which must be detected; may be repeated"
+    which.add_argument("--bug", action="append", default=[], metavar="NAME", help=text)
+    text = "treat the guest as hung after this time (default: by the number of operations)"
+    add("--timeout", type=float, default=0.0, metavar="SECONDS", help=text)
+    options.as_json(part)
 
 
-def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Exit status 1 for a violation (with --bug: for none), 4 when a guest was lost."""
+def run(session: Session, arguments: argparse.Namespace) -> None:
+    """Difference for a violation (with --bug: for none), GuestLost when a guest was lost."""
+    options.require_series(arguments)
     requirements.require(session.architectures)
     sides = session.sides()
     if arguments.bug:
-        return _bugs(session, arguments, sides)
+        _bugs(session, arguments, sides)
+        return
     tree = sides.a.tree if arguments.stock else sides.b.tree
-
-    def soaked(arch: Architecture) -> Report:
-        report = _soak(session, session.kernel(arch, tree), _options(arguments))
+    reports = []
+    for arch in session.architectures:
+        reports.append(_soak(session, session.kernel(arch, tree), _options(arguments)))
         if not arguments.json:
-            _show(report)
-        return report
-
-    reports = parallel.in_turn(session.architectures, soaked)
+            _show(reports[-1])
     if arguments.json:
         print(json.dumps([_as_json(report) for report in reports], indent=1))
-    error = _error(reports)
-    if error:
+    if error := _error(reports):
         raise error
-    return 0
 
 
 def _options(arguments: argparse.Namespace) -> SoakOptions:
@@ -103,55 +84,41 @@ def _options(arguments: argparse.Namespace) -> SoakOptions:
     )
 
 
-def _soak(session: Session, kernel: Kernel, options: SoakOptions, bug: str = "") -> Report:
+def _soak(session: Session, kernel: Kernel, chosen: SoakOptions, bug: str = "") -> Report:
     if bug:
-        options = replace(options, parameters=(f"{seeded.PARAMETER}={bug}",))
+        chosen = replace(chosen, parameters=(f"{seeded.PARAMETER}={bug}",))
     name = f"{kernel.arch.name} {bug or kernel.tree.label} soak"
-    total = None if options.operations == soak.UNLIMITED else options.operations
+    total = None if chosen.operations == soak.UNLIMITED else chosen.operations
 
     def seen(pace: Pace) -> None:
-        session.progress.at(pace.operations, pace.left(options.operations) or f"{pace.seconds} s")
+        session.progress.at(pace.operations, pace.left(chosen.operations) or f"{pace.seconds} s")
 
     with session.progress.stage(name, total):
-        return soak.run(session, kernel, options, seen)
+        return soak.run(session, kernel, chosen, seen)
 
 
-def _bugs(session: Session, arguments: argparse.Namespace, sides: Sides) -> int:
+def _bugs(session: Session, arguments: argparse.Namespace, sides: Sides) -> None:
     where = seeded.folder(sides)
     bugs = seeded.select(seeded.read(where), arguments.bug)
     tree = seeded.tree_with_bugs(session.cache, sides, where)
-
-    def hunted(step: tuple[Kernel, Bug]) -> Report:
-        kernel, bug = step
-        report = _soak(session, kernel, _options(arguments), bug.name)
-        if not arguments.json:
-            _show_bug(bug, report)
-        return report
-
-    kernels = [session.kernel(arch, tree) for arch in session.architectures]
-    plan = [
-        (kernel, bug)
-        for kernel in kernels
-        for bug in bugs
-        if bug.seen_on(kernel.arch.name, session.configs)
-    ]
-    reports = parallel.in_turn(plan, hunted)
-    found = [(bug, report) for (_, bug), report in zip(plan, reports, strict=True)]
+    reports: list[tuple[Bug, Report]] = []
+    for kernel in [session.kernel(arch, tree) for arch in session.architectures]:
+        for bug in bugs:
+            if bug.seen_on(kernel.arch.name, session.configs):
+                report = _soak(session, kernel, _options(arguments), bug.name)
+                reports.append((bug, report))
+                if not arguments.json:
+                    _show_bug(bug, report)
     if arguments.json:
-        rows = [{"bug": bug.name, **_as_json(report)} for bug, report in found]
+        rows = [{"bug": bug.name, **_as_json(report)} for bug, report in reports]
         print(json.dumps(rows, indent=1))
-    missed = [
-        f"{report.outcome.kernel.arch.name}: {bug.name}"
-        for bug, report in found
-        if not report.noticed
-    ]
+    missed = [f"{r.outcome.kernel.arch.name}: {bug.name}" for bug, r in reports if not r.noticed]
     if missed:
         raise Difference(
-            f"{len(missed)} of {len(found)} seeded bugs were not detected",
+            f"{len(missed)} of {len(reports)} seeded bugs were not detected",
             "\n".join(missed),
             "use more --operations, or another --seed; docs/soak.md lists what is left out",
         )
-    return 0
 
 
 def _show_bug(bug: Bug, report: Report) -> None:
@@ -186,17 +153,16 @@ def _show(report: Report) -> None:
 
 
 def _error(reports: list[Report]) -> QuireError | None:
-    lost = next((report.outcome.lost for report in reports if report.outcome.lost), None)
-    if lost:
-        return lost
-    failed = [report for report in reports if report.failed]
-    if not failed:
-        return None
+    if lost := [report.outcome.lost for report in reports if report.outcome.lost]:
+        return lost[0]
     lines = []
-    for report in failed:
-        kernel = report.outcome.kernel
-        lines += [f"{kernel.arch.name} {kernel.tree.label}:", *report.trouble()]
-        lines.append(f"whole log: {report.outcome.logs}")
+    for report in reports:
+        if report.failed:
+            kernel = report.outcome.kernel
+            lines += [f"{kernel.arch.name} {kernel.tree.label}:", *report.trouble()]
+            lines.append(f"whole log: {report.outcome.logs}")
+    if not lines:
+        return None
     return Difference("the soak test failed", "\n".join(lines), "read the log, which has the seed")
 
 
@@ -214,10 +180,3 @@ def _as_json(report: Report) -> dict[str, Any]:
         "events": dict(report.events),
         "trouble": report.trouble(),
     }
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number

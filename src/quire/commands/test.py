@@ -21,7 +21,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from rich import box
 from rich.table import Table
@@ -32,16 +31,16 @@ from quire.boot.ktap import Status
 from quire.build import existing
 from quire.build.kernel import Kernel
 from quire.cluster import option
+from quire.commands import options
 from quire.host import schema, shard
 from quire.host.console import console
-from quire.host.errors import UserError
 from quire.session import Session
 from quire.source.side import STOCK, Sides
 from quire.source.tree import Tree
 from quire.test import expected, export, matrix, outcome, suite
 from quire.test.expected import Expected
 from quire.test.outcome import STYLE, Outcome
-from quire.test.suite import Job, Tests
+from quire.test.suite import Job
 
 # For the table of all kernels, one column each.
 LETTER = {
@@ -55,82 +54,75 @@ LETTER = {
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select cases, kernels and the machine."""
+    options.kernel(part)
     option.add(part)
     shard.add(part, "cases")
-    part.add_argument("pattern", nargs="*", help="suite.case, with * and ? (default: all)")
-    part.add_argument("--all", action="store_true", help="test all kernels, side by side")
-    part.add_argument(
-        "--resume",
-        action="store_true",
-        help="reuse the boots that an earlier run of the same kernel and guest completed",
+    add = part.add_argument
+    add("pattern", nargs="*", help="suite.case, with * and ? (default: all)")
+    add("--all", action="store_true", help="test all kernels, side by side")
+    text = "reuse the boots that an earlier run of the same kernel and guest completed"
+    add("--resume", action="store_true", help=text)
+    options.stock(part)
+    options.cpus(part, 1)
+    options.timeout(part)
+    text = "run this KTAP test of your own in place of ours, a C file or a static binary; patterns "
+    text += "are its arguments"
+    add("--program", type=Path, metavar="FILE", help=text)
+    text = (
+        "test this built kernel, an O= directory, and build none; may be repeated. With --stock, "
     )
-    part.add_argument("--stock", action="store_true", help="test the base, without the series")
-    part.add_argument("--smp", type=int, default=1, metavar="N", help="virtual CPUs (default 1)")
-    part.add_argument(
-        "--timeout",
-        type=float,
-        default=suite.TIMEOUT,
-        metavar="SECONDS",
-        help="treat the guest as hung after this time (default %(default).0f)",
-    )
-    part.add_argument(
-        "--program",
-        type=Path,
-        metavar="FILE",
-        help="a test of your own that prints KTAP: a C file or a static binary; PATTERN then "
-        "holds its arguments",
-    )
-    part.add_argument(
-        "--kernel",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="DIR",
-        help="test this built kernel, an O= directory, and build none; may be repeated. With "
-        "--stock, failures expected of stock are expected of it",
-    )
-    part.add_argument("--list", action="store_true", help="list suites, cases and workloads")
-    part.add_argument("--json", action="store_true", help="print JSON (docs/ci.md)")
-    part.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML there, too")
-    part.add_argument("--ktap", type=Path, metavar="FILE", help="write KTAP there, too")
+    text += "failures expected of stock are expected of it"
+    add("--kernel", type=Path, action="append", default=[], metavar="DIR", help=text)
+    add("--list", action="store_true", help="list suites, cases and workloads")
+    options.as_json(part, "print JSON (docs/ci.md)")
+    add("--junit", type=Path, metavar="FILE", help="write JUnit XML there, too")
+    add("--ktap", type=Path, metavar="FILE", help="write KTAP there, too")
 
 
-def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Exit status 1 when a case failed, 4 when a guest was lost."""
-    with option.using(session, arguments) as (there, _):
-        return _run(there, arguments)
-
-
-def _run(session: Session, arguments: argparse.Namespace) -> int:
-    if arguments.program:
-        session = replace(session, programs=(arguments.program,))
-    if arguments.shard != shard.ALL and (arguments.program or arguments.list):
-        what = "--shard is for the cases that run, not for --program or --list"
-        raise UserError(what, "", "leave one of them out")
-    options = suite.BootOptions(
-        arguments.smp, arguments.timeout, resume=arguments.resume, parameters=_part(arguments)
+def run(session: Session, arguments: argparse.Namespace) -> None:
+    """Difference when a case failed, GuestLost when a guest was lost."""
+    _refuse(arguments)
+    # The guest runs only some of its cases.
+    parameters = (f"{suite.SHARD}={arguments.shard}",) if arguments.shard != shard.ALL else ()
+    boot = suite.BootOptions(
+        arguments.smp, arguments.timeout, resume=arguments.resume, parameters=parameters
     )
+    known: list[Expected] | Sides
     if arguments.kernel:
-        return _given(session, arguments, options)
-    requirements.require(session.architectures)
-    sides = session.sides()
-    known = expected.read(sides.line.expected) if sides.ours else sides
+        kernels, known = _given(session, arguments)
+    else:
+        requirements.require(session.architectures)
+        sides = session.sides()
+        known = expected.read(sides.line.expected) if sides.ours else sides
+        if arguments.all:
+            _report(session, arguments, matrix.jobs(session, sides, boot), known)
+            return
+        trees = _trees(sides, stock=arguments.stock)
+        architectures = session.architectures[: 1 if arguments.list else None]
+        kernels = [session.kernel(arch, tree) for arch in architectures for tree in trees]
+    if arguments.list:
+        print("\n".join(suite.listing(session, kernels[0])))
+        return
+    _report(session, arguments, [Job(kernel, boot) for kernel in kernels], known)
+
+
+def _refuse(arguments: argparse.Namespace) -> None:
+    """UserError for options that do nothing beside others."""
+    if arguments.list:
+        names = "pattern all resume smp timeout program json junit ktap shard"
+        options.refuse(arguments, names, "with --list")
+    if arguments.kernel:
+        names = "all base source config only series a b git"
+        options.refuse(arguments, names, "with --kernel, which names built ones")
     if arguments.all:
-        return _report(session, arguments, matrix.jobs(session, sides, options), known)
-    trees = _trees(sides, stock=arguments.stock)
-    kernels = [session.kernel(arch, tree) for arch in session.architectures for tree in trees]
-    return _boots(session, arguments, kernels, options, known)
+        options.refuse(arguments, "stock smp timeout program", "with --all")
+    if arguments.program:
+        options.refuse(arguments, "shard", "with --program: its cases are not known before it runs")
+    options.require_series(arguments)
 
 
-def _part(arguments: argparse.Namespace) -> tuple[str, ...]:
-    """The parameter by which the guest runs only some of its cases."""
-    return (f"{suite.SHARD}={arguments.shard}",) if arguments.shard != shard.ALL else ()
-
-
-def _given(session: Session, arguments: argparse.Namespace, options: suite.BootOptions) -> int:
-    """Test kernels that are built already."""
-    if arguments.all:
-        raise UserError("--all builds its kernels", "--kernel names built ones", "give only one")
+def _given(session: Session, arguments: argparse.Namespace) -> tuple[list[Kernel], list[Expected]]:
+    """The kernels that are built already, and their expected failures."""
     label = STOCK if arguments.stock else ""
     kernels = [
         existing.read(path, label or path.resolve().name, session.cross_compile)
@@ -141,24 +133,9 @@ def _given(session: Session, arguments: argparse.Namespace, options: suite.BootO
     kernels = list(named.values())
     requirements.require(list(dict.fromkeys(kernel.arch for kernel in kernels)))
     known = []
-    if arguments.stock:
-        for kernel in kernels:
-            known += expected.read(session.line(kernel.tree.base).expected)
-    return _boots(session, arguments, kernels, options, known)
-
-
-def _boots(
-    session: Session,
-    arguments: argparse.Namespace,
-    kernels: Sequence[Kernel],
-    options: suite.BootOptions,
-    known: list[Expected] | Sides,
-) -> int:
-    """List the cases of the first kernel, or boot each kernel and report."""
-    if arguments.list:
-        print("\n".join(suite.listing(session, kernels[0])))
-        return 0
-    return _report(session, arguments, [Job(kernel, options) for kernel in kernels], known)
+    for kernel in kernels if arguments.stock else ():
+        known += expected.read(session.line(kernel.tree.base).expected)
+    return kernels, known
 
 
 def _report(
@@ -166,10 +143,14 @@ def _report(
     arguments: argparse.Namespace,
     jobs: Sequence[Job],
     known: list[Expected] | Sides,
-) -> int:
+) -> None:
     """Run the boots and report. `known`: the expected failures; for two sides without a list, the
     sides."""
-    outcomes = suite.several(session, jobs, *_what(arguments))
+    patterns, tests = arguments.pattern or ["*"], suite.OURS
+    if arguments.program:
+        session = replace(session, programs=(arguments.program,))
+        patterns, tests = arguments.pattern, suite.of_program(arguments.program)
+    outcomes = suite.several(session, jobs, patterns, tests)
     if isinstance(known, Sides):
         known = expected.inherited(outcomes, known)
     outcomes = expected.resolve(outcomes, known)
@@ -181,22 +162,16 @@ def _report(
     if arguments.ktap:
         arguments.ktap.write_text(export.ktap(outcomes), "utf-8")
     if arguments.json:
-        print(json.dumps(_as_json(outcomes), indent=1))
+        # The document of docs/schema/test.json.
+        kernels = [outcome.as_json(boot) for boot in outcomes]
+        print(json.dumps(schema.head("test") | {"kernels": kernels}, indent=1))
     elif arguments.all:
         show_all(outcomes)
     else:
-        for found in outcomes:
-            _show(found)
+        for boot in outcomes:
+            _show(boot)
     if error := outcome.failures(outcomes):
         raise error
-    return 0
-
-
-def _what(arguments: argparse.Namespace) -> tuple[list[str], Tests]:
-    """Patterns for our suites, or arguments and a program of the user's."""
-    if arguments.program:
-        return arguments.pattern, suite.of_program(arguments.program)
-    return arguments.pattern or ["*"], suite.OURS
 
 
 def _trees(sides: Sides, *, stock: bool) -> list[Tree]:
@@ -223,16 +198,10 @@ def show_all(outcomes: Sequence[Outcome]) -> None:
         out.print(f"{number}: {found.name}: {'LOST' if found.lost else found.counts()}")
 
 
-def _show(found: Outcome) -> None:
-    out = console()
-    for case in found.cases:
+def _show(boot: Outcome) -> None:
+    out, kernel = console(), boot.kernel
+    for case in boot.cases:
         why = f"  {case.reason}" if case.reason and case.status is not Status.FAIL else ""
         out.print(Text.assemble((f"{case.status:<4}", STYLE[case.status]), f" {case.name}{why}"))
-    tree = found.kernel.tree
-    counts = "LOST" if found.lost else found.counts()
-    out.print(f"{found.kernel.arch.name} {tree.label} {tree.base.version}: {counts}")
-
-
-def _as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """The document of docs/schema/test.json."""
-    return schema.head("test") | {"kernels": [outcome.as_json(found) for found in outcomes]}
+    counts = "LOST" if boot.lost else boot.counts()
+    out.print(f"{kernel.arch.name} {kernel.tree.label} {kernel.tree.base.version}: {counts}")

@@ -19,13 +19,13 @@ from pathlib import Path
 from quire import lab
 from quire.arch import Architecture, requirements
 from quire.build import kernel
+from quire.commands import options
 from quire.host import process
 from quire.host.errors import Difference, UserError
 from quire.report import timing as report
 from quire.session import Session
 from quire.timing import boots, document, program
 from quire.timing.boots import Boots
-from quire.timing.document import Timing
 
 # For --emulate: enough runs to have each line of the code behind us.
 FEW = ("--runs=2", "--least=2", "--warm=1")
@@ -33,40 +33,30 @@ FEW = ("--runs=2", "--least=2", "--warm=1")
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that say where, and which rows."""
-    part.add_argument(
-        "row", nargs="*", help="name or pattern, as mremap-size=64 or '*size=64*' (default: all)"
-    )
+    options.kernel(part)
+    add = part.add_argument
+    text = "name or pattern, as mremap-size=64 or '*size=64*' (default: all)"
+    add("row", nargs="*", help=text)
     where = part.add_mutually_exclusive_group()
     where.add_argument("--bundle", type=Path, metavar="DIR", help="write the program there")
     where.add_argument("--kvm", action="store_true", help="boot both kernels under KVM")
-    where.add_argument(
-        "--emulate", action="store_true", help="boot both kernels in QEMU: no times, code paths"
-    )
-    part.add_argument(
-        "--boots",
-        type=int,
-        default=boots.BOOTS,
-        metavar="N",
-        help="with --kvm: of each kernel (default %(default)s; with fewer, runs are compared)",
-    )
-    part.add_argument("--runs", type=int, default=100, metavar="N", help="at most, of a row")
-    part.add_argument(
-        "--precision",
-        type=int,
-        default=10,
-        metavar="PER-MILLE",
-        help="half the interval of the median, of the median (default %(default)s)",
-    )
-    part.add_argument("--list", action="store_true", help="list the rows")
-    part.add_argument(
-        "--output", type=Path, metavar="PATH", help="the JSON goes there; for two kernels a folder"
-    )
+    text = "boot both kernels in QEMU: no times, code paths"
+    where.add_argument("--emulate", action="store_true", help=text)
+    where.add_argument("--list", action="store_true", help="list the rows")
+    text = "with --kvm: of each kernel (default %(default)s; with fewer, runs are compared)"
+    add("--boots", type=options.positive, default=boots.BOOTS, metavar="N", help=text)
+    add("--runs", type=options.positive, default=100, metavar="N", help="at most, of a row")
+    text = "half the interval of the median, of the median (default %(default)s)"
+    add("--precision", type=options.positive, default=10, metavar="PER-MILLE", help=text)
+    text = "the JSON goes there; for two kernels a folder"
+    add("--output", type=Path, metavar="PATH", help=text)
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Build the program, and run it where it was asked for. Exit status 1 if a row failed."""
+    """Build the program, and run it where it was asked for. Difference if a row failed."""
     cells = lab.workloads(session).cells()
     if arguments.list:
+        options.allow(arguments, "list", "with --list")
         print("\n".join(cell.name for cell in cells))
         return 0
 
@@ -77,16 +67,20 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 
     words = (f"--runs={arguments.runs}", f"--precision={arguments.precision}", *arguments.row)
     if arguments.bundle:
+        options.allow(arguments, "bundle", "with --bundle")
         built = {arch.name: build(arch) for arch in session.architectures}
         print("\n".join(map(str, program.bundle(arguments.bundle, built))))
         return 0
     if arguments.kvm or arguments.emulate:
+        if arguments.emulate:
+            options.refuse(arguments, "boots runs precision", "with --emulate")
         requirements.require(session.architectures)
         for arch in session.architectures:
             if arguments.kvm:
                 boots.require_kvm(arch)
             _both(session, arguments, arch, build(arch), words)
         return 0
+    options.allow(arguments, "row runs precision output", "on this machine: --kvm boots kernels")
     native = [arch for arch in session.architectures if arch.machine == platform.machine()]
     if not native:
         raise UserError(
@@ -94,13 +88,9 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
             f"ARCH={' '.join(arch.name for arch in session.architectures)}",
             "quire time --bundle DIR, and run the program there",
         )
-    return _here(build(native[0]), arguments, words)
-
-
-def _here(built: Path, arguments: argparse.Namespace, words: tuple[str, ...]) -> int:
-    """On this machine. The program writes its progress on stderr, and its JSON where it is told."""
+    # The program writes its progress on stderr, and its JSON where it is told.
     output = (f"--output={arguments.output}",) if arguments.output else ()
-    return process.interact(process.Command([str(built), *output, *words]))
+    return process.interact(process.Command([str(build(native[0])), *output, *words]))
 
 
 def _both(
@@ -117,16 +107,12 @@ def _both(
     how = few if arguments.emulate else Boots(arguments.boots, words, kvm=True)
     timings = boots.run(session, kernels, built, how)
     if arguments.output:
-        _write(arguments.output, timings)
+        arguments.output.mkdir(parents=True, exist_ok=True)
+        for timing in timings:
+            document.write(timing, arguments.output / f"{timing.name}.json")
+            print(arguments.output / f"{timing.name}.json")
     report.show(timings)
-    failed = [f"{one.name}: {row.name}: {row.failed}" for one in timings for row in one.rows
-              if row.failed]  # fmt: skip
+    failed = [f"{timing.name}: {row.name}: {row.failed}" for timing in timings
+              for row in timing.rows if row.failed]  # fmt: skip
     if failed:
         raise Difference("rows have failed", "\n".join(failed), "read the logs in build/boot/")
-
-
-def _write(directory: Path, timings: list[Timing]) -> None:
-    directory.mkdir(parents=True, exist_ok=True)
-    for one in timings:
-        document.write(one, directory / f"{one.name}.json")
-        print(directory / f"{one.name}.json")

@@ -14,32 +14,33 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+from quire.commands import options
 from quire.session import Session
 from quire.source import checkout, side
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the base and the directory."""
-    part.add_argument("version", nargs="?", help="the base, as with --base")
-    part.add_argument(
-        "directory", nargs="?", type=Path, metavar="DIR", help="where (default: ./linux-VERSION)"
-    )
+    options.side_a(part)
+    add = part.add_argument
+    add("version", nargs="?", default="", help="the base, as with --base")
+    text = "where (default: ./linux-VERSION)"
+    add("directory", nargs="?", type=Path, metavar="DIR", help=text)
 
 
-def run(session: Session, arguments: argparse.Namespace) -> int:
+def run(session: Session, arguments: argparse.Namespace) -> None:
     """Make the checkout and print its path."""
+    chosen = session.side_options
     if arguments.version:
-        session = replace(
-            session, side_options=replace(session.side_options, base=arguments.version)
-        )
+        options.refuse(arguments, "base", f"with the base {arguments.version}")
+        chosen = replace(chosen, base=arguments.version)
+    session = replace(session, side_options=chosen)
     base = session.base()
-    options = session.side_options
     series, _ = side.series_of(
-        session.project.root, session.cache, options, session.line(base), base
+        session.project.root, session.cache, chosen, session.line(base), base
     )
     directory = arguments.directory or Path(f"linux-{base.version}")
     with session.progress.stage("git checkout"):
         commit = checkout.checkout(base, series, directory)
     print(f"{directory}: Linux {base.version} ({commit[:12]}) and {len(series.patches)} patches")
     print(f"work on it with git, then: quire export {directory}")
-    return 0

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Options that several commands share. A command adds those that have an effect there."""
+
+import argparse
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from quire.host.errors import UserError
+from quire.source import side
+from quire.test import suite
+
+# What a run says, and how fast it is, not what it does.
+ALWAYS = {"verbose", "quiet", "jobs"}
+
+
+def common(part: argparse.ArgumentParser) -> None:
+    """Those of every command; for others that every session has, the values without them."""
+    group = part.add_argument_group("common options")
+    add = group.add_argument
+    add("-v", "--verbose", action="store_true", help="print the exact commands while they run")
+    add("-q", "--quiet", action="store_true", help="no progress on stderr")
+    # Of set_defaults(), an option takes its default.
+    part.set_defaults(dry_run=False, jobs=len(os.sched_getaffinity(0)), config=[], words=())
+
+
+def kernel(part: argparse.ArgumentParser) -> None:
+    """Which kernels are built, of two sides."""
+    sides(part)
+    text = "a further Kconfig fragment, for instance configs/debug.config"
+    add = part.add_argument
+    add("--config", type=Path, action="append", default=[], metavar="FRAGMENT", help=text)
+
+
+def sides(part: argparse.ArgumentParser) -> None:
+    """The trees of both sides, and kbuild's words."""
+    jobs(part)
+    group = side_a(part)
+    text = "side B: a kernel tree, or a revision"
+    group.add_argument("--b", default="", metavar="SIDE", help=text)
+    part.set_defaults(words=("ARCH", "CROSS_COMPILE"))
+
+
+def side_a(part: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """One tree and a series for it; the group of a user's own sides."""
+    which = part.add_argument_group("which kernel")
+    base(which)
+    text = "any kernel tree in place of Debian's; it is copied, not changed"
+    which.add_argument("--source", type=Path, metavar="DIR", help=text)
+    only(which)
+    own = part.add_argument_group("two sides of your own")
+    text = "side B is side A with this: a mailbox, a quilt series, a directory of patches"
+    own.add_argument("--series", type=Path, metavar="PATH", help=text)
+    text = "side A: a kernel tree, or a revision"
+    own.add_argument("--a", default="", metavar="SIDE", help=text)
+    text = "the repository that has the revisions --a and --b"
+    own.add_argument("--git", type=Path, metavar="DIR", help=text)
+    text = "use this line's configuration (default: by the version of the trees)"
+    own.add_argument("--line", default="", metavar="NAME", help=text)
+    return own
+
+
+def base(part: argparse._ActionsContainer) -> None:
+    """--base."""
+    text = "Debian's linux-source: 6.12 (the newest), 6.12.94 (that one), 7.3"
+    part.add_argument("--base", default=side.DEFAULT_BASE, metavar="VERSION", help=text)
+
+
+def only(part: argparse._ActionsContainer) -> None:
+    """--only."""
+    text = "patch with this topic alone (mremap, ksm, …); may be repeated"
+    part.add_argument("--only", action="append", default=[], metavar="TOPIC", help=text)
+
+
+def jobs(part: argparse._ActionsContainer) -> None:
+    """-j."""
+    text = "parallel processes, as make's -j (default: all CPUs, %(default)s)"
+    part.add_argument("-j", "--jobs", type=positive, metavar="N", help=text)
+
+
+def dry_run(part: argparse.ArgumentParser) -> None:
+    """--dry-run, for commands whose commands somebody pastes."""
+    text = "print the exact commands and run none"
+    part.add_argument("-n", "--dry-run", action="store_true", help=text)
+
+
+def as_json(part: argparse.ArgumentParser, help: str = "print JSON") -> None:
+    """--json."""
+    part.add_argument("--json", action="store_true", help=help)
+
+
+def sizes(part: argparse.ArgumentParser, default: str) -> None:
+    """--size."""
+    text = f"folio size in KiB, 4 for none; may be repeated (default: {default})"
+    part.add_argument("--size", type=int, action="append", default=[], metavar="KIB", help=text)
+
+
+def stock(part: argparse._ActionsContainer) -> None:
+    """--stock. Callers that have it require_series() as well."""
+    part.add_argument("--stock", action="store_true", help="the base, without the series")
+
+
+def cpus(part: argparse.ArgumentParser, default: int) -> None:
+    """--smp."""
+    text = "virtual CPUs (default %(default)s)"
+    part.add_argument("--smp", type=positive, default=default, metavar="N", help=text)
+
+
+def timeout(part: argparse.ArgumentParser) -> None:
+    """--timeout of a boot of tests."""
+    text = "treat the guest as hung after this time (default %(default).0f)"
+    add = part.add_argument
+    add("--timeout", type=float, default=suite.TIMEOUT, metavar="SECONDS", help=text)
+
+
+def positive(text: str) -> int:
+    """A number from 1 on."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def refuse(arguments: argparse.Namespace, names: str, where: str) -> None:
+    """UserError if one of the options `names` was given: it does nothing `where`."""
+    _refuse(
+        {name: text for name, text in _given(arguments).items() if name in names.split()}, where
+    )
+
+
+def allow(arguments: argparse.Namespace, names: str, where: str) -> None:
+    """UserError if another option than `names` was given: it does nothing `where`."""
+    allowed = {*names.split(), *ALWAYS}
+    _refuse({name: text for name, text in _given(arguments).items() if name not in allowed}, where)
+
+
+def require_series(arguments: argparse.Namespace) -> None:
+    """UserError for --stock with an option that chooses the series."""
+    if arguments.stock:
+        refuse(arguments, "only series", "with --stock")
+
+
+def check(arguments: argparse.Namespace, given: Iterable[str]) -> None:
+    """UserError for a word of kbuild that the command does not use, or for a base that it would
+    not use."""
+    if "source" in arguments and (arguments.source or arguments.a):
+        refuse(arguments, "base", "beside a tree of your own (--source, --a)")
+    unused = [name for name in given if name not in (*arguments.words, "O")]
+    _refuse({name: f"{name}=" for name in unused}, f"for {arguments.part.prog}")
+
+
+def _refuse(names: Mapping[str, str], where: str) -> None:
+    if names:
+        raise UserError(f"{', '.join(names.values())} does nothing {where}", remedy="leave it out")
+
+
+def _given(arguments: argparse.Namespace) -> dict[str, str]:
+    """What was given besides the defaults: the name of the value, and what the user has written."""
+    found = {}
+    for action in arguments.part._actions:
+        value = getattr(arguments, action.dest, action.default)
+        if action.option_strings:
+            if value != action.default:
+                found[action.dest] = action.option_strings[-1]
+        elif value and value != action.default:
+            found[action.dest] = " ".join(value) if isinstance(value, list) else str(value)
+    return found
