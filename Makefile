@@ -13,8 +13,8 @@
 # kernels, SOURCE=DIR your tree.
 
 QUIRE := ./quire
-WORDS := $(foreach name,O ARCH CROSS_COMPILE,$(if $($(name)),$(name)=$($(name))))
-WORDS += $(if $(SOURCE),--source $(SOURCE)) $(if $(BASE),--base $(BASE))
+KBUILD_WORDS := $(foreach name,O ARCH CROSS_COMPILE,$(if $($(name)),$(name)=$($(name))))
+WORDS := $(KBUILD_WORDS) $(if $(SOURCE),--source $(SOURCE)) $(if $(BASE),--base $(BASE))
 # One more kernel to build: one architecture will do. The bugs are for the newest base.
 FEW_WORDS := $(WORDS) $(if $(ARCH),,ARCH=arm64)
 PYTHON_TOOL := .venv/bin/python -m
@@ -34,7 +34,7 @@ unit: dev
 	$(PYTHON_TOOL) pytest -q -n auto -m "not kernel and not slow"
 
 test:
-	$(QUIRE) doctor --install $(WORDS)
+	$(QUIRE) doctor --install $(KBUILD_WORDS)
 	$(MAKE) lint
 	$(PYTHON_TOOL) pytest -n auto -m "not kernel"
 	$(QUIRE) build $(WORDS)

@@ -176,7 +176,7 @@ def test_dry_run_prints_commands_and_does_nothing(quire: Quire, tree: Path) -> N
     )
     unpatched = snapshot(tree)
     done = quire("apply", str(tree), "--dry-run")
-    assert (done.returncode, "patch -p1" in done.stdout) == (0, True)
+    assert (done.returncode, "0001-mm-move-runs.patch" in done.stdout) == (0, True)
     assert snapshot(tree) == unpatched
     changed = {
         name
