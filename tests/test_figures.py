@@ -232,3 +232,5 @@ def test_pictures_are_svg_with_every_ratio() -> None:
     few = dots.choose({"swapout zero 64": [2.0, None], "mremap 64": [None, 3.0], "x": [9.0, 9.0]})
     assert list(few) == [dots.ROWS["mremap 64"], dots.ROWS["swapout zero 64"]]
     assert list(dots.choose({"x": [9.0], "y": [10.0]})) == ["y", "x"]
+    # Some 7.5 pixels a letter.
+    assert max(map(len, dots.ROWS.values())) * 7.5 < dots.LEFT - 12

@@ -11,7 +11,7 @@ from typing import Any
 # The rows that matter: how many are shown, and their names for those who do not know the workloads.
 MOST = 12
 ROWS = {
-    "ksm-walk 22169 plain": "KSM: who maps a merged page, 22,169 VMAs",
+    "ksm-walk 22169 plain": "KSM reverse walk, 22,169 VMAs",
     "cow-after-fork 64": "write after fork() and exit, 64 KiB",
     "mremap 64": "mremap(), 64 KiB",
     "idle mark 64": "idle-page bitmap, 64 KiB",
