@@ -146,6 +146,7 @@ Subject: [PATCH 0/1] mm: text
 
   Linux {version}  KiB
   swapout zero  64
+  swapout zero: TLBI  64
   swapout zero: own  64
 {more}
   mm/rmap.c | 1 +
@@ -165,15 +166,15 @@ def test_the_table_of_a_cover_letter_is_filled_in(documents: Path) -> None:
     assert base.startswith(
         "0000-cover-letter.patch: 'Linux 6.12.1 KiB' is written, 'Linux 6.12.117"
     )
-    assert len(rows) == 2
+    assert len(rows) == 3
     write(documents)
     assert stale(documents) == []
     a, b = (REPORT["architectures"][0]["rows"][0][side] for side in "ab")
     ratio = a["own_instructions_per_unit"] / b["own_instructions_per_unit"]
     head, *lines, own, empty, diff = mail.read_text().splitlines()
-    assert re.fullmatch(rf"  swapout zero: own   64  +\d+ -> \S+ {ratio:.2f}x  +-", own)
+    assert re.fullmatch(rf"  swapout zero: own    64  +\d+ -> \S+ {ratio:.2f}x  +-", own)
     assert (head, empty, diff) == ("Subject: [PATCH 0/1] mm: text", "", "  mm/rmap.c | 1 +")
-    assert lines[1].startswith("  Linux 6.12.117     KiB ")
+    assert lines[1].startswith("  Linux 6.12.117      KiB ")
     mail.write_text(mail.read_text().replace(f"{ratio:.2f}x", "9.99x"))
     (changed,) = stale(documents)
     assert "9.99x -' is written, 'swapout zero: own 64 " in changed

@@ -8,7 +8,7 @@ row and the size of its folios, and is filled in:
 
   Linux 6.12.117      KiB              arm64             x86-64
   swapout zero: own    64   562 -> 130 4.32x   635 -> 175 3.63x
-  unmerge full          -  387 -> 59.0 6.56x  456 -> 64.9 7.02x
+  unmerge full          -  387 -> 59.0 6.56x  456 -> 64.9 7.03x
 
 The table `suites` has the last full run of each suite, from docs/results/suites.json.
 """
@@ -146,7 +146,7 @@ class Figures:
             sides = [self.row(line, one, name) for one in ARCHITECTURES]
             if not any(sides):
                 raise UserError(f"{name} was not counted on {line}", remedy="leave it out")
-            of = figure or "instructions"
+            of = figure.replace("TLBI", "TLB invalidations") or "instructions"
             texts = [f"{_pair(both, of)} {_ratio(both, of).strip(UNKNOWN):>5}" for both in sides]
             cells.append([what, size, *(one.translate(_ASCII) for one in texts)])
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
