@@ -18,7 +18,7 @@ from quire.arch import ARCHITECTURES
 from quire.boot import ktap
 from quire.boot.ktap import Status
 from quire.build import existing, kconfig
-from quire.host import schema as heads
+from quire.host import console
 from quire.host.errors import GuestLost
 from quire.test import expected, export
 from quire.test.expected import Expected
@@ -80,12 +80,12 @@ def test_ktap_of_boots_that_pass_passes() -> None:
     assert not ktap.parse(export.ktap([fine]).splitlines()).failed
 
 
-@pytest.mark.parametrize("name", heads.VERSIONS)
+@pytest.mark.parametrize("name", console.VERSIONS)
 def test_a_schema_is_one_and_names_its_version(name: str) -> None:
     found = schema(name)
     jsonschema.Draft202012Validator.check_schema(found)
     head = {key: value["const"] for key, value in found["properties"].items() if "const" in value}
-    assert heads.head(name) == head
+    assert console.head(name) == head
     assert f"[`schema/{name}.json`]" in (ROOT / "docs/ci.md").read_text()
 
 

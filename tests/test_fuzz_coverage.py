@@ -76,7 +76,7 @@ def test_blocks_begin_at_branches_and_targets(
     start: int,
     offsets: list[int],
 ) -> None:
-    monkeypatch.setattr(process, "query", lambda *_argv: Finished(0, listing, 0.0))
+    monkeypatch.setattr(process, "query", lambda *_argv: Finished(0, listing))
     (tmp_path / "System.map").write_text(f"{start:x} T walk.part.0\n{start + 0x20:x} t next\n")
     found, symbols = counting.prepare(
         kernel(arch, tmp_path), ["walk", "gone"], [], tmp_path / "work"

@@ -99,7 +99,7 @@ def _each(
         return found
 
     with session.progress.stage(stage, len(work)):
-        return parallel.each(
+        return parallel.side_by_side(
             work,
             rows,
             lambda done, one, _: session.progress.at(done, one.name),

@@ -99,7 +99,7 @@ def _look_for(
             _show(finding)
 
     with progress.stage(f"{kernel.arch.name} seeded bugs", len(patterns) + len(bugs)):
-        clean = parallel.each(
+        clean = parallel.side_by_side(
             patterns,
             lambda batch: suite.run(session, Job(kernel, boot), batch),
             lambda done, *_: progress.at(done, "none selected"),
@@ -108,7 +108,7 @@ def _look_for(
         if error := outcome.failures(expected.resolve(clean, known)):
             raise error
         hunt = partial(seeded.hunt, session, kernel, options=boot, known=known)
-        return parallel.each(bugs, hunt, caught, machines)
+        return parallel.side_by_side(bugs, hunt, caught, machines)
 
 
 def batched(patterns: Sequence[str], size: int) -> list[Sequence[str]]:

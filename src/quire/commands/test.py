@@ -32,8 +32,8 @@ from quire.build import existing
 from quire.build.kernel import Kernel
 from quire.cluster import option
 from quire.commands import options
-from quire.host import schema, shard
-from quire.host.console import console
+from quire.host import shard
+from quire.host.console import console, head
 from quire.session import Session
 from quire.source.side import STOCK, Sides
 from quire.source.tree import Tree
@@ -164,7 +164,7 @@ def _report(
     if arguments.json:
         # The document of docs/schema/test.json.
         kernels = [outcome.as_json(boot) for boot in outcomes]
-        print(json.dumps(schema.head("test") | {"kernels": kernels}, indent=1))
+        print(json.dumps(head("test") | {"kernels": kernels}, indent=1))
     elif arguments.all:
         show_all(outcomes)
     else:

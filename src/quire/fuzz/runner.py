@@ -133,7 +133,9 @@ class Targets:
 
     def on_each(self, work: Callable[[Target], Records]) -> Runs:
         """The records that `work` makes on each of them."""
-        return tuple(parallel.each(self.all, work, lambda *_: None, self.tried.place.machines))
+        return tuple(
+            parallel.side_by_side(self.all, work, lambda *_: None, self.tried.place.machines)
+        )
 
     def run(self, programs: Mapping[int, Program], losses: int | None = None) -> Runs:
         """The records of each. The one on trial stops after `losses` lost guests."""

@@ -23,6 +23,8 @@ _RESERVED: dict[Path, IO[str]] = {}
 _RESERVING = threading.Lock()
 # Long enough to be unique, short enough to read.
 KEY_LENGTH = 12
+# The remedy where a tree is written and the disk is probably full.
+FREE_SPACE = "free some space (a tree needs 1.5 GB), or name another build directory with O=DIR"
 
 
 def digest(*parts: object) -> str:
@@ -97,15 +99,9 @@ class Cache:
         path = self.root / "lock" / f"{kind}-{key}"
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a") as file:
-            said = False
-            while True:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if not said:
-                        print(f"waiting for another quire process ({kind} {key})", file=sys.stderr)
-                        said = True
+            if not _locked(file):
+                print(f"waiting for another quire process ({kind} {key})", file=sys.stderr)
+                while not _locked(file):
                     time.sleep(0.2)
             yield
 
@@ -120,10 +116,17 @@ class Cache:
                 return True
             path.parent.mkdir(parents=True, exist_ok=True)
             file = path.open("a")
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if _locked(file):
+                _RESERVED[path] = file
+            else:
                 file.close()
-                return False
-            _RESERVED[path] = file
-            return True
+            return path in _RESERVED
+
+
+def _locked(file: IO[str]) -> bool:
+    """Lock the file; False if another has it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

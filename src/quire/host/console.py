@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The console for results: stdout, with colour only on a terminal."""
+"""Results on stdout: a console with colour only on a terminal, and the head of JSON documents."""
 
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from rich.console import Console
 
@@ -11,6 +12,9 @@ from rich.console import Console
 PLAIN_WIDTH = 136
 # A narrower table would truncate figures.
 LEAST_WIDTH = 120
+# By name, the version of docs/schema/NAME.json. A new key keeps the version; a key that changes
+# its meaning or goes away makes a new one.
+VERSIONS = {"test": 1, "bench": 1, "time": 1, "compare": 1}
 
 
 def console() -> Console:
@@ -25,3 +29,8 @@ def console() -> Console:
         # A line wrapped by the terminal is still readable; a truncated figure is wrong.
         out.width = LEAST_WIDTH
     return out
+
+
+def head(name: str) -> dict[str, Any]:
+    """The first keys of a document of this name."""
+    return {"schema": f"quire-{name}", "schema_version": VERSIONS[name]}

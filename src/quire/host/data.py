@@ -78,10 +78,10 @@ def optional(file: Path, kind: type[T], remedy: str) -> T:
 
 def require_complete(file: Path, table: str, rows: Sequence[Any], remedy: str) -> None:
     """UserError for the first [[table]] in which a field that must be given is empty."""
-    for number, found in enumerate(rows):
-        for field in fields(found):
+    for number, entry in enumerate(rows):
+        for field in fields(entry):
             given = field.default is MISSING and field.default_factory is MISSING
-            value = getattr(found, field.name)
+            value = getattr(entry, field.name)
             if given and not (value.strip() if isinstance(value, str) else value):
                 what = f"an entry lacks its {field.name}"
                 raise UserError(what, row(file, table, number), remedy)

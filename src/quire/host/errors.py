@@ -57,11 +57,10 @@ class GuestLost(QuireError):
 
 def read(status: int, text: str) -> QuireError:
     """The error that a quire process with this exit status has printed."""
-    found = re.search(r"^quire: (.*)\n((?:  (?!remedy: ).*\n?)*)((?:  remedy: .*\n?)?)", text, re.M)
+    said = re.search(r"^quire: (.*)\n((?:  (?!remedy: ).*\n?)*)((?:  remedy: .*\n?)?)", text, re.M)
     kinds = {kind.exit_code: kind for kind in (Difference, UserError, BuildFailed, GuestLost)}
-    if not found or status not in kinds:
-        return BuildFailed(
-            "a command has failed elsewhere", text.strip()[-2000:], "read its output"
-        )
-    where = "\n".join(line[2:] for line in found[2].splitlines())
-    return kinds[status](found[1], where, found[3].strip().removeprefix("remedy: "))
+    if not said or status not in kinds:
+        what, remedy = "a command has failed elsewhere", "read its output"
+        return BuildFailed(what, text.strip()[-2000:], remedy)
+    where = "\n".join(line[2:] for line in said[2].splitlines())
+    return kinds[status](said[1], where, said[3].strip().removeprefix("remedy: "))

@@ -28,11 +28,14 @@ def run_git(directory: Path, *args: str, env: Mapping[str, str] | None = None) -
     return process.run(process.Command(["git", *args], cwd=directory, env={**PLAIN, **(env or {})}))
 
 
-def git(directory: Path, *args: str, env: Mapping[str, str] | None = None) -> str:
+def git(
+    directory: Path,
+    *args: str,
+    env: Mapping[str, str] | None = None,
+    what: str = "",
+    remedy: str = "see above",
+) -> str:
     """Run git in `directory`; return its output. UserError with git's message when it fails."""
-    finished = run_git(directory, *args, env=env)
-    if finished.status:
-        raise UserError(
-            f"git {args[0]} failed in {directory}", finished.output.strip()[-1500:], "see above"
-        )
-    return finished.output
+    command = process.Command(["git", *args], cwd=directory, env={**PLAIN, **(env or {})})
+    what = what or f"git {args[0]} failed in {directory}"
+    return process.check(command, what, remedy, UserError)

@@ -32,7 +32,7 @@ def in_turn(items: Iterable[Item], work: Callable[[Item], Result]) -> list[Resul
     return results
 
 
-def each(
+def side_by_side(
     items: Sequence[Item],
     work: Callable[[Item], Result],
     done: Callable[[int, Item, Result], None],

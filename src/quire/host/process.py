@@ -12,12 +12,12 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, ParamSpec, TypeVar
 
-from quire.host.errors import BuildFailed, UserError
+from quire.host.errors import BuildFailed, QuireError, UserError
 
 # Seconds between SIGINT and SIGKILL, for cleanup (make deletes incomplete targets).
 GRACE_SECONDS = 5.0
@@ -67,11 +67,10 @@ class Command:
 
 @dataclass(frozen=True)
 class Finished:
-    """How a command ended: exit status (negative = signal), its output if not logged, seconds."""
+    """How a command ended: exit status (negative = signal), and its output if not logged."""
 
     status: int
     output: str
-    seconds: float
 
 
 class NotRun(Exception):
@@ -130,23 +129,7 @@ def run(command: Command, tick: Callable[[], None] | None = None) -> Finished:
     Under --dry-run nothing is run and the status is 0.
     """
     _announce(command)
-    if _settings.dry_run:
-        return Finished(0, "", 0.0)
-    started = time.monotonic()
-    with _output(command) as (target, read):
-        child = spawn(command, target)
-        try:
-            status = _wait(child, command.timeout, started, tick)
-        except TimedOut:
-            # The timeout is over, and the child has nothing worth cleaning up: no grace.
-            stop(child, grace=0)
-            raise
-        except BaseException:
-            stop(child)
-            raise
-        finally:
-            forget(child)
-        return Finished(status, read(), time.monotonic() - started)
+    return Finished(0, "") if _settings.dry_run else _run(command, tick)
 
 
 def interact(command: Command) -> int:
@@ -158,42 +141,36 @@ def interact(command: Command) -> int:
 def query(*argv: str, cwd: Path | None = None) -> Finished:
     """Run something that only looks; also under --dry-run, where it is not announced."""
     command = Command(argv, cwd=cwd)
-    if _settings.verbose and not _settings.dry_run:
+    if not _settings.dry_run:
         _announce(command)
-    started = time.monotonic()
-    with tempfile.TemporaryFile() as file:
-        child = spawn(command, file)
-        try:
-            status = _wait(child, None, started, None)
-        finally:
-            forget(child)
-        file.seek(0)
-        output = file.read().decode(errors="replace")
-    return Finished(status, output, time.monotonic() - started)
+    return _run(command, None)
 
 
-def check(command: Command, tick: Callable[[], None] | None = None) -> str:
-    """Run and return the output. On failure, BuildFailed with the command and its last lines."""
-    finished = run(command, tick)
+def check(
+    command: Command,
+    what: str = "",
+    remedy: str = "read the lines above, or run the command by hand",
+    kind: type[QuireError] = BuildFailed,
+) -> str:
+    """Run and return the output. On failure, an error with the command and its last lines."""
+    finished = run(command)
     if finished.status:
         text = finished.output or (tail(command.log) if command.log else "")
-        where = f"{command.text()}\n{text.rstrip()[-2000:]}"
-        if command.log:
-            where += f"\nwhole log: {command.log}"
-        raise BuildFailed(
-            f"{command.argv[0]} ended with status {finished.status}",
-            where,
-            "read the lines above, or run the command by hand",
-        )
+        where = f"{command.text()}\n{text.strip()[-1500:]}"
+        where += f"\nwhole log: {command.log}" if command.log else ""
+        raise kind(what or f"{command.argv[0]} ended with status {finished.status}", where, remedy)
     return finished.output
+
+
+def pipeline(script: str, *words: object) -> Command:
+    """A script of bash, with `words` as $1 and so on, that fails if any command in a pipe does."""
+    return Command(["bash", "-o", "pipefail", "-c", script, "pipeline", *map(str, words)])
 
 
 def tail(path: Path, lines: int = 20) -> str:
     """The last lines of a log, or an empty string if the log does not exist."""
-    try:
-        return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])
-    except OSError:
-        return ""
+    text = path.read_text(errors="replace") if path.is_file() else ""
+    return "\n".join(text.splitlines()[-lines:])
 
 
 def spawn(
@@ -214,9 +191,8 @@ def spawn(
                 process_group=0,
             )
         except FileNotFoundError as error:
-            raise UserError(
-                f"{command.argv[0]} is not installed", command.text(), "quire doctor"
-            ) from error
+            what = f"{command.argv[0]} is not installed"
+            raise UserError(what, command.text(), "quire doctor") from error
         _groups.add(child.pid)
     return child
 
@@ -231,6 +207,12 @@ def stop(child: subprocess.Popen[bytes], grace: float = GRACE_SECONDS) -> None:
     child.wait()
 
 
+def forget(child: subprocess.Popen[bytes]) -> None:
+    """Unregister a child after wait(): its PID may be reused."""
+    with _groups_lock:
+        _groups.discard(child.pid)
+
+
 def kill_all() -> None:
     """Stop all registered process groups. Called whenever quire exits."""
     with _groups_lock:
@@ -239,7 +221,7 @@ def kill_all() -> None:
     for group in groups:
         _signal(group, signal.SIGINT)
     deadline = time.monotonic() + GRACE_SECONDS
-    while time.monotonic() < deadline and any(_alive(group) for group in groups):
+    while time.monotonic() < deadline and any(_signal(group, 0) for group in groups):
         time.sleep(0.05)
     for group in groups:
         _signal(group, signal.SIGKILL)
@@ -268,32 +250,39 @@ def _environment() -> dict[str, str]:
     return {**kept, "LC_ALL": "C"}
 
 
-def _signal(group: int, number: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)
-
-
-def _alive(group: int) -> bool:
-    # A zombie that its parent thread has not reaped still answers; the deadline limits the wait.
+def _signal(group: int, number: int) -> bool:
+    """Whether there was a process. A zombie that its parent has not reaped yet counts as one."""
     try:
-        os.killpg(group, 0)
+        os.killpg(group, number)
     except (ProcessLookupError, PermissionError):
         return False
     return True
 
 
-def forget(child: subprocess.Popen[bytes]) -> None:
-    """Unregister a child after wait(): its PID may be reused."""
-    with _groups_lock:
-        _groups.discard(child.pid)
+def _run(command: Command, tick: Callable[[], None] | None) -> Finished:
+    with _output(command) as file:
+        child = spawn(command, file)
+        try:
+            status = _wait(child, command.timeout, tick)
+        except TimedOut:
+            # The timeout is over, and the child has nothing worth cleaning up: no grace.
+            stop(child, grace=0)
+            raise
+        except BaseException:
+            stop(child)
+            raise
+        finally:
+            forget(child)
+        if command.output or command.log:
+            return Finished(status, "")
+        file.seek(0)
+        return Finished(status, file.read().decode(errors="replace"))
 
 
 def _wait(
-    child: subprocess.Popen[bytes],
-    timeout: float | None,
-    started: float,
-    tick: Callable[[], None] | None,
+    child: subprocess.Popen[bytes], timeout: float | None, tick: Callable[[], None] | None
 ) -> int:
+    started = time.monotonic()
     while True:
         try:
             return child.wait(0.2)
@@ -304,24 +293,14 @@ def _wait(
                 raise TimedOut(f"{child.args!r}") from None
 
 
-@contextlib.contextmanager
-def _output(command: Command) -> Iterator[tuple[IO[bytes], Callable[[], str]]]:
+def _output(command: Command) -> IO[bytes]:
     if command.output:
-        with command.output.open("wb") as file:
-            yield file, lambda: ""
-        return
+        return command.output.open("wb")
     if command.log:
         command.log.parent.mkdir(parents=True, exist_ok=True)
-        with command.log.open("ab") as log:
-            log.write(f"$ {command.text()}\n".encode())
-            log.flush()
-            yield log, lambda: ""
-        return
+        log = command.log.open("ab")
+        log.write(f"$ {command.text()}\n".encode())
+        log.flush()
+        return log
     # A temporary file rather than a pipe: a pipe would have to be drained during the wait.
-    with tempfile.TemporaryFile() as scratch:
-
-        def read() -> str:
-            scratch.seek(0)
-            return scratch.read().decode(errors="replace")
-
-        yield scratch, read
+    return tempfile.TemporaryFile()

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from rich.console import Console
-from rich.live import Live
+from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
 from rich.text import Text
 
 # Without a terminal, at most one line in this many seconds.
@@ -35,6 +36,7 @@ class Progress:
     also: Callable[[], str] | None = None
     console: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
     _started: float = field(default_factory=time.monotonic)
+    _bar: Bar = field(default_factory=lambda: Bar(disable=True))
     _stage: str = ""
     _stage_started: float = 0.0
     _done: int = 0
@@ -47,55 +49,40 @@ class Progress:
         """Show `name` while the body runs; at() counts up to `total`, which may be unknown."""
         self._stage, self._total, self._done, self._detail = name, total, 0, ""
         self._stage_started = time.monotonic()
-        self._line()
-        if self._interactive:
-            with Live(
-                get_renderable=self._render,
-                console=self.console,
-                transient=True,
-                refresh_per_second=4,
-            ):
-                yield
-        else:
+        terminal = self.console.is_terminal and not self.quiet
+        columns = (TimeElapsedColumn(), BarColumn(), TextColumn("{task.description}", markup=False))
+        with Bar(*columns, console=self.console, transient=True, disable=not terminal) as self._bar:
+            self._bar.add_task(self._text(), total=total)
+            if not terminal:
+                self.say(f"{self._clock()} {self._text()}")
             yield
         self.plan = [step for step in self.plan if step.name != name]
         took = time.monotonic() - self._stage_started
-        if not self.quiet and took >= 1:
-            self._print(f"{self._clock()} {name}: done in {took:.0f} s")
+        if took >= 1:
+            self.say(f"{self._clock()} {name}: done in {took:.0f} s")
         self._stage = ""
 
     def at(self, done: int, detail: str = "") -> None:
         """Report how far the stage is."""
         self._done, self._detail = done, detail or self._detail
-        if not self._interactive and time.monotonic() - self._printed >= PLAIN_INTERVAL:
-            self._line()
+        if not self._bar.disable:
+            self._bar.update(TaskID(0), completed=done, description=self._text())
+        elif time.monotonic() - self._printed >= PLAIN_INTERVAL:
+            self.say(f"{self._clock()} {self._text()}")
 
     def say(self, text: str) -> None:
         """Print a line that stays."""
-        if not self.quiet:
-            self._print(text)
-
-    @property
-    def _interactive(self) -> bool:
-        return self.console.is_terminal and not self.quiet
-
-    def _line(self) -> None:
-        if not self.quiet and not self._interactive:
-            self._print(self._text())
-
-    def _print(self, text: str) -> None:
+        if self.quiet:
+            return
         self._printed = time.monotonic()
-        if self._interactive:
+        if self.console.is_terminal:
             self.console.print(Text(text))
         else:
             # Not through rich, which would wrap the line at an arbitrary width.
             print(text, file=sys.stderr, flush=True)
 
-    def _render(self) -> Text:
-        return Text(self._text(), overflow="ellipsis", no_wrap=True)
-
     def _text(self) -> str:
-        text = f"{self._clock()} {self._stage}"
+        text = self._stage
         if self._total:
             text += f" {min(self._done, self._total)}/{self._total}"
         elif self._done:
@@ -109,7 +96,9 @@ class Progress:
             names = ", ".join(step.name for step in left[:3]) + (", …" if len(left) > 3 else "")
             text += f" · left: {names}"
         if self.plan:
-            text += f" (about {_minutes(self._seconds_left())})"
+            seconds = self._seconds_left()
+            about = f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.0f} min"
+            text += f" (about {about})"
         return text
 
     def _seconds_left(self) -> float:
@@ -124,7 +113,3 @@ class Progress:
     def _clock(self) -> str:
         seconds = int(time.monotonic() - self._started)
         return f"[{seconds // 60:2d}:{seconds % 60:02d}]"
-
-
-def _minutes(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.0f} min"

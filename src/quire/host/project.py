@@ -36,9 +36,6 @@ def find() -> Project:
     """QUIRE_ROOT, or the checkout this module runs from. UserError if it is neither."""
     root = Path(os.environ.get("QUIRE_ROOT") or Path(__file__).resolve().parents[3])
     if not (root / "configs").is_dir() or not (root / "lines").is_dir():
-        raise UserError(
-            "quire cannot find its lines and configs",
-            str(root),
-            "run quire from a checkout, or set QUIRE_ROOT to one",
-        )
+        remedy = "run quire from a checkout, or set QUIRE_ROOT to one"
+        raise UserError("quire cannot find its lines and configs", str(root), remedy)
     return Project(root)

@@ -50,7 +50,7 @@ def add(part: argparse.ArgumentParser, what: str) -> None:
 
 def parse(text: str) -> Shard:
     """I/N. ArgumentTypeError for what names no part."""
-    found = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
-    if not found or not 1 <= int(found[1]) <= int(found[2]):
+    part = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
+    if not part or not 1 <= int(part[1]) <= int(part[2]):
         raise argparse.ArgumentTypeError(f"{text!r} is not I/N with I from 1 to N, as 1/4")
-    return Shard(int(found[1]), int(found[2]))
+    return Shard(int(part[1]), int(part[2]))

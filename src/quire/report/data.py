@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import quire
-from quire.host import schema
 from quire.host.cache import sha256
+from quire.host.console import head
 from quire.measure.bench import Rig
 from quire.measure.comparison import Comparison, Figure, Row
 from quire.measure.profile import ProfileLine
@@ -36,7 +36,7 @@ def report(
 ) -> dict[str, Any]:
     """A JSON-able report of one run of bench or demo."""
     series = sides.series
-    return schema.head("bench") | {
+    return head("bench") | {
         "quire": quire.__version__,
         "command": shlex.join(command),
         "host": {"machine": platform.machine(), "python": platform.python_version()},

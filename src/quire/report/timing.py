@@ -11,8 +11,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from quire.host import schema
-from quire.host.console import console
+from quire.host.console import console, head
 from quire.timing import compare
 from quire.timing.compare import CONFIDENCE, Interval, Verdict, median_interval
 from quire.timing.document import Row, Timing
@@ -75,7 +74,7 @@ def show_verdicts(a: Timing, b: Timing, verdicts: Sequence[Verdict]) -> None:
 
 def as_json(a: Timing, b: Timing, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     """The document of docs/schema/compare.json."""
-    return schema.head("compare") | {
+    return head("compare") | {
         "confidence": CONFIDENCE,
         "a": {"name": a.name, "machine": a.machine},
         "b": {"name": b.name, "machine": b.machine},

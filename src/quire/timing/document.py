@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from quire.host.console import head
 from quire.host.errors import UserError
-from quire.host.schema import head
 
 REAL = "real"
 

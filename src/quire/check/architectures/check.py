@@ -238,7 +238,7 @@ def _each(
     at_once = min(this.jobs, len(configurations))
     jobs = this.jobs // at_once
     places = [Place(this.cache, this.stepping.path, c, jobs) for c in configurations]
-    return parallel.each(
+    return parallel.side_by_side(
         places,
         work,
         lambda done, place, _: this.progress.at(done, place.configuration.name),
