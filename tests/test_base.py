@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
 import tarfile
 from pathlib import Path
 
 import pytest
-from conftest import Quire, make_tree, snapshot
+from conftest import Quire, make_tree, said, snapshot
+from test_checkout import git
 
 PACKAGE = "linux-source-6.12"
 VERSION = "6.12.117-1~deb12u1"
@@ -58,8 +58,7 @@ esac
 
 
 def test_the_systems_apt_comes_first(quire: Quire, archive: Path) -> None:
-    done = quire("build", "ARCH=arm64", "--stock")
-    assert done.returncode == 0, done.stderr
+    quire.passes("build", "ARCH=arm64", "--stock")
     (record,) = quire.build.glob("base/*/base.json")
     assert json.loads(record.read_text()) == {
         "version": "6.12.117",
@@ -73,8 +72,7 @@ def test_the_systems_apt_comes_first(quire: Quire, archive: Path) -> None:
 
 
 def test_another_suite_through_an_isolated_apt(quire: Quire, archive: Path) -> None:
-    done = quire("build", "ARCH=arm64", "--stock", SYSTEM="")
-    assert done.returncode == 0, done.stderr
+    quire.passes("build", "ARCH=arm64", "--stock", SYSTEM="")
     assert f"Dir::State::lists={quire.build}/apt-6.12/lists" in (archive / "downloads").read_text()
     sources = (quire.build / "apt-6.12/sources.list").read_text()
     assert "http://mirror.example/debian/ trixie main" in sources
@@ -84,10 +82,12 @@ def test_another_suite_through_an_isolated_apt(quire: Quire, archive: Path) -> N
 
 def test_a_download_that_is_not_what_the_index_says(quire: Quire, archive: Path) -> None:
     (archive / "package.deb").write_bytes((archive / "package.deb").read_bytes() + b"more")
-    done = quire("build", "ARCH=arm64")
-    assert done.returncode == 2
-    assert "does not match Debian's signed index" in done.stderr
-    assert "SHA-256 of the file" in done.stderr
+    said(
+        quire("build", "ARCH=arm64"),
+        2,
+        "does not match Debian's signed index",
+        "SHA-256 of the file",
+    )
     assert not list(quire.build.glob("base/*"))
 
 
@@ -104,14 +104,16 @@ def test_all_bases_are_checked(quire: Quire, archive: Path) -> None:
     assert [(row["trouble"], PACKAGE in row["subject"]) for row in rows] == [("", True)]
     series = quire.project / "patches/linux-6.12.y/series"
     series.write_text(series.read_text().replace("6.12.100-", "6.12.118-"))
-    done = quire("check", "--quick", "--all-bases", "--json", "--only", "ksm")
-    assert done.returncode == 2
-    assert "no series is for Linux 6.12.117" in done.stderr
+    said(
+        quire("check", "--quick", "--all-bases", "--json", "--only", "ksm"),
+        2,
+        "no series is for Linux 6.12.117",
+    )
 
 
 def test_a_git_tree_gives_what_git_does_not_ignore(quire: Quire, tree: Path) -> None:
-    subprocess.run(["git", "init", "-q"], cwd=tree, check=True)
-    subprocess.run(["git", "add", "-A"], cwd=tree, check=True)
+    git(tree, "init", "-q")
+    git(tree, "add", "-A")
     (tree / ".gitignore").write_text("*.o\n.config\n")
     (tree / "mm/mremap.o").write_text("object")
     (tree / "mm/new.c").write_text("int new;\n")

@@ -25,7 +25,7 @@ def test_quilt_order_and_comments(project: Path) -> None:
         "mremap/0002-mm-move-more.patch",
         "ksm/0001-ksm-look-less.patch",
     ]
-    assert found.folders == ["mremap", "ksm"]
+    assert found.topics == ["mremap", "ksm"]
 
 
 def test_a_variant_is_chosen_by_version(project: Path) -> None:
@@ -87,19 +87,26 @@ def test_a_patch_knows_its_parts(tmp_path: Path) -> None:
     assert patch.subject() == "mm: a subject that is folded"
     assert patch.folder == "mremap"
     assert patch.files() == ["mm/mremap.c"]
-    (hunk,) = patch.hunks()
-    assert str(hunk) == "mm/mremap.c, hunk 1 (line 5): static int move(void)"
+    hunk = "mm/mremap.c, hunk 1 (line 5): static int move(void)"
     assert patch.hunk_at("mm/mremap.c", 5) == hunk
-    assert patch.hunk_at("mm/mremap.c", 6) is None
+    assert patch.hunk_at("mm/mremap.c", 6) == "mm/mremap.c, line 6"
 
 
 def test_new_and_deleted_files_are_seen(tmp_path: Path) -> None:
     path = tmp_path / "x.patch"
     path.write_text(
         "--- /dev/null\n+++ b/mm/new.c\n@@ -0,0 +1 @@\n+x\n--- a/mm/old.c\n+++ /dev/null\n"
-        "@@ -1 +0,0 @@\n--- minus a dash\nrename from mm/a.c\nrename to mm/b.c\n"
+        "@@ -1 +0,0 @@\n--- minus a dash\ndiff --git a/mm/a.c b/mm/b.c\nsimilarity index 100%\n"
+        "rename from mm/a.c\nrename to mm/b.c\ndiff --git a/mm/x.sh b/mm/x.sh\nold mode 100644\n"
+        "new mode 100755\ndiff --git a/mm/e.c b/mm/e.c\nnew file mode 100644\nindex 0000..e69d\n"
+        "diff --git a/mm/x.bin b/mm/x.bin\nindex 12..34 100644\nGIT binary patch\nliteral 1\n"
+        "Ic${NkU|;|M00aO6\n\n"
     )
-    assert Patch("x.patch", path).files() == ["mm/a.c", "mm/b.c", "mm/new.c", "mm/old.c"]
+    names = ["a.c", "b.c", "e.c", "new.c", "old.c", "x.bin", "x.sh"]
+    assert Patch("x.patch", path).files() == [f"mm/{name}" for name in names]
+    path.write_text("--- a/x\n+++ b/x\n@@ -1,9 +1 @@\n-one line\n")
+    with pytest.raises(UserError, match=r"patch x\.patch is malformed"):
+        Patch("x.patch", path).files()
 
 
 def test_our_own_series_can_be_read() -> None:

@@ -4,22 +4,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 from conftest import Quire, line_patch, make_line, make_tree
+from test_checkout import git
 
 WHERE = ("ARCH=arm64", "mremap", "--size", "64")
-
-
-def git(directory: Path, *words: str) -> str:
-    """Run git as a user without settings."""
-    name = ("-c", "user.name=A Developer", "-c", "user.email=dev@example.org")
-    done = subprocess.run(
-        ["git", *name, *words], cwd=directory, check=True, capture_output=True, text=True
-    )
-    return done.stdout.strip()
 
 
 @pytest.fixture
@@ -42,8 +33,7 @@ def clone(tmp_path: Path) -> Path:
 
 def report(quire: Quire, *words: str) -> dict[str, object]:
     """The JSON of a bench, which must succeed."""
-    done = quire("bench", *WHERE, "--json", *words)
-    assert done.returncode == 0, done.stderr
+    done = quire.passes("bench", *WHERE, "--json", *words)
     found = json.loads(done.stdout)
     assert isinstance(found, dict)
     return found
@@ -106,8 +96,7 @@ def test_a_line_without_a_series_is_compared_with_itself(quire: Quire, tmp_path:
 
 def test_a_version_without_a_line(quire: Quire, tmp_path: Path) -> None:
     tree = make_tree(tmp_path / "vendor", "6.18.3")
-    done = quire("bench", *WHERE, "--source", str(tree))
-    assert done.returncode == 0, done.stderr
+    done = quire.passes("bench", *WHERE, "--source", str(tree))
     assert "Linux 6.18.3" in done.stdout
 
 
@@ -202,12 +191,10 @@ def test_a_foreign_series_must_pass_what_side_a_passes(
     quire: Quire, tree: Path, mailbox: Path
 ) -> None:
     words = ("test", "ARCH=arm64", "--source", str(tree), "--series", str(mailbox))
-    done = quire(*words)
-    assert done.returncode == 0, done.stderr
+    done = quire.passes(*words)
     assert "arm64 stock 6.12.117: 2 pass" in done.stdout
     assert "arm64 topic.mbox 6.12.117: 2 pass" in done.stdout
-    same = quire(*words, FAKE_QEMU="wrong")
-    assert same.returncode == 0, same.stderr
+    same = quire.passes(*words, FAKE_QEMU="wrong")
     assert "fails on stock, too" in same.stdout
     worse = quire(*words, FAKE_QEMU="worse")
     assert worse.returncode == 1, worse.stdout

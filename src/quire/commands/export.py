@@ -53,7 +53,7 @@ def _post(session: Session, arguments: argparse.Namespace) -> None:
         directory, root, arguments.post, session.side_options.only, arguments.author
     )
     for topic in postings:
-        to, cc = len(topic.recipients.to), len(topic.recipients.cc)
+        to, cc = len(topic.to), len(topic.cc)
         print(f"{topic.mails[0].parent}: {len(topic.mails)} mails, {to} in To, {cc} in Cc")
     _style(session, directory, postings)
     print(f"git send-email {arguments.post}/TOPIC/*.patch")

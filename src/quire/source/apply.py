@@ -8,20 +8,21 @@ same whether the tree had none, some or all of the series.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
+from typing import Any
 
 from quire.host import process
 from quire.host.errors import UserError
-from quire.host.git import PLAIN
+from quire.host.git import run_git
 from quire.source.patch import Patch
 from quire.source.series import Series
 
@@ -38,10 +39,7 @@ class Applied:
 
 
 def plan(tree: Path, patches: Iterable[Patch]) -> None:
-    """Under --dry-run, print the commands that apply the patches to `tree`.
-
-    Without it the patches are applied to a copy of some files.
-    """
+    """Under --dry-run, print the commands that apply the patches to `tree`."""
     for patch in patches:
         argv = ["git", "-C", str(tree), "apply", "-p1", str(patch.path)]
         process.plan(process.Command(argv))
@@ -52,17 +50,19 @@ def apply_series(tree: Path, series: Series) -> Applied:
     names = sorted({name for patch in series.patches for name in patch.files()})
     with tempfile.TemporaryDirectory(prefix="quire-apply-") as directory:
         scratch = Path(directory)
-        _copy(tree, scratch, names)
+        for name in names:
+            if (tree / name).is_file():
+                (scratch / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(tree / name, scratch / name)
         already = _peel(scratch, series)
         for patch in series.patches:
             apply_patch(scratch, patch)
-        contents = _changed(tree, scratch, names)
-        modes = {
-            n: (scratch / n).stat().st_mode for n, data in contents.items() if data is not None
-        }
-    write(tree, contents)
-    for name, mode in modes.items():
-        (tree / name).chmod(mode)
+        patched = {name: read_file(scratch / name) for name in names}
+        contents = {name: data for name, data in patched.items() if data != read_file(tree / name)}
+        write(tree, contents)
+        for name in contents:
+            if (scratch / name).is_file():
+                shutil.copymode(scratch / name, tree / name)
     return Applied(tuple(contents), tuple(already))
 
 
@@ -80,58 +80,42 @@ def apply_patch(tree: Path, patch: Patch) -> None:
 
 def write(tree: Path, contents: Contents) -> None:
     """Write all files or none: first to temporary files, then rename them with signals deferred."""
-    beside: list[tuple[Path, Path | None]] = []
+    beside: dict[Path, Path] = {}
     try:
         for name, data in contents.items():
-            beside.append(_write_beside(tree / name, data))
-    except BaseException:
-        for _, temporary in beside:
-            if temporary:
-                temporary.unlink(missing_ok=True)
-        raise
-    with _Uninterrupted():
-        for place, temporary in beside:
-            if temporary:
-                temporary.replace(place)
-            else:
-                place.unlink(missing_ok=True)
+            if data is not None:
+                path = tree / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                beside[path] = path.with_name(f".{path.name}.quire")
+                beside[path].write_bytes(data)
+                if path.exists():
+                    shutil.copymode(path, beside[path])
+        with _signals_deferred():
+            for path, temporary in beside.items():
+                temporary.replace(path)
+            for name, data in contents.items():
+                if data is None:
+                    (tree / name).unlink(missing_ok=True)
+    finally:
+        for temporary in beside.values():
+            temporary.unlink(missing_ok=True)
 
 
-def _write_beside(place: Path, data: bytes | None) -> tuple[Path, Path | None]:
-    if data is None:
-        return place, None
-    place.parent.mkdir(parents=True, exist_ok=True)
-    temporary = place.with_name(f".{place.name}.quire")
+@contextlib.contextmanager
+def _signals_deferred() -> Iterator[None]:
+    came: list[int] = []
+    old: dict[signal.Signals, Any] = {}
+    # Only the main thread receives signals.
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            old[number] = signal.signal(number, lambda received, _: came.append(received))
     try:
-        temporary.write_bytes(data)
-        if place.exists():
-            shutil.copymode(place, temporary)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    return place, temporary
-
-
-class _Uninterrupted:
-    """Defers signals. Only the main thread receives them, so it does nothing in other threads."""
-
-    _signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-    def __enter__(self) -> None:
-        self._came: list[int] = []
-        self._main = threading.current_thread() is threading.main_thread()
-        if self._main:
-            self._old = [signal.signal(number, self._note) for number in self._signals]
-
-    def _note(self, number: int, _frame: FrameType | None) -> None:
-        self._came.append(number)
-
-    def __exit__(self, *exception: object) -> None:
-        if self._main:
-            for number, old in zip(self._signals, self._old, strict=True):
-                signal.signal(number, old)
-        for came in self._came:
-            os.kill(os.getpid(), came)
+        yield
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+        for received in came:
+            os.kill(os.getpid(), received)
 
 
 def _peel(scratch: Path, series: Series) -> list[str]:
@@ -149,41 +133,22 @@ def _peel(scratch: Path, series: Series) -> list[str]:
     return already
 
 
-def _copy(tree: Path, scratch: Path, names: Iterable[str]) -> None:
-    for name in names:
-        if (tree / name).is_file():
-            (scratch / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(tree / name, scratch / name)
-
-
-def _changed(tree: Path, scratch: Path, names: Iterable[str]) -> Contents:
-    contents: Contents = {}
-    for name in names:
-        old = (tree / name).read_bytes() if (tree / name).is_file() else None
-        new = (scratch / name).read_bytes() if (scratch / name).is_file() else None
-        if old != new:
-            contents[name] = new
-    return contents
+def read_file(path: Path) -> bytes | None:
+    """A file's contents; None if it does not exist."""
+    return path.read_bytes() if path.is_file() else None
 
 
 def _git_apply(tree: Path, patch: Patch, *options: str) -> str | None:
     """None on success, else git's message. On failure nothing is written."""
-    finished = process.run(
-        process.Command(
-            ["git", "apply", "-p1", "--whitespace=nowarn", *options, str(patch.path.resolve())],
-            cwd=tree,
-            # Inside another repository, git would resolve paths from that repository's root.
-            env={"GIT_CEILING_DIRECTORIES": str(tree.resolve().parent), **PLAIN},
-        )
-    )
+    # Inside another repository, git would resolve paths from that repository's root.
+    env = {"GIT_CEILING_DIRECTORIES": str(tree.resolve().parent)}
+    words = ("-p1", "--whitespace=nowarn", *options, str(patch.path.resolve()))
+    finished = run_git(tree, "apply", *words, env=env)
     return finished.output if finished.status else None
 
 
 def _refusing_hunks(patch: Patch, complaint: str) -> str:
-    lines = []
-    for file, line in re.findall(r"^error: patch failed: (.*):(\d+)$", complaint, re.M):
-        hunk = patch.hunk_at(file, int(line))
-        lines.append(str(hunk) if hunk else f"{file}, line {line}")
-    if not lines:
-        lines = re.findall(r"^error: (.*)$", complaint, re.M) or [complaint.strip()]
+    failed = re.findall(r"^error: patch failed: (.*):(\d+)$", complaint, re.M)
+    lines = [patch.hunk_at(file, int(line)) for file, line in failed]
+    lines = lines or re.findall(r"^error: (.*)$", complaint, re.M) or [complaint.strip()]
     return "\n".join(lines)

@@ -9,12 +9,12 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from quire.host import process
-from quire.host.cache import Cache, digest
-from quire.host.errors import BuildFailed, UserError
+from quire.host.cache import FREE_SPACE, Cache, digest
+from quire.host.errors import UserError
 from quire.source import debian, version
 from quire.source.line import Debian, Line
 from quire.source.version import Version
@@ -38,43 +38,34 @@ class Base:
 
 def from_debian(cache: Cache, line: Line, wanted: str) -> Base:
     """Debian's source for "6.12" (the newest in the system's apt) or "6.12.94" (that version)."""
-    cached = _cached(cache, wanted)
-    if cached:
-        return cached
-    return from_offer(cache, find_offer(cache, line, wanted))
+    return _cached(cache, wanted) or from_offer(cache, find_offer(cache, line, wanted))
 
 
 def find_offer(cache: Cache, line: Line, wanted: str) -> debian.Offer:
     """The offer for `wanted`; the system's apt comes first. UserError if no suite has it."""
-    known_as = packages(line)
+    source = packages(line)
     if not shutil.which("apt-get"):
-        raise UserError(
-            "this host has no apt, so Debian's kernel source cannot be fetched",
-            remedy="name your own kernel tree with --source DIR",
-        )
-    package = known_as.package
-    known = debian.offers(package, debian.Apt())
-    fitting = [offer for offer in known if _fits(offer, wanted)]
-    if not fitting:
-        known = debian.offers(package, debian.isolated(apt_state(cache, line), known_as.suites))
-        fitting = [offer for offer in known if _fits(offer, wanted)]
-    if not fitting:
-        raise UserError(
-            f"Debian offers no {package} that is {wanted}",
-            "offered: " + (", ".join(offer.version for offer in known) or "nothing"),
-            "choose one of these, or name your own kernel tree with --source DIR",
-        )
-    return fitting[0]
+        what = "this host has no apt, so Debian's kernel source cannot be fetched"
+        raise UserError(what, remedy="name your own kernel tree with --source DIR")
+    known = debian.offers(source.package, debian.Apt())
+    if not any(_fits(offer, wanted) for offer in known):
+        isolated = debian.isolated(apt_state(cache, line), source.suites)
+        known = debian.offers(source.package, isolated)
+    for offer in known:
+        if _fits(offer, wanted):
+            return offer
+    raise UserError(
+        f"Debian offers no {source.package} that is {wanted}",
+        "offered: " + (", ".join(offer.version for offer in known) or "nothing"),
+        "choose one of these, or name your own kernel tree with --source DIR",
+    )
 
 
 def packages(line: Line) -> Debian:
     """The Debian packages of a line. UserError if Debian does not package the line."""
     if not line.debian:
-        raise UserError(
-            f"the line {line.name} names no Debian package",
-            str(line.folder),
-            "name your own kernel tree with --source DIR, or --git DIR --a REVISION",
-        )
+        remedy = "name your own kernel tree with --source DIR, or --git DIR --a REVISION"
+        raise UserError(f"the line {line.name} names no Debian package", str(line.folder), remedy)
     return line.debian
 
 
@@ -86,11 +77,11 @@ def apt_state(cache: Cache, line: Line, debian_arch: str = "") -> Path:
 
 def all_offers(cache: Cache, line: Line) -> list[debian.Offer]:
     """One offer per kernel version of `line` in all Debian suites, oldest first."""
-    by_kernel: dict[str, debian.Offer] = {}
-    known_as = packages(line)
-    apt = debian.isolated(apt_state(cache, line), known_as.suites)
-    for offer in debian.offers(known_as.package, apt):
-        by_kernel.setdefault(offer.kernel, offer)
+    source = packages(line)
+    newest_first = debian.offers(
+        source.package, debian.isolated(apt_state(cache, line), source.suites)
+    )
+    by_kernel = {offer.kernel: offer for offer in reversed(newest_first)}
     return sorted(by_kernel.values(), key=lambda offer: version.parse(offer.kernel))
 
 
@@ -122,31 +113,62 @@ def from_directory(cache: Cache, source: Path) -> Base:
     if source.parent.parent == cache.root / "base":
         return load(source.parent)
     version.of_tree(source)
-    listing = [(name, *_stat(source / name)) for name in _files(source)]
+    names = _files(source)
+    stats = [(source / name).lstat() for name in names]
+    listing = [(n, s.st_size, s.st_mtime_ns) for n, s in zip(names, stats, strict=True)]
     origin = f"directory {source}{_state(source)}"
     key = f"{version.of_tree(source)}-dir-{digest(str(source), listing)}"
 
     def build(directory: Path) -> None:
-        names = "".join(f"{row[0]}\0" for row in listing)
-        process.do((directory / "names").write_text, names)
+        process.do((directory / "names").write_text, "\0".join(names))
         process.do((directory / "linux").mkdir)
         script = 'tar -C "$1" --format=posix --null -T "$2" -c | tar -x --no-same-owner -C "$3"'
-        arguments = [str(source), str(directory / "names"), str(directory / "linux")]
-        finished = process.run(
-            process.Command(["bash", "-o", "pipefail", "-c", script, "copy", *arguments])
-        )
-        if finished.status:
-            raise BuildFailed(
-                f"{source} could not be copied",
-                finished.output.strip()[-1000:],
-                "free some space (a tree needs 1.5 GB), or name another build directory with O=DIR",
-            )
+        copying = process.pipeline(script, source, directory / "names", directory / "linux")
+        process.check(copying, f"{source} could not be copied", FREE_SPACE)
         process.needs_results(LATER)
         (directory / "names").unlink()
-        contents = digest_files(directory / "linux", [row[0] for row in listing])
+        contents = digest_files(directory / "linux", names)
         record(directory, origin, f"sha256:{contents}")
 
     return load(cache.make("base", key, build))
+
+
+def _commit(repository: Path, revision: str) -> str:
+    """The commit of `revision`. UserError if the repository or the revision does not exist."""
+    if not repository.is_dir() or _git(repository, "rev-parse", "--git-dir").status:
+        remedy = "name a clone of Linux with --git DIR"
+        raise UserError(f"{repository} is not a git repository", remedy=remedy)
+    commit = _git(repository, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    if commit.status:
+        near = _git(repository, "for-each-ref", "--format=%(refname:short)", f"**/*{revision}*")
+        names = ", ".join(near.output.split()[:8])
+        what, similar = f"no revision {revision!r} in {repository}", f"similar refs: {names}"
+        remedy = "name a branch, a tag or a commit of that repository"
+        raise UserError(what, similar if names else "", remedy)
+    return commit.output.strip()
+
+
+def from_git(cache: Cache, repository: Path, revision: str) -> Base:
+    """The sources of a revision; the repository is only read. UserError if one of the two does not
+    exist, or if it is not a kernel tree."""
+    repository = repository.resolve()
+    commit = _commit(repository, revision)
+
+    def build(directory: Path) -> None:
+        tree = directory / "linux"
+        process.do(tree.mkdir)
+        script = 'git -C "$1" archive --format=tar "$2" | tar -x --no-same-owner -C "$3"'
+        command = process.pipeline(script, repository, commit, tree)
+        process.check(command, f"cannot export {revision} of {repository}", FREE_SPACE)
+        process.needs_results(LATER)
+        record(directory, f"git {repository} {revision}", f"git:{commit}")
+
+    directory = cache.make("base", f"git-{commit[:16]}", build)
+    return load(directory, f"git {repository} {revision}")
+
+
+def _git(repository: Path, *words: str) -> process.Finished:
+    return process.query("git", "-C", str(repository), *words)
 
 
 def digest_files(tree: Path, names: list[str]) -> str:
@@ -168,12 +190,11 @@ def _files(source: Path) -> list[str]:
         finished = process.query("git", *words, cwd=source)
         if not finished.status:
             names = finished.output.split("\0")
-            return sorted({name for name in names if name and _is_file(source / name)})
+            paths = {name: source / name for name in names if name}
+            return sorted(n for n, path in paths.items() if path.is_symlink() or path.is_file())
     if (source / ".config").exists() or (source / "include/config").exists():
-        raise UserError(
-            f"{source} contains build output, which cannot be separated from its sources",
-            remedy=f"make -C {source} mrproper   (or name a git work tree)",
-        )
+        what = f"{source} contains build output, which cannot be separated from its sources"
+        raise UserError(what, remedy=f"make -C {source} mrproper   (or name a git work tree)")
     return sorted(_walk(source))
 
 
@@ -182,36 +203,22 @@ def _walk(source: Path) -> Iterator[str]:
         here = Path(directory)
         # O= directories may be inside the sources and contain a generated Makefile.
         subdirectories[:] = [d for d in subdirectories if not _is_build(here / d)]
-        for name in files:
-            yield str((here / name).relative_to(source))
-        for name in subdirectories:
-            if (here / name).is_symlink():
-                yield str((here / name).relative_to(source))
-
-
-def _is_file(path: Path) -> bool:
-    return path.is_symlink() or path.is_file()
+        links = [name for name in subdirectories if (here / name).is_symlink()]
+        yield from (str((here / name).relative_to(source)) for name in (*files, *links))
 
 
 def _state(source: Path) -> str:
     """For a git work tree: its commit, and the number of changed files."""
-    if not (source / ".git").exists():
+    described = _git(source, "describe", "--always", "--tags")
+    if described.status or not (source / ".git").exists():
         return ""
-    described = process.query("git", "describe", "--always", "--tags", cwd=source)
-    if described.status:
-        return ""
-    changes = process.query("git", "status", "--porcelain", cwd=source).output.splitlines()
+    changes = _git(source, "status", "--porcelain").output.splitlines()
     count = f", {len(changes)} uncommitted files" if changes else ""
     return f" ({described.output.strip()}{count})"
 
 
 def _is_build(directory: Path) -> bool:
     return directory.name == ".git" or (directory / "include/config/auto.conf").exists()
-
-
-def _stat(path: Path) -> tuple[int, int]:
-    found = path.lstat()
-    return found.st_size, found.st_mtime_ns
 
 
 def _cached(cache: Cache, wanted: str) -> Base | None:
@@ -226,13 +233,9 @@ def _cached(cache: Cache, wanted: str) -> Base | None:
 
 
 def _fits(offer: debian.Offer, wanted: str) -> bool:
-    return wanted in (_line(wanted), offer.kernel, offer.version) and offer.kernel.startswith(
-        _line(wanted) + "."
-    )
-
-
-def _line(wanted: str) -> str:
-    return version.parse(wanted.partition("-")[0]).line
+    line = version.parse(wanted.partition("-")[0]).line
+    named = wanted in (line, offer.kernel, offer.version)
+    return named and offer.kernel.startswith(f"{line}.")
 
 
 def safe(text: str) -> str:
@@ -243,28 +246,17 @@ def safe(text: str) -> str:
 
 def record(directory: Path, origin: str, hashed: str) -> None:
     """Write the record of a base's directory; UserError if it is not a kernel tree."""
-    found = {"version": str(version.of_tree(directory / "linux")), "origin": origin, "hash": hashed}
-    (directory / RECORD).write_text(json.dumps(found, indent=1) + "\n")
+    base = Base("", version.of_tree(directory / "linux"), origin, hashed, directory)
+    (directory / RECORD).write_text(json.dumps(as_json(base), indent=1) + "\n")
 
 
 def load(directory: Path, origin: str = "") -> Base:
     """The base in a directory of the cache; `origin` overrides the recorded one."""
-    found = json.loads((directory / RECORD).read_text())
-    return Base(
-        directory.name,
-        version.parse(found["version"]),
-        origin or found["origin"],
-        # Directories written by an older quire.
-        found.get("hash") or f"sha256:{found['sha256']}",
-        directory / "linux",
-    )
+    written = json.loads((directory / RECORD).read_text())
+    number, hashed = version.parse(written["version"]), written["hash"]
+    return Base(directory.name, number, origin or written["origin"], hashed, directory / "linux")
 
 
 def as_json(base: Base) -> dict[str, str]:
     """The part of a result that describes its base."""
-    return {key: str(value) for key, value in asdict(base).items() if key in _PUBLIC} | {
-        "version": str(base.version)
-    }
-
-
-_PUBLIC = ("version", "origin", "hash")
+    return {"version": str(base.version), "origin": base.origin, "hash": base.hash}

@@ -21,10 +21,10 @@ from quire.host.git import IDENTITY, git, run_git
 from quire.source import line as lines
 from quire.source import series as series_files
 from quire.source import version
-from quire.source.apply import Contents, write
+from quire.source.apply import Contents, read_file, write
 from quire.source.base import Base
 from quire.source.series import Series
-from quire.source.tree import OBJDIR_PREFIX
+from quire.source.tree import sources
 
 # In the checkout's git configuration: the commit of the base.
 BASE_SETTING = "quire.base"
@@ -33,6 +33,7 @@ _TOPIC = re.compile(r"^Quire-topic: *(\S+)\n?", re.M)
 # The end of the message, with the empty lines that a removed trailer leaves and git strips.
 _MESSAGE_END = re.compile(r"\n+^---$", re.M)
 # For git format-patch: the same patch on every host.
+MAIL_OPTIONS = ("-1", "--stdout", "--zero-commit", "--no-signature", "-N")
 DIFF_OPTIONS = ("--no-renames", "--diff-algorithm=histogram", "--stat=72")
 # The limit of git format-patch for file names.
 SLUG_LENGTH = 52
@@ -64,9 +65,8 @@ class Checkout:
 def checkout(base: Base, series: Series, directory: Path) -> str:
     """Create the checkout; return the base's commit. UserError if git am rejects a patch."""
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-        raise UserError(
-            f"{directory} is not empty", remedy="name another directory, or remove it first"
-        )
+        remedy = "name another directory, or remove it first"
+        raise UserError(f"{directory} is not empty", remedy=remedy)
     try:
         return _checkout(base, series, directory)
     except BaseException:
@@ -76,10 +76,8 @@ def checkout(base: Base, series: Series, directory: Path) -> str:
 
 def _checkout(base: Base, series: Series, directory: Path) -> str:
     directory.mkdir(parents=True, exist_ok=True)
-    entries = [str(p) for p in base.path.iterdir() if not p.name.startswith(OBJDIR_PREFIX)]
-    process.check(
-        process.Command(["cp", "-a", "--reflink=auto", "-t", str(directory), *sorted(entries)])
-    )
+    copying = ["cp", "-a", "--reflink=auto", "-t", str(directory), *sources(base.path)]
+    process.check(process.Command(copying))
     git(directory, "init", "-q", "-b", BRANCH)
     git(directory, "config", "gc.auto", "0")
     # Files that the tree's .gitignore excludes belong to the base, too.
@@ -88,22 +86,11 @@ def _checkout(base: Base, series: Series, directory: Path) -> str:
     git(directory, "commit", "-q", "--no-verify", "-m", message, env=IDENTITY)
     commit = git(directory, "rev-parse", "HEAD").strip()
     git(directory, "config", BASE_SETTING, commit)
+    words = ("am", "-q", "--committer-date-is-author-date", "--keep-non-patch")
+    remedy = "the series is for another base, or the file is not `git format-patch` output"
     for patch in series.patches:
-        finished = run_git(
-            directory,
-            "am",
-            "-q",
-            "--committer-date-is-author-date",
-            "--keep-non-patch",
-            str(patch.path.resolve()),
-            env=IDENTITY,
-        )
-        if finished.status:
-            raise UserError(
-                f"patch {patch.name} does not apply as mail",
-                finished.output.strip()[-1500:],
-                "the series is for another base, or the file is not `git format-patch` output",
-            )
+        what, file = f"patch {patch.name} does not apply as mail", str(patch.path.resolve())
+        git(directory, *words, file, env=IDENTITY, what=what, remedy=remedy)
     return commit
 
 
@@ -114,30 +101,28 @@ def export(directory: Path, project: Path) -> tuple[Series, list[str]]:
     not linear. Either all files are written or none; cover letters are kept.
     """
     opened = read(directory, project)
-    chosen = opened.series
-    contents = _contents(directory, chosen, opened.commits)
-    root = chosen.file.parent
-    changed = {name: data for name, data in contents.items() if data != _read(root / name)}
-    write(root, changed)
-    return series_files.read(chosen.file), sorted(changed)
+    file = opened.series.file
+    contents = _contents(directory, opened.series, opened.commits)
+    changed = {
+        name: data for name, data in contents.items() if data != read_file(file.parent / name)
+    }
+    write(file.parent, changed)
+    return series_files.read(file), sorted(changed)
 
 
 def read(directory: Path, project: Path) -> Checkout:
     """The commits of a checkout, and the series that they are. UserError as export()."""
     base = _base_commit(directory)
     if git(directory, "status", "--porcelain", "--untracked-files=no").strip():
-        raise UserError(
-            f"{directory} has uncommitted changes", remedy="commit or discard them first"
-        )
-    of = _base_version(directory, base)
-    where = lines.of_version(project, of)
-    if not where.series:
-        raise UserError(
-            f"no series for Linux {of}",
-            str(where.folder),
-            "add a folder for it to lines/, with a [series]: docs/lines.md",
-        )
-    series = series_files.select(where.series, of)
+        remedy = "commit or discard them first"
+        raise UserError(f"{directory} has uncommitted changes", remedy=remedy)
+    subject = git(directory, "show", "-s", "--format=%s", base).strip()
+    number = version.parse(subject.removeprefix("Linux "))
+    line = lines.of_version(project, number)
+    if not line.series:
+        remedy = "add a folder for it to lines/, with a [series]: docs/lines.md"
+        raise UserError(f"no series for Linux {number}", str(line.folder), remedy)
+    series = series_files.select(line.series, number)
     return Checkout(base, series, _commits(directory, base, series))
 
 
@@ -168,10 +153,12 @@ def _contents(directory: Path, series: Series, commits: Sequence[Commit]) -> Con
         name = f"{commit.folder}/{file}" if commit.folder else file
         names.append(name)
         prefix = f"PATCH {number:0{len(str(total))}d}/{total}" if total > 1 else "PATCH"
-        contents[name] = _mail(directory, commit.hash, prefix).encode()
-    used_elsewhere = _names_of_other_variants(series)
+        words = (*MAIL_OPTIONS, *DIFF_OPTIONS, f"--subject-prefix={prefix}", commit.hash)
+        contents[name] = normalise(git(directory, "format-patch", *words)).encode()
+    variants = series_files.variants(series.file.parent)
+    others = {p.name for other in variants if other.file != series.file for p in other.patches}
     for patch in series.patches:
-        if patch.name not in contents and patch.name not in used_elsewhere:
+        if patch.name not in contents and patch.name not in others:
             contents[patch.name] = None
     contents[series.file.name] = _series_text(series, names).encode()
     return contents
@@ -189,30 +176,19 @@ def _series_text(series: Series, names: Sequence[str]) -> str:
             waiting = []
         elif not words:
             waiting.append(line)
-    first = folders[series.patches[0].name] if series.patches else None
-    lines = comments.pop(first, []) if first is not None else []
-    lines = lines if series.patches else waiting
-    after = waiting if series.patches else []
+    first = series.patches[0].folder if series.patches else ""
+    lines, after = (comments.pop(first, []), waiting) if series.patches else (waiting, [])
     for name in names:
         lines += comments.pop(name.rpartition("/")[0], [])
         lines.append(name)
     return "\n".join([*lines, *after]) + "\n"
 
 
-def _names_of_other_variants(series: Series) -> set[str]:
-    variants = series_files.variants(series.file.parent)
-    return {p.name for other in variants if other.file != series.file for p in other.patches}
-
-
 def _commits(directory: Path, base: str, series: Series) -> list[Commit]:
     hashes = git(directory, "rev-list", "--reverse", f"{base}..HEAD").split()
-    merges = git(directory, "rev-list", "--merges", f"{base}..HEAD").split()
-    if merges:
-        raise UserError(
-            "the checkout contains a merge, which a patch cannot represent",
-            merges[0],
-            "make the history linear: git rebase",
-        )
+    if merges := git(directory, "rev-list", "--merges", f"{base}..HEAD").split():
+        what = "the checkout contains a merge, which a patch cannot represent"
+        raise UserError(what, merges[0], "make the history linear: git rebase")
     known = {patch.subject(): patch.folder for patch in series.patches}
     folder = series.patches[0].folder if series.patches else ""
     commits = []
@@ -224,48 +200,15 @@ def _commits(directory: Path, base: str, series: Series) -> list[Commit]:
         folder = named[1] if named else known.get(subject, folder)
         commits.append(Commit(commit, folder, slug))
     if commits and not commits[0].folder:
-        raise UserError(
-            "the topic of the first commit is unknown",
-            commits[0].slug,
-            "add a line to its message: Quire-topic: NAME",
-        )
+        remedy = "add a line to its message: Quire-topic: NAME"
+        raise UserError("the topic of the first commit is unknown", commits[0].slug, remedy)
     return commits
-
-
-def _mail(directory: Path, commit: str, prefix: str) -> str:
-    """The commit as mail; `prefix` has its number among the topic's patches."""
-    return normalise(
-        git(
-            directory,
-            "format-patch",
-            "-1",
-            "--stdout",
-            "--zero-commit",
-            "--no-signature",
-            "-N",
-            f"--subject-prefix={prefix}",
-            *DIFF_OPTIONS,
-            commit,
-        )
-    )
 
 
 def _base_commit(directory: Path) -> str:
     finished = run_git(directory, "config", "--local", BASE_SETTING)
     commit = finished.output.strip()
     if finished.status or run_git(directory, "merge-base", "--is-ancestor", commit, "HEAD").status:
-        raise UserError(
-            f"quire tree did not create {directory}, or its base commit is missing",
-            commit,
-            "create a checkout with: quire tree",
-        )
+        what = f"quire tree did not create {directory}, or its base commit is missing"
+        raise UserError(what, commit, "create a checkout with: quire tree")
     return commit
-
-
-def _base_version(directory: Path, base: str) -> version.Version:
-    subject = git(directory, "show", "-s", "--format=%s", base).strip()
-    return version.parse(subject.removeprefix("Linux "))
-
-
-def _read(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None

@@ -7,7 +7,7 @@ failures, posted figures) is optional.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -88,13 +88,13 @@ class _File:
 
 def read(root: Path, folder: Path) -> Line:
     """The line in `folder`; series are below `root`. UserError says what is wrong with the line."""
-    found = data.read(folder / FILE, _File, "fix it: docs/lines.md explains the keys")
+    file = data.read(folder / FILE, _File, "fix it: docs/lines.md explains the keys")
     fragments = {
         name: tuple((folder / path).resolve() for path in paths)
-        for name, paths in found.fragments.items()
+        for name, paths in file.fragments.items()
     }
-    series = root / found.series.folder if found.series else None
-    return Line(folder.name, folder, found.source.debian, fragments, series)
+    series = root / file.series.folder if file.series else None
+    return Line(folder.name, folder, file.source.debian, fragments, series)
 
 
 def known(root: Path) -> list[Line]:
@@ -105,17 +105,16 @@ def known(root: Path) -> list[Line]:
 
 def named(root: Path, name: str) -> Line:
     """The line called `name`, or the line of that version. UserError if there is none."""
-    version = parse(name.partition("-")[0])
-    lines = known(root)
-    found = _find(lines, version)
-    if not found:
-        raise UserError(
-            f"no line for Linux {name}",
-            str(root / "lines"),
-            f"use one of: {', '.join(one.name for one in lines)}\n"
-            "or add a folder to lines/ (docs/lines.md), or name a tree with --source, --git, --a",
-        )
-    return found
+    lines, wanted = known(root), parse(name.partition("-")[0]).line
+    for line in lines:
+        if line.name == wanted:
+            return line
+    raise UserError(
+        f"no line for Linux {name}",
+        str(root / "lines"),
+        f"use one of: {', '.join(line.name for line in lines)}\n"
+        "or add a folder to lines/ (docs/lines.md), or name a tree with --source, --git, --a",
+    )
 
 
 def of_version(root: Path, version: Version) -> Line:
@@ -124,13 +123,9 @@ def of_version(root: Path, version: Version) -> Line:
     lines = known(root)
     if not lines:
         raise UserError("the project has no line of kernels", str(root / "lines"))
-    if found := _find(lines, version):
-        return found
-    below = [one for one in lines if parse(one.name) <= version]
+    below = [line for line in lines if parse(line.name) <= version]
     nearest = below[-1] if below else lines[0]
+    if nearest.name == version.line:
+        return nearest
     # It has no series for this version, and options of its fragments may not exist there.
     return replace(nearest, series=None, exact=False)
-
-
-def _find(lines: Iterable[Line], version: Version) -> Line | None:
-    return next((one for one in lines if one.name == version.line), None)

@@ -9,25 +9,13 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from unidiff.errors import UnidiffParseError
+from unidiff.patch import PatchSet
+
+from quire.host.errors import UserError
+
 # The end of the message and the diffstat.
 _DIFF = re.compile(r"^(?:diff --git |--- \S)", re.M)
-# git's header for a file that keeps its name.
-_WHOLE = re.compile(r"^diff --git a/(.*) b/\1$")
-_HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@(.*)$")
-
-
-@dataclass(frozen=True)
-class Hunk:
-    """One hunk: the file, its number in that file from 1, old start line, git's text after @@."""
-
-    file: str
-    number: int
-    line: int
-    context: str
-
-    def __str__(self) -> str:
-        text = f"{self.file}, hunk {self.number} (line {self.line})"
-        return f"{text}: {self.context}" if self.context else text
 
 
 @dataclass(frozen=True)
@@ -55,53 +43,27 @@ class Patch:
 
     def diff(self) -> str:
         """The diff, without the message."""
-        text = self._text()
-        found = _DIFF.search(text)
-        return text[found.start() :] if found else ""
+        text = self.path.read_text(errors="replace")
+        start = _DIFF.search(text)
+        return text[start.start() :] if start else ""
 
     def files(self) -> list[str]:
-        """Every path the patch reads or writes, below the tree."""
-        return sorted({name for pair in self._names() for name in pair if name != "/dev/null"})
+        """Every path the patch reads or writes, below the tree. UserError if it is malformed."""
+        names = {name for file in self._parsed() for name in (file.source_file, file.target_file)}
+        return sorted({name.partition("/")[2] for name in names if name != "/dev/null"})
 
-    def hunks(self) -> list[Hunk]:
-        """All hunks in order."""
-        hunks: list[Hunk] = []
-        file, number = "", 0
-        for line in self._text().splitlines():
-            if line.startswith("--- a/"):
-                file, number = line[6:].split("\t")[0], 0
-            elif line.startswith("+++ b/") and not number:
-                file = line[6:].split("\t")[0]
-            elif found := _HUNK.match(line):
-                number += 1
-                hunks.append(Hunk(file, number, int(found[1]), found[2].strip()))
-        return hunks
+    def hunk_at(self, file: str, line: int) -> str:
+        """The hunk of `file` with old start `line`, as git names a rejected hunk, in words."""
+        for changed in self._parsed():
+            for number, hunk in enumerate(changed, 1):
+                if (changed.path, hunk.source_start) == (file, line):
+                    text = f"{file}, hunk {number} (line {line})"
+                    return f"{text}: {hunk.section_header}" if hunk.section_header else text
+        return f"{file}, line {line}"
 
-    def hunk_at(self, file: str, line: int) -> Hunk | None:
-        """The hunk of `file` with old start `line`, as git names a rejected hunk."""
-        for hunk in self.hunks():
-            if hunk.file == file and hunk.line == line:
-                return hunk
-        return None
-
-    def _text(self) -> str:
-        return self.path.read_text(errors="replace")
-
-    def _names(self) -> list[tuple[str, ...]]:
-        """Paths in file headers and renames; only lines that directly follow a diff header."""
-        names: list[tuple[str, ...]] = []
-        lines = self._text().splitlines()
-        for this, following in zip(lines, [*lines[1:], ""], strict=True):
-            if this.startswith("--- ") and following.startswith("+++ "):
-                names.append((_strip(this[4:]), _strip(following[4:])))
-            elif this.startswith(("rename from ", "rename to ")):
-                names.append((this.split(" ", 2)[2],))
-            elif whole := _WHOLE.match(this):
-                # A binary file, an empty file or a mode change: no file headers follow.
-                names.append((whole[1],))
-        return names
-
-
-def _strip(name: str) -> str:
-    name = name.partition("\t")[0].strip()
-    return name if name == "/dev/null" else name.partition("/")[2]
+    def _parsed(self) -> PatchSet:
+        try:
+            return PatchSet(self.diff())
+        except UnidiffParseError as error:
+            what, remedy = f"patch {self.name} is malformed", "write it with git format-patch"
+            raise UserError(what, f"{self.path}: {error}", remedy) from error

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A topic as mails for the list: cover letter, base commit, recipients.
+"""A topic as mails for the list, which `git send-email` or `b4` can take.
 
 `git format-patch --base` writes the patches of a checkout, with the base commit and the ids of the
-patches below the topic. The recipients come from the tree's own scripts/get_maintainer.pl: its
-maintainers in To, its reviewers and lists in Cc. The cover letter goes to all of them. The files
-are for `git send-email` or `b4`.
+patches below the topic. As with `b4 prep --auto-to-cc`, every mail of a topic goes to all that the
+tree's own scripts/get_maintainer.pl names: maintainers in To, reviewers and lists in Cc.
 """
 
 from __future__ import annotations
@@ -28,36 +27,20 @@ COVER = "0000-cover-letter.patch"
 
 
 @dataclass(frozen=True)
-class Recipients:
-    """Addresses in the order of get_maintainer.pl, each once."""
-
-    to: tuple[str, ...]
-    cc: tuple[str, ...]
-
-    def headers(self) -> str:
-        """The lines To and Cc of a mail."""
-        lines = ""
-        for name, who in ("To", self.to), ("Cc", self.cc):
-            if who:
-                lines += f"{name}: " + ",\n\t".join(map(_encoded, who)) + "\n"
-        return lines
-
-
-@dataclass(frozen=True)
 class Posting:
-    """The mails of one topic, in order."""
+    """The mails of one topic, in order, and the addresses in each: every one is named once."""
 
     mails: tuple[Path, ...]
-    recipients: Recipients
+    to: tuple[str, ...]
+    cc: tuple[str, ...]
 
 
 def author(ident: str) -> str:
     """The submitter as git writes it. UserError if the text is not `Name <address>`."""
     name, address = parseaddr(ident)
     if not name or "@" not in address:
-        raise UserError(
-            f"not an author: {ident}", remedy="give name and address: --author 'Name <address>'"
-        )
+        remedy = "give name and address: --author 'Name <address>'"
+        raise UserError(f"not an author: {ident}", remedy=remedy)
     return f"{name} <{address}>"
 
 
@@ -71,90 +54,58 @@ def write(
     """
     opened = checkout.read(directory, project)
     if not (directory / MAINTAINERS).is_file():
-        raise UserError(
-            f"the tree has no {MAINTAINERS}", str(directory), "use a complete kernel tree"
-        )
-    names = topics or list(dict.fromkeys(commit.topic for commit in opened.commits))
-    return [_posting(directory, opened, name, out / name, by) for name in names]
-
-
-def _row(commits: Sequence[Commit], topic: str) -> list[Commit]:
-    """The commits of a topic, which must follow one another."""
-    places = [place for place, commit in enumerate(commits) if commit.topic == topic]
-    if not places:
-        raise UserError(
-            f"the checkout has no topic {topic}",
-            remedy=f"it has: {', '.join(dict.fromkeys(commit.topic for commit in commits))}",
-        )
-    if places[-1] - places[0] != len(places) - 1:
-        raise UserError(
-            f"the commits of topic {topic} are not in a row",
-            commits[places[-1]].slug,
-            "reorder them: git rebase -i",
-        )
-    return [commits[place] for place in places]
+        remedy = "use a complete kernel tree"
+        raise UserError(f"the tree has no {MAINTAINERS}", str(directory), remedy)
+    known = dict.fromkeys(commit.topic for commit in opened.commits)
+    if unknown := [name for name in topics if name not in known]:
+        remedy = f"it has: {', '.join(known)}"
+        raise UserError(f"the checkout has no topic {', '.join(unknown)}", remedy=remedy)
+    return [_posting(directory, opened, name, out / name, by) for name in topics or known]
 
 
 def _posting(
     directory: Path, opened: Checkout, topic: str, folder: Path, by: str | None
 ) -> Posting:
-    row = _row(opened.commits, topic)
+    first, last = _range(opened.commits, topic)
     folder = folder.resolve()
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty", remedy="name another directory, or remove it")
-    written = git(
-        directory,
-        "format-patch",
-        f"--base={opened.base}",
-        *checkout.DIFF_OPTIONS,
-        "-o",
-        str(folder),
-        f"{row[0].hash}^..{row[-1].hash}",
-    )
-    mails = [Path(line) for line in written.splitlines()]
-    each = [_recipients(directory, mail) for mail in mails]
-    everybody = _all(each)
-    for mail, who in zip(mails, each, strict=True):
-        _complete(mail, who, by, sign=True)
+    words = [f"--base={opened.base}", *checkout.DIFF_OPTIONS, "-o", str(folder)]
+    words += ["--signoff"] if by else []
+    name, address = parseaddr(by or "")
+    identity = {"GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": address} if by else {}
+    listed = git(directory, "format-patch", *words, f"{first}^..{last}", env=identity)
+    mails = [Path(line) for line in listed.splitlines()]
+    to = _listed(directory, mails, "--nor", "--nol")
+    cc = [who for who in _listed(directory, mails) if who not in to]
     cover = opened.series.file.parent / topic / COVER
     if cover.is_file():
         mails.insert(0, folder / COVER)
         mails[0].write_bytes(cover.read_bytes())
-        _complete(mails[0], everybody, by, sign=False)
-    return Posting(tuple(mails), everybody)
+    headers = [f"{key}: " + ",\n\t".join(who) for key, who in (("To", to), ("Cc", cc)) if who]
+    for mail in mails:
+        head, _, body = mail.read_text().partition("\n\n")
+        if by:
+            head = re.sub(r"^From: .*$", f"From: {_encoded(by)}", head, count=1, flags=re.M)
+        mail.write_text("\n".join([head, *headers, "", body]))
+    return Posting(tuple(mails), tuple(to), tuple(cc))
 
 
-def _recipients(directory: Path, mail: Path) -> Recipients:
-    to = _listed(directory, mail, "--nor", "--nol")
-    everybody = _listed(directory, mail)
-    return Recipients(tuple(to), tuple(one for one in everybody if one not in to))
+def _range(commits: Sequence[Commit], topic: str) -> tuple[str, str]:
+    """The first and the last commit of a topic, between which there are only its commits."""
+    places = [place for place, commit in enumerate(commits) if commit.topic == topic]
+    if places[-1] - places[0] != len(places) - 1:
+        what = f"the commits of topic {topic} are not in a row"
+        raise UserError(what, commits[places[-1]].slug, "reorder them: git rebase -i")
+    return commits[places[0]].hash, commits[places[-1]].hash
 
 
-def _listed(directory: Path, mail: Path, *options: str) -> list[str]:
-    command = process.Command(["perl", MAINTAINERS, *LISTED, *options, str(mail)], cwd=directory)
-    finished = process.run(command)
-    if finished.status:
-        raise UserError(
-            f"{MAINTAINERS} failed", finished.output.strip()[-500:], "read its message above"
-        )
-    return [line.strip() for line in finished.output.splitlines() if "@" in line]
-
-
-def _all(each: Sequence[Recipients]) -> Recipients:
-    to = list(dict.fromkeys(one for who in each for one in who.to))
-    cc = dict.fromkeys(one for who in each for one in who.cc)
-    return Recipients(tuple(to), tuple(one for one in cc if one not in to))
-
-
-def _complete(mail: Path, who: Recipients, by: str | None, *, sign: bool) -> None:
-    """Add the recipients at the end of the mail's header, and the submitter."""
-    head, _, body = mail.read_text().partition("\n\n")
-    if by:
-        head = re.sub(r"^From: .*$", f"From: {_encoded(by)}", head, count=1, flags=re.M)
-        if sign:
-            message, line, rest = body.partition("\n---\n")
-            body = f"{message}\n\nSigned-off-by: {by}{line}{rest}"
-    mail.write_text(f"{head}\n{who.headers()}\n{body}")
+def _listed(directory: Path, mails: Sequence[Path], *options: str) -> list[str]:
+    """The addresses for these mails, for a header, in the script's order."""
+    argv = ["perl", MAINTAINERS, *LISTED, *options, *map(str, mails)]
+    what = f"{MAINTAINERS} failed"
+    text = process.check(process.Command(argv, directory), what, "read above", UserError)
+    return [_encoded(line.strip()) for line in text.splitlines() if "@" in line]
 
 
 def _encoded(ident: str) -> str:

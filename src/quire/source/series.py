@@ -46,29 +46,22 @@ class Series:
     # the topics that change what user space sees, because the base is wrong
     fixes: tuple[str, ...] = ()
 
-    @property
-    def folders(self) -> list[str]:
-        """The folders of the patches, in order of first appearance."""
-        return list(dict.fromkeys(patch.folder for patch in self.patches))
-
     def key(self) -> str:
         """A hash of all diffs in order; messages do not affect a build and are left out."""
         return digest(*(patch.diff() for patch in self.patches))
 
     @property
     def topics(self) -> list[str]:
-        """The folders' names without the suffix of a variant."""
+        """In order of first appearance: the folders' names without the suffix of a variant."""
         return list(dict.fromkeys(patch.topic for patch in self.patches))
 
     def only(self, names: Collection[str]) -> Series:
         """The patches of these topics and their dependencies. UserError for an unknown topic."""
         unknown = [name for name in names if name not in self.topics]
         if unknown:
-            raise UserError(
-                f"the series has no topic {', '.join(unknown)}",
-                str(self.file),
-                f"it has: {', '.join(self.topics) or 'none yet'}",
-            )
+            what = f"the series has no topic {', '.join(unknown)}"
+            remedy = f"it has: {', '.join(self.topics) or 'none yet'}"
+            raise UserError(what, str(self.file), remedy)
         wanted = set(names).union(*(self.needs.get(name, ()) for name in names))
         return replace(self, patches=tuple(p for p in self.patches if p.topic in wanted))
 
@@ -81,7 +74,6 @@ class Series:
 def read(file: Path) -> Series:
     """Parse one series file. UserError when it names a patch that does not exist."""
     text = file.read_text()
-    found = _VERSIONS.search(text)
     patches = []
     for line in text.splitlines():
         # quilt: a comment extends to the end of the line; options such as -p1 follow the name.
@@ -90,14 +82,13 @@ def read(file: Path) -> Series:
             continue
         patch = Patch(words[0], file.parent / words[0])
         if not patch.path.is_file():
-            raise UserError(
-                f"{file.name} names a patch that does not exist",
-                str(patch.path),
-                f"add the file, or remove its line from {file}",
-            )
+            what = f"{file.name} names a patch that does not exist"
+            remedy = f"add the file, or remove its line from {file}"
+            raise UserError(what, str(patch.path), remedy)
         patches.append(patch)
     needs = {name: tuple(others.split()) for name, others in _NEEDS.findall(text)}
-    versions = parse_range(found[1]) if found else VersionRange()
+    declared = _VERSIONS.search(text)
+    versions = parse_range(declared[1]) if declared else VersionRange()
     fixes = tuple(name for names in _FIXES.findall(text) for name in names.split())
     return Series(file, versions, tuple(patches), needs, fixes)
 
@@ -116,15 +107,11 @@ def select(folder: Path, version: Version) -> Series:
     fitting = [series for series in candidates if version in series.versions]
     listing = "\n".join(f"{series.file.name}: {series.versions}" for series in candidates)
     if not fitting:
-        raise UserError(
-            f"no series is for Linux {version}", listing, "use a base in one of these ranges"
-        )
+        remedy = "use a base in one of these ranges"
+        raise UserError(f"no series is for Linux {version}", listing, remedy)
     if len(fitting) > 1:
-        raise UserError(
-            f"more than one series is for Linux {version}",
-            listing,
-            "make the `# versions:` ranges disjoint",
-        )
+        remedy = "make the `# versions:` ranges disjoint"
+        raise UserError(f"more than one series is for Linux {version}", listing, remedy)
     return fitting[0]
 
 

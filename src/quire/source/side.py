@@ -15,7 +15,7 @@ from pathlib import Path
 from quire.host.cache import Cache
 from quire.host.errors import UserError
 from quire.source import base as bases
-from quire.source import difference, foreign, line, revision, tree
+from quire.source import foreign, line, tree
 from quire.source import series as series_files
 from quire.source.base import Base
 from quire.source.line import Line
@@ -93,30 +93,35 @@ class Sides:
         return f"{self.a.label}: {self.a.about}\n{self.b.label}: {self.b.about}"
 
 
-def sides(root: Path, cache: Cache, options: SideOptions, one: Base) -> Sides:
-    """The requested sides; `one` is the base of side A. Side B is fetched, exported, copied or
+def sides(root: Path, cache: Cache, options: SideOptions, base: Base) -> Sides:
+    """The requested sides; `base` is that of side A. Side B is fetched, exported, copied or
     patched.
 
     UserError for a missing tree, and for a series that does not apply.
     """
-    where = line_of(root, options, one)
+    configured = line_of(root, options, base)
     if options.b:
-        return _two_trees(cache, options, where, one)
-    return _with_series(root, cache, options, where, one)
+        return _two_trees(cache, options, configured, base)
+    series, ours = series_of(root, cache, options, configured, base)
+    label = PATCHED if ours or not options.series else _label(options.series.name)
+    name = options.series.name if options.series else series.file.parent.name
+    about = f"{_about(base)}, {_count(series)} of {name}"
+    a = Side(STOCK, tree.stock(base), _about(base), base)
+    b = Side(label, tree.patched(cache, base, series, label), about, base)
+    return Sides(configured, a, b, series, ours)
 
 
-def fixed(cache: Cache, of: Sides) -> Sides:
+def fixed(cache: Cache, sides: Sides) -> Sides:
     """The same sides for a comparison of behaviour: side A has the topics that fix the base, too.
 
     What they change is meant, and the rest of the series must change nothing.
     """
-    fixes = of.series.fixing()
+    fixes = sides.series.fixing()
     if not fixes.patches:
-        return of
-    about = f"{of.a.about}, {_count(fixes)} that fix it"
-    return replace(
-        of, a=Side(FIXED, tree.patched(cache, of.base, fixes, FIXED), about, of.a.origin)
-    )
+        return sides
+    about = f"{sides.a.about}, {_count(fixes)} that fix it"
+    tree_a = tree.patched(cache, sides.base, fixes, FIXED)
+    return replace(sides, a=Side(FIXED, tree_a, about, sides.a.origin))
 
 
 def base(root: Path, cache: Cache, options: SideOptions) -> Base:
@@ -132,65 +137,48 @@ def base(root: Path, cache: Cache, options: SideOptions) -> Base:
     return bases.from_debian(cache, line.named(root, options.base), options.base)
 
 
-def line_of(root: Path, options: SideOptions, of: Base) -> Line:
+def line_of(root: Path, options: SideOptions, base: Base) -> Line:
     """The line whose configuration a tree uses: --line, or the line of its version."""
     if options.line:
         return line.named(root, options.line)
-    return line.of_version(root, of.version)
+    return line.of_version(root, base.version)
 
 
 def series_of(
-    root: Path, cache: Cache, options: SideOptions, where: Line, of: Base
+    root: Path, cache: Cache, options: SideOptions, line: Line, base: Base
 ) -> tuple[Series, bool]:
     """The series from this base to side B, which may be empty; and whether it is ours."""
     if options.series:
-        found = foreign.read(cache, options.series)
+        series = foreign.read(cache, options.series)
         # Our own series named by its path is still ours.
-        ours = where.series is not None and found.file.parent == where.series.resolve()
+        ours = line.series is not None and series.file.parent == line.series.resolve()
     else:
-        known = where.series if where.name == of.version.line else None
-        found = series_files.select(known, of.version) if known else series_files.none(root)
+        known = line.series if line.name == base.version.line else None
+        series = series_files.select(known, base.version) if known else series_files.none(root)
         ours = True
-    return found.only(options.only) if options.only else found, ours
+    return series.only(options.only) if options.only else series, ours
 
 
-def _with_series(root: Path, cache: Cache, options: SideOptions, where: Line, one: Base) -> Sides:
-    found, ours = series_of(root, cache, options, where, one)
-    stock = tree.stock(one)
-    other = STOCK if ours or not options.series else _label(options.series.name)
-    label = PATCHED if ours else other
-    patched = tree.patched(cache, one, found, label)
-    of = options.series.name if options.series else found.file.parent.name
-    about = f"{_about(one)}, {_count(found)} of {of}"
-    a, b = Side(STOCK, stock, _about(one), one), Side(label, patched, about, one)
-    return Sides(where, a, b, found, ours)
-
-
-def _two_trees(cache: Cache, options: SideOptions, where: Line, one: Base) -> Sides:
+def _two_trees(cache: Cache, options: SideOptions, line: Line, base: Base) -> Sides:
     other = _base(cache, options.git, options.b)
     left, right = _labels((options.a or STOCK, options.b))
-    stock = replace(tree.stock(one), label=left)
-    if other.version.line != one.version.line:
-        # The configurations differ, and too little is common to build one from the other's objects.
-        found = series_files.none(other.path)
-        patched = replace(tree.stock(other), label=right)
+    if other.version.line != base.version.line:
+        # The configurations differ, and a patch from one line to another says nothing.
+        series, second = series_files.none(other.path), replace(tree.stock(other), label=right)
     else:
-        found = difference.between(cache, one, other)
-        patched = tree.patched(cache, one, found, right)
-    a, b = Side(left, stock, _about(one), one), Side(right, patched, _about(other), other)
-    return Sides(where, a, b, found, ours=False)
+        series = tree.difference(cache, base, other)
+        second = tree.patched(cache, base, series, right)
+    a = Side(left, replace(tree.stock(base), label=left), _about(base), base)
+    return Sides(line, a, Side(right, second, _about(other), other), series, ours=False)
 
 
 def _base(cache: Cache, repository: Path | None, name: str) -> Base:
     if repository:
-        return revision.from_git(cache, repository, name)
+        return bases.from_git(cache, repository, name)
     path = Path(name)
     if not path.is_dir():
-        raise UserError(
-            f"{name} is not a directory",
-            str(path.resolve()),
-            "name a kernel tree, or the repository of this revision with --git DIR",
-        )
+        remedy = "name a kernel tree, or the repository of this revision with --git DIR"
+        raise UserError(f"{name} is not a directory", str(path.resolve()), remedy)
     return bases.from_directory(cache, path)
 
 
@@ -200,13 +188,11 @@ def _require_sense(options: SideOptions) -> None:
     if options.a and options.source:
         raise UserError("--a and --source both define side A", remedy="give only one of them")
     if options.git and not (options.a or options.b):
-        raise UserError(
-            "--git names a repository, but there is no revision", remedy="add --a and --b REVISION"
-        )
+        what = "--git names a repository, but there is no revision"
+        raise UserError(what, remedy="add --a and --b REVISION")
     if options.a and not (options.b or options.series):
-        raise UserError(
-            "side A is given, side B is missing", remedy="add --b, or --series for A with patches"
-        )
+        remedy = "add --b, or --series for A with patches"
+        raise UserError("side A is given, side B is missing", remedy=remedy)
     if options.only and options.b:
         raise UserError("--only selects topics of a series", remedy="omit it with --b")
 
@@ -216,9 +202,9 @@ def _count(series: Series) -> str:
     return f"{count} patch" if count == 1 else f"{count} patches"
 
 
-def _about(of: Base) -> str:
-    kind, _, value = of.hash.partition(":")
-    return f"Linux {of.version}, {of.origin}, {kind} {value[:16]}"
+def _about(base: Base) -> str:
+    kind, _, value = base.hash.partition(":")
+    return f"Linux {base.version}, {base.origin}, {kind} {value[:16]}"
 
 
 def _labels(names: Iterable[str]) -> tuple[str, str]:

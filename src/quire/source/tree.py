@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quire.host import process
-from quire.host.cache import Cache
-from quire.host.errors import UserError
+from quire.host.cache import FREE_SPACE, Cache, digest
+from quire.host.errors import BuildFailed, UserError
 from quire.source import apply
 from quire.source.base import Base
+from quire.source.patch import Patch
 from quire.source.series import Series
+from quire.source.version import VersionRange
 
-# Build directories are directly in the tree. kbuild's srctree is then ".." and every recorded
-# command is relative, so that a tree can be copied together with its build directory.
+# Build directories are directly in the tree. kbuild's srctree is then ".." and its commands are the
+# same in every tree, so that ccache has the objects of one for another.
 OBJDIR_PREFIX = "o-"
-# In a tree's directory: its sources, and the list of those that differ from the base's.
-SOURCES, PATCHED = "linux", "patched"
+# The sources in a tree's directory.
+SOURCES = "linux"
 
 
 @dataclass(frozen=True)
@@ -41,46 +43,51 @@ def patched(cache: Cache, base: Base, series: Series, label: str = "patched") ->
     """The base with the series applied.
 
     UserError names the patch and hunk that do not apply, and removes the tree. Unpatched files are
-    hard links to the base's: applying replaces files instead of writing to them. Modification times
-    are kept, so that make rebuilds only what the series touches.
+    hard links to the base's: applying replaces files instead of writing to them.
     """
     if not series.patches:
         return stock(base)
     key = f"{base.key}+{series.key()}"
 
     def build(directory: Path) -> None:
-        sources = directory / SOURCES
-        copy_links(base.path, sources)
-        apply.plan(sources, series.patches)
-        process.do(_apply, sources, series)
+        copy_links(base.path, directory / SOURCES)
+        apply.plan(directory / SOURCES, series.patches)
+        process.do(apply.apply_series, directory / SOURCES, series)
 
-    directory = cache.make("tree", key, build)
-    return Tree(key, base, series, directory / SOURCES, label)
+    return Tree(key, base, series, cache.make("tree", key, build) / SOURCES, label)
 
 
-def _apply(sources: Path, series: Series) -> None:
-    applied = apply.apply_series(sources, series)
-    sources.with_name(PATCHED).write_text("".join(f"{name}\n" for name in applied.written))
+def difference(cache: Cache, a: Base, b: Base) -> Series:
+    """The patch that turns one base into another; no patch if they are equal."""
+
+    def build(directory: Path) -> None:
+        # git makes the usual a/ and b/ prefixes from these names.
+        copy_links(a.path, directory / "a")
+        copy_links(b.path, directory / "b")
+        words = ["diff", "--no-index", "--no-prefix", "--binary", "--no-renames", "--no-color"]
+        words += ["--output", "difference.patch", "a", "b"]
+        finished = process.run(process.Command(["git", *words], cwd=directory))
+        process.needs_results("the next commands depend on the difference")
+        # Status 1 means that they differ, as for diff.
+        if finished.status not in (0, 1):
+            output = finished.output.strip()[-1000:]
+            raise BuildFailed("cannot compare the two sides", output, FREE_SPACE)
+        process.check(process.Command(["rm", "-rf", "a", "b"], cwd=directory))
+
+    directory = cache.make("difference", digest(a.key, b.key), build)
+    patch = Patch("difference.patch", directory / "difference.patch")
+    patches = (patch,) if patch.path.is_file() and patch.diff() else ()
+    return Series(directory / "series", VersionRange(), patches)
 
 
-def patched_files(sources: Path) -> list[str]:
-    """The files in which a patched tree differs from its base; none if that is not known."""
-    try:
-        return sources.with_name(PATCHED).read_text().split()
-    except OSError:
-        return []
+def sources(tree: Path) -> list[str]:
+    """The paths in a tree's top directory, without build directories."""
+    return [str(path) for path in sorted(tree.iterdir()) if not path.name.startswith(OBJDIR_PREFIX)]
 
 
 def copy_links(source: Path, destination: Path) -> None:
     """Copy a tree without its build directories, with hard links instead of file copies."""
     process.do(destination.mkdir, parents=True)
-    entries = [
-        str(path) for path in sorted(source.iterdir()) if not path.name.startswith(OBJDIR_PREFIX)
-    ]
-    finished = process.run(process.Command(["cp", "-al", "-t", str(destination), *entries]))
-    if finished.status:
-        raise UserError(
-            "cannot hard-link the base",
-            finished.output.strip()[-1000:],
-            "name a build directory on a file system with hard links: O=DIR",
-        )
+    command = process.Command(["cp", "-al", "-t", str(destination), *sources(source)])
+    remedy = "name a build directory on a file system with hard links: O=DIR"
+    process.check(command, "cannot hard-link the base", remedy, UserError)

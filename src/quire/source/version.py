@@ -9,6 +9,9 @@ from pathlib import Path
 
 from quire.host.errors import UserError
 
+# In the Makefile of a kernel.
+NUMBERS = ("VERSION", "PATCHLEVEL", "SUBLEVEL")
+
 
 @dataclass(frozen=True, order=True)
 class Version:
@@ -29,11 +32,10 @@ class Version:
 
 def parse(text: str) -> Version:
     """The version in "6.12.117" or "6.12" (patch 0). UserError for any other text."""
-    found = re.fullmatch(r"(\d+)\.(\d+)(?:\.(\d+))?", text.strip())
-    if not found:
+    numbers = re.fullmatch(r"(\d+)\.(\d+)(?:\.(\d+))?", text.strip())
+    if not numbers:
         raise UserError(f"{text!r} is not a kernel version", remedy="write it like 6.12.117")
-    major, minor, patch = found.groups(default="0")
-    return Version(int(major), int(minor), int(patch))
+    return Version(*map(int, numbers.groups(default="0")))
 
 
 @dataclass(frozen=True)
@@ -56,9 +58,8 @@ def parse_range(text: str) -> VersionRange:
     """ "6.12.43-6.12.85", "6.12.86-" or "-6.12.42"."""
     first, dash, last = (part.strip() for part in text.partition("-"))
     if not dash:
-        raise UserError(
-            f"{text!r} is not a range of versions", remedy="write FIRST-LAST; either may be empty"
-        )
+        remedy = "write FIRST-LAST; either may be empty"
+        raise UserError(f"{text!r} is not a range of versions", remedy=remedy)
     return VersionRange(parse(first) if first else None, parse(last) if last else None)
 
 
@@ -66,22 +67,12 @@ def of_tree(tree: Path) -> Version:
     """The version in a kernel tree's Makefile. UserError if it is not a kernel tree."""
     makefile = tree / "Makefile"
     missing = [name for name in ("Makefile", "Kbuild", "mm", "arch") if not (tree / name).exists()]
-    if missing:
-        raise UserError(
-            f"{tree} is not a kernel source tree",
-            f"it has no {', '.join(missing)}",
-            "name the top directory of an unpacked Linux source",
-        )
-    numbers: dict[str, int] = {}
-    for name, value in re.findall(
-        r"^(VERSION|PATCHLEVEL|SUBLEVEL) *= *(\d+)$", makefile.read_text(errors="replace"), re.M
-    ):
-        numbers.setdefault(name, int(value))
-    try:
-        return Version(numbers["VERSION"], numbers["PATCHLEVEL"], numbers["SUBLEVEL"])
-    except KeyError as error:
-        raise UserError(
-            f"{tree} is not a kernel source tree",
-            f"{makefile} sets no {error.args[0]}",
-            "name the top directory of an unpacked Linux source",
-        ) from None
+    text = "" if missing else makefile.read_text(errors="replace")
+    settings = [re.search(rf"^{name} *= *(\d+)$", text, re.M) for name in NUMBERS]
+    numbers = [int(setting[1]) for setting in settings if setting]
+    if len(numbers) == len(NUMBERS):
+        return Version(*numbers)
+    unset = f"{makefile} sets no {NUMBERS[settings.index(None)]}"
+    trouble = f"it has no {', '.join(missing)}" if missing else unset
+    remedy = "name the top directory of an unpacked Linux source"
+    raise UserError(f"{tree} is not a kernel source tree", trouble, remedy)
