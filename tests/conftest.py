@@ -201,6 +201,16 @@ class Quire:
         return done
 
 
+def said(process: subprocess.CompletedProcess[str], status: int, *texts: str) -> None:
+    """The exit status, and on stderr a cause, a remedy and `texts`; never a traceback."""
+    assert process.returncode == status, process.stderr
+    assert process.stderr.startswith("quire: ") or "\nquire: " in process.stderr
+    assert "remedy: " in process.stderr
+    assert "Traceback" not in process.stderr
+    for text in texts:
+        assert text in process.stderr, process.stderr
+
+
 def fake(tool: Path, name: str) -> None:
     """Make `tool` run a fake with this Python, which starts faster than a version manager's."""
     tool.write_text(f'#!/bin/sh\nexec {sys.executable} -IS {FAKES / name} "$@"\n')
@@ -219,9 +229,9 @@ def quire(server: Server, project: Path, tmp_path: Path) -> Quire:
         #!/bin/sh
         echo "fake-gcc 12.2.0"
     """)
-    # The browser is only for slow tests; the fake make runs none of the packaging tools.
-    packaging = ("dpkg-buildpackage", "dh", "rsync", "depmod", "cpio", "openssl")
-    for name in ("aarch64-linux-gnu-gcc", "gcc", "chromium-headless-shell", *packaging):
+    # The browser is only for slow tests; the fake make runs none of the others.
+    unused = ("ccache", "dpkg-buildpackage", "dh", "rsync", "depmod", "cpio", "openssl")
+    for name in ("aarch64-linux-gnu-gcc", "gcc", "chromium-headless-shell", *unused):
         (tools / name).write_text(script)
         (tools / name).chmod(0o755)
     unpack = '#!/bin/sh\nmkdir -p "$3/boot"; cp "$2" "$3/boot/vmlinuz-6.12.117-quire"\n'
@@ -232,8 +242,8 @@ def quire(server: Server, project: Path, tmp_path: Path) -> Quire:
 
 # Programs that a test may take away.
 REMOVABLE = frozenset(
-    "aarch64-linux-gnu-gcc apt-cache apt-get arm-linux-gnueabihf-gcc chromium-headless-shell "
-    "clang-tidy flex id qemu-system-x86_64 riscv64-linux-gnu-gcc shellcheck".split()
+    "aarch64-linux-gnu-gcc apt-cache apt-get arm-linux-gnueabihf-gcc ccache clang-tidy "
+    "chromium-headless-shell flex id qemu-system-x86_64 riscv64-linux-gnu-gcc shellcheck".split()
 )
 
 

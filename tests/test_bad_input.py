@@ -10,17 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Quire, gone, line_patch, make_tree, snapshot
-
-
-def said(process: subprocess.CompletedProcess[str], status: int, *texts: str) -> None:
-    """The exit status, and on stderr a cause, a remedy and `texts`; never a traceback."""
-    assert process.returncode == status, process.stderr
-    assert process.stderr.startswith("quire: ") or "\nquire: " in process.stderr
-    assert "remedy: " in process.stderr
-    assert "Traceback" not in process.stderr
-    for text in texts:
-        assert text in process.stderr, process.stderr
+from conftest import Quire, gone, line_patch, make_tree, said, snapshot
 
 
 def entries(build: Path, kind: str) -> list[str]:

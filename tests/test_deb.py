@@ -7,16 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Quire
+from conftest import ROOT, Quire, said
 
 from quire.build import kconfig
-from quire.package import configuration
+from quire.package import deb
 
 
 @pytest.fixture
 def packager(quire: Quire) -> Quire:
     """With our fragments in the fake project."""
-    for name in (configuration.ALWAYS, configuration.DISTRIBUTION):
+    for name in (deb.ALWAYS, deb.DISTRIBUTION):
         (quire.project / "configs" / name).write_text((ROOT / "configs" / name).read_text())
     return quire
 
@@ -29,8 +29,7 @@ def words(tree: Path, tmp_path: Path) -> tuple[str, ...]:
 def test_a_trimmed_package_boots_before_it_is_done(
     packager: Quire, tree: Path, tmp_path: Path
 ) -> None:
-    done = packager(*words(tree, tmp_path), "--trimmed", FAKE_RELEASE="6.12.117-quire")
-    assert done.returncode == 0, done.stderr
+    done = packager.passes(*words(tree, tmp_path), "--trimmed", FAKE_RELEASE="6.12.117-quire")
     assert "arm64 patched: 6.12.117-quire boots" in done.stdout
     names = sorted(path.name for path in (tmp_path / "out/patched").iterdir())
     image, libc, info = (
@@ -49,19 +48,17 @@ def test_a_trimmed_package_boots_before_it_is_done(
 def test_a_package_that_does_not_boot_is_not_done(
     packager: Quire, tree: Path, tmp_path: Path
 ) -> None:
-    done = packager(*words(tree, tmp_path), "--trimmed")
-    assert done.returncode == 4
-    assert "expected 6.12.117-quire" in done.stderr
-    done = packager(*words(tree, tmp_path), "--trimmed", FAKE_QEMU="panic")
-    assert done.returncode == 4
-    assert "whole log: " in done.stderr
+    said(packager(*words(tree, tmp_path), "--trimmed"), 4, "expected 6.12.117-quire")
+    said(packager(*words(tree, tmp_path), "--trimmed", FAKE_QEMU="panic"), 4, "whole log: ")
 
 
 def test_a_disk_that_fills_while_packaging(packager: Quire, tree: Path, tmp_path: Path) -> None:
-    done = packager(*words(tree, tmp_path), "--trimmed", FAKE_MAKE="fulldeb")
-    assert done.returncode == 3
-    assert "no space left on the device" in done.stderr
-    assert "remedy: " in done.stderr
+    said(
+        packager(*words(tree, tmp_path), "--trimmed", FAKE_MAKE="fulldeb"),
+        3,
+        "no space left on the device",
+        "remedy: ",
+    )
     assert not list(packager.build.rglob("*.deb"))
     assert not (tmp_path / "out").exists()
 
@@ -70,36 +67,36 @@ def test_your_own_configuration(packager: Quire, tree: Path, tmp_path: Path) -> 
     mine = tmp_path / "my.config"
     mine.write_text('CONFIG_MINE=y\nCONFIG_SYSTEM_TRUSTED_KEYS="debian/certs/x.pem"\n')
     command = (*words(tree, tmp_path), "--stock", "--config", str(mine))
-    done = packager(*command, FAKE_RELEASE="6.12.117-quire")
-    assert done.returncode == 0, done.stderr
+    packager.passes(*command, FAKE_RELEASE="6.12.117-quire")
     (objdir,) = packager.build.glob("base/*/linux/o-arm64-*")
     found = kconfig.parse((objdir / ".config").read_text())
     assert found["CONFIG_MINE"] == "y"
     assert found["CONFIG_SYSTEM_TRUSTED_KEYS"] == '""'
     assert "CONFIG_FAKE" not in found
     assert (tmp_path / "out/stock").is_dir()
-    done = packager(*words(tree, tmp_path), "--config", str(tmp_path / "none.config"))
-    assert done.returncode == 2
-    assert "none.config is missing" in done.stderr
+    said(
+        packager(*words(tree, tmp_path), "--config", str(tmp_path / "none.config")),
+        2,
+        "none.config is missing",
+    )
 
 
 def test_another_of_debians_flavours(
     packager: Quire, tree: Path, tmp_path: Path, archive: Path
 ) -> None:
     command = (*words(tree, tmp_path), "--stock", "--flavour")
-    done = packager(*command, "cloud-arm64", FAKE_RELEASE="6.12.117-quire")
-    assert done.returncode == 0, done.stderr
+    packager.passes(*command, "cloud-arm64", FAKE_RELEASE="6.12.117-quire")
     (objdir,) = packager.build.glob("base/*/linux/o-arm64-*")
     found = kconfig.parse((objdir / ".config").read_text())
     assert found["CONFIG_CLOUD"] == "y"
     assert "CONFIG_DAMON" not in found
-    done = packager(*command, "rt-arm64")
-    assert done.returncode == 2
-    assert "Debian has no flavour rt-arm64" in done.stderr
-    assert "it has: arm64, cloud-arm64" in done.stderr
-    done = packager(*command, "cloud-arm64", "--trimmed")
-    assert done.returncode == 2
-    assert "leave out --trimmed" in done.stderr
+    said(
+        packager(*command, "rt-arm64"),
+        2,
+        "Debian has no flavour rt-arm64",
+        "it has: arm64, cloud-arm64",
+    )
+    said(packager(*command, "cloud-arm64", "--trimmed"), 2, "leave out --trimmed")
 
 
 def test_tools_that_are_missing(without: Callable[..., Quire], tree: Path, tmp_path: Path) -> None:

@@ -1,123 +1,83 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A patched kernel starts from the stock build, and must not reuse objects of patched files."""
+"""With ccache, a kernel shares what another tree compiled; without it, it builds as well."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from conftest import line_patch
+import pytest
+from conftest import Quire
 from known import ARM64
 
-from quire.build import start
+from quire.build import kernel
 from quire.build.kernel import Request, Toolchain
-from quire.build.start import BUILT
-from quire.source import tree as trees
+from quire.host.cache import Cache
 from quire.source.base import Base
-from quire.source.patch import Patch
-from quire.source.series import Series
-from quire.source.tree import Tree
-from quire.source.version import VersionRange, parse
+from quire.source.tree import Tree, stock
+from quire.source.version import parse
+
+# A makefile in place of kbuild's, with its options that matter: the object directory is below the
+# sources, and paths are relative to it, but objtool's are not.
+MAKEFILE = """\
+all:
+	cd $(O) && $(or $(CC),gcc) -Wp,-MMD,.a.d -I../include -c -o a.o ../a.c
+	cd $(O) && $(or $(HOSTCC),gcc) -I$(CURDIR)/include -c -o b.o $(CURDIR)/a.c
+"""
 
 
-def test_patched_sources_are_newer_than_the_copied_objects(tmp_path: Path, tree: Path) -> None:
-    file = tmp_path / "0001-a.patch"
-    file.write_text(line_patch("mm: a", 2, "changed"))
-    patch = Patch("mremap/0001-a.patch", file)
-    patched = tmp_path / "patched"
-    shutil.copytree(tree, patched)
-    base = Base("key", parse("6.12.117"), "test", "", tree)
-    series = Series(tmp_path / "series", VersionRange(), (patch,))
-    toolchain = Toolchain("", "gcc")
-    request = Request(ARM64, Tree("key+series", base, series, patched), (), toolchain, 1)
-    built = tree / request.objdir.name
-    built.mkdir()
-    (built / BUILT).touch()
-    (built / "mremap.o").touch()
-    sources = [patched / name for name in patch.files()]
-    for source in sources:
-        os.utime(source, (0, 0))
-
-    assert start.copy(request.tree, request.objdir.name)
-
-    copied = (request.objdir / "mremap.o").stat().st_mtime_ns
-    assert sources
-    assert all(source.stat().st_mtime_ns >= copied for source in sources)
+def tree(cache: Cache, name: str, text: str) -> Tree:
+    """A tree with one source file below the build directory."""
+    path = cache.path("tree", name) / "linux"
+    (path / "include").mkdir(parents=True)
+    (path / "Makefile").write_text(MAKEFILE)
+    (path / "a.c").write_text('#include "a.h"\nconst char *a = __FILE__;\n')
+    (path / "include/a.h").write_text(text)
+    return replace(stock(Base(name, parse("6.12.117"), "test", "", path)), label=name)
 
 
-NAME = "o-arm64-key"
-PAST, BETWEEN = 1_000_000_000, 2_000_000_000
+def objects(cache: Cache, of: Tree) -> dict[str, bytes]:
+    """What the makefile compiles."""
+    request = Request(ARM64, of, (), Toolchain("", "gcc"), 1)
+    request.objdir.mkdir()
+    make = kernel.make_command(cache, request, "all")
+    subprocess.run(make.argv, cwd=make.cwd, env={**os.environ, **make.env}, check=True)
+    return {path.name: path.read_bytes() for path in request.objdir.glob("*.o")}
 
 
-def made(root: Path, key: str, files: dict[str, str], *, built: str = "") -> Tree:
-    """A tree below `root` whose series patches these files, and its build, if there is one."""
-    sources = root / "tree" / f"base+{key}" / trees.SOURCES
-    base = root / "base/linux"
-    if not base.is_dir():
-        (base / NAME).mkdir(parents=True)
-        (base / NAME / BUILT).touch()
-        for name in ("a.c", "b.c", "c.h", "d.c"):
-            (base / name).write_text("stock")
-            os.utime(base / name, ns=(PAST, PAST))
-    sources.mkdir(parents=True)
-    for path in base.glob("*.[ch]"):
-        os.link(path, sources / path.name)
-    for name, text in files.items():
-        (sources / name).unlink(missing_ok=True)
-        (sources / name).write_text(text)
-    sources.with_name(trees.PATCHED).write_text("".join(f"{name}\n" for name in files))
-    if built:
-        (sources / NAME).mkdir()
-        (sources / NAME / BUILT).touch()
-        for name, time in (("object", PAST), ("later", BETWEEN)):
-            (sources / NAME / name).write_text(built)
-            os.utime(sources / NAME / name, ns=(time, time))
-    return Tree(
-        key, Base("base", parse("6.12.117"), "test", "", base), series(root, files), sources
+@pytest.mark.skipif(not shutil.which("ccache"), reason="ccache is not installed")
+def test_objects_are_shared_between_trees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = Cache(tmp_path / "build")
+    same = "int x;\n"
+    first = objects(cache, tree(cache, "first", same))
+    other = objects(cache, tree(cache, "other", "int y[2];\n"))
+    moved = objects(cache, tree(cache, "moved", same))
+    done = subprocess.run(
+        ["ccache", "--print-stats"],
+        env={**os.environ, "CCACHE_DIR": str(cache.root / "ccache")},
+        capture_output=True,
+        text=True,
+        check=True,
     )
+    counts = dict(line.split("\t") for line in done.stdout.splitlines())
+    hits = int(counts["direct_cache_hit"]) + int(counts["preprocessed_cache_hit"])
+    assert (hits, int(counts["cache_miss"])) == (2, 4)
+    assert first["a.o"] == moved["a.o"] != other["a.o"]
+    # As without the cache, byte for byte.
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    assert objects(cache, tree(cache, "plain", same))["a.o"] == first["a.o"]
 
 
-def series(root: Path, files: dict[str, str]) -> Series:
-    """A series with a patch per file."""
-    patches = []
-    for name in files:
-        path = root / f"{name}.patch"
-        path.write_text(f"Subject: x\n\n--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-stock\n+x\n")
-        patches.append(Patch(f"t/{name}.patch", path))
-    return Series(root / "series", VersionRange(), tuple(patches))
-
-
-def test_a_build_starts_from_the_most_similar_tree(tmp_path: Path) -> None:
-    made(tmp_path, "1", {"a.c": "1", "c.h": "1"}, built="first")
-    made(tmp_path, "2", {"a.c": "2", "c.h": "3", "d.c": "3"}, built="second")
-    made(tmp_path, "4", {"a.c": "3", "b.c": "3", "c.h": "3"})
-    ours = made(tmp_path, "3", {"a.c": "3", "b.c": "3", "c.h": "3"})
-    assert start.copy(ours, NAME)
-    copied = ours.path / NAME / "object"
-    assert copied.read_text() == "second"
-    assert not (ours.path / NAME / BUILT).exists()
-    times = {name: (ours.path / name).stat().st_mtime_ns for name in ("a.c", "b.c", "c.h", "d.c")}
-    newer = {name for name, time in times.items() if time >= copied.stat().st_mtime_ns}
-    assert newer == {"a.c", "b.c", "d.c"}
-    # Objects keep their order.
-    later = ours.path / NAME / "later"
-    assert later.stat().st_mtime_ns > copied.stat().st_mtime_ns
-    # The base's files keep their time.
-    assert (tmp_path / "base/linux/d.c").stat().st_mtime_ns == PAST
-
-
-def test_a_build_starts_from_stock_where_headers_differ(tmp_path: Path) -> None:
-    made(tmp_path, "1", {"a.c": "1", "c.h": "1"}, built="first")
-    ours = made(tmp_path, "2", {"a.c": "1", "b.c": "1"})
-    assert start.copy(ours, NAME)
-    assert not (ours.path / NAME / "object").exists()
-
-
-def test_a_tree_without_patches_starts_from_nothing(tmp_path: Path) -> None:
-    ours = made(tmp_path, "1", {"a.c": "1"})
-    assert not start.copy(trees.stock(replace(ours.base, path=tmp_path / "other")), NAME)
-    other = made(tmp_path, "2", {"a.c": "1"})
-    (tmp_path / "base/linux" / NAME / BUILT).unlink()
-    assert not start.copy(other, NAME)
+def test_a_build_without_ccache(without: Callable[..., Quire], tree: Path) -> None:
+    words = ("build", "--source", str(tree), "--stock")
+    quire = without("ccache")
+    assert quire(*words, "ARCH=x86_64").returncode == 0
+    assert "CC=" not in quire(*words, "ARCH=arm64", "--dry-run").stdout
+    (quire.bin / "ccache").symlink_to("/bin/true")
+    printed = quire(*words, "ARCH=arm64", "--dry-run").stdout
+    assert "'CC=ccache aarch64-linux-gnu-gcc' 'HOSTCC=ccache gcc'" in printed
+    assert f"CCACHE_DIR={quire.build}/ccache" in printed

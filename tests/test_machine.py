@@ -19,7 +19,7 @@ from quire.arch import ARCHITECTURES, Architecture
 from quire.boot import launch, machine
 from quire.boot.launch import HERE
 from quire.boot.machine import Counting, Machine
-from quire.build import guest, start
+from quire.build import guest, kernel
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
 from quire.host import process
@@ -73,7 +73,7 @@ def built(session: Session, arch: Architecture) -> Kernel:
     if not list(session.cache.root.glob("base/*/base.json")):
         pytest.skip("no kernel is built: make test, or ./quire build")
     stock = session.sides().a.tree
-    if not (session.request(arch, stock).objdir / start.BUILT).exists():
+    if not (session.request(arch, stock).objdir / kernel.BUILT).exists():
         pytest.skip("no kernel is built: make test, or ./quire build")
     return session.kernel(arch, stock)
 
@@ -184,19 +184,6 @@ def test_the_guest_names_the_page_tables(session: Session, built: Kernel, tmp_pa
     assert len(ended) == region.runs
     assert all(stop.counts["move_page_tables"] == 1 for stop in ended)
     assert all(stop.symbols["move_page_tables"].calls == 1 for stop in ended)
-
-
-def test_the_patched_kernel_rebuilt_little(session: Session, built: Kernel) -> None:
-    """A patched build starts from the stock build and compiles only what the series affects."""
-    sides = session.sides()
-    log = session.cache.root / "log" / f"kernel-{built.arch.name}-patched.log"
-    if sides.same or not log.exists():
-        pytest.skip("no patched kernel was built here")
-    compiled = [line for line in log.read_text().splitlines() if line.startswith("  CC ")]
-    touched = {name for patch in sides.series.patches for name in patch.files()}
-    # Many files include a header, but never all.
-    headers = any(name.endswith(".h") for name in touched)
-    assert len(compiled) < (built.arch.objects if headers else 200)
 
 
 def test_the_same_folios_are_reclaimed_in_the_same_order(built: Kernel, arch: Architecture) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Quire
+from conftest import Quire, said
 
 from quire.arch import ARCHITECTURES, requirements
 from quire.boot import counter
@@ -58,8 +58,7 @@ def test_only_lint_and_tests_need_their_tools(without: Callable[..., Quire], tre
 
 
 def test_the_doctor_is_content(quire: Quire) -> None:
-    done = quire("doctor", "--json")
-    assert done.returncode == 0, done.stderr
+    done = quire.passes("doctor", "--json")
     assert all(row["ok"] for row in json.loads(done.stdout))
     assert "series for 6.12.100-: 3 patches" in done.stdout
 
@@ -78,8 +77,7 @@ def fake_apt(directory: Path, provides: str) -> None:
 def test_root_gets_it_installed(without: Callable[..., Quire]) -> None:
     quire = without("flex", "id")
     fake_apt(quire.bin, "flex")
-    done = quire("doctor", "--install")
-    assert done.returncode == 0, done.stderr
+    done = quire.passes("doctor", "--install")
     assert "installing Debian packages: flex" in done.stderr
     asked = (quire.bin / "asked").read_text()
     assert "install -y --no-install-recommends flex" in asked
@@ -90,9 +88,7 @@ def test_root_gets_it_installed(without: Callable[..., Quire]) -> None:
 
 def test_without_apt_the_names_are_given(without: Callable[..., Quire], tree: Path) -> None:
     quire = without("flex", "apt-get")
-    done = quire("demo", "--source", str(tree))
-    assert done.returncode == 2
-    assert "install your distribution's packages for: flex" in done.stderr
+    said(quire("demo", "--source", str(tree)), 2, "install your distribution's packages for: flex")
 
 
 def test_others_than_root_are_told(
@@ -100,9 +96,8 @@ def test_others_than_root_are_told(
 ) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     need = requirements.Need("no-such-program", ("no-such-package",), "tests")
-    monkeypatch.setattr(requirements, "COMMON", (need,))
     with pytest.raises(UserError) as caught:
-        requirements.install([ARCHITECTURES["arm64"]])
+        requirements.bring([need])
     assert "as root: apt-get install" in caught.value.remedy
     assert "no-such-package" in caught.value.remedy
     assert "no-such-program" in caught.value.where

@@ -28,14 +28,12 @@ ARCHITECTURES = {name: arch for name, arch in KNOWN.items() if not arch.proofs_o
 def further_cpu(name: str) -> list[tuple[Architecture, Cpu]]:
     """The architectures that have a further CPU of that name. UserError if none has."""
     known = [(arch, cpu) for arch in ARCHITECTURES.values() for cpu in arch.further_cpus]
-    found = [(arch, cpu) for arch, cpu in known if cpu.name == name]
-    if not found:
-        raise UserError(
-            f"unknown CPU {name!r}",
-            remedy=f"use one of: {', '.join(cpu.name for _, cpu in known)}\n"
-            "or omit --cpu for the default CPU",
-        )
-    return found
+    named = [(arch, cpu) for arch, cpu in known if cpu.name == name]
+    if not named:
+        names = ", ".join(cpu.name for _, cpu in known)
+        remedy = f"use one of: {names}\nor omit --cpu for the default CPU"
+        raise UserError(f"unknown CPU {name!r}", remedy=remedy)
+    return named
 
 
 def architecture(name: str) -> Architecture:
@@ -43,6 +41,5 @@ def architecture(name: str) -> Architecture:
     for arch in ARCHITECTURES.values():
         if name in (arch.name, *arch.aliases):
             return arch
-    raise UserError(
-        f"unknown architecture {name!r}", remedy=f"use one of: {', '.join(ARCHITECTURES)}"
-    )
+    remedy = f"use one of: {', '.join(ARCHITECTURES)}"
+    raise UserError(f"unknown architecture {name!r}", remedy=remedy)

@@ -49,27 +49,27 @@ COMMON = (
     Need("/usr/include/gelf.h", ("libelf-dev",), "the x86 kernel's build"),
 )
 
-# What `make lint` and `make test` run besides Python tools. No command of quire needs it.
+# What no command of quire needs: a compiler cache, and what `make lint` and `make test` run besides
+# Python tools.
 DEVELOPMENT = (
+    Need("ccache", ("ccache",), "kernels: a further tree compiles only what its patches reach"),
     Need("clang-tidy", ("clang-tidy",), "make lint: the guest and the plugin"),
     Need("shellcheck", ("shellcheck",), "make lint: shell scripts"),
-    Need(
-        "chromium-headless-shell", ("chromium-headless-shell",), "make test: the page of a report"
-    ),
+    Need("chromium-headless-shell", ("chromium-headless-shell",), "make test: a report's page"),
 )
 
 
 def needs(architectures: Iterable[Architecture]) -> list[Need]:
     """Everything that a demo of these architectures needs."""
-    found = list(COMMON)
+    wanted = list(COMMON)
     for arch in architectures:
-        found.append(machine_need(arch))
+        wanted.append(machine_need(arch))
         if platform.machine() != arch.machine:
             compiler = f"{arch.cross_compile}gcc"
-            found.append(Need(compiler, arch.cross_packages, f"{arch.name} kernels and guests"))
+            wanted.append(Need(compiler, arch.cross_packages, f"{arch.name} kernels and guests"))
             libc = f"/usr/{arch.cross_compile.rstrip('-')}/lib/libc.a"
-            found.append(Need(libc, arch.cross_packages[-1:], f"{arch.name} guests"))
-    return found
+            wanted.append(Need(libc, arch.cross_packages[-1:], f"{arch.name} guests"))
+    return wanted
 
 
 def machine_need(arch: Architecture) -> Need:
@@ -77,24 +77,9 @@ def machine_need(arch: Architecture) -> Need:
     return Need(arch.qemu, arch.packages, f"{arch.name} machines")
 
 
-def missing(architectures: Iterable[Architecture]) -> list[Need]:
-    """The needs that the host does not meet."""
-    return [need for need in needs(architectures) if not need.present()]
-
-
 def packages(lacking: Iterable[Need]) -> list[str]:
     """The Debian packages that provide these needs, sorted, without duplicates."""
     return sorted({name for need in lacking for name in need.packages})
-
-
-def install_command(names: Sequence[str]) -> list[str]:
-    """The apt-get command that installs these packages without recommended ones."""
-    return ["apt-get", "install", "-y", "--no-install-recommends", *names]
-
-
-def install(architectures: Sequence[Architecture]) -> None:
-    """Install what is missing for these architectures; see bring()."""
-    bring(needs(architectures))
 
 
 def bring(wanted: Sequence[Need]) -> None:
@@ -109,16 +94,14 @@ def bring(wanted: Sequence[Need]) -> None:
     env = {"DEBIAN_FRONTEND": "noninteractive"}
     # The index may be old or empty. If this fails, the installation reports a clearer error.
     process.run(process.Command(["apt-get", "-q", "update"], env=env))
-    command = process.Command(install_command(names), env=env)
-    finished = process.run(command)
+    words = ("install", "-y", "--no-install-recommends", *names)
+    command = process.Command(["apt-get", *words], env=env)
+    what, remedy = "apt could not install the packages", "fix apt, or install them by hand"
+    process.check(command, what, remedy, UserError)
     still: list[Need] = []
     still = process.value(still, lambda: [need for need in wanted if not need.present()])
-    if finished.status or still:
-        raise UserError(
-            "apt could not install the missing packages",
-            f"{command.text()}\n{finished.output.strip()[-1500:]}\n{_listing(still)}",
-            "fix apt, or install these packages by hand",
-        )
+    if still:
+        raise UserError(what, f"{command.text()}\n{_listing(still)}", remedy)
 
 
 def obtainable(package: str) -> bool:
@@ -130,7 +113,7 @@ def obtainable(package: str) -> bool:
 
 def require(architectures: Sequence[Architecture], further: Sequence[Need] = ()) -> None:
     """UserError that lists what is missing, also of `further`, and the command that installs it."""
-    lacking = missing(architectures) + [need for need in further if not need.present()]
+    lacking = [need for need in (*needs(architectures), *further) if not need.present()]
     if lacking:
         raise lacks(lacking)
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,8 +22,10 @@ class SymbolCount:
 
     def __add__(self, other: SymbolCount) -> SymbolCount:
         """Of functions that share a name."""
-        events = Counter(self.events) + Counter(other.events)
-        return SymbolCount(self.insns + other.insns, self.calls + other.calls, dict(events))
+        events = dict(self.events)
+        for kind, number in other.events.items():
+            events[kind] = events.get(kind, 0) + number
+        return SymbolCount(self.insns + other.insns, self.calls + other.calls, events)
 
 
 @dataclass
@@ -41,7 +42,7 @@ class RegionCounts:
     # The kernel's events, by kind: atomics, barriers.
     events: dict[str, int] = field(default_factory=dict)
     # Direct calls of lock functions: (caller, function). Caller "-": outside of any symbol.
-    locks: Counter[tuple[str, str]] = field(default_factory=Counter)
+    locks: dict[tuple[str, str], int] = field(default_factory=dict)
     # By the name in the plugin's span= argument: the number of stretches, and their instructions.
     spans: dict[str, tuple[int, int]] = field(default_factory=dict)
 
@@ -102,7 +103,8 @@ def _line(regions: dict[int, RegionCounts], words: list[str]) -> None:
     elif kind == "event":
         regions[number].events[words[2]] = int(words[3])
     elif kind == "lock":
-        regions[number].locks[words[2], words[3]] += int(words[4])
+        pair = (words[2], words[3])
+        regions[number].locks[pair] = regions[number].locks.get(pair, 0) + int(words[4])
     elif kind == "sym":
         add_symbol(regions[number].symbols, words)
     else:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from quire.arch import ARCHITECTURES, Architecture
@@ -31,9 +32,8 @@ def read(objdir: Path, label: str, cross_compile: str | None = None) -> Kernel:
     objdir = objdir.resolve()
     config = objdir / ".config"
     if not config.is_file():
-        raise UserError(
-            f"{objdir.name} is no built kernel", f"no {config}", "name the O= directory of a build"
-        )
+        remedy = "name the O= directory of a build"
+        raise UserError(f"{objdir.name} is no built kernel", f"no {config}", remedy)
     options = kconfig.parse(config.read_text())
     arch = _architecture(objdir, options)
     image = objdir / arch.image
@@ -41,50 +41,27 @@ def read(objdir: Path, label: str, cross_compile: str | None = None) -> Kernel:
         if not path.is_file():
             remedy = f"build it: make O={objdir} ARCH={arch.name} {arch.image_target}"
             raise UserError(f"{objdir.name} is not built", f"no {path}", remedy)
-    _require(arch, objdir, options)
+    lacking = [name for name in (*OPTIONS, *arch.guest_options) if options.get(name) != "y"]
+    if lacking:
+        what = "the guest cannot run on this kernel: options are not built in"
+        remedy = "enable these options and build it again"
+        raise UserError(what, f"{config}: {', '.join(lacking)}", remedy)
     sha = sha256(image)
-    return Kernel(
-        arch,
-        Tree(sha, _base(objdir, sha), None, _sources(objdir), label),
-        digest(config),
-        toolchain(arch, cross_compile),
-        objdir,
-        sha,
-    )
+    # The record of what was built: the release, and the directory in place of a source.
+    release = (objdir / RELEASE).read_text().strip()
+    number = version.parse(re.split("[-+]", release)[0])
+    # The kernel source that kbuild's link names; the directory itself if built in the source.
+    sources = (objdir / "source").resolve() if (objdir / "source").is_dir() else objdir
+    base = Base(sha, number, f"built kernel {objdir}", f"sha256:{sha}", sources)
+    tree = Tree(sha, base, None, sources, label)
+    return Kernel(arch, tree, digest(config), toolchain(arch, cross_compile), objdir, sha)
 
 
 def _architecture(objdir: Path, options: dict[str, str]) -> Architecture:
     for arch in ARCHITECTURES.values():
         if options.get(arch.option) == "y":
             return arch
-    raise UserError(
-        f"{objdir.name} is for an architecture that quire does not boot",
-        f"{objdir / '.config'} has none of: "
-        + ", ".join(arch.option for arch in ARCHITECTURES.values()),
-        f"name a kernel for one of: {', '.join(ARCHITECTURES)}",
-    )
-
-
-def _require(arch: Architecture, objdir: Path, options: dict[str, str]) -> None:
-    lacking = [one for one in (*OPTIONS, *arch.guest_options) if options.get(one) != "y"]
-    if lacking:
-        raise UserError(
-            "the guest cannot run on this kernel: options are not built in",
-            f"{objdir / '.config'}: {', '.join(lacking)}",
-            "enable these options and build it again",
-        )
-
-
-def _base(objdir: Path, sha: str) -> Base:
-    """The record of what was built: the release, and the directory in place of a source."""
-    release = (objdir / RELEASE).read_text().strip()
-    numbers = release.partition("-")[0].partition("+")[0]
-    return Base(
-        sha, version.parse(numbers), f"built kernel {objdir}", f"sha256:{sha}", _sources(objdir)
-    )
-
-
-def _sources(objdir: Path) -> Path:
-    """The kernel source that kbuild's link names; the directory itself if built in the source."""
-    link = objdir / "source"
-    return link.resolve() if link.is_dir() else objdir
+    what = f"{objdir.name} is for an architecture that quire does not boot"
+    known = ", ".join(arch.option for arch in ARCHITECTURES.values())
+    remedy = f"name a kernel for one of: {', '.join(ARCHITECTURES)}"
+    raise UserError(what, f"{objdir / '.config'} has none of: {known}", remedy)

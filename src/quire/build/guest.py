@@ -13,6 +13,8 @@ from quire.host import process
 from quire.host.cache import Cache, digest, sha256
 from quire.host.errors import BuildFailed
 
+# In an entry of the cache.
+INITRD = "guest.cpio"
 # Input for the kernel's gen_init_cpio: mount points, a console for init, init itself.
 LIST = """\
 dir /dev 0755 0 0
@@ -50,11 +52,9 @@ def build(
         command = process.Command(argv, log=log)
         if process.run(command).status:
             raise explain(f"the guest for {arch.name} did not build", log, command)
-        pack(kernel, directory / "quire-guest", directory / "guest.cpio")
+        pack(kernel, directory / "quire-guest", directory / INITRD)
 
-    directory = cache.make("guest", key, make)
-    initrd = directory / "guest.cpio"
-    return Guest(arch, initrd, process.value("", lambda: sha256(initrd)))
+    return _guest(arch, cache.make("guest", key, make))
 
 
 def pack(kernel: Kernel, program: Path, initrd: Path) -> None:
@@ -64,9 +64,8 @@ def pack(kernel: Kernel, program: Path, initrd: Path) -> None:
     command = process.Command(argv, output=initrd)
     process.do(listing.write_text, LIST.format(program=program))
     if process.run(command).status:
-        raise BuildFailed(
-            "the initramfs could not be built", command.text(), "run the command by hand"
-        )
+        what, remedy = "the initramfs could not be built", "run the command by hand"
+        raise BuildFailed(what, command.text(), remedy)
 
 
 def with_files(cache: Cache, guest: Guest, files: Mapping[str, bytes]) -> Guest:
@@ -78,10 +77,14 @@ def with_files(cache: Cache, guest: Guest, files: Mapping[str, bytes]) -> Guest:
 
     def make(directory: Path) -> None:
         archive = process.value(b"", guest.initrd.read_bytes) + cpio(files)
-        process.do((directory / guest.initrd.name).write_bytes, archive)
+        process.do((directory / INITRD).write_bytes, archive)
 
-    initrd = cache.make("guest", key, make) / guest.initrd.name
-    return Guest(guest.arch, initrd, process.value("", lambda: sha256(initrd)))
+    return _guest(guest.arch, cache.make("guest", key, make))
+
+
+def _guest(arch: Architecture, directory: Path) -> Guest:
+    initrd = directory / INITRD
+    return Guest(arch, initrd, process.value("", lambda: sha256(initrd)))
 
 
 def cpio(files: Mapping[str, bytes]) -> bytes:

@@ -32,18 +32,15 @@ def fragments(line: Line, arch: Architecture, extra: Iterable[Path] = ()) -> tup
     """The line's common fragments, the architecture's, then the extra ones. UserError for a missing
     fragment, or if the line has none for the architecture."""
     if arch.name not in line.fragments:
-        raise UserError(
-            f"the line {line.name} has no configuration for {arch.name}",
-            str(line.folder / FILE),
-            f"add `{arch.name} = [...]` to its [fragments], or choose another ARCH",
-        )
-    found = (*line.fragments.get(ALL, ()), *line.fragments[arch.name], *extra)
-    for path in found:
+        what = f"the line {line.name} has no configuration for {arch.name}"
+        remedy = f"add `{arch.name} = [...]` to its [fragments], or choose another ARCH"
+        raise UserError(what, str(line.folder / FILE), remedy)
+    paths = (*line.fragments.get(ALL, ()), *line.fragments[arch.name], *extra)
+    for path in paths:
         if not path.is_file():
-            raise UserError(
-                f"configuration fragment {path.name} is missing", str(path), "check --config"
-            )
-    return found
+            what = f"configuration fragment {path.name} is missing"
+            raise UserError(what, str(path), "check --config")
+    return paths
 
 
 def parse(text: str) -> dict[str, str]:
@@ -61,23 +58,18 @@ def options(fragments: Iterable[Path]) -> list[dict[str, str]]:
 
 def lost(requested: Iterable[Path], resolved: Mapping[str, str]) -> list[Lost]:
     """The requested options whose resolved value differs; a later fragment overrides an earlier."""
-    wanted: dict[str, tuple[str, str]] = {}
+    wanted: dict[str, Lost] = {}
     for path in requested:
         for option, value in parse(path.read_text()).items():
-            wanted[option] = (value, path.name)
-    return [
-        Lost(option, value, resolved.get(option, "n"), fragment)
-        for option, (value, fragment) in wanted.items()
-        if resolved.get(option, "n") != value
-    ]
+            wanted[option] = Lost(option, value, resolved.get(option, "n"), path.name)
+    return [option for option in wanted.values() if option.actual != option.wanted]
 
 
 def require(requested: Iterable[Path], config: Path) -> None:
     """BuildFailed that lists every requested option that `config` lacks."""
     missing = lost(requested, parse(config.read_text()))
     if missing:
-        raise BuildFailed(
-            f"{len(missing)} requested option(s) did not survive olddefconfig",
-            "\n".join(map(str, missing)) + f"\nresolved configuration: {config}",
-            "add the option's dependencies to the fragment, or remove the option",
-        )
+        what = f"{len(missing)} requested option(s) did not survive olddefconfig"
+        where = "\n".join(map(str, missing)) + f"\nresolved configuration: {config}"
+        remedy = "add the option's dependencies to the fragment, or remove the option"
+        raise BuildFailed(what, where, remedy)

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quire.arch import Architecture
-from quire.build import kconfig, start
-from quire.build.start import BUILT
+from quire.build import kconfig
 from quire.host import process
 from quire.host.cache import Cache, digest, sha256
 from quire.host.errors import BuildFailed, UserError
@@ -27,8 +26,10 @@ REPRODUCIBLE = {
     "KBUILD_BUILD_HOST": "quire",
     "KBUILD_BUILD_VERSION": "1",
 }
-# Marks a running or killed make, in the O= directory.
-BUILDING = ".quire-building"
+# In the O= directory: the marks of a complete build, and of a running or killed make.
+BUILT, BUILDING = ".quire-built", ".quire-building"
+# The compiler cache, and its directory below the build directory.
+CCACHE = "ccache"
 # So many lost options are named where they are no error.
 NAMED = 20
 # kbuild prints one such line per step.
@@ -94,8 +95,7 @@ class Request:
     @property
     def objdir(self) -> Path:
         """The O= directory, directly inside the tree."""
-        name = f"{OBJDIR_PREFIX}{self.arch.name}-{self.config_key}"
-        return self.tree.path / name
+        return self.tree.path / f"{OBJDIR_PREFIX}{self.arch.name}-{self.config_key}"
 
     @property
     def title(self) -> str:
@@ -110,10 +110,9 @@ def toolchain(arch: Architecture, cross_compile: str | None = None) -> Toolchain
     compiler = f"{prefix}gcc"
     if not shutil.which(compiler):
         packages = ("gcc", "libc6-dev") if native else arch.cross_packages
-        raise UserError(
-            f"{compiler}, the compiler for {arch.name}, is not installed",
-            remedy=f"apt-get install {' '.join(packages)}\nor name another with CROSS_COMPILE=",
-        )
+        remedy = f"apt-get install {' '.join(packages)}\nor name another with CROSS_COMPILE="
+        what = f"{compiler}, the compiler for {arch.name}, is not installed"
+        raise UserError(what, remedy=remedy)
     output = process.query(compiler, "--version").output
     return Toolchain(prefix, output.partition("\n")[0])
 
@@ -129,71 +128,78 @@ def build(cache: Cache, request: Request, tick: Callable[[int], None] | None = N
         if not (objdir / BUILT).is_file():
             log = log_file(cache, "kernel", request)
             process.do(_prepare, request)
+            image = make_command(cache, request, request.arch.image_target, log=log)
             try:
-                _configure(request, log)
-                _make(request, log, tick)
-            except BuildFailed:
-                _tidy(request, log)
-                raise
-            except (KeyboardInterrupt, OSError):
+                _configure(cache, request, log)
+                _check(request, image, log, (lambda: tick(steps(log))) if tick else None)
+            except (BuildFailed, KeyboardInterrupt, OSError):
                 # make has exited and removed its incomplete targets.
                 (objdir / BUILDING).unlink(missing_ok=True)
+                if _disk_was_full(log):
+                    # Files that make considers complete are cut off.
+                    shutil.rmtree(objdir, ignore_errors=True)
                 raise
             process.do(_finish, request)
     return _load(request)
 
 
 def configure(cache: Cache, request: Request) -> Path:
-    """The resolved configuration of a stock kernel, without building it. BuildFailed as for
-    build()."""
+    """The resolved configuration, without a kernel. BuildFailed as for build()."""
     with cache.lock("kernel", f"{request.tree.key}-{request.objdir.name}"):
         process.do(request.objdir.mkdir, exist_ok=True)
-        _configure(request, log_file(cache, "config", request))
+        _configure(cache, request, log_file(cache, "config", request))
     return request.objdir / ".config"
 
 
-def make_command(request: Request, *targets: str, log: Path | None = None) -> process.Command:
-    """The kbuild command, as typed by hand."""
+def make_command(
+    cache: Cache, request: Request, *targets: str, log: Path | None = None
+) -> process.Command:
+    """The kbuild command, as typed by hand.
+
+    With ccache, a tree shares the objects of all trees, at whatever path, whose preprocessed source
+    and options are the same. Without it, every object is compiled.
+    """
+    cross, env = request.toolchain.cross_compile, REPRODUCIBLE
     argv = ["make", f"-j{request.jobs}", f"ARCH={request.arch.name}"]
-    if request.toolchain.cross_compile:
-        argv.append(f"CROSS_COMPILE={request.toolchain.cross_compile}")
+    if cross:
+        argv.append(f"CROSS_COMPILE={cross}")
+    if shutil.which(CCACHE):
+        argv += [f"CC={CCACHE} {cross}gcc", f"HOSTCC={CCACHE} gcc"]
+        # Paths below the base directory count as relative.
+        env = {**env, "CCACHE_DIR": str(cache.root / CCACHE), "CCACHE_BASEDIR": str(cache.root)}
     argv += [f"O={request.objdir.name}", "LOCALVERSION=", *targets]
-    return process.Command(argv, cwd=request.tree.path, env=REPRODUCIBLE, log=log)
+    return process.Command(argv, cwd=request.tree.path, env=env, log=log)
 
 
 def steps(log: Path) -> int:
     """The number of finished make steps in the log."""
-    try:
-        return len(STEP.findall(log.read_bytes()))
-    except OSError:
-        return 0
+    return len(STEP.findall(log.read_bytes())) if log.exists() else 0
 
 
 def log_file(cache: Cache, kind: str, request: Request) -> Path:
-    """A log for each kernel: several may be built at a time, and their steps are counted in it."""
+    """A log for each kernel: several may be built at a time. Its make steps are counted."""
     return cache.log(f"{kind}-{request.tree.label}-{request.tree.key}-{request.objdir.name}")
 
 
 def _prepare(request: Request) -> None:
-    """Start with an empty O= directory, or a copy of another tree's build."""
+    """An O= directory without incomplete targets."""
     objdir = request.objdir
     if (objdir / BUILDING).exists():
-        # quire and make were killed: a target may be incomplete.
+        # quire and make were killed.
         shutil.rmtree(objdir)
-    if not start.copy(request.tree, objdir.name):
-        objdir.mkdir()
+    objdir.mkdir(exist_ok=True)
     (objdir / BUILDING).write_text("")
 
 
-def _configure(request: Request, log: Path) -> None:
+def _configure(cache: Cache, request: Request, log: Path) -> None:
     objdir = request.objdir
     if (objdir / ".config").is_file() and (objdir / "include/config/auto.conf").is_file():
         return
-    _check(request, make_command(request, "allnoconfig", log=log), log)
+    _check(request, make_command(cache, request, "allnoconfig", log=log), log)
     merge = ["scripts/kconfig/merge_config.sh", "-m", "-O", objdir.name, f"{objdir.name}/.config"]
     merge += [str(path.resolve()) for path in request.fragments]
     _check(request, process.Command(merge, cwd=request.tree.path, log=log), log)
-    _check(request, make_command(request, "olddefconfig", log=log), log)
+    _check(request, make_command(cache, request, "olddefconfig", log=log), log)
     process.do(_require, request, objdir / ".config")
 
 
@@ -203,18 +209,11 @@ def _require(request: Request, config: Path) -> None:
         return
     lost = kconfig.lost(request.fragments, kconfig.parse(config.read_text()))
     if lost:
-        names = ", ".join(one.option for one in lost[:NAMED])
-        more = f" and {len(lost) - NAMED} more" if len(lost) > NAMED else ""
-        print(
-            f"quire: {len(lost)} options of {request.fragments[0].name} and others did not survive "
-            f"in Linux {request.tree.base.version}: {names}{more}",
-            file=sys.stderr,
-        )
-
-
-def _make(request: Request, log: Path, tick: Callable[[int], None] | None) -> None:
-    command = make_command(request, request.arch.image_target, log=log)
-    _check(request, command, log, (lambda: tick(steps(log))) if tick else None)
+        names = ", ".join(option.option for option in lost[:NAMED])
+        names += f" and {len(lost) - NAMED} more" if len(lost) > NAMED else ""
+        what = f"{len(lost)} options of {request.fragments[0].name} and others"
+        version = request.tree.base.version
+        print(f"quire: {what} did not survive in Linux {version}: {names}", file=sys.stderr)
 
 
 def _check(
@@ -227,46 +226,31 @@ def _check(
 
 def explain(what: str, log: Path, command: process.Command) -> BuildFailed:
     """The error for a failed make: its first `error:` line, the log, the command."""
+    if _disk_was_full(log):
+        remedy = "free some space (a demo needs 4 GB), or name another build directory with O=DIR"
+        return BuildFailed(f"no space left on the device: {what}", f"whole log: {log}", remedy)
     text = log.read_text(errors="replace")
-    if "No space left on device" in text:
-        return BuildFailed(
-            f"no space left on the device: {what}",
-            f"whole log: {log}",
-            "free some space (a demo needs 4 GB), or name another build directory with O=DIR",
-        )
-    found = re.search(r"^.*(?:\berror:|\bError:|\*\*\* ).*$", text, re.M)
-    first = found[0].strip() if found else process.tail(log, 3)
-    return BuildFailed(
-        what,
-        f"{first}\nwhole log: {log}\ncommand: {command.text()}",
-        "fix the source or the configuration; the next run continues where make stopped",
-    )
+    error = re.search(r"^.*(?:\berror:|\bError:|\*\*\* ).*$", text, re.M)
+    first = error[0].strip() if error else process.tail(log, 3)
+    remedy = "fix the source or the configuration; the next run continues where make stopped"
+    return BuildFailed(what, f"{first}\nwhole log: {log}\ncommand: {command.text()}", remedy)
 
 
-def _tidy(request: Request, log: Path) -> None:
-    (request.objdir / BUILDING).unlink(missing_ok=True)
-    if "No space left on device" in log.read_text(errors="replace"):
-        # A full disk truncates files that make considers complete.
-        shutil.rmtree(request.objdir, ignore_errors=True)
+def _disk_was_full(log: Path) -> bool:
+    return log.exists() and "No space left on device" in log.read_text(errors="replace")
 
 
 def _finish(request: Request) -> None:
-    image = request.objdir / request.arch.image
-    record = {"image_sha256": sha256(image), "compiler": request.toolchain.version}
-    temporary = request.objdir / f"{BUILT}.new"
-    temporary.write_text(json.dumps(record) + "\n")
-    temporary.replace(request.objdir / BUILT)
+    sha = sha256(request.objdir / request.arch.image)
+    record = {"image_sha256": sha, "compiler": request.toolchain.version}
+    new = request.objdir / f"{BUILT}.new"
+    new.write_text(json.dumps(record) + "\n")
+    new.replace(request.objdir / BUILT)
     (request.objdir / BUILDING).unlink(missing_ok=True)
 
 
 def _load(request: Request) -> Kernel:
     built = request.objdir / BUILT
-    record = json.loads(built.read_text()) if built.is_file() else {"image_sha256": ""}
-    return Kernel(
-        request.arch,
-        request.tree,
-        request.config_key,
-        request.toolchain,
-        request.objdir,
-        record["image_sha256"],
-    )
+    sha = json.loads(built.read_text())["image_sha256"] if built.is_file() else ""
+    arch, tree, tools = request.arch, request.tree, request.toolchain
+    return Kernel(arch, tree, request.config_key, tools, request.objdir, sha)

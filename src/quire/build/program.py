@@ -18,7 +18,7 @@ from quire.host.errors import UserError
 # The directory of these programs in the guest's initramfs.
 DIRECTORY = "user"
 # Offsets and values in the ELF header, see elf(5).
-MAGIC, E_MACHINE, E_PHOFF, PT_INTERP = b"\x7fELF", 18, 32, 3
+MAGIC, E_MACHINE, E_PHOFF, E_PHENTSIZE, PT_INTERP = b"\x7fELF", 18, 32, 54, 3
 
 
 def name(source: Path) -> str:
@@ -68,24 +68,17 @@ def _compiled(
 
 
 def _require_static(arch: Architecture, binary: Path) -> None:
-    data = binary.read_bytes()
-    remedy = f"compile it with {arch.cross_compile}gcc -static, or name the C file"
+    data, what = binary.read_bytes(), ""
     if data[:4] != MAGIC or len(data) < 64:
-        raise UserError(f"{binary.name} is not an ELF binary", str(binary), remedy)
-    if struct.unpack_from("<H", data, E_MACHINE)[0] != arch.elf_machine:
-        raise UserError(f"{binary.name} is not for {arch.name}", str(binary), remedy)
-    start, size, count = _program_headers(data)
-    kinds = [struct.unpack_from("<I", data, start + i * size)[0] for i in range(count)]
-    if PT_INTERP in kinds:
-        raise UserError(
-            f"{binary.name} is dynamically linked, and the guest has no libraries",
-            str(binary),
-            remedy,
-        )
-
-
-def _program_headers(data: bytes) -> tuple[int, int, int]:
-    """Offset of the program headers, size of one, and their number."""
-    (start,) = struct.unpack_from("<Q", data, E_PHOFF)
-    size, count = struct.unpack_from("<HH", data, 54)
-    return start, size, count
+        what = "is not an ELF binary"
+    elif struct.unpack_from("<H", data, E_MACHINE)[0] != arch.elf_machine:
+        what = f"is not for {arch.name}"
+    else:
+        (start,) = struct.unpack_from("<Q", data, E_PHOFF)
+        size, count = struct.unpack_from("<HH", data, E_PHENTSIZE)
+        kinds = [struct.unpack_from("<I", data, start + i * size)[0] for i in range(count)]
+        if PT_INTERP in kinds:
+            what = "is dynamically linked, and the guest has no libraries"
+    if what:
+        remedy = f"compile it with {arch.cross_compile}gcc -static, or name the C file"
+        raise UserError(f"{binary.name} {what}", str(binary), remedy)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from quire.build import kernel, start
+from quire.build import kernel
 from quire.build.kernel import Request
 from quire.host import process
 from quire.host.cache import Cache, digest
@@ -103,9 +103,9 @@ def builds(cache: Cache, requests: Sequence[Request], series: Series) -> Iterato
 
 
 def _build_step(cache: Cache, request: Request, patch: Patch) -> Check:
-    start.copy(request.tree, request.objdir.name)
+    kernel.configure(cache, request)
     log = cache.log(f"check-{request.arch.name}-{patch.path.stem}")
-    finished = process.run(kernel.make_command(request, *_targets(patch), log=log))
+    finished = process.run(kernel.make_command(cache, request, *_targets(patch), log=log))
     text = log.read_text(errors="replace") if log.exists() else ""
     noise = re.findall(r"^.*\b(?:warning|error): .*$", text, re.M)
     trouble = "\n".join(noise[:5])

@@ -50,7 +50,7 @@ class Cluster:
         names: set[str] = set()
         with contextlib.suppress(*GONE):
             workers = self._client.scheduler_info(n_workers=-1)["workers"]
-            names = {str(one["name"]) for one in workers.values()}
+            names = {str(worker["name"]) for worker in workers.values()}
         told = [f"{name} {self.done[name]}" for name in sorted(names)]
         told += [f"{name} {self.done[name]} (gone)" for name in sorted(self.done.keys() - names)]
         return f"done by worker: {', '.join(told) or 'no workers'}"
@@ -79,7 +79,7 @@ class Cluster:
             future = self._client.submit(worker.run, what, given, pure=False, resources=needs)
             self._running.add(future)
         try:
-            found: Outcome = future.result()
+            outcome: Outcome = future.result()
         except CancelledError as error:
             if self._closing:
                 raise KeyboardInterrupt from error
@@ -92,11 +92,11 @@ class Cluster:
             self._running.discard(future)
             future.release()
         with self._lock:
-            self.done[found.worker] += 1
-        return found
+            self.done[outcome.worker] += 1
+        return outcome
 
     def close(self) -> None:
-        """Cancel our own jobs, on whatever worker, and disconnect. Nobody else's are touched."""
+        """Cancel our own jobs, on any worker, and disconnect. Jobs of others go on."""
         self._closing = True
         with contextlib.suppress(*GONE, CancelledError):
             self._client.cancel(list(self._running), force=True)

@@ -129,9 +129,9 @@ def carry_out(
         ended = launch.execute(command, tick, growing, job.silence)
     except Silent as error:
         silent = str(error)
-    found = {name: path for name in job.outputs if (path := directory / name).is_file()}
-    text = b"\n".join(path.read_bytes() for path in found.values()).decode(errors="replace")
+    paths = {name: path for name in job.outputs if (path := directory / name).is_file()}
+    text = b"\n".join(path.read_bytes() for path in paths.values()).decode(errors="replace")
     logs = re.findall(rf"whole log: {env['BUILD']}/([^\s\"\\]+)", text)
-    found |= {name: path for name in logs if (path := Path(env["BUILD"], name)).is_file()}
-    files = {name: zlib.compress(path.read_bytes()) for name, path in found.items()}
+    paths |= {name: path for name in logs if (path := Path(env["BUILD"], name)).is_file()}
+    files = {name: zlib.compress(path.read_bytes()) for name, path in paths.items()}
     return Outcome("", ended, silent, files, env["BUILD"])

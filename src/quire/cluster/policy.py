@@ -71,7 +71,7 @@ def require(address: str, tls: Path | None) -> None:
         raise UserError("a certificate is missing", str(file), "docs/cluster.md has how to make it")
     if not tls and not re.fullmatch(r"localhost|127(\.\d+){3}|\[?::1]?", host):
         what = f"without certificates, a cluster is on this host alone, and {host} is not"
-        why = "whoever reaches a scheduler's port can run anything there"
+        why = "any process that reaches a scheduler's port can run anything there"
         raise UserError(what, why, f"--tls DIR with {', '.join(FILES)}, and an address tls://…")
 
 

@@ -29,26 +29,24 @@ def _options(directory: Path, threads: int) -> dict[str, object]:
 
 
 def local(directory: Path, workers: int) -> SpecCluster:
-    """A scheduler and workers in this process: they end with it, and nobody else reaches them."""
+    """A scheduler and workers in this process: they end with it, and no other reaches them."""
     here = {"protocol": "inproc://", **NO_PAGE}
     names = [f"local-{number}" for number in range(workers)]
-    options = [{**here, **_options(directory / name, 1)} for name in names]
-    return SpecCluster(
-        {n: {"cls": Worker, "options": o} for n, o in zip(names, options, strict=True)},
-        {"cls": Scheduler, "options": here},
-    )
+    options = {name: {**here, **_options(directory / name, 1)} for name in names}
+    specification = {name: {"cls": Worker, "options": options[name]} for name in names}
+    return SpecCluster(specification, {"cls": Scheduler, "options": here})
 
 
 async def schedule(host: str, port: int, tls: Path | None) -> None:
     """Run until interrupted. The address is the line on stdout. UserError for a port in use."""
-    where = {"host": host, "port": port, "protocol": "tls" if tls else "tcp"}
+    address = {"host": host, "port": port, "protocol": "tls" if tls else "tcp"}
     try:
-        scheduler = await Scheduler(**where, security=policy.security(tls), **NO_PAGE)
+        scheduler = await Scheduler(**address, security=policy.security(tls), **NO_PAGE)
     except OSError as error:
         what = f"the scheduler cannot listen on {host}:{port}"
         raise UserError(what, str(error), "choose another --port") from error
     print(scheduler.address, flush=True)
-    reach = "whoever has a certificate" if tls else "processes of this host alone"
+    reach = "holders of a certificate" if tls else "processes of this host alone"
     print(f"quire: {reach} can use {scheduler.address}", file=sys.stderr)
     await scheduler.finished()
 
@@ -57,14 +55,14 @@ async def work(
     address: str, host: str, threads: int, name: str | None, tls: Path | None, directory: Path
 ) -> None:
     """Run until interrupted."""
-    where = {"host": host if tls else LOOPBACK, "name": name, "security": policy.security(tls)}
-    worker = await Worker(address, **where, **_options(directory, threads))
+    options = {"host": host if tls else LOOPBACK, "name": name, **_options(directory, threads)}
+    worker = await Worker(address, security=policy.security(tls), **options)
     print(f"quire: worker {worker.name} of {address}: {threads} boots", file=sys.stderr)
     await worker.finished()
 
 
 def run(what: Job, files: Mapping[str, bytes]) -> Outcome:
-    """Carry out a job in a thread of this worker. Abandoned when nobody wants it any more."""
+    """Carry out a job in a thread of this worker. Abandoned when no client wants it any more."""
     worker, key = get_worker(), thread_state.key
 
     def wanted() -> None:

@@ -20,7 +20,7 @@ from quire.arch import Architecture, requirements
 from quire.boot import launch
 from quire.commands import options
 from quire.host.errors import UserError
-from quire.package import boot, configuration, deb
+from quire.package import boot, deb
 from quire.session import Session
 from quire.source.tree import Tree
 
@@ -57,9 +57,7 @@ def _package(
     session: Session, arguments: argparse.Namespace, arch: Architecture, tree: Tree
 ) -> None:
     started = time.monotonic()
-    request = configuration.request(
-        session, arch, tree, trimmed=arguments.trimmed, flavour=arguments.flavour
-    )
+    request = deb.request(session, arch, tree, trimmed=arguments.trimmed, flavour=arguments.flavour)
     # Beside one another, stock and patched must not overwrite one another.
     output = (arguments.output or session.cache.root / "deb") / tree.label
     # Of another configuration than the lab's, the number of make steps is not known.

@@ -27,7 +27,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """Run the demo and write its report. Difference if a row has calls that are not allowed."""
-    requirements.install(session.architectures)
+    requirements.bring(requirements.needs(session.architectures))
     sides = lab.plan(session, session.architectures)
     catalogue, parts = lab.workloads(session), []
     for arch in session.architectures:

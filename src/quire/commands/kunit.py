@@ -47,7 +47,8 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     requirements.require([proof.arch for proof in proofs])
     outcomes = []
     for proof in proofs:
-        kernel = kunit.build(session, sides, proof, where)
+        tree = kunit.tree_with_suites(session, sides, proof, where)
+        kernel = kunit.build(session, tree, proof)
         with session.progress.stage(f"{proof.name} suites"):
             outcomes.append(kunit.boot(session, kernel, proof))
         if not arguments.json:

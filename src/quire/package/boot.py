@@ -35,18 +35,11 @@ def prove(packages: Packages, guest: Guest, place: Place, work: Path) -> str:
     console = launch.console(boot, place, work)
     if not (DONE.search(launch.read(work / RESULTS)) or DONE.search(console)):
         raise launch.lost(boot, work, "the packaged kernel did not run the guest", None)
-    return _require(packages, console, work)
-
-
-def _require(packages: Packages, console: str, work: Path) -> str:
     packaged = packages.image.name.removeprefix("linux-image-").partition("_")[0]
-    told = RELEASE.search(console)
-    if not told or told[1] != packaged:
-        raise GuestLost(
-            f"booted {told[1] if told else 'no version'}, expected {packaged}",
-            str(work / CONSOLE),
-            "read the console log",
-        )
+    release = reported[1] if (reported := RELEASE.search(console)) else "no version"
+    if release != packaged:
+        what = f"booted {release}, expected {packaged}"
+        raise GuestLost(what, str(work / CONSOLE), "read the console log")
     return packaged
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Build a kernel's Debian packages with the kernel's own `make bindeb-pkg`."""
+"""A kernel's Debian packages, by its own `make bindeb-pkg`: the configuration and the build."""
 
 from __future__ import annotations
 
@@ -7,15 +7,21 @@ import platform
 import re
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from quire.arch import Architecture
 from quire.arch.requirements import Need
 from quire.build import kernel
 from quire.build.kernel import Kernel, Request, explain
+from quire.check import debian_config
 from quire.host import process
 from quire.host.cache import Cache
-from quire.host.errors import BuildFailed
+from quire.host.errors import BuildFailed, UserError
+from quire.session import Session
+from quire.source.base import Base
+from quire.source.line import Line
+from quire.source.tree import Tree
 
 TARGET = "bindeb-pkg"
 # kbuild checks these against the package index; needs() checks the programs.
@@ -32,6 +38,10 @@ NEEDS = (
 )
 
 
+# In configs/: for every package, and on top of a distribution's configuration.
+ALWAYS, DISTRIBUTION = "deb.config", "deb-distribution.config"
+
+
 @dataclass(frozen=True)
 class Packages:
     """The packages of one kernel; `image` is the one to install."""
@@ -39,6 +49,40 @@ class Packages:
     kernel: Kernel
     image: Path
     others: tuple[Path, ...]
+
+
+def request(
+    session: Session, arch: Architecture, tree: Tree, *, trimmed: bool, flavour: str = ""
+) -> Request:
+    """The kernel to package: the user's configuration (--config), the lab's, or else Debian's.
+
+    `flavour` says which of Debian's, the default one without. UserError if a file is missing, or
+    Debian does not offer the configuration.
+    """
+    line, configs = session.line(tree.base), session.project.configs
+    tools = kernel.toolchain(arch, session.cross_compile)
+    files = session.configs
+    if trimmed:
+        files = session.fragments(arch, line)
+    elif not files:
+        files = (_debians(session, line, tree.base, arch, flavour),)
+    for path in files:
+        if not path.is_file():
+            raise UserError(f"configuration {path.name} is missing", str(path), "check --config")
+    files += (configs / ALWAYS,) if trimmed else (configs / DISTRIBUTION, configs / ALWAYS)
+    # Options of Debian for another compiler or architecture do not survive, and need not.
+    return Request(arch, tree, files, tools, session.jobs, strict=trimmed)
+
+
+def _debians(session: Session, line: Line, base: Base, arch: Architecture, flavour: str) -> Path:
+    """Debian's configuration of the base's version as a file."""
+    options = debian_config.of(session.cache, line, base, arch, flavour)
+    name = f"debian-{base.key}-{flavour or arch.debian}.config"
+    file = session.cache.root / "package" / name
+    text = "".join(f"{option}={value}\n" for option, value in sorted(options.items()))
+    process.do(file.parent.mkdir, parents=True, exist_ok=True)
+    process.do(file.write_text, text)
+    return file
 
 
 def build(
@@ -54,36 +98,34 @@ def build(
     with cache.lock("deb", request.tree.key):
         process.do(_clean, built)
         try:
-            _make(request, log, tick)
+            _make(cache, request, log, tick)
             process.needs_results("the next commands depend on the packages")
             return _collect(built, output, log)
         finally:
             process.do(_clean, built)
 
 
-def _make(request: Request, log: Path, tick: Callable[[int], None] | None) -> None:
+def _make(cache: Cache, request: Request, log: Path, tick: Callable[[int], None] | None) -> None:
     """kbuild writes the packages beside the O= directory, where the sources are."""
     native = platform.machine() == request.arch.machine
-    profile = "" if native else NO_HEADERS
     version = f"KDEB_PKGVERSION={request.tree.base.version}-1"
     words = (version, f"DPKG_FLAGS={NO_CHECK}", "KDEB_CHANGELOG_DIST=unstable", TARGET)
-    made = kernel.make_command(request, *words, log=log)
-    env = {**made.env, "DEB_BUILD_PROFILES": profile, "DEB_BUILD_OPTIONS": "terse"}
-    command = process.Command(made.argv, made.cwd, env, log)
+    make = kernel.make_command(cache, request, *words, log=log)
+    profile = {"DEB_BUILD_PROFILES": "" if native else NO_HEADERS, "DEB_BUILD_OPTIONS": "terse"}
+    command = replace(make, env={**make.env, **profile})
     if process.run(command, (lambda: tick(kernel.steps(log))) if tick else None).status:
         raise explain(f"the packages of the {request.title} were not built", log, command)
 
 
 def _collect(built: Kernel, output: Path, log: Path) -> Packages:
     """Move the packages. BuildFailed if there is no image among them."""
-    found = _written(built)
-    images = [path for path in found if re.match(r"linux-image-[^_]*_", path.name)]
-    images = [path for path in images if "-dbg_" not in path.name]
+    written = _written(built)
+    images = [path for path in written if re.match(r"linux-image-[^_]*(?<!-dbg)_", path.name)]
     if len(images) != 1:
-        names = ", ".join(path.name for path in found) or "nothing"
+        names = ", ".join(path.name for path in written) or "nothing"
         raise BuildFailed(f"{TARGET} made no image package, but {names}", f"whole log: {log}")
     output.mkdir(parents=True, exist_ok=True)
-    moved = {path: output / path.name for path in found if path.suffix == ".deb"}
+    moved = {path: output / path.name for path in written if path.suffix == ".deb"}
     for path, place in moved.items():
         # Over a file system's border this is a copy, which a full disk may cut.
         partial = place.with_name(f".{place.name}.new")
@@ -98,9 +140,8 @@ def _collect(built: Kernel, output: Path, log: Path) -> Packages:
 
 def _written(built: Kernel) -> list[Path]:
     """What dpkg-buildpackage wrote beside the O= directory."""
-    return sorted(built.objdir.parent.glob("linux-*.*deb")) + sorted(
-        path for end in ("buildinfo", "changes") for path in built.objdir.parent.glob(f"*.{end}")
-    )
+    patterns = ("linux-*.*deb", "*.buildinfo", "*.changes")
+    return [path for glob in patterns for path in sorted(built.objdir.parent.glob(glob))]
 
 
 def _clean(built: Kernel) -> None:
