@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,8 @@ from quire.report import table
 
 CATALOGUE = Catalogue.read(ROOT / "guest/workloads")
 LOCKS = locks.read(ROOT / "guest/workloads/locks.toml")
-CALLS = {
-    ("lock_mm_and_find_vma", "down_read_trylock"): 8,
-    ("page_vma_mapped_walk", "_raw_spin_lock"): 4,
-}
+MMAP_LOCK, PTL = ("lock_mm_and_find_vma", "down_read_trylock"), "_raw_spin_lock"
+CALLS = Counter({MMAP_LOCK: 8, ("page_vma_mapped_walk", PTL): 4})
 
 
 def sample(events: dict[str, int], symbols: dict[str, SymbolCount] | None = None) -> Sample:

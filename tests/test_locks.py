@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -63,13 +64,9 @@ def test_every_lock_function_has_a_class() -> None:
     }
 
 
-def region(**more: object) -> RegionCounts:
-    return RegionCounts(1, 9, 0, 9, 0, **more)  # type: ignore[arg-type]
-
-
 def test_locks_are_counted_by_class() -> None:
     calls = {("page_vma_mapped_walk", "_raw_spin_lock"): 3, ("x", "_raw_spin_trylock"): 2}
-    counted = LOCKS.count(region(locks=calls))
+    counted = LOCKS.count(RegionCounts(1, 9, 0, 9, 0, locks=Counter(calls)))
     assert list(counted) == list(LOCKS.classes)
     assert {name: n for name, n in counted.items() if n} == {"page table": 3, "other spin": 2}
 

@@ -77,7 +77,6 @@ class Architecture:
         return f"{self.name} · {self.cpu.name} ({self.cpu.lacks})" if self.cpu else self.name
 
     def on(self, cpu: Cpu) -> Architecture:
-        """The same architecture, emulated with another CPU."""
-        at = self.machine_args.index("-cpu") + 1
-        words = (*self.machine_args[:at], cpu.model, *self.machine_args[at + 1 :])
+        """The same architecture, emulated with another CPU: QEMU uses the last -cpu."""
+        words = (*self.machine_args, "-cpu", cpu.model)
         return replace(self, machine_args=words, lean_args=(), cpu=cpu)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,10 +23,8 @@ class SymbolCount:
 
     def __add__(self, other: SymbolCount) -> SymbolCount:
         """Of functions that share a name."""
-        events = dict(self.events)
-        for kind, number in other.events.items():
-            events[kind] = events.get(kind, 0) + number
-        return SymbolCount(self.insns + other.insns, self.calls + other.calls, events)
+        events = Counter(self.events) + Counter(other.events)
+        return SymbolCount(self.insns + other.insns, self.calls + other.calls, dict(events))
 
 
 @dataclass
@@ -42,7 +41,7 @@ class RegionCounts:
     # The kernel's events, by kind: atomics, barriers.
     events: dict[str, int] = field(default_factory=dict)
     # Direct calls of lock functions: (caller, function). Caller "-": outside of any symbol.
-    locks: dict[tuple[str, str], int] = field(default_factory=dict)
+    locks: Counter[tuple[str, str]] = field(default_factory=Counter)
     # By the name in the plugin's span= argument: the number of stretches, and their instructions.
     spans: dict[str, tuple[int, int]] = field(default_factory=dict)
 
@@ -103,8 +102,7 @@ def _line(regions: dict[int, RegionCounts], words: list[str]) -> None:
     elif kind == "event":
         regions[number].events[words[2]] = int(words[3])
     elif kind == "lock":
-        pair = (words[2], words[3])
-        regions[number].locks[pair] = regions[number].locks.get(pair, 0) + int(words[4])
+        regions[number].locks[words[2], words[3]] += int(words[4])
     elif kind == "sym":
         add_symbol(regions[number].symbols, words)
     else:

@@ -47,8 +47,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     requirements.require([proof.arch for proof in proofs])
     outcomes = []
     for proof in proofs:
-        tree = kunit.tree_with_suites(session, sides, proof, where)
-        kernel = kunit.build(session, tree, proof)
+        kernel = kunit.build(session, sides, proof, where)
         with session.progress.stage(f"{proof.name} suites"):
             outcomes.append(kunit.boot(session, kernel, proof))
         if not arguments.json:

@@ -130,11 +130,8 @@ class Catalogue:
     @classmethod
     def read(cls, folder: Path) -> Catalogue:
         """The workloads of a folder. UserError says what is wrong with a file."""
-        groups = (
-            data.read(folder / GROUPS, dict[str, tuple[str, ...]], "give each group a list")
-            if (folder / GROUPS).is_file()
-            else {}
-        )
+        lists = dict[str, tuple[str, ...]]
+        groups = data.optional(folder / GROUPS, lists, "give each group a list")
         files = sorted(path for path in folder.glob("*.toml") if path.name not in OTHERS)
         workloads = [read(file, groups) for file in files]
         return cls(tuple(sorted(workloads, key=lambda workload: (workload.order, workload.name))))
@@ -145,9 +142,7 @@ class Catalogue:
         Only a named workload has its further sizes. A name may include parameters for the guest:
         "swapout,data=zero", "ksm-walk,vmas=500". UserError for an unknown workload or size.
         """
-        chosen = [cell for name in names for cell in self._named(name)]
-        if not names:
-            chosen = expand(self.workloads)
+        chosen = [cell for name in names for cell in self._named(name)] or expand(self.workloads)
         limit = set(sizes)
         if unknown := limit - set(SIZES):
             raise UserError(

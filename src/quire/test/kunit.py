@@ -24,7 +24,6 @@ from quire.session import Session
 from quire.source import tree
 from quire.source.patch import Patch
 from quire.source.side import Sides
-from quire.source.tree import Tree
 from quire.test import outcome
 from quire.test.outcome import Outcome
 
@@ -94,15 +93,11 @@ def select(
     return [proof for proof in proofs if proof.arch.srcarch in sources]
 
 
-def tree_with_suites(session: Session, sides: Sides, proof: Proof, where: Path) -> Tree:
-    """The stock or patched tree, with the suites."""
+def build(session: Session, sides: Sides, proof: Proof, where: Path) -> Kernel:
+    """Build the stock or patched tree with the suites. BuildFailed with the path of the log."""
     before = sides.series.patches if proof.tree == "patched" else ()
-    suites = Patch(PATCH, where / PATCH)
-    return tree.patched(session.cache, sides.base, replace(sides.series, patches=(*before, suites)))
-
-
-def build(session: Session, source: Tree, proof: Proof) -> Kernel:
-    """Build the kernel. BuildFailed with the path of the log."""
+    series = replace(sides.series, patches=(*before, Patch(PATCH, where / PATCH)))
+    source = tree.patched(session.cache, sides.base, series)
     files = tuple(session.project.configs / name for name in (FRAGMENT, *proof.fragments))
     tools = kernel.toolchain(proof.arch, session.cross_compile)
     request = Request(proof.arch, source, files, tools, session.jobs)
