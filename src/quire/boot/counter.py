@@ -100,14 +100,14 @@ def build(cache: Cache, sources: Path, arch: Architecture) -> Plugin:
             raise explain("the plugin did not build", log, command)
 
     path = cache.make("counter", key, make) / "libquire-count.so"
-    return Plugin(path, process.value("", lambda: sha256(path)), qemu)
+    return Plugin(path, sha256(path), qemu)
 
 
 def symbols(kernel: Kernel) -> Path:
     """The kernel's code symbols in the plugin's format: "address name", by address."""
     path = kernel.objdir / "quire-symbols"
     if not path.exists() or path.stat().st_mtime < kernel.system_map.stat().st_mtime:
-        process.do(_write_symbols, kernel, path)
+        _write_symbols(kernel, path)
     return path
 
 

@@ -130,10 +130,8 @@ def run(
     """Run the machine to its end, with the command beside its logs."""
     text = process.Command(process.die_with_us(machine.argv(directory))).text()
     machine.lay_out(directory)
-    process.do((directory / COMMAND).write_text, text + "\n")
-    ended = place.run(machine, directory, tick)
-    process.needs_results()
-    return ended
+    (directory / COMMAND).write_text(text + "\n")
+    return place.run(machine, directory, tick)
 
 
 def interact(machine: Machine, directory: Path) -> int:

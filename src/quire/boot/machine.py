@@ -9,7 +9,6 @@ from pathlib import Path
 from quire.boot.counter import Plugin, symbols
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
-from quire.host import process
 
 CONSOLE, RESULTS, COUNTS, COMMAND = "console.log", "results.txt", "counts.txt", "command"
 # The plugin's stream of stops, and the files of names that it reads.
@@ -136,7 +135,7 @@ class Machine:
     def lay_out(self, directory: Path) -> None:
         """Write the files that the plugin reads."""
         for _, file, names in self.counting.files() if self.counting else ():
-            process.do((directory / file).write_text, "".join(f"{name}\n" for name in names))
+            (directory / file).write_text("".join(f"{name}\n" for name in names))
 
 
 def nodes(kernel: Kernel) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ def build(session: Session, kernel: Kernel, choice: Choice) -> Guest:
     plain = guest.build(session.cache, session.project.guest, kernel, session.jobs)
     files = {f"{DIRECTORY}/": b""}
     for name in choice.programs:
-        files[f"{DIRECTORY}/{name}"] = process.value(b"", (directory / name).read_bytes)
+        files[f"{DIRECTORY}/{name}"] = (directory / name).read_bytes()
     plan = "".join(f"{run.plan()}\n" for run in choice.runs)
     files[f"{DIRECTORY}/plan"] = plan.encode()
     return guest.with_files(session.cache, plain, files)
@@ -64,7 +64,7 @@ def _programs(session: Session, kernel: Kernel, choice: Choice) -> Path:
     def make(directory: Path) -> None:
         log = session.cache.log(f"selftests-{base.key}-{kernel.arch.name}")
         for name, text in LOCAL_CONFIG.items():
-            process.do((directory / name).write_text, text)
+            (directory / name).write_text(text)
         _make(session, kernel, log, "-C", str(standin), f"O={directory}")
         flags = " ".join([f"-I{directory}", f"-I{standin}", *DEFINES])
         words = ["-C", str(base.path / runs.SOURCES), f"-I{directory}"]
@@ -85,7 +85,7 @@ def _headers(session: Session, kernel: Kernel) -> Path:
     def make(directory: Path) -> None:
         log = session.cache.log(f"headers-{base.key}-{kernel.arch.name}")
         _make(session, kernel, log, "-C", str(base.path), f"O={directory}", "headers")
-        process.do(_tidy, directory)
+        _tidy(directory)
 
     return session.cache.make("headers", key, make) / "usr/include"
 

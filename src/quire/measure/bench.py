@@ -16,7 +16,7 @@ from quire.boot.machine import Counting, Machine
 from quire.boot.results import Results
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
-from quire.host import parallel, process
+from quire.host import parallel
 from quire.host.cache import Cache, digest
 from quire.host.errors import Difference, GuestLost, UserError
 from quire.host.progress import Progress
@@ -111,7 +111,7 @@ def measure(
 
     Missing samples are measured. GuestLost or Difference of the first failed boot stops the others.
     """
-    by_image = {rig.kernel.image_sha256 or str(rig.kernel.image): rig for rig in rigs}
+    by_image = {rig.kernel.image_sha256: rig for rig in rigs}
     boots = [
         boot
         for cell in cells
@@ -150,7 +150,7 @@ def _sample(cache: Cache, boot: Boot, place: Place) -> None:
 
     def build(directory: Path) -> None:
         for calls in boot.cell.workload.calls:
-            process.do(_require_function, boot.rig.kernel, calls)
+            _require_function(boot.rig.kernel, calls)
         # Boots with the same name may run in parallel: other runs, other configurations.
         work = launch.workdir(cache, f"{boot.name}-{key}-{boot.number}")
         _require_success(boot, launch.boot(boot.rig.machine(boot.cell), place, work), work)

@@ -14,7 +14,6 @@ from quire.arch import Architecture
 from quire.boot import launch
 from quire.boot.machine import Hardware, Machine
 from quire.build.kernel import Kernel
-from quire.host import process
 from quire.host.errors import Difference, UserError
 from quire.session import Session
 from quire.timing import document, program
@@ -108,8 +107,8 @@ def _require_running(boot: Machine, work: Path) -> None:
 def _pinned() -> Iterator[None]:
     """Keep this thread and the machines that it starts on the last CPU that we may use."""
     before = os.sched_getaffinity(0)
-    process.do(os.sched_setaffinity, 0, {max(before)})
+    os.sched_setaffinity(0, {max(before)})
     try:
         yield
     finally:
-        process.do(os.sched_setaffinity, 0, before)
+        os.sched_setaffinity(0, before)

@@ -57,7 +57,7 @@ def build(
 
     def make(directory: Path) -> None:
         log = cache.log(f"time-{arch.name}")
-        process.do((directory / "plan").write_text, rows)
+        (directory / "plan").write_text(rows)
         argv = ["make", "-C", str(sources), f"ARCH={arch.name}"]
         argv += [f"CROSS_COMPILE={tools.cross_compile}", f"O={directory}"]
         argv += [f"PLAN={directory / 'plan'}", f"BUILD={made_of}", str(directory / NAME)]
@@ -76,12 +76,11 @@ def as_guest(cache: Cache, kernel: Kernel, program: Path) -> Guest:
         guest.pack(kernel, program, directory / "guest.cpio")
 
     initrd = cache.make("guest", key, make) / "guest.cpio"
-    return Guest(kernel.arch, initrd, process.value("", lambda: sha256(initrd)))
+    return Guest(kernel.arch, initrd, sha256(initrd))
 
 
 def bundle(directory: Path, programs: Mapping[str, Path]) -> list[Path]:
     """Copy the program of each architecture, and what to do with it. The written paths."""
-    process.needs_results("the next commands depend on the programs")
     directory.mkdir(parents=True, exist_ok=True)
     for arch, program in programs.items():
         copy = directory / f"{NAME}-{arch}"
