@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.boot import ktap, launch, machine
-from quire.boot.machine import CHATTY, Hardware, Machine
+from quire.boot import machine
 from quire.build.kernel import Kernel
 from quire.host.errors import GuestLost
 from quire.session import Session
-from quire.test import outcome, suite
+from quire.test import suite
 from quire.test.outcome import Outcome
+from quire.test.suite import BootOptions, Job, Tests
 
 # Enough for every kind of operation to coincide with every other one thousands of times.
 OPERATIONS = 1_000_000
@@ -127,34 +127,31 @@ def run(
 
     Difference if the guest's exit status contradicts its report.
     """
-    boot = Machine(
-        kernel,
-        session.guest(kernel),
-        options.words(),
-        Hardware(options.cpus, options.memory, icount=options.cpus == 1, lean=True),
-        timeout=options.patience(),
-        loglevel=CHATTY,
-        parameters=options.parameters,
+    reached = Pace()
+
+    def tick(results: Path) -> None:
+        nonlocal reached
+        reached = pace(results)
+        if seen:
+            seen(reached)
+
+    boot = BootOptions(
+        options.cpus, options.patience(), options.memory, parameters=options.parameters
     )
-    work = launch.workdir(session.cache, suite.directory(boot))
-    name = f"{kernel.arch.name}-{kernel.tree.label}"
-
-    def reached() -> Pace:
-        return pace(work / machine.RESULTS)
-
+    job = Job(kernel, boot)
+    tests = Tests(options.words(), "read the log", parameters=lambda _: ())
     try:
-        results = launch.boot(boot, session.place, work, lambda: seen(reached()) if seen else None)
+        ended = suite.run(session, job, (), tests, tick)
     except GuestLost as lost:
-        return Report(Outcome(name, kernel, logs=str(work), lost=lost), reached())
-    report = ktap.parse(results.other)
-    suite.check(results, report, work, "read the log")
+        return Report(Outcome(job.name, kernel, lost=lost), reached)
+    results = Path(ended.logs) / machine.RESULTS
+    lines = results.read_text().splitlines()
     kinds = [
-        Kind(kind, int(count), int(milliseconds))
-        for count, milliseconds, kind in _lines(results.other, "kind", 3)
+        Kind(name, int(count), int(milliseconds))
+        for count, milliseconds, name in _lines(lines, "kind", 3)
     ]
-    events = [(event, int(count)) for count, event in _lines(results.other, "event", 2)]
-    ended = outcome.read(name, kernel, report, work)
-    return Report(ended, reached(), tuple(kinds), tuple(events))
+    events = [(name, int(count)) for count, name in _lines(lines, "event", 2)]
+    return Report(ended, pace(results), tuple(kinds), tuple(events))
 
 
 def pace(results: Path) -> Pace:

@@ -99,8 +99,8 @@ def several(
     done = 0
 
     def work(number: int) -> Outcome:
-        def seen(count: int) -> None:
-            cases[number] = count
+        def seen(results: Path) -> None:
+            cases[number] = ktap.results(results)
             session.progress.at(done, f"{sum(cases.values())} cases")
 
         job = jobs[number]
@@ -124,12 +124,12 @@ def run(
     job: Job,
     patterns: Sequence[str],
     tests: Tests = OURS,
-    seen: Callable[[int], None] | None = None,
+    seen: Callable[[Path], None] | None = None,
 ) -> Outcome:
     """Boot and test. GuestLost for a panic, hang or splat; the outcome has the failed cases.
 
-    `seen` periodically gets the number of finished cases. Difference when the guest's exit status
-    contradicts its report.
+    `seen` periodically gets the guest's results so far. Difference when its exit status contradicts
+    its report.
     """
     kernel, options = job.kernel, job.options
     patient = options.cpus > 1 or kernel.enables("CONFIG_DEBUG_VM")
@@ -148,36 +148,36 @@ def run(
     )
     results, work = _boot(session, boot, seen, resume=options.resume)
     report = ktap.parse(results.other)
-    check(results, report, work, tests.remedy)
+    _check(results, report, work, tests.remedy)
     tests.expand(report, results.other)
     return outcome.read(job.name, kernel, report, work)
 
 
 def _boot(
-    session: Session, boot: Machine, seen: Callable[[int], None] | None, *, resume: bool
+    session: Session, boot: Machine, seen: Callable[[Path], None] | None, *, resume: bool
 ) -> tuple[Results, Path]:
     """Boot in a separate directory: the guest's results, and the path of the logs.
 
     With `resume`, reuse an earlier boot of the same machine if that reached its end.
     """
-    work = session.cache.root / "boot" / directory(boot)
+    work = session.cache.root / "boot" / _directory(boot)
     mark = digest(boot.guest and boot.guest.sha256, boot.argv(Path()))
     finished = work / FINISHED
     if resume and finished.is_file() and finished.read_text() == mark:
         return launch.judge(boot, work, Ended()), work
     # Beside another quire process, this is not the directory above.
-    work = launch.workdir(session.cache, directory(boot))
+    work = launch.workdir(session.cache, _directory(boot))
 
     def tick() -> None:
         if seen:
-            seen(ktap.results(work / machine.RESULTS))
+            seen(work / machine.RESULTS)
 
     results = launch.boot(boot, session.place, work, tick)
     (work / FINISHED).write_text(mark)
     return results, work
 
 
-def check(results: Results, report: Test, work: Path, remedy: str) -> None:
+def _check(results: Results, report: Test, work: Path, remedy: str) -> None:
     """Difference when no test ran, or the guest's exit status contradicts its report."""
     if report.status is Status.MISSING:
         raise Difference(
@@ -200,7 +200,7 @@ def listing(session: Session, kernel: Kernel) -> list[str]:
     return launch.boot(boot, session.place, work).other
 
 
-def directory(boot: Machine) -> str:
+def _directory(boot: Machine) -> str:
     """The name of a boot's directory; different tests and kernels may run at the same time."""
     kernel = boot.kernel
     key = digest(kernel.image_sha256, boot.append())

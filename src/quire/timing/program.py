@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
+from importlib import resources
 from pathlib import Path
 
 from quire.arch import Architecture
@@ -19,24 +20,6 @@ from quire.host.cache import Cache, digest, sha256
 from quire.measure.workloads import Cell
 
 NAME = "quire-time"
-README = """\
-Quire: time on this machine, stock and patched
-
-Boot the stock kernel, then as root:
-    swapoff -a; modprobe zram
-    ./{name}-ARCH --output=stock.json
-Boot the patched kernel, the same with --output=patched.json. Where you have a checkout of Quire:
-    quire compare stock.json patched.json
-
-  ./{name}-ARCH --list             the rows
-  ./{name}-ARCH 'mremap*'          some of them
-  ./{name}-ARCH --cpu=3            on this CPU (default: the last that it may use)
-
-It changes settings of the system (folio sizes, KSM, khugepaged) and puts them back at the end. It
-refuses to run while there is swap, a zram0 or pages merged by KSM. Rows that need what this machine
-or user lacks are skipped, and the output says why. The exit status is 1 if a row has failed, 2 for
-wrong words or a machine that is in use.
-"""
 
 
 def plan(cells: Sequence[Cell]) -> str:
@@ -87,5 +70,5 @@ def bundle(directory: Path, programs: Mapping[str, Path]) -> list[Path]:
         shutil.copy2(program, copy)
         copy.chmod(0o755)
     readme = directory / "README"
-    readme.write_text(README.format(name=NAME))
+    readme.write_text(resources.files("quire.timing").joinpath("README.bundle").read_text())
     return [*(directory / f"{NAME}-{arch}" for arch in programs), readme]
