@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Quire
 
-from quire.check.architectures import complaints, configuration
+from quire.check.architectures import check as compiling
+from quire.check.architectures import configuration
 from quire.check.architectures.check import selections
-from quire.check.architectures.place import WHOLE, Place
-from quire.check.architectures.stepping import Stepping
+from quire.check.architectures.workplace import WHOLE, Workplace
 from quire.host.cache import Cache
 from quire.host.errors import UserError
 from quire.source.patch import Patch
@@ -225,7 +225,7 @@ def test_options_of_another_line(
 
 def test_targets_are_what_the_patches_touch(tmp_path: Path, directory: Path) -> None:
     riscv = configuration.read(directory)[0]
-    place = Place(Cache(tmp_path), tmp_path, riscv, 1)
+    place = Workplace(Cache(tmp_path), tmp_path, tmp_path, riscv, 1)
     series = _series(
         tmp_path, "mm/rmap.c", "arch/riscv/mm/tlbflush.c", "arch/arm64/mm/contpte.c", "lib/xarray.c"
     )
@@ -233,9 +233,9 @@ def test_targets_are_what_the_patches_touch(tmp_path: Path, directory: Path) -> 
     assert place.targets(series) == wide
 
     # After a complete compilation, a file without an object is not part of the configuration.
-    (place.objdir / "mm").mkdir(parents=True)
-    (place.objdir / "mm/rmap.o").touch()
-    (place.objdir / WHOLE).touch()
+    (place.objects / "mm").mkdir(parents=True)
+    (place.objects / "mm/rmap.o").touch()
+    (place.objects / WHOLE).touch()
     assert place.targets(series, narrow=True) == ["mm/rmap.o"]
     assert place.targets(series) == wide
 
@@ -265,23 +265,26 @@ def _write(patch: Patch, names: Iterable[str]) -> None:
     patch.path.write_text("".join(diffs))
 
 
-def test_stepping_writes_only_what_differs(tmp_path: Path, project: Path, tree: Path) -> None:
+def test_a_change_writes_only_what_differs(
+    tmp_path: Path, project: Path, tree: Path, directory: Path
+) -> None:
+    riscv = configuration.read(directory)[0]
+    place = Workplace(Cache(tmp_path), tree, tmp_path / "entry", riscv, 1)
     step = tmp_path / "entry/linux"
     (step / "mm").mkdir(parents=True)
     (step / "mm/mremap.c").hardlink_to(tree / "mm/mremap.c")
-    stepping = Stepping(tree, step)
     series = read(project / "patches/linux-6.12.y/series")
     stock = (tree / "mm/mremap.c").read_text()
 
-    stepping.to(series.only(["mremap"]))
+    place.change(series.only(["mremap"]))
     assert "run 8" in (step / "mm/mremap.c").read_text()
     assert (tree / "mm/mremap.c").read_text() == stock
     before = (step / "mm/mremap.c").stat()
-    stepping.to(series.only(["mremap"]))
+    place.change(series.only(["mremap"]))
     assert (step / "mm/mremap.c").stat() == before
 
     # Files that only an earlier selection changed are reset to the base's.
-    stepping.to(None)
+    place.change(None)
     assert (step / "mm/mremap.c").read_text() == stock
     assert (step / "mm/mremap.c").stat().st_mtime_ns > before.st_mtime_ns
 
@@ -296,12 +299,12 @@ def test_complaints_are_compared_without_their_line() -> None:
         ERROR: modpost: "xas_store_each" [lib/test_xarray.ko] undefined!
         make[3]: *** [../scripts/Makefile.build:229: mm/rmap.o] Error 1
         """)
-    found = complaints.find(log)
+    found = compiling.complaints(log)
 
     assert len(found) == 3
     moved = log.replace("10:5", "12:1").replace("0x1f", "0x2f")
-    assert complaints.new(complaints.find(moved), found) == []
-    assert complaints.new(complaints.find(moved.replace("‘a’", "‘b’")), found) == [
+    assert compiling.new(compiling.complaints(moved), found) == []
+    assert compiling.new(compiling.complaints(moved.replace("‘a’", "‘b’")), found) == [
         "../mm/rmap.c:12:1: error: unused variable ‘b’ [-Werror=unused-variable]"
     ]
 

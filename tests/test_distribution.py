@@ -11,7 +11,7 @@ from conftest import ROOT, Quire
 from known import ARM64, toml
 
 from quire.arch import ARCHITECTURES
-from quire.check import distribution, kconfig_files
+from quire.check import distribution
 from quire.check.distribution import Differing, Listed
 from quire.host.errors import UserError
 from quire.source.line import Line, known
@@ -122,10 +122,10 @@ def test_options_of_kconfig_files(tree: Path) -> None:
     )
     (tree / "arch/arm64/Kconfig.own").write_text("config OWN\n")
     (tree / "drivers/Kconfig").write_text("config DRIVER\n")
-    found = kconfig_files.options(tree, "arm64", ["mm/Kconfig"], ["mm/", "arch/{srcarch}/"])
+    found = distribution.options(tree, "arm64", ["mm/Kconfig"], ["mm/", "arch/{srcarch}/"])
     assert found == {"CONFIG_SWAP", "CONFIG_INDENTED", "CONFIG_OWN"}
     with pytest.raises(UserError, match="lacks a Kconfig file"):
-        kconfig_files.options(tree, "arm64", ["block/Kconfig"], [])
+        distribution.options(tree, "arm64", ["block/Kconfig"], [])
 
 
 def rows(quire: Quire, tree: Path) -> dict[str, str]:

@@ -4,44 +4,36 @@ lines/NAME/debian-differences.toml."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from quire.arch import Architecture, architecture
 from quire.build import kconfig, kernel
 from quire.build.kernel import Request
-from quire.check import debian_config, kconfig_files
+from quire.check import debian_config
 from quire.check.series_check import Check
-from quire.host import data, process
+from quire.host import data
 from quire.host.cache import Cache
+from quire.host.errors import UserError
 from quire.source.base import Base
 from quire.source.line import Line
 
 FILE = "debian-differences.toml"
 # The Kconfig files whose options may cost instructions on a measured path.
-ROOTS = (
-    "mm/Kconfig",
-    "arch/Kconfig",
-    "arch/{srcarch}/Kconfig",
-    "security/Kconfig",
-    "lib/Kconfig.debug",
-    "init/Kconfig",
-    "drivers/block/zram/Kconfig",
+ROOTS = tuple(
+    "mm/Kconfig arch/Kconfig arch/{srcarch}/Kconfig security/Kconfig lib/Kconfig.debug "
+    "init/Kconfig drivers/block/zram/Kconfig".split()
 )
-FOLLOWED = (
-    "mm/",
-    "arch/{srcarch}/",
-    "security/",
-    "lib/",
-    "kernel/Kconfig.hz",
-    "kernel/Kconfig.locks",
-    "kernel/Kconfig.preempt",
-    "kernel/rcu/",
-    "kernel/time/",
-    "kernel/trace/",
+# Files that these source are read if their path begins with one of these.
+FOLLOWED = tuple(
+    "mm/ arch/{srcarch}/ security/ lib/ kernel/Kconfig.hz kernel/Kconfig.locks "
+    "kernel/Kconfig.preempt kernel/rcu/ kernel/time/ kernel/trace/".split()
 )
+_DEFINED = re.compile(r"^\s*(?:menu)?config\s+([A-Z0-9_]+)\s*$", re.M)
+_SOURCED = re.compile(r'^\s*o?source\s+"([^"]+)"', re.M)
 # In the field `ours`: do not compare, so that the option is neither a difference nor stale.
 ANY = "any"
 
@@ -77,12 +69,10 @@ def check(cache: Cache, line: Line, base: Base, request: Request) -> Iterator[Ch
     """Compare the resolved configuration of the stock kernel `request` with Debian's."""
     arch, tree = request.arch, request.tree.path
     lines = read(line.differences)
-    options = kconfig_files.options(tree, arch.srcarch, ROOTS, FOLLOWED)
-    resolved = kernel.configure(cache, request)
-    debians = debian_config.of(cache, line, base, arch)
-    process.needs_results()
-    ours = kconfig.parse(resolved.read_text())
-    yield from judge(arch, differences(options, ours, debians), lines)
+    compared = options(tree, arch.srcarch, ROOTS, FOLLOWED)
+    ours = kconfig.parse(kernel.configure(cache, request).read_text())
+    debians = debian_config.fetch(cache, line, base, arch)
+    yield from judge(arch, differences(compared, ours, debians), lines)
 
 
 @dataclass(frozen=True)
@@ -94,11 +84,35 @@ def read(file: Path) -> list[Listed]:
     """The entries of the file; none if it does not exist. UserError names a wrong one, or an
     unknown architecture."""
     remedy = "give each [[difference]] options, architectures, ours and why"
-    found = list(data.optional(file, _File, remedy).difference)
-    data.require_complete(file, "difference", found, remedy)
-    for name in {name for listed in found for name in listed.architectures}:
+    listed = list(data.optional(file, _File, remedy).difference)
+    data.require_complete(file, "difference", listed, remedy)
+    for name in {name for line in listed for name in line.architectures}:
         architecture(name)
-    return found
+    return listed
+
+
+def options(tree: Path, srcarch: str, roots: Sequence[str], followed: Sequence[str]) -> set[str]:
+    """CONFIG_ names of all options in the files `roots` and in the files they source, directly or
+    indirectly, if their path begins with one of `followed`. {srcarch} in both is the directory
+    below arch/. UserError for a missing root.
+    """
+    prefixes = tuple(text.format(srcarch=srcarch) for text in followed)
+    waiting = [text.format(srcarch=srcarch) for text in roots]
+    for name in waiting:
+        if not (tree / name).is_file():
+            what = "the kernel tree lacks a Kconfig file"
+            raise UserError(what, str(tree / name), "use a complete tree")
+    seen: set[str] = set()
+    defined: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in seen and (tree / name).is_file():
+            seen.add(name)
+            text = (tree / name).read_text(errors="replace")
+            defined.update(f"CONFIG_{option}" for option in _DEFINED.findall(text))
+            sourced = [path.replace("$(SRCARCH)", srcarch) for path in _SOURCED.findall(text)]
+            waiting += [path for path in sourced if path.startswith(prefixes)]
+    return defined
 
 
 def differences(
@@ -110,32 +124,25 @@ def differences(
 
 
 def judge(
-    arch: Architecture, found: Sequence[Differing], lines: Sequence[Listed]
+    arch: Architecture, differing: Sequence[Differing], lines: Sequence[Listed]
 ) -> Iterator[Check]:
     """Report each difference that is not listed, and each pattern that covers none."""
     check = f"configuration as Debian's ({arch.name})"
     troubles = [
-        Check(check, each.option, f"ours {each.ours}, Debian's {each.debian}: not in {FILE}")
-        for each in found
-        if not any(line.covers(arch, each) for line in lines)
+        Check(check, d.option, f"ours {d.ours}, Debian's {d.debian}: not in {FILE}")
+        for d in differing
+        if not any(line.covers(arch, d) for line in lines)
     ]
-    troubles += [
-        Check(check, pattern, f"{FILE} lists it as {line.ours}; the difference no longer exists")
-        for line in lines
-        for pattern in _stale(arch, line, found)
-    ]
+    for line in lines:
+        if arch.name in line.architectures and line.ours != ANY:
+            for pattern in line.options:
+                alone = replace(line, options=(pattern,))
+                if not any(alone.covers(arch, difference) for difference in differing):
+                    what = f"{FILE} lists it as {line.ours}; the difference no longer exists"
+                    troubles.append(Check(check, pattern, what))
     yield from troubles
     if not troubles:
-        yield Check(check, f"{len(found)} options differ, all with a reason")
-
-
-def _stale(arch: Architecture, line: Listed, found: Sequence[Differing]) -> Iterator[str]:
-    if arch.name not in line.architectures or line.ours == ANY:
-        return
-    for pattern in line.options:
-        alone = Listed((pattern,), line.architectures, line.ours, line.why)
-        if not any(alone.covers(arch, each) for each in found):
-            yield pattern
+        yield Check(check, f"{len(differing)} options differ, all with a reason")
 
 
 def _value(options: Mapping[str, str], option: str) -> str:

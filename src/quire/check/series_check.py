@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
 import tempfile
@@ -69,7 +70,7 @@ def applies(tree: Path, series: Series) -> Iterator[Check]:
     """Each patch applies without fuzz on its predecessors, and each topic alone with its needs."""
     selections = [("all", series)] + [(name, series.only([name])) for name in series.topics]
     for name, selection in selections:
-        with FilesOf(tree, selection) as scratch:
+        with copied(tree, touched(selection)) as scratch:
             for patch in selection.patches:
                 trouble = _trouble(scratch, patch)
                 if trouble or name == "all":
@@ -134,24 +135,24 @@ def on_base(cache: Cache, folder: Path, offer: Offer) -> Check:
     try:
         tree = _sources(cache, folder, offer)
         series = series_files.select(folder, version.of_tree(tree))
-        with FilesOf(tree, series) as scratch:
+        with copied(tree, touched(series)) as scratch:
             apply_series(scratch, series)
     except QuireError as error:
         return Check(check, subject, f"{error.what}\n{error.where}")
     return Check(check, f"{subject} ({series.file.name}, {len(series.patches)} patches)")
 
 
+def touched(series: Series) -> set[str]:
+    """The files that the patches touch."""
+    return {name for patch in series.patches for name in patch.files()}
+
+
 def _sources(cache: Cache, folder: Path, offer: Offer) -> Path:
     """One version of the source, reduced to the files that any variant of the series touches."""
     line = offer.package.removeprefix("linux-source-")
-    touched = {
-        name
-        for series in series_files.variants(folder)
-        for patch in series.patches
-        for name in patch.files()
-    }
     # version.of_tree needs these files to recognise a kernel tree.
-    names = sorted(touched | {"Makefile", "Kbuild", "mm/Makefile", "arch/Kconfig"})
+    makefiles = {"Makefile", "Kbuild", "mm/Makefile", "arch/Kconfig"}
+    names = sorted(makefiles.union(*map(touched, series_files.variants(folder))))
 
     def build(directory: Path) -> None:
         package, _ = debian.fetch(offer, directory)
@@ -161,23 +162,16 @@ def _sources(cache: Cache, folder: Path, offer: Offer) -> Path:
     return cache.make("source", f"{base.safe(offer.version)}-{digest(names)}", build) / "linux"
 
 
-class FilesOf:
-    """A temporary copy of the files a series touches."""
-
-    def __init__(self, tree: Path, series: Series) -> None:
-        self._tree, self._series = tree, series
-
-    def __enter__(self) -> Path:
-        self._directory = tempfile.TemporaryDirectory(prefix="quire-check-")
-        scratch = Path(self._directory.name)
-        for name in {name for patch in self._series.patches for name in patch.files()}:
-            if (self._tree / name).is_file():
+@contextlib.contextmanager
+def copied(tree: Path, names: Iterable[str]) -> Iterator[Path]:
+    """A temporary directory with copies of these files of a tree, of those that exist."""
+    with tempfile.TemporaryDirectory(prefix="quire-check-") as directory:
+        scratch = Path(directory)
+        for name in names:
+            if (tree / name).is_file():
                 (scratch / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(self._tree / name, scratch / name)
-        return scratch
-
-    def __exit__(self, *exception: object) -> None:
-        self._directory.cleanup()
+                shutil.copy2(tree / name, scratch / name)
+        yield scratch
 
 
 def _trouble(tree: Path, patch: Patch) -> str:

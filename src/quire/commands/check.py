@@ -22,7 +22,7 @@ from dataclasses import asdict
 from rich.text import Text
 
 from quire.arch import requirements
-from quire.check import distribution, portions, series_check
+from quire.check import distribution, remote, series_check
 from quire.check.architectures import check as compiling
 from quire.check.architectures import configuration
 from quire.check.series_check import Check
@@ -101,7 +101,7 @@ def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Check]
                 yield from distribution.check(session.cache, sides.line, sides.base, request)
     if not arguments.quick:
         requirements.require(session.architectures)
-        yield from portions.steps(session, sides) if arguments.cluster else _steps(session, sides)
+        yield from remote.steps(session, sides) if arguments.cluster else _steps(session, sides)
     if arguments.all_bases:
         offers = base.all_offers(session.cache, sides.line)
         with session.progress.stage("every base of Debian's", len(offers)):
@@ -131,11 +131,9 @@ def _elsewhere(session: Session, arguments: argparse.Namespace) -> None:
     own = session.line(base).architectures
     chosen = configuration.choose(configuration.read(folder, own), names)
     if arguments.cluster:
-        found = portions.configurations(session, sides, chosen)
+        found = remote.configurations(session, sides, chosen)
     else:
-        found = compiling.check(
-            session.cache, base, sides.series, chosen, session.jobs, session.progress
-        )
+        found = compiling.check(session, base, sides.series, chosen)
     if arguments.json:
         print(json.dumps([asdict(cell) for cell in found], indent=1))
     else:

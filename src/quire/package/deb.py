@@ -76,7 +76,7 @@ def request(
 
 def _debians(session: Session, line: Line, base: Base, arch: Architecture, flavour: str) -> Path:
     """Debian's configuration of the base's version as a file."""
-    options = debian_config.of(session.cache, line, base, arch, flavour)
+    options = debian_config.fetch(session.cache, line, base, arch, flavour)
     name = f"debian-{base.key}-{flavour or arch.debian}.config"
     file = session.cache.root / "package" / name
     text = "".join(f"{option}={value}\n" for option, value in sorted(options.items()))

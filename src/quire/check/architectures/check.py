@@ -3,31 +3,34 @@
 
 from __future__ import annotations
 
-import functools
-import json
-from collections.abc import Callable, Iterable, Sequence
+import itertools
+import re
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 from quire.arch import requirements
 from quire.arch.requirements import Need
-from quire.check.architectures import complaints
 from quire.check.architectures.configuration import Configuration
-from quire.check.architectures.place import WIDE, Place
-from quire.check.architectures.stepping import Stepping, prepare
+from quire.check.architectures.workplace import WIDE, Workplace
+from quire.check.series_check import touched
 from quire.host import parallel, process
-from quire.host.cache import Cache, digest
-from quire.host.progress import Progress
+from quire.host.cache import digest
+from quire.session import Session
 from quire.source.base import Base
 from quire.source.series import Series
+from quire.source.tree import SOURCES, copy_links
 
 OK, FAILED, NO_COMPILER = "ok", "failed", "no compiler"
 WHOLE_SERIES = "all"
 # The number of complaints shown per failure; the log has all.
 FIRST_LINES = 5
-
-Result = TypeVar("Result")
+# Of compilers, linkers and modpost.
+_COMPLAINT = re.compile(
+    r"^.*(?:\b(?:warning|error): |\b(?:WARNING|ERROR): |undefined reference to ).*$", re.M
+)
+# The line or offset in a complaint; patches change it.
+_PLACE = re.compile(r":\d+(?::\d+)?:|\(\.[\w.]+\+0x[0-9a-f]+\)")
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class Compilation:
 
 
 @dataclass(frozen=True)
-class Portion:
+class Selection:
     """Patches, and their name in the table.
 
     `narrow`: a file that only includes a touched header sees the same header in the whole series,
@@ -57,23 +60,11 @@ class Portion:
 class Attempt:
     """The result of one make: its status, its complaints, its log."""
 
-    place: Place
     topic: str
-    targets: tuple[str, ...]
+    targets: Sequence[str]
     status: int
     complaints: list[str]
     log: Path
-
-
-@dataclass(frozen=True)
-class Compiling:
-    """The state shared by all parts of one check."""
-
-    cache: Cache
-    base: Base
-    stepping: Stepping
-    progress: Progress
-    jobs: int
 
 
 def needs(configurations: Sequence[Configuration]) -> list[Need]:
@@ -83,42 +74,46 @@ def needs(configurations: Sequence[Configuration]) -> list[Need]:
     return [*requirements.needs(()), *(compiler.need for compiler in wanted)]
 
 
-def selections(series: Series) -> list[Portion]:
+def selections(series: Series) -> list[Selection]:
     """Each topic with its needs, and then all topics, unless that is the same selection."""
-    found = [Portion(name, series.only([name])) for name in series.topics]
-    if any(selection.series.patches == series.patches for selection in found):
-        return found
-    found = [replace(one, narrow=_has_its_headers_alone(one.series, series)) for one in found]
-    return [*found, Portion(WHOLE_SERIES, series)]
+    topics = [Selection(name, series.only([name])) for name in series.topics]
+    if any(topic.series.patches == series.patches for topic in topics):
+        return topics
+    topics = [replace(t, narrow=_has_its_headers_alone(t.series, series)) for t in topics]
+    return [*topics, Selection(WHOLE_SERIES, series)]
 
 
 def _has_its_headers_alone(part: Series, whole: Series) -> bool:
     """Whether no patch outside `part` touches a header that `part` touches."""
-    headers = {name for patch in part.patches for name in patch.files() if name.endswith(".h")}
+    headers = {name for name in touched(part) if name.endswith(".h")}
     others = [patch for patch in whole.patches if patch not in part.patches]
     return not any(headers.intersection(patch.files()) for patch in others)
 
 
 def check(
-    cache: Cache,
-    base: Base,
-    series: Series,
-    configurations: Sequence[Configuration],
-    jobs: int,
-    progress: Progress,
+    session: Session, base: Base, series: Series, configurations: Sequence[Configuration]
 ) -> list[Compilation]:
-    """A cell for each configuration and selection, in table order.
+    """A cell for each configuration and selection, in table order; configurations share the jobs.
 
     A selection that compiled cleanly with the same sources, configuration and compiler is not
     compiled again. BuildFailed when kbuild rejects a configuration or drops a requested option.
     """
-    able = compiled_here(configurations)
-    chosen = selections(series)
-    with cache.lock("compiling", base.key):
-        this = Compiling(cache, base, prepare(cache, base), progress, jobs)
-        failed = _compile_all(this, able, chosen)
-        cells = _judge(this, failed)
-    return table(configurations, chosen, cells)
+    able, chosen = compiled_here(configurations), selections(series)
+    cache, progress, at_once = session.cache, session.progress, min(session.jobs, len(able)) or 1
+
+    def compile_for(configuration: Configuration) -> list[Compilation]:
+        key = f"{base.key}-{configuration.name}"
+        with cache.lock("compiling", key):
+            # Created once, then kept with its compiled objects.
+            entry = cache.make("compilation", key, lambda new: copy_links(base.path, new / SOURCES))
+            jobs = session.jobs // at_once
+            return _compile(Workplace(cache, base.path, entry, configuration, jobs), chosen)
+
+    with progress.stage("compiling", len(able)):
+        cells = parallel.side_by_side(
+            able, compile_for, lambda done, c, _: progress.at(done, c.name), at_once
+        )
+    return table(configurations, chosen, itertools.chain(*cells))
 
 
 def compiled_here(configurations: Sequence[Configuration]) -> list[Configuration]:
@@ -128,129 +123,78 @@ def compiled_here(configurations: Sequence[Configuration]) -> list[Configuration
 
 def table(
     configurations: Sequence[Configuration],
-    chosen: Sequence[Portion],
-    cells: dict[tuple[str, str], Compilation],
+    chosen: Sequence[Selection],
+    known: Iterable[Compilation],
 ) -> list[Compilation]:
-    """All cells in table order; those that `cells` lacks are fine, or have no compiler."""
+    """All cells in table order; those that `known` lacks are fine, or have no compiler."""
+    cells = {(cell.configuration, cell.topic): cell for cell in known}
     able = compiled_here(configurations)
-    for configuration in configurations:
-        for selection in chosen:
-            missing = configuration not in able
-            remark = f"Debian: {configuration.compiler.package}" if missing else ""
-            state = NO_COMPILER if missing else OK
-            cell = Compilation(configuration.name, selection.name, state, remark)
-            cells.setdefault((configuration.name, selection.name), cell)
-    return [cells[(c.name, selection.name)] for c in configurations for selection in chosen]
+
+    def cell(configuration: Configuration, topic: str) -> Compilation:
+        if configuration in able:
+            return Compilation(configuration.name, topic, OK)
+        package = f"Debian: {configuration.compiler.package}"
+        return Compilation(configuration.name, topic, NO_COMPILER, package)
+
+    return [cells.get((c.name, s.name)) or cell(c, s.name) for c in configurations for s in chosen]
 
 
-def _compile_all(
-    this: Compiling, configurations: Sequence[Configuration], chosen: Sequence[Portion]
-) -> list[Attempt]:
-    """Compile every selection for every configuration that is not known to be clean."""
-    todo = {
-        selection.name: [c for c in configurations if not _clean(this, c, selection).is_file()]
-        for selection in chosen
-    }
-    wanted = [c for c in configurations if any(c in some for some in todo.values())]
-    with this.progress.stage("configuring", len(wanted)):
-        _each(this, wanted, Place.configure)
+def _compile(place: Workplace, chosen: Sequence[Selection]) -> list[Compilation]:
+    """Compile the selections that are not known to be clean. The cells of those that failed."""
+    key = place.configuration.key()
+    notes = {s.name: place.entry / digest(key, WIDE, s.narrow, s.series.key()) for s in chosen}
+    todo = [selection for selection in chosen if not notes[selection.name].is_file()]
+    if todo:
+        place.configure()
     failed: list[Attempt] = []
-    # The whole series first: it shows which objects a configuration has. Then the larger
+    # The whole series first: it shows which objects the configuration has. Then the larger
     # selections: fewer headers change from one step to the next.
-    for selection in sorted(chosen, key=lambda one: (one.narrow, -len(one.series.patches))):
-        some = todo[selection.name]
-        if not some:
-            continue
-        this.stepping.to(selection.series)
-        with this.progress.stage(f"compiling: {selection.name}", len(some)):
-            attempts = _each(this, some, functools.partial(_attempt, selection))
-        for attempt in attempts:
-            if attempt.status or attempt.complaints:
-                failed.append(attempt)
-            else:
-                note = _clean(this, attempt.place.configuration, selection)
-                name = attempt.place.configuration.name
-                process.do(note.write_text, f"{name} {selection.name}\n")
-    return failed
+    for selection in sorted(todo, key=lambda s: (s.narrow, -len(s.series.patches))):
+        place.change(selection.series)
+        targets = place.targets(selection.series, narrow=selection.narrow)
+        attempt = _make(place, selection.name, targets)
+        if attempt.status or attempt.complaints:
+            failed.append(attempt)
+        else:
+            notes[selection.name].write_text("")
+    if not failed:
+        return []
+    # Stock is compiled only then: without complaints there is nothing to compare.
+    place.change(None)
+    targets = list(dict.fromkeys(target for attempt in failed for target in attempt.targets))
+    stock = _make(place, "stock", targets)
+    return [_judge(place.configuration, attempt, stock) for attempt in failed]
 
 
-def _judge(this: Compiling, failed: Sequence[Attempt]) -> dict[tuple[str, str], Compilation]:
-    """Make cells for the failed attempts, without the complaints that stock has as well.
-
-    Stock is compiled only for failed attempts: without complaints there is nothing to compare.
-    """
-    targets: dict[Configuration, dict[str, None]] = {}
-    for attempt in failed:
-        targets.setdefault(attempt.place.configuration, {}).update(dict.fromkeys(attempt.targets))
-    notes = {c: _note(this, "stock", c, sorted(names)) for c, names in targets.items()}
-    unknown = [configuration for configuration in targets if not notes[configuration].is_file()]
-    if unknown:
-        this.stepping.to(None)
-        with this.progress.stage("compiling: stock", len(unknown)):
-            for made in _each(
-                this, unknown, lambda place: _make(place, "stock", targets[place.configuration])
-            ):
-                record = {"status": made.status, "complaints": made.complaints}
-                notes[made.place.configuration].write_text(json.dumps(record) + "\n")
-    cells: dict[tuple[str, str], Compilation] = {}
-    for attempt in failed:
-        record = json.loads(notes[attempt.place.configuration].read_text())
-        cell = _cell(attempt, record["status"], record["complaints"])
-        cells[(cell.configuration, cell.topic)] = cell
-    return cells
+def _make(place: Workplace, name: str, targets: Sequence[str]) -> Attempt:
+    log = place.cache.log(f"architectures-{place.configuration.name}-{name}")
+    status = place.compile(targets, log)
+    text = log.read_text(errors="replace") if log.is_file() else ""
+    return Attempt(name, targets, status, complaints(text), log)
 
 
-def _cell(attempt: Attempt, stock_status: int, stock: list[str]) -> Compilation:
-    configuration = attempt.place.configuration
+def _judge(configuration: Configuration, attempt: Attempt, stock: Attempt) -> Compilation:
+    """The cell of a failed attempt: the complaints that stock has as well do not count."""
     cell = Compilation(configuration.name, attempt.topic, OK)
-    lines = complaints.new(attempt.complaints, stock)
+    lines = new(attempt.complaints, stock.complaints)
     if attempt.complaints and not lines:
-        if not (configuration.targets and stock_status):
+        if not (configuration.targets and stock.status):
             return cell
         # Stock lacks objects, so it was not linked and its symbols are unknown.
         lines = ["stock does not link in this configuration", *attempt.complaints]
     if not lines:
         lines = process.tail(attempt.log, 3).splitlines()
-        lines.append(f"stock: make's status is {stock_status}")
+        lines.append(f"stock: make's status is {stock.status}")
     trouble = [*lines[:FIRST_LINES], f"whole log: {attempt.log}"]
     return replace(cell, state=FAILED, trouble="\n".join(trouble))
 
 
-def _attempt(selection: Portion, place: Place) -> Attempt:
-    targets = place.targets(selection.series, narrow=selection.narrow)
-    return _make(place, selection.name, targets)
+def complaints(log: str) -> list[str]:
+    """Each complaint in make's output once, in order of appearance."""
+    return list(dict.fromkeys(_COMPLAINT.findall(log)))
 
 
-def _make(place: Place, name: str, targets: Iterable[str]) -> Attempt:
-    log = place.cache.log(f"architectures-{place.configuration.name}-{name}")
-    words = tuple(targets)
-    status = place.compile(words, log)
-    text = log.read_text(errors="replace") if log.is_file() else ""
-    return Attempt(place, name, words, status, complaints.find(text), log)
-
-
-def _each(
-    this: Compiling, configurations: Sequence[Configuration], work: Callable[[Place], Result]
-) -> list[Result]:
-    """Call `work` for several configurations in parallel; they share the jobs."""
-    if not configurations:
-        return []
-    at_once = min(this.jobs, len(configurations))
-    jobs = this.jobs // at_once
-    places = [Place(this.cache, this.stepping.path, c, jobs) for c in configurations]
-    return parallel.side_by_side(
-        places,
-        work,
-        lambda done, place, _: this.progress.at(done, place.configuration.name),
-        at_once,
-    )
-
-
-def _clean(this: Compiling, configuration: Configuration, selection: Portion) -> Path:
-    """The file that marks this configuration and selection as compiled without a complaint."""
-    return _note(this, "clean", configuration, WIDE, selection.narrow, selection.series.key())
-
-
-def _note(this: Compiling, kind: str, configuration: Configuration, *parts: object) -> Path:
-    """The path of a note about one configuration."""
-    return this.stepping.path.parent / kind / digest(configuration.key(), *parts)
+def new(complaints: Collection[str], known: Collection[str]) -> list[str]:
+    """The complaints that are not among `known`, compared without line numbers or offsets."""
+    old = {_PLACE.sub(":", line) for line in known}
+    return [line for line in complaints if _PLACE.sub(":", line) not in old]

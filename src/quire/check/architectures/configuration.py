@@ -40,14 +40,8 @@ class Compiler:
     @property
     def need(self) -> Need:
         """The host's requirement for this compiler."""
-        name = f"{self.cross_compile}gcc"
-        return Need(
-            name, (self.package,) if self.cross_compile else ("gcc",), f"{self.srcarch} objects"
-        )
-
-    def version(self) -> str:
-        """The first line of `gcc --version`."""
-        return _version(f"{self.cross_compile}gcc")
+        package = self.package if self.cross_compile else "gcc"
+        return Need(f"{self.cross_compile}gcc", (package,), f"{self.srcarch} objects")
 
 
 @dataclass(frozen=True)
@@ -67,7 +61,7 @@ class Configuration:
 
     def key(self) -> str:
         """A key of everything that objects depend on, except the sources."""
-        version = self.compiler.version()
+        version = _version(f"{self.compiler.cross_compile}gcc")
         return digest(self.arch, self.base, version, self.targets, kconfig.options(self.fragments))
 
 
@@ -99,21 +93,21 @@ def read(directory: Path, of_line: Path | None = None) -> tuple[Configuration, .
     unknown = {row.compiler for row in rows.configuration.values()} - rows.compiler.keys()
     if unknown:
         raise UserError(f"no compiler is called {', '.join(sorted(unknown))}", str(table), remedy)
-    found = tuple(
+    configurations = tuple(
         Configuration(
             name,
             row.arch,
             rows.compiler[row.compiler],
-            tuple(path for each in row.fragments for path in _fragments(folders, each)),
+            tuple(path for part in row.fragments for path in _fragments(folders, part)),
             row.base,
             row.targets,
         )
         for name, row in rows.configuration.items()
     )
-    for path in (path for configuration in found for path in configuration.fragments):
+    for path in (path for configuration in configurations for path in configuration.fragments):
         if not path.is_file():
             raise UserError(f"configuration fragment {path.name} is missing", f"{table}: {path}")
-    return found
+    return configurations
 
 
 def choose(configurations: Sequence[Configuration], names: Sequence[str]) -> list[Configuration]:

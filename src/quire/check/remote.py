@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The checks that compile, in portions for the workers of a cluster.
+"""The checks that compile, on the workers of a cluster.
 
-A portion is a command: `quire check` of one configuration of --architectures, or of the steps of
-one architecture. It runs alone on a worker, in the worker's build directory. What it reads goes
-there first: the bases, and this checkout's lines, configurations and patches.
+A job is `quire check` of one configuration of --architectures, or of the steps of one architecture.
+It runs alone on a worker, in the worker's build directory. What it reads goes there first: the
+bases, and this checkout's lines, configurations and patches.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from quire.cluster.client import Cluster
 
 OUT, ERR = "stdout", "stderr"
-# What a portion reads of the checkout.
+# What a job reads of the checkout.
 FOLDERS = ("configs", "lines", "patches")
-# Entries of the build directory are unpacked once: no other portion runs on this worker.
+# Entries of the build directory are unpacked once: no other job runs on this worker.
 SCRIPT = """\
 exec >stdout 2>stderr
 new=$BUILD/unpacking
@@ -44,82 +44,73 @@ for archive in */*.tar.gz; do
 done
 cd "$BUILD" && QUIRE_ROOT=$PWD/$0 exec "$PYTHON" -m quire check --json -q "$@" -j"$JOBS" O="$BUILD"
 """
+Rows = list[dict[str, Any]]
 
 
 def configurations(
     session: Session, sides: Sides, chosen: Sequence[Configuration]
 ) -> list[Compilation]:
     """compiling.check(), each configuration on some worker."""
-    able = compiling.compiled_here(chosen)
-    words = [("--architectures", one.name) for one in able]
-    compilers = [f"{one.compiler.cross_compile}gcc" for one in able]
-    found = _each(session, sides, "compiling", words, compilers)
-    cells = [Compilation(**row) for rows in found for row in rows]
-    known = {(one.configuration, one.topic): one for one in cells}
-    return compiling.table(chosen, compiling.selections(sides.series), known)
+    words = {
+        ("--architectures", configuration.name): configuration.compiler.cross_compile
+        for configuration in compiling.compiled_here(chosen)
+    }
+    cells = [
+        Compilation(**row) for rows in _run(session, sides, "compiling", words) for row in rows
+    ]
+    return compiling.table(chosen, compiling.selections(sides.series), cells)
 
 
 def steps(session: Session, sides: Sides) -> Iterator[Check]:
     """Every step builds, and the whole kernels: each architecture on some worker."""
     requests = [session.request(arch, sides.a.tree) for arch in session.architectures]
-    words = [("--builds", f"ARCH={one.arch.name}") for one in requests]
-    compilers = [f"{one.toolchain.cross_compile}gcc" for one in requests]
+    words = {("--builds", f"ARCH={r.arch.name}"): r.toolchain.cross_compile for r in requests}
     # As without a cluster: patch by patch, then the whole kernels.
-    found = _each(session, sides, "building each step", words, compilers)
-    for rows in zip(*found, strict=True):
+    for rows in zip(*_run(session, sides, "building each step", words), strict=True):
         yield from (Check(**row) for row in rows)
 
 
-def _each(
-    session: Session,
-    sides: Sides,
-    stage: str,
-    words: Sequence[tuple[str, ...]],
-    compilers: Sequence[str],
-) -> list[list[dict[str, Any]]]:
-    """The rows that `quire check` with each of these words prints on some worker."""
-    root, contents = session.cache.root, dict[str, Path]()
+def _run(
+    session: Session, sides: Sides, stage: str, words: dict[tuple[str, str], str]
+) -> list[Rows]:
+    """The rows that `quire check` with each of these words prints on some worker that has the same
+    compiler, of this prefix."""
+    root, contents = session.cache.root, Contents()
     project = _project(session, sides)
     entries = [*dict.fromkeys(side.origin.path.parent for side in sides.both), project]
     files = tuple(_packed(session.cache, entry, contents) for entry in entries)
     given = _words(session, sides, project)
-    cluster = cast("Cluster", session.place)
     work = []
-    for own, compiler in zip(words, compilers, strict=True):
+    for own, prefix in words.items():
         argv = ("sh", "-c", SCRIPT, str(project.relative_to(root)), *own, *given)
-        same = (job.same(compiler, "--version"), job.same("uname", "-m"))
+        same = (job.same(f"{prefix}gcc", "--version"), job.same("uname", "-m"))
         work.append(Job(own[-1], argv, (OUT, ERR), same, files))
+    cluster, progress = cast("Cluster", session.place), session.progress
 
-    def rows(one: Job) -> list[dict[str, Any]]:
-        outcome = cluster.outcome(one, contents, ALONE)
+    def rows(check: Job) -> Rows:
+        outcome = cluster.outcome(check, contents, ALONE)
         outcome.write(root, outcome.files.keys() - {OUT, ERR})
         if outcome.ended.status not in (0, Difference.exit_code):
             raise errors.read(outcome.ended.status, outcome.text(ERR, root))
-        found: list[dict[str, Any]] = json.loads(outcome.text(OUT, root))
-        return found
+        return cast(Rows, json.loads(outcome.text(OUT, root)))
 
-    with session.progress.stage(stage, len(work)):
+    with progress.stage(stage, len(work)):
         return parallel.side_by_side(
-            work,
-            rows,
-            lambda done, one, _: session.progress.at(done, one.name),
-            session.place.machines,
+            work, rows, lambda done, check, _: progress.at(done, check.name), cluster.machines
         )
 
 
 def _words(session: Session, sides: Sides, project: Path) -> list[str]:
     """The options for these sides and this configuration, with paths of a worker."""
-    options, root = session.side_options, session.cache.root
+    chosen, root = session.side_options, session.cache.root
     a, b = (str(side.origin.path.relative_to(root)) for side in sides.both)
-    words = ["--a", a, "--b", b] if options.b else ["--source", a]
-    words += ["--line", options.line] if options.line else []
-    words += [word for topic in options.only for word in ("--only", topic)]
-    for option, path in (
-        ("--series", options.series),
-        *(("--config", one) for one in session.configs),
-    ):
-        if path:
-            words += [option, str(project.relative_to(root) / _name(session, path))]
+    words = ["--a", a, "--b", b] if chosen.b else ["--source", a]
+    words += ["--line", chosen.line] if chosen.line else []
+    words += [word for topic in chosen.only for word in ("--only", topic)]
+    paths = [("--config", path) for path in session.configs]
+    paths += [("--series", chosen.series)] if chosen.series else []
+    for option, path in paths:
+        words += [option, str(project.relative_to(root) / _name(session, path))]
     return [*words, f"CROSS_COMPILE={session.cross_compile}"] if session.cross_compile else words
 
 
@@ -131,14 +122,11 @@ def _name(session: Session, path: Path) -> Path:
 
 
 def _project(session: Session, sides: Sides) -> Path:
-    """An entry of the build directory: what a portion reads of the checkout, and what is given."""
-    found = [path for folder in FOLDERS for path in (session.project.root / folder).rglob("*")]
-    found += [
-        *session.configs,
-        *([session.side_options.series] if session.side_options.series else []),
-    ]
-    found += [sides.series.file, *(patch.path for patch in sides.series.patches)]
-    paths = {str(_name(session, path)): path for path in found if path.is_file()}
+    """An entry of the build directory: what a job reads of the checkout, and what is given."""
+    files = [path for folder in FOLDERS for path in (session.project.root / folder).rglob("*")]
+    files += [*session.configs, *filter(None, [session.side_options.series])]
+    files += [sides.series.file, *(patch.path for patch in sides.series.patches)]
+    paths = {str(_name(session, path)): path for path in files if path.is_file()}
     key = digest(sorted(paths), *(paths[name] for name in sorted(paths)))
 
     def build(new: Path) -> None:

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where a configuration is compiled: a tree that changes from one selection of patches to the next,
+with an O= directory in it that is configured once.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire.build import kconfig, kernel
+from quire.build.kernel import BUILDING
+from quire.check.architectures.configuration import Configuration
+from quire.check.series_check import copied, touched
+from quire.host import process
+from quire.host.cache import Cache
+from quire.source import apply
+from quire.source.series import Series
+from quire.source.tree import OBJDIR_PREFIX, SOURCES
+
+# Beside the tree: the files that any selection so far has changed.
+CHANGED = "changed"
+# In the O= directory: the key of its configuration.
+KEY = ".quire-key"
+# Marks that all directories a header can affect were compiled without a complaint. A file that
+# has no object then is not part of the configuration.
+WHOLE = ".quire-whole"
+# Compiled for every series, in addition to the directories that it touches.
+WIDE = ("mm/", "fs/proc/")
+NOT_COMPILED = ("tools", "samples", "Documentation")
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """An entry of the cache for a configuration and the sources of a base; `jobs` as make's -j."""
+
+    cache: Cache
+    base: Path
+    entry: Path
+    configuration: Configuration
+    jobs: int
+
+    @property
+    def tree(self) -> Path:
+        """The sources; files that no selection has changed are hard links to the base's."""
+        return self.entry / SOURCES
+
+    @property
+    def objects(self) -> Path:
+        """The O= directory, directly inside the tree."""
+        return self.tree / f"{OBJDIR_PREFIX}{self.configuration.name}"
+
+    def change(self, series: Series | None) -> None:
+        """Make the tree the base plus the patches of the series, or the base for None.
+
+        Only files whose contents differ are written, so that make recompiles only their dependents.
+        UserError names the patch and hunk that do not apply; the tree is then unchanged.
+        """
+        note = self.entry / CHANGED
+        before = note.read_text().splitlines() if note.is_file() else []
+        names = sorted({*before, *(touched(series) if series else ())})
+        with copied(self.base, names) as scratch:
+            for patch in series.patches if series else ():
+                apply.apply_patch(scratch, patch)
+            contents = {name: _read(scratch / name) for name in names}
+        # Before the tree changes: the next selection resets these files.
+        note.write_text("".join(f"{name}\n" for name in names))
+        apply.write(self.tree, {n: c for n, c in contents.items() if c != _read(self.tree / n)})
+
+    def configure(self) -> None:
+        """Configure the O= directory unless it already has this configuration.
+
+        BuildFailed when kbuild fails or drops a requested option.
+        """
+        configuration, objects = self.configuration, self.objects
+        note, key = objects / KEY, configuration.key()
+        if note.is_file() and note.read_text() == key and not (objects / BUILDING).exists():
+            return
+        # Another configuration, or quire was killed and an object may be incomplete.
+        shutil.rmtree(objects, ignore_errors=True)
+        objects.mkdir()
+        log = self.cache.log(f"architectures-{configuration.name}-config")
+        merge = ["scripts/kconfig/merge_config.sh", "-m", "-O", objects.name]
+        merge += [f"{objects.name}/.config", *(str(f.resolve()) for f in configuration.fragments)]
+        for command in (
+            self._make(configuration.base, log=log),
+            process.Command(merge, cwd=self.tree, log=log),
+            self._make("olddefconfig", log=log),
+        ):
+            if process.run(command).status:
+                raise kernel.explain(f"{configuration.name} cannot be configured", log, command)
+        kconfig.require(configuration.fragments, objects / ".config")
+        note.write_text(key)
+
+    def compile(self, targets: Sequence[str], log: Path) -> int:
+        """Make `targets` with -k; return make's status. BuildFailed when the disk is full."""
+        if not targets:
+            return 0
+        mark, whole = self.objects / BUILDING, self.objects / WHOLE
+        command = self._make("-k", *targets, log=log)
+        mark.write_text("")
+        try:
+            status = process.run(command).status
+        finally:
+            # Even after an error, make has exited and removed its incomplete targets.
+            mark.unlink(missing_ok=True)
+        if status:
+            whole.unlink(missing_ok=True)
+        elif any(target.endswith("/") for target in targets):
+            whole.write_text("")
+        if status and "No space left on device" in log.read_text(errors="replace"):
+            # A full disk truncates files that make considers complete.
+            shutil.rmtree(self.objects, ignore_errors=True)
+            raise kernel.explain(f"{self.configuration.name} did not compile", log, command)
+        return status
+
+    def _make(self, *words: str, log: Path) -> process.Command:
+        prefix = self.configuration.compiler.cross_compile
+        argv = ["make", f"-j{self.jobs}", f"ARCH={self.configuration.arch}"]
+        argv += [f"CROSS_COMPILE={prefix}"] if prefix else []
+        argv += [f"O={self.objects.name}", "LOCALVERSION=", *words]
+        return process.Command(argv, cwd=self.tree, env=kernel.REPRODUCIBLE, log=log)
+
+    def targets(self, series: Series, *, narrow: bool = False) -> list[str]:
+        """The targets that compile everything the patches touch or affect through a header.
+
+        `narrow`: only the objects of touched files, if it is known which the configuration has.
+        """
+        if self.configuration.targets:
+            return list(self.configuration.targets)
+        srcarch = self.configuration.compiler.srcarch
+        files = dict.fromkeys(name for patch in series.patches for name in patch.files())
+        sources = [name for name in files if name.endswith((".c", ".S")) and _is_for(srcarch, name)]
+        objects = [str(Path(name).with_suffix(".o")) for name in sources]
+        if narrow and (self.objects / WHOLE).is_file():
+            return [name for name in objects if (self.objects / name).is_file()]
+        # Compiling all of lib/ would take too long.
+        directories = [f"{Path(name).parent}/" for name in objects if not name.startswith("lib/")]
+        single = [name for name in objects if name.startswith("lib/")]
+        return list(dict.fromkeys([*WIDE, f"arch/{srcarch}/mm/", *directories, *single]))
+
+
+def _is_for(srcarch: str, name: str) -> bool:
+    top, _, rest = name.partition("/")
+    return rest.startswith(f"{srcarch}/") if top == "arch" else top not in NOT_COMPILED
+
+
+def _read(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
