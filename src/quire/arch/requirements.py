@@ -98,8 +98,7 @@ def bring(wanted: Sequence[Need]) -> None:
     command = process.Command(["apt-get", *words], env=env)
     what, remedy = "apt could not install the packages", "fix apt, or install them by hand"
     process.check(command, what, remedy, UserError)
-    still: list[Need] = []
-    still = process.value(still, lambda: [need for need in wanted if not need.present()])
+    still = [need for need in wanted if not need.present()]
     if still:
         raise UserError(what, f"{command.text()}\n{_listing(still)}", remedy)
 

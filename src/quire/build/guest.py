@@ -76,8 +76,8 @@ def with_files(cache: Cache, guest: Guest, files: Mapping[str, bytes]) -> Guest:
     key = f"{guest.arch.name}-{digest(guest.sha256, list(files), *files.values())}"
 
     def make(directory: Path) -> None:
-        archive = process.value(b"", guest.initrd.read_bytes) + cpio(files)
-        process.do((directory / INITRD).write_bytes, archive)
+        archive = guest.initrd.read_bytes() + cpio(files)
+        (directory / INITRD).write_bytes(archive)
 
     return _guest(guest.arch, cache.make("guest", key, make))
 

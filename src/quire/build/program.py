@@ -43,7 +43,7 @@ def added(
         if not source.is_file():
             raise UserError("the program does not exist", str(source), "name a C file or a binary")
         binary = _compiled(cache, plain.arch, tools, include, source)
-        files[f"{DIRECTORY}/{name(source)}"] = process.value(b"", binary.read_bytes)
+        files[f"{DIRECTORY}/{name(source)}"] = binary.read_bytes()
     return guest.with_files(cache, plain, files)
 
 

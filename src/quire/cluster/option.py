@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quire.host import process
 from quire.host.errors import UserError
 from quire.session import Session
 
@@ -46,7 +45,7 @@ def using(
             policy.require(name, arguments.tls)
         policy.configure()
         where = (name, arguments.tls, session.cache.root / "cluster", session.jobs)
-        cluster = process.value(None, lambda: client.Cluster(*where))
+        cluster = client.Cluster(*where)
     try:
         if cluster:
             with session.progress.stage(f"cluster {name}"):

@@ -21,7 +21,7 @@ from quire.fuzz.language import program as language
 from quire.fuzz.language import record
 from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
-from quire.host import parallel, process
+from quire.host import parallel
 from quire.host.errors import GuestLost
 from quire.session import Session
 from quire.source.side import Sides
@@ -277,7 +277,7 @@ def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
     initrd, probe, kernel = target.directory / "initrd", target.probe, target.kernel
     empties = any(op.verb == "offline" for ops in programs.values() for op in ops)
     text = "".join(f"program {number}\n{language.text(ops)}" for number, ops in programs.items())
-    process.do(_lay_out, target, initrd, text)
+    _lay_out(target, initrd, text)
     parameters = (
         *(*STALLS, *machine.nodes(kernel)),
         *(MOVABLE.get(kernel.arch.name, ()) if empties else ()),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from typing import TypeVar
 
@@ -12,24 +12,6 @@ from quire.host import process
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-
-def in_turn(items: Iterable[Item], work: Callable[[Item], Result]) -> list[Result]:
-    """`work` for every item, one after the other.
-
-    Under --dry-run a step that was not run does not keep the next ones from being printed; NotRun
-    is raised at the end.
-    """
-    results: list[Result] = []
-    not_run = None
-    for item in items:
-        try:
-            results.append(work(item))
-        except process.NotRun as missing:
-            not_run = missing
-    if not_run:
-        raise not_run
-    return results
 
 
 def side_by_side(
@@ -41,10 +23,7 @@ def side_by_side(
     """Call `work` for each item; `done` gets the number of finished items, in the calling thread.
 
     When `work` raises, the other machines are stopped before the exception is raised here.
-    --dry-run is as for in_turn().
     """
-    if process.dry_run():
-        return in_turn(items, work)
     pool = ThreadPoolExecutor(max_workers=at_once)
     try:
         futures = {pool.submit(work, item): item for item in items}
@@ -66,7 +45,7 @@ def ahead(
 
     When the caller stops, what has begun is waited for, and nothing further begins.
     """
-    if at_once < 2 or process.dry_run():
+    if at_once < 2:
         for item in items:
             yield item, work(item)
         return

@@ -80,8 +80,8 @@ def _debians(session: Session, line: Line, base: Base, arch: Architecture, flavo
     name = f"debian-{base.key}-{flavour or arch.debian}.config"
     file = session.cache.root / "package" / name
     text = "".join(f"{option}={value}\n" for option, value in sorted(options.items()))
-    process.do(file.parent.mkdir, parents=True, exist_ok=True)
-    process.do(file.write_text, text)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
     return file
 
 
@@ -96,13 +96,12 @@ def build(
     built = kernel.build(cache, request, tick)
     log = kernel.log_file(cache, "deb", request)
     with cache.lock("deb", request.tree.key):
-        process.do(_clean, built)
+        _clean(built)
         try:
             _make(cache, request, log, tick)
-            process.needs_results("the next commands depend on the packages")
             return _collect(built, output, log)
         finally:
-            process.do(_clean, built)
+            _clean(built)
 
 
 def _make(cache: Cache, request: Request, log: Path, tick: Callable[[int], None] | None) -> None:

@@ -18,7 +18,7 @@ from quire.boot.stops import Stop
 from quire.build.kernel import Kernel
 from quire.fuzz.language.program import Program
 from quire.fuzz.runner import Probe, Targets
-from quire.host import data, process
+from quire.host import data
 from quire.host.errors import GuestLost, UserError
 from quire.session import Session
 
@@ -120,7 +120,6 @@ def on_kernels(a: Kernel, b: Kernel, file: Path = FILE) -> Watch:
 
 def functions(kernel: Kernel) -> dict[str, list[str]]:
     """The kernel's functions, each with the symbols that are variants of it."""
-    process.needs_results("what is watched depends on the symbols of the kernels")
     variants: dict[str, list[str]] = {}
     for symbol in _SYMBOL.findall(kernel.system_map.read_text()):
         variants.setdefault(function(symbol), []).append(symbol)
