@@ -57,7 +57,7 @@ def test_the_class_of_a_call(caller: str, function: str, name: str) -> None:
 
 def test_every_lock_function_has_a_class() -> None:
     """Whoever calls it."""
-    assert {LOCKS.class_of("no_such_function", name) for name in LOCKS.functions} == {
+    assert {LOCKS.class_of("no_such_function", name) for name in LOCKS.watched} == {
         "other spin",
         "other rwsem",
         "mutex",

@@ -41,7 +41,7 @@ def locks(session: Session) -> Locks:
 def rig(session: Session, kernel: Kernel) -> Rig:
     """Build everything that a measurement of `kernel` needs."""
     plugin = counter.build(session.cache, session.project.counter, kernel.arch)
-    return Rig(kernel, session.guest(kernel), plugin, locks(session).functions)
+    return Rig(kernel, session.guest(kernel), plugin, locks(session).watched)
 
 
 def rigs(session: Session, arch: Architecture, sides: Sides) -> tuple[Rig, Rig]:

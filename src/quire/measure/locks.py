@@ -18,39 +18,36 @@ FILE = "locks.toml"
 
 @dataclass(frozen=True)
 class Rule:
-    """Calls of these functions by these callers (patterns) take a lock of that class."""
+    """Calls of a group of functions by these callers (patterns) take a lock of that class."""
 
     name: str
-    functions: tuple[str, ...]
+    functions: str
     callers: tuple[str, ...] = ("*",)
-
-    def covers(self, caller: str, function: str) -> bool:
-        """Whether the rule is for such a call."""
-        return function in self.functions and any(
-            fnmatchcase(caller, pattern) for pattern in self.callers
-        )
 
 
 @dataclass(frozen=True)
 class Locks:
-    """The rules, in order."""
+    """The file: lock functions by group, and the rules in order."""
 
-    rules: tuple[Rule, ...]
+    functions: Mapping[str, tuple[str, ...]]
+    rule: tuple[Rule, ...]
 
     @property
-    def functions(self) -> tuple[str, ...]:
+    def watched(self) -> tuple[str, ...]:
         """All lock functions, for the plugin."""
-        return tuple(dict.fromkeys(name for rule in self.rules for name in rule.functions))
+        names = (name for rule in self.rule for name in self.functions[rule.functions])
+        return tuple(dict.fromkeys(names))
 
     @property
     def classes(self) -> tuple[str, ...]:
         """The names of the classes, in order."""
-        return tuple(dict.fromkeys(rule.name for rule in self.rules))
+        return tuple(dict.fromkeys(rule.name for rule in self.rule))
 
     def class_of(self, caller: str, function: str) -> str:
         """The class of a call. UserError for a function of no rule."""
-        for rule in self.rules:
-            if rule.covers(caller, function):
+        for rule in self.rule:
+            callers = rule.callers if function in self.functions[rule.functions] else ()
+            if any(fnmatchcase(caller, pattern) for pattern in callers):
                 return rule.name
         raise UserError(
             f"no class of locks covers {function}",
@@ -66,35 +63,18 @@ class Locks:
         return total
 
 
-@dataclass(frozen=True)
-class _Class:
-    name: str
-    functions: str
-    callers: tuple[str, ...] = ("*",)
-
-
-@dataclass(frozen=True)
-class _File:
-    functions: Mapping[str, tuple[str, ...]]
-    rule: tuple[_Class, ...]
-
-
 def read(file: Path) -> Locks:
     """The classes of a file. UserError says what is wrong with it."""
     remedy = "fix it: the comment at its top explains the keys"
-    content = data.read(file, _File, remedy)
-    groups = content.functions
-    unknown = {row.functions for row in content.rule} - groups.keys()
-    if unknown:
+    locks = data.read(file, Locks, remedy)
+    groups = locks.functions
+    if unknown := {rule.functions for rule in locks.rule} - groups.keys():
         raise UserError(f"no group of functions is called {', '.join(unknown)}", str(file), remedy)
-    rules = tuple(Rule(row.name, groups[row.functions], row.callers) for row in content.rule)
-    # The last rule for a function must cover every caller.
-    covered = {name for rule in rules if "*" in rule.callers for name in rule.functions}
-    missing = {name for group in groups.values() for name in group} - covered
-    if missing:
+    # The last rule for a group must cover every caller.
+    for group in groups.keys() - {rule.functions for rule in locks.rule if "*" in rule.callers}:
         raise UserError(
-            f"calls of {', '.join(sorted(missing))} may have no class",
+            f"calls of {', '.join(groups[group])} may have no class",
             str(file),
             "add a class without `callers` for this group of functions",
         )
-    return Locks(rules)
+    return locks
