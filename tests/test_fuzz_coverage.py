@@ -14,9 +14,9 @@ from known import ARM64, X86_64
 
 from quire.arch import Architecture
 from quire.build.kernel import Kernel, Toolchain
-from quire.fuzz.coverage import blocks, counting
+from quire.fuzz.coverage import blocks, guide
 from quire.fuzz.coverage.blocks import Block
-from quire.fuzz.coverage.counting import Coverage
+from quire.fuzz.coverage.guide import Coverage
 from quire.host import process
 from quire.host.errors import GuestLost, UserError
 from quire.host.process import Finished
@@ -53,7 +53,7 @@ def kernel(arch: Architecture, objdir: Path) -> Kernel:
 
 def test_the_series_names_its_functions() -> None:
     chosen = series.select(ROOT / "patches/linux-6.12.y", parse("6.12.117"))
-    names = counting.touched(chosen)
+    names = guide.touched(chosen)
     assert {"try_to_unmap_one", "move_pte_range", "rmap_walk_ksm", "unmap_clear_run"} <= names
     assert {"unmap_hugetlb_pte", "swap_duplicate_nr", "is_page_zero_filled"} <= names
     # These functions end before the hunk begins, though its header may name them.
@@ -78,9 +78,7 @@ def test_blocks_begin_at_branches_and_targets(
 ) -> None:
     monkeypatch.setattr(process, "query", lambda *_argv: Finished(0, listing))
     (tmp_path / "System.map").write_text(f"{start:x} T walk.part.0\n{start + 0x20:x} t next\n")
-    found, symbols = counting.prepare(
-        kernel(arch, tmp_path), ["walk", "gone"], [], tmp_path / "work"
-    )
+    found, symbols = guide.prepare(kernel(arch, tmp_path), ["walk", "gone"], [], tmp_path / "work")
     assert [block.offset for block in found.blocks] == offsets
     rows = symbols.read_text().splitlines()
     assert rows[0] == f"{start:x} walk.part.0+0x0"
@@ -91,7 +89,7 @@ def test_an_architecture_without_known_branches_is_named(tmp_path: Path) -> None
     arch = replace(ARM64, name="riscv")
     (tmp_path / "System.map").write_text("1000 T walk\n1020 t next\n")
     with pytest.raises(UserError, match="the branches of riscv") as caught:
-        counting.prepare(kernel(arch, tmp_path), ["walk"], [], tmp_path / "work")
+        guide.prepare(kernel(arch, tmp_path), ["walk"], [], tmp_path / "work")
     assert "arm64" in caught.value.where
     assert "--no-coverage" in caught.value.remedy
 
@@ -99,7 +97,7 @@ def test_an_architecture_without_known_branches_is_named(tmp_path: Path) -> None
 def test_what_was_reached_and_what_is_new(tmp_path: Path) -> None:
     made = [Block(0x1000 + offset, "walk", offset, "walk") for offset in (0, 8, 16)]
     made.append(Block(0x2000, "never.isra.0", 0, "never"))
-    found = Coverage(kernel(ARM64, tmp_path), made)
+    found = Coverage(made)
     counts = tmp_path / "counts"
     head = "quire-count 2 aarch64\n"
     counts.write_text(f"{head}sym 0 walk+0x0 4 2\nsym 0 - 9 0\nsym 1 walk+0x0 2 1\nend\n")
@@ -116,13 +114,13 @@ def test_unreached_lines_of_the_series_come_first(tmp_path: Path) -> None:
         (tree / "mm").mkdir(parents=True)
         (tree / "mm/foo.c").write_text(text)
     (new / "mm/foo.h").write_text("n\n")
-    lines = counting.added(old, new, ["mm/foo.c", "mm/foo.h"])
+    lines = guide.added(old, new, ["mm/foo.c", "mm/foo.h"])
     assert lines == {"mm/foo.c:2", "mm/foo.c:3", "mm/foo.c:5", "mm/foo.h:1"}
     found_at = ["mm/foo.c:10", "mm/foo.c:5", "mm/foo.c:4", "", "mm/foo.c:2"]
     made = [Block(0x1000 + n, "walk", n, "walk", line) for n, line in enumerate(found_at)]
     made.append(Block(0x2000, "never", 0, "never"))
-    found = Coverage(kernel(ARM64, tmp_path), made, {"walk+0x4": 1}, lines)
-    ours, others = counting.missed(found)
+    found = Coverage(made, {"walk+0x4": 1}, lines)
+    ours, others = guide.missed(found)
     assert ours == ["mm/foo.c:5 (walk)"]
     assert others == [
         "never, never called",
@@ -133,7 +131,7 @@ def test_unreached_lines_of_the_series_come_first(tmp_path: Path) -> None:
 
 
 def test_counts_that_are_cut_short(tmp_path: Path) -> None:
-    found = Coverage(kernel(ARM64, tmp_path), [])
+    found = Coverage([])
     (tmp_path / "counts").write_text("quire-count 2 aarch64\nsym 0 walk+0x0 4 2\n")
     for name in ("counts", "none"):
         with pytest.raises(GuestLost):

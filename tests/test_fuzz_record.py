@@ -6,16 +6,15 @@ from __future__ import annotations
 from fuzz_records import read
 
 from quire.fuzz.language import record
-from quire.fuzz.language.program import Range
 from quire.fuzz.language.record import Page
 
 
 def test_pages_of_runs() -> None:
-    pages = record.pages("3 2*px:t7@B3 1*s 1*p:k1 1*-w", "B")
-    assert pages[Range("B", 3)] == Page("px", "t7@B3")
-    assert pages[Range("B", 4)] == Page("px", "t7@B4")
-    assert pages[Range("B", 5)] == Page("s", "")
-    assert pages[Range("B", 7)] == Page("-w", "")
+    pages = record.pages("3 2*px:t7@B3 1*s 1*p:k1 1*-w")
+    assert pages[3] == Page("px", "t7@B3")
+    assert pages[4] == Page("px", "t7@B4")
+    assert pages[5] == Page("s", "")
+    assert pages[7] == Page("-w", "")
 
 
 def test_states_hold_until_they_are_told_anew() -> None:

@@ -14,9 +14,7 @@ can see is compared. A difference that repeats is shrunk and written out, ready 
   quire fuzz --oracle ARCH=arm64                 one kernel, judged by what user space was promised
 """
 
-import itertools
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -29,12 +27,13 @@ from quire.fuzz import detect, programs, report, runner
 from quire.fuzz.cost import allowed, watch
 from quire.fuzz.cost.judge import CostJudge
 from quire.fuzz.coverage.guide import Guide
-from quire.fuzz.detect import Search
+from quire.fuzz.detect import Make, Search
 from quire.fuzz.difference import excuses
 from quire.fuzz.difference.judge import DifferenceJudge
 from quire.fuzz.hunt import Hunt
 from quire.fuzz.judge import Judge
-from quire.fuzz.programs import Given, Programs
+from quire.fuzz.language.program import Numbered
+from quire.fuzz.programs import Programs
 from quire.fuzz.promise.judge import PromiseJudge
 from quire.fuzz.runner import Targets
 from quire.host import shard
@@ -95,7 +94,7 @@ def run(session: Session, arguments: Namespace) -> int:
     if oracle and (arguments.stock or arguments.fixed):
         sides = replace(sides, b=sides.a)
     work = partial(_bugs if seeks else _hunt, session, arguments, sides)
-    problems = list(itertools.chain(*map(work, session.architectures)))
+    problems = [line for arch in session.architectures for line in work(arch)]
     if problems:
         judge = PromiseJudge if oracle else CostJudge if arguments.cost else DifferenceJudge
         what, remedy = judge.words.missing if seeks else judge.words.failing
@@ -145,8 +144,9 @@ def _bugs(session: Session, arguments: Namespace, sides: Sides, arch: Architectu
     # Costs are compared with the same kernel without a regression.
     sides = replace(sides, a=b if arguments.cost else sides.a, b=b)
     excused = excuses.applying(sides.series)
-    targets, given = _targets(session, arguments, sides, arch), Given()
-    make: Callable[[Targets], Judge[Any]] = partial(DifferenceJudge, excuses=excused)
+    targets = _targets(session, arguments, sides, arch)
+    make: Make[Any] = partial(DifferenceJudge, excuses=excused)
+    given: Numbered = {}
     limit, simplest = FOR_A_BUG, arguments.oracle or arguments.cost
     if arguments.oracle:
         make, limit = PromiseJudge, FOR_A_PROMISE
@@ -173,7 +173,7 @@ def _targets(session: Session, arguments: Namespace, sides: Sides, arch: Archite
     return targets
 
 
-def _programs(arguments: Namespace, default: int, given: Given) -> Programs:
+def _programs(arguments: Namespace, default: int, given: Numbered) -> Programs:
     count = default if arguments.programs is None else arguments.programs
     seed = 1 if arguments.seed is None else arguments.seed
     return Programs(count, seed, given, faults=arguments.faults, oracle=arguments.oracle)

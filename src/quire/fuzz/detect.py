@@ -5,7 +5,7 @@ The kernel on trial has all bugs and a parameter that selects one. What it shows
 parameter is not the bug's.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -13,9 +13,9 @@ from typing import Any, Generic
 
 from quire.fuzz import finding, hunt, runner
 from quire.fuzz.cost.growth import Regression
-from quire.fuzz.judge import F, Faults, Finding, Judge
+from quire.fuzz.judge import F, Finding, Judge
 from quire.fuzz.language import program, record
-from quire.fuzz.language.program import Program
+from quire.fuzz.language.program import Numbered, Program
 from quire.fuzz.language.record import Record
 from quire.fuzz.programs import Programs
 from quire.fuzz.runner import Records, Runs, Target, Targets
@@ -27,17 +27,16 @@ from quire.test.seeded import PARAMETER, Bug
 # Programs a boot, and of a judge whose confirmation takes many boots. The boot ends with the first
 # program that shows the bug.
 BATCH, NOISY_BATCH = 250, 50
-# The first time that a bug loses the guest is enough to find it.
-LOSSES = 1
-# Names every bug.
-EVERY = "all"
+LOSSES = 1  # the first time that a bug loses the guest is enough to find it
+EVERY = "all"  # names every bug
+
+
+# Makes a judge of some kernels.
+Make = Callable[[Targets], Judge[F]]
 
 
 def choose(known: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
-    """The named bugs; without names those that are fuzzed by default, or all if none is.
-
-    UserError for a name that no bug has.
-    """
+    """The named bugs; without names those fuzzed by default, or all. UserError: no such bug."""
     if list(names) == [EVERY]:
         return list(known)
     return seeded.select(known, names or [bug.name for bug in known if bug.fuzzed])
@@ -59,12 +58,11 @@ class Detection:
     @property
     def outcome(self) -> str:
         """What came of the search, in a line."""
-        if self.bug.no_program:
-            return f"not looked for: {self.bug.no_program}"
-        if not self.finding:
-            return f"missed in {self.programs} programs"
-        text = f"{len(self.finding.program)} operations: {self.finding.fault.text}"
-        return f"{self.programs} programs, {text}"
+        if self.finding:
+            text = f"{len(self.finding.program)} operations: {self.finding.fault.text}"
+            return f"{self.programs} programs, {text}"
+        missed = f"missed in {self.programs} programs"
+        return missed if self.missed else f"not looked for: {self.bug.no_program}"
 
 
 @dataclass
@@ -75,7 +73,7 @@ class Search(Generic[F]):
     shows a bug is neither repeated nor shrunk.
     """
 
-    make: Callable[[Targets], Judge[F]]
+    make: Make[F]
     targets: Targets
     programs: Programs
     cache: Cache
@@ -85,9 +83,9 @@ class Search(Generic[F]):
     _boots: dict[int, tuple[dict[int, Program], Runs]] = field(default_factory=dict)
 
     def boots(self) -> Iterator[tuple[dict[int, Program], Runs]]:
-        """The programs in order, a boot's worth at a time, but for those that show a fault anyway.
+        """The programs, a boot's worth at a time, and their records without a bug.
 
-        With their records without a bug; where there is noise, only those of side a.
+        Without those that show a fault anyway. Where there is noise, records of side a alone.
         """
         judge = self.make(self.targets)
         given = len(self.programs.given)
@@ -106,7 +104,7 @@ class Search(Generic[F]):
             yield self._boots[numbers.start]
 
 
-def kept(cache: Cache, programs: Mapping[int, Program], target: Target) -> Records:
+def kept(cache: Cache, programs: Numbered, target: Target) -> Records:
     """The programs' records on a kernel, from the cache if they ran there before."""
     texts = [program.text(ops) for ops in programs.values()]
     kernel = target.kernel
@@ -121,10 +119,7 @@ def kept(cache: Cache, programs: Mapping[int, Program], target: Target) -> Recor
 def look_for_all(
     search: Search[F], bugs: Sequence[Bug], output: Path, progress: Progress
 ) -> list[Detection]:
-    """Look for the bugs in turn, but for those that no program can show.
-
-    Each result is reported, and its finding written, at once: all bugs together take hours.
-    """
+    """Look for the bugs in turn. Each result is reported and written at once: it takes hours."""
     results = []
     judge = search.make(search.targets)
     with progress.stage(f"{search.targets.arch.name} {judge.words.bugs}", len(bugs)):
@@ -147,14 +142,13 @@ def look_for(search: Search[F], bug: Bug) -> Detection:
             # The other side's records are the same with every bug.
             others = runs[: len(search.targets.all) - 1]
             records = _until_one_shows(judge, left, others)
-            suspects = judge.judge(left, (*others, records))
-            for shrunk in _shrunk(search, judge, bug, left, suspects, (*others, records)):
+            for shrunk in _shrunk(search, judge, bug, left, (*others, records)):
                 return Detection(bug, shrunk.number + 1, shrunk)
             left = {number: ops for number, ops in left.items() if number > max(records)}
     return Detection(bug, len(search.programs.given) + search.programs.count)
 
 
-def _until_one_shows(judge: Judge[F], programs: Mapping[int, Program], others: Runs) -> Records:
+def _until_one_shows(judge: Judge[F], programs: Numbered, others: Runs) -> Records:
     """The records on the kernel on trial, up to the first program that shows a fault."""
 
     def shows(number: int, seen: Record) -> bool:
@@ -164,14 +158,10 @@ def _until_one_shows(judge: Judge[F], programs: Mapping[int, Program], others: R
 
 
 def _shrunk(
-    search: Search[F],
-    judge: Judge[F],
-    bug: Bug,
-    programs: Mapping[int, Program],
-    suspects: Faults[F],
-    runs: Runs,
+    search: Search[F], judge: Judge[F], bug: Bug, programs: Numbered, runs: Runs
 ) -> Iterator[Finding[F]]:
-    """The suspects that are the bug's, shrunk."""
+    """The programs that show the bug, shrunk."""
+    suspects = judge.judge(programs, runs)
     if not search.shrinks:
         for number, fault in suspects:
             records, ops = tuple(run[number] for run in runs), programs[number]

@@ -7,8 +7,7 @@ from typing import Any
 from quire.fuzz.judge import F, Finding, Judge
 from quire.fuzz.language import program as language
 
-# In a finding's folder: the shrunk program.
-PROGRAM = "program.fuzz"
+PROGRAM = "program.fuzz"  # in a finding's folder: the shrunk program
 
 
 def folder(judge: Judge[Any], finding: Finding[Any], directory: Path) -> Path:
@@ -35,9 +34,7 @@ def write_lists(judge: Judge[Any], directory: Path) -> None:
     tally = judge.tally
     if judge.words.listing:
         directory.mkdir(parents=True, exist_ok=True)
-        lines = [
-            f"{number}, operation {fault.step}: {fault}\n" for number, fault in tally.confirmed
-        ]
+        lines = (f"{n}, operation {fault.step}: {fault}\n" for n, fault in tally.confirmed)
         (directory / judge.words.listing).write_text("".join(lines))
     for name, programs in (("unstable", tally.unstable), ("troubled", tally.troubled)):
         for number, (ops, why) in programs.items():
@@ -51,7 +48,5 @@ def problems(judge: Judge[Any], directory: Path) -> list[str]:
     tally, listing = judge.tally, judge.words.listing
     if listing and tally.confirmed and not tally.findings:
         return [f"{directory / listing}: {len(tally.confirmed)} {judge.words.listed}"]
-    return [
-        f"{folder(judge, finding, directory) / PROGRAM}: {finding.fault.text}"
-        for finding in tally.findings
-    ]
+    places = ((folder(judge, finding, directory), finding) for finding in tally.findings)
+    return [f"{where / PROGRAM}: {finding.fault.text}" for where, finding in places]

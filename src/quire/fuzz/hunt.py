@@ -4,7 +4,7 @@
 import contextlib
 import itertools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 from quire.fuzz import finding
 from quire.fuzz.coverage.guide import Guide
 from quire.fuzz.judge import F, Finding, Judge
-from quire.fuzz.language.program import Op, Program
+from quire.fuzz.language.program import Numbered, Op, Program
 from quire.fuzz.minimise import minimise, replace_each
 from quire.fuzz.programs import Programs
 from quire.fuzz.runner import Runs, Targets
@@ -26,9 +26,9 @@ BATCH = 500
 
 @dataclass
 class Hunt:
-    """A hunt on one architecture. All judges get the same records, of the kernels in `targets`.
+    """A hunt on one architecture: all judges get the same records; findings go to `output`.
 
-    Findings go to folders in `output`. With a guide, coverage leads to further programs.
+    With a guide, coverage leads to further programs.
     """
 
     judges: Sequence[Judge[Any]]
@@ -56,9 +56,9 @@ class Hunt:
         ]
 
     def run(self, programs: Programs, most: int, progress: Progress) -> None:
-        """Run all programs, or stop after `most` findings; 0: never. GuestLost if none begins.
+        """Run all programs, or stop after `most` findings. GuestLost if none begins.
 
-        With 0, faults that have a kind are counted and not shrunk.
+        With 0 it never stops, and faults that have a kind are counted and not shrunk.
         """
         started, total = time.monotonic(), programs.total
         with progress.stage(f"{self.targets.arch.name} programs", total):
@@ -96,16 +96,11 @@ class Hunt:
             return batch, self.targets.run(batch)
         apart = self.targets.apart(f"batch-{numbers.start}")
         runs = apart.run(batch)
-        self.targets.add(apart)
+        apart.remove()
         return batch, runs
 
     def _follow_up(
-        self,
-        judge: Judge[F],
-        batch: Mapping[int, Program],
-        runs: Runs,
-        most: int,
-        progress: Progress,
+        self, judge: Judge[F], batch: Numbered, runs: Runs, most: int, progress: Progress
     ) -> None:
         """Confirm what a judge suspects, and shrink one fault of each kind."""
         tally = judge.tally

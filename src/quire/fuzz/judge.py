@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
-from quire.fuzz.language.program import Program
+from quire.fuzz.language.program import Numbered, Program
 from quire.fuzz.language.record import Record
 from quire.fuzz.runner import Runs, Targets
 
@@ -37,11 +37,13 @@ class Fault(Protocol):
 F = TypeVar("F", bound=Fault)
 # Programs by number, each with a fault; a program may have several.
 Faults = Sequence[tuple[int, F]]
+# Programs that show a fault again, and the records of all that ran.
+Again = tuple[Mapping[int, F], Runs]
 
 
 @dataclass(frozen=True)
 class Finding(Generic[F]):
-    """A program that shows a fault, before and after shrinking, and the records of the latter.
+    """A program with a fault, before and after shrinking, and records of the latter.
 
     `kind` is that of the original's fault, `sides` are the labels of the kernels.
     """
@@ -85,8 +87,7 @@ class Words:
     # A finding, in reports and in the name of its folder; the file there that describes it.
     finding: str
     file: str
-    # What a program with a fault does.
-    does: str
+    does: str  # what a program with a fault does
     # A seeded bug, a table of them, what the table shows of each, and its JSON for one that is
     # missed.
     bug: str
@@ -126,28 +127,22 @@ class Tally(Generic[F]):
 
 
 class Judge(Protocol[F]):
-    """Judges the records of programs on some kernels.
-
-    `noisy`: a fault may be due to noise. Then one run proves little, and a program can be shrunk
-    too far.
-    """
+    """Judges records. If it is `noisy`, one run proves little, and may shrink a program too far."""
 
     words: Words
     noisy: bool
     targets: Targets
     tally: Tally[F]
 
-    def judge(self, programs: Mapping[int, Program], runs: Runs) -> Faults[F]:
+    def judge(self, programs: Numbered, runs: Runs) -> Faults[F]:
         """The faults that the records show, counted in the tally."""
 
     def confirm(
-        self, programs: Mapping[int, Program], suspects: Faults[F], runs: Runs
+        self, programs: Numbered, suspects: Faults[F], runs: Runs
     ) -> Iterable[tuple[int, F]]:
         """Those that show in further boots, too, in other orders."""
 
-    def again(
-        self, programs: Mapping[int, Program], fault: F, *, last: bool = False
-    ) -> tuple[Mapping[int, F], Runs]:
+    def again(self, programs: Numbered, fault: F, *, last: bool = False) -> Again[F]:
         """Run programs: which show the same fault, and the records. `last`: be thorough.
 
         Side b stops after a guest that is lost; what is behind it shows nothing.

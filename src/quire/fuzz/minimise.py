@@ -14,8 +14,7 @@ Items = tuple[T, ...]
 Chunks = tuple[range, ...]
 # For each candidate, whether it still happens. False for one that was not tried yet.
 Oracle = Callable[[Sequence[Items[T]]], Sequence[bool]]
-# With so many items left, pairs are tried when no item can go alone.
-PAIRS_OF = range(6, 17)
+PAIRS_OF = range(6, 17)  # with so many items left, pairs are tried when no item can go alone
 # With more items than this, the tail is cut off first.
 LONG = 16
 PREFIXES = 8
@@ -29,7 +28,9 @@ def minimise(items: Items[T], happens: Oracle[T]) -> Items[T]:
     undo what the other does.
     """
     if len(items) > LONG:
-        items = _shortest_prefix(items, happens)
+        prefixes = [items[: len(items) * n // PREFIXES] for n in range(1, PREFIXES)]
+        tried = zip(prefixes, happens(prefixes), strict=True)
+        items = next((prefix for prefix, yes in tried if yes), items)
     while len(items) > 1:
         length = len(items)
         for choices in (_all_chunks(length), _pairs(length)):
@@ -62,24 +63,14 @@ def replace_each(
             steps = [dict(list(best.items())[: n + 1]) for n in reversed(range(len(best)))]
             together = happens([_put(items, step) for step in steps])
             # The last step replaces one item only, and is known to do.
-            items = _put(
-                items, next((s for s, yes in zip(steps, together, strict=True) if yes), steps[-1])
-            )
+            best = next((s for s, yes in zip(steps, together, strict=True) if yes), steps[-1])
+            items = _put(items, best)
     return items
-
-
-def _shortest_prefix(items: Items[T], happens: Oracle[T]) -> Items[T]:
-    ends = [len(items) * n // PREFIXES for n in range(1, PREFIXES)]
-    prefixes = [items[:end] for end in ends]
-    answers = happens(prefixes)
-    return next((prefix for prefix, yes in zip(prefixes, answers, strict=True) if yes), items)
 
 
 def _pairs(length: int) -> list[Chunks]:
     """All pairs of single positions below `length`, if their number is in PAIRS_OF."""
-    if length not in PAIRS_OF:
-        return []
-    single = [range(at, at + 1) for at in range(length)]
+    single = [range(at, at + 1) for at in range(length)] if length in PAIRS_OF else []
     return list(itertools.combinations(single, 2))
 
 
@@ -101,9 +92,9 @@ def _without(items: Items[T], *chunks: range) -> Items[T]:
 
 
 def _drop_most(items: Items[T], gone: list[Chunks], happens: Oracle[T]) -> Items[T]:
-    """Leave out as many of the chunks at once as possible; each alone can go.
+    """Leave out as many chunks at once as possible; each alone can go.
 
-    The trial that leaves out most comes first: an oracle may not answer those behind a yes.
+    The trial that leaves out most comes first: behind a yes there may be no answers.
     """
     trials = [_without(items, *itertools.chain(*gone[: n + 1])) for n in range(len(gone))]
     best, trials = trials[0], [trial for trial in reversed(trials[1:]) if trial]

@@ -8,29 +8,25 @@ from pathlib import Path
 
 from quire.fuzz.generate import generator
 from quire.fuzz.language import program
-from quire.fuzz.language.program import MAX_OPS, Op, Program
+from quire.fuzz.language.program import MAX_OPS, Numbered, Op, Program
 from quire.host.errors import UserError
 
 # A comment in a program of the corpus: a promise that Linux is known to break.
 _BREAKS = re.compile(r"^# breaks: (.+)$", re.MULTILINE)
 
-# Programs by number.
-Given = dict[int, Program]
-# How often a program for the oracle reclaims memory at its end.
-RECLAIMS = 3
+RECLAIMS = 3  # how often a program for the oracle reclaims memory at its end
 
 
 @dataclass(frozen=True)
 class Programs:
     """Programs by number: first those `given`, then generated ones, `seed` being the first's.
 
-    `faults` lets allocations fail. `oracle`: pages migrate, and each program ends with what the
-    oracle needs to judge reclaim.
+    `faults`: allocations fail. `oracle`: pages migrate, and the epilogue is added.
     """
 
     count: int = 1000
     seed: int = 1
-    given: Given = field(default_factory=dict)
+    given: Numbered = field(default_factory=dict)
     faults: bool = False
     oracle: bool = False
 
@@ -50,11 +46,10 @@ class Programs:
 
 
 def with_epilogue(program: Program) -> Program:
-    """The program with an end that judges reclaim, if it is short enough and does not have it yet.
+    """The program with an end that judges reclaim, if it is short enough and has none yet.
 
-    The processes drop what they hold and lift traps, and memory is reclaimed several times with
-    nothing in between. After that all pages are read: what was swapped out must come back as it
-    was.
+    The processes drop what they hold and lift traps, and memory is reclaimed several times in a
+    row. After that all pages are read: what was swapped out must come back as it was.
     """
     actors = sorted({0} | {op.number for op in program if op.verb == "fork"})
     drops = tuple(Op("drop", actor) for actor in actors)
@@ -74,17 +69,13 @@ def corpus(root: Path) -> list[Path]:
     return files
 
 
-def read(files: Sequence[Path]) -> tuple[Given, dict[int, str]]:
-    """Programs from files, numbered, and the rules that they say they break.
-
-    UserError for a file or a line that cannot be read.
-    """
+def read(files: Sequence[Path]) -> tuple[Numbered, dict[int, str]]:
+    """Programs from files, numbered, and the rules that they say they break. UserError: where."""
     try:
         texts = [path.read_text() for path in files]
     except OSError as error:
-        raise UserError(
-            "a program cannot be read", str(error), "name a file that is there"
-        ) from error
+        what, remedy = "a program cannot be read", "name a file that is there"
+        raise UserError(what, str(error), remedy) from error
     programs = {n: program.parse(text, str(files[n])) for n, text in enumerate(texts)}
     matches = {n: _BREAKS.search(text) for n, text in enumerate(texts)}
     return programs, {n: match[1] for n, match in matches.items() if match}

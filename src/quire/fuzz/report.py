@@ -2,7 +2,7 @@
 """What a hunt, or a search for seeded bugs, came to: as text and as JSON."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rich import box
@@ -15,13 +15,11 @@ from quire.fuzz.cost.judge import LAST, CostJudge
 from quire.fuzz.detect import Detection
 from quire.fuzz.hunt import Hunt
 from quire.fuzz.judge import Judge
-from quire.fuzz.language.program import Program
+from quire.fuzz.language.program import Numbered
 from quire.host.console import console
 
-# Functions that a row of a program's costs names.
-NAMED = 3
-# Characters of a fault in the table of bugs.
-WIDTH = 90
+NAMED = 3  # functions that a row of a program's costs names
+WIDTH = 90  # characters of a fault in the table of bugs
 
 
 def show(hunt: Hunt, *, as_json: bool) -> None:
@@ -52,23 +50,17 @@ def _show(judge: Judge[Any], seconds: float) -> None:
 
 
 def _figures(hunt: Hunt) -> dict[str, Any]:
-    first, *others = (
-        {
-            **judge.account(hunt.seconds).figures,
-            "findings": [
-                {
-                    "number": finding.number,
-                    "program": [op.text() for op in finding.program],
-                    **judge.describe(finding).details,
-                }
-                for finding in judge.tally.findings
-            ],
-        }
-        for judge in hunt.judges
-    )
+    figures = []
+    for judge in hunt.judges:
+        rows = []
+        for finding in judge.tally.findings:
+            operations = [op.text() for op in finding.program]
+            details = judge.describe(finding).details
+            rows.append({"number": finding.number, "program": operations, **details})
+        figures.append({**judge.account(hunt.seconds).figures, "findings": rows})
     head = {"architecture": hunt.targets.arch.name, "seconds": hunt.seconds}
-    cost = {"cost": others[0]} if others else {}
-    return {**head, "boots": hunt.targets.boots, **first, **cost}
+    cost = {"cost": figures[1]} if len(figures) > 1 else {}
+    return {**head, "boots": hunt.targets.boots, **figures[0], **cost}
 
 
 def show_bugs(
@@ -87,15 +79,13 @@ def show_bugs(
     table.add_column("operations", justify="right")
     table.add_column(f"{words.shows}, or why it is not looked for")
     for result in results:
-        finding = result.finding
-        if result.bug.no_program:
-            table.add_row(result.bug.name, "–", "–", result.bug.no_program)
-        elif not finding:
-            table.add_row(result.bug.name, str(result.programs), "missed", "")
-        else:
+        finding, cells = result.finding, ("–", "–", result.bug.no_program)
+        if finding:
             size = str(len(finding.program)) if finding.program != finding.original else ""
-            text = Text(finding.fault.text[:WIDTH])
-            table.add_row(result.bug.name, str(result.programs), size, text)
+            cells = str(result.programs), size, finding.fault.text[:WIDTH]
+        elif result.missed:
+            cells = str(result.programs), "missed", ""
+        table.add_row(result.bug.name, *(Text(cell) for cell in cells))
     console().print(table)
 
 
@@ -110,7 +100,7 @@ def _bug(judge: Judge[Any], result: Detection) -> dict[str, Any]:
     }
 
 
-def show_costs(judge: CostJudge, programs: Mapping[int, Program]) -> None:
+def show_costs(judge: CostJudge, programs: Numbered) -> None:
     """Run the programs a few times, and print what each of their operations costs on both sides."""
     costs, _ = judge.repeat(programs, LAST, LAST, detail=True)
     for number, program in programs.items():

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs programs on a kernel, many per boot, in the guest's executor, until each has its record."""
 
-from __future__ import annotations
-
 import shutil
-import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from quire.arch import Architecture
@@ -19,7 +16,7 @@ from quire.build.guest import Guest, cpio
 from quire.build.kernel import Kernel
 from quire.fuzz.language import program as language
 from quire.fuzz.language import record
-from quire.fuzz.language.program import Program
+from quire.fuzz.language.program import Numbered, Program
 from quire.fuzz.language.record import Record
 from quire.host import parallel
 from quire.host.errors import GuestLost
@@ -27,8 +24,7 @@ from quire.session import Session
 from quire.source.side import Sides
 from quire.source.tree import Tree
 
-# The file in the initramfs that the executor reads.
-PROGRAMS = "programs"
+PROGRAMS = "programs"  # the file in the initramfs that the executor reads
 # Programs need little memory, and the host clears what they touch. Those that empty memory need
 # more; only blocks of ZONE_MOVABLE can be relied on to go offline where memory of the boot does.
 MEMORY, MORE_MEMORY, MOVABLE = "512M", "1536M", {"x86_64": ("movablecore=1G",)}
@@ -59,15 +55,14 @@ class Probe:
     counting: Counting
     word: str
     take: Callable[[Path, Sequence[Program], bool], Sequence[Stop]]
-    # Further kernel parameters.
-    parameters: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()  # further kernel parameters
 
 
 @dataclass
 class Target:
     """A kernel to run programs on, its guest, and the directory where its boots leave their logs.
 
-    `parameters` go to the kernel. `swap` is one of SWAPS. `boots` and `seconds` are totals.
+    `parameters` go to the kernel. `swap` is one of SWAPS. `spent` has the seconds of each boot.
     """
 
     kernel: Kernel
@@ -77,10 +72,8 @@ class Target:
     probe: Probe | None = None
     swap: str = ZRAM
     place: Place = HERE
-    # The programs of a boot run from the last to the first.
-    backwards: bool = False
-    boots: int = 0
-    seconds: float = 0.0
+    backwards: bool = False  # the programs of a boot run from the last to the first
+    spent: list[float] = field(default_factory=list)
 
     @property
     def label(self) -> str:
@@ -95,9 +88,6 @@ class Target:
     @property
     def _swap(self) -> tuple[str, ...]:
         return (f"swap={self.swap}",) if self.swap != ZRAM else ()
-
-
-_ADDING = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -124,11 +114,11 @@ class Targets:
     @property
     def boots(self) -> int:
         """How often they booted."""
-        return sum(target.boots for target in self.all)
+        return sum(len(target.spent) for target in self.all)
 
     def rate(self, programs: int) -> float:
         """Programs per minute of a boot."""
-        spent = sum(target.seconds for target in self.all)
+        spent = sum(sum(target.spent) for target in self.all)
         return programs * len(self.all) * 60 / spent if spent else 0.0
 
     def on_each(self, work: Callable[[Target], Records]) -> Runs:
@@ -137,47 +127,31 @@ class Targets:
             parallel.side_by_side(self.all, work, lambda *_: None, self.tried.place.machines)
         )
 
-    def run(self, programs: Mapping[int, Program], losses: int | None = None) -> Runs:
+    def run(self, programs: Numbered, losses: int | None = None) -> Runs:
         """The records of each. The one on trial stops after `losses` lost guests."""
-        return self.on_each(
-            lambda target: run(target, programs, losses if target is self.tried else None)
-        )
+        most = {id(self.tried): losses}
+        return self.on_each(lambda target: run(target, programs, most.get(id(target))))
 
-    def with_parameters(self, *parameters: str) -> Targets:
+    def with_parameters(self, *parameters: str) -> "Targets":
         """The same, with these parameters on trial."""
         tried = replace(self.tried, parameters=parameters)
         return replace(self, all=(*self.all[:-1], tried))
 
-    def apart(self, name: str) -> Targets:
+    def apart(self, name: str) -> "Targets":
         """The same kernels with directories of their own, for boots beside others."""
-        apart = (
-            replace(target, directory=target.directory / name, boots=0, seconds=0.0)
-            for target in self.all
-        )
+        apart = (replace(target, directory=target.directory / name) for target in self.all)
         return replace(self, all=tuple(apart))
 
-    def add(self, apart: Targets) -> None:
-        """Add the boots of targets that were apart, and remove their directories."""
-        for mine, its in zip(self.all, apart.all, strict=True):
-            with _ADDING:
-                mine.boots += its.boots
-                mine.seconds += its.seconds
-            shutil.rmtree(its.directory, ignore_errors=True)
+    def remove(self) -> None:
+        """Remove the directories."""
+        for target in self.all:
+            shutil.rmtree(target.directory, ignore_errors=True)
 
 
 def prepare(
-    session: Session,
-    arch: Architecture,
-    sides: Sides,
-    *,
-    alone: bool = False,
-    noise: bool = False,
-    swap: str = ZRAM,
+    session: Session, arch: Architecture, sides: Sides, *, alone: bool, noise: bool, swap: str
 ) -> Targets:
-    """The kernels of both sides, or of side b `alone`, built; for noise, side a twice.
-
-    Logs of different commands go to different places.
-    """
+    """The kernels of both sides, or of side b `alone`, built; for noise, side a twice."""
 
     def target(tree: Tree) -> Target:
         kernel, use = session.kernel(arch, tree), "oracle" if alone else "fuzz"
@@ -191,7 +165,7 @@ def prepare(
         return Targets((a, target(sides.b.tree)))
     # Noise must not depend on the order of the programs.
     again = launch.workdir(session.cache, f"fuzz-{arch.name}-again")
-    return Targets((a, replace(a, directory=again, backwards=noise)))
+    return Targets((a, replace(a, directory=again, backwards=noise, spent=[])))
 
 
 class Enough(Exception):
@@ -203,16 +177,12 @@ class Complaint(Exception):
 
 
 def run(
-    target: Target,
-    programs: Mapping[int, Program],
-    losses: int | None = None,
-    watch: Watch | None = None,
+    target: Target, programs: Numbered, losses: int | None = None, watch: Watch | None = None
 ) -> Records:
-    """A record for each program.
+    """A record for each program. GuestLost if a boot begins none, or if the executor gives up.
 
     If a program loses the guest (panic, hang), its record says so, and the programs behind it run
     in another boot, up to `losses` times. When `watch` returns True, nothing further runs.
-    GuestLost if a boot begins no program, or if the executor gives up.
     """
     records: Records = {}
     left = dict(programs)
@@ -228,19 +198,13 @@ def run(
     return records
 
 
-def _boot(
-    target: Target, programs: Mapping[int, Program], watch: Watch | None
-) -> tuple[Records, bool]:
-    """One boot: its records, and whether the watch ended it.
-
-    The last record says so if the guest was lost.
-    """
+def _boot(target: Target, programs: Numbered, watch: Watch | None) -> tuple[Records, bool]:
+    """One boot: records, the last with why the guest was lost, and whether the watch ended it."""
     started = time.monotonic()
     if target.backwards:
         programs = dict(reversed(list(programs.items())))
     lost, enough = _run_machine(target, _machine(target, programs), watch)
-    target.boots += 1
-    target.seconds += time.monotonic() - started
+    target.spent.append(time.monotonic() - started)
     stops: Sequence[Stop] = ()
     if target.probe:
         whole = not lost and not enough
@@ -272,7 +236,7 @@ def _run_machine(target: Target, boot: Machine, watch: Watch | None) -> tuple[st
     return "", False
 
 
-def _machine(target: Target, programs: Mapping[int, Program]) -> Machine:
+def _machine(target: Target, programs: Numbered) -> Machine:
     """The machine, with the programs appended to the guest's initramfs."""
     initrd, probe, kernel = target.directory / "initrd", target.probe, target.kernel
     empties = any(op.verb == "offline" for ops in programs.values() for op in ops)
@@ -305,10 +269,7 @@ def _lay_out(target: Target, initrd: Path, programs: str) -> None:
 
 
 def _watching(directory: Path, watch: Watch) -> Callable[[], None]:
-    """A callback that shows the records since its last call to `watch`.
-
-    It raises Enough when `watch` returns True, and Complaint when the kernel complains.
-    """
+    """A callback that shows new records to `watch`. It raises Enough, or Complaint."""
     shown = said = 0
 
     def tick() -> None:

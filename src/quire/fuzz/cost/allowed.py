@@ -1,22 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Costs that a series means: which operation may take how much more, where, and why.
 
-They stand beside the other excuses of a series, in excuses.toml:
-
-    [[allowed_cost]]
-    name = "batch of two"
-    topic = "mremap"
-    operations = ["move move", "move keep"]
-    symbols = ["move_page_tables", "move_pte*"]
-    insns = 40
-    per = "page"
-    reason = "…"
-
-`operations` are verbs, with their word or without, and `read all` and `write all`; with `after`,
-one of those must come before. `symbols` are patterns of functions. The instructions that those
-functions take more are allowed up to the limit: `insns` per `page` that the operation names or per
-`operation`, or `percent` of side a's instructions. `further` allows so many more of a watched sum
-(watch.toml) in an operation. What exceeds the limit, and what grows elsewhere, still counts.
+They stand beside the other excuses of a series, in excuses.toml; docs/fuzz-rules.md shows an
+entry and says what its fields mean.
 """
 
 import fnmatch
@@ -26,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from quire.fuzz.cost import growth, watch
-from quire.fuzz.cost.growth import INSNS, Growth, Regression
+from quire.fuzz.cost.growth import INSNS, Regression
 from quire.fuzz.difference import excuses
 from quire.fuzz.judge import AT_THE_END
 from quire.fuzz.language.program import VERBS
@@ -37,8 +23,7 @@ from quire.source.series import Series
 PER = ("page", "operation")
 _WORDS = (f"{name} {word}" for name, verb in VERBS.items() for word in verb.words)
 KINDS = {*AT_THE_END.values(), *VERBS, *_WORDS}
-# Letters of a pattern besides its wildcards.
-SHORTEST = 4
+SHORTEST = 4  # letters of a pattern besides its wildcards
 
 
 @dataclass(frozen=True)
@@ -65,48 +50,39 @@ class Allowance:
         """Whether it is about this function."""
         return any(fnmatch.fnmatchcase(symbol, pattern) for pattern in self.symbols)
 
-    def limit(self, regression: Regression) -> int:
-        """How many further instructions it allows in an operation."""
-        by_count = self.insns * (regression.pages if self.per == "page" else 1)
-        return by_count + self.percent * regression.a.kernel // 100
+    def insns_for(self, regression: Regression) -> int:
+        """How many further instructions of this operation it allows.
 
-    def insns_of(self, regression: Regression) -> int:
-        """How many further instructions of this operation its functions take, in sum."""
+        As many as its functions take more, in sum, and at most its limit.
+        """
         a, b = growth.functions(regression.a), growth.functions(regression.b)
         names = [name for name in {*a, *b} if self.matches(name)]
-        return sum(b.get(name, 0) - a.get(name, 0) for name in names)
+        limit = self.insns * (regression.pages if self.per == "page" else 1)
+        limit += self.percent * regression.a.kernel // 100
+        return max(0, min(limit, sum(b.get(name, 0) - a.get(name, 0) for name in names)))
 
 
 def judge(
     allowed: Sequence[Allowance], regression: Regression
 ) -> tuple[Regression | None, set[str]]:
-    """What remains of a growth, None if nothing does, and the names of the entries that took part.
-
-    An entry takes part if without it more would remain.
-    """
-    left: list[Growth] = list(regression.grown)
-    used: set[str] = set()
+    """What remains of a growth, if anything, and the entries without which more would remain."""
+    left, used = regression.grown, set[str]()
     for entry in allowed:
         if not entry.applies(regression):
             continue
-        insns = max(0, min(entry.limit(regression), entry.insns_of(regression)))
-        remaining = [_less(grown, insns, entry.further.get(grown.name, 0)) for grown in left]
+        meant = {INSNS: entry.insns_for(regression), **entry.further}
+        less = (replace(grown, b=grown.b - meant.get(grown.name, 0)) for grown in left)
+        remaining = tuple(grown for grown in less if grown.beyond_margin)
         if remaining != left:
             used.add(entry.name)
-        left = [grown for grown in remaining if grown]
-    return (replace(regression, grown=tuple(left)) if left else None), used
-
-
-def _less(grown: Growth, insns: int, further: int) -> Growth | None:
-    """The growth without what is allowed; None if the rest is within the margin."""
-    rest = replace(grown, b=grown.b - (insns if grown.name == INSNS else further))
-    return rest if rest.beyond_margin else None
+        left = remaining
+    return (replace(regression, grown=left) if left else None), used
 
 
 def applying(
     series: Series | None, a: Series | None, functions: Collection[str]
 ) -> list[Allowance]:
-    """The entries for topics that side b has, whose series this is, and side a has not.
+    """The entries for topics that side b, whose series this is, has and side a has not.
 
     UserError for a wrong one, or if none of its patterns matches a function of side b.
     """
@@ -125,8 +101,7 @@ def applying(
 @dataclass(frozen=True)
 class _File:
     allowed_cost: tuple[Allowance, ...] = ()
-    # Read by excuses.read().
-    excuse: tuple[Any, ...] = ()
+    excuse: tuple[Any, ...] = ()  # read by excuses.read()
 
 
 def read(file: Path) -> list[Allowance]:
@@ -166,4 +141,4 @@ def _named(kinds: Collection[str], kind: str) -> bool:
 
 
 def _error(what: str, where: str) -> UserError:
-    return UserError(what, where, "src/quire/fuzz/cost/allowed.py shows an entry")
+    return UserError(what, where, "docs/fuzz-rules.md shows an entry")

@@ -5,9 +5,8 @@ There is a margin in instructions, because a patch may move some into every call
 invalidation or slow path costs what hundreds of instructions do, so there it is only in relation.
 """
 
-from __future__ import annotations
-
 import statistics
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,17 +14,15 @@ from quire.boot.stops import Stop
 from quire.fuzz.cost.watch import Watch, function
 from quire.fuzz.judge import AT_THE_END
 from quire.fuzz.language.program import Op, Program
-from quire.fuzz.language.record import Record, Step, numbered_pages, steps
+from quire.fuzz.language.record import Record, Step, pages, steps
 
 # Side b may take so many percent more, of the kernel's instructions and of each watched sum, and so
 # many more instructions. A finding exceeds both.
 MARGIN_PERCENT = 10
 MARGIN_INSNS = 200
 INSNS = "instructions"
-# Functions that a line names; the file of a finding has all.
-SHOWN = 6
-# The part of the excess that shrinking has to keep.
-KEPT = 0.7
+SHOWN = 6  # functions that a line names; the file of a finding has all
+KEPT = 0.7  # the part of the excess that shrinking has to keep
 
 
 @dataclass(frozen=True)
@@ -67,30 +64,21 @@ def between(a: Stop, b: Stop, watch: Watch) -> list[Growth]:
 
 
 def compare(a: Sequence[Stop], b: Sequence[Stop], watch: Watch) -> list[Growth]:
-    """What grew from side a to side b in several runs of one operation: their least grew.
+    """What grew in several runs of one operation: their least, and their median.
 
-    So did their median. Where a cheap run is rare on both sides, the least says who had one.
+    Where a cheap run is rare on both sides, the least says only who had one.
     """
-    usual = {growth.name for growth in between(_middle(a), _middle(b), watch)}
-    grown = between(least(a), least(b), watch)
-    return [growth for growth in grown if growth.name in usual]
+    median = statistics.median_low
+    usual = {growth.name for growth in between(least(a, median), least(b, median), watch)}
+    return [growth for growth in between(least(a), least(b), watch) if growth.name in usual]
 
 
-def least(samples: Sequence[Stop]) -> Stop:
-    """The least of each count, from several runs of one operation on one side.
+def least(samples: Sequence[Stop], choose: Callable[[Iterable[int]], int] = min) -> Stop:
+    """The least of each count, or what else is chosen, from several runs on one side.
 
     What disturbs a run, an interrupt or a kernel thread, only adds to it. The symbols are those of
     the run with the fewest instructions of those that have symbols.
     """
-    return _each(samples, min)
-
-
-def _middle(samples: Sequence[Stop]) -> Stop:
-    """The median of each count, the lower of two."""
-    return _each(samples, statistics.median_low)
-
-
-def _each(samples: Sequence[Stop], choose: Callable[[Iterable[int]], int]) -> Stop:
     named = sorted((run for run in samples if run.symbols), key=lambda run: run.kernel)
     # What a run lacks, it has none of.
     names = sorted(set().union(*(run.counts for run in samples)))
@@ -107,10 +95,9 @@ def _each(samples: Sequence[Stop], choose: Callable[[Iterable[int]], int]) -> St
 
 def functions(cost: Stop) -> dict[str, int]:
     """The instructions of each function; variants made by the compiler count as the function."""
-    insns: dict[str, int] = {}
+    insns = Counter[str]()
     for symbol, count in cost.symbols.items():
-        name = function(symbol)
-        insns[name] = insns.get(name, 0) + count.insns
+        insns[function(symbol)] += count.insns
     return insns
 
 
@@ -132,7 +119,7 @@ def alike(a: Record, b: Record) -> Iterator[str]:
 def _unmarked(step: Step) -> tuple[str, str, Mapping[str, object]]:
     """A step without the marks: pages of large folios; soft-dirty pages and mappings."""
     states = {
-        key: [(at, page.without("Ld")) for at, page in numbered_pages(state).items()]
+        key: [(at, page.without("Ld")) for at, page in pages(state).items()]
         if key.startswith("m ")
         else state.replace(",sd", "")
         for key, state in step.states.items()
@@ -142,10 +129,7 @@ def _unmarked(step: Step) -> tuple[str, str, Mapping[str, object]]:
 
 @dataclass(frozen=True)
 class Regression:
-    """An operation, what it costs on both sides, and what grew beyond the margins.
-
-    `step` is the name of its step in the record; the costs are the least of several boots.
-    """
+    """A step, what it costs on both sides by the least of several boots, and what grew."""
 
     step: str
     program: Program
@@ -202,13 +186,11 @@ class Regression:
         """The functions that grew most, with the instructions that they take more."""
         return [f"{name} +{more}" for name, more in self.symbols[:SHOWN]]
 
-    def keeps(self, other: Regression) -> bool:
+    def keeps(self, other: "Regression") -> bool:
         """Whether something that grew in the other grows here, too, most of it in relation."""
         excess = {grown.name: grown.excess for grown in other.grown}
-        return any(
-            grown.name in excess and grown.excess >= KEPT * excess[grown.name]
-            for grown in self.grown
-        )
+        grown = ((grown.excess, excess.get(grown.name)) for grown in self.grown)
+        return any(before is not None and now >= KEPT * before for now, before in grown)
 
     def table(self) -> Iterator[str]:
         """A line per function of either side, those that grew most first."""

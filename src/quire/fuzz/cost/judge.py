@@ -15,8 +15,8 @@ from quire.fuzz.cost import allowed, growth
 from quire.fuzz.cost.allowed import Allowance
 from quire.fuzz.cost.growth import SHOWN, Regression
 from quire.fuzz.cost.watch import Watch
-from quire.fuzz.judge import Account, Description, Faults, Finding, Judge, Tally, Words
-from quire.fuzz.language.program import Program
+from quire.fuzz.judge import Account, Again, Description, Faults, Finding, Judge, Tally, Words
+from quire.fuzz.language.program import Numbered, Program
 from quire.fuzz.runner import Runs, Targets
 
 # Runs of a suspect in a boot, for each of the boots that confirm it. The first boot drops most.
@@ -31,10 +31,7 @@ Costs = dict[tuple[int, str], tuple[list[Stop], list[Stop]]]
 
 @dataclass
 class CostJudge(Judge[Regression]):
-    """Compares costs on two sides that count.
-
-    `watch` is what counts besides instructions, `allowed` are the costs that the series means.
-    """
+    """Compares what `watch` counts on two sides. The series means the costs `allowed`."""
 
     targets: Targets
     watch: Watch
@@ -60,7 +57,7 @@ class CostJudge(Judge[Regression]):
         listed="operations cost more",
     )
 
-    def judge(self, programs: Mapping[int, Program], runs: Runs) -> Faults[Regression]:
+    def judge(self, programs: Numbered, runs: Runs) -> Faults[Regression]:
         """The operations that cost more.
 
         A program that makes an allocation fail says nothing: the two sides count them differently.
@@ -71,13 +68,12 @@ class CostJudge(Judge[Regression]):
         numbers = {number for number, _ in suspects}
         self.operations += len(costs)
         self.tally.suspects += len(numbers)
-        self.fillers = [
-            ops for number, ops in programs.items() if number not in numbers and fit(number, runs)
-        ]
+        others = (number for number in programs if number not in numbers)
+        self.fillers = [programs[number] for number in others if fit(number, runs)]
         return suspects
 
     def confirm(
-        self, programs: Mapping[int, Program], suspects: Faults[Regression], runs: Runs
+        self, programs: Numbered, suspects: Faults[Regression], runs: Runs
     ) -> Iterator[tuple[int, Regression]]:
         """Those that cost more by the least of all runs, and more so than allowed."""
         costs = gather({number: number for number, _ in suspects}, runs)
@@ -102,8 +98,8 @@ class CostJudge(Judge[Regression]):
                 yield number, left
 
     def again(
-        self, programs: Mapping[int, Program], fault: Regression, *, last: bool = False
-    ) -> tuple[Mapping[int, Regression], Runs]:
+        self, programs: Numbered, fault: Regression, *, last: bool = False
+    ) -> Again[Regression]:
         """Those of which an operation of that verb keeps most of the growth."""
         showing: dict[int, Regression] = {}
         runs: Runs = ()
@@ -121,7 +117,7 @@ class CostJudge(Judge[Regression]):
                 programs = {number: programs[number] for number in showing}
         return showing, runs
 
-    def _grown(self, programs: Mapping[int, Program], costs: Costs) -> Faults[Regression]:
+    def _grown(self, programs: Numbered, costs: Costs) -> Faults[Regression]:
         """The operations whose least cost grew, and their median."""
         suspects = []
         for (number, step), (left, right) in costs.items():
@@ -133,11 +129,11 @@ class CostJudge(Judge[Regression]):
         return suspects
 
     def repeat(
-        self, programs: Mapping[int, Program], times: int, seed: int, *, detail: bool
+        self, programs: Numbered, times: int, seed: int, *, detail: bool
     ) -> tuple[Costs, Runs]:
-        """What the operations cost, in runs that were alike, and the records of the first.
+        """What operations cost in runs that were alike, in one boot and orders of their own.
 
-        The runs are in one boot, each in another order.
+        And the records of the first.
         """
         mixed: list[Program] = []
         origin: dict[int, int] = {}

@@ -59,10 +59,9 @@ class Sum:
 
 @dataclass(frozen=True)
 class Watch:
-    """The sums for two kernels. Their functions are symbols of either, those that both have.
+    """The sums for two kernels; their functions are symbols of either, those that both have.
 
-    `left_out` are functions that only one of the kernels has, or neither if it is of a line that
-    watch.toml does not know.
+    `left_out`: only one has them, or neither if watch.toml does not know the line.
     """
 
     sums: tuple[Sum, ...]
@@ -91,10 +90,7 @@ def read(file: Path = FILE) -> tuple[tuple[str, ...], tuple[Sum, ...]]:
 
 
 def on_kernels(a: Kernel, b: Kernel, file: Path = FILE) -> Watch:
-    """What is watched on two kernels.
-
-    UserError for a function that kernels of this line should have and neither side has.
-    """
+    """What is watched on two kernels. UserError for a function that both should have and lack."""
     lines, sums = read(file)
     symbols = [functions(kernel) for kernel in (a, b)]
     either, both = symbols[0].keys() | symbols[1].keys(), symbols[0].keys() & symbols[1].keys()

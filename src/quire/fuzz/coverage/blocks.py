@@ -2,47 +2,42 @@
 """Basic blocks of the functions that the series touches, wherever the compiler put them.
 
 A block begins at the target of a branch, or at the instruction after one. The blocks of an inlined
-function are in its callers; debug information from a second compilation tells which (lines.py).
+function are in its callers; debug information tells which. The kernel has none, so an object file
+is compiled again, by the command that kbuild has kept, with -g added. That does not change the
+code: an offset in a function is the same in both.
 """
 
 import itertools
+import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from quire.boot.counter import TEXT_TYPES
 from quire.build.kernel import Kernel
-from quire.fuzz.coverage import lines
 from quire.host import process
 from quire.host.errors import UserError
+from quire.host.process import Command
 
 _SYMBOL = re.compile(rf"^([0-9a-f]+) [{TEXT_TYPES}] (\S+)$", re.M)
 _INSN = re.compile(r"^[ \t]*([0-9a-f]+):[ \t]+(\S+)[ \t]*(.*)$", re.M)
 _TARGET = re.compile(r"\b([0-9a-f]{8,16}) <")
+_COMMAND = re.compile(r"^savedcmd_\S+ := (.*?)(?: ; |$)", re.M)
+# objdump's symbol table: address, flags, section, size, name.
+_FUNCTION = re.compile(r"^([0-9a-f]+) .{5}.F \.text\t([0-9a-f]+) (?:\.hidden )?(\S+)$", re.M)
+# The functions at an address, the innermost first, with the line in each.
+Chain = list[tuple[str, str]]
 # Bytes: between two functions at most, and between two that are disassembled together.
 ALIGNMENT, NEAR = 64, 0x4000
 
 
-@dataclass(frozen=True)
-class Branches:
-    """The mnemonics of an architecture, as objdump prints them.
-
-    A new block begins behind an instruction that `ends_block` matches. Calls return, so they do
-    not end a block. `padding` fills the space behind a function.
-    """
-
-    ends_block: re.Pattern[str]
-    padding: frozenset[str]
-
-
-# By the architecture's name.
-BRANCHES: dict[str, Branches] = {
-    "arm64": Branches(
-        re.compile(r"b|b\..*|br|cbn?z|tbn?z|ret.*|brk"), frozenset(("nop", "udf", ".word"))
-    ),
-    "x86_64": Branches(re.compile(r"j.*|ret.*|ud2"), frozenset(("nop", "int3"))),
+# By the architecture's name, as objdump prints mnemonics: behind which instructions a new block
+# begins, and what fills the space behind a function. Calls return, so they do not end a block.
+BRANCHES = {
+    "arm64": (re.compile(r"b|b\..*|br|cbn?z|tbn?z|ret.*|brk"), {"nop", "udf", ".word"}),
+    "x86_64": (re.compile(r"j.*|ret.*|ud2"), {"nop", "int3"}),
 }
 
 
@@ -78,21 +73,14 @@ class Code:
 
 def code(kernel: Kernel) -> list[Code]:
     """All code of the kernel."""
-    symbols = sorted(
-        (int(address, 16), name) for address, name in _SYMBOL.findall(kernel.system_map.read_text())
-    )
-    return [
-        Code(start, end, name)
-        for (start, name), (end, _) in itertools.pairwise(symbols)
-        if end > start
-    ]
+    rows = _SYMBOL.findall(kernel.system_map.read_text())
+    symbols = sorted((int(address, 16), name) for address, name in rows)
+    codes = (Code(start, end, name) for (start, name), (end, _) in itertools.pairwise(symbols))
+    return [code for code in codes if code.end > code.start]
 
 
 def find(kernel: Kernel, names: Collection[str], sources: Iterable[str], work: Path) -> list[Block]:
-    """The blocks of those functions; of inlined ones, as far as `sources` use them.
-
-    UserError for an architecture whose branches are not known.
-    """
+    """The blocks of those functions; of inlined ones, as far as `sources` use them."""
     everything = code(kernel)
     parts = [part for part in everything if part.function in names]
     leaders = _leaders(kernel, parts)
@@ -110,58 +98,50 @@ def _of_object(
     kernel: Kernel, everything: list[Code], names: Collection[str], source: str, work: Path
 ) -> Iterator[Block]:
     """The blocks of a source file's object that belong to these functions, with their lines."""
-    made = lines.compiled(kernel, source, work)
+    made = compiled(kernel, source, work)
     # Where functions share a name, the address does not tell which one is meant.
     shared = {name for name, n in Counter(part.symbol for part in everything).items() if n > 1}
-    inside = lines.functions(kernel, made) if made else {}
-    parts = [part for part in everything if _is(part, inside) and part.symbol not in shared]
+    inside = object_functions(kernel, made) if made else {}
+    # Another file may have a function of that name, which is as long by chance only.
+    size = {name: length for name, (_, length) in inside.items() if name not in shared}
+    parts = [
+        part
+        for part in everything
+        if 0 < size.get(part.symbol, 0) <= part.end - part.start < size[part.symbol] + ALIGNMENT
+    ]
     if not made or not parts:
         return
     leaders = _leaders(kernel, parts)
     offsets = {
         at: inside[part.symbol][0] + at - part.start for part in parts for at in leaders[part.start]
     }
-    chains = lines.chains(kernel, made, list(offsets.values()))
+    found = chains(kernel, made, list(offsets.values()))
     for part in parts:
         for at in leaders[part.start]:
-            chain = chains.get(offsets[at], [])
+            chain = found.get(offsets[at], [])
             function, line = next((link for link in chain if link[0] in names), (part.function, ""))
             if function in names:
                 yield Block(at, part.symbol, at - part.start, function, line)
 
 
-def _is(part: Code, inside: Mapping[str, tuple[int, int]]) -> bool:
-    """Whether the code is an object's function: another file may have a function of that name."""
-    size = inside.get(part.symbol, (0, 0))[1]
-    return 0 < size <= part.end - part.start < size + ALIGNMENT
-
-
 def _leaders(kernel: Kernel, parts: Sequence[Code]) -> dict[int, list[int]]:
     """Where blocks begin, by the start of their symbol. Neighbours are disassembled together."""
-    branches = _branches(kernel)
+    arch = kernel.arch.name
+    if arch not in BRANCHES:
+        remedy = "add them to BRANCHES in src/quire/fuzz/coverage/blocks.py, or use --no-coverage"
+        what, where = f"coverage does not know the branches of {arch}", ", ".join(BRANCHES)
+        raise UserError(what, f"it knows: {where}", remedy)
     objdump = f"{kernel.toolchain.cross_compile}objdump"
     found: dict[int, list[int]] = {part.start: [] for part in parts}
     for start, end in _ranges(parts):
-        where = (f"--start-address={start:#x}", f"--stop-address={end:#x}")
-        listing = process.query(
-            objdump, "-d", "--no-show-raw-insn", *where, str(kernel.objdir / "vmlinux")
-        ).output
+        at = (f"--start-address={start:#x}", f"--stop-address={end:#x}")
+        command = (objdump, "-d", "--no-show-raw-insn", *at, str(kernel.objdir / "vmlinux"))
+        listing = process.query(*command).output
         for part in re.split(r"^(?=[0-9a-f]+ <)", listing, flags=re.M):
             insns = [(int(at, 16), verb, rest) for at, verb, rest in _INSN.findall(part)]
             if insns and insns[0][0] in found:
-                found[insns[0][0]] = _leaders_of(insns, branches)
+                found[insns[0][0]] = _leaders_of(insns, *BRANCHES[arch])
     return found
-
-
-def _branches(kernel: Kernel) -> Branches:
-    name = kernel.arch.name
-    if name not in BRANCHES:
-        raise UserError(
-            f"coverage does not know the branches of {name}",
-            f"it knows: {', '.join(BRANCHES)}",
-            "add them to BRANCHES in src/quire/fuzz/coverage/blocks.py, or use --no-coverage",
-        )
-    return BRANCHES[name]
 
 
 def _ranges(parts: Sequence[Code]) -> list[tuple[int, int]]:
@@ -174,12 +154,70 @@ def _ranges(parts: Sequence[Code]) -> list[tuple[int, int]]:
     return ranges
 
 
-def _leaders_of(insns: list[tuple[int, str, str]], branches: Branches) -> list[int]:
-    start, end = insns[0][0], insns[-1][0]
-    leaders = {start}
+def _leaders_of(
+    insns: list[tuple[int, str, str]], ends: re.Pattern[str], padding: set[str]
+) -> list[int]:
+    first, last = insns[0][0], insns[-1][0]
+    leaders = {first}
     for (_, verb, rest), (following, _, _) in itertools.pairwise(insns):
-        if not branches.ends_block.fullmatch(verb):
-            continue
-        leaders.add(following)
-        leaders |= {int(to, 16) for to in _TARGET.findall(rest) if start <= int(to, 16) <= end}
-    return sorted(leaders & {at for at, verb, _ in insns if verb not in branches.padding})
+        if ends.fullmatch(verb):
+            targets = (int(to, 16) for to in _TARGET.findall(rest))
+            leaders |= {following, *(to for to in targets if first <= to <= last)}
+    return sorted(leaders & {at for at, verb, _ in insns if verb not in padding})
+
+
+def compiled(kernel: Kernel, source: str, work: Path) -> Path | None:
+    """The object with debug information. None if the kernel lacks it, or if the code differs."""
+    built = kernel.objdir / Path(source).with_suffix(".o")
+    saved = built.with_name(f".{built.name}.cmd")
+    saved_command = _COMMAND.search(saved.read_text()) if saved.exists() else None
+    if not saved_command:
+        return None
+    work.mkdir(parents=True, exist_ok=True)
+    made = work / source.replace("/", "-").replace(".c", ".o")
+    if not made.exists() or made.stat().st_mtime <= built.stat().st_mtime:
+        target, command = (
+            Path(source).with_suffix(".o"),
+            re.sub(r"-Wp,-MMD,\S+", "", saved_command[1]),
+        )
+        command = command.replace(f"-o {target}", f"-g -o {made}")
+        process.check(Command(["sh", "-c", command], cwd=kernel.objdir))
+    return made if object_functions(kernel, made) == object_functions(kernel, built) else None
+
+
+def object_functions(kernel: Kernel, path: Path) -> dict[str, tuple[int, int]]:
+    """The offset and the size of each function in an object's code."""
+    listing = process.query(f"{kernel.toolchain.cross_compile}objdump", "-t", str(path)).output
+    return {name: (int(at, 16), int(size, 16)) for at, size, name in _FUNCTION.findall(listing)}
+
+
+def chains(kernel: Kernel, made: Path, offsets: Sequence[int]) -> dict[int, Chain]:
+    """The functions and lines at these offsets of an object's code."""
+    if not offsets:
+        return {}
+    tool = f"{kernel.toolchain.cross_compile}addr2line"
+    asked = [f"{offset:#x}" for offset in offsets]
+    lines: dict[int, Chain] = {}
+    # No more than a command line takes.
+    for start in range(0, len(asked), 2000):
+        some = asked[start : start + 2000]
+        answer = process.query(tool, "-a", "-f", "-i", "-j", ".text", "-e", str(made), *some).output
+        for part in re.split(r"^0x", answer, flags=re.M)[1:]:
+            at, *rest = part.splitlines()
+            lines[int(at, 16)] = [
+                (name, _line(kernel, line))
+                for name, line in zip(rest[::2], rest[1::2], strict=False)
+            ]
+    return lines
+
+
+def _line(kernel: Kernel, text: str) -> str:
+    """A line as file:line of the source tree; empty if it is not known."""
+    text = text.partition(" ")[0]
+    if "?" in text:
+        return ""
+    # The path is relative to the compiler's directory, or absolute and through it.
+    path = os.path.normpath(kernel.objdir / text)
+    for above in (kernel.objdir, kernel.tree.path):
+        path = path.removeprefix(f"{os.path.normpath(above)}/")
+    return path

@@ -18,20 +18,22 @@ from quire.fuzz.difference.tracking import TrackedPage
 from quire.fuzz.language.program import Op, Program
 from quire.fuzz.language.record import Record, Step, pages, steps
 
-# Fields of smaps that show accessed and dirty bits; the second list has huge mappings, too.
-_MARKS = re.compile(r",(?:Referenced|LazyFree|Pss_Dirty|(?:Private|Shared)_(?:Clean|Dirty))=\d+")
-_BITS = re.compile(
-    r",(?:Referenced|LazyFree|AnonHugePages|Pss_Dirty|(?:Private|Shared)_(?:Clean|Dirty))=\d+"
-)
-_SUMS = re.compile(r",[A-Z]\w+=\d+")
+
+def _fields(names: str) -> re.Pattern[str]:
+    return re.compile(rf",(?:{names})=\d+")
+
+
+# Fields of smaps that show accessed and dirty bits; the second has huge mappings, too.
+_DIRTY = "(?:Private|Shared)_(?:Clean|Dirty)"
+_MARKS = _fields(f"Referenced|LazyFree|Pss_Dirty|{_DIRTY}")
+_BITS = _fields(f"Referenced|LazyFree|AnonHugePages|Pss_Dirty|{_DIRTY}")
+_SUMS = _fields(r"[A-Z]\w+")
 # A process's share of a merged page depends on how many others map that page, and there are several
 # KSM pages of a content with more than 256 mappings. Locked is such a share, too; and the shared
 # page keeps its accessed bit.
-_SHARES = re.compile(r",(?:Pss|Pss_Dirty|SwapPss|Locked|Referenced)=\d+")
+_SHARES = _fields("Pss|Pss_Dirty|SwapPss|Locked|Referenced")
 # Fields that also depend on which pages are merged, or shared with a process that has lost them.
-_SPLIT = re.compile(
-    r",(?:Pss|Pss_Dirty|SwapPss|Locked|KSM|Referenced|(?:Private|Shared)_(?:Clean|Dirty))=\d+"
-)
+_SPLIT = _fields(f"Pss|Pss_Dirty|SwapPss|Locked|KSM|Referenced|{_DIRTY}")
 
 
 @dataclass
@@ -50,6 +52,13 @@ class Judgement:
         """The first difference."""
         return self.differences[0]
 
+    def note(self, rule: Rule | None, difference: str) -> None:
+        """Count the rule that excuses a difference, or keep the difference."""
+        if rule:
+            self.excused[rule] += 1
+        else:
+            self.differences.append(difference)
+
 
 def compare(program: Program, a: Record, b: Record, excuses: Excuses) -> Judgement:
     """Go through both records; a splat, hang or leak on side b only is a difference, too."""
@@ -60,52 +69,39 @@ def compare(program: Program, a: Record, b: Record, excuses: Excuses) -> Judgeme
         return verdict
     model = Model(excuses)
     for left, right in zip(steps(a), steps(b), strict=False):
-        kind, _, number = left.name.partition(" ")
-        op = program[int(number)] if kind == "o" else None
+        op = left.op(program)
         if op and op.verb == "fail" and left.outcome == right.outcome == "ok":
             verdict.excused[Rule.A_FAULT] += 1
             break
         if op:
-            model.apply(op, left.outcome)
+            model.apply(op, left.result)
         if left.name != right.name:
             verdict.differences.append(f"{left.name} against {right.name}")
             break
         _compare_step(verdict, model, op, left, right)
         model.seen.append((left, right))
-        if kind == "w":
-            model.written_in_the_end(int(number))
+        if left.name[0] == "w":
+            # A process writes to all of its pages.
+            model.lazy = {page for page in model.lazy if page[0] != left.number}
     return verdict
-
-
-def comparable(a: Record, b: Record) -> bool:
-    """Whether the records say anything: if side a is in trouble, side b must be in the same."""
-    return a.trouble in ("", b.trouble)
 
 
 def _compare_step(verdict: Judgement, model: Model, op: Op | None, left: Step, right: Step) -> None:
     """Compare the state after one operation, pages before sums, and then its outcome."""
     where = f"{left.name} {op.text() if op else ''}".strip()
-    keys = sorted({*left.states, *right.states}, key=lambda key: ("muv".index(key[0]), key))
-    model.ksm.start_step()
-    for key in keys:
+    # Forget which pages are late, but for one operation.
+    model.ksm.before, model.ksm.late = model.ksm.late, set()
+    for key in sorted({*left.states, *right.states}, key=lambda key: ("muv".index(key[0]), key)):
         a, b = left.states.get(key, ""), right.states.get(key, "")
         if a == b:
             continue
         if key[0] == "m" and a and b:
-            _compare_pages(verdict, model, f"{where}: {key}", a, b)
-            continue
-        _note(verdict, _sums_excuse(model, key, a, b), f"{where}: {key}: {a} | {b}")
+            _compare_pages(verdict, model, where, key, (a, b))
+        else:
+            verdict.note(_sums_excuse(model, key, a, b), f"{where}: {key}: {a} | {b}")
     if left.outcome != right.outcome:
         rule = _outcome_excuse(model, op, left.outcome, right.outcome)
-        _note(verdict, rule, f"{where}: {left.outcome} | {right.outcome}")
-
-
-def _note(verdict: Judgement, rule: Rule | None, difference: str) -> None:
-    """Count the rule that excuses a difference, or keep the difference."""
-    if rule:
-        verdict.excused[rule] += 1
-    else:
-        verdict.differences.append(difference)
+        verdict.note(rule, f"{where}: {left.outcome} | {right.outcome}")
 
 
 def _outcome_excuse(model: Model, op: Op | None, a: str, b: str) -> Rule | None:
@@ -117,16 +113,18 @@ def _outcome_excuse(model: Model, op: Op | None, a: str, b: str) -> Rule | None:
     return Rule.MERGED_LATER if counted else None
 
 
-def _compare_pages(verdict: Judgement, model: Model, where: str, a: str, b: str) -> None:
-    _, actor, slot = where.rsplit(": ", 1)[1].split(" ")
-    left, right = pages(a, slot), pages(b, slot)
+def _compare_pages(
+    verdict: Judgement, model: Model, where: str, key: str, lines: tuple[str, str]
+) -> None:
+    _, actor, slot = key.split(" ")
+    left, right = map(pages, lines)
     differing = [at for at in left if left[at] != right[at]]
     # Twice: a page can follow from a later one.
     for _ in "12":
         apart: set[TrackedPage] = set()
         unexcused = []
         for at in differing:
-            page = (int(actor), slot, at.page)
+            page = (int(actor), slot, at)
             rule = model.excuse(page, left[at], right[at])
             if not rule:
                 unexcused.append(at)
@@ -139,7 +137,7 @@ def _compare_pages(verdict: Judgement, model: Model, where: str, a: str, b: str)
         differing = unexcused
     for at in differing:
         texts = (f"{page.state}:{page.content}" for page in (left[at], right[at]))
-        verdict.differences.append(f"{where} {at.page}: {' | '.join(texts)}")
+        verdict.differences.append(f"{where}: {key} {at}: {' | '.join(texts)}")
 
 
 def _sums_excuse(model: Model, key: str, a: str, b: str) -> Rule | None:

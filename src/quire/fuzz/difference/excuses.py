@@ -2,32 +2,22 @@
 """Excuses: which differences between two sides are meant, and why.
 
 The comparison implements rules, each with a name. A series says in `excuses.toml`, beside its
-series file, which rules it needs:
-
-    [[excuse]]
-    name = "held"
-    topic = "lazyfree"
-    reason = "a clean lazyfree folio with an extra reference stays lazyfree"
-
-A rule applies when the series in use has that topic. Without the file, and without a series, only
-the rules in OWN apply: they hold for any two kernels.
-
-The file may also have [[allowed_cost]] entries, about costs: ../cost/allowed.py.
+series file, which rules it needs (docs/fuzz-rules.md shows one), and for which topic. Without the
+file, without a series and without the topic only the rules in OWN apply: they hold for any two
+kernels. The file may also have [[allowed_cost]] entries: ../cost/allowed.py
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from quire.host import data
 from quire.host.errors import UserError
 from quire.source.series import Series
 
-# Beside the series file.
-FILE = "excuses.toml"
+FILE = "excuses.toml"  # beside the series file
 
 
 class Rule(StrEnum):
@@ -52,16 +42,14 @@ class Rule(StrEnum):
 # The rules that apply to a comparison, each with its reason.
 Excuses = Mapping[str, str]
 # Rules that hold for any two kernels.
-OWN: Excuses = MappingProxyType(
-    {
-        Rule.SLOTS: "small folios come back from swap as a large folio if their swap slots are "
-        "consecutive and aligned; that depends on how many pages took slots before, those of the "
-        "executor included",
-        Rule.A_FAULT: "an allocation was made to fail, and the two kernels count their allocations "
-        "differently: from then on only complaints, hangs and leaks count",
-        Rule.FOLLOWS: "the page is next to excused pages, or the sum includes excused pages",
-    }
-)
+OWN: Excuses = {
+    Rule.SLOTS: "small folios come back from swap as a large folio if their swap slots are "
+    "consecutive and aligned; that depends on how many pages took slots before, those of the "
+    "executor included",
+    Rule.A_FAULT: "an allocation was made to fail, and the two kernels count their allocations "
+    "differently: from then on only complaints, hangs and leaks count",
+    Rule.FOLLOWS: "the page is next to excused pages, or the sum includes excused pages",
+}
 
 
 REMEDY = (
@@ -82,15 +70,11 @@ class Excuse:
 @dataclass(frozen=True)
 class _File:
     excuse: tuple[Excuse, ...] = ()
-    # Read by ../cost/allowed.py.
-    allowed_cost: tuple[Any, ...] = ()
+    allowed_cost: tuple[Any, ...] = ()  # read by ../cost/allowed.py
 
 
 def applying(series: Series | None) -> Excuses:
-    """The excuses for side b, whose tree has this series, against side a, which does not.
-
-    UserError if the series has an excuses.toml that cannot be read.
-    """
+    """The excuses for side b, whose series this is, against side a. UserError: a wrong file."""
     if not series or not series.file.with_name(FILE).is_file():
         return OWN
     topics = series.topics

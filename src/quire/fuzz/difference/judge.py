@@ -2,13 +2,13 @@
 """The judge of differences: both sides must see the same, but for what the series means."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from quire.fuzz.difference.compare import Judgement, comparable, compare
+from quire.fuzz.difference.compare import Judgement, compare
 from quire.fuzz.difference.excuses import OWN, Excuses
-from quire.fuzz.judge import Account, Description, Faults, Finding, Judge, Tally, Words
-from quire.fuzz.language.program import Program
+from quire.fuzz.judge import Account, Again, Description, Faults, Finding, Judge, Tally, Words
+from quire.fuzz.language.program import Numbered
 from quire.fuzz.language.record import Record
 from quire.fuzz.runner import Runs, Targets
 
@@ -32,7 +32,7 @@ class DifferenceJudge(Judge[Judgement]):
         missed={"difference": None},
     )
 
-    def judge(self, programs: Mapping[int, Program], runs: Runs) -> Faults[Judgement]:
+    def judge(self, programs: Numbered, runs: Runs) -> Faults[Judgement]:
         """The programs whose records differ without an excuse, where they can be compared."""
         a, b = runs
         suspects = []
@@ -44,13 +44,14 @@ class DifferenceJudge(Judge[Judgement]):
             self.tally.excused.update(verdict.excused.keys())
             if a[number].trouble:
                 self.tally.troubled[number] = ops, a[number].trouble
-            if verdict.differences and comparable(a[number], b[number]):
+            # Where side a is in trouble, the records say nothing unless side b is in the same.
+            if verdict.differences and a[number].trouble in ("", b[number].trouble):
                 suspects.append((number, verdict))
         self.tally.suspects += len(suspects)
         return suspects
 
     def confirm(
-        self, programs: Mapping[int, Program], suspects: Faults[Judgement], runs: Runs
+        self, programs: Numbered, suspects: Faults[Judgement], runs: Runs
     ) -> Iterator[tuple[int, Judgement]]:
         """Those that differ again, in another order, and whose record on side a repeats."""
         if not suspects:
@@ -59,7 +60,11 @@ class DifferenceJudge(Judge[Judgement]):
         for number, fault in suspects:
             before, left, right = runs[0][number], a[number], b[number]
             if not _alike(left, before):
-                before, left, right = (_without_age(seen) for seen in (before, left, right))
+                # The sums of accessed pages depend on the order of reclaim.
+                before, left, right = (
+                    replace(seen, lines=[re.sub(r",Referenced=\d+", "", x) for x in seen.lines])
+                    for seen in (before, left, right)
+                )
             if not _alike(left, before):
                 self.tally.unstable[number] = programs[number], fault.text
                 continue
@@ -68,8 +73,8 @@ class DifferenceJudge(Judge[Judgement]):
                 yield number, verdict
 
     def again(
-        self, programs: Mapping[int, Program], fault: Judgement, *, last: bool = False
-    ) -> tuple[Mapping[int, Judgement], Runs]:
+        self, programs: Numbered, fault: Judgement, *, last: bool = False
+    ) -> Again[Judgement]:
         """Any difference will do. A program that loses side b's guest differs."""
         runs = self.targets.run(programs, losses=1)
         return dict(replace(self, tally=Tally()).judge(programs, runs)), runs
@@ -103,11 +108,6 @@ class DifferenceJudge(Judge[Judgement]):
                 "cost": None,
             },
         )
-
-
-def _without_age(seen: Record) -> Record:
-    """The record without the sums of accessed pages, which depend on the order of reclaim."""
-    return replace(seen, lines=[re.sub(r",Referenced=\d+", "", line) for line in seen.lines])
 
 
 def _alike(record: Record, other: Record) -> bool:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from types import MappingProxyType
 
 from quire.fuzz.difference import tracking
 from quire.fuzz.difference.excuses import Excuses, Rule
@@ -21,12 +20,9 @@ from quire.fuzz.language.record import Page
 # These write to pages, and so unmerge them; mlock() writes where writing is allowed.
 WRITING = {"write", "same", "word", "lock", "resize"}
 WRITING_ADVICE = {"populate-write", "unmergeable"}
-# How many mappings share one KSM page at most (ksmd's initial max_page_sharing).
-MAX_SHARING = 256
-# Passes after which ksmd has merged again all that it can.
-SETTLED = 6
-# Letters of a page's state that merging takes away: mapped once, of a large folio.
-_MERGING = "xL"
+MAX_SHARING = 256  # how many mappings share one KSM page at most (ksmd's initial max_page_sharing)
+SETTLED = 6  # passes after which ksmd has merged again all that it can
+_MERGING = "xL"  # letters of a page's state that merging takes away: mapped once, of a large folio
 # The letter that depends on which of equal pages is shared: the others become lazyfree if that is.
 _LAZY = "z"
 
@@ -65,15 +61,13 @@ class How(Enum):
 _OFTEN = {How.SWAPPED_AFTER, How.SPLIT, How.LAZY}
 # What may differ in each phase by the rule MERGED_LATER: in pages, and whether all sums of smaps
 # may, or only shares of merged pages. All else is compared.
-TABLE: Mapping[Phase, tuple[Set[How], bool]] = MappingProxyType(
-    {
-        Phase.TOGETHER: ({How.SWAPPED_AFTER}, False),
-        Phase.LATER: (_OFTEN | {How.MERGED, How.MERGED_ON_B}, False),
-        Phase.SETTLED: (_OFTEN, False),
-        Phase.SKIPPING: (_OFTEN | {How.SWAPPED, How.MERGED, How.MERGED_ON_B}, True),
-        Phase.SKIPPING_SETTLED: (_OFTEN | {How.SWAPPED, How.MERGED_ON_B}, True),
-    }
-)
+TABLE: Mapping[Phase, tuple[Set[How], bool]] = {
+    Phase.TOGETHER: ({How.SWAPPED_AFTER}, False),
+    Phase.LATER: (_OFTEN | {How.MERGED, How.MERGED_ON_B}, False),
+    Phase.SETTLED: (_OFTEN, False),
+    Phase.SKIPPING: (_OFTEN | {How.SWAPPED, How.MERGED, How.MERGED_ON_B}, True),
+    Phase.SKIPPING_SETTLED: (_OFTEN | {How.SWAPPED, How.MERGED_ON_B}, True),
+}
 
 
 @dataclass
@@ -89,19 +83,15 @@ class KsmExcuses:
     before: set[TrackedPage] = field(default_factory=set)
     # Pages that one side has merged; the other side had not, and so could swap them.
     away: set[TrackedPage] = field(default_factory=set)
-    # One side alone has merged some page at some time.
-    ever: bool = False
+    ever: bool = False  # one side alone has merged some page at some time
     # ksmd has passed; something was written after that; passes since the last write.
     passed: bool = False
     unmerged: bool = False
     since: int = 0
     smart: bool = False
-    # A mapping moved.
-    moved: bool = False
-    # The program took a reference to some page.
-    held: bool = False
-    # More mappings were merged than one KSM page can have.
-    crowded: bool = False
+    moved: bool = False  # a mapping moved
+    held: bool = False  # the program took a reference to some page
+    crowded: bool = False  # more mappings were merged than one KSM page can have
 
     @property
     def phase(self) -> Phase:
@@ -139,15 +129,11 @@ class KsmExcuses:
             self.unmerged |= self.passed
             self.since = 0
         self.crowded |= merged(outcome) >= MAX_SHARING
-        if tracking.empties(op):
+        if op.empties:
             where = tracking.within(op.actor, op.range)
             for known in (self.apart, self.away):
                 known.difference_update(where)
         tracking.follow((self.apart, self.away), op, outcome)
-
-    def start_step(self) -> None:
-        """Start a new step: forget which pages are late, but for one operation."""
-        self.before, self.late = self.late, set()
 
     def excuse(self, page: TrackedPage, a: Page, b: Page) -> Rule | None:
         """The rule of KSM that covers a page's difference, if one does and it applies."""

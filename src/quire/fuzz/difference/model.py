@@ -4,14 +4,14 @@
 Side b has the series and side a does not: the rules know the direction.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from quire.fuzz.difference import tracking
 from quire.fuzz.difference.excuses import Excuses, Rule
 from quire.fuzz.difference.ksm import KsmExcuses
 from quire.fuzz.difference.tracking import TrackedPage
-from quire.fuzz.language.program import Op, Range
+from quire.fuzz.language.program import Op
 from quire.fuzz.language.record import Page, Step, pages
 
 
@@ -24,20 +24,16 @@ class Model:
     lazy: set[TrackedPage] = field(default_factory=set)
     # Pages of droppable mappings, which both sides treat alike.
     droppable: set[TrackedPage] = field(default_factory=set)
-    # Pages that have differed, with an excuse.
-    apart: set[TrackedPage] = field(default_factory=set)
+    apart: set[TrackedPage] = field(default_factory=set)  # pages that have differed, with an excuse
     # What was seen on both sides after each operation so far.
     seen: list[tuple[Step, Step]] = field(default_factory=list)
-    # The program dropped a reference that it had taken to a page.
-    let_go: bool = False
+    let_go: bool = False  # the program dropped a reference that it had taken to a page
     # Pages were given up; something was written, or reclaimed, after that.
     freed: bool = False
     written: bool = False
     reclaimed: bool = False
-    # Entries were changed or moved, which can be done in batches.
-    changed: bool = False
-    # A process forked: pages were shared with another, which may be gone.
-    forked: bool = False
+    changed: bool = False  # entries were changed or moved, which can be done in batches
+    forked: bool = False  # a process forked: pages were shared with another, which may be gone
 
     def __post_init__(self) -> None:
         self.ksm = KsmExcuses(self.excuses)
@@ -54,7 +50,6 @@ class Model:
 
     def apply(self, op: Op, outcome: str) -> None:
         """Follow one operation."""
-        outcome = outcome.partition(" before=")[0]
         self.ksm.apply(op, outcome)
         where = tracking.within(op.actor, op.range)
         self.let_go |= self.held and op.verb in ("drop", "exit")
@@ -67,19 +62,15 @@ class Model:
                 self.lazy -= where
         elif op.word == "free":
             self.lazy |= where
-        if tracking.empties(op):
+        if op.empties:
             self.lazy -= where
             self.apart -= where
-        if tracking.remaps(op):
+        if op.remaps:
             self.droppable -= where
             self.droppable |= where if op.word == "droppable" else set()
         tracking.follow((self.lazy, self.apart, self.droppable), op, outcome)
         if op.verb == "reclaim" or op.word == "pageout":
             self.reclaimed |= self.freed
-
-    def written_in_the_end(self, actor: int) -> None:
-        """Follow the end of a program, where a process writes to all of its pages."""
-        self.lazy = {page for page in self.lazy if page[0] != actor}
 
     def excuse(self, page: TrackedPage, a: Page, b: Page) -> Rule | None:
         """The rule that covers a page's difference, if one does and it applies."""
@@ -88,10 +79,14 @@ class Model:
         rule = self._given_up(page, a, b) or self.ksm.excuse(page, a, b)
         if rule:
             return rule
-        if self._back_from_swap(page, a, b):
-            return Rule.SLOTS
-        if rule := self._kept_whole(a, b):
-            return rule
+        if a.without("L") == b.without("L"):
+            # It left for swap in a small folio, and one side alone brought it back in a large one.
+            if all(_swapped_alone(seen, page) for seen in zip(*self.seen, strict=True)):
+                return Rule.SLOTS
+            # Side b alone may still have the large folio, with the same page.
+            whole = "L" in b.state and "L" not in a.state
+            if whole and self.forked and Rule.REUSED in self.excuses:
+                return Rule.REUSED
         near = any((actor, slot) == page[:2] for actor, slot, _ in self.unlike)
         alike = a.empty == b.empty and _same_bits(a, b) and _same_content(a, b)
         return Rule.FOLLOWS if near and alike else None
@@ -108,29 +103,10 @@ class Model:
         gone = a.empty or b.empty
         if not gone and not (_same_bits(a, b) and _same_content(a, b)):
             return None
-        causes = {
-            Rule.HELD: self.held and (self.let_go or not gone),
-            Rule.DROPPED_IN_PART: self.written,
-        }
-        return self._first(causes)
-
-    def _back_from_swap(self, page: TrackedPage, a: Page, b: Page) -> bool:
-        """Whether the page left for swap as a small folio, and one side alone brought it back as
-        part of a large one.
-        """
-        if a.without("L") != b.without("L"):
-            return False
-        return all(_swapped_alone(seen, page) for seen in zip(*self.seen, strict=True))
-
-    def _kept_whole(self, a: Page, b: Page) -> Rule | None:
-        """The rule by which side b alone may still have the large folio, with the same page."""
-        if "L" not in b.state or "L" in a.state or a.without("L") != b.without("L"):
-            return None
-        return self._first({Rule.REUSED: self.forked})
-
-    def _first(self, causes: Mapping[Rule, bool]) -> Rule | None:
-        """The first rule that applies and has its cause."""
-        return next((rule for rule, yes in causes.items() if yes and rule in self.excuses), None)
+        if self.held and (self.let_go or not gone) and Rule.HELD in self.excuses:
+            return Rule.HELD
+        applies = self.written and Rule.DROPPED_IN_PART in self.excuses
+        return Rule.DROPPED_IN_PART if applies else None
 
     def touches(self, op: Op) -> bool:
         """Whether an operation's outcome can depend on pages that differ."""
@@ -144,10 +120,9 @@ class Model:
 def _swapped_alone(steps: Sequence[Step], page: TrackedPage) -> bool:
     """Whether a page was in swap after the last of these steps, and in a small folio before."""
     actor, slot, number = page
-    key, at = f"m {actor} {slot}", Range(slot, number)
-    known = None
+    key, known = f"m {actor} {slot}", None
     for step in reversed(steps):
-        before = pages(step.states[key], slot).get(at) if key in step.states else None
+        before = pages(step.states[key]).get(number) if key in step.states else None
         if not before or "s" not in before.state:
             # A page without an earlier state has moved while it was in swap.
             return bool(known) and not (before and "L" in before.state)

@@ -24,21 +24,9 @@ def touched(op: Op) -> set[TrackedPage]:
     return pages
 
 
-def remaps(op: Op) -> bool:
-    """Whether the operation replaces or removes the mapping of its range."""
-    return op.verb in ("map", "unmap")
-
-
-def empties(op: Op) -> bool:
-    """Whether the operation drops the pages of its range."""
-    return remaps(op) or op.word in ("dontneed", "remove")
-
-
 def follow(known: Iterable[set[TrackedPage]], op: Op, outcome: str) -> None:
     """Carry what is known of pages along when they move, and copy it to a child."""
-    if outcome != "ok":
-        return
-    for pages in known:
+    for pages in known if outcome == "ok" else ():
         if op.verb == "move" and op.range and op.to:
             _move(pages, op, op.range, op.to)
         elif op.verb == "fork":

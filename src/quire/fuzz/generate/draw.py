@@ -6,16 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from quire.fuzz.language.program import (
-    ACTORS,
-    LOW,
-    PAGE_WORDS,
-    SLOT_PAGES,
-    SLOTS,
-    Op,
-    Range,
-    check,
-)
+from quire.fuzz.language.program import ACTORS, LOW, PAGE_WORDS, SLOT_PAGES, SLOTS, Op, Range, check
 
 T = TypeVar("T")
 
@@ -41,8 +32,7 @@ class Area:
     kind: str
 
 
-# For operations on no pages.
-NOWHERE = Area(Range("", 0), "")
+NOWHERE = Area(Range("", 0), "")  # for operations on no pages
 
 
 @dataclass
@@ -103,12 +93,9 @@ class Draw:
             return self.part(where)
         first = where.page + rng.randrange(where.count // size) * size
         half, some = size // 2, rng.randrange(1, size)
-        start, count = rng.choice(
-            [
-                *((0, 1), (0, half), (0, size - 1), (0, some), (0, some), (some, size - some)),
-                *((size - 1, 1), (half, size - half), (1, size - 1), (some, 1)),
-            ]
-        )
+        starts = (0, 1), (0, half), (0, size - 1), (0, some), (0, some), (some, size - some)
+        ends = (size - 1, 1), (half, size - half), (1, size - 1), (some, 1)
+        start, count = rng.choice((*starts, *ends))
         return replace(where, page=first + start, count=count)
 
     def map(self, actor: int, kind: str | None = None) -> Area:
@@ -174,12 +161,9 @@ class Draw:
             self.add("exit", actor)
             del self.areas[actor]
 
-    def move(self, actor: int, area: Area, what: Range) -> None:
-        """Move pages of an area; if all of them move, the area is gone."""
-        self.move_to(actor, area, what, self.target(what))
-
-    def move_to(self, actor: int, area: Area, what: Range, to: Range) -> None:
-        """Move pages of an area to an address."""
+    def move(self, actor: int, area: Area, what: Range, to: Range | None = None) -> None:
+        """Move pages of an area, to this address or any; if all of them move, the area is gone."""
+        to = to or self.target(what)
         keep = area.kind == "anon" and self.rng.random() < 0.12
         self.add("move", actor, range=what, to=to, word="keep" if keep else "move")
         if what == area.where and not keep:

@@ -24,8 +24,7 @@ from quire.fuzz.language.program import (
     check,
 )
 
-# Share of programs that are mutants of the pool's.
-SHARE_OF_POOL = 0.4
+SHARE_OF_POOL = 0.4  # share of programs that are mutants of the pool's
 # Share of operations with a fault, and the number of the allocation that fails.
 SHARE_FAULTY = 0.15
 NTH = (1, 1, 1, 2, 2, 3, 4, 5, 6, 8, 10, 15, 20, 40)
@@ -52,10 +51,8 @@ THEMES: dict[str, tuple[float, dict[str, float]]] = {
                   "reclaim": 5, "idle": 2, "look": 2, "move": 4, "merge": 4}),
     "cow": (1, {"fork": 6, "exit": 3, "write": 12}),
     "mixed": (1, {}),
-}  # fmt: skip
-# Only for the oracle. Stock splits a folio before it moves a second time, so that two sides differ
-# in all that follows.
-MIGRATING: dict[str, tuple[float, dict[str, float]]] = {
+    # Only for the oracle. Stock splits a folio before it moves a second time, so that two sides
+    # differ in all that follows.
     "migrate": (3, {"migrate": 14, "compact": 0.5, "offline": 0.3, "dontfork": 2, "dofork": 2,
                     "pin": 1, "hold": 1, "free": 3, "word": 1, "hint": 1}),
 }  # fmt: skip
@@ -64,9 +61,11 @@ MIGRATING: dict[str, tuple[float, dict[str, float]]] = {
 def generate(seed: int, *, migrating: bool = False) -> Program:
     """The program of a seed; if wanted, it may migrate pages."""
     rng = random.Random(seed)
-    themes = {**THEMES, **MIGRATING} if migrating else THEMES
-    theme = pick(rng, {name: weight for name, (weight, _) in themes.items()})
-    draw = Draw(rng, theme, weights={**COMMON, **themes[theme][1]}, migrating=migrating)
+    weights = {name: weight for name, (weight, _) in THEMES.items()}
+    if not migrating:
+        del weights["migrate"]
+    theme = pick(rng, weights)
+    draw = Draw(rng, theme, weights={**COMMON, **THEMES[theme][1]}, migrating=migrating)
     draw.set_folio(pick(rng, FOLIO_WEIGHTS))
     draw.map(0, None if rng.random() < 0.25 else "anon")
     if theme == "ksm":
@@ -95,10 +94,6 @@ def with_faults(seed: int, program: Program) -> Program:
     return tuple(ops[:MAX_OPS])
 
 
-def _move(draw: Draw, actor: int) -> None:
-    move_some(draw, actor, draw.area(actor))
-
-
 def _protect(draw: Draw, actor: int) -> None:
     word = pick(draw.rng, {"rw": 4, "r": 4, "none": 1})
     draw.add("protect", actor, range=draw.part(draw.area(actor).where), word=word)
@@ -115,7 +110,7 @@ SPECIAL: dict[str, Callable[[Draw, int], object]] = {
     "map": Draw.map,
     "fork": Draw.fork,
     "exit": Draw.exit,
-    "move": _move,
+    "move": lambda draw, actor: move_some(draw, actor, draw.area(actor)),
     "protect": _protect,
     "resize": _resize,
     "word": lambda draw, actor: draw.word(actor, draw.part(draw.area(actor).where)),

@@ -3,39 +3,27 @@
 
 from dataclasses import replace
 
-from quire.fuzz.generate import lazyfree, mixers, moves
+from quire.fuzz.generate import moves, reclaim
+from quire.fuzz.generate import steps as st
 from quire.fuzz.generate.draw import PASSES, Area, Draw
-from quire.fuzz.generate.steps import (
-    Step,
-    Where,
-    advise,
-    choose,
-    either,
-    everything,
-    maybe,
-    mostly,
-    op,
-    piece,
-    steps,
-    walk,
-    whole,
-)
 from quire.fuzz.language.program import Range
 
-_scan, _everything_or_walk = op("ksm", number=PASSES), choose(everything, walk)
+_scan, _everything_or_walk = st.op("ksm", number=PASSES), st.choose(st.everything, st.walk)
 
 
-def merge(where: Where) -> Step:
+def merge(where: st.Where) -> st.Step:
     """Make these pages equal, their mapping mergeable, and let ksmd pass over it."""
-    return steps(op("same", where, number=1), advise("mergeable"), _scan)
+    return st.all_of(st.op("same", where, number=1), st.advise("mergeable"), _scan)
 
 
-merge_some = merge(piece)
+merge_some = merge(st.piece)
 
 
 def moved(draw: Draw, actor: int, area: Area) -> None:
     """Merge pages whose index is not that of their address, maybe fork, and walk."""
-    steps(op("same", piece, number=1), advise("mergeable"), moves.move_all)(draw, actor, area)
+    st.all_of(st.op("same", st.piece, number=1), st.advise("mergeable"), moves.move_all)(
+        draw, actor, area
+    )
     area = draw.areas[actor][-1]
     if draw.rng.random() < 0.3:
         draw.fork(actor)
@@ -50,7 +38,7 @@ def onto(draw: Draw, actor: int, _area: Area) -> None:
     rng, area = draw.rng, draw.map(actor, draw.rng.choice(["anon", "anon", "file"]))
     where = replace(area.where, count=min(4, area.where.count))
     one, other = (replace(where, page=rng.randrange(where.page, where.end), count=1) for _ in "12")
-    steps(merge(whole), op("hold"), op("reclaim"))(draw, actor, Area(where, area.kind))
+    st.all_of(merge(st.whole), st.op("hold"), st.op("reclaim"))(draw, actor, Area(where, area.kind))
     mover = actor
     if rng.random() < 0.6:
         mover = _child_not_mergeable(draw, actor, other, one)
@@ -79,27 +67,27 @@ def _child_not_mergeable(draw: Draw, actor: int, where: Range, seen: Range) -> i
 
 
 # Merge pages, protect some, and take all of them apart.
-apart = steps(
-    merge(mostly(0.7, whole, piece)),
-    maybe(0.8, choose(mixers.trap, mixers.trap, mixers.write_protect)),
-    advise("unmergeable"),
-    maybe(0.5, lazyfree.by_child),
+apart = st.all_of(
+    merge(st.mostly(0.7, st.whole, st.piece)),
+    st.maybe(0.8, st.choose(st.trap, st.trap, st.write_protect)),
+    st.advise("unmergeable"),
+    st.maybe(0.5, reclaim.freed_by_child),
 )
 
 
 def again(draw: Draw, actor: int, area: Area) -> None:
     """Merge pages, write to some, maybe make them equal again, and let ksmd pass in between."""
     rng = draw.rng
-    maybe(0.7, op("smart", word="on"))(draw, actor, area)
+    st.maybe(0.7, st.op("smart", word="on"))(draw, actor, area)
     if rng.random() < 0.3:
         area = draw.map(actor, "far")
     where, pair = area.where, rng.random() < 0.4
     if pair:  # no third page to merge with
         where = replace(where, count=min(2, where.count))
-    merge(whole)(draw, actor, Area(where, area.kind))
+    merge(st.whole)(draw, actor, Area(where, area.kind))
     some = where if pair or rng.random() < 0.3 else draw.piece(where)
     written = Area(some, area.kind)
-    either(0.7, op("write"), op("read"))(draw, actor, written)
+    st.either(0.7, st.op("write"), st.op("read"))(draw, actor, written)
     if pair or rng.random() < 0.6:
         draw.add("ksm", number=rng.choice([1, 2, 5, 5, 8]))
     if pair or rng.random() < 0.7:

@@ -3,40 +3,29 @@
 
 from dataclasses import replace
 
-from quire.fuzz.generate import mixers
+from quire.fuzz.generate import steps as st
 from quire.fuzz.generate.draw import PLACES, Area, Draw
-from quire.fuzz.generate.steps import (
-    Step,
-    Where,
-    choose,
-    maybe,
-    op,
-    part,
-    piece,
-    steps,
-    whole,
-)
 from quire.fuzz.language.program import Range
 
 
-def move(where: Where) -> Step:
+def move(where: st.Where) -> st.Step:
     """Move these pages of an area."""
     return lambda draw, actor, area: draw.move(actor, area, where(draw, area.where))
 
 
 def keep(draw: Draw, actor: int, area: Area) -> None:
     """Move the pages and keep the mapping, which shows stale TLB entries."""
-    maybe(0.7, op("warm"))(draw, actor, area)
+    st.maybe(0.7, st.op("warm"))(draw, actor, area)
     draw.add("move", actor, range=area.where, to=draw.target(area.where), word="keep")
 
 
-move_all, move_some = move(whole), move(part)
+move_all, move_some = move(st.whole), move(st.part)
 # Move write-protected pages under a userfaultfd that gets move events: the bits go along.
-watched = steps(
-    op("watch"),
-    op("wp"),
-    maybe(0.7, op("unwp", piece)),
-    maybe(0.2, mixers.swapped_some),
+watched = st.all_of(
+    st.op("watch"),
+    st.op("wp"),
+    st.maybe(0.7, st.op("unwp", st.piece)),
+    st.maybe(0.2, st.swapped_some),
     move_all,
 )
 
@@ -50,24 +39,26 @@ def tracked(draw: Draw, actor: int, _area: Area) -> None:
         draw.set_folio(4)
     area = draw.put(actor, where, "anon")
     draw.add("write", actor, range=where)
-    maybe(0.8, op("clear-refs", number=4), op("write"))(draw, actor, area)
-    draw.move_to(actor, area, where, Range(rng.choice(PLACES), first))
+    st.maybe(0.8, st.op("clear-refs", number=4), st.op("write"))(draw, actor, area)
+    draw.move(actor, area, where, Range(rng.choice(PLACES), first))
 
 
 # To the second node, which is not where the pages come from.
-away = op("migrate", number=1)
+away = st.op("migrate", number=1)
 # NUMA hints, maybe where the pages are on the other node.
-hinted = steps(maybe(0.5, away), op("hint"))
+hinted = st.all_of(st.maybe(0.5, away), st.op("hint"))
 # There, maybe changed in a part of its folios, and back.
-and_back = steps(
+and_back = st.all_of(
     away,
-    maybe(0.5, choose(mixers.half_forked, mixers.write_protect, mixers.protect_some)),
-    op("migrate", number=0),
+    st.maybe(0.5, st.choose(st.half_forked, st.write_protect, st.protect_some)),
+    st.op("migrate", number=0),
 )
 # Pin a page of which the folio is to move: its entries must be put back.
-pinned = steps(maybe(0.6, choose(mixers.half_forked, mixers.write_protect)), op("pin", piece), away)
+pinned = st.all_of(
+    st.maybe(0.6, st.choose(st.half_forked, st.write_protect)), st.op("pin", st.piece), away
+)
 # Empty the memory of one area, as when it is unplugged; most often nothing is held there.
-emptied = steps(maybe(0.7, op("drop")), op("offline", piece))
+emptied = st.all_of(st.maybe(0.7, st.op("drop")), st.op("offline", st.piece))
 
 
 def low(draw: Draw, actor: int, _area: Area) -> None:
@@ -78,12 +69,12 @@ def low(draw: Draw, actor: int, _area: Area) -> None:
     count = min(draw.folio_pages - first, 64)
     tail = replace(where, page=where.page + first, count=count)
     to = draw.low(tail)
-    draw.move_to(actor, area, tail, to)
+    draw.move(actor, area, tail, to)
     moved = Area(replace(to, count=count), area.kind)
     if draw.migrating and rng.random() < 0.4:
         hinted(draw, actor, moved)
         return
     if rng.random() < 0.3:
         draw.fork(actor)
-    mixed = choose(mixers.in_swap_cache, mixers.swapped, mixers.protect_some)
-    steps(mixed, op("read write", part))(draw, actor, moved)
+    mixed = st.choose(st.in_swap_cache, st.swapped, st.protect_some)
+    st.all_of(mixed, st.op("read write", st.part))(draw, actor, moved)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Steps of recipes: operations of a process on the pages of an area, and how they combine."""
+"""Steps of recipes: operations of a process on the pages of an area, and how they combine.
+
+Some are mixers: they make pages of one folio differ in what a batch must not mix up.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -72,7 +75,7 @@ def advise(word: str, where: Where = whole) -> Step:
     return op("advise", where, word=word)
 
 
-def steps(*parts: Step) -> Step:
+def all_of(*parts: Step) -> Step:
     """All of them, in order."""
 
     def step(draw: Draw, actor: int, area: Area) -> None:
@@ -84,7 +87,7 @@ def steps(*parts: Step) -> Step:
 
 def maybe(chance: float, *parts: Step) -> Step:
     """All of them by that chance, or none."""
-    return either(chance, steps(*parts), steps())
+    return either(chance, all_of(*parts), all_of())
 
 
 def either(chance: float, first: Step, other: Step) -> Step:
@@ -109,14 +112,14 @@ def repeat(times: Sequence[int], part: Step) -> Step:
 
 def on(where: Where, *parts: Step) -> Step:
     """All of them, on the same pages of the area."""
-    return lambda draw, actor, area: steps(*parts)(
+    return lambda draw, actor, area: all_of(*parts)(
         draw, actor, Area(where(draw, area.where), area.kind)
     )
 
 
 def on_new(make: Make, *parts: Step) -> Step:
     """All of them, on an area that is made for it."""
-    return lambda draw, actor, _area: steps(*parts)(draw, actor, make(draw, actor))
+    return lambda draw, actor, _area: all_of(*parts)(draw, actor, make(draw, actor))
 
 
 def fresh(*sizes: int) -> Make:
@@ -127,9 +130,70 @@ def fresh(*sizes: int) -> Make:
 # What most recipes need.
 FREE, PAGE_OUT, RECLAIM = advise("free"), advise("pageout"), op("reclaim")
 # Page out the area, sometimes with warm translations; reclaim all memory, or the bits first.
-page_out = steps(maybe(0.12, op("warm")), PAGE_OUT)
-everything = steps(maybe(0.5, op("clear-refs", number=1)), RECLAIM)
+page_out = all_of(maybe(0.12, op("warm")), PAGE_OUT)
+everything = all_of(maybe(0.5, op("clear-refs", number=1)), RECLAIM)
 mostly_everything = choose(everything, everything, page_out)
 everything_or_page_out = choose(everything, page_out)
 # Walk the reverse mapping of some pages, twice.
 walk = on(part, op("idle"), op("look"))
+
+
+def fork_without(draw: Draw, actor: int, some: Range) -> int | None:
+    """Fork a child that lacks these pages. None if there are enough processes."""
+    draw.add("advise", actor, range=some, word="dontfork")
+    child = draw.fork(actor)
+    draw.add("advise", actor, range=some, word="dofork")
+    return child
+
+
+def half_forked(draw: Draw, actor: int, area: Area) -> None:
+    """Share a folio with a child but for some pages, often its first."""
+    some = draw.piece(area.where)
+    fork_without(draw, actor, draw.first_half(area.where) if draw.rng.random() < 0.4 else some)
+
+
+def written_by_child(draw: Draw, actor: int, area: Area) -> None:
+    """Let a child copy some pages of a folio, and maybe exit."""
+    child = draw.fork(actor)
+    if child is not None:
+        draw.add("write", child, range=draw.piece(area.where))
+        if draw.rng.random() < 0.4:
+            draw.exit(child)
+
+
+# Give pages up, and write to some again.
+redirty = all_of(FREE, op("write", piece))
+# Make some pages the only soft-dirty ones, or the only accessed ones.
+soft_dirty = on(piece, op("clear-refs", number=4), op("write"))
+accessed = all_of(op("clear-refs", number=1), op("read", piece))
+# Let userfaultfd protect all or some pages of a folio from writes, or trap every access.
+write_protect = all_of(
+    maybe(0.3, op("watch")), op("wp", mostly(0.6, whole, piece)), maybe(0.5, op("unwp", piece))
+)
+trap = all_of(op("rwp", mostly(0.4, whole, piece)), maybe(0.5, op("unrwp", piece)))
+# Make some pages read-only and writable again: the entries may stay write-protected.
+protect_some = on(piece, op("protect", word="r"), op("protect", word="rw"))
+# Swap everything out, and often bring some pages back; or swap some pages out.
+swapped = all_of(PAGE_OUT, maybe(0.7, op("read write", piece)))
+swapped_some = advise("pageout", piece)
+holes = advise("dontneed", piece)
+# Lock some pages, which splits their mapping.
+lock_some = op("lock", piece)
+# Let reclaim fail at the first page, which is locked: the folio is in the swap cache then.
+cached = on(first_page, op("lock"), RECLAIM, op("unlock"))
+
+
+def _cached_if_large(draw: Draw, actor: int, area: Area) -> None:
+    # Reclaim does not swap a large folio that is held.
+    if draw.folio_pages > 1:
+        maybe(0.6, cached)(draw, actor, area)
+
+
+# Hold a folio, so that it stays in the swap cache, and map pages again from there.
+in_swap_cache = all_of(
+    _cached_if_large,
+    op("hold", piece),
+    either(0.5, PAGE_OUT, RECLAIM),
+    maybe(0.75, on(mostly(0.6, whole, piece), op("read read write"))),
+    maybe(0.5, op("drop")),
+)

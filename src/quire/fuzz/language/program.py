@@ -11,10 +11,9 @@ docs/fuzz.md describes every operation. The number at the beginning is the proce
 operations on the whole system have none. `#` starts a comment.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from quire.host.errors import UserError
 
@@ -27,7 +26,12 @@ SLOT_PAGES = 1024
 MAX_OPS = 96
 MAX_NUMBER = 1 << 20
 PAGE_WORDS = 512
-MAX_CROWD = 100
+# By the verb: its largest number, and what that is.
+LARGEST = {
+    "fork": (ACTORS - 1, "processes are 0 to"),
+    "word": (PAGE_WORDS - 1, "a page has words 0 to"),
+    "crowd": (100, "a crowd is at most"),
+}
 
 FOLIOS = (4, 16, 32, 64, 128, 256, 512, 1024, 2048)
 MAPPINGS = ("anon", "shared", "file", "shfile", "far", "droppable")
@@ -86,7 +90,7 @@ class Range:
         return self.page + self.count
 
     @property
-    def address(self) -> Range:
+    def address(self) -> "Range":
         """The first page, as an address."""
         return replace(self, count=0)
 
@@ -97,8 +101,7 @@ class Range:
 
     def text(self) -> str:
         """The range as a program has it."""
-        words = [self.slot, str(self.page)] + ([str(self.count)] if self.count else [])
-        return " ".join(words)
+        return f"{self.slot} {self.page} {self.count or ''}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -118,25 +121,32 @@ class Op:
         return f"{self.verb} {self.word}".strip()
 
     @property
+    def remaps(self) -> bool:
+        """Whether it replaces or removes the mapping of its range."""
+        return self.verb in ("map", "unmap")
+
+    @property
+    def empties(self) -> bool:
+        """Whether it drops the pages of its range."""
+        return self.remaps or self.word in ("dontneed", "remove")
+
+    @property
     def call(self) -> str:
         """The verb; advice counts as a verb each: `advise pageout`, `move`."""
         return self.kind if self.verb == "advise" else self.verb
 
     def text(self) -> str:
         """The line of a program."""
-        words = [] if self.actor is None else [str(self.actor)]
-        words.append(self.verb)
-        for kind in VERBS[self.verb].takes:
-            if kind == "R":
-                words.append(self.range.text() if self.range else "?")
-            elif kind == "A":
-                words.append(self.to.text() if self.to else "?")
-            else:
-                words.append(str(self.number) if kind == "n" else self.word)
-        return " ".join(words)
+        pages = {"R": self.range, "A": self.to}
+        places = {kind: where.text() if where else "?" for kind, where in pages.items()}
+        fields = {**places, "n": str(self.number), "w": self.word}
+        actor = [] if self.actor is None else [str(self.actor)]
+        return " ".join([*actor, self.verb, *(fields[kind] for kind in VERBS[self.verb].takes)])
 
 
 Program = tuple[Op, ...]
+# Programs by their numbers.
+Numbered = Mapping[int, Program]
 
 
 def text(program: Program, comments: Iterable[str] = ()) -> str:
@@ -161,9 +171,8 @@ def parse(source: str, name: str = "program") -> Program:
                 "docs/fuzz.md has the language",
             ) from error
     if not 0 < len(ops) <= MAX_OPS:
-        raise UserError(
-            f"a program has 1 to {MAX_OPS} operations, not {len(ops)}", name, "write fewer"
-        )
+        what = f"a program has 1 to {MAX_OPS} operations, not {len(ops)}"
+        raise UserError(what, name, "write fewer")
     return tuple(ops)
 
 
@@ -177,21 +186,19 @@ def _op(words: list[str]) -> Op:
         raise ValueError(f"{verb} {'needs a' if grammar.actor else 'has no'} process")
     if actor is not None and actor >= ACTORS:
         raise ValueError(f"processes are 0 to {ACTORS - 1}")
-    where: Range | None = None
-    to: Range | None = None
-    number, word = 0, ""
+    fields: dict[str, Any] = {}
     for kind in grammar.takes:
         if kind == "R":
-            where = _range(words.pop(0), int(words.pop(0)), int(words.pop(0)))
+            fields["range"] = _range(words.pop(0), int(words.pop(0)), int(words.pop(0)))
         elif kind == "A":
-            to = _range(words.pop(0), int(words.pop(0)), None)
+            fields["to"] = _range(words.pop(0), int(words.pop(0)), None)
         elif kind == "n":
-            number = int(words.pop(0))
+            fields["number"] = int(words.pop(0))
         else:
-            word = words.pop(0)
+            fields["word"] = words.pop(0)
     if words:
         raise ValueError(f"more than {verb} takes: {' '.join(words)}")
-    return check(Op(verb, actor, where, to, number, word))
+    return check(Op(verb, actor, **fields))
 
 
 def _range(slot: str, page: int, count: int | None) -> Range:
@@ -212,12 +219,9 @@ def check(op: Op) -> Op:
         raise ValueError(f"{op.number} is too large")
     if op.verb == "folio" and op.number not in FOLIOS:
         raise ValueError(f"{op.number} KiB is no folio size")
-    if op.verb == "fork" and op.number >= ACTORS:
-        raise ValueError(f"processes are 0 to {ACTORS - 1}")
-    if op.verb == "word" and op.number >= PAGE_WORDS:
-        raise ValueError(f"a page has words 0 to {PAGE_WORDS - 1}")
-    if op.verb == "crowd" and op.number > MAX_CROWD:
-        raise ValueError(f"a crowd is {MAX_CROWD} at most")
+    most, what = LARGEST.get(op.verb, (MAX_NUMBER, ""))
+    if op.number > most:
+        raise ValueError(f"{what} {most}")
     if op.range and op.to and op.to.page + op.range.count > SLOT_PAGES:
         raise ValueError("the target reaches past the slot")
     return op

@@ -6,8 +6,6 @@ previous one of the same process and slot. A line of the kind c follows a step w
 counted, and says which of the plugin's stops it was; costs are no part of the state.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +13,10 @@ from pathlib import Path
 
 from quire.boot import splat
 from quire.boot.stops import Stop
-from quire.fuzz.language.program import Op, Program, Range
+from quire.fuzz.language.program import Op, Program
 
 # Kinds of lines that hold a state, and how many words name the process and slot.
-STATES = {"v": 3, "m": 3, "u": 2}
+STATES = {"v": 2, "m": 2, "u": 1}
 # Kinds of lines that end a step: operations, and the reads and the writes at the end.
 STEPS = ("o", "r", "w")
 _RUN = re.compile(r"(\d+)\*([a-zA-Z-]+)(?::(\S+))?")
@@ -37,21 +35,18 @@ class Page:
         """Whether there is no page, or a page of zeroes."""
         return self.state[0] == "-" or self.content == "0"
 
-    def without(self, letters: str) -> Page:
+    def without(self, letters: str) -> "Page":
         """The page without these letters of its state."""
         return Page("".join(letter for letter in self.state if letter not in letters), self.content)
 
-    def differs_in(self, other: Page) -> set[str]:
+    def differs_in(self, other: "Page") -> set[str]:
         """The letters that only one of the two has."""
         return {*self.state} ^ {*other.state}
 
 
 @dataclass
 class Record:
-    """One program's run on one kernel. `lost` says why the guest was lost, if it was.
-
-    `costs` are what operations cost, by the names of their steps, if that was counted.
-    """
+    """One program's run on one kernel, why the guest was lost, and what its steps cost, by name."""
 
     lines: list[str] = field(default_factory=list)
     lost: str = ""
@@ -59,23 +54,16 @@ class Record:
 
     @property
     def plain(self) -> list[str]:
-        """The lines without the kernel's messages; `splat` has the splats among those."""
+        """The lines without the kernel's messages."""
         return [line for line in self.lines if not line.startswith("k ")]
-
-    @property
-    def splat(self) -> str:
-        """The kind of the first splat among the kernel's messages; empty if there is none."""
-        messages = [line.split(" ", 2)[2] for line in self.lines if line.startswith("k ")]
-        found = splat.find("\n".join(messages))
-        return found.kind if found else ""
 
     @property
     def trouble(self) -> str:
         """What no kernel may do, whatever the other one does: splats, hangs, leaks."""
-        if self.lost:
-            return self.lost
-        if self.splat:
-            return f"splat: {self.splat}"
+        messages = [line.split(" ", 2)[2] for line in self.lines if line.startswith("k ")]
+        found = splat.find("\n".join(messages))
+        if self.lost or found:
+            return self.lost or f"splat: {found.kind if found else ''}"
         for line in self.lines:
             if line.startswith("x hang"):
                 return "an operation does not end"
@@ -112,17 +100,14 @@ def steps(record: Record) -> Iterator[Step]:
     states: dict[str, str] = {}
     name, outcome = "", ""
     for line in record.lines:
-        kind, _, rest = line.partition(" ")
+        kind, *words = line.split(" ")
         if kind in STATES:
-            words = line.split(" ")
-            key = " ".join(words[: STATES[kind]])
-            states[key] = " ".join(words[STATES[kind] :])
-            continue
-        if kind not in STEPS:
-            continue
-        if name:
-            yield Step(name, outcome, dict(states))
-        name, outcome = step_name(line), rest.partition(" ")[2]
+            named = STATES[kind]
+            states[" ".join((kind, *words[:named]))] = " ".join(words[named:])
+        elif kind in STEPS:
+            if name:
+                yield Step(name, outcome, dict(states))
+            name, outcome = step_name(line), " ".join(words[1:])
     if name:
         yield Step(name, outcome, dict(states))
 
@@ -132,7 +117,7 @@ def step_name(line: str) -> str:
     return " ".join(line.split(" ", 2)[:2])
 
 
-def numbered_pages(line: str) -> dict[int, Page]:
+def pages(line: str) -> dict[int, Page]:
     """The pages in the state of an m line, "first run run ...", by their numbers in the slot."""
     first, *runs = line.split(" ")
     at = int(first)
@@ -151,15 +136,10 @@ def numbered_pages(line: str) -> dict[int, Page]:
     return found
 
 
-def pages(line: str, slot: str) -> dict[Range, Page]:
-    """The pages in the state of an m line."""
-    return {Range(slot, at): page for at, page in numbered_pages(line).items()}
-
-
 def read(lines: Iterable[str], stops: Sequence[Stop] = ()) -> dict[int, Record]:
     """The records of a boot, by the programs' numbers. The last may lack its end.
 
-    `stops` are the plugin's, if it counted. A lost guest may leave fewer of them than operations.
+    The plugin's stops, if it counted, may be fewer than operations where the guest was lost.
     """
     records: dict[int, Record] = {}
     current: Record | None = None
@@ -181,10 +161,7 @@ def read(lines: Iterable[str], stops: Sequence[Stop] = ()) -> dict[int, Record]:
 
 
 def write(path: Path, records: Mapping[int, Record]) -> None:
-    """Write a file that read() can read, without costs.
-
-    Lost programs have no end, as in a guest's results.
-    """
+    """Write a file that read() can read, without costs. Lost programs have no end."""
     lines: list[str] = []
     for number, found in records.items():
         lines += [f"p {number}", *found.lines, *([] if found.lost else [f"q {number}"])]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from quire.fuzz.language.program import Op
 from quire.fuzz.promise import content, rules
-from quire.fuzz.promise.memory import Memory, Page, Place, Process, places
+from quire.fuzz.promise.memory import Memory, Page, Place, Process
 from quire.fuzz.promise.rules import Rule
 
 # What an access comes to.
@@ -20,17 +20,21 @@ _COUNTS = re.compile(r"(ok|segv|bus)=(\d+)")
 Seen = tuple[Rule, str]
 
 
-def write(memory: Memory, process: Process, op: Op, tag: int, outcome: str) -> Iterator[Seen]:
-    """Follow the writes of an operation; what its outcome breaks."""
-    yield from _write(memory, process, places(op.range), op, tag, outcome)
-
-
-def write_all(
-    memory: Memory, process: Process, where: Iterable[Place], actor: int, outcome: str
+def write(
+    memory: Memory, process: Process, where: Iterable[Place], op: Op, tag: int, outcome: str
 ) -> Iterator[Seen]:
-    """Follow the writes at the end."""
-    last = Op("write", actor)
-    yield from _write(memory, process, list(where), last, TAG_LAST + actor, outcome)
+    """Follow writes; what their outcome breaks. `op` says what is written: `write`, `same`, ...
+
+    At the end, where each process writes to all pages, the tag is TAG_LAST and its number.
+    """
+    fates: Counter[str] = Counter()
+    for place in where:
+        page = process.pages.get(place)
+        fate = _fate(page, writes=True)
+        fates[fate] += 1
+        if page and fate in (OK, UNSAID):
+            _change(memory, page, place, op, tag, certain=fate == OK)
+    yield from _judge(fates, outcome)
 
 
 def read(process: Process, where: Iterable[Place], outcome: str) -> Iterator[Seen]:
@@ -45,19 +49,6 @@ def read_all(process: Process, where: Iterable[Place], outcome: str) -> Iterator
     refused, wanted = int(outcome.partition("=")[2]), fates[SEGV] + fates[BUS]
     if not wanted <= refused <= wanted + fates[UNSAID]:
         yield rules.SIGNALS, f"{refused} reads are refused, not {wanted}"
-
-
-def _write(
-    memory: Memory, process: Process, where: list[Place], op: Op, tag: int, outcome: str
-) -> Iterator[Seen]:
-    fates: Counter[str] = Counter()
-    for place in where:
-        page = process.pages.get(place)
-        fate = _fate(page, writes=True)
-        fates[fate] += 1
-        if page and fate in (OK, UNSAID):
-            _change(memory, page, place, op, tag, certain=fate == OK)
-    yield from _judge(fates, outcome)
 
 
 def _fate(page: Page | None, *, writes: bool) -> str:

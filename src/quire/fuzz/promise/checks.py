@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The rules for what is seen of a page, each a function: what breaks it, or nothing.
+"""The rules for what is seen of mappings and pages: what breaks them.
 
-A page is checked after what the record settles (settle.py) was taken from it. Rules are silent on
-`murky` pages.
+A page is checked after what no promise says was taken from the record (state.py). Rules are silent
+on `murky` pages.
 """
 
+import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from quire.fuzz.language import record
 from quire.fuzz.language.program import Op
@@ -53,10 +54,8 @@ def apart(op: Op, mapped: Mapping[Place, Mapped]) -> Iterator[Seen]:
     outside = {seen.mapping for place, seen in mapped.items() if place not in where}
     for place, seen in mapped.items():
         if seen.merged and seen.mapping == place[1] and seen.mapping not in outside:
-            yield (
-                rules.APART,
-                f"{op.actor} {place[0]} {place[1]} begins a mapping with merged pages",
-            )
+            begins = f"{op.actor} {place[0]} {place[1]} begins"
+            yield rules.APART, f"{begins} a mapping with merged pages"
 
 
 def locked_sum(process: Process, counters: str, locked: int) -> Iterator[Seen]:
@@ -72,79 +71,51 @@ def locked_sum(process: Process, counters: str, locked: int) -> Iterator[Seen]:
         yield rules.LOCKED_SUM, f"VmLck is {more} kB more for {locked} locked pages"
 
 
-def _readable(page: Page, seen: record.Page, _memory: Memory) -> Seen | None:
-    refused = page.prot == "none" or page.refuses_reads
-    if seen.state[0] != "p" or refused is None or (seen.content == UNREADABLE) == refused:
-        return None
-    return rules.READABLE, "trapped" if page.refuses_reads else f"protection {page.prot}"
-
-
-def _contents(page: Page, seen: record.Page, memory: Memory) -> Seen | None:
-    if page.unsaid:
-        return None
-    gone = seen.state[0] == "-" and page.held
-    told = seen.content not in ("", UNREADABLE)
-    if gone or (told and not page.cell.allows(seen.content, memory.words)):
-        return page.cell.rule, f"not {' or '.join(sorted(page.cell.names(memory.words)))}"
-    return None
-
-
-def _mark(page: Page, seen: record.Page, _memory: Memory) -> Seen | None:
-    if page.marked and "w" not in seen.state:
-        return rules.PROTECTED, "not write-protected any more"
-    if page.marked is False and "w" in seen.state:
-        return rules.LIFTED, "write-protected"
-    return None
-
-
-def _resident(page: Page, seen: record.Page, _memory: Memory) -> Seen | None:
-    # A page of an object may be in memory and not in the page table.
-    if not page.resident or page.shared or page.behind or seen.state[0] == "p":
-        return None
-    return rules.LOCKED, "not present"
-
-
-def _soft_dirty(page: Page, seen: record.Page, memory: Memory) -> Seen | None:
-    if memory.soft_dirty and page.dirty and page.held and "d" not in seen.state:
-        return rules.SOFT_DIRTY, "not soft-dirty"
-    return None
-
-
-def _exclusive(page: Page, seen: record.Page, memory: Memory) -> Seen | None:
-    if id(page) in memory.written and seen.state[:2] != "px":
-        return rules.EXCLUSIVE, "not mapped by this process alone"
-    return None
-
-
-def _swapped_off(page: Page, seen: record.Page, memory: Memory) -> Seen | None:
-    # A mark without a page looks like swap.
-    if not memory.swapping and seen.state[0] == "s" and "w" not in seen.state and not page.murky:
-        return rules.SWAPPED_OFF, "in swap"
-    return None
-
-
-def _reclaimable(_page: Page, seen: record.Page, memory: Memory) -> Seen | None:
-    if memory.reclaims < ENOUGH or not memory.swapping:
-        return None
-    if seen.state[0] == "p" and "o" not in seen.state and not memory.kept:
-        return rules.RECLAIMABLE, f"still there after {memory.reclaims} times"
-    return None
-
-
-PAGE_CHECKS: tuple[Callable[[Page, record.Page, Memory], Seen | None], ...] = (
-    _readable, _contents, _mark, _resident, _soft_dirty, _exclusive, _swapped_off, _reclaimable,
-)  # fmt: skip
-
-
 def page(known: Page | None, seen: record.Page, memory: Memory) -> Iterator[Seen]:
     """The rules that what is seen of a page breaks. `seen` shows something if `known` is None."""
     if not known:
         yield rules.MAPPED, "a page where nothing is mapped"
     elif not known.murky:
-        for check in PAGE_CHECKS:
-            broken = check(known, seen, memory)
-            if broken:
-                yield broken[0], f"{seen.state}:{seen.content}, {broken[1]}"
+        checks = (_contents(known, seen, memory), _marks(known, seen, memory), _swap(seen, memory))
+        for rule, text in itertools.chain(*checks):
+            yield rule, f"{seen.state}:{seen.content}, {text}"
+
+
+def _contents(page: Page, seen: record.Page, memory: Memory) -> Iterator[Seen]:
+    refused = page.prot == "none" or page.refuses_reads
+    unreadable = seen.content == UNREADABLE
+    if seen.state[0] == "p" and refused is not None and unreadable != refused:
+        yield rules.READABLE, "trapped" if page.refuses_reads else f"protection {page.prot}"
+    if page.unsaid:
+        return
+    told = seen.content and not unreadable
+    if (seen.state[0] == "-" and page.held) or (
+        told and not page.cell.allows(seen.content, memory.words)
+    ):
+        yield page.cell.rule, f"not {' or '.join(sorted(page.cell.names(memory.words)))}"
+
+
+def _marks(page: Page, seen: record.Page, memory: Memory) -> Iterator[Seen]:
+    if page.marked and "w" not in seen.state:
+        yield rules.PROTECTED, "not write-protected any more"
+    if page.marked is False and "w" in seen.state:
+        yield rules.LIFTED, "write-protected"
+    # A page of an object may be in memory and not in the page table.
+    if page.resident and not (page.shared or page.behind or seen.state[0] == "p"):
+        yield rules.LOCKED, "not present"
+    if memory.soft_dirty and page.dirty and page.held and "d" not in seen.state:
+        yield rules.SOFT_DIRTY, "not soft-dirty"
+    if id(page) in memory.written and seen.state[:2] != "px":
+        yield rules.EXCLUSIVE, "not mapped by this process alone"
+
+
+def _swap(seen: record.Page, memory: Memory) -> Iterator[Seen]:
+    # A mark without a page looks like swap.
+    if not memory.swapping and seen.state[0] == "s" and "w" not in seen.state:
+        yield rules.SWAPPED_OFF, "in swap"
+    reclaimed = memory.swapping and memory.reclaims >= ENOUGH
+    if reclaimed and seen.state[0] == "p" and "o" not in seen.state and not memory.kept:
+        yield rules.RECLAIMABLE, f"still there after {memory.reclaims} times"
 
 
 def shared(memory: Memory, states: Mapping[str, str]) -> Iterator[Seen]:
@@ -153,9 +124,9 @@ def shared(memory: Memory, states: Mapping[str, str]) -> Iterator[Seen]:
     for actor, place, known in memory.pages():
         if known.shared and not known.unsaid:
             line = states.get(f"m {actor} {place[0]}", "")
-            seen = pages(line, place[0]).get(place) if line else None
+            seen = pages(line).get(place[1]) if line else None
             if seen and seen.state[0] == "p":
                 found.setdefault(id(known.cell), []).append(seen.state)
     for several in found.values():
-        if len(several) > 1 and any("x" in one for one in several):
+        if len(several) > 1 and any("x" in letters for letters in several):
             yield rules.NOT_EXCLUSIVE, f"mapped {len(several)} times: {' '.join(several)}"

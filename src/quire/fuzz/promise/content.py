@@ -8,8 +8,7 @@ from quire.fuzz.language.program import PAGE_WORDS, SLOT_PAGES, SLOTS
 # The words that are not zero, by their number, in order.
 Content = tuple[tuple[int, int], ...]
 ZERO: Content = ()
-# The name of a page that cannot be read.
-UNREADABLE = "!"
+UNREADABLE = "!"  # the name of a page that cannot be read
 
 # Kinds of contents, as the guest numbers them.
 REFUSED, ZEROES, TORN, CLASS, TAGGED, WORD = range(1, 7)
@@ -48,7 +47,9 @@ def name(content: Content, words: bool) -> str:
     """The content's name in a record; with `words`, pages with a single word have their own."""
     kind, number, value = _read(content, words)
     if kind in (TAGGED, WORD):
-        return _tag(value, f".{number}" if kind == WORD else "")
+        slot, page = divmod(value & 0xFFFFFFFF, SLOT_PAGES)
+        at = f".{number}" if kind == WORD else ""
+        return f"t{value >> 32 & 0xFFFF}{at}@{SLOTS[slot]}{page}"
     return {ZEROES: "0", TORN: f"h{value:08x}", CLASS: f"k{value}"}[kind]
 
 
@@ -71,20 +72,11 @@ def _read(content: Content, words: bool) -> tuple[int, int, int]:
         return ZEROES, 0, 0
     if words and len(content) == 1:
         return WORD, *content[0]
-    return TORN, 0, _torn([held.get(at, 0) for at in range(PAGE_WORDS)] if words else eight)
+    value = 0
+    for word in [held.get(at, 0) for at in range(PAGE_WORDS)] if words else eight:
+        value = (value ^ word) * _GOLDEN & _MASK
+    return TORN, 0, value >> 32
 
 
 def _follow(first: int, at: int) -> int:
     return (first + at) * _GOLDEN & _MASK if at else first
-
-
-def _tag(word: int, number: str) -> str:
-    slot, page = divmod(word & 0xFFFFFFFF, SLOT_PAGES)
-    return f"t{word >> 32 & 0xFFFF}{number}@{SLOTS[slot]}{page}"
-
-
-def _torn(words: list[int]) -> int:
-    value = 0
-    for word in words:
-        value = (value ^ word) * _GOLDEN & _MASK
-    return value >> 32

@@ -39,18 +39,19 @@ def apply(memory: Memory, op: Op, outcome: str) -> None:
     if op.verb == "swap" and outcome == "ok":
         memory.swapping = op.word == "on"
     process = memory.processes.get(op.actor) if op.actor is not None else None
-    effect = EFFECTS.get(op.call)
-    if process and effect:
-        effect(memory, process, op, outcome == "ok")
+    effect, ok = EFFECTS.get(op.call), outcome == "ok"
+    if process and not ok and op.verb in ("map", "unmap", "protect", "resize"):
+        process.doubtful |= {*places(op.range)}
+    elif process and effect:
+        effect(memory, process, op, ok)
 
 
-def _map(memory: Memory, process: Process, op: Op, ok: bool) -> None:
-    where = places(op.range)
-    if not ok:
-        process.doubtful |= {*where}
-        return
-    for place in where:
-        process.pages[place] = _new(memory, op.word, place[1])
+def _map(memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+    for place in places(op.range):
+        if op.verb == "map":
+            process.pages[place] = _new(memory, op.word, place[1])
+        else:
+            process.pages.pop(place, None)
 
 
 def _new(memory: Memory, kind: str, number: int) -> Page:
@@ -63,14 +64,6 @@ def _new(memory: Memory, kind: str, number: int) -> Page:
     if kind in SHARED:
         return Page(kind, behind, at=at)
     return Page(kind, behind.copy(rules.SHOWN), behind, at)
-
-
-def _unmap(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
-    for place in places(op.range):
-        if ok:
-            process.pages.pop(place, None)
-        else:
-            process.doubtful.add(place)
 
 
 def _fork(memory: Memory, process: Process, op: Op, ok: bool) -> None:
@@ -89,11 +82,9 @@ def _exit(memory: Memory, _process: Process, op: Op, _ok: bool) -> None:
     memory.processes.pop(op.actor or 0, None)
 
 
-def _protect(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
+def _protect(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
     for page in process.within(op.range):
-        page.prot = op.word if ok else page.prot
-    if not ok:
-        process.doubtful |= {*places(op.range)}
+        page.prot = op.word
 
 
 def _move(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
@@ -105,10 +96,12 @@ def _move(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
         # The target is unmapped before anything else can fail. Of several mappings, some may have
         # moved (mremap(2): MREMAP_FIXED, since Linux 6.17).
         process.doubtful |= {*old, *new}
-        if old and old[0] in process.pages:
-            for place in (*old, *new):
-                if place in process.pages:
-                    _doubt(process.pages[place])
+        doubted = (*old, *new) if old and old[0] in process.pages else ()
+        for known in (process.pages[place] for place in doubted if place in process.pages):
+            # It may have moved, with the marks of its mapping, or been replaced by another.
+            known.murky = True
+            known.locked = known.dontfork = known.wipe = None
+            known.cell.unsaid |= known.shared
         return
     pages = [process.pages.pop(place, None) for place in old]
     for before, after, page in zip(old, new, pages, strict=True):
@@ -117,14 +110,6 @@ def _move(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
             process.pages[after] = replace(page, marked=page.perhaps_marked, dirty=page.held)
         if page and op.word == "keep":
             process.pages[before] = _left(page)
-
-
-def _doubt(page: Page) -> None:
-    """A page that may have moved, with the marks of its mapping, or been replaced by another."""
-    page.murky = True
-    page.locked = page.dontfork = page.wipe = None
-    if page.shared:
-        page.cell.unsaid = True
 
 
 def _left(page: Page) -> Page:
@@ -138,13 +123,10 @@ def _left(page: Page) -> Page:
     return left
 
 
-def _resize(memory: Memory, process: Process, op: Op, ok: bool) -> None:
+def _resize(memory: Memory, process: Process, op: Op, _ok: bool) -> None:
     if not op.range:
         return
     slot, end = op.range.slot, op.range.end
-    if not ok:
-        process.doubtful |= {*places(op.range)}
-        return
     last = process.pages.get((slot, end - 1))
     for number in range(op.range.page + op.number, end):
         process.pages.pop((slot, number), None)
@@ -200,12 +182,8 @@ def _lock(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
         page.resident = op.verb == "lock" and said
 
 
-def _hold(_memory: Memory, process: Process, _op: Op, _ok: bool) -> None:
-    process.holding = True
-
-
-def _drop(_memory: Memory, process: Process, _op: Op, _ok: bool) -> None:
-    process.holding = False
+def _hold(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+    process.holding = op.verb != "drop"
 
 
 def _free(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
@@ -247,29 +225,10 @@ def _inherit(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
 
 
 EFFECTS: dict[str, Effect] = {
-    "map": _map,
-    "unmap": _unmap,
-    "fork": _fork,
-    "exit": _exit,
-    "protect": _protect,
-    "move": _move,
-    "resize": _resize,
-    "wp": _mark,
-    "unwp": _mark,
-    "rwp": _trap,
-    "unrwp": _trap,
-    "unwatch": _mark,
-    "clear-refs": _clear_refs,
-    "lock": _lock,
-    "unlock": _lock,
-    "hold": _hold,
-    "pin": _hold,
-    "drop": _drop,
-    "advise free": _free,
-    "advise dontneed": _dontneed,
-    "advise remove": _remove,
-    "advise dontfork": _inherit,
-    "advise dofork": _inherit,
-    "advise wipeonfork": _inherit,
+    "map": _map, "unmap": _map, "fork": _fork, "exit": _exit, "protect": _protect, "move": _move,
+    "resize": _resize, "wp": _mark, "unwp": _mark, "unwatch": _mark, "rwp": _trap, "unrwp": _trap,
+    "clear-refs": _clear_refs, "lock": _lock, "unlock": _lock, "hold": _hold, "pin": _hold,
+    "drop": _hold, "advise free": _free, "advise dontneed": _dontneed, "advise remove": _remove,
+    "advise dontfork": _inherit, "advise dofork": _inherit, "advise wipeonfork": _inherit,
     "advise keeponfork": _inherit,
-}
+}  # fmt: skip

@@ -7,7 +7,7 @@ The first entry of an operation that applies decides. An operation without one m
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from quire.fuzz.language.program import ADVICES, Op
+from quire.fuzz.language.program import Op
 from quire.fuzz.promise import state
 from quire.fuzz.promise.accesses import Seen
 from quire.fuzz.promise.memory import PRIVATE_ANON, Page, Process, places, target
@@ -77,41 +77,30 @@ CONDITIONS: Mapping[str, Callable[[Call], bool]] = {
 }
 
 
-@dataclass(frozen=True)
-class Promise:
-    """The outcomes of some operations if one of the CONDITIONS holds."""
-
-    operations: frozenset[str]
-    when: str
-    outcomes: frozenset[str]
-    rule: Rule
-
-
-def _promise(operations: str, when: str, outcomes: str, source: str) -> Promise:
-    words = [f"advise {word}" if word in ADVICES else word for word in operations.split()]
-    rule = Rule(f"error: {when}", f"{operations}: {outcomes}", source)
-    return Promise(frozenset(words), when, frozenset(outcomes.split()), rule)
-
-
 _FORK = "dontfork dofork wipeonfork keeponfork"
 _LRU = "pageout cold dontneed"
-PROMISES: tuple[Promise, ...] = (
-    _promise("map", "always", "ok", "mmap(2): MAP_FIXED"),
-    _promise("unmap", "always", "ok", "munmap(2): DESCRIPTION"),
-    _promise("protect", "holes", "ENOMEM", "mprotect(2): ENOMEM"),
-    _promise("protect", "always", "ok", "mprotect(2): DESCRIPTION"),
-    _promise("lock unlock", "holes", "ENOMEM", "mlock(2): ENOMEM"),
-    _promise("lock", "readable", "ok", "mlock(2): DESCRIPTION"),
-    _promise("unlock", "always", "ok", "mlock(2): DESCRIPTION"),
-    _promise("move", "onto", "EINVAL EFAULT", "mremap(2): EINVAL, EFAULT"),
+# Operations and advice, what must hold of the call, what it must return then, and who says so.
+_TABLE = (
+    ("map", "always", "ok", "mmap(2): MAP_FIXED"),
+    ("unmap", "always", "ok", "munmap(2): DESCRIPTION"),
+    ("protect", "holes", "ENOMEM", "mprotect(2): ENOMEM"),
+    ("protect", "always", "ok", "mprotect(2): DESCRIPTION"),
+    ("lock unlock", "holes", "ENOMEM", "mlock(2): ENOMEM"),
+    ("lock", "readable", "ok", "mlock(2): DESCRIPTION"),
+    ("unlock", "always", "ok", "mlock(2): DESCRIPTION"),
+    ("move", "onto", "EINVAL EFAULT", "mremap(2): EINVAL, EFAULT"),
     # Newer kernels move several mappings, and leave the holes between them out.
-    _promise("move", "unmapped", "EFAULT", "mremap(2): EFAULT"),
-    _promise("move", "one", "ok", "mremap(2): DESCRIPTION"),
-    _promise("free wipeonfork", "file", "EINVAL ENOMEM", "madvise(2): EINVAL"),
-    _promise("remove", "private", "EACCES EINVAL ENOMEM", "madvise(2): EACCES"),
-    _promise(f"{_LRU} remove", "locked", "EINVAL ENOMEM", "madvise(2): EINVAL"),
-    _promise(f"free {_LRU} remove {_FORK}", "holes", "EINVAL ENOMEM", "madvise(2): ENOMEM"),
-    _promise(f"free {_LRU} remove {_FORK}", "plain", "ok", "madvise(2): DESCRIPTION"),
+    ("move", "unmapped", "EFAULT", "mremap(2): EFAULT"),
+    ("move", "one", "ok", "mremap(2): DESCRIPTION"),
+    ("free wipeonfork", "file", "EINVAL ENOMEM", "madvise(2): EINVAL"),
+    ("remove", "private", "EACCES EINVAL ENOMEM", "madvise(2): EACCES"),
+    (f"{_LRU} remove", "locked", "EINVAL ENOMEM", "madvise(2): EINVAL"),
+    (f"free {_LRU} remove {_FORK}", "holes", "EINVAL ENOMEM", "madvise(2): ENOMEM"),
+    (f"free {_LRU} remove {_FORK}", "plain", "ok", "madvise(2): DESCRIPTION"),
+)
+PROMISES = tuple(
+    (calls.split(), when, outcomes.split(), Rule(f"error: {when}", f"{calls}: {outcomes}", source))
+    for calls, when, outcomes, source in _TABLE
 )
 
 
@@ -121,8 +110,9 @@ def check(process: Process, op: Op, outcome: str, states: Mapping[str, str]) -> 
     if any(page.murky or page.locked is None for page in call.pages):
         # The model does not know enough of the range.
         return
-    for promise in PROMISES:
-        if op.call in promise.operations and CONDITIONS[promise.when](call):
-            if outcome not in promise.outcomes:
-                yield promise.rule, f"{outcome}, not {' or '.join(sorted(promise.outcomes))}"
+    name = op.word if op.verb == "advise" else op.verb
+    for calls, when, outcomes, rule in PROMISES:
+        if name in calls and CONDITIONS[when](call):
+            if outcome not in outcomes:
+                yield rule, f"{outcome}, not {' or '.join(sorted(outcomes))}"
             return

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from quire.fuzz import runner
-from quire.fuzz.judge import Account, Description, Faults, Finding, Judge, Tally, Words
-from quire.fuzz.language.program import Program
+from quire.fuzz.judge import Account, Again, Description, Faults, Finding, Judge, Tally, Words
+from quire.fuzz.language.program import Numbered
 from quire.fuzz.promise.oracle import Broken, broken_promises
 from quire.fuzz.runner import Runs, Targets
 
@@ -20,8 +20,7 @@ class PromiseJudge(Judge[Broken]):
     targets: Targets
     known: Mapping[int, str] = field(default_factory=dict)
     tally: Tally[Broken] = field(default_factory=Tally)
-    # How many programs broke what they are known to break.
-    expected: int = 0
+    expected: int = 0  # how many programs broke what they are known to break
 
     noisy = False
     words = Words(
@@ -42,7 +41,7 @@ class PromiseJudge(Judge[Broken]):
         ),
     )
 
-    def judge(self, programs: Mapping[int, Program], runs: Runs) -> Faults[Broken]:
+    def judge(self, programs: Numbered, runs: Runs) -> Faults[Broken]:
         """The programs that break a promise which they are not known to break."""
         broken = self._broken(programs, runs)
         suspects = [(n, fault) for n, fault in broken.items() if fault.kind[0] != self.known.get(n)]
@@ -52,7 +51,7 @@ class PromiseJudge(Judge[Broken]):
         return suspects
 
     def confirm(
-        self, programs: Mapping[int, Program], suspects: Faults[Broken], runs: Runs
+        self, programs: Numbered, suspects: Faults[Broken], runs: Runs
     ) -> Iterator[tuple[int, Broken]]:
         """Those that break the same in another boot, in another order."""
         if not suspects:
@@ -67,15 +66,13 @@ class PromiseJudge(Judge[Broken]):
             else:
                 self.tally.unstable[number] = programs[number], fault.text
 
-    def again(
-        self, programs: Mapping[int, Program], fault: Broken, *, last: bool = False
-    ) -> tuple[Mapping[int, Broken], Runs]:
+    def again(self, programs: Numbered, fault: Broken, *, last: bool = False) -> Again[Broken]:
         """Those whose first broken promise is of the same kind."""
         runs = self.targets.run(programs, losses=1)
         broken = self._broken(programs, runs)
         return {n: again for n, again in broken.items() if again.kind == fault.kind}, runs
 
-    def _broken(self, programs: Mapping[int, Program], runs: Runs) -> dict[int, Broken]:
+    def _broken(self, programs: Numbered, runs: Runs) -> dict[int, Broken]:
         """Of each program that breaks a promise the first, with all that its step breaks."""
         target, broken = self.targets.tried, {}
         soft_dirty, swapping = target.kernel.enables(SOFT_DIRTY), target.swap != runner.NONE

@@ -2,10 +2,8 @@
 """What the processes of a program may see: for each page its allowed contents and its marks.
 
 None in a mark means undefined: no promise says what it is. The next observation then settles it
-(settle.py), and from there on the promises hold again.
+(state.py), and from there on the promises hold again.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -38,7 +36,7 @@ class Cell:
     fading: bool = False
     unsaid: bool = False
 
-    def copy(self, rule: Rule | None = None) -> Cell:
+    def copy(self, rule: Rule | None = None) -> "Cell":
         """Another page with the same content."""
         return replace(self, rule=rule or self.rule, unsaid=False)
 
@@ -115,7 +113,7 @@ class Page:
             return False
         return None if self.marked is None else self.trapped
 
-    def child(self) -> Page | None:
+    def child(self) -> "Page | None":
         """The page of a child that is forked now."""
         if self.dontfork:
             return None
@@ -140,8 +138,7 @@ class Process:
     pages: dict[Place, Page] = field(default_factory=dict)
     doubtful: set[Place] = field(default_factory=set)
     holding: bool = False
-    # VmLck, less the pages of the program.
-    locked_base: int | None = None
+    locked_base: int | None = None  # VmLck, less the pages of the program
 
     def within(self, where: Range | None) -> Iterator[Page]:
         """The mapped pages of a range."""
@@ -157,10 +154,8 @@ class Memory:
 
     processes: dict[int, Process] = field(default_factory=lambda: {0: Process()})
     file: dict[int, Cell] = field(default_factory=dict)
-    # The program has operations on single words: records name those.
-    words: bool = False
-    # The kernel has soft-dirty bits.
-    soft_dirty: bool = False
+    words: bool = False  # the program has operations on single words: records name those
+    soft_dirty: bool = False  # the kernel has soft-dirty bits
     swapping: bool = True
     # How many operations in a row were `reclaim`, with swap and with nothing held or locked.
     reclaims: int = 0

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The oracle: follows a program in the model, and compares each step with what a record saw."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,8 +15,7 @@ from quire.fuzz.promise.rules import Rule
 from quire.fuzz.promise.state import Mapped
 
 WRITES = frozenset({"write", "same", "word"})
-# Nothing is observed after these.
-SETTINGS = frozenset({"folio", "smart", "warm", "fail"})
+SETTINGS = frozenset({"folio", "smart", "warm", "fail"})  # nothing is observed after these
 # What `warm` asks for: reads right before and right after an operation, to meet stale TLB entries.
 # The record has a hash of what was read (content_hash() of guest/fuzz/content.c).
 _HASHES = re.compile(r" before=([0-9a-f]{8}) after=([0-9a-f]{8})$")
@@ -32,8 +29,7 @@ class Broken:
     step: str
     op: Op | None
     seen: str
-    # All that the step breaks.
-    all: tuple[Broken, ...] = field(default=(), compare=False)
+    all: tuple["Broken", ...] = field(default=(), compare=False)  # all that the step breaks
 
     @property
     def verb(self) -> str:
@@ -55,10 +51,9 @@ class Broken:
 def broken_promises(
     program: Program, record: Record, *, soft_dirty: bool, swapping: bool = True
 ) -> list[Broken]:
-    """What a record breaks in its first step that breaks anything.
+    """What a record breaks in its first step that breaks anything; what follows is not said.
 
-    What follows from that is not said. `soft_dirty`: the kernel has soft-dirty bits. `swapping`:
-    there is swap at the start.
+    The kernel may have soft-dirty bits, and swap at the start.
     """
     words = any(op.verb == "word" for op in program)
     memory = Memory(words=words, soft_dirty=soft_dirty, swapping=swapping)
@@ -110,7 +105,8 @@ class Oracle:
         yield from errors.check(process, op, outcome, before)
         effects.apply(self.memory, op, outcome)
         if op.verb in WRITES:
-            yield from accesses.write(self.memory, process, op, step.number, outcome)
+            pages = places(where)
+            yield from accesses.write(self.memory, process, pages, op, step.number, outcome)
         elif op.verb == "read":
             yield from accesses.read(process, places(where), outcome)
         elif op.word == "unmergeable" and where and outcome == "ok":
@@ -134,12 +130,14 @@ class Oracle:
             yield rules.FRESH, f"what was read {when} it has the hash {read}, not {wanted}"
 
     def _end(self, step: Step) -> Iterator[Seen]:
-        process, extents = self.memory.processes.get(step.number), state.extents(self.program)
+        actor, where = step.number, state.extents(self.program)
+        process = self.memory.processes.get(actor)
         self.memory.reclaims = 0
         if process and step.name[0] == "r":
-            yield from accesses.read_all(process, extents, step.outcome)
+            yield from accesses.read_all(process, where, step.outcome)
         elif process:
-            yield from accesses.write_all(self.memory, process, extents, step.number, step.outcome)
+            last, tag = Op("write", actor), accesses.TAG_LAST + actor
+            yield from accesses.write(self.memory, process, where, last, tag, step.outcome)
 
     def _observation(self, step: Step, op: Op | None) -> Iterator[Seen]:
         """What the processes have seen after a step; at the reads, only the one that read."""
@@ -178,14 +176,14 @@ class Oracle:
             yield from self._pages(process, pages, slot)
 
     def _pages(self, process: Process, line: str, slot: str) -> Iterator[Seen]:
-        for place, seen in state.pages(line, slot).items() if line else ():
-            known = process.pages.get(place)
+        for number, seen in state.pages(line).items() if line else ():
+            known = process.pages.get((slot, number))
             if known:
                 state.take_page(known, seen, words=self.memory.words)
             elif seen.state[0] == "-":
                 continue
             for rule, text in checks.page(known, seen, self.memory):
-                yield rule, f"{slot} {place[1]}: {text}"
+                yield rule, f"{slot} {number}: {text}"
 
 
 def _certain(page: Page) -> bool:

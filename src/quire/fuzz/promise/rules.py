@@ -3,8 +3,7 @@
 
 Sources are man pages (Linux man-pages 6.03; mremap(2) as of Linux 6.17, which moves several
 mappings), files of the kernel's Documentation/, and for what neither describes, the header that
-user space includes. Where a source is silent, the model says
-nothing: such a state is *undefined*, and no finding.
+user space includes. Where a source is silent, the model says nothing: that is *undefined*.
 """
 
 from dataclasses import dataclass
@@ -86,15 +85,9 @@ UNSEEN = Rule(
     f"{_UFFD}; ioctl_userfaultfd(2): UFFD_FEATURE_SIGBUS",
 )
 PROTECTED = Rule(
-    "protection stays",
-    "the mark stays until it is lifted",
-    f"{_UFFD}; pagemap.rst: bit 57",
+    "protection stays", "the mark stays until it is lifted", f"{_UFFD}; pagemap.rst: bit 57"
 )
-LIFTED = Rule(
-    "protection lifted",
-    "no mark, and writes succeed",
-    _UFFD,
-)
+LIFTED = Rule("protection lifted", "no mark, and writes succeed", _UFFD)
 SOFT_DIRTY = Rule(
     "soft-dirty",
     "a page written to or moved here since the bits were cleared is soft-dirty",

@@ -38,16 +38,13 @@ class Mapped:
 
 
 @lru_cache(4096)
-def pages(line: str, slot: str) -> dict[Place, record.Page]:
+def pages(line: str) -> dict[int, record.Page]:
     """The pages of an m line. The result is shared: it must not be changed."""
-    return {(slot, at): page for at, page in record.numbered_pages(line).items()}
+    return record.pages(line)
 
 
 def mapped(line: str, slot: str) -> dict[Place, Mapped]:
-    """The mapped pages of a v line. The result is shared: it must not be changed.
-
-    Lines with the same mappings have one result: sums of pages change more often.
-    """
+    """The mapped pages of a v line; shared: not to be changed. Equal mappings have one result."""
     found = _MAPPING.findall(line)
     return _mapped(
         slot,
