@@ -98,8 +98,8 @@ def run(session: Session, arguments: Namespace) -> int:
     if problems:
         judge = PromiseJudge if oracle else CostJudge if arguments.cost else DifferenceJudge
         what, remedy = judge.words.missing if seeks else judge.words.failing
-        what = what.format(len(problems), sides.b.tree.label)
-        raise Difference(what, "\n".join(problems), remedy)
+        text = what.format(len(problems), sides.b.tree.label)
+        raise Difference(text, "\n".join(problems), remedy)
     return 0
 
 
@@ -107,8 +107,7 @@ def _hunt(session: Session, arguments: Namespace, sides: Sides, arch: Architectu
     """Hunt on one architecture. The result is a line per finding."""
     files = programs.corpus(session.project.root) if arguments.corpus else arguments.replay
     given, known = programs.read(arguments.shard.some(files) if files else [])
-    series = None if arguments.noise else sides.series
-    excused = excuses.applying(series)
+    excused = excuses.applying(series := None if arguments.noise else sides.series)
     targets = _targets(session, arguments, sides, arch)
     output = (arguments.output or session.cache.root / "fuzz") / arch.name
     guide, judges = None, list[Judge[Any]]()
