@@ -73,6 +73,10 @@ time --emulate --precision 3: --precision .* with --emulate
 time --only ksm: --only .* on this machine
 time --boots 3: --boots .* on this machine
 check --quick --cluster local: --cluster .* with --quick
+check --quick --config x: --config .* with --quick
+check --architectures ARCH=arm64: ARCH= .* with --architectures
+test --kernel x --line 7.3: --line .* with --kernel
+test --kernel x ARCH=arm64: ARCH= .* with --kernel
 check --architectures --all-bases: --all-bases .* with --architectures
 check --architectures --debian-config: --debian-config .* with --architectures
 check --architectures --config x: --config .* with --architectures

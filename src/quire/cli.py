@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import quire
 from quire import commands
@@ -77,8 +76,12 @@ def _run(argv: list[str]) -> int:
             remedy = "-v prints each command as it runs; --dry-run is for build, shell and apply"
         raise UserError(f"{name} does not take: {text}", remedy=remedy)
     process.configure(process.Settings(arguments.dry_run, arguments.verbose))
-    options.check(arguments, given)
-    session = make_session(arguments, {**_environment(), **given})
+    arguments.given = given
+    options.check(arguments)
+    environment = {
+        name: os.environ[name] for name in ("ARCH", "CROSS_COMPILE") if name in os.environ
+    }
+    session = make_session(arguments, {**environment, **given})
     if "cluster" not in arguments:
         return arguments.run(session, arguments) or 0
     with option.using(session, arguments) as (there, _):
@@ -163,25 +166,16 @@ def kbuild_words(argv: list[str]) -> tuple[list[str], dict[str, str]]:
     return words, {match[1]: match[2] for match in matches if match}
 
 
-def _environment() -> dict[str, str]:
-    return {name: os.environ[name] for name in ("ARCH", "CROSS_COMPILE") if name in os.environ}
-
-
 def _side_options(arguments: argparse.Namespace) -> SideOptions:
     """What the command's options choose of the sides; the defaults of the others."""
-    given = {field.name: vars(arguments).get(field.name) for field in fields(SideOptions)}
-    known: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in given.items()
-        if value
-    }
-    return SideOptions(**known)
+    given = vars(arguments) | {"only": tuple(vars(arguments).get("only", ()))}
+    names = [field.name for field in fields(SideOptions) if given.get(field.name)]
+    return SideOptions(**{name: given[name] for name in names})
 
 
 def _no_space(error: OSError) -> BuildFailed:
-    place = Path(error.filename or ".")
-    while not place.exists():
-        place = place.parent
+    named = Path(error.filename or ".")
+    place = next(path for path in (named, *named.parents) if path.exists())
     free = shutil.disk_usage(place).free // 2**20
     return BuildFailed(
         "no space left on the device",

@@ -21,28 +21,9 @@ class Subcommand(Protocol):
 
 
 # In the order of the top-level --help. Each is the name of a command and of its module here.
-NAMES = (
-    "demo",
-    "bench",
-    "profile",
-    "time",
-    "compare",
-    "test",
-    "selftests",
-    "seeded",
-    "kunit",
-    "fuzz",
-    "soak",
-    "cluster",
-    "shell",
-    "build",
-    "deb",
-    "tree",
-    "export",
-    "apply",
-    "check",
-    "figures",
-    "doctor",
+NAMES = tuple(
+    "demo bench profile time compare test selftests seeded kunit fuzz soak cluster shell build deb "
+    "tree export apply check figures doctor".split()
 )
 
 

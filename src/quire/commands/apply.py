@@ -43,12 +43,10 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
 
 
 def _series(session: Session, found: Version) -> Series:
-    where = line.of_version(session.project.root, found)
-    if not where.series:
-        have = [one.name for one in line.known(session.project.root) if one.series]
-        raise UserError(
-            f"there is no series for Linux {found}",
-            remedy=f"series exist for: {', '.join(have) or 'nothing'}",
-        )
-    chosen = series.select(where.series, found)
+    folder = line.of_version(session.project.root, found).series
+    if not folder:
+        have = ", ".join(known.name for known in line.known(session.project.root) if known.series)
+        remedy = f"series exist for: {have or 'nothing'}"
+        raise UserError(f"there is no series for Linux {found}", remedy=remedy)
+    chosen = series.select(folder, found)
     return chosen.only(session.side_options.only) if session.side_options.only else chosen

@@ -55,12 +55,13 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """Difference when a check fails."""
     if arguments.architectures is not None:
-        names = "all_bases debian_config config"
+        names = "all_bases debian_config config ARCH CROSS_COMPILE"
         options.refuse(arguments, names, "with --architectures, which is a check of its own")
         _elsewhere(session, arguments)
         return
     if arguments.quick:
-        options.refuse(arguments, "cluster", "with --quick, which builds nothing")
+        names = "cluster" if arguments.debian_config else "cluster config"
+        options.refuse(arguments, names, "with --quick, which builds nothing")
     results = []
     for result in _results(session, arguments):
         results.append(result)

@@ -20,7 +20,6 @@ from quire.host.errors import Difference
 from quire.session import Session
 from quire.source import checkout, posting
 from quire.source.patch import Patch
-from quire.source.posting import Posting
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -47,25 +46,19 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
 
 
 def _post(session: Session, arguments: argparse.Namespace) -> None:
-    directory = arguments.directory
-    root = session.project.root
-    postings = posting.write(
+    directory, root = arguments.directory, session.project.root
+    topics = posting.write(
         directory, root, arguments.post, session.side_options.only, arguments.author
     )
-    for topic in postings:
+    for topic in topics:
         to, cc = len(topic.to), len(topic.cc)
         print(f"{topic.mails[0].parent}: {len(topic.mails)} mails, {to} in To, {cc} in Cc")
-    _style(session, directory, postings)
-    print(f"git send-email {arguments.post}/TOPIC/*.patch")
-    if not arguments.author:
-        print("before that: a From and a Signed-off-by of yours in each, or --author")
-
-
-def _style(session: Session, directory: Path, postings: list[Posting]) -> None:
-    """Difference, with all complaints of checkpatch, if there are any."""
-    mails = [mail for topic in postings for mail in topic.mails if mail.name != posting.COVER]
+    mails = [mail for topic in topics for mail in topic.mails if mail.name != posting.COVER]
     patches = [Patch(f"{mail.parent.name}/{mail.name}", mail) for mail in mails]
-    checks = series_check.style(directory.resolve(), session.project.root, patches)
+    checks = series_check.style(directory.resolve(), root, patches)
     trouble = [f"{check.subject}: {check.trouble}" for check in checks if check.trouble]
     if trouble:
         raise Difference("checkpatch complains", "\n".join(trouble), "fix the commits")
+    print(f"git send-email {arguments.post}/TOPIC/*.patch")
+    if not arguments.author:
+        print("before that: a From and a Signed-off-by of yours in each, or --author")

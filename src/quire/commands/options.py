@@ -3,15 +3,14 @@
 
 import argparse
 import os
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from quire.host.errors import UserError
 from quire.source import side
 from quire.test import suite
 
-# What a run says, and how fast it is, not what it does.
-ALWAYS = {"verbose", "quiet", "jobs"}
+# What a run says, how fast and where it is, not what it does.
+ALWAYS = {"verbose", "quiet", "jobs", "ARCH", "CROSS_COMPILE", "O"}
 
 
 def common(part: argparse.ArgumentParser) -> None:
@@ -123,15 +122,15 @@ def positive(text: str) -> int:
 
 def refuse(arguments: argparse.Namespace, names: str, where: str) -> None:
     """UserError if one of the options `names` was given: it does nothing `where`."""
-    _refuse(
-        {name: text for name, text in _given(arguments).items() if name in names.split()}, where
-    )
+    useless = [text for name, text in _given(arguments).items() if name in names.split()]
+    if useless:
+        raise UserError(f"{', '.join(useless)} does nothing {where}", remedy="leave it out")
 
 
 def allow(arguments: argparse.Namespace, names: str, where: str) -> None:
     """UserError if another option than `names` was given: it does nothing `where`."""
-    allowed = {*names.split(), *ALWAYS}
-    _refuse({name: text for name, text in _given(arguments).items() if name not in allowed}, where)
+    others = _given(arguments).keys() - {*names.split(), *ALWAYS}
+    refuse(arguments, " ".join(others), where)
 
 
 def require_series(arguments: argparse.Namespace) -> None:
@@ -140,28 +139,23 @@ def require_series(arguments: argparse.Namespace) -> None:
         refuse(arguments, "only series", "with --stock")
 
 
-def check(arguments: argparse.Namespace, given: Iterable[str]) -> None:
+def check(arguments: argparse.Namespace) -> None:
     """UserError for a word of kbuild that the command does not use, or for a base that it would
     not use."""
     if "source" in arguments and (arguments.source or arguments.a):
         refuse(arguments, "base", "beside a tree of your own (--source, --a)")
-    unused = [name for name in given if name not in (*arguments.words, "O")]
-    _refuse({name: f"{name}=" for name in unused}, f"for {arguments.part.prog}")
-
-
-def _refuse(names: Mapping[str, str], where: str) -> None:
-    if names:
-        raise UserError(f"{', '.join(names.values())} does nothing {where}", remedy="leave it out")
+    unused = [name for name in arguments.given if name not in (*arguments.words, "O")]
+    refuse(arguments, " ".join(unused), f"for {arguments.part.prog}")
 
 
 def _given(arguments: argparse.Namespace) -> dict[str, str]:
     """What was given besides the defaults: the name of the value, and what the user has written."""
-    found = {}
+    found = {name: f"{name}=" for name in arguments.given}
     for action in arguments.part._actions:
         value = getattr(arguments, action.dest, action.default)
         if action.option_strings:
             if value != action.default:
                 found[action.dest] = action.option_strings[-1]
         elif value and value != action.default:
-            found[action.dest] = " ".join(value) if isinstance(value, list) else str(value)
+            found[action.dest] = " ".join(map(str, value)) if isinstance(value, list) else str(value)
     return found

@@ -112,10 +112,9 @@ def _show(
     table.add_column("symbol", no_wrap=True)
     a, b = labels
     further = look.kind not in (profile.INSNS, profile.CALLS)
-    if further:
-        for name in (f"{look.kind}\n{a}", f"per {look.unit}\n{b}", "change"):
-            table.add_column(name, justify="right", no_wrap=True)
-    for name in (f"insns\n{a}", f"\n{b}", "change", f"calls\n{a}", f"per {look.unit}\n{b}"):
+    names = [f"{look.kind}\n{a}", f"per {look.unit}\n{b}", "change"] if further else []
+    names += [f"insns\n{a}", f"\n{b}", "change", f"calls\n{a}", f"per {look.unit}\n{b}"]
+    for name in names:
         table.add_column(name, justify="right", no_wrap=True)
     for line in shown:
         columns = _numbers(line, look.kind, counted=counted) if further else ()

@@ -148,38 +148,29 @@ def _compare(
 
 def _show(result: SelftestResult, sides: str) -> None:
     out = console()
-    table = Table(
-        title=f"{result.arch.name} · {sides}\nwhat is not `pass` on both",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-    )
+    title = f"{result.arch.name} · {sides}\nwhat is not `pass` on both"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     for column in ("case", *result.labels, "what it tells"):
         table.add_column(column)
     for name, case in changes.grouped(result.cases):
         told = " · ".join(text for text in (case.remark(result.labels), case.told) if text)
-        table.add_row(name, _styled(case.a), _styled(case.b), Text(told))
+        statuses = [Text(status, STYLE[status]) for status in (case.a, case.b)]
+        table.add_row(name, *statuses, Text(told))
     out.print(table)
     for label, count in zip(result.labels, _counts(result), strict=True):
         text = ", ".join(f"{number} {status}" for status, number in count.items())
         out.print(f"{result.arch.name} {label}: {text}")
     for name, why in result.choice.left_out.items():
         out.print(f"{result.arch.name}: left out: {name}: {why}")
-    idle = changes.idle(result.cases)
-    if idle:
-        out.print(
-            f"{result.arch.name}: no case passes on {result.labels[0]}, so nothing was compared: "
-            f"{', '.join(idle)}"
-        )
+    if idle := ", ".join(changes.idle(result.cases)):
+        what = f"no case passes on {result.labels[0]}, so nothing was compared"
+        out.print(f"{result.arch.name}: {what}: {idle}")
 
 
 def _counts(result: SelftestResult) -> tuple[dict[str, int], dict[str, int]]:
     """The number of cases per status, on A and on B."""
     cases = result.cases
     return changes.counts(case.a for case in cases), changes.counts(case.b for case in cases)
-
-
-def _styled(status: Status) -> Text:
-    return Text(status, STYLE[status])
 
 
 def _as_json(result: SelftestResult) -> dict[str, Any]:

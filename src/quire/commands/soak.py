@@ -124,16 +124,14 @@ def _bugs(session: Session, arguments: argparse.Namespace, sides: Sides) -> None
 def _show_bug(bug: Bug, report: Report) -> None:
     style, word = ("green", "seen") if report.noticed else ("red", "MISSED")
     trouble = report.trouble() if report.noticed else []
-    by = next((line.lstrip("| ") for line in trouble if "after " in line), "")
-    by = by or next(iter(trouble), "")
+    by = next((line.lstrip("| ") for line in trouble if "after " in line), "".join(trouble[:1]))
     arch = report.outcome.kernel.arch.name
     text = f" {arch} {bug.name} in {report.pace.operations} operations  {by}"
     console().print(Text.assemble((word, style), text))
 
 
 def _show(report: Report) -> None:
-    out = console()
-    kernel, pace = report.outcome.kernel, report.pace
+    out, kernel, pace = console(), report.outcome.kernel, report.pace
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("operation")
     table.add_column("times", justify="right")
@@ -145,10 +143,8 @@ def _show(report: Report) -> None:
     if report.kinds:
         out.print(table)
     word = ("fail", "red") if report.failed else ("pass", "green")
-    text = (
-        f" {kernel.arch.name} {kernel.tree.label} {kernel.tree.base.version}: "
-        f"{pace.operations} operations in {pace.seconds} s"
-    )
+    tree, done = kernel.tree, f"{pace.operations} operations in {pace.seconds} s"
+    text = f" {kernel.arch.name} {tree.label} {tree.base.version}: {done}"
     out.print(Text.assemble(word, text))
 
 

@@ -112,7 +112,8 @@ def _refuse(arguments: argparse.Namespace) -> None:
         names = "pattern all resume smp timeout program json junit ktap shard"
         options.refuse(arguments, names, "with --list")
     if arguments.kernel:
-        names = "all base source config only series a b git"
+        names = "all base source config only series a b git ARCH"
+        names += "" if arguments.stock else " line"
         options.refuse(arguments, names, "with --kernel, which names built ones")
     if arguments.all:
         options.refuse(arguments, "stock smp timeout program", "with --all")

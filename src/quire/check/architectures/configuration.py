@@ -88,36 +88,28 @@ def read(directory: Path, of_line: Path | None = None) -> tuple[Configuration, .
     """
     table = directory / TABLE
     remedy = "fix it; the comments in the table describe a row"
-    rows = data.read(table, _File, remedy, _named)
+    content = data.read(table, _File, remedy, _named)
     folders = (directory, of_line) if of_line else (directory,)
-    unknown = {row.compiler for row in rows.configuration.values()} - rows.compiler.keys()
-    if unknown:
-        raise UserError(f"no compiler is called {', '.join(sorted(unknown))}", str(table), remedy)
-    configurations = tuple(
-        Configuration(
-            name,
-            row.arch,
-            rows.compiler[row.compiler],
-            tuple(path for part in row.fragments for path in _fragments(folders, part)),
-            row.base,
-            row.targets,
-        )
-        for name, row in rows.configuration.items()
-    )
-    for path in (path for configuration in configurations for path in configuration.fragments):
-        if not path.is_file():
-            raise UserError(f"configuration fragment {path.name} is missing", f"{table}: {path}")
-    return configurations
+    configurations = []
+    for name, row in content.configuration.items():
+        if row.compiler not in content.compiler:
+            raise UserError(f"no compiler is called {row.compiler}", str(table), remedy)
+        compiler = content.compiler[row.compiler]
+        paths = tuple(path for part in row.fragments for path in _fragments(folders, part))
+        for path in paths:
+            if not path.is_file():
+                what = f"configuration fragment {path.name} is missing"
+                raise UserError(what, f"{table}: {path}", remedy)
+        configurations.append(Configuration(name, row.arch, compiler, paths, row.base, row.targets))
+    return tuple(configurations)
 
 
 def choose(configurations: Sequence[Configuration], names: Sequence[str]) -> list[Configuration]:
     """The named configurations, or all if none is named. UserError for an unknown name."""
     have = [configuration.name for configuration in configurations]
-    unknown = [name for name in names if name not in have]
-    if unknown:
-        raise UserError(
-            f"there is no configuration {', '.join(unknown)}", remedy=f"use: {', '.join(have)}"
-        )
+    if unknown := [name for name in names if name not in have]:
+        what = f"there is no configuration {', '.join(unknown)}"
+        raise UserError(what, remedy=f"use: {', '.join(have)}")
     return [c for c in configurations if not names or c.name in names]
 
 
