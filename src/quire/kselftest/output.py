@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from quire.boot import ktap
 from quire.boot.ktap import Status, Test
@@ -30,42 +29,35 @@ _STEP_STATUS = {"32": Status.PASS, "31": Status.FAIL, "33": Status.SKIP}
 _VERDICT_STATUS = {"done": Status.PASS, "failed": Status.FAIL, "skipped": Status.SKIP}
 
 
-@dataclass
-class Output:
-    """The output of one run, and the harness's remarks."""
-
-    lines: list[str] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
-
-
 def expand(report: Test, lines: Sequence[str], dialects: Mapping[str, str]) -> None:
     """Add the cases of each run to the report. `dialects` maps run names to dialects.
 
     The run's own result becomes its case `exit`; an unfulfilled plan fails that case.
     """
-    printed = split(lines)
+    outputs = split(lines)
     for run in report.subtests:
-        output = printed.get(run.name, Output())
-        cases, problem = DIALECTS[dialects.get(run.name, EXIT)](output.lines)
-        why = "; ".join(text for text in output.remarks if not text.startswith(TOOK))
+        printed, remarks = outputs.get(run.name, ([], []))
+        cases, problem = DIALECTS[dialects.get(run.name, EXIT)](printed)
+        why = "; ".join(remark for remark in remarks if not remark.startswith(TOOK))
         end = Test(EXIT, run.status, why, run.problem)
         if problem and end.status is Status.PASS:
             end.status, end.reason = Status.FAIL, problem
         run.subtests = [*cases, end]
 
 
-def split(lines: Iterable[str]) -> dict[str, Output]:
-    """Each run's output by its name, which follows the output."""
-    outputs: dict[str, Output] = {}
-    output = Output()
+def split(lines: Iterable[str]) -> dict[str, tuple[list[str], list[str]]]:
+    """What each run printed, and the harness's remarks, by the run's name, which follows both."""
+    outputs = {}
+    printed: list[str] = []
+    remarks: list[str] = []
     for line in lines:
         if line.startswith(PRINTED):
-            output.lines.append(line.removeprefix(PRINTED))
+            printed.append(line.removeprefix(PRINTED))
         elif line.startswith(REMARK):
-            output.remarks.append(line.removeprefix(REMARK))
+            remarks.append(line.removeprefix(REMARK))
         elif result := _RESULT.match(line):
-            outputs[result[1]] = output
-            output = Output()
+            outputs[result[1]] = (printed, remarks)
+            printed, remarks = [], []
     return outputs
 
 
@@ -74,28 +66,21 @@ def _tap(lines: Sequence[str]) -> tuple[list[Test], str]:
 
     A repeated number comes from a child that continued where it should have exited.
     """
-    first, again = _by_number(lines)
-    root = ktap.parse([HEADER, *first])
-    cases = [_case(str(number), test) for number, test in enumerate(root.subtests, 1)]
-    for number, line in again:
-        (test,) = ktap.parse([HEADER, line]).subtests
-        cases.append(_case(f"{number}-again", test, ""))
-    return cases, root.problem
-
-
-def _by_number(lines: Iterable[str]) -> tuple[list[str], list[tuple[str, str]]]:
-    """The lines without repeated results, and the repeated results."""
     seen: set[str] = set()
-    first, again = [], []
+    first, repeated = [HEADER], []
     for line in lines:
         result = _NUMBERED.match(line)
         if result and result[1] in seen:
-            again.append((result[1], line))
-            continue
-        if result:
-            seen.add(result[1])
-        first.append(line)
-    return first, again
+            repeated.append((result[1], line))
+        else:
+            first.append(line)
+            seen |= {result[1]} if result else set()
+    root = ktap.parse(first)
+    cases = [_case(str(number), test) for number, test in enumerate(root.subtests, 1)]
+    for number, line in repeated:
+        (test,) = ktap.parse([HEADER, line]).subtests
+        cases.append(_case(f"{number}-again", test, ""))
+    return cases, root.problem
 
 
 def _case(name: str, test: Test, problem: str | None = None) -> Test:

@@ -63,25 +63,26 @@ def require_kvm(arch: Architecture) -> None:
 
 def run(session: Session, kernels: Sequence[Kernel], built: Path, boots: Boots) -> list[Timing]:
     """Boot the kernels in turn; one timing for each. GuestLost for the first that does not end."""
-    guests = [program.as_guest(session.cache, kernel, built) for kernel in kernels]
+    arch = kernels[0].arch
+    accelerator = arch.kvm_args if boots.kvm else ()
+    hardware = Hardware(icount=False, lean=not boots.kvm, accelerator=accelerator)
+    machines = [
+        Machine(
+            kernel,
+            program.as_guest(session.cache, kernel, built),
+            ("time", *boots.words),
+            hardware,
+            timeout=boots.timeout,
+        )
+        for kernel in kernels
+    ]
     timings: list[list[Timing]] = [[] for _ in kernels]
-    name = kernels[0].arch.name
-    with session.progress.stage(f"{name} time", boots.number * len(kernels)), _pinned():
+    with session.progress.stage(f"{arch.name} time", boots.number * len(kernels)), _pinned():
         for number in range(boots.number):
-            for at, (kernel, guest) in enumerate(zip(kernels, guests, strict=True)):
-                boot = Machine(
-                    kernel,
-                    guest,
-                    ("time", *boots.words),
-                    Hardware(
-                        icount=False,
-                        lean=not boots.kvm,
-                        accelerator=kernel.arch.kvm_args if boots.kvm else (),
-                    ),
-                    timeout=boots.timeout,
-                )
-                timings[at].append(_boot(session, boot, number))
-                session.progress.at(number * len(kernels) + at + 1, kernel.tree.label)
+            for at, machine in enumerate(machines):
+                timings[at].append(_boot(session, machine, number))
+                done = number * len(kernels) + at + 1
+                session.progress.at(done, machine.kernel.tree.label)
     labels = [kernel.tree.label for kernel in kernels]
     return [document.merge(*boots_of) for boots_of in zip(timings, labels, strict=True)]
 
