@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-"""README and docs: links lead somewhere, and words are known."""
+"""README, docs and cover letters: links lead somewhere, words are known, lists are complete."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+import pytest
 from conftest import ROOT
+
+from quire.source import series
 
 DOCUMENTS = sorted(
     [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("*/README.md")],
 )
+COVERS = sorted(ROOT.glob("patches/*/*/0000-cover-letter.patch"))
 # Terms that only the authors know, or that the style avoids.
 AVOIDED = re.compile(r"\b(nobody|whoever|dearer|mends?|mended|team's list|trap numbers?)\b", re.I)
 
@@ -39,3 +43,13 @@ def test_words_are_known() -> None:
 
 def test_the_front_page_is_short() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= 120
+
+
+@pytest.mark.parametrize("cover", COVERS, ids=lambda path: "/".join(path.parts[-3:-1]))
+def test_a_cover_letter_lists_its_patches(cover: Path) -> None:
+    topic, listed = cover.parent.name, series.read(cover.parent.parent / "series")
+    subjects = [patch.subject() for patch in listed.patches if patch.topic == topic]
+    text = re.sub(r"\n +", " ", cover.read_text())
+    assert f"PATCH {'0' * len(str(len(subjects)))}/{len(subjects)}]" in text
+    block = cover.read_text().partition(f"Quire developers ({len(subjects)}):\n")[2]
+    assert re.findall(r"^  (\S.*)$", block.partition("\n\n")[0], re.M) == subjects
