@@ -46,17 +46,11 @@ TABLE = """\
     compiler = "loongarch"
     fragments = ["all"]
 """
+STATES = {"riscv64": "ok", "arm-lpae": "ok", "loongarch64": "no compiler"}
 CLEAN = {
-    ("riscv64", "mremap"): "ok",
-    ("riscv64", "ksm"): "ok",
-    ("riscv64", "all"): "ok",
-    ("arm-lpae", "mremap"): "ok",
-    ("arm-lpae", "ksm"): "ok",
-    ("arm-lpae", "all"): "ok",
-    ("loongarch64", "mremap"): "no compiler",
-    ("loongarch64", "ksm"): "no compiler",
-    ("loongarch64", "all"): "no compiler",
+    (name, topic): state for name, state in STATES.items() for topic in ("mremap", "ksm", "all")
 }
+Check = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
@@ -70,9 +64,7 @@ def directory(project: Path) -> Path:
 
 
 @pytest.fixture
-def check(
-    quire: Quire, tree: Path, directory: Path
-) -> Callable[..., subprocess.CompletedProcess[str]]:
+def check(quire: Quire, tree: Path, directory: Path) -> Check:
     """Runs the check on the fake tree, with compilers for two of the three configurations."""
     for prefix in ("riscv64-linux-gnu-", "arm-linux-gnueabihf-"):
         (quire.bin / f"{prefix}gcc").symlink_to(quire.bin / "gcc")
@@ -89,7 +81,7 @@ def states(done: subprocess.CompletedProcess[str]) -> dict[tuple[str, str], str]
     return {(row["configuration"], row["topic"]): row["state"] for row in rows}
 
 
-def test_a_clean_series(check: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+def test_a_clean_series(check: Check) -> None:
     done = check("--json")
     assert done.returncode == 0, done.stderr
     assert states(done) == CLEAN
@@ -97,7 +89,7 @@ def test_a_clean_series(check: Callable[..., subprocess.CompletedProcess[str]]) 
 
 @pytest.mark.slow
 def test_a_warning_of_one_architecture_fails_those_that_have_the_patch(
-    check: Callable[..., subprocess.CompletedProcess[str]],
+    check: Check,
 ) -> None:
     bad = {("riscv64", "mremap"): "failed", ("riscv64", "all"): "failed"}
     # The second run calls make again, which complains again.
@@ -117,7 +109,7 @@ def test_a_warning_of_one_architecture_fails_those_that_have_the_patch(
 
 
 def test_what_stock_warns_about_is_no_failure(
-    check: Callable[..., subprocess.CompletedProcess[str]],
+    check: Check,
 ) -> None:
     done = check("--json", FAKE_WARN="riscv:line 3")
     # ksm/0001 removes line 30; stock has the remaining complaints as well.
@@ -126,9 +118,7 @@ def test_what_stock_warns_about_is_no_failure(
 
 
 @pytest.mark.slow
-def test_what_was_clean_is_not_compiled_again(
-    check: Callable[..., subprocess.CompletedProcess[str]], project: Path, tmp_path: Path
-) -> None:
+def test_what_was_clean_is_not_compiled_again(check: Check, project: Path, tmp_path: Path) -> None:
     note = tmp_path / "compiled"
     assert check(FAKE_COMPILED=str(note)).returncode == 0
     first = note.read_text().splitlines()
@@ -149,7 +139,7 @@ def test_what_was_clean_is_not_compiled_again(
 
 
 def test_a_lost_option_is_an_error(
-    check: Callable[..., subprocess.CompletedProcess[str]],
+    check: Check,
 ) -> None:
     done = check(FAKE_MAKE="lose")
     assert done.returncode == 3
@@ -165,7 +155,7 @@ def test_a_missing_compiler_is_named(without: Callable[..., Quire], directory: P
 
 
 def test_an_unknown_configuration(
-    check: Callable[..., subprocess.CompletedProcess[str]],
+    check: Check,
 ) -> None:
     done = check("vax")
     assert done.returncode == 2
@@ -210,9 +200,7 @@ def test_a_lines_own_options(folder: Path) -> None:
             assert fragments[fragments.index(path) - 1].name == path.name
 
 
-def test_options_of_another_line(
-    check: Callable[..., subprocess.CompletedProcess[str]], quire: Quire, directory: Path
-) -> None:
+def test_options_of_another_line(check: Check, quire: Quire, directory: Path) -> None:
     own = quire.project / "lines/6.12/configs/architectures"
     own.mkdir(parents=True)
     (own / "all.config").write_text("CONFIG_OF_THIS_LINE=y\n")

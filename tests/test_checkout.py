@@ -52,7 +52,7 @@ def test_an_unchanged_series_does_not_change(
 ) -> None:
     before = snapshot(patches(quire))
     again = tmp_path / "again"
-    assert quire("tree", "6.12", str(again), "--source", str(tree)).returncode == 0
+    quire.passes("tree", "6.12", str(again), "--source", str(tree))
     assert git(again, "rev-parse", "HEAD") == git(work, "rev-parse", "HEAD")
     done = quire("export", str(again))
     assert "0 files changed" in done.stdout
@@ -80,7 +80,7 @@ def test_a_new_commit_follows_its_neighbour(quire: Quire, work: Path) -> None:
     (work / "mm/new.c").write_text("int x;\n")
     git(work, "add", "mm/new.c")
     git(work, "commit", "-m", "ksm: and more")
-    assert quire("export", str(work)).returncode == 0
+    quire.passes("export", str(work))
     names = (patches(quire) / "series").read_text().splitlines()
     assert names[-1] == "ksm/0002-ksm-and-more.patch"
 
@@ -89,7 +89,7 @@ def test_a_trailer_names_the_topic(quire: Quire, work: Path) -> None:
     (work / "mm/new.c").write_text("int x;\n")
     git(work, "add", "mm/new.c")
     git(work, "commit", "-m", "mm: swap out runs\n\nBecause.\n\nQuire-topic: swapout")
-    assert quire("export", str(work)).returncode == 0
+    quire.passes("export", str(work))
     text = (patches(quire) / "swapout/0001-mm-swap-out-runs.patch").read_text()
     assert "Quire-topic" not in text
     assert "\n\nBecause.\n---\n" in text
@@ -105,7 +105,7 @@ def test_a_variants_patch_keeps_its_number(quire: Quire, tree: Path, tmp_path: P
     text = (folder / "series").read_text()
     (folder / "series").write_text(text.replace("mremap/0002", "mremap@new/0002"))
     directory = tmp_path / "work"
-    assert quire("tree", "6.12", str(directory), "--source", str(tree)).returncode == 0
+    quire.passes("tree", "6.12", str(directory), "--source", str(tree))
     quire.passes("export", str(directory))
     assert [p.name for p in (folder / "mremap@new").iterdir()] == ["0002-mm-move-more.patch"]
     assert "[PATCH 2/2]" in (folder / "mremap@new/0002-mm-move-more.patch").read_text()
@@ -113,7 +113,7 @@ def test_a_variants_patch_keeps_its_number(quire: Quire, tree: Path, tmp_path: P
 
 def test_a_dropped_patch_goes(quire: Quire, work: Path) -> None:
     git(work, "rebase", "-q", "--onto", "HEAD~2", "HEAD~1")
-    assert quire("export", str(work)).returncode == 0
+    quire.passes("export", str(work))
     assert [p.name for p in (patches(quire) / "mremap").iterdir()] == ["0001-mm-move-runs.patch"]
     series = (patches(quire) / "series").read_text()
     assert "0002" not in series
@@ -129,7 +129,7 @@ def test_cover_letters_stay(quire: Quire, work: Path) -> None:
     cover = patches(quire) / "mremap/0000-cover-letter.patch"
     cover.write_text("Subject: [PATCH 0/2] mremap\n")
     git(work, "rebase", "-q", "--onto", "HEAD~2", "HEAD~1")
-    assert quire("export", str(work)).returncode == 0
+    quire.passes("export", str(work))
     assert cover.read_text() == "Subject: [PATCH 0/2] mremap\n"
 
 

@@ -17,7 +17,7 @@ from quire.arch import architecture
 
 def test_bench_compares_and_writes(quire: Quire, tree: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = quire(
+    done = quire.passes(
         "bench",
         "mremap",
         "swapout,data=zero",
@@ -27,7 +27,6 @@ def test_bench_compares_and_writes(quire: Quire, tree: Path, tmp_path: Path) -> 
         "--output",
         str(out),
     )
-    assert done.returncode == 0, done.stderr
     assert "arm64 · Linux 6.12.117" in done.stdout
     assert "1.58×" in done.stdout
     report = json.loads((out / "bench.json").read_text())
@@ -79,16 +78,14 @@ def test_calls_of_a_function_that_is_not_there_are_not_zero(quire: Quire, tree: 
 def test_another_cpu_is_another_boot(quire: Quire, tree: Path) -> None:
     words = ("bench", "mremap", "--size", "64", "--source", str(tree), "ARCH=arm64", "-v")
     quire(*words)
-    done = quire(*words, "--cpu", "neoverse-n1")
-    assert done.returncode == 0, done.stderr
+    done = quire.passes(*words, "--cpu", "neoverse-n1")
     assert done.stderr.count("-plugin") == 2
     assert "-cpu neoverse-n1 " in done.stderr
     assert "arm64 · neoverse-n1 (no ranged TLBI) · Linux 6.12.117" in done.stdout
 
 
 def test_a_cpu_without_workloads_has_its_own(quire: Quire, tree: Path) -> None:
-    done = quire("bench", "--cpu", "neoverse-n1", "--source", str(tree), "--json")
-    assert done.returncode == 0, done.stderr
+    done = quire.passes("bench", "--cpu", "neoverse-n1", "--source", str(tree), "--json")
     report = json.loads(done.stdout)
     assert report["architectures"] == []
     (other,) = report["further_cpus"]
@@ -107,13 +104,13 @@ def test_a_cpu_that_nobody_has(quire: Quire, tree: Path) -> None:
 
 def test_the_users_tree_is_not_touched(quire: Quire, tree: Path) -> None:
     before = snapshot(tree)
-    assert quire("build", "--source", str(tree)).returncode == 0
+    quire.passes("build", "--source", str(tree))
     assert snapshot(tree) == before
 
 
 def test_patched_files_are_not_the_bases(quire: Quire, tree: Path) -> None:
     """The patched tree consists of hard links; writing to it must not change the base."""
-    assert quire("build", "--source", str(tree), "ARCH=arm64").returncode == 0
+    quire.passes("build", "--source", str(tree), "ARCH=arm64")
     (base,) = quire.build.glob("base/*/linux")
     (patched,) = quire.build.glob("tree/*/linux")
     assert (base / "mm/mremap.c").read_text() == (tree / "mm/mremap.c").read_text()
@@ -125,8 +122,7 @@ def test_patched_files_are_not_the_bases(quire: Quire, tree: Path) -> None:
 def test_a_second_run_boots_nothing(quire: Quire, tree: Path) -> None:
     words = ("bench", "mremap", "--size", "64", "--source", str(tree), "ARCH=arm64", "--json")
     first = quire(*words)
-    again = quire(*words, FAKE_QEMU="panic", FAKE_MAKE="fail")
-    assert again.returncode == 0, again.stderr
+    again = quire.passes(*words, FAKE_QEMU="panic", FAKE_MAKE="fail")
     assert json.loads(again.stdout)["architectures"] == json.loads(first.stdout)["architectures"]
 
 
@@ -149,7 +145,7 @@ def test_fresh_adds_a_sample(quire: Quire, tree: Path) -> None:
 
 def test_only_one_topic(quire: Quire, tree: Path) -> None:
     words = ("build", "--patched", "--source", str(tree), "ARCH=arm64")
-    assert quire(*words, "--only", "ksm").returncode == 0
+    quire.passes(*words, "--only", "ksm")
     (patched,) = quire.build.glob("tree/*/linux/mm/mremap.c")
     text = patched.read_text()
     assert "ksm 30" in text
@@ -158,14 +154,13 @@ def test_only_one_topic(quire: Quire, tree: Path) -> None:
 
 def test_an_empty_series_compares_the_base_with_itself(quire: Quire, tree: Path) -> None:
     (quire.project / "patches/linux-6.12.y/series").write_text("# none yet\n")
-    done = quire("bench", "mremap", "--size", "64", "--source", str(tree), "ARCH=arm64")
-    assert done.returncode == 0, done.stderr
+    done = quire.passes("bench", "mremap", "--size", "64", "--source", str(tree), "ARCH=arm64")
     assert "1.00×" in done.stdout
     assert "compared with itself" in done.stdout
 
 
 def test_dry_run_prints_commands_and_does_nothing(quire: Quire, tree: Path) -> None:
-    assert quire("build", "--source", str(tree)).returncode == 0
+    quire.passes("build", "--source", str(tree))
     before = snapshot(quire.build)
     words = ("--source", str(tree), "ARCH=arm64", "--dry-run")
     shell = quire("shell", "--smp", "3", *words)
@@ -187,8 +182,7 @@ def test_dry_run_prints_commands_and_does_nothing(quire: Quire, tree: Path) -> N
 
 
 def test_tests_pass_and_are_reported(quire: Quire, tree: Path) -> None:
-    done = quire("test", "--source", str(tree), "--json")
-    assert done.returncode == 0, done.stderr
+    done = quire.passes("test", "--source", str(tree), "--json")
     arm64, x86 = json.loads(done.stdout)["kernels"]
     assert (arm64["architecture"], x86["architecture"]) == ("arm64", "x86_64")
     assert [case["name"] for case in arm64["cases"]] == ["fake.good", "fake.bad"]
@@ -199,8 +193,7 @@ def test_an_interrupted_run_is_taken_up(quire: Quire, tree: Path) -> None:
     words = ("test", "--source", str(tree), "ARCH=arm64")
     assert quire(*words, FAKE_QEMU="panic").returncode == 4
     assert quire(*words, "--resume", FAKE_QEMU="panic").returncode == 4
-    first = quire(*words)
-    assert first.returncode == 0
+    first = quire.passes(*words)
     assert quire(*words, "--resume", FAKE_QEMU="panic").stdout == first.stdout
     assert quire(*words, FAKE_QEMU="panic").returncode == 4
 
@@ -219,8 +212,7 @@ def test_beside_another_process_a_test_ends_in_a_directory_of_its_own(
 
 def test_profile_shows_symbols(quire: Quire, tree: Path, tmp_path: Path) -> None:
     words = ("profile", "mremap", "--source", str(tree), "ARCH=arm64")
-    done = quire(*words, "--collapsed", str(tmp_path / "stacks"))
-    assert done.returncode == 0, done.stderr
+    done = quire.passes(*words, "--collapsed", str(tmp_path / "stacks"))
     assert "move_ptes" in done.stdout
     (stacks,) = (tmp_path / "stacks").glob("*-stock.collapsed")
     assert stacks.read_text().startswith("arm64 mremap 64 KiB stock;move_ptes ")
@@ -229,8 +221,7 @@ def test_profile_shows_symbols(quire: Quire, tree: Path, tmp_path: Path) -> None
 @pytest.mark.slow
 def test_a_demo_says_what_is_left(quire: Quire, tree: Path) -> None:
     keep_workloads(quire.project, "lazyfree", "migrate", "mremap", "swapout")
-    done = quire("demo", "--source", str(tree))
-    assert done.returncode == 0, done.stderr
+    done = quire.passes("demo", "--source", str(tree))
     assert "left: " in done.stderr
     headings = ("arm64 · Linux", "arm64 · neoverse-n1", "x86_64 · Linux")
     places = [done.stdout.index(heading) for heading in headings]

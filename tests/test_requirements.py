@@ -54,7 +54,7 @@ def test_the_doctor_names_what_lint_and_tests_need(without: Callable[..., Quire]
 def test_only_lint_and_tests_need_their_tools(without: Callable[..., Quire], tree: Path) -> None:
     quire = without("chromium-headless-shell", "clang-tidy", "shellcheck")
     words = ("bench", "mremap", "--size", "64", "--source", str(tree), "ARCH=arm64")
-    assert quire(*words).returncode == 0
+    quire.passes(*words)
 
 
 def test_the_doctor_is_content(quire: Quire) -> None:
@@ -82,7 +82,7 @@ def test_root_gets_it_installed(without: Callable[..., Quire]) -> None:
     asked = (quire.bin / "asked").read_text()
     assert "install -y --no-install-recommends flex" in asked
     (quire.bin / "asked").unlink()
-    assert quire("doctor", "--install").returncode == 0
+    quire.passes("doctor", "--install")
     assert not (quire.bin / "asked").exists()
 
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import quire
 from quire import commands
@@ -30,6 +31,10 @@ from quire.source import series as series_files
 from quire.source.side import SideOptions
 
 KBUILD = re.compile(r"(ARCH|CROSS_COMPILE|O)=(.*)", re.S)
+DESCRIPTION = (
+    "Builds stock and patched kernels, counts what large folios cost, tests the kernels, and "
+    "maintains the series."
+)
 EPILOG = """\
 kbuild's names work as words: ARCH=arm64 CROSS_COMPILE=… O=DIR; but for O in the environment, too.
 exit status: 0 pass · 1 a test failed or a difference was found · 2 usage, or something is
@@ -83,9 +88,9 @@ def _run(argv: list[str]) -> int:
     }
     session = make_session(arguments, {**environment, **given})
     if "cluster" not in arguments:
-        return arguments.run(session, arguments) or 0
+        return int(arguments.run(session, arguments) or 0)
     with option.using(session, arguments) as (there, _):
-        return arguments.run(there, arguments) or 0
+        return int(arguments.run(there, arguments) or 0)
 
 
 def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
@@ -94,13 +99,8 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     If `words` name a command, the parser knows that command only.
     """
     named = words[:1] if words and words[0] in commands.NAMES else commands.NAMES
-    top = argparse.ArgumentParser(
-        prog="quire",
-        description="Builds stock and patched kernels, counts what large folios cost, "
-        "tests the kernels, and maintains the series.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    style: Any = {"epilog": EPILOG, "formatter_class": argparse.RawDescriptionHelpFormatter}
+    top = argparse.ArgumentParser(prog="quire", description=DESCRIPTION, **style)
     top.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     subparsers = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in named:
@@ -110,10 +110,9 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
             name,
             help=summary.rstrip("."),
             description=f"{summary}\n{rest}".strip(),
-            epilog=EPILOG,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
             # An option that a command lacks must not become another one.
             allow_abbrev=False,
+            **style,
         )
         options.common(part)
         module.add_arguments(part)

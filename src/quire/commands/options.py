@@ -153,9 +153,9 @@ def _given(arguments: argparse.Namespace) -> dict[str, str]:
     found = {name: f"{name}=" for name in arguments.given}
     for action in arguments.part._actions:
         value = getattr(arguments, action.dest, action.default)
-        if action.option_strings:
-            if value != action.default:
-                found[action.dest] = action.option_strings[-1]
-        elif value and value != action.default:
-            found[action.dest] = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+        words = value if isinstance(value, list) else [value]
+        if action.option_strings and value != action.default:
+            found[action.dest] = action.option_strings[-1]
+        elif value and not action.option_strings:
+            found[action.dest] = " ".join(map(str, words))
     return found

@@ -13,7 +13,7 @@ and do not include the caller; an inlined function counts as part of the functio
 import argparse
 import json
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +33,6 @@ from quire.session import Session
 NAMES = {profile.INSNS: "instructions"}
 # As the user writes them.
 KINDS = {kind.replace(" ", "-"): kind for kind in profile.KINDS}
-
-
-@dataclass(frozen=True)
-class Look:
-    """The kind to show, the unit, and the number of lines."""
-
-    kind: str
-    unit: str
-    limit: int
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -87,40 +78,35 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
             title = f"{arch.name} · {cell.label}" + (f" {cell.size} KiB" if cell.size else "")
             document.append({"title": title, "unit": cell.workload.unit, "lines": _json(lines)})
             if not arguments.json:
-                look = Look(kind, cell.workload.unit, arguments.lines)
-                _show(title, labels, lines, look, counted=profile.counted(a, kind))
+                shown, name = lines[: arguments.lines], NAMES.get(kind, kind)
+                unit, counted = cell.workload.unit, profile.counted(a, kind)
+                table = _table(shown, labels, kind, unit, counted=counted)
+                share = f"{profile.share_shown(shown, lines, kind):.0%} of {labels[0]}'s {name}"
+                table.title = f"{title} · {name} per {unit}"
+                table.caption = f"{len(shown)} of {len(lines)} symbols, {share}"
+                console().print(table)
             if arguments.collapsed:
                 _write(arguments.collapsed, title, dict(zip(labels, (a, b), strict=True)))
     if arguments.json:
         print(json.dumps(document, indent=1))
 
 
-def _show(
-    title: str, labels: tuple[str, str], lines: list[ProfileLine], look: Look, *, counted: bool
-) -> None:
-    shown = lines[: look.limit]
-    share = profile.share_shown(shown, lines, look.kind)
-    kind = NAMES.get(look.kind, look.kind)
-    table = Table(
-        title=f"{title} · {kind} per {look.unit}",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        caption=f"{len(shown)} of {len(lines)} symbols, {share:.0%} of {labels[0]}'s {kind}",
-        caption_justify="left",
-        pad_edge=False,
-    )
+def _table(
+    lines: list[ProfileLine], labels: tuple[str, str], kind: str, unit: str, *, counted: bool
+) -> Table:
+    table = Table(title_justify="left", box=box.SIMPLE_HEAD, caption_justify="left", pad_edge=False)
     table.add_column("symbol", no_wrap=True)
     a, b = labels
-    further = look.kind not in (profile.INSNS, profile.CALLS)
-    names = [f"{look.kind}\n{a}", f"per {look.unit}\n{b}", "change"] if further else []
-    names += [f"insns\n{a}", f"\n{b}", "change", f"calls\n{a}", f"per {look.unit}\n{b}"]
+    further = kind not in (profile.INSNS, profile.CALLS)
+    names = [f"{kind}\n{a}", f"per {unit}\n{b}", "change"] if further else []
+    names += [f"insns\n{a}", f"\n{b}", "change", f"calls\n{a}", f"per {unit}\n{b}"]
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
-    for line in shown:
-        columns = _numbers(line, look.kind, counted=counted) if further else ()
+    for line in lines:
+        columns = _numbers(line, kind, counted=counted) if further else ()
         calls = (number(line.a.calls), number(line.b.calls))
         table.add_row(line.symbol, *columns, *_numbers(line, profile.INSNS), *calls)
-    console().print(table)
+    return table
 
 
 def _numbers(line: ProfileLine, kind: str, *, counted: bool = True) -> tuple[str, str, str]:

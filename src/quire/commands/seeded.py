@@ -13,7 +13,6 @@ selected, the cases of all bugs must pass.
 
 import argparse
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 
@@ -90,7 +89,8 @@ def _look_for(
     session: Session, kernel: Kernel, bugs: list[Bug], known: list[Expected], *, quiet: bool
 ) -> list[Sighting]:
     boot = suite.BootOptions()
-    patterns = batched(sorted({case for bug in bugs for case in bug.cases}), AT_ONCE)
+    cases = sorted({case for bug in bugs for case in bug.cases})
+    patterns = [cases[at : at + AT_ONCE] for at in range(0, len(cases), AT_ONCE)]
     progress, machines = session.progress, session.place.machines
 
     def caught(done: int, _: Bug, finding: Sighting) -> None:
@@ -109,11 +109,6 @@ def _look_for(
             raise error
         hunt = partial(seeded.hunt, session, kernel, options=boot, known=known)
         return parallel.side_by_side(bugs, hunt, caught, machines)
-
-
-def batched(patterns: Sequence[str], size: int) -> list[Sequence[str]]:
-    """Consecutive chunks of at most `size`."""
-    return [patterns[at : at + size] for at in range(0, len(patterns), size)]
 
 
 def _show(finding: Sighting) -> None:

@@ -68,10 +68,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     text = "run this KTAP test of your own in place of ours, a C file or a static binary; patterns "
     text += "are its arguments"
     add("--program", type=Path, metavar="FILE", help=text)
-    text = (
-        "test this built kernel, an O= directory, and build none; may be repeated. With --stock, "
-    )
-    text += "failures expected of stock are expected of it"
+    text = "test this built kernel, an O= directory, and build none; may be repeated. With "
+    text += "--stock, failures expected of stock are expected of it"
     add("--kernel", type=Path, action="append", default=[], metavar="DIR", help=text)
     add("--list", action="store_true", help="list suites, cases and workloads")
     options.as_json(part, "print JSON (docs/ci.md)")
@@ -82,7 +80,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """Difference when a case failed, GuestLost when a guest was lost."""
     _refuse(arguments)
-    # The guest runs only some of its cases.
+    # The guest chooses the cases of its shard.
     parameters = (f"{suite.SHARD}={arguments.shard}",) if arguments.shard != shard.ALL else ()
     boot = suite.BootOptions(
         arguments.smp, arguments.timeout, resume=arguments.resume, parameters=parameters
