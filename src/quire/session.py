@@ -52,16 +52,16 @@ class Session:
         with self.progress.stage("patched tree"):
             return side.sides(self.project.root, self.cache, self.side_options, base)
 
-    def line(self, of: Base) -> Line:
+    def line(self, base: Base) -> Line:
         """The line whose configuration and data apply to that base."""
-        return side.line_of(self.project.root, self.side_options, of)
+        return side.line_of(self.project.root, self.side_options, base)
 
-    def request(self, arch: Architecture, of: Tree) -> kernel.Request:
+    def request(self, arch: Architecture, tree: Tree) -> kernel.Request:
         """The kernel to build for one architecture and tree."""
-        line = self.line(of.base)
+        line = self.line(tree.base)
         return kernel.Request(
             arch,
-            of,
+            tree,
             self.fragments(arch, line),
             kernel.toolchain(arch, self.cross_compile),
             self.jobs,
@@ -72,9 +72,9 @@ class Session:
         """The configuration for that architecture: the line's fragments, then --config."""
         return kconfig.fragments(line, arch, self.configs)
 
-    def kernel(self, arch: Architecture, of: Tree) -> Kernel:
+    def kernel(self, arch: Architecture, tree: Tree) -> Kernel:
         """Build the kernel."""
-        request = self.request(arch, of)
+        request = self.request(arch, tree)
         with self.progress.stage(request.title, arch.objects):
             return kernel.build(self.cache, request, self.progress.at)
 

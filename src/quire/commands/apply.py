@@ -29,24 +29,24 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """Apply the series and report what changed."""
-    found = version.of_tree(arguments.tree)
-    chosen = _series(session, found)
+    linux = version.of_tree(arguments.tree)
+    chosen = _series(session, linux)
     apply.plan(arguments.tree, chosen.patches)
     process.needs_results()
     done = apply.apply_series(arguments.tree, chosen)
     if not done.written:
-        print(f"Linux {found} in {arguments.tree}: {len(chosen.patches)} patches, already applied")
+        print(f"Linux {linux} in {arguments.tree}: {len(chosen.patches)} patches, already applied")
         return
     for patch in chosen.patches:
         print(f"{patch.name}{' (already applied)' if patch.name in done.already else ''}")
-    print(f"Linux {found} in {arguments.tree}: changed {', '.join(done.written)}")
+    print(f"Linux {linux} in {arguments.tree}: changed {', '.join(done.written)}")
 
 
-def _series(session: Session, found: Version) -> Series:
-    folder = line.of_version(session.project.root, found).series
+def _series(session: Session, linux: Version) -> Series:
+    folder = line.of_version(session.project.root, linux).series
     if not folder:
         have = ", ".join(known.name for known in line.known(session.project.root) if known.series)
         remedy = f"series exist for: {have or 'nothing'}"
-        raise UserError(f"there is no series for Linux {found}", remedy=remedy)
-    chosen = series.select(folder, found)
+        raise UserError(f"there is no series for Linux {linux}", remedy=remedy)
+    chosen = series.select(folder, linux)
     return chosen.only(session.side_options.only) if session.side_options.only else chosen

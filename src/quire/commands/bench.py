@@ -25,7 +25,6 @@ from typing import Any
 
 from quire import arch, lab
 from quire.arch import Architecture, Cpu, requirements
-from quire.cluster import option
 from quire.commands import options
 from quire.host import shard
 from quire.host.errors import UserError
@@ -44,7 +43,7 @@ Machines = list[tuple[Architecture, Cpu | None]]
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select cells and repetitions."""
     options.kernel(part)
-    option.add(part)
+    options.cluster(part)
     shard.add(part, "rows")
     add = part.add_argument
     text = "name or pattern, parameters after commas (default: all; see --list)"

@@ -26,7 +26,6 @@ from quire.check import distribution, remote, series_check
 from quire.check.architectures import check as compiling
 from quire.check.architectures import configuration
 from quire.check.series_check import Check
-from quire.cluster import option
 from quire.commands import options
 from quire.host.console import console
 from quire.host.errors import Difference, UserError
@@ -39,7 +38,7 @@ from quire.source.side import Sides
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select the checks."""
     options.kernel(part)
-    option.add(part)
+    options.cluster(part)
     extent = part.add_mutually_exclusive_group()
     extent.add_argument("--quick", action="store_true", help="build nothing")
     extent.add_argument("--builds", action="store_true", help="only build")
@@ -132,17 +131,17 @@ def _elsewhere(session: Session, arguments: argparse.Namespace) -> None:
     own = session.line(base).architectures
     chosen = configuration.choose(configuration.read(folder, own), names)
     if arguments.cluster:
-        found = remote.configurations(session, sides, chosen)
+        compilations = remote.configurations(session, sides, chosen)
     else:
-        found = compiling.check(session, base, sides.series, chosen)
+        compilations = compiling.check(session, base, sides.series, chosen)
     if arguments.json:
-        print(json.dumps([asdict(cell) for cell in found], indent=1))
+        print(json.dumps([asdict(cell) for cell in compilations], indent=1))
     else:
-        table.show_compilations(found, f"Linux {base.version}, {base.origin}")
-    failed = [cell for cell in found if cell.state == compiling.FAILED]
+        table.show_compilations(compilations, f"Linux {base.version}, {base.origin}")
+    failed = [cell for cell in compilations if cell.state == compiling.FAILED]
     if failed:
         raise Difference(
-            f"the series does not compile everywhere: {len(failed)} of {len(found)} failed",
+            f"the series does not compile everywhere: {len(failed)} of {len(compilations)} failed",
             "\n".join(f"{cell.configuration}: {cell.topic}" for cell in failed),
             "fix the patches: quire tree, quire export",
         )

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from quire.arch import Architecture, requirements
-from quire.cluster import option
 from quire.commands import options
 from quire.fuzz import detect, programs, report, runner
 from quire.fuzz.cost import allowed, watch
@@ -57,7 +56,7 @@ SWITCHES = {
 def add_arguments(part: ArgumentParser) -> None:
     """Which programs, how many."""
     options.kernel(part)
-    option.add(part)
+    options.cluster(part)
     shard.add(part, "programs, or of the bugs of --seeded")
     add = part.add_mutually_exclusive_group().add_argument
     add("--replay", type=Path, action="append", default=[], metavar="FILE", help="run this program")

@@ -5,12 +5,17 @@ import argparse
 import os
 from pathlib import Path
 
+from quire.cluster import option
 from quire.host.errors import UserError
 from quire.source import side
 from quire.test import suite
 
 # What a run says, how fast and where it is, not what it does.
 ALWAYS = {"verbose", "quiet", "jobs", "ARCH", "CROSS_COMPILE", "O"}
+
+
+# --cluster and --tls.
+cluster = option.add
 
 
 def common(part: argparse.ArgumentParser) -> None:
@@ -150,12 +155,12 @@ def check(arguments: argparse.Namespace) -> None:
 
 def _given(arguments: argparse.Namespace) -> dict[str, str]:
     """What was given besides the defaults: the name of the value, and what the user has written."""
-    found = {name: f"{name}=" for name in arguments.given}
+    given = {name: f"{name}=" for name in arguments.given}
     for action in arguments.part._actions:
         value = getattr(arguments, action.dest, action.default)
         words = value if isinstance(value, list) else [value]
         if action.option_strings and value != action.default:
-            found[action.dest] = action.option_strings[-1]
+            given[action.dest] = action.option_strings[-1]
         elif value and not action.option_strings:
-            found[action.dest] = " ".join(map(str, words))
-    return found
+            given[action.dest] = " ".join(map(str, words))
+    return given

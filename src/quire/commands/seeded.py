@@ -20,7 +20,6 @@ from rich.text import Text
 
 from quire.arch import requirements
 from quire.build.kernel import Kernel
-from quire.cluster import option
 from quire.commands import options
 from quire.host import parallel, shard
 from quire.host.console import console
@@ -38,7 +37,7 @@ AT_ONCE = 20
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select bugs."""
     options.kernel(part)
-    option.add(part)
+    options.cluster(part)
     shard.add(part, "bugs")
     add = part.add_argument
     add("bug", nargs="*", help="name of a bug (default: all)")

@@ -30,7 +30,6 @@ from quire.arch import requirements
 from quire.boot.ktap import Status
 from quire.build import existing
 from quire.build.kernel import Kernel
-from quire.cluster import option
 from quire.commands import options
 from quire.host import shard
 from quire.host.console import console, head
@@ -55,7 +54,7 @@ LETTER = {
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select cases, kernels and the machine."""
     options.kernel(part)
-    option.add(part)
+    options.cluster(part)
     shard.add(part, "cases")
     add = part.add_argument
     add("pattern", nargs="*", help="suite.case, with * and ? (default: all)")
@@ -193,8 +192,8 @@ def show_all(outcomes: Sequence[Outcome]) -> None:
     out = console()
     out.print(table)
     out.print("  ".join(f"{letter} {status}" for status, letter in LETTER.items()))
-    for number, found in enumerate(outcomes, 1):
-        out.print(f"{number}: {found.name}: {'LOST' if found.lost else found.counts()}")
+    for number, boot in enumerate(outcomes, 1):
+        out.print(f"{number}: {boot.name}: {'LOST' if boot.lost else boot.counts()}")
 
 
 def _show(boot: Outcome) -> None:
