@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from quire.fuzz.difference.excuses import Excuses, Rule
-from quire.fuzz.difference.ksm import KsmExcuses
+from quire.fuzz.difference.ksm import TABLE, KsmExcuses
 from quire.fuzz.difference.model import Model
 from quire.fuzz.difference.tracking import TrackedPage
 from quire.fuzz.language.program import Op, Program
@@ -153,7 +153,7 @@ def _sums_excuse(model: Model, key: str, a: str, b: str) -> Rule | None:
     changed = Rule.BITS_OF_A_BATCH in model.excuses and model.changed
     if changed and _same_but(_MARKS, a, b):
         return Rule.BITS_OF_A_BATCH
-    if not model.reclaimed or not (model.written or model.held):
+    if not model.reclaimed or not (model.written or model.ksm.held):
         return None
     put_back = Rule.BITS_OF_A_RUN in model.excuses and _same_but(_BITS, a, b)
     return Rule.BITS_OF_A_RUN if put_back else None
@@ -166,7 +166,7 @@ def _same_but(fields: re.Pattern[str], a: str, b: str) -> bool:
 
 def _of_merging(ksm: KsmExcuses, mapping: str) -> tuple[Rule, re.Pattern[str]] | None:
     """The rule of KSM that applies to a mapping, and the fields that depend on it; None if none."""
-    if ksm.any_sums:
+    if TABLE[ksm.phase][1] and Rule.MERGED_LATER in ksm.excuses:
         return Rule.MERGED_LATER, _SUMS
     if ksm.away:
         return Rule.FOLLOWS, _SUMS

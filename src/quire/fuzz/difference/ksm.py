@@ -109,11 +109,6 @@ class KsmExcuses:
         return Phase.SETTLED if settled else Phase.LATER
 
     @property
-    def any_sums(self) -> bool:
-        """Whether all sums may differ."""
-        return TABLE[self.phase][1] and Rule.MERGED_LATER in self.excuses
-
-    @property
     def unlike(self) -> set[TrackedPage]:
         """Pages that differ between the sides."""
         return self.apart | self.late | self.away

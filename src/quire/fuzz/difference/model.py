@@ -39,11 +39,6 @@ class Model:
         self.ksm = KsmExcuses(self.excuses)
 
     @property
-    def held(self) -> bool:
-        """Whether the program took a reference to some page."""
-        return self.ksm.held
-
-    @property
     def unlike(self) -> set[TrackedPage]:
         """Pages that differ between the sides, with an excuse."""
         return self.apart | self.ksm.unlike
@@ -52,7 +47,7 @@ class Model:
         """Follow one operation."""
         self.ksm.apply(op, outcome)
         where = tracking.within(op.actor, op.range)
-        self.let_go |= self.held and op.verb in ("drop", "exit")
+        self.let_go |= self.ksm.held and op.verb in ("drop", "exit")
         self.freed |= op.word in ("free", "droppable")
         self.changed |= op.verb in ("protect", "wp", "unwp", "rwp", "unrwp", "move")
         self.forked |= op.verb in ("fork", "crowd")
@@ -103,7 +98,7 @@ class Model:
         gone = a.empty or b.empty
         if not gone and not (_same_bits(a, b) and _same_content(a, b)):
             return None
-        if self.held and (self.let_go or not gone) and Rule.HELD in self.excuses:
+        if self.ksm.held and (self.let_go or not gone) and Rule.HELD in self.excuses:
             return Rule.HELD
         applies = self.written and Rule.DROPPED_IN_PART in self.excuses
         return Rule.DROPPED_IN_PART if applies else None

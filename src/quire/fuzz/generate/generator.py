@@ -9,9 +9,8 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from quire.fuzz.generate import ksm, steps
+from quire.fuzz.generate import moves, steps
 from quire.fuzz.generate.draw import CROWDS, FOLIO_WEIGHTS, NOWHERE, PASSES, Draw, pick
-from quire.fuzz.generate.moves import move_some
 from quire.fuzz.generate.recipes import recipe
 from quire.fuzz.language.program import (
     ACTORS,
@@ -69,7 +68,7 @@ def generate(seed: int, *, migrating: bool = False) -> Program:
     draw.set_folio(pick(rng, FOLIO_WEIGHTS))
     draw.map(0, None if rng.random() < 0.25 else "anon")
     if theme == "ksm":
-        ksm.merge_some(draw, 0, draw.area(0))
+        moves.merge_some(draw, 0, draw.area(0))
     for _ in range(rng.randint(MIN_OPS, LONGEST)):
         step(draw)
     return tuple(draw.ops[:MAX_OPS])
@@ -110,12 +109,12 @@ SPECIAL: dict[str, Callable[[Draw, int], object]] = {
     "map": Draw.map,
     "fork": Draw.fork,
     "exit": Draw.exit,
-    "move": lambda draw, actor: move_some(draw, actor, draw.area(actor)),
+    "move": lambda draw, actor: moves.move_some(draw, actor, draw.area(actor)),
     "protect": _protect,
     "resize": _resize,
     "word": lambda draw, actor: draw.word(actor, draw.part(draw.area(actor).where)),
     "folio": lambda draw, _actor: draw.set_folio(pick(draw.rng, FOLIO_WEIGHTS)),
-    "merge": lambda draw, actor: ksm.merge_some(draw, actor, draw.area(actor)),
+    "merge": lambda draw, actor: moves.merge_some(draw, actor, draw.area(actor)),
     "recipe": recipe,
 }
 NUMBERS: dict[str, int | tuple[int, ...]] = {

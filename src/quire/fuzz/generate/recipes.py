@@ -8,7 +8,7 @@ known state begins with a new mapping.
 
 from collections.abc import Mapping
 
-from quire.fuzz.generate import ksm, moves, reclaim
+from quire.fuzz.generate import moves, reclaim
 from quire.fuzz.generate import steps as st
 from quire.fuzz.generate.draw import PLACES, Area, Draw
 from quire.fuzz.language.program import Range
@@ -100,8 +100,8 @@ ACTIONS: dict[str, dict[st.Step, int]] = {
         reclaim.swapped_read_only: 2, collapsed_paged_out: 1, moves.low: 1, reclaim.two_tables: 2,
     },
     "ksm": {
-        st.everything: 1, st.walk: 1, moves.move_all: 1, ksm.moved: 2, ksm.again: 2, ksm.onto: 2,
-        ksm.apart: 2,
+        st.everything: 1, st.walk: 1, moves.move_all: 1, moves.merged_and_moved: 2,
+        moves.merged_again: 2, moves.merged_onto: 2, moves.merged_apart: 2,
     },
     "migrate": {
         moves.away: 3, moves.and_back: 4, moves.pinned: 2, st.op("compact"): 1, moves.emptied: 1,

@@ -33,6 +33,11 @@ class Call:
         return any(place not in self.process.pages for place in places(self.op.range))
 
     @property
+    def file(self) -> bool:
+        """Whether a part of the range is shared, or of a file."""
+        return any(page.kind not in PRIVATE_ANON for page in self.pages)
+
+    @property
     def mappings(self) -> int:
         """How many mappings the range spans."""
         if not self.op.range:
@@ -42,14 +47,6 @@ class Call:
         return len({mapped[place].mapping for place in places(self.op.range) if place in mapped})
 
 
-def _file(call: Call) -> bool:
-    return any(page.kind not in PRIVATE_ANON for page in call.pages)
-
-
-def _locked(call: Call) -> bool:
-    return any(page.locked for page in call.pages)
-
-
 # By name: what holds of a call.
 CONDITIONS: Mapping[str, Callable[[Call], bool]] = {
     "always": lambda _call: True,
@@ -57,12 +54,12 @@ CONDITIONS: Mapping[str, Callable[[Call], bool]] = {
     "holes": lambda call: call.holes,
     "unmapped": lambda call: next(iter(places(call.op.range)), None) not in call.process.pages,
     # A part of the range is shared, or of a file; is private or may not be written to; is locked.
-    "file": _file,
+    "file": lambda call: call.file,
     "private": lambda call: any(not page.shared or page.prot != "rw" for page in call.pages),
-    "locked": _locked,
+    "locked": lambda call: any(page.locked for page in call.pages),
     # All of the range is mapped, not locked, and not droppable.
     "plain": lambda call: (
-        not (call.holes or _locked(call) or any(page.kind == "droppable" for page in call.pages))
+        not (call.holes or any(page.locked or page.kind == "droppable" for page in call.pages))
     ),
     # An access by the kernel to any page of the range succeeds, as it does for the process.
     "readable": lambda call: all(
@@ -70,7 +67,7 @@ CONDITIONS: Mapping[str, Callable[[Call], bool]] = {
     ),
     # The range is in one mapping; MREMAP_DONTUNMAP wants private anonymous memory, too.
     "one": lambda call: (
-        call.mappings == 1 and not call.holes and not (call.op.word == "keep" and _file(call))
+        call.mappings == 1 and not call.holes and not (call.op.word == "keep" and call.file)
     ),
     # The target of a move overlaps its source.
     "onto": lambda call: bool({*places(call.op.range)} & {*places(target(call.op))}),

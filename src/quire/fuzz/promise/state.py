@@ -43,28 +43,15 @@ def pages(line: str) -> dict[int, record.Page]:
     return record.pages(line)
 
 
-def mapped(line: str, slot: str) -> dict[Place, Mapped]:
-    """The mapped pages of a v line; shared: not to be changed. Equal mappings have one result."""
-    found = _MAPPING.findall(line)
-    return _mapped(
-        slot,
-        tuple(
-            (*header, ",lo" in flags, ",Swap=" in flags, ",KSM=" in flags)
-            for *header, flags in found
-        ),
-    )
-
-
 @lru_cache(4096)
-def _mapped(
-    slot: str, found: tuple[tuple[str, str, str, str, bool, bool, bool], ...]
-) -> dict[Place, Mapped]:
+def mapped(line: str, slot: str) -> dict[Place, Mapped]:
+    """The mapped pages of a v line. The result is shared: it must not be changed."""
     result: dict[Place, Mapped] = {}
-    for first, count, perms, offset, locked, swapped, merged in found:
-        start, prot = int(first), PROTECTIONS.get(perms[:2], perms[:2])
+    for first, count, perms, offset, flags in _MAPPING.findall(line):
+        start, prot, shared = int(first), PROTECTIONS.get(perms[:2], perms[:2]), perms[3] == "s"
+        locked, swapped, merged = (flag in flags for flag in (",lo", ",Swap=", ",KSM="))
         for number in range(int(count)):
             at = int(offset, 16) + number
-            shared = perms[3] == "s"
             result[slot, start + number] = Mapped(prot, shared, at, locked, swapped, start, merged)
     return result
 
