@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Records for tests of the fuzzer: short programs, possible states of a kernel, and fake sides."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+import pytest
 from conftest import ROOT
 from known import ARM64
 
@@ -26,6 +25,9 @@ from quire.source.series import Series
 from quire.source.tree import Tree
 from quire.source.version import parse
 
+# What tests ask pytest for.
+Capture = pytest.CaptureFixture[str]
+Patch = pytest.MonkeyPatch
 REDIRTIED = program.parse(
     "folio 64\n0 map A 0 16 anon\n0 write A 0 16\n0 advise A 0 16 free\n0 write A 5 1\n"
     "0 advise A 0 16 pageout\n"

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Costs that a series means: entries are narrow, and what exceeds their limits still counts."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -30,10 +28,7 @@ MEANT = Allowance("a", "mremap", "why", ("move keep",), ("move_*",), insns=100, 
 def more(insns: int, move: int, *grown: Growth) -> Regression:
     """The move of MOVE: `insns` more than 1000, of which `move` in two functions of that name."""
     before = {"move_ptes": SymbolCount(600, 1), "other": SymbolCount(400, 1)}
-    after = {
-        "move_run": SymbolCount(600 + move, 1),
-        "other": SymbolCount(400 + insns - move, 1),
-    }
+    after = {"move_run": SymbolCount(600 + move, 1), "other": SymbolCount(400 + insns - move, 1)}
     a = Stop(0, 1000, 0, 1000, {}, before)
     b = Stop(0, 1000 + insns, 0, 1000 + insns, {}, after)
     return Regression("o 1", MOVE, a, b, (Growth(INSNS, 1000, 1000 + insns), *grown))

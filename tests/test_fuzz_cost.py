@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Costs: records with stops, steps that can be compared, margins, and what is watched."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

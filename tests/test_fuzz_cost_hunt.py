@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Costs: noise is dropped, what costs more each time is shrunk, and one cause is told once."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from fuzz_records import side
+from fuzz_records import Capture, Patch, side
 
 from quire.boot.counts import SymbolCount
 from quire.boot.stops import Stop
@@ -109,7 +107,7 @@ def investigate(
 
 @pytest.mark.parametrize("noise", [0, 7])
 def test_an_operation_that_costs_more_is_shrunk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, noise: int
+    tmp_path: Path, monkeypatch: Patch, noise: int
 ) -> None:
     monkeypatch.setattr(runner, "run", Kernel(noise).run)
     judge = judging(tmp_path)
@@ -126,7 +124,7 @@ def test_an_operation_that_costs_more_is_shrunk(
 
 
 def test_shrinking_keeps_the_operation_and_most_of_its_growth(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     monkeypatch.setattr(runner, "run", Kernel().run)
     judge = judging(tmp_path)
@@ -144,7 +142,7 @@ def test_shrinking_keeps_the_operation_and_most_of_its_growth(
 
 
 def test_an_operation_that_was_not_alike_each_time_says_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     kernel = Kernel()
 
@@ -160,7 +158,7 @@ def test_an_operation_that_was_not_alike_each_time_says_nothing(
     assert (judge.tally.suspects, judge.repeated) == (1, 0)
 
 
-def test_suspects_run_in_other_orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suspects_run_in_other_orders(tmp_path: Path, monkeypatch: Patch) -> None:
     orders: list[list[str]] = []
     kernel = Kernel()
 
@@ -179,7 +177,7 @@ def test_suspects_run_in_other_orders(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len({tuple(first), *runs}) >= 9
 
 
-def test_other_programs_run_in_between(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_programs_run_in_between(tmp_path: Path, monkeypatch: Patch) -> None:
     boots: list[list[Program]] = []
     kernel = Kernel()
 
@@ -202,7 +200,7 @@ def test_other_programs_run_in_between(tmp_path: Path, monkeypatch: pytest.Monke
     assert len(boots[-1]) == 12
 
 
-def test_noise_alone_is_no_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noise_alone_is_no_finding(tmp_path: Path, monkeypatch: Patch) -> None:
     kernel = Kernel(25)
     monkeypatch.setattr(runner, "run", kernel.run)
     judge = judging(tmp_path)
@@ -213,9 +211,7 @@ def test_noise_alone_is_no_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert len(kernel.boots) <= 8
 
 
-def test_what_the_series_means_is_no_finding(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_series_means_is_no_finding(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(runner, "run", Kernel().run)
     meant = Allowance("a", "t", "why", ("move",), ("walk",), insns=50, per="page")
     judge = judging(tmp_path, (meant, replace(meant, name="dead", operations=("lock",))))
@@ -228,7 +224,7 @@ def test_what_the_series_means_is_no_finding(
 
 
 def test_programs_that_make_allocations_fail_say_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     monkeypatch.setattr(runner, "run", Kernel().run)
     judge = judging(tmp_path)
@@ -236,7 +232,7 @@ def test_programs_that_make_allocations_fail_say_nothing(
     assert judge.operations == 0
 
 
-def test_a_program_in_trouble_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_in_trouble_says_nothing(tmp_path: Path, monkeypatch: Patch) -> None:
     kernel = Kernel()
     monkeypatch.setattr(runner, "run", kernel.run)
     judge = judging(tmp_path)
@@ -247,7 +243,7 @@ def test_a_program_in_trouble_says_nothing(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_finding_is_written_and_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture
 ) -> None:
     monkeypatch.setattr(runner, "run", Kernel().run)
     meant = Allowance("unused", "t", "why", ("lock",), ("walk",), insns=50)
@@ -280,7 +276,7 @@ def test_a_finding_is_written_and_reported(
 
 
 def test_seeded_regressions_are_found_or_missed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture
 ) -> None:
     monkeypatch.setattr(runner, "run", Kernel().run)
     a = side(tmp_path, has_series=False)

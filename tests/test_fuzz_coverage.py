@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Coverage: functions, basic blocks, reached blocks, and the source lines of the others."""
 
-from __future__ import annotations
-
 import platform
 import subprocess
 from dataclasses import replace

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Detection of seeded bugs: which are found, missed and left out, and what is recorded."""
-
-from __future__ import annotations
+"""Seeded bugs: which are looked for, found, missed and left out, and what is recorded."""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from fuzz_records import applying, fake_run, side
+from fuzz_records import Capture, Patch, applying, fake_run, side
 from known import ARM64
 
 from quire.fuzz import detect, report, runner
@@ -21,7 +19,9 @@ from quire.fuzz.language.record import Record
 from quire.fuzz.programs import Programs
 from quire.fuzz.runner import Target, Targets, Watch
 from quire.host.cache import Cache
+from quire.host.errors import UserError
 from quire.host.progress import Progress
+from quire.test import seeded
 from quire.test.seeded import Bug
 
 LOSE, HIDE = (Bug(name, "", ("arm64",), ("a.b",)) for name in ("lose", "hide"))
@@ -35,7 +35,7 @@ def search(directory: Path, limit: int) -> Search[Judgement]:
 
 
 def test_bugs_are_found_missed_or_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture
 ) -> None:
     monkeypatch.setattr(runner, "run", fake_run)
     searched = search(tmp_path, 300)
@@ -57,7 +57,7 @@ def test_bugs_are_found_missed_or_left_out(
     assert "as before" in capsys.readouterr().out
 
 
-def test_records_without_a_bug_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_without_a_bug_are_kept(tmp_path: Path, monkeypatch: Patch) -> None:
     runs: list[str] = []
 
     def counted(
@@ -74,3 +74,27 @@ def test_records_without_a_bug_are_kept(tmp_path: Path, monkeypatch: pytest.Monk
         detect.look_for(search(tmp_path, 20), HIDE)
     assert runs.count("stock") == runs.count("patched") == 1
     assert runs.count("patched quire_bug=hide") == 3
+
+
+FOLDERS = sorted((Path(__file__).parent.parent / "lines").glob("*/seeded"))
+BUGS = [Bug(name, "", ("arm64",), ("a.b",), fuzzed=name == "lose") for name in ("lose", "hide")]
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.parent.name)
+def test_some_of_each_topic_are_chosen_on_each_architecture(folder: Path) -> None:
+    known = seeded.read(folder)
+    chosen = detect.choose(known, [])
+    assert detect.choose(known, [detect.EVERY]) == known
+    assert [bug.name for bug in detect.choose(known, ["no-flush"])] == ["no-flush"]
+    for arch in ("arm64", "x86_64"):
+        seen = [bug for bug in chosen if bug.seen_on(arch, ())]
+        topics = {case.partition(".")[0] for bug in seen for case in bug.cases}
+        assert topics >= {"mremap", "ksm", "lazyfree", "swapout"}
+
+
+def test_bugs_are_chosen() -> None:
+    assert detect.choose(BUGS, []) == BUGS[:1]
+    assert detect.choose(BUGS[1:], []) == BUGS[1:]
+    assert detect.choose(BUGS, ["hide"]) == BUGS[1:]
+    with pytest.raises(UserError, match="no such seeded bug: loose"):
+        detect.choose(BUGS, ["loose"])

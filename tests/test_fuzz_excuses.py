@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Excuses: read from the series, and applied if the series in use has their topic."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,11 +38,7 @@ def swapped(before: str, after: str) -> Record:
 
 # For each rule, two records that differ only by what it excuses.
 CASES: dict[Rule, Case] = {
-    Rule.DROPPED_IN_PART: (
-        REDIRTIED,
-        run("m 0 A 0 5*- 11*px:t2@A5"),
-        run("m 0 A 0 16*px:t2@A0"),
-    ),
+    Rule.DROPPED_IN_PART: (REDIRTIED, run("m 0 A 0 5*- 11*px:t2@A5"), run("m 0 A 0 16*px:t2@A0")),
     Rule.HELD: ending(
         "0 map A 0 16 anon\n0 write A 0 16\n0 advise A 0 16 free\n0 hold A 3\nreclaim",
         "m 0 A 0 16*px:t1@A0",

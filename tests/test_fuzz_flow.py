@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """`quire fuzz` on a fake QEMU: from programs to a finding that can be replayed."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Hunts for differences: from numbers to findings, their files, and their output."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from dataclasses import replace
@@ -13,7 +11,7 @@ from unittest import mock
 
 import pytest
 from conftest import ROOT
-from fuzz_records import REDIRTIED, applying, fake_run, read, run, side
+from fuzz_records import REDIRTIED, Capture, Patch, applying, fake_run, read, run, side
 from known import ARM64
 
 from quire.boot import launch
@@ -35,7 +33,7 @@ QUIET = Progress(quiet=True)
 
 
 @pytest.fixture(autouse=True)
-def no_boots(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_boots(monkeypatch: Patch) -> None:
     monkeypatch.setattr(runner, "run", fake_run)
 
 
@@ -46,7 +44,7 @@ def made(directory: Path, bug: str = "") -> Hunt:
     return Hunt([DifferenceJudge(targets, applying())], directory / "out")
 
 
-def test_sides_that_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sides_that_agree(tmp_path: Path, capsys: Capture) -> None:
     one = made(tmp_path)
     one.run(Programs(30), 5, QUIET)
     assert one.judges[0].tally.programs == 30
@@ -57,9 +55,7 @@ def test_sides_that_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "0 findings" in text
 
 
-def test_a_difference_is_shrunk_and_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_difference_is_shrunk_and_written(tmp_path: Path, capsys: Capture) -> None:
     one = made(tmp_path, "lose")
     one.run(Programs(200), 2, QUIET)
     first, second = one.findings
@@ -95,9 +91,7 @@ def test_without_a_limit_all_programs_run(tmp_path: Path) -> None:
     assert len(one.problems) == len(one.findings) > 1
 
 
-def test_an_excuse_is_printed_with_its_reason(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_excuse_is_printed_with_its_reason(tmp_path: Path, capsys: Capture) -> None:
     one = made(tmp_path)
     one.judges[0].tally.excused[Rule.HELD] = 3
     report.show(one, as_json=False)
@@ -114,9 +108,7 @@ def test_faults_are_put_into_generated_programs() -> None:
         assert without == plain.program(number)[: len(without)]
 
 
-def test_faults_need_a_kernel_that_can_make_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_faults_need_a_kernel_that_can_make_them(tmp_path: Path, monkeypatch: Patch) -> None:
     target = side(tmp_path, has_series=True)
     session: Any = SimpleNamespace(
         kernel=lambda *_: target.kernel,

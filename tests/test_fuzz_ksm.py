@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Excuses of KSM: which differences in merging are excused, and which are not."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from fuzz_records import MERGED, compare, done, merged, read

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The minimiser alone, on numbers instead of operations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The language of the fuzzer's programs, and the programs generated in it."""
-
-from __future__ import annotations
+"""The language of the fuzzer's programs, programs generated in it, and their records."""
 
 import itertools
 import random
@@ -9,12 +7,14 @@ import re
 
 import pytest
 from conftest import ROOT
+from fuzz_records import read
 from hypothesis import given
 from hypothesis import strategies as st
 
 from quire.fuzz.generate import generator
-from quire.fuzz.language import program
+from quire.fuzz.language import program, record
 from quire.fuzz.language.program import ACTORS, FOLIOS, SLOT_PAGES, SLOTS, VERBS, Op, Program, Range
+from quire.fuzz.language.record import Page
 from quire.host.errors import UserError
 
 
@@ -149,3 +149,22 @@ def test_new_programs_come_from_the_pool_and_from_seeds() -> None:
     made = [generator.following(seed, pool) for seed in range(200)]
     fresh = sum(ops == generator.generate(seed) for seed, ops in enumerate(made))
     assert 80 < fresh < 180
+
+
+def test_pages_of_runs() -> None:
+    pages = record.pages("3 2*px:t7@B3 1*s 1*p:k1 1*-w")
+    assert pages[3] == Page("px", "t7@B3")
+    assert pages[4] == Page("px", "t7@B4")
+    assert pages[5] == Page("s", "")
+    assert pages[7] == Page("-w", "")
+
+
+def test_states_hold_until_they_are_told_anew() -> None:
+    steps = list(record.steps(read("o 0 ok\nm 0 A 0 1*-\no 1 ok\no 2 ok\nm 0 A 0 1*px:0\nw 0 ok")))
+    assert [step.name for step in steps] == ["o 0", "o 1", "o 2", "w 0"]
+    assert [step.states["m 0 A"] for step in steps] == ["0 1*-"] * 2 + ["0 1*px:0"] * 2
+
+
+def test_a_program_without_its_end_is_lost() -> None:
+    found = record.read(["p 3", "o 0 ok", "q 3", "p 4", "o 0 ok"])
+    assert (found[3].trouble, found[4].trouble) == ("", "no end")

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Promises: for each rule a record that keeps it, and one that breaks it at the same operation."""
 
-from __future__ import annotations
-
 import pytest
 from fuzz_records import read
 
@@ -14,277 +12,150 @@ from quire.fuzz.promise.rules import Rule
 
 TWO = "v 0 A 0+2:rw-p:0\n"
 OBJECT = "v 0 A 0+2:rw-s:0\n"
+CHILD = TWO.replace("v 0", "v 1")
+# Two pages are mapped, and written to: the program, and records of it.
+WRITE = "0 map A 0 2 anon\n0 write A 0 2\n"
+MAPPED = f"o 0 ok\n{TWO}"
+WROTE = f"{MAPPED}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\n"
 # Hashes of a page that operation 1 wrote to page 0 of A, and of one that cannot be read.
 WRITTEN_ONCE, REFUSED = "c129dcb4", "9e3779b9"
 # A program, its record up to the last operation, and how that goes on: as promised, and not.
 CASES: dict[str, tuple[Rule, str, str, str, str]] = {
     "a new mapping is zero": (
-        rules.ZEROED,
-        "0 map A 0 2 anon\n0 read A 0 2",
-        f"o 0 ok\n{TWO}m 0 A 0 2*-\no 1 ok=2 segv=0 bus=0",
-        "m 0 A 0 2*po:0",
-        "m 0 A 0 1*po:0 1*px:t1@A1",
-    ),
+        rules.ZEROED, "0 map A 0 2 anon\n0 read A 0 2",
+        f"{MAPPED}m 0 A 0 2*-\no 1 ok=2 segv=0 bus=0", "m 0 A 0 2*po:0",
+        "m 0 A 0 1*po:0 1*px:t1@A1"),
     "reclaim drops a page": (
-        rules.WRITTEN,
-        "0 map A 0 2 anon\n0 write A 0 2\nreclaim",
-        f"o 0 ok\n{TWO}m 0 A 0 2*-\no 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok",
-        "m 0 A 0 2*s",
-        "m 0 A 0 1*s 1*-",
-    ),
+        rules.WRITTEN, f"{WRITE}reclaim",
+        f"{MAPPED}m 0 A 0 2*-\no 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok", "m 0 A 0 2*s",
+        "m 0 A 0 1*s 1*-"),
     "a child's write is seen by its parent": (
-        rules.WRITTEN,
-        "0 map A 0 2 anon\n0 write A 0 2\n0 fork 1\n1 write A 0 1",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nm 0 A 0 2*p:t1@A0\n"
-        f"{TWO.replace('v 0', 'v 1')}m 1 A 0 2*p:t1@A0\no 3 ok=1 segv=0 bus=0\n"
-        "m 1 A 0 1*px:t3@A0 1*p:t1@A1",
-        "m 0 A 0 1*px:t1@A0 1*p:t1@A1",
-        "m 0 A 0 1*px:t3@A0 1*p:t1@A1",
-    ),
+        rules.WRITTEN, f"{WRITE}0 fork 1\n1 write A 0 1",
+        f"{WROTE}o 2 ok\nm 0 A 0 2*p:t1@A0\n{CHILD}m 1 A 0 2*p:t1@A0\no 3 ok=1 segv=0 bus=0\n"
+        "m 1 A 0 1*px:t3@A0 1*p:t1@A1", "m 0 A 0 1*px:t1@A0 1*p:t1@A1",
+        "m 0 A 0 1*px:t3@A0 1*p:t1@A1"),
     "a child gives up a page, and its parent loses it": (
-        rules.WRITTEN,
-        "0 map A 0 2 anon\n0 write A 0 2\n0 fork 1\n1 advise A 0 2 free\nreclaim",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nm 0 A 0 2*p:t1@A0\n"
-        f"{TWO.replace('v 0', 'v 1')}m 1 A 0 2*p:t1@A0\no 3 ok\no 4 ok\nm 1 A 0 2*-",
-        "m 0 A 0 2*s",
-        "m 0 A 0 2*-",
-    ),
+        rules.WRITTEN, f"{WRITE}0 fork 1\n1 advise A 0 2 free\nreclaim",
+        f"{WROTE}o 2 ok\nm 0 A 0 2*p:t1@A0\n{CHILD}m 1 A 0 2*p:t1@A0\no 3 ok\no 4 ok\nm 1 A 0 2*-",
+        "m 0 A 0 2*s", "m 0 A 0 2*-"),
     "a child has another page": (
-        rules.FORKED,
-        "0 map A 0 2 anon\n0 write A 0 2\n0 fork 1",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nm 0 A 0 2*p:t1@A0\n"
-        f"{TWO.replace('v 0', 'v 1')}",
-        "m 1 A 0 2*p:t1@A0",
-        "m 1 A 0 2*p:t1@A1",
-    ),
+        rules.FORKED, f"{WRITE}0 fork 1", f"{WROTE}o 2 ok\nm 0 A 0 2*p:t1@A0\n{CHILD}",
+        "m 1 A 0 2*p:t1@A0", "m 1 A 0 2*p:t1@A1"),
     "one object, two contents": (
-        rules.SHARED,
-        "0 map A 0 2 shfile\n0 map B 0 2 shfile\n0 write A 0 2\n0 read B 0 2",
-        f"o 0 ok\n{OBJECT}o 1 ok\n{OBJECT.replace('A', 'B')}o 2 ok=2 segv=0 bus=0\n"
-        "m 0 A 0 2*pxf:t2@A0\no 3 ok=2 segv=0 bus=0\nm 0 A 0 2*pf:t2@A0",
-        "m 0 B 0 2*pf:t2@A0",
-        "m 0 B 0 2*pf:0",
-    ),
+        rules.SHARED, "0 map A 0 2 shfile\n0 map B 0 2 shfile\n0 write A 0 2\n0 read B 0 2",
+        f"o 0 ok\n{OBJECT}o 1 ok\nv 0 B 0+2:rw-s:0\no 2 ok=2 segv=0 bus=0\nm 0 A 0 2*pxf:t2@A0\n"
+        "o 3 ok=2 segv=0 bus=0\nm 0 A 0 2*pf:t2@A0", "m 0 B 0 2*pf:t2@A0", "m 0 B 0 2*pf:0"),
     "a private mapping shows something else than the file": (
-        rules.SHOWN,
-        "0 map A 0 2 shfile\n0 write A 0 2\n0 map B 0 2 file\n0 read B 0 2",
+        rules.SHOWN, "0 map A 0 2 shfile\n0 write A 0 2\n0 map B 0 2 file\n0 read B 0 2",
         f"o 0 ok\n{OBJECT}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*pxf:t1@A0\no 2 ok\nv 0 B 0+2:rw-p:0\n"
-        "o 3 ok=2 segv=0 bus=0\nm 0 A 0 2*pf:t1@A0",
-        "m 0 B 0 2*pf:t1@A0",
-        "m 0 B 0 2*pf:0",
-    ),
+        "o 3 ok=2 segv=0 bus=0\nm 0 A 0 2*pf:t1@A0", "m 0 B 0 2*pf:t1@A0", "m 0 B 0 2*pf:0"),
     "a page that was given up comes back from zeroes": (
         rules.GIVEN_UP,
         "0 map A 0 1 anon\n0 write A 0 1\n0 advise A 0 1 free\nreclaim\n0 read A 0 1\n0 read A 0 1",
         "o 0 ok\nv 0 A 0+1:rw-p:0\no 1 ok=1 segv=0 bus=0\nm 0 A 0 1*px:t1@A0\no 2 ok\n"
         "m 0 A 0 1*pxz:t1@A0\no 3 ok\nm 0 A 0 1*-\no 4 ok=1 segv=0 bus=0\nm 0 A 0 1*po:0\n"
-        "o 5 ok=1 segv=0 bus=0",
-        "m 0 A 0 1*po:0",
-        "m 0 A 0 1*px:t1@A0",
-    ),
+        "o 5 ok=1 segv=0 bus=0", "m 0 A 0 1*po:0", "m 0 A 0 1*px:t1@A0"),
     "a droppable page comes back from zeroes": (
-        rules.DROPPABLE,
-        "0 map A 0 1 droppable\n0 write A 0 1\nreclaim\n0 read A 0 1\nreclaim",
+        rules.DROPPABLE, "0 map A 0 1 droppable\n0 write A 0 1\nreclaim\n0 read A 0 1\nreclaim",
         "o 0 ok\nv 0 A 0+1:rw-p:0\no 1 ok=1 segv=0 bus=0\nm 0 A 0 1*pxz:t1@A0\no 2 ok\n"
-        "m 0 A 0 1*-\no 3 ok=1 segv=0 bus=0\nm 0 A 0 1*po:0\no 4 ok",
-        "m 0 A 0 1*po:0",
-        "m 0 A 0 1*pxz:t1@A0",
-    ),
+        "m 0 A 0 1*-\no 3 ok=1 segv=0 bus=0\nm 0 A 0 1*po:0\no 4 ok", "m 0 A 0 1*po:0",
+        "m 0 A 0 1*pxz:t1@A0"),
     "MADV_DONTNEED keeps a page": (
-        rules.DROPPED,
-        "0 map A 0 2 anon\n0 write A 0 2\n0 advise A 0 2 dontneed",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok",
-        "m 0 A 0 2*-",
-        "m 0 A 0 2*px:t1@A0",
-    ),
+        rules.DROPPED, f"{WRITE}0 advise A 0 2 dontneed", f"{WROTE}o 2 ok", "m 0 A 0 2*-",
+        "m 0 A 0 2*px:t1@A0"),
     "a hole has contents": (
-        rules.HOLE,
-        "0 map A 0 2 shared\n0 write A 0 2\n0 advise A 0 2 remove\n0 read A 0 2",
+        rules.HOLE, "0 map A 0 2 shared\n0 write A 0 2\n0 advise A 0 2 remove\n0 read A 0 2",
         f"o 0 ok\n{OBJECT}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*pxf:t1@A0\no 2 ok\nm 0 A 0 2*-\n"
-        "o 3 ok=2 segv=0 bus=0",
-        "m 0 A 0 2*pxf:0",
-        "m 0 A 0 2*pxf:t1@A0",
-    ),
+        "o 3 ok=2 segv=0 bus=0", "m 0 A 0 2*pxf:0", "m 0 A 0 2*pxf:t1@A0"),
     "a wiped page reaches the child": (
-        rules.WIPED,
-        "0 map A 0 2 anon\n0 write A 0 2\n0 advise A 0 2 wipeonfork\n0 fork 1",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\no 3 ok\n"
-        f"{TWO.replace('v 0', 'v 1')}",
-        "m 1 A 0 2*-",
-        "m 1 A 0 2*p:t1@A0",
-    ),
+        rules.WIPED, f"{WRITE}0 advise A 0 2 wipeonfork\n0 fork 1",
+        f"{WROTE}o 2 ok\no 3 ok\n{CHILD}", "m 1 A 0 2*-", "m 1 A 0 2*p:t1@A0"),
     "a page is left behind by a move": (
-        rules.LEFT,
-        "0 map A 0 2 anon\n0 write A 0 2\n0 move A 0 2 B 0 keep",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nv 0 B 0+2:rw-p:0\n"
-        "m 0 B 0 2*px:t1@A0",
-        "m 0 A 0 2*-",
-        "m 0 A 0 2*p:t1@A0",
-    ),
+        rules.LEFT, f"{WRITE}0 move A 0 2 B 0 keep",
+        f"{WROTE}o 2 ok\nv 0 B 0+2:rw-p:0\nm 0 B 0 2*px:t1@A0", "m 0 A 0 2*-", "m 0 A 0 2*p:t1@A0"),
     "a move mixes pages up": (
-        rules.WRITTEN,
-        "0 map A 0 2 anon\n0 write A 0 2\n0 move A 0 2 B 0 move",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nv 0 A\nm 0 A 0 2*-\n"
-        "v 0 B 0+2:rw-p:0",
-        "m 0 B 0 2*px:t1@A0",
-        "m 0 B 0 1*px:t1@A1 1*px:t1@A0",
-    ),
+        rules.WRITTEN, f"{WRITE}0 move A 0 2 B 0 move",
+        f"{WROTE}o 2 ok\nv 0 A\nm 0 A 0 2*-\nv 0 B 0+2:rw-p:0", "m 0 B 0 2*px:t1@A0",
+        "m 0 B 0 1*px:t1@A1 1*px:t1@A0"),
     "a hole in a mapping": (
-        rules.MAPPED,
-        "0 map A 0 2 anon\n0 protect A 0 2 r",
-        f"o 0 ok\n{TWO}m 0 A 0 2*-\no 1 ok",
-        "v 0 A 0+2:r--p:0",
-        "v 0 A 0+1:r--p:0",
-    ),
+        rules.MAPPED, "0 map A 0 2 anon\n0 protect A 0 2 r", f"{MAPPED}m 0 A 0 2*-\no 1 ok",
+        "v 0 A 0+2:r--p:0", "v 0 A 0+1:r--p:0"),
     "a protection that was not asked for": (
-        rules.MAPPED,
-        "0 map A 0 2 anon\n0 protect A 0 1 r",
-        f"o 0 ok\n{TWO}m 0 A 0 2*-\no 1 ok",
-        "v 0 A 0+1:r--p:0 1+1:rw-p:0",
-        "v 0 A 0+2:r--p:0",
-    ),
+        rules.MAPPED, "0 map A 0 2 anon\n0 protect A 0 1 r", f"{MAPPED}m 0 A 0 2*-\no 1 ok",
+        "v 0 A 0+1:r--p:0 1+1:rw-p:0", "v 0 A 0+2:r--p:0"),
     "another page of the file": (
-        rules.MAPPED,
-        "0 map A 3 2 file",
-        "o 0 ok",
-        "v 0 A 3+2:rw-p:3",
-        "v 0 A 3+2:rw-p:4",
-    ),
+        rules.MAPPED, "0 map A 3 2 file", "o 0 ok", "v 0 A 3+2:rw-p:3", "v 0 A 3+2:rw-p:4"),
     "a write to a read-only page": (
-        rules.SIGNALS,
-        "0 map A 0 2 anon\n0 protect A 0 1 r\n0 write A 0 2",
-        f"o 0 ok\n{TWO}m 0 A 0 2*-\no 1 ok\nv 0 A 0+1:r--p:0 1+1:rw-p:0",
+        rules.SIGNALS, "0 map A 0 2 anon\n0 protect A 0 1 r\n0 write A 0 2",
+        f"{MAPPED}m 0 A 0 2*-\no 1 ok\nv 0 A 0+1:r--p:0 1+1:rw-p:0",
         "o 2 ok=1 segv=1 bus=0\nm 0 A 0 1*- 1*px:t2@A1",
-        "o 2 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t2@A0",
-    ),
+        "o 2 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t2@A0"),
     "a page that PROT_NONE lets read": (
-        rules.READABLE,
-        "0 map A 0 2 anon\n0 write A 0 2\n0 protect A 0 2 none",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nv 0 A 0+2:---p:0",
-        "m 0 A 0 2*px:!",
-        "m 0 A 0 2*px:t1@A0",
-    ),
+        rules.READABLE, f"{WRITE}0 protect A 0 2 none", f"{WROTE}o 2 ok\nv 0 A 0+2:---p:0",
+        "m 0 A 0 2*px:!", "m 0 A 0 2*px:t1@A0"),
     "swapoff() leaves a page": (
-        rules.SWAPPED_OFF,
-        "0 map A 0 2 anon\n0 write A 0 2\nreclaim\nswap off",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nm 0 A 0 2*s\no 3 ok",
-        "m 0 A 0 2*px:t1@A0",
-        "m 0 A 0 1*s 1*px:t1@A1",
-    ),
+        rules.SWAPPED_OFF, f"{WRITE}reclaim\nswap off", f"{WROTE}o 2 ok\nm 0 A 0 2*s\no 3 ok",
+        "m 0 A 0 2*px:t1@A0", "m 0 A 0 1*s 1*px:t1@A1"),
     "a write is not seen": (
-        rules.UNSEEN,
-        "0 map A 0 2 anon\n0 wp A 0 2\n0 write A 0 2",
-        f"o 0 ok\n{TWO}o 1 ok\nm 0 A 0 2*sw",
-        "o 2 ok=0 segv=0 bus=2",
-        "o 2 ok=1 segv=0 bus=1",
-    ),
+        rules.UNSEEN, "0 map A 0 2 anon\n0 wp A 0 2\n0 write A 0 2",
+        f"{MAPPED}o 1 ok\nm 0 A 0 2*sw", "o 2 ok=0 segv=0 bus=2", "o 2 ok=1 segv=0 bus=1"),
     "a page is not trapped": (
-        rules.READABLE,
-        "0 map A 0 2 anon\n0 write A 0 2\n0 rwp A 0 2",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok",
-        "m 0 A 0 2*pxw:!",
-        "m 0 A 0 1*pxw:! 1*pxw:t1@A1",
-    ),
+        rules.READABLE, f"{WRITE}0 rwp A 0 2", f"{WROTE}o 2 ok", "m 0 A 0 2*pxw:!",
+        "m 0 A 0 1*pxw:! 1*pxw:t1@A1"),
     "reclaim loses a trap": (
-        rules.PROTECTED,
-        "0 map A 0 2 anon\n0 write A 0 2\n0 rwp A 0 2\nreclaim",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nm 0 A 0 2*pxw:!\n"
-        "o 3 ok",
-        "m 0 A 0 2*sw",
-        "m 0 A 0 1*s 1*sw",
-    ),
+        rules.PROTECTED, f"{WRITE}0 rwp A 0 2\nreclaim", f"{WROTE}o 2 ok\nm 0 A 0 2*pxw:!\no 3 ok",
+        "m 0 A 0 2*sw", "m 0 A 0 1*s 1*sw"),
     "a trapped page is read": (
-        rules.UNSEEN,
-        "0 map A 0 2 anon\n0 write A 0 2\n0 rwp A 0 2\n0 read A 0 2",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nm 0 A 0 2*pxw:!",
-        "o 3 ok=0 segv=0 bus=2",
-        "o 3 ok=1 segv=0 bus=1",
-    ),
+        rules.UNSEEN, f"{WRITE}0 rwp A 0 2\n0 read A 0 2", f"{WROTE}o 2 ok\nm 0 A 0 2*pxw:!",
+        "o 3 ok=0 segv=0 bus=2", "o 3 ok=1 segv=0 bus=1"),
     "pages stay merged": (
         rules.APART,
         "0 map A 0 2 anon\n0 same A 0 2 1\n0 advise A 0 2 mergeable\nksm 4\n"
         "0 advise A 0 2 unmergeable",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:k1\no 2 ok\nv 0 A 0+2:rw-p:0,mg\n"
+        f"{MAPPED}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:k1\no 2 ok\nv 0 A 0+2:rw-p:0,mg\n"
         "o 3 shared=1 sharing=1\nv 0 A 0+2:rw-p:0,KSM=8,mg\nm 0 A 0 2*p:k1\no 4 ok",
-        f"{TWO}m 0 A 0 2*px:k1",
-        "v 0 A 0+2:rw-p:0,KSM=8",
-    ),
+        f"{TWO}m 0 A 0 2*px:k1", "v 0 A 0+2:rw-p:0,KSM=8"),
     "ksmd loses a mark": (
         rules.PROTECTED,
         "0 map A 0 2 anon\n0 same A 0 2 1\n0 wp A 0 2\n0 advise A 0 2 mergeable\nksm 4",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:k1\no 2 ok\nm 0 A 0 2*pxw:k1\no 3 ok\n"
-        "o 4 shared=1 sharing=1",
-        "m 0 A 0 2*pw:k1",
-        "m 0 A 0 1*p:k1 1*pw:k1",
-    ),
+        f"{MAPPED}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:k1\no 2 ok\nm 0 A 0 2*pxw:k1\no 3 ok\n"
+        "o 4 shared=1 sharing=1", "m 0 A 0 2*pw:k1", "m 0 A 0 1*p:k1 1*pw:k1"),
     "a mark that was lifted": (
-        rules.LIFTED,
-        "0 map A 0 2 anon\n0 write A 0 2\n0 wp A 0 2\n0 unwp A 0 2",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\n"
-        "m 0 A 0 2*pxw:t1@A0\no 3 ok",
-        "m 0 A 0 2*px:t1@A0",
-        "m 0 A 0 1*px:t1@A0 1*pxw:t1@A1",
-    ),
+        rules.LIFTED, f"{WRITE}0 wp A 0 2\n0 unwp A 0 2",
+        f"{WROTE}o 2 ok\nm 0 A 0 2*pxw:t1@A0\no 3 ok", "m 0 A 0 2*px:t1@A0",
+        "m 0 A 0 1*px:t1@A0 1*pxw:t1@A1"),
     "reclaim loses a soft-dirty bit": (
-        rules.SOFT_DIRTY,
-        "0 map A 0 2 anon\n0 write A 0 2\nreclaim",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*pxd:t1@A0\no 2 ok",
-        "m 0 A 0 2*sd",
-        "m 0 A 0 1*sd 1*s",
-    ),
+        rules.SOFT_DIRTY, f"{WRITE}reclaim",
+        f"{MAPPED}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*pxd:t1@A0\no 2 ok", "m 0 A 0 2*sd",
+        "m 0 A 0 1*sd 1*s"),
     "a written page is mapped by others": (
-        rules.EXCLUSIVE,
-        "0 map A 0 2 anon\n0 write A 0 2",
-        f"o 0 ok\n{TWO}m 0 A 0 2*-\no 1 ok=2 segv=0 bus=0",
-        "m 0 A 0 2*px:t1@A0",
-        "m 0 A 0 1*px:t1@A0 1*p:t1@A1",
-    ),
+        rules.EXCLUSIVE, "0 map A 0 2 anon\n0 write A 0 2",
+        f"{MAPPED}m 0 A 0 2*-\no 1 ok=2 segv=0 bus=0", "m 0 A 0 2*px:t1@A0",
+        "m 0 A 0 1*px:t1@A0 1*p:t1@A1"),
     "a page that is mapped twice": (
-        rules.NOT_EXCLUSIVE,
-        "0 map A 0 2 shared\n0 write A 0 2\n0 fork 1\n1 read A 0 2",
-        f"o 0 ok\n{OBJECT}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*pxf:t1@A0\no 2 ok\n"
-        f"{OBJECT.replace('v 0', 'v 1')}m 1 A 0 2*-\no 3 ok=2 segv=0 bus=0\nm 1 A 0 2*pf:t1@A0",
-        "m 0 A 0 2*pf:t1@A0",
-        "m 0 A 0 2*pxf:t1@A0",
-    ),
+        rules.NOT_EXCLUSIVE, "0 map A 0 2 shared\n0 write A 0 2\n0 fork 1\n1 read A 0 2",
+        f"o 0 ok\n{OBJECT}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*pxf:t1@A0\no 2 ok\nv 1 A 0+2:rw-s:0\n"
+        "m 1 A 0 2*-\no 3 ok=2 segv=0 bus=0\nm 1 A 0 2*pf:t1@A0", "m 0 A 0 2*pf:t1@A0",
+        "m 0 A 0 2*pxf:t1@A0"),
     "a locked page is swapped out": (
-        rules.LOCKED,
-        "0 map A 0 2 anon\n0 write A 0 2\n0 lock A 0 2\nreclaim",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\n"
-        "v 0 A 0+2:rw-p:0,lo\no 3 ok",
-        "m 0 A 0 2*px:t1@A0",
-        "m 0 A 0 1*px:t1@A0 1*s",
-    ),
+        rules.LOCKED, f"{WRITE}0 lock A 0 2\nreclaim",
+        f"{WROTE}o 2 ok\nv 0 A 0+2:rw-p:0,lo\no 3 ok", "m 0 A 0 2*px:t1@A0",
+        "m 0 A 0 1*px:t1@A0 1*s"),
     "the sum of locked pages": (
-        rules.LOCKED_SUM,
-        "0 map A 0 2 anon\n0 lock A 0 2\n0 unlock A 0 1",
-        f"o 0 ok\n{TWO}u 0 VmLck=100 VmPin=0 VmPTE=4\no 1 ok\nv 0 A 0+2:rw-p:0,lo\n"
+        rules.LOCKED_SUM, "0 map A 0 2 anon\n0 lock A 0 2\n0 unlock A 0 1",
+        f"{MAPPED}u 0 VmLck=100 VmPin=0 VmPTE=4\no 1 ok\nv 0 A 0+2:rw-p:0,lo\n"
         "u 0 VmLck=108 VmPin=0 VmPTE=4\nm 0 A 0 2*px:0\no 2 ok\nv 0 A 0+1:rw-p:0 1+1:rw-p:0,lo",
-        "u 0 VmLck=104 VmPin=0 VmPTE=4",
-        "u 0 VmLck=100 VmPin=0 VmPTE=4",
-    ),
+        "u 0 VmLck=104 VmPin=0 VmPTE=4", "u 0 VmLck=100 VmPin=0 VmPTE=4"),
     "a page that cannot be reclaimed": (
-        rules.RECLAIMABLE,
-        "0 map A 0 2 anon\n0 write A 0 2\nreclaim\nreclaim",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\n"
-        "m 0 A 0 1*s 1*px:t1@A1\no 3 ok",
-        "m 0 A 0 2*s",
-        "m 0 A 0 1*s 1*px:t1@A1",
-    ),
+        rules.RECLAIMABLE, f"{WRITE}reclaim\nreclaim",
+        f"{WROTE}o 2 ok\nm 0 A 0 1*s 1*px:t1@A1\no 3 ok", "m 0 A 0 2*s", "m 0 A 0 1*s 1*px:t1@A1"),
     "a read through an old translation": (
-        rules.FRESH,
-        "0 map A 0 1 anon\n0 write A 0 1\n0 warm\n0 move A 0 1 B 0 move",
+        rules.FRESH, "0 map A 0 1 anon\n0 write A 0 1\n0 warm\n0 move A 0 1 B 0 move",
         "o 0 ok\nv 0 A 0+1:rw-p:0\no 1 ok=1 segv=0 bus=0\nm 0 A 0 1*px:t1@A0\no 2 ok",
         f"o 3 ok before={WRITTEN_ONCE} after={REFUSED}\nv 0 A\nv 0 B 0+1:rw-p:0\nm 0 A 0 1*-",
-        f"o 3 ok before={WRITTEN_ONCE} after={WRITTEN_ONCE}\nv 0 A\nv 0 B 0+1:rw-p:0\nm 0 A 0 1*-",
-    ),
+        f"o 3 ok before={WRITTEN_ONCE} after={WRITTEN_ONCE}\nv 0 A\nv 0 B 0+1:rw-p:0\nm 0 A 0 1*-"),
     "a leak": (
-        rules.TROUBLE,
-        "0 map A 0 2 anon",
-        f"o 0 ok\n{TWO}",
-        "m 0 A 0 2*-",
-        "m 0 A 0 2*-\nx memory 1",
-    ),
+        rules.TROUBLE, "0 map A 0 2 anon", f"{MAPPED}", "m 0 A 0 2*-", "m 0 A 0 2*-\nx memory 1"),
 }  # fmt: skip
 
 
@@ -354,73 +225,52 @@ def test_each_error_has_a_case() -> None:
 # Where no source says anything, nothing is found.
 UNDEFINED = {
     "reclaim of what was held": (
-        "0 map A 0 2 anon\n0 write A 0 2\n0 hold A 0\nreclaim\nreclaim\n0 drop\nswap on",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\n"
-        "o 2 ok\no 3 ok\no 4 ok\no 5 ok\no 6 ok\n",
-    ),
+        f"{WRITE}0 hold A 0\nreclaim\nreclaim\n0 drop\nswap on",
+        f"{WROTE}o 2 ok\no 3 ok\no 4 ok\no 5 ok\no 6 ok\n"),
     "a trap of a page that was not there": (
         "0 map A 0 2 anon\n0 rwp A 0 2\n0 read A 0 2",
-        f"o 0 ok\n{TWO}m 0 A 0 2*-\no 1 ok\no 2 ok=2 segv=0 bus=0\nm 0 A 0 2*po:0\n",
-    ),
+        f"{MAPPED}m 0 A 0 2*-\no 1 ok\no 2 ok=2 segv=0 bus=0\nm 0 A 0 2*po:0\n"),
     "a trap that the kernel lacks": (
-        "0 map A 0 2 anon\n0 write A 0 2\n0 rwp A 0 2\n0 read A 0 2",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 EINVAL\n"
-        "o 3 ok=2 segv=0 bus=0\n",
-    ),
+        f"{WRITE}0 rwp A 0 2\n0 read A 0 2", f"{WROTE}o 2 EINVAL\no 3 ok=2 segv=0 bus=0\n"),
     "a mark after a move": (
-        "0 map A 0 2 anon\n0 write A 0 2\n0 wp A 0 2\n0 move A 0 2 B 0 move",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nm 0 A 0 2*pxw:t1@A0\n"
-        "o 3 ok\nv 0 A\nm 0 A 0 2*-\nv 0 B 0+2:rw-p:0\nm 0 B 0 1*px:t1@A0 1*pxw:t1@A1\n",
-    ),
+        f"{WRITE}0 wp A 0 2\n0 move A 0 2 B 0 move",
+        f"{WROTE}o 2 ok\nm 0 A 0 2*pxw:t1@A0\no 3 ok\nv 0 A\nm 0 A 0 2*-\nv 0 B 0+2:rw-p:0\n"
+        "m 0 B 0 1*px:t1@A0 1*pxw:t1@A1\n"),
     "a mark in a child": (
-        "0 map A 0 2 anon\n0 write A 0 2\n0 wp A 0 2\n0 fork 1\n1 write A 0 2",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\nm 0 A 0 2*pxw:t1@A0\n"
-        f"o 3 ok\nm 0 A 0 2*pw:t1@A0\n{TWO.replace('v 0', 'v 1')}m 1 A 0 1*p:t1@A0 1*pw:t1@A1\n"
-        "o 4 ok=1 segv=0 bus=1\nm 0 A 0 1*pxw:t1@A0 1*pw:t1@A1\nm 1 A 0 1*px:t4@A0 1*pw:t1@A1\n",
-    ),
-    "a page that reclaim found accessed": (
-        "0 map A 0 2 anon\n0 write A 0 2\nreclaim",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\n",
-    ),
+        f"{WRITE}0 wp A 0 2\n0 fork 1\n1 write A 0 2",
+        f"{WROTE}o 2 ok\nm 0 A 0 2*pxw:t1@A0\no 3 ok\nm 0 A 0 2*pw:t1@A0\n"
+        f"{CHILD}m 1 A 0 1*p:t1@A0 1*pw:t1@A1\no 4 ok=1 segv=0 bus=1\n"
+        "m 0 A 0 1*pxw:t1@A0 1*pw:t1@A1\nm 1 A 0 1*px:t4@A0 1*pw:t1@A1\n"),
+    "a page that reclaim found accessed": (f"{WRITE}reclaim", f"{WROTE}o 2 ok\n"),
     "a page that is held": (
-        "0 map A 0 2 anon\n0 write A 0 2\n0 hold A 0\nreclaim\nreclaim",
-        f"o 0 ok\n{TWO}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\no 3 ok\no 4 ok\n",
-    ),
+        f"{WRITE}0 hold A 0\nreclaim\nreclaim", f"{WROTE}o 2 ok\no 3 ok\no 4 ok\n"),
     "what happens after an allocation failed": (
         "0 map A 0 2 anon\n0 fail 1\n0 write A 0 2",
-        f"o 0 ok\n{TWO}m 0 A 0 2*-\no 1 ok\no 2 ok=1 segv=0 bus=1\nm 0 A 0 1*px:t2@A0 1*-\n",
-    ),
+        f"{MAPPED}m 0 A 0 2*-\no 1 ok\no 2 ok=1 segv=0 bus=1\nm 0 A 0 1*px:t2@A0 1*-\n"),
     "a file that changes below a private mapping": (
         "0 map A 0 1 shfile\n0 map B 0 1 file\n0 write A 0 1\n0 read B 0 1",
         "o 0 ok\nv 0 A 0+1:rw-s:0\no 1 ok\nv 0 B 0+1:rw-p:0\no 2 ok=1 segv=0 bus=0\n"
-        "m 0 A 0 1*pxf:t2@A0\no 3 ok=1 segv=0 bus=0\nm 0 B 0 1*pf:0\n",
-    ),
+        "m 0 A 0 1*pxf:t2@A0\no 3 ok=1 segv=0 bus=0\nm 0 B 0 1*pf:0\n"),
     "which place of shared memory a write reaches after a failed move": (
         "0 map A 0 1 shfile\n0 map B 0 1 shfile\n0 write A 0 1\n0 move B 0 3 C 0 move\n"
         "0 write C 0 1",
         "o 0 ok\nv 0 A 0+1:rw-s:0\no 1 ok\nv 0 B 0+1:rw-s:0\no 2 ok=1 segv=0 bus=0\n"
         "m 0 A 0 1*pxf:t2@A0\no 3 EFAULT\nv 0 B\nv 0 C 0+1:rw-s:0\no 4 ok=1 segv=0 bus=0\n"
-        "m 0 A 0 1*pf:t4@C0\nm 0 C 0 1*pf:t4@C0\n",
-    ),
+        "m 0 A 0 1*pf:t4@C0\nm 0 C 0 1*pf:t4@C0\n"),
     "what a failed move put in the place of shared memory": (
         "0 map A 0 2 anon\n0 map B 0 1 shfile\n0 protect A 1 1 r\n0 move A 0 2 B 0 keep",
-        "o 0 ok\nv 0 A 0+2:rw-p:0\no 1 ok\nv 0 B 0+1:rw-s:0\no 2 ok\n"
-        "v 0 A 0+1:rw-p:0 1+1:r--p:0\no 3 EFAULT\nv 0 B 0+1:rw-p:0\n",
-    ),
+        f"{MAPPED}o 1 ok\nv 0 B 0+1:rw-s:0\no 2 ok\nv 0 A 0+1:rw-p:0 1+1:r--p:0\no 3 EFAULT\n"
+        "v 0 B 0+1:rw-p:0\n"),
     "whether what a failed move put in a place can be locked": (
         "0 map A 0 1 droppable\n0 move A 0 2 B 0 move\n0 lock B 0 1",
-        "o 0 ok\nv 0 A 0+1:rw-p:0\no 1 EFAULT\nv 0 A\nv 0 B 0+1:rw-p:0\no 2 ok\n",
-    ),
+        "o 0 ok\nv 0 A 0+1:rw-p:0\no 1 EFAULT\nv 0 A\nv 0 B 0+1:rw-p:0\no 2 ok\n"),
     "whether a failed move took a locked mapping along": (
         "0 map A 0 1 anon\n0 lock A 0 1\n0 move A 0 3 B 0 move",
         "o 0 ok\nv 0 A 0+1:rw-p:0\nm 0 A 0 1*-\no 1 ok\nv 0 A 0+1:rw-p:0,lo\nm 0 A 0 1*px:0\n"
-        "o 2 EFAULT\nv 0 A\nm 0 A 0 1*-\nv 0 B 0+1:rw-p:0,lo\nm 0 B 0 1*px:0\n",
-    ),
+        "o 2 EFAULT\nv 0 A\nm 0 A 0 1*-\nv 0 B 0+1:rw-p:0,lo\nm 0 B 0 1*px:0\n"),
     "whether droppable memory can be locked": (
-        "0 map A 0 1 droppable\n0 lock A 0 1",
-        "o 0 ok\nv 0 A 0+1:rw-p:0\nm 0 A 0 1*-\no 1 ok\n",
-    ),
-}
+        "0 map A 0 1 droppable\n0 lock A 0 1", "o 0 ok\nv 0 A 0+1:rw-p:0\nm 0 A 0 1*-\no 1 ok\n"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", UNDEFINED)
@@ -453,7 +303,7 @@ def test_programs_end_with_reclaim_and_nothing_held() -> None:
     ops = program.parse("0 map A 0 1 anon\n0 fork 2")
     longer = programs.with_epilogue(ops)
     assert [op.text() for op in longer[2:]] == [
-        *("0 drop", "2 drop", "swap on", "reclaim", "reclaim", "reclaim"),
+        *("0 drop", "2 drop", "swap on", "reclaim", "reclaim", "reclaim")
     ]
     assert programs.with_epilogue(longer) == longer
     assert programs.with_epilogue(ops * 47) == ops * 47

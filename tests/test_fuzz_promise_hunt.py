@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """The hunt for broken promises: what breaks twice is shrunk, written and counted by its kind."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fuzz_records import read, side
+from fuzz_records import Capture, Patch, read, side
 from known import ARM64
 
 from quire.build.kernel import Kernel
@@ -37,7 +35,7 @@ READ = program.parse(f"{START}0 read A 0 2")
 
 
 @pytest.fixture(autouse=True)
-def small_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_kernel(monkeypatch: Patch) -> None:
     monkeypatch.setattr(runner, "run", run)
     monkeypatch.setattr(Kernel, "enables", lambda *_: False)
 
@@ -96,9 +94,7 @@ def hunted(
     return hunt, judge.tally
 
 
-def test_a_kernel_that_keeps_its_promises(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_kernel_that_keeps_its_promises(tmp_path: Path, capsys: Capture) -> None:
     hunt, _ = hunted(tmp_path, {0: SWAPPED, 1: READ})
     assert hunt.problems == []
     report.show(hunt, as_json=False)
@@ -107,9 +103,7 @@ def test_a_kernel_that_keeps_its_promises(
     assert "0 findings" in text
 
 
-def test_a_broken_promise_is_shrunk_written_and_counted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_broken_promise_is_shrunk_written_and_counted(tmp_path: Path, capsys: Capture) -> None:
     given = {0: READ, 1: SWAPPED, 2: SWAPPED[:2]}
     hunt, tally = hunted(tmp_path, given, "lose", progress=Progress())
     assert "breaks a promise: what is written stays" in capsys.readouterr().err
@@ -132,9 +126,7 @@ def test_a_broken_promise_is_shrunk_written_and_counted(
     assert "×3" in capsys.readouterr().out
 
 
-def test_what_a_program_is_known_to_break_is_no_finding(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_program_is_known_to_break_is_no_finding(tmp_path: Path, capsys: Capture) -> None:
     known = {0: "what is written stays", 1: "locked"}
     given = {0: SWAPPED, 1: SWAPPED[:3], 2: SWAPPED}
     hunt, tally = hunted(tmp_path, given, "lose", known=known)
@@ -145,7 +137,7 @@ def test_what_a_program_is_known_to_break_is_no_finding(
 
 
 def test_what_does_not_break_again_is_no_finding(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture
 ) -> None:
     runs = iter([True, False])
     monkeypatch.setattr(
@@ -166,7 +158,7 @@ def test_what_does_not_break_again_is_no_finding(
 
 
 def test_seeded_bugs_are_found_missed_or_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture
 ) -> None:
     def generate(seed: int, *, migrating: bool) -> Program:
         # A hunt for broken promises generates migration, too.

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Boots of the executor: results are read as they arrive, and kept."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
