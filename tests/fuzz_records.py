@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Records for tests of the fuzzer: short programs, possible states of a kernel, and fake sides."""
 
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from quire.fuzz.difference import excuses
 from quire.fuzz.difference.compare import Judgement
 from quire.fuzz.difference.excuses import Excuses
 from quire.fuzz.language import program, record
-from quire.fuzz.language.program import Program
+from quire.fuzz.language.program import Numbered, Program
 from quire.fuzz.language.record import Record
 from quire.fuzz.runner import Target, Watch
 from quire.source import series
@@ -103,10 +102,7 @@ def side(directory: Path, *, has_series: bool) -> Target:
 
 
 def fake_run(
-    target: Target,
-    programs: Mapping[int, Program],
-    losses: int | None = None,
-    watch: Watch | None = None,
+    target: Target, programs: Numbered, losses: int | None = None, watch: Watch | None = None
 ) -> dict[int, Record]:
     """Replaces runner.run(): every write succeeds; with the bug `lose`, a move loses the page."""
     records: dict[int, Record] = {}

@@ -2,7 +2,7 @@
 """Costs: noise is dropped, what costs more each time is shrunk, and one cause is told once."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from quire.fuzz.detect import Search
 from quire.fuzz.hunt import Hunt
 from quire.fuzz.judge import Finding
 from quire.fuzz.language import program
-from quire.fuzz.language.program import Op, Program
+from quire.fuzz.language.program import Numbered, Op, Program
 from quire.fuzz.language.record import Record
 from quire.fuzz.programs import Programs
 from quire.fuzz.runner import Records, Target, Targets
@@ -49,7 +49,7 @@ class Kernel:
         self.noise = noise
         self.boots: list[int] = []
 
-    def run(self, target: Target, programs: Mapping[int, Program], *_: object) -> Records:
+    def run(self, target: Target, programs: Numbered, *_: object) -> Records:
         """A boot."""
         self.boots.append(len(programs))
         records, done = {}, len(self.boots)
@@ -90,7 +90,7 @@ def judging(directory: Path, allowed: tuple[Allowance, ...] = ()) -> CostJudge:
     return CostJudge(targets, WATCH, allowed)
 
 
-def confirmed(judge: CostJudge, programs: Mapping[int, Program]) -> list[tuple[int, Regression]]:
+def confirmed(judge: CostJudge, programs: Numbered) -> list[tuple[int, Regression]]:
     """What costs more each time the programs run."""
     runs = judge.targets.run(programs)
     return list(judge.confirm(programs, judge.judge(programs, runs), runs))
@@ -103,6 +103,11 @@ def investigate(
     hunt = Hunt([judge], output)
     hunt.run(Programs(given=dict(enumerate(programs))), 9, Progress(quiet=True))
     return judge.tally.findings
+
+
+@pytest.fixture(autouse=True)
+def a_kernel(monkeypatch: Patch) -> None:
+    monkeypatch.setattr(runner, "run", Kernel().run)
 
 
 @pytest.mark.parametrize("noise", [0, 7])
@@ -123,10 +128,7 @@ def test_an_operation_that_costs_more_is_shrunk(
     assert list(judge.tally.kinds.values()) in ([2], [1] if noise else [2])
 
 
-def test_shrinking_keeps_the_operation_and_most_of_its_growth(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
-    monkeypatch.setattr(runner, "run", Kernel().run)
+def test_shrinking_keeps_the_operation_and_most_of_its_growth(tmp_path: Path) -> None:
     judge = judging(tmp_path)
     ((_, fault),) = confirmed(judge, {4: MOVES})
 
@@ -146,7 +148,7 @@ def test_an_operation_that_was_not_alike_each_time_says_nothing(
 ) -> None:
     kernel = Kernel()
 
-    def once_unlike(target: Target, programs: Mapping[int, Program], *rest: object) -> Records:
+    def once_unlike(target: Target, programs: Numbered, *rest: object) -> Records:
         records = kernel.run(target, programs, *rest)
         if len(kernel.boots) == 6:
             records[1].lines[0] = "o 0 EAGAIN"
@@ -162,7 +164,7 @@ def test_suspects_run_in_other_orders(tmp_path: Path, monkeypatch: Patch) -> Non
     orders: list[list[str]] = []
     kernel = Kernel()
 
-    def seen(target: Target, programs: Mapping[int, Program], *rest: object) -> Records:
+    def seen(target: Target, programs: Numbered, *rest: object) -> Records:
         orders.append([ops[0].text() for ops in programs.values()])
         return kernel.run(target, programs, *rest)
 
@@ -181,7 +183,7 @@ def test_other_programs_run_in_between(tmp_path: Path, monkeypatch: Patch) -> No
     boots: list[list[Program]] = []
     kernel = Kernel()
 
-    def seen(target: Target, programs: Mapping[int, Program], *rest: object) -> Records:
+    def seen(target: Target, programs: Numbered, *rest: object) -> Records:
         boots.append(list(programs.values()))
         records = kernel.run(target, programs, *rest)
         if 4 in programs and len(boots) == 2:
@@ -211,8 +213,7 @@ def test_noise_alone_is_no_finding(tmp_path: Path, monkeypatch: Patch) -> None:
     assert len(kernel.boots) <= 8
 
 
-def test_what_the_series_means_is_no_finding(tmp_path: Path, monkeypatch: Patch) -> None:
-    monkeypatch.setattr(runner, "run", Kernel().run)
+def test_what_the_series_means_is_no_finding(tmp_path: Path) -> None:
     meant = Allowance("a", "t", "why", ("move",), ("walk",), insns=50, per="page")
     judge = judging(tmp_path, (meant, replace(meant, name="dead", operations=("lock",))))
     assert investigate(judge, [MOVES], tmp_path / "out") == []
@@ -223,10 +224,7 @@ def test_what_the_series_means_is_no_finding(tmp_path: Path, monkeypatch: Patch)
     assert found.fault.grown[0].b < found.fault.b.kernel
 
 
-def test_programs_that_make_allocations_fail_say_nothing(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
-    monkeypatch.setattr(runner, "run", Kernel().run)
+def test_programs_that_make_allocations_fail_say_nothing(tmp_path: Path) -> None:
     judge = judging(tmp_path)
     assert investigate(judge, [(Op("fail", 0, number=1), *MOVES)], tmp_path / "out") == []
     assert judge.operations == 0
@@ -242,10 +240,7 @@ def test_a_program_in_trouble_says_nothing(tmp_path: Path, monkeypatch: Patch) -
     assert judge.operations == 0
 
 
-def test_a_finding_is_written_and_reported(
-    tmp_path: Path, monkeypatch: Patch, capsys: Capture
-) -> None:
-    monkeypatch.setattr(runner, "run", Kernel().run)
+def test_a_finding_is_written_and_reported(tmp_path: Path, capsys: Capture) -> None:
     meant = Allowance("unused", "t", "why", ("lock",), ("walk",), insns=50)
     judge = judging(tmp_path, (meant,))
     (found,) = investigate(judge, [MOVES], tmp_path / "out")
@@ -275,10 +270,7 @@ def test_a_finding_is_written_and_reported(
     assert "walk +1600" in said
 
 
-def test_seeded_regressions_are_found_or_missed(
-    tmp_path: Path, monkeypatch: Patch, capsys: Capture
-) -> None:
-    monkeypatch.setattr(runner, "run", Kernel().run)
+def test_seeded_regressions_are_found_or_missed(tmp_path: Path, capsys: Capture) -> None:
     a = side(tmp_path, has_series=False)
     dear, other, cheap = (
         Bug(name, "", ("arm64",), operations=(verb,))

@@ -57,28 +57,16 @@ def test_comments_and_blank_lines_mean_nothing(ops: Program) -> None:
     assert program.parse("\n# x\n\n" + text.replace("\n", "  # note\n\n")) == ops
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "fly",
-        "write A 0 1",
-        "0 write A 0",
-        "0 write A 0 0",
-        "0 write F 0 1",
-        "0 write A 1000 25",
-        "4 write A 0 1",
-        "0 folio 64",
-        "folio 8",
-        "0 advise A 0 1 sell",
-        "0 move A 0 16 B 1020 move",
-        "0 word A 0 16 512",
-        "0 crowd 101",
-        "0 write A 0 1 2",
-        "0 write A x 1",
-        "0 write A -1 1",
-        "0",
-    ],
-)
+# Lines that are none of a program.
+WRONG = (
+    "fly", "write A 0 1", "0 write A 0", "0 write A 0 0", "0 write F 0 1",
+    "0 write A 1000 25", "4 write A 0 1", "0 folio 64", "folio 8", "0 advise A 0 1 sell",
+    "0 move A 0 16 B 1020 move", "0 word A 0 16 512", "0 crowd 101", "0 write A 0 1 2",
+    "0 write A x 1", "0 write A -1 1", "0",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("line", WRONG)
 def test_a_line_that_is_none_is_named(line: str) -> None:
     with pytest.raises(UserError) as caught:
         program.parse(f"folio 64\n{line}\n", "some.fuzz")

@@ -2,7 +2,6 @@
 """The hunt for broken promises: what breaks twice is shrunk, written and counted by its kind."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from quire.fuzz.generate import generator
 from quire.fuzz.hunt import Hunt
 from quire.fuzz.judge import Tally
 from quire.fuzz.language import program
-from quire.fuzz.language.program import Program
+from quire.fuzz.language.program import Numbered, Program
 from quire.fuzz.language.record import Record
 from quire.fuzz.programs import Programs
 from quire.fuzz.promise.judge import PromiseJudge
@@ -41,10 +40,7 @@ def small_kernel(monkeypatch: Patch) -> None:
 
 
 def run(
-    target: Target,
-    programs: Mapping[int, Program],
-    losses: int | None = None,
-    watch: Watch | None = None,
+    target: Target, programs: Numbered, losses: int | None = None, watch: Watch | None = None
 ) -> dict[int, Record]:
     """A kernel for process 0 and slot A; with the bug `lose`, `reclaim` loses its first page."""
     loses = any(word.endswith("=lose") for word in target.parameters)
