@@ -12,9 +12,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from quire.fuzz.difference.excuses import Excuses, Rule
-from quire.fuzz.difference.ksm import TABLE, KsmExcuses
+from quire.fuzz.difference.ksm import TABLE, KsmExcuses, TrackedPage
 from quire.fuzz.difference.model import Model
-from quire.fuzz.difference.tracking import TrackedPage
 from quire.fuzz.language.program import Op, Program
 from quire.fuzz.language.record import Record, Step, pages, steps
 

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from quire.fuzz.difference import tracking
 from quire.fuzz.difference.excuses import Excuses, Rule
-from quire.fuzz.difference.tracking import TrackedPage
 from quire.fuzz.language.program import Op
 from quire.fuzz.language.record import Page
 
+# Process, slot, page number. A program's ranges have few pages.
+TrackedPage = tuple[int, str, int]
 # These write to pages, and so unmerge them; mlock() writes where writing is allowed.
 WRITING = {"write", "same", "word", "lock", "resize"}
 WRITING_ADVICE = {"populate-write", "unmergeable"}
@@ -124,11 +124,6 @@ class KsmExcuses:
             self.unmerged |= self.passed
             self.since = 0
         self.crowded |= merged(outcome) >= MAX_SHARING
-        if op.empties:
-            where = tracking.within(op.actor, op.range)
-            for known in (self.apart, self.away):
-                known.difference_update(where)
-        tracking.follow((self.apart, self.away), op, outcome)
 
     def excuse(self, page: TrackedPage, a: Page, b: Page) -> Rule | None:
         """The rule of KSM that covers a page's difference, if one does and it applies."""

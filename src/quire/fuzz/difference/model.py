@@ -1,18 +1,49 @@
 # SPDX-License-Identifier: GPL-2.0
 """What a program did, as far as it explains why a page differs between the sides.
 
-Side b has the series and side a does not: the rules know the direction.
+Side b has the series and side a does not: the rules know the direction. What is known of a page
+moves with it and is inherited by children.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from quire.fuzz.difference import tracking
 from quire.fuzz.difference.excuses import Excuses, Rule
-from quire.fuzz.difference.ksm import KsmExcuses
-from quire.fuzz.difference.tracking import TrackedPage
-from quire.fuzz.language.program import Op
+from quire.fuzz.difference.ksm import KsmExcuses, TrackedPage
+from quire.fuzz.language.program import Op, Range
 from quire.fuzz.language.record import Page, Step, pages
+
+
+def within(actor: int | None, where: Range | None) -> set[TrackedPage]:
+    """The pages of a range."""
+    if not where:
+        return set()
+    return {(-1 if actor is None else actor, where.slot, page) for page in where.pages}
+
+
+def touched(op: Op) -> set[TrackedPage]:
+    """The pages that an operation can meet; pages that moved have their new address by now."""
+    tracked = within(op.actor, op.range)
+    if op.range and op.to:
+        tracked |= within(op.actor, Range(op.to.slot, op.to.page, op.range.count))
+    return tracked
+
+
+def follow(known: Iterable[set[TrackedPage]], op: Op, outcome: str) -> None:
+    """Carry what is known of pages along when they move, and copy it to a child."""
+    for tracked in known if outcome == "ok" else ():
+        if op.verb == "move" and op.range and op.to:
+            _move(tracked, op, op.range, op.to)
+        elif op.verb == "fork":
+            tracked |= {(op.number, slot, page) for who, slot, page in tracked if who == op.actor}
+
+
+def _move(tracked: set[TrackedPage], op: Op, what: Range, to: Range) -> None:
+    source = within(op.actor, what) & tracked
+    tracked -= within(op.actor, Range(to.slot, to.page, what.count))
+    if op.word != "keep":
+        tracked -= source
+    tracked |= {(who, to.slot, page - what.page + to.page) for who, _, page in source}
 
 
 @dataclass
@@ -46,7 +77,7 @@ class Model:
     def apply(self, op: Op, outcome: str) -> None:
         """Follow one operation."""
         self.ksm.apply(op, outcome)
-        where = tracking.within(op.actor, op.range)
+        where = within(op.actor, op.range)
         self.let_go |= self.ksm.held and op.verb in ("drop", "exit")
         self.freed |= op.word in ("free", "droppable")
         self.changed |= op.verb in ("protect", "wp", "unwp", "rwp", "unrwp", "move")
@@ -57,13 +88,13 @@ class Model:
                 self.lazy -= where
         elif op.word == "free":
             self.lazy |= where
-        if op.empties:
-            self.lazy -= where
-            self.apart -= where
+        for known in (self.lazy, self.apart, self.ksm.apart, self.ksm.away) if op.empties else ():
+            known.difference_update(where)
         if op.remaps:
             self.droppable -= where
             self.droppable |= where if op.word == "droppable" else set()
-        tracking.follow((self.lazy, self.apart, self.droppable), op, outcome)
+        tracked = self.lazy, self.apart, self.droppable, self.ksm.apart, self.ksm.away
+        follow(tracked, op, outcome)
         if op.verb == "reclaim" or op.word == "pageout":
             self.reclaimed |= self.freed
 
@@ -105,7 +136,7 @@ class Model:
 
     def touches(self, op: Op) -> bool:
         """Whether an operation's outcome can depend on pages that differ."""
-        return bool(tracking.touched(op) & self.unlike if op.range else self.unlike)
+        return bool(touched(op) & self.unlike if op.range else self.unlike)
 
     def apart_in(self, actor: int, slot: str = "") -> bool:
         """Whether a process has pages that differ, in that slot or in any."""
