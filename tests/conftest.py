@@ -194,6 +194,15 @@ class Quire:
         """Run `quire` and wait for it."""
         return self.server.run([*words, f"O={self.build}"], self.env(**extra))
 
+    def start(self, *words: str, **extra: str) -> subprocess.Popen[str]:
+        """Start `quire` in a process of its own."""
+        pipe = subprocess.PIPE
+        env = self.env(**extra)
+        null = subprocess.DEVNULL
+        return subprocess.Popen(
+            self.command(*words), env=env, stdin=null, stdout=pipe, stderr=pipe, text=True
+        )
+
     def passes(self, *words: str, **extra: str) -> subprocess.CompletedProcess[str]:
         """Run `quire`, which must succeed."""
         done = self(*words, **extra)

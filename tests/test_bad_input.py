@@ -19,16 +19,13 @@ def entries(build: Path, kind: str) -> list[str]:
     return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
 
 
-def test_not_a_kernel_tree(quire: Quire, tmp_path: Path) -> None:
+def test_not_a_kernel_tree(quire: Quire, tree: Path, tmp_path: Path) -> None:
+    (tree / "Makefile").write_text("all:\n\ttrue\n")
+    said(quire("apply", str(tree)), 2, "not a kernel source tree", "sets no VERSION")
     (tmp_path / "empty").mkdir()
     said(quire("apply", str(tmp_path / "empty")), 2, "not a kernel source tree", "no Makefile")
     said(quire("build", "--source", str(tmp_path / "empty")), 2, "not a kernel source tree")
     assert entries(quire.build, "base") == []
-
-
-def test_a_makefile_is_not_yet_a_kernel(quire: Quire, tree: Path) -> None:
-    (tree / "Makefile").write_text("all:\n\ttrue\n")
-    said(quire("apply", str(tree)), 2, "not a kernel source tree", "sets no VERSION")
 
 
 def test_the_version_names_commit_and_series(quire: Quire) -> None:
@@ -58,11 +55,7 @@ def test_a_patch_that_does_not_fit(quire: Quire, tree: Path) -> None:
         "the tree is unchanged",
     )
     assert snapshot(tree) == before
-
-
-def test_a_base_that_does_not_fit_leaves_no_tree(quire: Quire, tree: Path) -> None:
-    source = tree / "mm/mremap.c"
-    source.write_text(source.read_text().replace("line 19\n", "line nineteen\n"))
+    # Nor is there a tree to build.
     said(quire("build", "--source", str(tree)), 2, "0002-mm-move-more.patch", "hunk 1")
     assert entries(quire.build, "tree") == []
 
@@ -115,14 +108,10 @@ def test_a_missing_compiler(without: Callable[..., Quire], tree: Path) -> None:
     assert not list(quire.build.glob("base/*/linux/o-*"))
 
 
-def test_a_compiler_that_is_named_and_missing(quire: Quire, tree: Path) -> None:
-    done = quire("build", "--source", str(tree), "ARCH=arm64", "CROSS_COMPILE=nowhere-")
-    said(done, 2, "nowhere-gcc", "CROSS_COMPILE=")
-
-
-def test_cross_compile_needs_one_architecture(quire: Quire, tree: Path) -> None:
-    done = quire("build", "--source", str(tree), "CROSS_COMPILE=nowhere-")
-    said(done, 2, "several are to be built", "ARCH=arm64 CROSS_COMPILE=nowhere-")
+def test_a_compiler_that_is_named(quire: Quire, tree: Path) -> None:
+    words = ("build", "--source", str(tree), "CROSS_COMPILE=nowhere-")
+    said(quire(*words, "ARCH=arm64"), 2, "nowhere-gcc", "CROSS_COMPILE=")
+    said(quire(*words), 2, "several are to be built", "ARCH=arm64 CROSS_COMPILE=nowhere-")
 
 
 @pytest.mark.parametrize(
@@ -141,15 +130,13 @@ def test_no_qemu(without: Callable[..., Quire], tree: Path) -> None:
     said(done, 2, "qemu-system-x86_64", "qemu-system-x86")
 
 
-def test_a_kernel_that_does_not_compile(quire: Quire, tree: Path) -> None:
-    done = quire("build", "--source", str(tree), "ARCH=arm64", FAKE_MAKE="fail")
-    said(done, 3, "../mm/mremap.c:7:1: error: unknown type name", "whole log: ", "command: ")
-    quire.passes("build", "--source", str(tree), "ARCH=arm64")
-
-
-def test_an_option_that_does_not_survive(quire: Quire, tree: Path) -> None:
-    done = quire("build", "--source", str(tree), "ARCH=arm64", FAKE_MAKE="lose")
-    said(done, 3, "did not survive", "CONFIG_FAKE: wanted y, is n (common.config)")
+def test_a_kernel_that_does_not_build(quire: Quire, tree: Path) -> None:
+    words = ("build", "--source", str(tree), "ARCH=arm64")
+    lost = "CONFIG_FAKE: wanted y, is n (common.config)"
+    said(quire(*words, FAKE_MAKE="lose"), 3, "did not survive", lost)
+    error = "../mm/mremap.c:7:1: error: unknown type name"
+    said(quire(*words, FAKE_MAKE="fail"), 3, error, "whole log: ", "command: ")
+    quire.passes(*words)
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,10 @@ class Processes:
         log = self.logs / name
         wait_until(lambda: f"worker {name} of" in log.read_text(), f"no worker: {log.read_text()}")
 
+    def workers(self, gate: Path) -> None:
+        for name in ("one", "two"):
+            self.worker(name, FAKE_GATE=str(gate))
+
     def stop(self) -> None:
         for child in self.children.values():
             child.kill()
@@ -314,18 +318,6 @@ def wait_for_boots(gate: Path, number: int, *clients: subprocess.Popen[str]) -> 
     wait_until(ready, "too few boots")
 
 
-def client(processes: Processes, *words: str) -> subprocess.Popen[str]:
-    quire = processes.quire
-    return subprocess.Popen(
-        quire.command(*words, "--cluster", processes.address),
-        env=quire.env(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        stdin=subprocess.DEVNULL,
-        text=True,
-    )
-
-
 @pytest.mark.slow
 def test_a_killed_worker_loses_nothing(
     quire: Quire, tree: Path, processes: Processes, tmp_path: Path
@@ -336,10 +328,9 @@ def test_a_killed_worker_loses_nothing(
     shutil.rmtree(quire.build / "cell")
     gate = tmp_path / "gate"
     processes.scheduler()
-    for name in ("one", "two"):
-        processes.worker(name, FAKE_GATE=str(gate))
+    processes.workers(gate)
     one = processes.children["one"].pid
-    run = client(processes, *words)
+    run = quire.start(*words, "--cluster", processes.address)
     wait_for_boots(gate, 2, run)
     (lost,) = (boot for boot, worker in boots(gate).items() if worker == one)
     processes.children["one"].kill()
@@ -362,13 +353,12 @@ def test_ctrl_c_ends_its_own_boots_and_no_others(
 ) -> None:
     gate = tmp_path / "gate"
     processes.scheduler()
-    for name in ("one", "two"):
-        processes.worker(name, FAKE_GATE=str(gate))
-    words = ("test", "--source", str(tree), "ARCH=arm64")
-    others = client(processes, *words)
+    processes.workers(gate)
+    words = ("test", "--source", str(tree), "ARCH=arm64", "--cluster", processes.address)
+    others = processes.quire.start(*words)
     wait_for_boots(gate, 1, others)
     (kept,) = boots(gate)
-    mine = client(processes, *words)
+    mine = processes.quire.start(*words)
     wait_for_boots(gate, 2, mine)
     (ended,) = boots(gate).keys() - {kept}
     mine.send_signal(signal.SIGINT)
@@ -387,14 +377,7 @@ def test_ctrl_c_ends_its_own_boots_and_no_others(
 def test_ctrl_c_ends_workers_of_our_own(quire: Quire, tree: Path, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     words = ("test", "--source", str(tree), "ARCH=arm64", "--cluster", "local", "-j2")
-    run = subprocess.Popen(
-        quire.command(*words),
-        env=quire.env(FAKE_GATE=str(gate)),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        stdin=subprocess.DEVNULL,
-        text=True,
-    )
+    run = quire.start(*words, FAKE_GATE=str(gate))
     wait_for_boots(gate, 1, run)
     (boot,) = boots(gate)
     run.send_signal(signal.SIGINT)
@@ -427,16 +410,9 @@ def test_another_version_is_refused(tree: Path, processes: Processes, tmp_path: 
     assert "of different versions of quire" in (processes.logs / "old").read_text()
     words = ("test", "--source", str(tree), "ARCH=arm64", "--cluster", processes.address)
     said(processes.quire(*words), 2, "has no workers")
-    run = subprocess.run(
-        processes.quire.command(*words),
-        env=processes.quire.env(PYTHONPATH=str(other)),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-    )
+    run = processes.quire.start(*words, PYTHONPATH=str(other))
+    assert "of different versions of quire" in run.communicate(timeout=PATIENCE)[1]
     assert run.returncode == 2
-    assert "of different versions of quire" in run.stderr
 
 
 @pytest.mark.slow

@@ -29,15 +29,7 @@ def interrupt(
     quire: Quire, started: Path, number: signal.Signals, *words: str, **env: str
 ) -> subprocess.Popen[str]:
     """Start quire, wait for its tool, send the signal, wait for both."""
-    process = subprocess.Popen(
-        quire.command(*words),
-        env=quire.env(FAKE_STARTED=str(started), **env),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        stdin=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    process = quire.start(*words, FAKE_STARTED=str(started), **env)
     pids = wait_for(started)
     os.kill(process.pid, number)
     _, errors = process.communicate(timeout=PATIENCE)
@@ -78,14 +70,9 @@ def test_while_make_runs(quire: Quire, tree: Path, tmp_path: Path) -> None:
 def test_killed_outright_while_make_runs(quire: Quire, tree: Path, tmp_path: Path) -> None:
     """After SIGKILL there is no cleanup: the next run must not trust the leftovers."""
     words = ("build", "--source", str(tree), "ARCH=arm64")
-    process = subprocess.Popen(
-        quire.command(*words),
-        env=quire.env(FAKE_STARTED=str(tmp_path / "started"), FAKE_MAKE="sleep"),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        stdin=subprocess.DEVNULL,
-    )
-    (pid,) = wait_for(tmp_path / "started")
+    started = tmp_path / "started"
+    process = quire.start(*words, FAKE_STARTED=str(started), FAKE_MAKE="sleep")
+    (pid,) = wait_for(started)
     process.kill()
     process.wait()
     os.kill(pid, signal.SIGKILL)
@@ -96,14 +83,9 @@ def test_killed_outright_while_make_runs(quire: Quire, tree: Path, tmp_path: Pat
 
 def test_qemu_ends_with_a_killed_quire(quire: Quire, tree: Path, tmp_path: Path) -> None:
     words = ("bench", "mremap", "--source", str(tree), "ARCH=arm64")
-    process = subprocess.Popen(
-        quire.command(*words),
-        env=quire.env(FAKE_STARTED=str(tmp_path / "started"), FAKE_QEMU="hang"),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        stdin=subprocess.DEVNULL,
-    )
-    qemu, child = wait_for(tmp_path / "started")
+    started = tmp_path / "started"
+    process = quire.start(*words, FAKE_STARTED=str(started), FAKE_QEMU="hang")
+    qemu, child = wait_for(started)
     process.kill()
     process.wait()
     deadline = time.monotonic() + PATIENCE
@@ -116,17 +98,7 @@ def test_qemu_ends_with_a_killed_quire(quire: Quire, tree: Path, tmp_path: Path)
 @pytest.mark.slow
 def test_two_at_once_do_not_collide(quire: Quire, tree: Path) -> None:
     words = ("bench", "mremap", "--source", str(tree), "ARCH=arm64")
-    processes = [
-        subprocess.Popen(
-            quire.command(*words),
-            env=quire.env(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            stdin=subprocess.DEVNULL,
-        )
-        for _ in range(2)
-    ]
+    processes = [quire.start(*words) for _ in range(2)]
     outputs = [process.communicate(timeout=120) for process in processes]
     assert [process.returncode for process in processes] == [0, 0], outputs
     assert outputs[0][0] == outputs[1][0]

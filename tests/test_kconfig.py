@@ -35,12 +35,8 @@ def test_what_did_not_survive_is_named(tmp_path: Path) -> None:
         "CONFIG_C: wanted y, is n (one.config)",
         "CONFIG_GONE: wanted m, is n (two.config)",
     ]
-
-
-def test_all_is_well(tmp_path: Path) -> None:
-    (tmp_path / "one.config").write_text("CONFIG_A=y\n# CONFIG_C is not set\nCONFIG_E=n\n")
-    (tmp_path / ".config").write_text(RESOLVED)
-    kconfig.require([tmp_path / "one.config"], tmp_path / ".config")
+    fragments[0].write_text("CONFIG_A=y\n# CONFIG_C is not set\nCONFIG_E=n\n")
+    kconfig.require(fragments[:1], tmp_path / ".config")
 
 
 def test_comments_make_no_other_kernel(tmp_path: Path) -> None:
@@ -53,15 +49,10 @@ def test_comments_make_no_other_kernel(tmp_path: Path) -> None:
 
 
 def test_a_fragment_that_is_not_there(tmp_path: Path) -> None:
-    name = "common.config"
-    line = Line("9.9", tmp_path, None, {"all": (tmp_path / name,), "arm64": ()})
-    with pytest.raises(UserError, match=r"common\.config"):
-        kconfig.fragments(line, ARCHITECTURES["arm64"])
-
-
-def test_a_line_without_the_architecture(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no configuration for arm64"):
-        kconfig.fragments(Line("9.9", tmp_path, None, {}), ARCHITECTURES["arm64"])
+    arm64: dict[str, tuple[Path, ...]] = {"all": (tmp_path / "common.config",), "arm64": ()}
+    for fragments, said in ((arm64, r"common\.config"), ({}, "no configuration for arm64")):
+        with pytest.raises(UserError, match=said):
+            kconfig.fragments(Line("9.9", tmp_path, None, fragments), ARCHITECTURES["arm64"])
 
 
 @pytest.mark.parametrize("line", known(ROOT), ids=lambda line: line.name)

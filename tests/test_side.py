@@ -151,14 +151,6 @@ def test_a_revision_that_does_not_exist(quire: Quire, clone: Path) -> None:
     assert not list(quire.build.glob("tree/*"))
 
 
-def test_no_repository(quire: Quire, tmp_path: Path) -> None:
-    assert "not a git repository" in fails(quire, "--git", str(tmp_path), "--a", "x", "--b", "y")
-
-
-def test_a_revision_without_a_repository(quire: Quire) -> None:
-    assert "--git DIR" in fails(quire, "--a", "v7.3", "--b", "topic")
-
-
 def test_a_mailbox_that_is_none(quire: Quire, tree: Path, tmp_path: Path) -> None:
     path = tmp_path / "letter.mbox"
     path.write_text("Dear list,\n\nplease find no patch here.\n")
@@ -177,6 +169,8 @@ def test_a_series_that_does_not_apply(quire: Quire, tree: Path, tmp_path: Path) 
     ("words", "said"),
     [
         (("--a", "x"), "side B is missing"),
+        (("--a", "v7.3", "--b", "topic"), "--git DIR"),
+        (("--git", "TREE", "--a", "x", "--b", "y"), "not a git repository"),
         (("--git", "."), "there is no revision"),
         (("--b", "x", "--series", "y"), "give only one of them"),
         (("--b", "x", "--only", "mremap"), "omit it"),
