@@ -88,9 +88,7 @@ def test_a_clean_series(check: Check) -> None:
 
 
 @pytest.mark.slow
-def test_a_warning_of_one_architecture_fails_those_that_have_the_patch(
-    check: Check,
-) -> None:
+def test_a_warning_of_one_architecture_fails_those_that_have_the_patch(check: Check) -> None:
     bad = {("riscv64", "mremap"): "failed", ("riscv64", "all"): "failed"}
     # The second run calls make again, which complains again.
     for _ in range(2):
@@ -108,9 +106,7 @@ def test_a_warning_of_one_architecture_fails_those_that_have_the_patch(
     assert "../mm/mremap.c:8:1: error: unused" in table
 
 
-def test_what_stock_warns_about_is_no_failure(
-    check: Check,
-) -> None:
+def test_what_stock_warns_about_is_no_failure(check: Check) -> None:
     done = check("--json", FAKE_WARN="riscv:line 3")
     # ksm/0001 removes line 30; stock has the remaining complaints as well.
     assert states(done) == CLEAN
@@ -138,9 +134,7 @@ def test_what_was_clean_is_not_compiled_again(check: Check, project: Path, tmp_p
     assert (again.count("o-riscv64 mm/"), again.count("o-riscv64 mm/mremap.o")) == (1, 1)
 
 
-def test_a_lost_option_is_an_error(
-    check: Check,
-) -> None:
+def test_a_lost_option_is_an_error(check: Check) -> None:
     done = check(FAKE_MAKE="lose")
     assert done.returncode == 3
     assert "CONFIG_FAKE: wanted y, is n (all.config)" in done.stderr
@@ -154,9 +148,7 @@ def test_a_missing_compiler_is_named(without: Callable[..., Quire], directory: P
     assert "gcc-of-no-release" not in done.stderr
 
 
-def test_an_unknown_configuration(
-    check: Check,
-) -> None:
+def test_an_unknown_configuration(check: Check) -> None:
     done = check("vax")
     assert done.returncode == 2
     assert "riscv64, arm-lpae, loongarch64" in done.stderr

@@ -18,6 +18,7 @@ from typing import Any
 
 import quire
 from quire import commands
+from quire.arch import ARCHITECTURES, architecture
 from quire.boot.launch import Here
 from quire.cluster import option
 from quire.commands import options
@@ -25,7 +26,7 @@ from quire.host import git, process, project
 from quire.host.cache import Cache
 from quire.host.errors import BuildFailed, QuireError, UserError
 from quire.host.progress import Progress
-from quire.session import Session, architectures
+from quire.session import Session
 from quire.source import line as lines
 from quire.source import series as series_files
 from quire.source.side import SideOptions
@@ -138,7 +139,12 @@ def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> Se
     root = project.find()
     build = Path(variables["O"]) if variables.get("O") else root.root / "build"
     cross = variables.get("CROSS_COMPILE")
-    names = variables["ARCH"].replace(",", " ").split() if variables.get("ARCH") else []
+    names = variables.get("ARCH", "").replace(",", " ").split() or [*ARCHITECTURES]
+    if cross is not None and len(names) != 1:
+        raise UserError(
+            "CROSS_COMPILE is for one architecture, but several are to be built",
+            remedy=f"choose one: ARCH={names[0]} CROSS_COMPILE={cross}",
+        )
     if re.search(r"[\s:]", str(build.resolve())):
         raise UserError(
             "kbuild cannot build below a path with spaces or colons",
@@ -149,7 +155,7 @@ def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> Se
         project=root,
         cache=Cache(build.resolve()),
         progress=Progress(quiet=arguments.quiet or arguments.dry_run),
-        architectures=architectures(names, cross),
+        architectures=tuple(architecture(name) for name in names),
         jobs=arguments.jobs,
         side_options=_side_options(arguments),
         cross_compile=cross,

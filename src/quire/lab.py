@@ -59,11 +59,7 @@ def on(both: tuple[Rig, Rig], cpu: Cpu) -> tuple[Rig, Rig]:
 
 
 def compare(
-    session: Session,
-    sides: Sides,
-    both: tuple[Rig, Rig],
-    cells: Sequence[Cell],
-    options: Sampling,
+    session: Session, sides: Sides, both: tuple[Rig, Rig], cells: Sequence[Cell], options: Sampling
 ) -> tuple[Comparison, Provenance, Samples]:
     """Measure the cells on both kernels of one architecture."""
     a, b = both

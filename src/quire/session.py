@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from quire.arch import ARCHITECTURES, Architecture, architecture
+from quire.arch import Architecture
 from quire.boot.launch import HERE, Place
 from quire.build import guest, kconfig, kernel, program
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
 from quire.host import project
 from quire.host.cache import Cache
-from quire.host.errors import UserError
 from quire.host.progress import Progress
 from quire.source import side
 from quire.source.base import Base
@@ -83,14 +81,3 @@ class Session:
         plain = guest.build(self.cache, self.project.guest, for_kernel, self.jobs)
         include = self.project.guest / "include"
         return program.added(self.cache, plain, for_kernel.toolchain, include, self.programs)
-
-
-def architectures(names: Sequence[str], cross_compile: str | None) -> tuple[Architecture, ...]:
-    """The chosen architectures, or all if none is named."""
-    chosen = tuple(architecture(name) for name in names) or tuple(ARCHITECTURES.values())
-    if cross_compile is not None and len(chosen) != 1:
-        raise UserError(
-            "CROSS_COMPILE is for one architecture, but several are to be built",
-            remedy=f"choose one: ARCH={chosen[0].name} CROSS_COMPILE={cross_compile}",
-        )
-    return chosen

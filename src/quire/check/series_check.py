@@ -94,11 +94,11 @@ def builds(cache: Cache, requests: Sequence[Request], series: Series) -> Iterato
     shutil.rmtree(work, ignore_errors=True)
     try:
         copy_links(requests[0].tree.path, work / "linux")
-        stepping = Tree("check", requests[0].tree.base, series, work / "linux")
+        tree = Tree("check", requests[0].tree.base, series, work / "linux")
         for patch in series.patches:
-            apply_patch(stepping.path, patch)
+            apply_patch(tree.path, patch)
             for request in requests:
-                yield _build_step(cache, replace(request, tree=stepping), patch)
+                yield _build_step(cache, replace(request, tree=tree), patch)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 

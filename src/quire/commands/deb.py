@@ -30,8 +30,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     options.kernel(part)
     options.stock(part)
     add = part.add_argument
-    text = "the lab's configuration, with --config's fragments on top: it boots in QEMU, and on "
-    add("--trimmed", action="store_true", help=f"{text}few machines else")
+    text = "the lab's configuration, with --config's fragments: it boots in QEMU, and on few others"
+    add("--trimmed", action="store_true", help=text)
     text = "another of Debian's configurations for the architecture, by the end of its package's "
     text += "name: cloud-amd64, rt-amd64, cloud-arm64, …"
     add("--flavour", default="", metavar="NAME", help=text)
@@ -58,7 +58,7 @@ def _package(
 ) -> None:
     started = time.monotonic()
     request = deb.request(session, arch, tree, trimmed=arguments.trimmed, flavour=arguments.flavour)
-    # Beside one another, stock and patched must not overwrite one another.
+    # Stock and patched must not overwrite each other.
     output = (arguments.output or session.cache.root / "deb") / tree.label
     # Of another configuration than the lab's, the number of make steps is not known.
     steps = arch.objects if arguments.trimmed else None

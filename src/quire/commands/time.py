@@ -27,7 +27,7 @@ from quire.session import Session
 from quire.timing import boots, document, program
 from quire.timing.boots import Boots
 
-# For --emulate: enough runs to have each line of the code behind us.
+# For --emulate: enough runs to execute each line of the code.
 FEW = ("--runs=2", "--least=2", "--warm=1")
 
 
