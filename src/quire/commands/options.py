@@ -30,24 +30,25 @@ def common(part: argparse.ArgumentParser) -> None:
 
 def kernel(part: argparse.ArgumentParser) -> None:
     """Which kernels are built, of two sides."""
-    sides(part)
     text = "a further Kconfig fragment, for instance configs/debug.config"
-    add = part.add_argument
+    add = sides(part).add_argument
     add("--config", type=Path, action="append", default=[], metavar="FRAGMENT", help=text)
 
 
-def sides(part: argparse.ArgumentParser) -> None:
-    """The trees of both sides, and kbuild's words."""
-    jobs(part)
-    group = side_a(part)
-    text = "side B: a kernel tree, or a revision"
-    group.add_argument("--b", default="", metavar="SIDE", help=text)
+def sides(part: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """The trees of both sides, and kbuild's words; the group of the first."""
+    which, own = side_a(part)
+    jobs(which)
+    own.add_argument("--b", default="", metavar="SIDE", help="side B: a kernel tree, or a revision")
     part.set_defaults(words=("ARCH", "CROSS_COMPILE"))
+    return which
 
 
-def side_a(part: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """One tree and a series for it; the group of a user's own sides."""
-    which = part.add_argument_group("which kernel")
+def side_a(
+    part: argparse.ArgumentParser,
+) -> tuple[argparse._ArgumentGroup, argparse._ArgumentGroup]:
+    """One tree and a series for it; the groups of our sides and of a user's own."""
+    which = part.add_argument_group("the kernel")
     base(which)
     text = "any kernel tree in place of Debian's; it is copied, not changed"
     which.add_argument("--source", type=Path, metavar="DIR", help=text)
@@ -55,13 +56,12 @@ def side_a(part: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     own = part.add_argument_group("two sides of your own")
     text = "side B is side A with this: a mailbox, a quilt series, a directory of patches"
     own.add_argument("--series", type=Path, metavar="PATH", help=text)
-    text = "side A: a kernel tree, or a revision"
-    own.add_argument("--a", default="", metavar="SIDE", help=text)
+    own.add_argument("--a", default="", metavar="SIDE", help="side A: a kernel tree, or a revision")
     text = "the repository that has the revisions --a and --b"
     own.add_argument("--git", type=Path, metavar="DIR", help=text)
     text = "use this line's configuration (default: by the version of the trees)"
     own.add_argument("--line", default="", metavar="NAME", help=text)
-    return own
+    return which, own
 
 
 def base(part: argparse._ActionsContainer) -> None:
