@@ -21,7 +21,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from quire import arch, lab
 from quire.arch import Architecture, Cpu, requirements
@@ -30,9 +29,12 @@ from quire.host import shard
 from quire.host.errors import UserError
 from quire.measure import comparison, workloads
 from quire.measure.bench import Sampling
+from quire.measure.comparison import Comparison
 from quire.measure.workloads import Catalogue, Cell
 from quire.report import data, dots, page, table
+from quire.report.data import Provenance
 from quire.session import Session
+from quire.source.side import Sides
 
 # Core-seconds of a cell's two boots, to estimate the remaining time.
 SECONDS = 12
@@ -91,12 +93,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
             table.show(rows, sides.title)
             if arguments.cost:
                 table.show_costs(rows, sides.title)
-    report = data.report(sys.argv, sides, parts)
-    if arguments.json:
-        print(json.dumps(report, indent=1))
-    if arguments.output:
-        write(arguments.output, "bench", report)
-    comparison.require([rows for rows, _ in parts])
+    finish(arguments, sides, parts, arguments.output)
 
 
 def _machines(session: Session, arguments: argparse.Namespace) -> Machines:
@@ -122,14 +119,23 @@ def _cells(session: Session, arguments: argparse.Namespace, machines: Machines) 
     return catalogue.cells(arguments.rows, arguments.size)
 
 
-def write(directory: Path, stem: str, report: dict[str, Any], page_name: str = "") -> None:
-    """Write JSON, page (`page_name`, or as the others) and plot; print their paths on stderr."""
-    directory.mkdir(parents=True, exist_ok=True)
-    texts = {
-        f"{stem}.json": json.dumps(report, indent=1) + "\n",
-        f"{page_name or stem}.html": page.render(report),
-        f"{stem}.svg": dots.of_report(report, full=True),
-    }
-    for name, text in texts.items():
-        (directory / name).write_text(text, "utf-8")
-        print(f"wrote {directory / name}", file=sys.stderr)
+def finish(
+    arguments: argparse.Namespace,
+    sides: Sides,
+    parts: Sequence[tuple[Comparison, Provenance]],
+    output: Path | None,
+    names: tuple[str, str, str] = ("bench.json", "bench.html", "bench.svg"),
+) -> None:
+    """Print the report as JSON, and write it, the page and the plot to a folder, if asked for;
+    Difference if a row has calls that are not allowed."""
+    report = data.report(sys.argv, sides, parts)
+    text = json.dumps(report, indent=1)
+    if arguments.json:
+        print(text)
+    if output:
+        output.mkdir(parents=True, exist_ok=True)
+        texts = (f"{text}\n", page.render(report), dots.of_report(report, full=True))
+        for name, content in zip(names, texts, strict=True):
+            (output / name).write_text(content, "utf-8")
+            print(f"wrote {output / name}", file=sys.stderr)
+    comparison.require([rows for rows, _ in parts])

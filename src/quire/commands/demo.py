@@ -7,15 +7,12 @@ writes build/demo/index.html, quire.json and quire.svg. Existing builds are reus
 """
 
 import argparse
-import json
-import sys
 
 from quire import lab
 from quire.arch import requirements
 from quire.commands import bench, options
-from quire.measure import comparison
 from quire.measure.bench import Sampling
-from quire.report import data, table
+from quire.report import table
 from quire.session import Session
 
 
@@ -40,8 +37,5 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
             parts.append((rows, made))
             if not arguments.json:
                 table.show(rows, sides.title)
-    report = data.report(sys.argv, sides, parts)
-    if arguments.json:
-        print(json.dumps(report, indent=1))
-    bench.write(session.cache.root / "demo", "quire", report, page_name="index")
-    comparison.require([rows for rows, _ in parts])
+    names = ("quire.json", "index.html", "quire.svg")
+    bench.finish(arguments, sides, parts, session.cache.root / "demo", names)
