@@ -19,7 +19,7 @@ from quire.source.base import Base
 from quire.source.tree import Tree
 from quire.test import expected, matrix, outcome
 from quire.test.expected import Expected
-from quire.test.outcome import Outcome
+from quire.test.outcome import STYLE, Outcome
 
 WHERE = {"tree": "stock", "architectures": ["arm64", "x86_64"]}
 WHY = "stock looks at the old address"
@@ -87,6 +87,7 @@ def test_what_a_boot_leaves_out_is_counted_but_no_row(tmp_path: Path) -> None:
         boot(tmp_path, "debug", pair="skip:SKIP left out: its size", smart="skip:SKIP no ksmd"),
     ]
     assert statuses(boots[1]) == {"ksm.pair": "left out", "ksm.smart": "skip"}
+    assert {*STYLE} == {*Status}
     assert [case["status"] for case in outcome.as_json(boots[1])["cases"]] == ["skip", "skip"]
     assert matrix.rows(boots) == {"ksm.smart": ["pass", "skip"]}
     assert outcome.failures(boots) is None

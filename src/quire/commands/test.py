@@ -187,7 +187,7 @@ def show_all(outcomes: Sequence[Outcome]) -> None:
     for number in range(len(outcomes)):
         table.add_column(str(number + 1), justify="right", no_wrap=True)
     for name, row in matrix.rows(outcomes).items():
-        cells = [Text(LETTER[status], STYLE.get(status, "")) if status else "" for status in row]
+        cells = [Text(LETTER[status], STYLE[status]) if status else "" for status in row]
         table.add_row(name, *cells)
     out = console()
     out.print(table)

@@ -18,12 +18,13 @@ STYLE = {
     Status.FAIL: "red",
     Status.MISSING: "red",
     Status.SKIP: "yellow",
+    Status.LEFT_OUT: "",
     Status.EXPECTED: "cyan",
     Status.XFAIL: "cyan",
 }
 SKIPPED = (Status.SKIP, Status.LEFT_OUT)
 # The guest's wording.
-_LEFT_OUT = "left out"
+_LEFT_OUT = "left out: its size"
 
 
 @dataclass(frozen=True)
