@@ -167,13 +167,6 @@ def test_a_kernel_that_cannot_be_tested(quire: Quire, built: Path, spoil: str, t
     assert "remedy: " in done.stderr
 
 
-@pytest.mark.parametrize("word", ["--all", "--only=ksm", "--base=7.3", "--config=x", "--git=x"])
-def test_what_chooses_a_kernel_to_build_is_refused(quire: Quire, built: Path, word: str) -> None:
-    done = quire("test", "--kernel", str(built), word)
-    assert done.returncode == 2
-    assert f"{word.partition('=')[0]} does nothing with --kernel" in done.stderr
-
-
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_our_kernels_have_what_the_guest_needs(name: str) -> None:
     """So that the list asks for nothing that our own configuration lacks."""

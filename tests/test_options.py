@@ -9,99 +9,73 @@ from pathlib import Path
 
 from conftest import Quire
 
-# The command, and what it does not take.
+# Commands, and what each does not take.
 NOT_TAKEN = """\
-compare a b --only x
-compare a b --git x
-compare a b -j2
-figures --base 7.3
-cluster worker x --only x
-apply DIR --base 7.3
-apply DIR --source x
-apply DIR --series x
-apply DIR --config x
-apply DIR -j2
-export DIR --base 7.3
-export DIR --source x
-tree --b x
-tree --config x
-tree -j2
-kunit --config x
-doctor --source x
-doctor --only x
-demo --dry-run
-bench --dry-run
-test -n
-soak --nonsense
-soak --oper 3"""
-# The command with an option, and where it does nothing.
+compare a b | --only=x --git=x -j2
+figures | --base=7.3
+cluster worker x | --only=x
+apply DIR | --base=7.3 --source=x --series=x --config=x -j2
+export DIR | --base=7.3 --source=x
+tree | --b=x --config=x -j2
+kunit | --config=x
+doctor | --source=x --only=x
+demo | --dry-run
+test | -n
+soak | --nonsense --oper=3"""
+# Commands, what does nothing there, and where that is.
 NOTHING = """\
-compare a b ARCH=arm64: ARCH= .* for quire compare
-apply DIR CROSS_COMPILE=x: CROSS_COMPILE= .* for quire apply
-export DIR ARCH=arm64: ARCH= .* for quire export
-tree ARCH=arm64: ARCH= .* for quire tree
-cluster scheduler tcp://x: tcp://x .* for a scheduler
-cluster scheduler --name x: --name .* for a scheduler
-cluster scheduler -j77: --jobs .* for a scheduler
-cluster worker x --port 1: --port .* for a worker
-export DIR --author 'A <a@b.c>': --author .* without --post
-export DIR --only ksm: --only .* without --post
-tree 6.12 --base 7.3: --base .* with the base 6.12
-build --source DIR --base 7.3: --base .* beside a tree of your own
-build --stock --only ksm: --only .* with --stock
-shell --stock --only ksm: --only .* with --stock
-deb --stock --series x: --series .* with --stock
-soak --stock --only ksm: --only .* with --stock
-test --stock --only ksm: --only .* with --stock
-test --all --stock: --stock .* with --all
-test --all --smp 2: --smp .* with --all
-test --all --timeout 9: --timeout .* with --all
-test --all --program x.c: --program .* with --all
-test --program x.c --shard 1/2: --shard .* with --program
-test --list --junit x: --junit .* with --list
-test --list mremap.*: mremap.* .* with --list
-bench --list --cost: --cost .* with --list
-bench --list --repeat 3: --repeat .* with --list
-bench --list --only ksm: --only .* with --list
-profile mremap --json --lines 3: --lines .* with --json
-time --list mremap: mremap .* with --list
-time --bundle x --output x: --output .* with --bundle
-time --bundle x --runs 3: --runs .* with --bundle
-time --emulate --boots 3: --boots .* with --emulate
-time --emulate --precision 3: --precision .* with --emulate
-time --only ksm: --only .* on this machine
-time --boots 3: --boots .* on this machine
-check --quick --cluster local: --cluster .* with --quick
-check --quick --config x: --config .* with --quick
-check --architectures ARCH=arm64: ARCH= .* with --architectures
-test --kernel x --line 7.3: --line .* with --kernel
-test --kernel x ARCH=arm64: ARCH= .* with --kernel
-check --architectures --all-bases: --all-bases .* with --architectures
-check --architectures --debian-config: --debian-config .* with --architectures
-check --architectures --config x: --config .* with --architectures
-seeded --list --cases x: --cases .* with --list
-seeded --list --json: --json .* with --list
-kunit --list --json: --json .* with --list
-selftests --list --smp 3: --smp .* with --list
-selftests --list --bug x: --bug .* with --list
-bench --tls x: --tls is for --cluster"""
+compare a b | ARCH=arm64 | for quire compare
+apply DIR | CROSS_COMPILE=x | for quire apply
+export DIR | ARCH=arm64 | for quire export
+export DIR | --author='A <a@b.c>' --only=ksm | without --post
+tree | ARCH=arm64 | for quire tree
+tree 6.12 | --base=7.3 | with the base 6.12
+cluster scheduler | tcp://x --name=x -j77 | for a scheduler
+cluster worker x | --port=1 | for a worker
+build --source DIR | --base=7.3 | beside a tree of your own
+build --stock | --only=ksm --series=x | with --stock
+shell --stock | --only=ksm | with --stock
+deb --stock | --series=x | with --stock
+soak --stock | --only=ksm | with --stock
+test --stock | --only=ksm | with --stock
+test --all | --stock --smp=2 --timeout=9 --program=x.c | with --all
+test --program x.c | --shard=1/2 | with --program
+test --list | --junit=x mremap.* --all | with --list
+test --kernel x | --line=7.3 ARCH=arm64 --all --only=ksm | with --kernel
+test --kernel x | --base=7.3 --config=x --git=x | with --kernel
+bench --list | --cost --repeat=3 --only=ksm | with --list
+profile mremap --json | --lines=3 | with --json
+time --list | mremap --runs=3 | with --list
+time --bundle x | --output=x --runs=3 | with --bundle
+time --emulate | --boots=3 --precision=3 | with --emulate
+time | --only=ksm --boots=3 | on this machine
+check --quick | --cluster=local --config=x | with --quick
+check --architectures -q | --all-bases --debian-config --config=x ARCH=arm64 | with --architectures
+seeded --list | --cases=x --json | with --list
+kunit --list | --json | with --list
+selftests --list | --smp=3 --bug=x | with --list"""
 
 
 def test_an_option_of_other_commands(quire: Quire, tree: Path) -> None:
     for line in NOT_TAKEN.splitlines():
-        name, *words = line.replace("DIR", str(tree)).split()
-        done = quire(name, *words)
-        option = next(word for word in words if word.startswith("-"))
-        assert done.returncode == 2, line
-        assert re.search(f"^quire: quire {name} does not take: .*{option}", done.stderr), line
-        assert "remedy: " in done.stderr
+        command, words = line.replace("DIR", str(tree)).split(" | ")
+        for word in words.split():
+            done = quire(*command.split(), word)
+            name, option = command.split()[0], word.partition("=")[0]
+            assert done.returncode == 2, (line, word)
+            assert f"quire: quire {name} does not take: {option}" in done.stderr, done.stderr
+            assert "remedy: " in done.stderr
 
 
 def test_an_option_without_effect(quire: Quire, tree: Path) -> None:
     for line in NOTHING.splitlines():
-        words, _, text = line.replace("DIR", str(tree)).partition(": ")
-        done = quire(*shlex.split(words))
-        assert done.returncode == 2, line
-        assert re.search(f"^quire: {text}", done.stderr, re.M), line + done.stderr
-        assert "remedy: " in done.stderr
+        command, words, where = line.replace("DIR", str(tree)).split(" | ")
+        for word in shlex.split(words):
+            done = quire(*command.split(), word)
+            name = word.partition("=")[0].replace("-j77", "--jobs")
+            assert done.returncode == 2, (line, word)
+            text = rf"^quire: {re.escape(name)}=? does nothing {where}"
+            assert re.search(text, done.stderr, re.M), (line, word, done.stderr)
+            assert "remedy: " in done.stderr
     assert not (quire.build / "base").exists()
+    assert "--tls is for --cluster" in quire("bench", "--tls", "x").stderr
