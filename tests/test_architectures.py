@@ -6,11 +6,11 @@ from __future__ import annotations
 import json
 import subprocess
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Quire
+from conftest import ROOT, Quire, said
 
 from quire.check.architectures import check as compiling
 from quire.check.architectures import configuration
@@ -83,8 +83,7 @@ def states(done: subprocess.CompletedProcess[str]) -> dict[tuple[str, str], str]
 
 def test_a_clean_series(check: Check) -> None:
     done = check("--json")
-    assert done.returncode == 0, done.stderr
-    assert states(done) == CLEAN
+    assert (done.returncode, states(done)) == (0, CLEAN), done.stderr
 
 
 @pytest.mark.slow
@@ -93,8 +92,7 @@ def test_a_warning_of_one_architecture_fails_those_that_have_the_patch(check: Ch
     # The second run calls make again, which complains again.
     for _ in range(2):
         done = check("--json", FAKE_WARN="riscv:run 8")
-        assert done.returncode == 1
-        assert states(done) == {**CLEAN, **bad}
+        assert (done.returncode, states(done)) == (1, {**CLEAN, **bad})
     rows = {(r["configuration"], r["topic"]): r for r in json.loads(done.stdout)}
     first, last = rows["riscv64", "all"]["trouble"].splitlines()
     assert first == "../mm/mremap.c:8:1: error: unused ‘run 8’ [-Werror=unused]"
@@ -109,8 +107,7 @@ def test_a_warning_of_one_architecture_fails_those_that_have_the_patch(check: Ch
 def test_what_stock_warns_about_is_no_failure(check: Check) -> None:
     done = check("--json", FAKE_WARN="riscv:line 3")
     # ksm/0001 removes line 30; stock has the remaining complaints as well.
-    assert states(done) == CLEAN
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, states(done)) == (0, CLEAN), done.stderr
 
 
 @pytest.mark.slow
@@ -135,23 +132,18 @@ def test_what_was_clean_is_not_compiled_again(check: Check, project: Path, tmp_p
 
 
 def test_a_lost_option_is_an_error(check: Check) -> None:
-    done = check(FAKE_MAKE="lose")
-    assert done.returncode == 3
-    assert "CONFIG_FAKE: wanted y, is n (all.config)" in done.stderr
+    said(check(FAKE_MAKE="lose"), 3, "CONFIG_FAKE: wanted y, is n (all.config)")
 
 
 def test_a_missing_compiler_is_named(without: Callable[..., Quire], directory: Path) -> None:
     lacking = without("apt-get", "arm-linux-gnueabihf-gcc", "riscv64-linux-gnu-gcc")
     done = lacking("check", "--architectures")
-    assert done.returncode == 2
-    assert "gcc-arm-linux-gnueabihf gcc-riscv64-linux-gnu" in done.stderr
+    said(done, 2, "gcc-arm-linux-gnueabihf gcc-riscv64-linux-gnu")
     assert "gcc-of-no-release" not in done.stderr
 
 
 def test_an_unknown_configuration(check: Check) -> None:
-    done = check("vax")
-    assert done.returncode == 2
-    assert "riscv64, arm-lpae, loongarch64" in done.stderr
+    said(check("vax"), 2, "riscv64, arm-lpae, loongarch64")
 
 
 @pytest.mark.parametrize(
@@ -206,9 +198,8 @@ def test_options_of_another_line(check: Check, quire: Quire, directory: Path) ->
 def test_targets_are_what_the_patches_touch(tmp_path: Path, directory: Path) -> None:
     riscv = configuration.read(directory)[0]
     place = Workplace(Cache(tmp_path), tmp_path, tmp_path, riscv, 1)
-    series = _series(
-        tmp_path, "mm/rmap.c", "arch/riscv/mm/tlbflush.c", "arch/arm64/mm/contpte.c", "lib/xarray.c"
-    )
+    files = "mm/rmap.c arch/riscv/mm/tlbflush.c arch/arm64/mm/contpte.c lib/xarray.c"
+    series = _series(tmp_path, {"mm/0001-a.patch": files.split()})
     wide = ["mm/", "fs/proc/", "arch/riscv/mm/", "lib/xarray.o"]
     assert place.targets(series) == wide
 
@@ -222,27 +213,21 @@ def test_targets_are_what_the_patches_touch(tmp_path: Path, directory: Path) -> 
 
 def test_a_header_that_another_topic_changes_is_compiled_with_each(tmp_path: Path) -> None:
     names = {"ksm/1": ["mm/ksm.c"], "swapout/1": ["mm/rmap.c", "mm/a.h"], "mremap/1": ["mm/a.h"]}
-    patches = []
-    for name, files in names.items():
-        (tmp_path / name).parent.mkdir()
-        patches.append(Patch(name, tmp_path / name))
-        _write(patches[-1], files)
-    series = Series(tmp_path / "series", VersionRange(), tuple(patches))
+    series = _series(tmp_path, names)
     narrow = {selection.name: selection.narrow for selection in selections(series)}
     assert narrow == {"ksm": True, "swapout": False, "mremap": False, "all": False}
     (alone,) = selections(series.only(["ksm"]))
     assert (alone.name, alone.narrow) == ("ksm", False)
 
 
-def _series(tmp_path: Path, *names: str) -> Series:
-    patch = Patch("mm/0001-a.patch", tmp_path / "0001-a.patch")
-    _write(patch, names)
-    return Series(tmp_path / "series", VersionRange(), (patch,))
-
-
-def _write(patch: Patch, names: Iterable[str]) -> None:
-    diffs = [f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-a\n+b\n" for name in names]
-    patch.path.write_text("".join(diffs))
+def _series(tmp_path: Path, files: dict[str, list[str]]) -> Series:
+    """Patches by name, with the files that each touches."""
+    patches = [Patch(name, tmp_path / name) for name in files]
+    for patch, names in zip(patches, files.values(), strict=True):
+        patch.path.parent.mkdir(exist_ok=True)
+        diffs = [f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-a\n+b\n" for name in names]
+        patch.path.write_text("".join(diffs))
+    return Series(tmp_path / "series", VersionRange(), tuple(patches))
 
 
 def test_a_change_writes_only_what_differs(
@@ -250,23 +235,23 @@ def test_a_change_writes_only_what_differs(
 ) -> None:
     riscv = configuration.read(directory)[0]
     place = Workplace(Cache(tmp_path), tree, tmp_path / "entry", riscv, 1)
-    step = tmp_path / "entry/linux"
-    (step / "mm").mkdir(parents=True)
-    (step / "mm/mremap.c").hardlink_to(tree / "mm/mremap.c")
+    linux = tmp_path / "entry/linux"
+    (linux / "mm").mkdir(parents=True)
+    (linux / "mm/mremap.c").hardlink_to(tree / "mm/mremap.c")
     series = read(project / "patches/linux-6.12.y/series")
     stock = (tree / "mm/mremap.c").read_text()
 
     place.change(series.only(["mremap"]))
-    assert "run 8" in (step / "mm/mremap.c").read_text()
+    assert "run 8" in (linux / "mm/mremap.c").read_text()
     assert (tree / "mm/mremap.c").read_text() == stock
-    before = (step / "mm/mremap.c").stat()
+    before = (linux / "mm/mremap.c").stat()
     place.change(series.only(["mremap"]))
-    assert (step / "mm/mremap.c").stat() == before
+    assert (linux / "mm/mremap.c").stat() == before
 
     # Files that only an earlier selection changed are reset to the base's.
     place.change(None)
-    assert (step / "mm/mremap.c").read_text() == stock
-    assert (step / "mm/mremap.c").stat().st_mtime_ns > before.st_mtime_ns
+    assert (linux / "mm/mremap.c").read_text() == stock
+    assert (linux / "mm/mremap.c").stat().st_mtime_ns > before.st_mtime_ns
 
 
 def test_complaints_are_compared_without_their_line() -> None:

@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Quire, snapshot
+from conftest import ROOT, Quire, said, snapshot
 
 from quire import lab
 from quire.arch import architecture
@@ -17,16 +17,8 @@ from quire.arch import architecture
 
 def test_bench_compares_and_writes(quire: Quire, tree: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = quire.passes(
-        "bench",
-        "mremap",
-        "swapout,data=zero",
-        "--source",
-        str(tree),
-        "ARCH=arm64",
-        "--output",
-        str(out),
-    )
+    words = ("bench", "mremap", "swapout,data=zero", "--source", str(tree), "ARCH=arm64")
+    done = quire.passes(*words, "--output", str(out))
     assert "arm64 · Linux 6.12.117" in done.stdout
     assert "1.58×" in done.stdout
     report = json.loads((out / "bench.json").read_text())
@@ -70,9 +62,8 @@ def test_a_path_that_only_patched_takes_fails_the_bench(
 
 
 def test_calls_of_a_function_that_is_not_there_are_not_zero(quire: Quire, tree: Path) -> None:
-    done = quire("bench", "gup", "--source", str(tree), "ARCH=arm64", FAKE_SYMBOLS="")
-    assert done.returncode == 2
-    assert "no function __get_user_pages" in done.stderr
+    words = ("bench", "gup", "--source", str(tree), "ARCH=arm64")
+    said(quire(*words, FAKE_SYMBOLS=""), 2, "no function __get_user_pages")
 
 
 def test_another_cpu_is_another_boot(quire: Quire, tree: Path) -> None:
@@ -94,12 +85,9 @@ def test_a_cpu_without_workloads_has_its_own(quire: Quire, tree: Path) -> None:
 
 
 def test_a_cpu_that_nobody_has(quire: Quire, tree: Path) -> None:
-    done = quire("bench", "mremap", "--cpu", "z80", "--source", str(tree))
-    assert done.returncode == 2
-    assert "neoverse-n1" in done.stderr
-    done = quire("bench", "mremap", "--cpu", "neoverse-n1", "--source", str(tree), "ARCH=x86_64")
-    assert done.returncode == 2
-    assert "use ARCH=arm64" in done.stderr
+    words = ("bench", "mremap", "--source", str(tree), "--cpu")
+    said(quire(*words, "z80"), 2, "neoverse-n1")
+    said(quire(*words, "neoverse-n1", "ARCH=x86_64"), 2, "use ARCH=arm64")
 
 
 def test_the_users_tree_is_not_touched(quire: Quire, tree: Path) -> None:
@@ -144,8 +132,7 @@ def test_fresh_adds_a_sample(quire: Quire, tree: Path) -> None:
 
 
 def test_only_one_topic(quire: Quire, tree: Path) -> None:
-    words = ("build", "--patched", "--source", str(tree), "ARCH=arm64")
-    quire.passes(*words, "--only", "ksm")
+    quire.passes("build", "--patched", "--source", str(tree), "ARCH=arm64", "--only", "ksm")
     (patched,) = quire.build.glob("tree/*/linux/mm/mremap.c")
     text = patched.read_text()
     assert "ksm 30" in text
@@ -166,19 +153,14 @@ def test_dry_run_prints_commands_and_does_nothing(quire: Quire, tree: Path) -> N
     shell = quire("shell", "--smp", "3", *words)
     assert "setpriv --pdeathsig KILL qemu-system-aarch64" in shell.stdout
     assert "-smp 3" in shell.stdout
-    assert quire("build", "--config", str(ROOT / "configs/debug.config"), *words).stdout.count(
-        "make"
-    )
+    debug = str(ROOT / "configs/debug.config")
+    assert "make" in quire.passes("build", "--config", debug, *words).stdout
     unpatched = snapshot(tree)
     done = quire("apply", str(tree), "--dry-run")
     assert (done.returncode, "0001-mm-move-runs.patch" in done.stdout) == (0, True)
     assert snapshot(tree) == unpatched
-    changed = {
-        name
-        for name, data in snapshot(quire.build).items()
-        if before.get(name) != data and not name.startswith(("lock/", "log/"))
-    }
-    assert changed == set()
+    changed = [name for name, data in snapshot(quire.build).items() if before.get(name) != data]
+    assert [name for name in changed if not name.startswith(("lock/", "log/"))] == []
 
 
 def test_tests_pass_and_are_reported(quire: Quire, tree: Path) -> None:
