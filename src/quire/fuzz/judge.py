@@ -22,8 +22,7 @@ class Fault(Protocol):
     """What a program shows.
 
     Faults of one kind have, as far as can be told, one cause; without a kind, each has its own.
-    `step` is the name of the step in the record that shows it, if one does. str() may say more than
-    `text`.
+    `step` is the name of the step that shows it, if one does. str() may say more than `text`.
     """
 
     @property
@@ -88,14 +87,12 @@ class Words:
     finding: str
     file: str
     does: str  # what a program with a fault does
-    # A seeded bug, a table of them, what the table shows of each, and its JSON for one that is
-    # missed.
+    # A seeded bug, a table of them, what it shows of each, and the JSON of one that is missed.
     bug: str
     bugs: str
     shows: str
     missed: Mapping[str, Any]
-    # What a command says whose hunt has so many findings on that kernel, or that missed so many
-    # bugs; and the remedy.
+    # What a command says of so many findings on that kernel, or bugs missed, and the remedy.
     failing: tuple[str, str] = (
         "the kernels differ on {} programs",
         "replay one: quire fuzz --replay FILE; the records are beside it",

@@ -48,24 +48,20 @@ def replace_each(
     items: Items[T], simpler: Callable[[T], Sequence[T]], happens: Oracle[T]
 ) -> Items[T]:
     """Replace items by their first simpler form with which it still happens, while any does."""
-    changed = True
-    while changed:
+    while True:
         trials = [(at, form) for at, item in enumerate(items) for form in simpler(item)]
-        if not trials:
-            break
-        answers = happens([_put(items, {at: form}) for at, form in trials])
+        answers = happens([_put(items, {at: form}) for at, form in trials]) if trials else []
         best: dict[int, T] = {}
         for (at, form), yes in zip(trials, answers, strict=True):
             if yes:
                 best.setdefault(at, form)
-        changed = bool(best)
-        if best:
-            steps = [dict(list(best.items())[: n + 1]) for n in reversed(range(len(best)))]
-            together = happens([_put(items, step) for step in steps])
-            # The last step replaces one item only, and is known to do.
-            best = next((s for s, yes in zip(steps, together, strict=True) if yes), steps[-1])
-            items = _put(items, best)
-    return items
+        if not best:
+            return items
+        steps = [dict(list(best.items())[: n + 1]) for n in reversed(range(len(best)))]
+        together = happens([_put(items, step) for step in steps])
+        # The last step replaces one item only, and is known to do.
+        best = next((s for s, yes in zip(steps, together, strict=True) if yes), steps[-1])
+        items = _put(items, best)
 
 
 def _pairs(length: int) -> list[Chunks]:
@@ -77,14 +73,10 @@ def _pairs(length: int) -> list[Chunks]:
 def _all_chunks(length: int) -> list[Chunks]:
     """Halves, quarters, ... and single positions below `length`, the longest first."""
     chunks: dict[range, None] = {}
-    pieces = 2
-    while True:
-        pieces = min(pieces, length)
+    for pieces in (*(2**n for n in range(1, length.bit_length()) if 2**n < length), length):
         ends = [length * n // pieces for n in range(pieces + 1)]
         chunks |= dict.fromkeys(range(start, end) for start, end in itertools.pairwise(ends))
-        if pieces == length:
-            return [(chunk,) for chunk in chunks]
-        pieces *= 2
+    return [(chunk,) for chunk in chunks]
 
 
 def _without(items: Items[T], *chunks: range) -> Items[T]:
@@ -99,10 +91,8 @@ def _drop_most(items: Items[T], gone: list[Chunks], happens: Oracle[T]) -> Items
     trials = [_without(items, *itertools.chain(*gone[: n + 1])) for n in range(len(gone))]
     best, trials = trials[0], [trial for trial in reversed(trials[1:]) if trial]
     answers = happens(trials) if trials else []
-    for trial, yes in zip(trials, answers, strict=True):
-        if yes and len(trial) < len(best):
-            best = trial
-    return best
+    showing = [trial for trial, yes in zip(trials, answers, strict=True) if yes]
+    return min(best, *showing, key=len) if showing else best
 
 
 def _put(items: Items[T], new: dict[int, T]) -> Items[T]:

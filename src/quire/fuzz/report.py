@@ -69,7 +69,14 @@ def show_bugs(
     """Print a row per bug."""
     words = judge.words
     if as_json:
-        rows = [_bug(judge, result) for result in results]
+        rows = []
+        for result in results:
+            finding = result.finding
+            row = judge.describe(finding).row if finding else words.missed
+            operations = len(finding.program) if finding else None
+            head = {words.bug: result.bug.name, "programs": result.programs}
+            reason = {"reason": result.bug.no_program}
+            rows.append({**head, "operations": operations, **row, **reason})
         print(json.dumps({"architecture": arch.name, f"{words.bug}s": rows}, indent=1))
         return
     title = f"{arch.name} · {words.bugs}"
@@ -87,17 +94,6 @@ def show_bugs(
             cells = str(result.programs), "missed", ""
         table.add_row(result.bug.name, *(Text(cell) for cell in cells))
     console().print(table)
-
-
-def _bug(judge: Judge[Any], result: Detection) -> dict[str, Any]:
-    finding = result.finding
-    return {
-        judge.words.bug: result.bug.name,
-        "programs": result.programs,
-        "operations": len(finding.program) if finding else None,
-        **(judge.describe(finding).row if finding else judge.words.missed),
-        "reason": result.bug.no_program,
-    }
 
 
 def show_costs(judge: CostJudge, programs: Numbered) -> None:

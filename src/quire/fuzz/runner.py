@@ -48,8 +48,8 @@ class Probe:
     """What the plugin counts in a boot, and what becomes of it.
 
     `word` tells the executor what a region is: a program (`cover`) or an operation (`cost`).
-    `take` gets the boot's directory, its programs in their order, and whether it ran to its end; it
-    returns the stops of the regions, if there is one for each operation.
+    `take` gets the boot's directory, its programs in their order, and whether it ran to its end,
+    and returns the stops of operations.
     """
 
     counting: Counting

@@ -43,21 +43,22 @@ class Allowance:
 
     def applies(self, regression: Regression) -> bool:
         """Whether it is about this operation, after those before it."""
-        before = not self.after or any(_named(self.after, op.kind) for op in regression.before)
-        return before and _named(self.operations, regression.verb)
+        end = int(regression.step[2:]) if regression.op else None
+        before = any(_named(self.after, op.kind) for op in regression.program[:end])
+        return (before or not self.after) and _named(self.operations, regression.verb)
 
     def matches(self, symbol: str) -> bool:
         """Whether it is about this function."""
         return any(fnmatch.fnmatchcase(symbol, pattern) for pattern in self.symbols)
 
     def insns_for(self, regression: Regression) -> int:
-        """How many further instructions of this operation it allows.
-
-        As many as its functions take more, in sum, and at most its limit.
-        """
+        """How many further instructions it allows: those of its functions, up to its limit."""
         a, b = growth.functions(regression.a), growth.functions(regression.b)
         names = [name for name in {*a, *b} if self.matches(name)]
-        limit = self.insns * (regression.pages if self.per == "page" else 1)
+        op, pages = regression.op, 1
+        if self.per == "page" and op and op.range:
+            pages = op.range.count or 1
+        limit = self.insns * pages
         limit += self.percent * regression.a.kernel // 100
         return max(0, min(limit, sum(b.get(name, 0) - a.get(name, 0) for name in names)))
 

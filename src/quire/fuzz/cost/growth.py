@@ -2,7 +2,7 @@
 """Whether an operation costs side b more than side a, by how much, and in which functions.
 
 There is a margin in instructions, because a patch may move some into every call. One more TLB
-invalidation or slow path costs what hundreds of instructions do, so there it is only in relation.
+invalidation or slow path costs what hundreds do: there the margin is only in relation.
 """
 
 import statistics
@@ -146,16 +146,6 @@ class Regression:
     def verb(self) -> str:
         """The verb, with its word: `advise pageout`, `move keep`, `write all`."""
         return self.op.kind if self.op else AT_THE_END[self.step[0]]
-
-    @property
-    def before(self) -> Program:
-        """The operations before it."""
-        return self.program[: int(self.step[2:])] if self.op else self.program
-
-    @property
-    def pages(self) -> int:
-        """The pages that the operation names; 1 if it names none."""
-        return self.op.range.count or 1 if self.op and self.op.range else 1
 
     @property
     def kind(self) -> tuple[str, ...]:

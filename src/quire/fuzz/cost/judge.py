@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The judge of costs: no operation may cost side b more, but for what the series means.
 
-An interrupt, a kernel thread, a batch that happens to be full: noise adds to some operation of some
-boot. So an operation counts by the least of several runs, in other boots and in other orders, and
-both sides run equally often. Their medians must agree with it (growth.py).
+Noise (an interrupt, a kernel thread, a batch that happens to be full) adds to some operation of a
+boot. So the least of several runs counts, in other boots and orders, and the median (growth.py).
 """
 
 import random

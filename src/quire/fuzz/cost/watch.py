@@ -47,11 +47,6 @@ class Sum:
         applying = (names for key, names in self.only.items() if {*key.split()} <= {line, arch})
         return {*self.functions}.union(*applying)
 
-    @property
-    def everything(self) -> set[str]:
-        """The functions of all kernels."""
-        return {*self.functions}.union(*self.only.values())
-
     def value(self, cost: Stop) -> int:
         """The sum in an operation."""
         return sum(cost.counts.get(name, 0) for name in (*self.counts, *self.functions))
@@ -84,7 +79,7 @@ def read(file: Path = FILE) -> tuple[tuple[str, ...], tuple[Sum, ...]]:
     """The known lines, and the sums. UserError names the entry that is wrong."""
     found = data.read(file, _File, "its head explains it")
     for number, total in enumerate(found.watch):
-        if not (total.counts or total.everything):
+        if not (total.counts or total.functions or total.only):
             raise UserError(f"{total.name} sums nothing", data.row(file, "watch", number))
     return found.lines, found.watch
 
@@ -106,7 +101,7 @@ def on_kernels(a: Kernel, b: Kernel, file: Path = FILE) -> Watch:
                 f"{a.system_map}\n{b.system_map}",
                 f"it was renamed or is inlined now: correct {file}",
             )
-        wanted = expected or total.everything
+        wanted = expected or {*total.functions}.union(*total.only.values())
         left_out += sorted(wanted - both)
         variants = {symbol for known in symbols for name in wanted & both for symbol in known[name]}
         if total.counts or variants:

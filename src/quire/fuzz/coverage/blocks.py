@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Basic blocks of the functions that the series touches, wherever the compiler put them.
 
-A block begins at the target of a branch, or at the instruction after one. The blocks of an inlined
-function are in its callers; debug information tells which. The kernel has none, so an object file
-is compiled again, by the command that kbuild has kept, with -g added. That does not change the
-code: an offset in a function is the same in both.
+A block begins at the target of a branch, or behind one. Those of an inlined function are in its
+callers; debug information tells which. For that an object file is compiled again, by the command
+that kbuild has kept, with -g added, which does not change offsets in a function.
 """
 
 import itertools

@@ -155,10 +155,7 @@ def _reached(counts: Path) -> Iterable[tuple[int, str, int]]:
 
 
 class Guide:
-    """Counts what programs reach on side b. `pool` has those that reached new code.
-
-    Raises what prepare() raises, and BuildFailed if the plugin does not build.
-    """
+    """Counts what programs reach on side b. `pool` has those that reached new code."""
 
     def __init__(self, session: Session, targets: Targets, series: Series, output: Path) -> None:
         self.pool: list[Program] = []

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Two records of one program: what differs, and which excuse covers it.
 
-The comparison covers everything that was recorded. Where the series changes something on purpose,
-it says so (excuses.py), and a rule excuses only pages that the change can concern. Consequences of
-such a page (one side still has it, the other has dropped it) are excused as well, by tracking the
-page through moves and forks. All other pages must agree.
+All that was recorded is compared. A rule (excuses.py) excuses only pages that the change of a
+series can concern, and what follows from such a page, as far as it moves and is inherited.
 """
 
 import re

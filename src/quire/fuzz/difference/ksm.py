@@ -2,8 +2,8 @@
 """The excuses of KSM: what ksmd may merge differently on side b, which has the KSM series.
 
 With the series, an item that leaves the stable tree starts anew, without its old checksum and age.
-So a page that was merged and then written to is merged again a pass later than on side a, or
-earlier with smart scan. TABLE says what may differ in each phase of a program.
+So a page that was merged and written to is merged again a pass later than on side a, or earlier
+with smart scan. TABLE says what may differ in each phase of a program.
 """
 
 import re
@@ -97,9 +97,8 @@ class KsmExcuses:
     def phase(self) -> Phase:
         """Where the program is.
 
-        A held page cannot be merged. If ksmd meets it first, it blocks all pages of its content in
-        each pass, unless others were merged before. A KSM page that has as many mappings as
-        allowed takes no more, so a page that comes a pass later may come too late.
+        A held page cannot be merged, and may block all pages of its content in each pass. A KSM
+        page that has as many mappings as allowed takes no more: a page may come too late.
         """
         if not self.unmerged:
             return Phase.TOGETHER
@@ -146,10 +145,9 @@ class KsmExcuses:
         return None
 
     def counts_differ(self, a: str, b: str) -> bool:
-        """Whether a pass of ksmd may count pages differently.
+        """Whether a pass of ksmd may count pages differently: some go later.
 
-        KSM pages without mappings, or that are held, go later. With more mappings than a KSM page
-        can have, there may be one page more, with the same sum.
+        With more mappings than a KSM page can have, there may be one page more, in the same sum.
         """
         same = merged(a) == merged(b) != 0
         may = self.ever or (self.unmerged and (same or self.held))

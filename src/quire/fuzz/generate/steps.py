@@ -77,12 +77,7 @@ def advise(word: str, where: Where = whole) -> Step:
 
 def all_of(*parts: Step) -> Step:
     """All of them, in order."""
-
-    def step(draw: Draw, actor: int, area: Area) -> None:
-        for part in parts:
-            part(draw, actor, area)
-
-    return step
+    return lambda *scene: [part(*scene) for part in parts]
 
 
 def maybe(chance: float, *parts: Step) -> Step:
@@ -102,12 +97,7 @@ def choose(*parts: Step) -> Step:
 
 def repeat(times: Sequence[int], part: Step) -> Step:
     """The same, as often as one of these numbers says."""
-
-    def step(draw: Draw, actor: int, area: Area) -> None:
-        for _ in range(draw.rng.choice(times)):
-            part(draw, actor, area)
-
-    return step
+    return lambda draw, *rest: [part(draw, *rest) for _ in range(draw.rng.choice(times))]
 
 
 def on(where: Where, *parts: Step) -> Step:

@@ -38,11 +38,9 @@ MAPPINGS = ("anon", "shared", "file", "shfile", "far", "droppable")
 PROTECTIONS = ("none", "r", "rw")
 MOVES = ("move", "keep")
 SWITCH = ("on", "off")
-ADVICES = (
-    *("free", "pageout", "cold", "dontneed", "willneed", "remove", "dontfork", "dofork"),
-    *("wipeonfork", "keeponfork", "mergeable", "unmergeable", "hugepage", "nohugepage"),
-    *("collapse", "populate-read", "populate-write"),
-)
+_FORK = "dontfork dofork wipeonfork keeponfork mergeable unmergeable hugepage nohugepage"
+_MEMORY = "free pageout cold dontneed willneed remove"
+ADVICES = tuple(f"{_MEMORY} {_FORK} collapse populate-read populate-write".split())
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Records: what the guest saw while it ran a program, line by line.
 
-A line of the kinds v (mappings), m (pages) and u (counters) appears only where it differs from the
-previous one of the same process and slot. A line of the kind c follows a step whose cost was
-counted, and says which of the plugin's stops it was; costs are no part of the state.
+Lines v (mappings), m (pages) and u (counters) appear only where they differ from the previous one
+of the same process and slot. A line c says which of the plugin's stops the step before it was.
 """
 
 import re

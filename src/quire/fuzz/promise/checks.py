@@ -90,7 +90,7 @@ def _contents(page: Page, seen: record.Page, memory: Memory) -> Iterator[Seen]:
         return
     told = seen.content and not unreadable
     if (seen.state[0] == "-" and page.held) or (
-        told and not page.cell.allows(seen.content, memory.words)
+        told and seen.content not in page.cell.names(memory.words)
     ):
         yield page.cell.rule, f"not {' or '.join(sorted(page.cell.names(memory.words)))}"
 

@@ -143,15 +143,10 @@ def _grown(memory: Memory, last: Page, more: int) -> Page:
         # The object does not grow.
         return replace(last, cell=last.cell.copy(), murky=True, resident=False)
     number = last.at + more - (FAR if last.kind == "far" else 0) if last.at is not None else 0
-    return replace(
-        _new(memory, last.kind, number),
-        prot=last.prot,
-        locked=last.locked,
-        dontfork=last.dontfork,
-        wipe=last.wipe,
-        marked=None,
-        murky=last.murky,
-    )
+    new = _new(memory, last.kind, number)
+    new.prot, new.locked, new.dontfork, new.wipe = last.prot, last.locked, last.dontfork, last.wipe
+    new.marked, new.murky = None, last.murky
+    return new
 
 
 def _mark(_memory: Memory, process: Process, op: Op, ok: bool) -> None:

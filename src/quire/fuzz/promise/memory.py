@@ -49,10 +49,6 @@ class Cell:
         """The allowed contents as a record has them."""
         return {name(content, words) for content in self.allowed}
 
-    def allows(self, seen: str, words: bool) -> bool:
-        """Whether a record may have this content."""
-        return any(name(content, words) == seen for content in self.allowed)
-
     def narrow(self, seen: str, words: bool) -> None:
         """This content was seen; fading memory may still lose it."""
         kept = frozenset(content for content in self.allowed if name(content, words) == seen)

@@ -104,7 +104,5 @@ def take_page(known: Page, seen: record.Page, *, words: bool) -> None:
     if known.marked is None or (known.marked and fleeting):
         # A page that fades away may lose its mark with its content; a trap is one of a page.
         known.marked = marked
-    if seen.content in ("", "!") or len(known.cell.allowed) == 1:
-        return
-    if known.cell.allows(seen.content, words):
+    if len(known.cell.allowed) > 1 and seen.content in known.cell.names(words):
         known.cell.narrow(seen.content, words)
