@@ -107,9 +107,8 @@ class Search(Generic[F]):
 def kept(cache: Cache, programs: Numbered, target: Target) -> Records:
     """The programs' records on a kernel, from the cache if they ran there before."""
     texts = [program.text(ops) for ops in programs.values()]
-    kernel = target.kernel
-    words = (*target.init, *target.parameters)
-    key = digest(kernel.image_sha256, target.guest.sha256, *words, list(programs), texts)
+    on = (target.kernel.image_sha256, target.guest.sha256, *target.init, *target.parameters)
+    key = digest(*on, list(programs), texts)
     directory = cache.make(
         "records", key, lambda new: record.write(new / "records", runner.run(target, programs))
     )

@@ -26,10 +26,7 @@ BATCH = 500
 
 @dataclass
 class Hunt:
-    """A hunt on one architecture: all judges get the same records; findings go to `output`.
-
-    With a guide, coverage leads to further programs.
-    """
+    """A hunt on one architecture. All judges get the same records; findings go to `output`."""
 
     judges: Sequence[Judge[Any]]
     output: Path
@@ -49,11 +46,8 @@ class Hunt:
     @property
     def problems(self) -> list[str]:
         """A line per finding: where its program is, and what it shows."""
-        return [
-            f"{self.targets.arch.name}: {line}"
-            for judge in self.judges
-            for line in finding.problems(judge, self.output)
-        ]
+        lines = (finding.problems(judge, self.output) for judge in self.judges)
+        return [f"{self.targets.arch.name}: {line}" for line in itertools.chain(*lines)]
 
     def run(self, programs: Programs, most: int, progress: Progress) -> None:
         """Run all programs, or stop after `most` findings. GuestLost if none begins.

@@ -71,12 +71,10 @@ def show_bugs(
     if as_json:
         rows = []
         for result in results:
-            finding = result.finding
-            row = judge.describe(finding).row if finding else words.missed
-            operations = len(finding.program) if finding else None
-            head = {words.bug: result.bug.name, "programs": result.programs}
-            reason = {"reason": result.bug.no_program}
-            rows.append({**head, "operations": operations, **row, **reason})
+            size = len(result.finding.program) if result.finding else None
+            row = judge.describe(result.finding).row if result.finding else words.missed
+            head = {words.bug: result.bug.name, "programs": result.programs, "operations": size}
+            rows.append({**head, **row, "reason": result.bug.no_program})
         print(json.dumps({"architecture": arch.name, f"{words.bug}s": rows}, indent=1))
         return
     title = f"{arch.name} · {words.bugs}"
@@ -88,8 +86,8 @@ def show_bugs(
     for result in results:
         finding, cells = result.finding, ("–", "–", result.bug.no_program)
         if finding:
-            size = str(len(finding.program)) if finding.program != finding.original else ""
-            cells = str(result.programs), size, finding.fault.text[:WIDTH]
+            length = str(len(finding.program)) if finding.program != finding.original else ""
+            cells = str(result.programs), length, finding.fault.text[:WIDTH]
         elif result.missed:
             cells = str(result.programs), "missed", ""
         table.add_row(result.bug.name, *(Text(cell) for cell in cells))

@@ -51,9 +51,8 @@ class Growth:
 
     def text(self) -> str:
         """For reports: `instructions 4810 | 7220 (+50 %)`."""
-        if self.name == INSNS:
-            return f"{self.name} {self.a} | {self.b} (+{100 * self.excess:.0f} %)"
-        return f"{self.name} {self.a} | {self.b}"
+        more = f" (+{100 * self.excess:.0f} %)" if self.name == INSNS else ""
+        return f"{self.name} {self.a} | {self.b}{more}"
 
 
 def between(a: Stop, b: Stop, watch: Watch) -> list[Growth]:

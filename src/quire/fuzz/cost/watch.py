@@ -96,11 +96,9 @@ def on_kernels(a: Kernel, b: Kernel, file: Path = FILE) -> Watch:
         expected = total.expected(line, arch) if line in lines else set()
         missing = sorted(expected - either)
         if missing:
-            raise UserError(
-                f"no function {', '.join(missing)}, which is watched as {total.name!r}",
-                f"{a.system_map}\n{b.system_map}",
-                f"it was renamed or is inlined now: correct {file}",
-            )
+            what = f"no function {', '.join(missing)}, which is watched as {total.name!r}"
+            remedy = f"it was renamed or is inlined now: correct {file}"
+            raise UserError(what, f"{a.system_map}\n{b.system_map}", remedy)
         wanted = expected or {*total.functions}.union(*total.only.values())
         left_out += sorted(wanted - both)
         variants = {symbol for known in symbols for name in wanted & both for symbol in known[name]}
@@ -138,8 +136,7 @@ def prepare(session: Session, targets: Targets) -> Watch:
 def take(directory: Path, _programs: Sequence[Program], whole: bool) -> Sequence[Stop]:
     """The stops of a boot; none if its guest was lost and QEMU had to be killed.
 
-    GuestLost if the plugin found a mistake, or left no counts of a whole boot, or counted another
-    number of operations than the executor.
+    GuestLost if the plugin found a mistake, left no counts, or counted otherwise than the executor.
     """
     file = directory / machine.COUNTS
     if not whole and (not file.exists() or not file.stat().st_size):
@@ -154,9 +151,7 @@ def take(directory: Path, _programs: Sequence[Program], whole: bool) -> Sequence
     # An operation that hangs is stopped, but has no number; nor has one with which the guest ends.
     unnamed = len(_HANG.findall(text))
     if executed > len(counted) or (whole and executed + unnamed < len(counted)):
-        raise GuestLost(
-            "the plugin and the executor counted different numbers of operations",
-            f"{directory}: {len(counted)} and {executed}",
-            "build plugin, guest and lab from one checkout",
-        )
+        what = "the plugin and the executor counted different numbers of operations"
+        where, remedy = f"{directory}: {len(counted)} and {executed}", "build all from one checkout"
+        raise GuestLost(what, where, remedy)
     return counted

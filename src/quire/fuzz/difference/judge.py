@@ -94,10 +94,7 @@ class DifferenceJudge(Judge[Judgement]):
             f"s, {self.targets.rate(tally.programs):.0f} a minute per boot; {tally.suspects} "
             f"differed, {len(tally.unstable)} of them did not repeat on {a}, "
             f"{len(tally.troubled)} in trouble on {a}; ",
-            [
-                f"  excused in {count} programs: {name} ({self.excuses[name]})"
-                for name, count in excused
-            ],
+            [f"  excused in {n} programs: {name} ({self.excuses[name]})" for name, n in excused],
             {
                 "sides": {"a": a, "b": b},
                 "programs": tally.programs,

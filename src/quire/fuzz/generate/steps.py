@@ -48,10 +48,7 @@ def op(
     number: int | Sequence[int] = 0,
     word: str | tuple[str, ...] = "",
 ) -> Step:
-    """An operation on these pages, or at the first of them, as its verb takes it.
-
-    One of several verbs, numbers or words is drawn.
-    """
+    """An operation on or at these pages. One of several verbs, numbers or words is drawn."""
     names = verbs.split()
 
     def step(draw: Draw, actor: int, area: Area) -> None:

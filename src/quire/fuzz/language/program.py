@@ -163,11 +163,9 @@ def parse(source: str, name: str = "program") -> Program:
         try:
             ops.append(_op(words))
         except (ValueError, IndexError, KeyError) as error:
-            raise UserError(
-                "a program's line cannot be understood",
-                f"{name}:{number}: {line.strip()}\n{error}",
-                "docs/fuzz.md has the language",
-            ) from error
+            what, where = "a program's line cannot be understood", f"{name}:{number}"
+            text, remedy = f"{where}: {line.strip()}\n{error}", "docs/fuzz.md has the language"
+            raise UserError(what, text, remedy) from error
     if not 0 < len(ops) <= MAX_OPS:
         what = f"a program has 1 to {MAX_OPS} operations, not {len(ops)}"
         raise UserError(what, name, "write fewer")

@@ -71,11 +71,8 @@ def _fork(memory: Memory, process: Process, op: Op, ok: bool) -> None:
         return
     born = {place: page.child() for place, page in process.pages.items()}
     undefined = {place for place, page in process.pages.items() if page.dontfork is None}
-    memory.processes[op.number] = Process(
-        {place: page for place, page in born.items() if page},
-        process.doubtful | undefined,
-        locked_base=0,
-    )
+    pages = {place: page for place, page in born.items() if page}
+    memory.processes[op.number] = Process(pages, process.doubtful | undefined, locked_base=0)
 
 
 def _exit(memory: Memory, _process: Process, op: Op, _ok: bool) -> None:

@@ -138,10 +138,7 @@ class Process:
 
     def within(self, where: Range | None) -> Iterator[Page]:
         """The mapped pages of a range."""
-        for place in places(where):
-            page = self.pages.get(place)
-            if page:
-                yield page
+        return (self.pages[place] for place in places(where) if place in self.pages)
 
 
 @dataclass

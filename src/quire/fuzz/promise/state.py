@@ -70,11 +70,8 @@ def extents(program: Program) -> list[Place]:
             if where:
                 first, end = named.get(where.slot, (where.page, where.end))
                 named[where.slot] = min(first, where.page), max(end, where.end)
-    return [
-        place
-        for slot, (first, end) in sorted(named.items())
-        for place in places(Range(slot, first, end - first))
-    ]
+    shown = (Range(slot, first, end - first) for slot, (first, end) in sorted(named.items()))
+    return [place for where in shown for place in places(where)]
 
 
 def take_mappings(process: Process, mapped: Mapping[Place, Mapped], slot: str) -> None:
