@@ -26,6 +26,7 @@ from quire.source.version import parse
 MAKEFILE = """\
 all:
 	cd $(O) && $(or $(CC),gcc) -Wp,-MMD,.a.d -I../include -c -o a.o ../a.c
+	cd $(O) && $(or $(CC),gcc) -Wp,-MMD,.c.d -c -o c.o ../c.S
 	cd $(O) && $(or $(HOSTCC),gcc) -I$(CURDIR)/include -c -o b.o $(CURDIR)/a.c
 """
 
@@ -37,6 +38,8 @@ def tree(cache: Cache, name: str, text: str) -> Tree:
     (path / "Makefile").write_text(MAKEFILE)
     (path / "a.c").write_text('#include "a.h"\nconst char *a = __FILE__;\n')
     (path / "include/a.h").write_text(text)
+    # As the vDSO and the compressed kernel: its name stays, its contents do not.
+    (path / "c.S").write_text('.incbin "../include/a.h"\n')
     return replace(stock(Base(name, parse("6.12.117"), "test", "", path)), label=name)
 
 
@@ -67,6 +70,7 @@ def test_objects_are_shared_between_trees(tmp_path: Path, monkeypatch: pytest.Mo
     hits = int(counts["direct_cache_hit"]) + int(counts["preprocessed_cache_hit"])
     assert (hits, int(counts["cache_miss"])) == (2, 4)
     assert first["a.o"] == moved["a.o"] != other["a.o"]
+    assert first["c.o"] == moved["c.o"] != other["c.o"]
     # As without the cache, byte for byte.
     monkeypatch.setattr(shutil, "which", lambda _: None)
     assert objects(cache, tree(cache, "plain", same))["a.o"] == first["a.o"]

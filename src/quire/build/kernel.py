@@ -159,14 +159,16 @@ def make_command(
     With ccache, a tree shares the objects of all trees, at whatever path, whose preprocessed source
     and options are the same. Without it, every object is compiled.
     """
-    cross, env = request.toolchain.cross_compile, REPRODUCIBLE
+    cross, env = request.toolchain.cross_compile, dict(REPRODUCIBLE)
     argv = ["make", f"-j{request.jobs}", f"ARCH={request.arch.name}"]
     if cross:
         argv.append(f"CROSS_COMPILE={cross}")
     if shutil.which(CCACHE):
         argv += [f"CC={CCACHE} {cross}gcc", f"HOSTCC={CCACHE} gcc"]
-        # Paths below the base directory count as relative.
-        env = {**env, "CCACHE_DIR": str(cache.root / CCACHE), "CCACHE_BASEDIR": str(cache.root)}
+        # Paths below the base directory count as relative. Not in depend mode (CCACHE_DEPEND): it
+        # does not see .incbin, and an image would contain another tree's vDSO.
+        root = str(cache.root)
+        env |= {"CCACHE_DIR": f"{root}/{CCACHE}", "CCACHE_BASEDIR": root}
     argv += [f"O={request.objdir.name}", "LOCALVERSION=", *targets]
     return process.Command(argv, cwd=request.tree.path, env=env, log=log)
 

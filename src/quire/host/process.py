@@ -28,6 +28,8 @@ _BUILD_VARIABLES = frozenset(
     "CFLAGS CPPFLAGS LDFLAGS KCFLAGS KCPPFLAGS KAFLAGS LLVM LLVM_IAS W C V LOCALVERSION".split()
 )
 
+_BUILD_PREFIXES = ("KBUILD_", "KCONFIG_", "CCACHE_")
+
 Arguments = ParamSpec("Arguments")
 Value = TypeVar("Value")
 
@@ -245,7 +247,7 @@ def _environment() -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if name not in _BUILD_VARIABLES and not name.startswith(("KBUILD_", "KCONFIG_"))
+        if name not in _BUILD_VARIABLES and not name.startswith(_BUILD_PREFIXES)
     }
     return {**kept, "LC_ALL": "C"}
 
