@@ -19,15 +19,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from rich.text import Text
-
 from quire.arch import requirements
 from quire.check import distribution, remote, series_check
 from quire.check.architectures import check as compiling
 from quire.check.architectures import configuration
 from quire.check.series_check import Check
 from quire.commands import options
-from quire.host.console import console
+from quire.host import console
 from quire.host.errors import Difference, UserError
 from quire.report import table
 from quire.session import Session
@@ -65,7 +63,9 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     for result in _results(session, arguments):
         results.append(result)
         if not arguments.json:
-            _show(result)
+            word, style = ("fail", "red") if result.trouble else ("ok  ", "green")
+            trouble = "".join(f"\n     {line}" for line in result.trouble.splitlines())
+            console.show(word, style, f"{result.check}: {result.subject}{trouble}")
     if arguments.json:
         print(json.dumps([asdict(result) for result in results], indent=1))
     troubled = [f"{result.check}: {result.subject}" for result in results if result.trouble]
@@ -145,11 +145,3 @@ def _elsewhere(session: Session, arguments: argparse.Namespace) -> None:
             "\n".join(f"{cell.configuration}: {cell.topic}" for cell in failed),
             "fix the patches: quire tree, quire export",
         )
-
-
-def _show(result: Check) -> None:
-    out = console()
-    mark = ("fail", "red") if result.trouble else ("ok  ", "green")
-    out.print(Text.assemble(mark, f" {result.check}: {result.subject}"))
-    for line in result.trouble.splitlines():
-        out.print(f"     {line}")

@@ -13,15 +13,12 @@ arm64 with 64 KiB pages fold the PMD.
 import argparse
 import json
 
-from rich.text import Text
-
 from quire.arch import requirements
 from quire.commands import options
-from quire.host.console import console
+from quire.host import console
 from quire.host.errors import Difference
 from quire.session import Session
 from quire.test import kunit, seeded
-from quire.test.kunit import Proof
 from quire.test.outcome import Outcome
 
 
@@ -51,7 +48,9 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         with session.progress.stage(f"{proof.name} suites"):
             outcomes.append(kunit.boot(session, kernel, proof))
         if not arguments.json:
-            _show(proof, outcomes[-1])
+            word, style = ("FAIL", "red") if outcomes[-1].problem else ("ok  ", "green")
+            suites, cases = " ".join(proof.suites), len(outcomes[-1].cases)
+            console.show(word, style, f"{proof.name}: {suites} ({cases} cases)")
     if arguments.json:
         print(json.dumps([_as_json(outcome) for outcome in outcomes], indent=1))
     failed = [outcome for outcome in outcomes if outcome.problem]
@@ -61,12 +60,6 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
             "\n".join(f"{boot.name}: {boot.problem}\nwhole log: {boot.logs}" for boot in failed),
             "fix the series, or the definition in the suite",
         )
-
-
-def _show(proof: Proof, outcome: Outcome) -> None:
-    mark = ("FAIL", "red") if outcome.problem else ("ok  ", "green")
-    text = f" {proof.name}: {' '.join(proof.suites)} ({len(outcome.cases)} cases)"
-    console().print(Text.assemble(mark, text))
 
 
 def _as_json(outcome: Outcome) -> dict[str, object]:

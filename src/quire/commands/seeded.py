@@ -16,13 +16,10 @@ import json
 from dataclasses import asdict, replace
 from functools import partial
 
-from rich.text import Text
-
 from quire.arch import requirements
 from quire.build.kernel import Kernel
 from quire.commands import options
-from quire.host import parallel, shard
-from quire.host.console import console
+from quire.host import console, parallel, shard
 from quire.host.errors import Difference
 from quire.session import Session
 from quire.test import expected, outcome, seeded, suite
@@ -95,7 +92,9 @@ def _look_for(
     def caught(done: int, _: Bug, finding: Sighting) -> None:
         progress.at(len(patterns) + done, finding.bug.name)
         if not quiet:
-            _show(finding)
+            style, word = ("green", "caught") if finding.caught else ("red", "MISSED")
+            by = f"  by {finding.by}" if finding.by else ""
+            console.show(word, style, f"{finding.arch} {finding.bug.name}{by}")
 
     with progress.stage(f"{kernel.arch.name} seeded bugs", len(patterns) + len(bugs)):
         clean = parallel.side_by_side(
@@ -108,10 +107,3 @@ def _look_for(
             raise error
         hunt = partial(seeded.hunt, session, kernel, options=boot, known=known)
         return parallel.side_by_side(bugs, hunt, caught, machines)
-
-
-def _show(finding: Sighting) -> None:
-    style, word = ("green", "caught") if finding.caught else ("red", "MISSED")
-    by = f"  by {finding.by}" if finding.by else ""
-    text = f" {finding.arch} {finding.bug.name}{by}"
-    console().print(Text.assemble((word, style), text))

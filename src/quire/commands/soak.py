@@ -21,12 +21,11 @@ from typing import Any
 
 from rich import box
 from rich.table import Table
-from rich.text import Text
 
 from quire.arch import requirements
 from quire.build.kernel import Kernel
 from quire.commands import options
-from quire.host.console import console
+from quire.host.console import console, show
 from quire.host.errors import Difference, QuireError
 from quire.session import Session
 from quire.source.side import Sides
@@ -126,12 +125,11 @@ def _show_bug(bug: Bug, report: Report) -> None:
     trouble = report.trouble() if report.noticed else []
     by = next((line.lstrip("| ") for line in trouble if "after " in line), "".join(trouble[:1]))
     arch = report.outcome.kernel.arch.name
-    text = f" {arch} {bug.name} in {report.pace.operations} operations  {by}"
-    console().print(Text.assemble((word, style), text))
+    show(word, style, f"{arch} {bug.name} in {report.pace.operations} operations  {by}")
 
 
 def _show(report: Report) -> None:
-    out, kernel, pace = console(), report.outcome.kernel, report.pace
+    kernel, pace = report.outcome.kernel, report.pace
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("operation")
     table.add_column("times", justify="right")
@@ -141,11 +139,10 @@ def _show(report: Report) -> None:
     for name, count in report.events:
         table.add_row(name, str(count), "", style="dim")
     if report.kinds:
-        out.print(table)
-    word = ("fail", "red") if report.failed else ("pass", "green")
+        console().print(table)
+    word, style = ("fail", "red") if report.failed else ("pass", "green")
     tree, done = kernel.tree, f"{pace.operations} operations in {pace.seconds} s"
-    text = f" {kernel.arch.name} {tree.label} {tree.base.version}: {done}"
-    out.print(Text.assemble(word, text))
+    show(word, style, f"{kernel.arch.name} {tree.label} {tree.base.version}: {done}")
 
 
 def _error(reports: list[Report]) -> QuireError | None:

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 
 # Wide enough for every column when stdout is not a terminal.
 PLAIN_WIDTH = 136
@@ -29,6 +30,11 @@ def console() -> Console:
         # A line wrapped by the terminal is still readable; a truncated figure is wrong.
         out.width = LEAST_WIDTH
     return out
+
+
+def show(word: str, style: str, text: str) -> None:
+    """Print a line of results that begins with a word in colour."""
+    console().print(Text.assemble((word, style), f" {text}"))
 
 
 def head(name: str) -> dict[str, Any]:
