@@ -133,20 +133,14 @@ def test_cover_letters_stay(quire: Quire, work: Path) -> None:
     assert cover.read_text() == "Subject: [PATCH 0/2] mremap\n"
 
 
-def test_uncommitted_changes_are_refused(quire: Quire, work: Path) -> None:
-    before = snapshot(patches(quire))
+def test_checkouts_that_are_refused(quire: Quire, tree: Path, work: Path, tmp_path: Path) -> None:
+    before, other = snapshot(patches(quire)), tmp_path / "other"
     (work / "Kbuild").write_text("changed\n")
     said(quire("export", str(work)), 2, "has uncommitted changes")
+    other.mkdir()
+    git(other, "init", "-q")
+    said(quire("export", str(other)), 2, "quire tree did not create")
     assert snapshot(patches(quire)) == before
-
-
-def test_another_repository_is_refused(quire: Quire, tmp_path: Path) -> None:
-    (tmp_path / "other").mkdir()
-    git(tmp_path / "other", "init", "-q")
-    said(quire("export", str(tmp_path / "other")), 2, "quire tree did not create")
-
-
-def test_a_directory_in_use_is_refused(quire: Quire, tree: Path, work: Path) -> None:
     said(quire("tree", "6.12", str(work), "--source", str(tree)), 2, "is not empty")
     assert (work / ".git").is_dir()
 

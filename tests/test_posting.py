@@ -119,18 +119,13 @@ def test_bad_input(
     assert error in done.stderr
 
 
-def test_topics_that_are_mixed(quire: Quire, work: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_posted(quire: Quire, work: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (out / "mremap").mkdir(parents=True)
+    (out / "mremap/mine").write_text("")
+    said(quire("export", str(work), "--post", str(out)), 2, "is not empty")
     (work / "mm/new.c").write_text("int x;\n")
     git(work, "add", "mm/new.c")
     git(work, "commit", "-m", "mm: move all\n\nQuire-topic: mremap")
-    said(
-        quire("export", str(work), "--post", str(tmp_path / "out")),
-        2,
-        "the commits of topic mremap are not in a row",
-    )
-
-
-def test_a_folder_in_use_is_refused(quire: Quire, work: Path, tmp_path: Path) -> None:
-    (tmp_path / "out/mremap").mkdir(parents=True)
-    (tmp_path / "out/mremap/mine").write_text("")
-    said(quire("export", str(work), "--post", str(tmp_path / "out")), 2, "is not empty")
+    done = quire("export", str(work), "--post", str(out))
+    said(done, 2, "the commits of topic mremap are not in a row")
