@@ -252,7 +252,7 @@ def test_a_local_cluster_gives_the_same(quire: Quire, tree: Path, tmp_path: Path
 
 @pytest.mark.slow
 def test_checks_that_compile_give_the_same(quire: Quire, tree: Path, tmp_path: Path) -> None:
-    """Each in its portions, with the logs of what failed in the same place."""
+    """Each in its jobs, with the logs of what failed in the same place."""
     directory = quire.project / "configs/architectures"
     directory.mkdir()
     (directory / "table.toml").write_text(textwrap.dedent(TABLE))
