@@ -162,7 +162,7 @@ def test_files_of_programs(tmp_path: Path) -> None:
     assert len({*given.values()}) == len(files), "one is there twice"
     breaks = {files[number].stem: rule for number, rule in known.items()}
     assert breaks["stock-swaps-locked"] == rules.LOCKED.name
-    names = {rule.name for rule in vars(rules).values() if isinstance(rule, rules.Rule)}
+    names = {rule.name for rule in vars(rules).values() if isinstance(rule, rules.Promise)}
     assert {*breaks.values()} <= names
     with pytest.raises(UserError, match="there is no corpus"):
         programs.corpus(tmp_path)

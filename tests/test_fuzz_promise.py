@@ -8,7 +8,7 @@ from quire.fuzz import programs
 from quire.fuzz.language import program
 from quire.fuzz.promise import content, errors, rules
 from quire.fuzz.promise.oracle import Broken, broken_promises
-from quire.fuzz.promise.rules import Rule
+from quire.fuzz.promise.rules import Promise
 
 TWO = "v 0 A 0+2:rw-p:0\n"
 OBJECT = "v 0 A 0+2:rw-s:0\n"
@@ -20,7 +20,7 @@ WROTE = f"{MAPPED}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\n"
 # Hashes of a page that operation 1 wrote to page 0 of A, and of one that cannot be read.
 WRITTEN_ONCE, REFUSED = "c129dcb4", "9e3779b9"
 # A program, its record up to the last operation, and how that goes on: as promised, and not.
-CASES: dict[str, tuple[Rule, str, str, str, str]] = {
+CASES: dict[str, tuple[Promise, str, str, str, str]] = {
     "a new mapping is zero": (
         rules.ZEROED, "0 map A 0 2 anon\n0 read A 0 2",
         f"{MAPPED}m 0 A 0 2*-\no 1 ok=2 segv=0 bus=0", "m 0 A 0 2*po:0",
@@ -175,7 +175,7 @@ def test_a_promise_is_kept_or_broken(name: str) -> None:
 
 
 def test_each_rule_has_a_case_and_a_source() -> None:
-    all_rules = [rule for rule in vars(rules).values() if isinstance(rule, Rule)]
+    all_rules = [rule for rule in vars(rules).values() if isinstance(rule, Promise)]
     assert all(rule.promise and rule.source for rule in all_rules)
     assert {case[0] for case in CASES.values()} == {*all_rules}
     assert len({rule.name for rule in all_rules}) == len(all_rules)

@@ -107,27 +107,27 @@ class _File:
 
 def read(file: Path) -> list[Allowance]:
     """The [[allowed_cost]] entries of an excuses.toml. UserError names the entry that is wrong."""
-    found = list(data.read(file, _File, excuses.REMEDY).allowed_cost)
-    data.require_complete(file, "allowed_cost", found, excuses.REMEDY)
-    for number, entry in enumerate(found):
+    entries = list(data.read(file, _File, excuses.REMEDY).allowed_cost)
+    data.require_complete(file, "allowed_cost", entries, excuses.REMEDY)
+    for number, entry in enumerate(entries):
         _check(entry, data.row(file, "allowed_cost", number))
-    return found
+    return entries
 
 
-def _check(made: Allowance, where: str) -> None:
+def _check(entry: Allowance, where: str) -> None:
     """UserError unless the entry is narrow: operations, functions, and a limit."""
-    unknown = {*made.operations, *made.after} - KINDS
-    limits = [made.insns, made.percent, *made.further.values()]
+    unknown = {*entry.operations, *entry.after} - KINDS
+    limits = [entry.insns, entry.percent, *entry.further.values()]
     bad = min(limits) < 0 or not any(limits)
-    broad = [pattern for pattern in made.symbols if len(pattern.strip("*?")) < SHORTEST]
-    unseen = {*made.further} - {total.name for total in watch.read()[1]}
+    broad = [pattern for pattern in entry.symbols if len(pattern.strip("*?")) < SHORTEST]
+    unseen = {*entry.further} - {total.name for total in watch.read()[1]}
     for wrong, what in (
         (unknown, f"no operation: {', '.join(sorted(unknown))}"),
-        (made.per not in PER, f"per is {' or '.join(PER)}, not {made.per!r}"),
+        (entry.per not in PER, f"per is {' or '.join(PER)}, not {entry.per!r}"),
         (bad, "an entry has no limit: insns, percent or further"),
-        (made.insns and made.percent, "an entry has insns or percent, not both"),
+        (entry.insns and entry.percent, "an entry has insns or percent, not both"),
         (
-            bool(made.symbols) != bool(made.insns or made.percent),
+            bool(entry.symbols) != bool(entry.insns or entry.percent),
             "symbols need a limit of instructions, and such a limit symbols",
         ),
         (broad, f"a pattern that matches almost everything: {', '.join(broad)}"),

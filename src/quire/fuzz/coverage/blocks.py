@@ -83,24 +83,24 @@ def find(kernel: Kernel, names: Collection[str], sources: Iterable[str], work: P
     everything = code(kernel)
     parts = [part for part in everything if part.function in names]
     leaders = _leaders(kernel, parts)
-    found = {
+    by_address = {
         at: Block(at, part.symbol, at - part.start, part.function)
         for part in parts
         for at in leaders[part.start]
     }
     for source in sources:
-        found |= {b.address: b for b in _of_object(kernel, everything, names, source, work)}
-    return [found[at] for at in sorted(found)]
+        by_address |= {b.address: b for b in _of_object(kernel, everything, names, source, work)}
+    return [by_address[at] for at in sorted(by_address)]
 
 
 def _of_object(
     kernel: Kernel, everything: list[Code], names: Collection[str], source: str, work: Path
 ) -> Iterator[Block]:
     """The blocks of a source file's object that belong to these functions, with their lines."""
-    made = compiled(kernel, source, work)
+    debug = compiled(kernel, source, work)
     # Where functions share a name, the address does not tell which one is meant.
     shared = {name for name, n in Counter(part.symbol for part in everything).items() if n > 1}
-    inside = object_functions(kernel, made) if made else {}
+    inside = object_functions(kernel, debug) if debug else {}
     # Another file may have a function of that name, which is as long by chance only.
     size = {name: length for name, (_, length) in inside.items() if name not in shared}
     parts = [
@@ -108,16 +108,16 @@ def _of_object(
         for part in everything
         if 0 < size.get(part.symbol, 0) <= part.end - part.start < size[part.symbol] + ALIGNMENT
     ]
-    if not made or not parts:
+    if not debug or not parts:
         return
     leaders = _leaders(kernel, parts)
     offsets = {
         at: inside[part.symbol][0] + at - part.start for part in parts for at in leaders[part.start]
     }
-    found = chains(kernel, made, list(offsets.values()))
+    lines = chains(kernel, debug, list(offsets.values()))
     for part in parts:
         for at in leaders[part.start]:
-            chain = found.get(offsets[at], [])
+            chain = lines.get(offsets[at], [])
             function, line = next((link for link in chain if link[0] in names), (part.function, ""))
             if function in names:
                 yield Block(at, part.symbol, at - part.start, function, line)
@@ -131,16 +131,16 @@ def _leaders(kernel: Kernel, parts: Sequence[Code]) -> dict[int, list[int]]:
         what, where = f"coverage does not know the branches of {arch}", ", ".join(BRANCHES)
         raise UserError(what, f"it knows: {where}", remedy)
     objdump = f"{kernel.toolchain.cross_compile}objdump"
-    found: dict[int, list[int]] = {part.start: [] for part in parts}
+    leaders: dict[int, list[int]] = {part.start: [] for part in parts}
     for start, end in _ranges(parts):
         at = (f"--start-address={start:#x}", f"--stop-address={end:#x}")
         command = (objdump, "-d", "--no-show-raw-insn", *at, str(kernel.objdir / "vmlinux"))
         listing = process.query(*command).output
         for part in re.split(r"^(?=[0-9a-f]+ <)", listing, flags=re.M):
             insns = [(int(at, 16), verb, rest) for at, verb, rest in _INSN.findall(part)]
-            if insns and insns[0][0] in found:
-                found[insns[0][0]] = _leaders_of(insns, *BRANCHES[arch])
-    return found
+            if insns and insns[0][0] in leaders:
+                leaders[insns[0][0]] = _leaders_of(insns, *BRANCHES[arch])
+    return leaders
 
 
 def _ranges(parts: Sequence[Code]) -> list[tuple[int, int]]:
@@ -169,19 +169,16 @@ def compiled(kernel: Kernel, source: str, work: Path) -> Path | None:
     """The object with debug information. None if the kernel lacks it, or if the code differs."""
     built = kernel.objdir / Path(source).with_suffix(".o")
     saved = built.with_name(f".{built.name}.cmd")
-    saved_command = _COMMAND.search(saved.read_text()) if saved.exists() else None
-    if not saved_command:
+    kept = _COMMAND.search(saved.read_text()) if saved.exists() else None
+    if not kept:
         return None
     work.mkdir(parents=True, exist_ok=True)
-    made = work / source.replace("/", "-").replace(".c", ".o")
-    if not made.exists() or made.stat().st_mtime <= built.stat().st_mtime:
-        target, command = (
-            Path(source).with_suffix(".o"),
-            re.sub(r"-Wp,-MMD,\S+", "", saved_command[1]),
-        )
-        command = command.replace(f"-o {target}", f"-g -o {made}")
+    debug = work / source.replace("/", "-").replace(".c", ".o")
+    if not debug.exists() or debug.stat().st_mtime <= built.stat().st_mtime:
+        target, command = Path(source).with_suffix(".o"), re.sub(r"-Wp,-MMD,\S+", "", kept[1])
+        command = command.replace(f"-o {target}", f"-g -o {debug}")
         process.check(Command(["sh", "-c", command], cwd=kernel.objdir))
-    return made if object_functions(kernel, made) == object_functions(kernel, built) else None
+    return debug if object_functions(kernel, debug) == object_functions(kernel, built) else None
 
 
 def object_functions(kernel: Kernel, path: Path) -> dict[str, tuple[int, int]]:
@@ -190,7 +187,7 @@ def object_functions(kernel: Kernel, path: Path) -> dict[str, tuple[int, int]]:
     return {name: (int(at, 16), int(size, 16)) for at, size, name in _FUNCTION.findall(listing)}
 
 
-def chains(kernel: Kernel, made: Path, offsets: Sequence[int]) -> dict[int, Chain]:
+def chains(kernel: Kernel, debug: Path, offsets: Sequence[int]) -> dict[int, Chain]:
     """The functions and lines at these offsets of an object's code."""
     if not offsets:
         return {}
@@ -200,8 +197,8 @@ def chains(kernel: Kernel, made: Path, offsets: Sequence[int]) -> dict[int, Chai
     # No more than a command line takes.
     for start in range(0, len(asked), 2000):
         some = asked[start : start + 2000]
-        answer = process.query(tool, "-a", "-f", "-i", "-j", ".text", "-e", str(made), *some).output
-        for part in re.split(r"^0x", answer, flags=re.M)[1:]:
+        text = process.query(tool, "-a", "-f", "-i", "-j", ".text", "-e", str(debug), *some).output
+        for part in re.split(r"^0x", text, flags=re.M)[1:]:
             at, *rest = part.splitlines()
             lines[int(at, 16)] = [
                 (name, _line(kernel, line))

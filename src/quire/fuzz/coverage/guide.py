@@ -126,19 +126,19 @@ def prepare(
 
     BuildFailed if the kernel has none, UserError if its branches are not known.
     """
-    found = blocks.find(kernel, set(names), sources, directory / "objects")
-    if not found:
+    reachable = blocks.find(kernel, set(names), sources, directory / "objects")
+    if not reachable:
         what = "the kernel has none of the functions that the series touches"
         raise BuildFailed(what, str(kernel.system_map), "run it with --no-coverage")
-    rows = {block.address: block.name for block in found}
-    starts = {block.address - block.offset for block in found}
+    rows = {block.address: block.name for block in reachable}
+    starts = {block.address - block.offset for block in reachable}
     for part in blocks.code(kernel):
         if part.start in starts:
             rows.setdefault(part.end, REST)
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / "blocks"
     path.write_text("".join(f"{at:x} {rows[at]}\n" for at in sorted(rows)))
-    return Coverage(found), path
+    return Coverage(reachable), path
 
 
 def _reached(counts: Path) -> Iterable[tuple[int, str, int]]:

@@ -87,10 +87,10 @@ def applying(series: Series | None) -> Excuses:
 
 def read(file: Path) -> list[Excuse]:
     """The [[excuse]] entries. UserError names one that is wrong, or has an unknown rule."""
-    found = list(data.read(file, _File, REMEDY).excuse)
-    data.require_complete(file, "excuse", found, REMEDY)
-    for number, excuse in enumerate(found):
+    entries = list(data.read(file, _File, REMEDY).excuse)
+    data.require_complete(file, "excuse", entries, REMEDY)
+    for number, excuse in enumerate(entries):
         if excuse.name in OWN:
             what = f"the rule {excuse.name!s} applies to any two kernels and needs no excuse"
             raise UserError(what, data.row(file, "excuse", number), "remove the entry")
-    return found
+    return entries

@@ -136,8 +136,8 @@ class KsmExcuses:
             elif how is How.SPLIT or _LAZY in a.differs_in(b):
                 self.apart.add(page)
             return Rule.MERGED_LATER
-        found = swapped and a.state[0] == "p" and self.passed and self.moved
-        if found and Rule.FOUND in self.excuses:
+        reached = swapped and a.state[0] == "p" and self.passed and self.moved
+        if reached and Rule.FOUND in self.excuses:
             self.away.add(page)
             return Rule.FOUND
         if self.away and _mergeable(a) and _as_merged(a) == _as_merged(b):
@@ -185,7 +185,7 @@ def _mergeable(page: Page) -> bool:
 
 def _merged_and_swapped(a: Page, b: Page) -> bool:
     """Whether one side has a page for KSM in memory, and the other has it in swap, unread."""
-    there, away = (a, b) if "s" in b.state else (b, a)
-    same = _mergeable(there) and not away.content
-    bits = there.without(_MERGING).state.replace("p", "s")
+    present, away = (a, b) if "s" in b.state else (b, a)
+    same = _mergeable(present) and not away.content
+    bits = present.without(_MERGING).state.replace("p", "s")
     return same and bits == away.without(_MERGING).state

@@ -11,7 +11,7 @@ from quire.fuzz.language.program import ACTORS, LOW, PAGE_WORDS, SLOT_PAGES, SLO
 T = TypeVar("T")
 
 # Where mappings are made and moved. What moves to the low slot says so: Draw.low().
-PLACES = SLOTS.replace(LOW, "")
+USUAL = SLOTS.replace(LOW, "")
 FOLIO_WEIGHTS = {4: 1, 16: 3, 32: 2, 64: 8, 128: 2, 256: 1, 512: 0.5, 1024: 0.3, 2048: 1}
 MAPPING_WEIGHTS = {
     "anon": 20, "file": 1.5, "shared": 1.5, "shfile": 1.5, "far": 0.5, "droppable": 1,
@@ -30,9 +30,6 @@ class Area:
 
     where: Range
     kind: str
-
-
-NOWHERE = Area(Range("", 0), "")  # for operations on no pages
 
 
 @dataclass
@@ -108,7 +105,7 @@ class Draw:
         count = pages * rng.randint(1, most) if pages > 1 else rng.randint(1, 24)
         page = rng.choice([0, 0, 0, 512 - pages, 512 - count // 2, 3, 512])
         page = max(0, min(page, SLOT_PAGES - count))
-        where = Range(rng.choice(PLACES), page, count)
+        where = Range(rng.choice(USUAL), page, count)
         area = self.put(actor, where, kind)
         if rng.random() < 0.85:
             self.add("write", actor, range=where)
@@ -120,7 +117,7 @@ class Draw:
         if self.folio != folio:
             self.set_folio(folio)
         count = min(self.folio_pages * self.rng.choice([1, 1, 2]), SLOT_PAGES // 2)
-        where = Range(self.rng.choice(PLACES), self.rng.choice([0, 0, SLOT_PAGES // 2]), count)
+        where = Range(self.rng.choice(USUAL), self.rng.choice([0, 0, SLOT_PAGES // 2]), count)
         area = self.put(actor, where, "anon")
         self.add("write", actor, range=where)
         return area
@@ -174,7 +171,7 @@ class Draw:
         """An address for a move, with the same offset in a folio or another."""
         rng = self.rng
         shift = rng.choice([0, 0, 0, 16, 1, -1, 3, 512, rng.randint(-64, 64)])
-        return Range(rng.choice(PLACES), max(0, min(SLOT_PAGES - what.count, what.page + shift)))
+        return Range(rng.choice(USUAL), max(0, min(SLOT_PAGES - what.count, what.page + shift)))
 
     def low(self, what: Range) -> Range:
         """An address so low that the folio of these pages, but for its first, begins below 0."""

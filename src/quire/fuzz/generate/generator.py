@@ -13,16 +13,7 @@ from dataclasses import replace
 
 from quire.fuzz.generate import moves, reclaim
 from quire.fuzz.generate import steps as st
-from quire.fuzz.generate.draw import (
-    CROWDS,
-    FOLIO_WEIGHTS,
-    NOWHERE,
-    PASSES,
-    PLACES,
-    Area,
-    Draw,
-    pick,
-)
+from quire.fuzz.generate.draw import CROWDS, FOLIO_WEIGHTS, PASSES, USUAL, Area, Draw, pick
 from quire.fuzz.generate.steps import Step
 from quire.fuzz.language.program import (
     ACTORS,
@@ -77,7 +68,7 @@ SIZES = (16, 32, 64, 64, 64, 256, 2048)
 def collapsed(draw: Draw, actor: int) -> Area:
     """Pages that khugepaged has put together to folios, often while they were read-only."""
     rng, kib = draw.rng, draw.rng.choice(SIZES)
-    whole = Range(rng.choice(PLACES), rng.choice((0, 0, TABLE)), TABLE)
+    whole = Range(rng.choice(USUAL), rng.choice((0, 0, TABLE)), TABLE)
     # The process is known to khugepaged if a size is allowed when it maps this.
     draw.set_folio(kib)
     count = min(draw.folio_pages * rng.choice((1, 1, 2)), TABLE)
@@ -263,7 +254,7 @@ def step(draw: Draw) -> None:
         SPECIAL[name](draw, actor)
     elif name in VERBS:
         word = SWITCH if VERBS[name].words == SWITCH else ""
-        area = draw.area(actor) if VERBS[name].on_pages else NOWHERE
+        area = draw.area(actor) if VERBS[name].on_pages else Area(Range("", 0), "")
         st.op(name, st.part, number=NUMBERS.get(name, 0), word=word)(draw, actor, area)
     else:
         st.advise(name, st.part)(draw, actor, draw.area(actor))

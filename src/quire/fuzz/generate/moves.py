@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from quire.fuzz.generate import reclaim
 from quire.fuzz.generate import steps as st
-from quire.fuzz.generate.draw import PASSES, PLACES, Area, Draw
+from quire.fuzz.generate.draw import PASSES, USUAL, Area, Draw
 from quire.fuzz.language.program import Range
 
 
@@ -35,13 +35,13 @@ def tracked(draw: Draw, actor: int, _area: Area) -> None:
     """Move whole page tables in a process whose pages are tracked, all of them written since."""
     rng = draw.rng
     first, count = rng.choice(((0, 512), (0, 512), (0, 1024), (512, 512), (500, 12), (448, 64)))
-    where = Range(rng.choice(PLACES), first, count)
+    where = Range(rng.choice(USUAL), first, count)
     if draw.folio != 4 and rng.random() < 0.6:
         draw.set_folio(4)
     area = draw.put(actor, where, "anon")
     draw.add("write", actor, range=where)
     st.maybe(0.8, st.op("clear-refs", number=4), st.op("write"))(draw, actor, area)
-    draw.move(actor, area, where, Range(rng.choice(PLACES), first))
+    draw.move(actor, area, where, Range(rng.choice(USUAL), first))
 
 
 # To the second node, which is not where the pages come from.
@@ -110,19 +110,19 @@ def merged_onto(draw: Draw, actor: int, _area: Area) -> None:
     """Move a merged page, while in the swap cache, to the address of another mapping of it."""
     rng, area = draw.rng, draw.map(actor, draw.rng.choice(["anon", "anon", "file"]))
     where = replace(area.where, count=min(4, area.where.count))
-    one, other = (replace(where, page=rng.randrange(where.page, where.end), count=1) for _ in "12")
+    onto, moved = (replace(where, page=rng.randrange(where.page, where.end), count=1) for _ in "12")
     st.all_of(merge(st.whole), st.op("hold"), st.op("reclaim"))(draw, actor, Area(where, area.kind))
     mover = actor
     if rng.random() < 0.6:
-        mover = _child_not_mergeable(draw, actor, other, one)
-    draw.add("move", mover, range=other, to=one.address, word="move")
+        mover = _child_not_mergeable(draw, actor, moved, onto)
+    draw.add("move", mover, range=moved, to=onto.address, word="move")
     if mover != actor:
-        draw.add("advise", mover, range=one, word="mergeable")
+        draw.add("advise", mover, range=onto, word="mergeable")
     for who in {actor, mover}:
         draw.add("read", who, range=where)
     draw.add("drop", actor)
     draw.add("ksm", number=2)
-    _everything_or_walk(draw, mover, Area(one, area.kind))
+    _everything_or_walk(draw, mover, Area(onto, area.kind))
 
 
 def _child_not_mergeable(draw: Draw, actor: int, where: Range, seen: Range) -> int:

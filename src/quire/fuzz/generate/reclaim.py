@@ -4,7 +4,7 @@
 from dataclasses import replace
 
 from quire.fuzz.generate import steps as st
-from quire.fuzz.generate.draw import CROWDS, PLACES, Area, Draw
+from quire.fuzz.generate.draw import CROWDS, USUAL, Area, Draw
 from quire.fuzz.language.program import LOW, Range
 
 freed = st.all_of(st.FREE, st.page_out)
@@ -182,7 +182,7 @@ def two_tables(draw: Draw, actor: int, _area: Area) -> None:
     if not draw.unborn:
         return
     half, child = 8, draw.unborn[0]
-    slots, far = rng.sample(PLACES, 3), rng.random() < 0.6
+    slots, far = rng.sample(USUAL, 3), rng.random() < 0.6
     folio = Range(slots[0], 0, 2 * half)
     low, high = replace(folio, count=half), replace(folio, page=half, count=half)
     end, start = Range(slots[1], 512 - half), Range(slots[2], 512) if far else Range(LOW, 0)

@@ -60,9 +60,9 @@ class Record:
     def trouble(self) -> str:
         """What no kernel may do, whatever the other one does: splats, hangs, leaks."""
         messages = [line.split(" ", 2)[2] for line in self.lines if line.startswith("k ")]
-        found = splat.find("\n".join(messages))
-        if self.lost or found:
-            return self.lost or f"splat: {found.kind if found else ''}"
+        complaint = splat.find("\n".join(messages))
+        if self.lost or complaint:
+            return self.lost or f"splat: {complaint.kind if complaint else ''}"
         for line in self.lines:
             if line.startswith("x hang"):
                 return "an operation does not end"
@@ -120,19 +120,19 @@ def pages(line: str) -> dict[int, Page]:
     """The pages in the state of an m line, "first run run ...", by their numbers in the slot."""
     first, *runs = line.split(" ")
     at = int(first)
-    found: dict[int, Page] = {}
+    numbered: dict[int, Page] = {}
     for run in runs:
         count, state, content = _RUN.fullmatch(run).groups()  # type: ignore[union-attr]
         tagged = _TAGGED.fullmatch(content or "")
         if not tagged:
             # All pages of the run are one object.
-            found |= dict.fromkeys(range(at, at + int(count)), Page(state, content or ""))
+            numbered |= dict.fromkeys(range(at, at + int(count)), Page(state, content or ""))
             at += int(count)
             continue
         for index in range(int(tagged[2]), int(tagged[2]) + int(count)):
-            found[at] = Page(state, f"{tagged[1]}{index}")
+            numbered[at] = Page(state, f"{tagged[1]}{index}")
             at += 1
-    return found
+    return numbered
 
 
 def read(lines: Iterable[str], stops: Sequence[Stop] = ()) -> dict[int, Record]:
@@ -162,6 +162,6 @@ def read(lines: Iterable[str], stops: Sequence[Stop] = ()) -> dict[int, Record]:
 def write(path: Path, records: Mapping[int, Record]) -> None:
     """Write a file that read() can read, without costs. Lost programs have no end."""
     lines: list[str] = []
-    for number, found in records.items():
-        lines += [f"p {number}", *found.lines, *([] if found.lost else [f"q {number}"])]
+    for number, record in records.items():
+        lines += [f"p {number}", *record.lines, *([] if record.lost else [f"q {number}"])]
     path.write_text("".join(f"{line}\n" for line in lines))

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from quire.fuzz.language.program import Op
 from quire.fuzz.promise import content, rules
-from quire.fuzz.promise.memory import Memory, Page, Place, Process
-from quire.fuzz.promise.rules import Rule
+from quire.fuzz.promise.memory import Memory, Page, Position, Process
+from quire.fuzz.promise.rules import Promise
 
 # What an access comes to.
 OK, SEGV, BUS, UNSAID = "ok", "segv", "bus", "unsaid"
@@ -17,11 +17,11 @@ TAG_LAST = 200
 _COUNTS = re.compile(r"(ok|segv|bus)=(\d+)")
 
 # A broken rule, and what was seen.
-Seen = tuple[Rule, str]
+Seen = tuple[Promise, str]
 
 
 def write(
-    memory: Memory, process: Process, where: Iterable[Place], op: Op, tag: int, outcome: str
+    memory: Memory, process: Process, where: Iterable[Position], op: Op, tag: int, outcome: str
 ) -> Iterator[Seen]:
     """Follow writes; what their outcome breaks. `op` says what is written: `write`, `same`, ...
 
@@ -37,13 +37,13 @@ def write(
     yield from _judge(fates, outcome)
 
 
-def read(process: Process, where: Iterable[Place], outcome: str) -> Iterator[Seen]:
+def read(process: Process, where: Iterable[Position], outcome: str) -> Iterator[Seen]:
     """What the outcome of reads breaks."""
     fates = Counter(_fate(process.pages.get(place), writes=False) for place in where)
     yield from _judge(fates, outcome)
 
 
-def read_all(process: Process, where: Iterable[Place], outcome: str) -> Iterator[Seen]:
+def read_all(process: Process, where: Iterable[Position], outcome: str) -> Iterator[Seen]:
     """What the outcome of the reads at the end breaks: it counts those that are refused."""
     fates = Counter(_fate(process.pages.get(place), writes=False) for place in where)
     refused, wanted = int(outcome.partition("=")[2]), fates[SEGV] + fates[BUS]
@@ -61,9 +61,9 @@ def _fate(page: Page | None, *, writes: bool) -> str:
     return BUS if refused else OK
 
 
-def _change(memory: Memory, page: Page, place: Place, op: Op, tag: int, *, certain: bool) -> None:
+def _change(memory: Memory, page: Page, at: Position, op: Op, tag: int, *, certain: bool) -> None:
     """A page after a write to it, or after one that may have failed."""
-    first = content.classed(op.number) if op.verb == "same" else content.tagged(*place, tag)
+    first = content.classed(op.number) if op.verb == "same" else content.tagged(*at, tag)
     old = page.cell.allowed
     if op.verb == "word":
         new = frozenset(content.with_word(held, op.number, first) for held in old)

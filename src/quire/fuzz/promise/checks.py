@@ -14,7 +14,7 @@ from quire.fuzz.language.program import Op
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.accesses import Seen
 from quire.fuzz.promise.content import UNREADABLE
-from quire.fuzz.promise.memory import FILE, Memory, Page, Place, Process, places
+from quire.fuzz.promise.memory import FILE, Memory, Page, Position, Process, positions
 from quire.fuzz.promise.state import Mapped, pages
 
 _VMLCK = re.compile(r"VmLck=(\d+)")
@@ -23,7 +23,7 @@ _VMLCK = re.compile(r"VmLck=(\d+)")
 ENOUGH = 2
 
 
-def mappings(process: Process, mapped: Mapping[Place, Mapped], slot: str) -> Iterator[Seen]:
+def mappings(process: Process, mapped: Mapping[Position, Mapped], slot: str) -> Iterator[Seen]:
     """The mappings of a slot are what the program asked for."""
     here = {place: page for place, page in process.pages.items() if place[0] == slot}
     for place in sorted({*here, *mapped}):
@@ -40,7 +40,7 @@ def mappings(process: Process, mapped: Mapping[Place, Mapped], slot: str) -> Ite
     yield from _locked(here, mapped)
 
 
-def _locked(here: Mapping[Place, Page], mapped: Mapping[Place, Mapped]) -> Iterator[Seen]:
+def _locked(here: Mapping[Position, Page], mapped: Mapping[Position, Mapped]) -> Iterator[Seen]:
     """No page of a locked mapping is in swap. What never was in memory may be."""
     loose = {seen.mapping for at, seen in mapped.items() if at not in here or not here[at].resident}
     for place, seen in mapped.items():
@@ -48,9 +48,9 @@ def _locked(here: Mapping[Place, Page], mapped: Mapping[Place, Mapped]) -> Itera
             yield rules.LOCKED, f"{place[0]} {place[1]}: a page of the mapping is in swap"
 
 
-def apart(op: Op, mapped: Mapping[Place, Mapped]) -> Iterator[Seen]:
+def apart(op: Op, mapped: Mapping[Position, Mapped]) -> Iterator[Seen]:
     """After MADV_UNMERGEABLE none of the mappings in its range has a merged page."""
-    where = {*places(op.range)}
+    where = {*positions(op.range)}
     outside = {seen.mapping for place, seen in mapped.items() if place not in where}
     for place, seen in mapped.items():
         if seen.merged and seen.mapping == place[1] and seen.mapping not in outside:
@@ -60,10 +60,10 @@ def apart(op: Op, mapped: Mapping[Place, Mapped]) -> Iterator[Seen]:
 
 def locked_sum(process: Process, counters: str, locked: int) -> Iterator[Seen]:
     """VmLck grows with the pages of locked mappings, and with nothing else."""
-    found = _VMLCK.search(counters)
-    if not found:
+    match = _VMLCK.search(counters)
+    if not match:
         return
-    kib = int(found[1])
+    kib = int(match[1])
     if process.locked_base is None:
         process.locked_base = kib - 4 * locked
     if kib != process.locked_base + 4 * locked:
@@ -120,13 +120,13 @@ def _swap(seen: record.Page, memory: Memory) -> Iterator[Seen]:
 
 def shared(memory: Memory, states: Mapping[str, str]) -> Iterator[Seen]:
     """A page of shared memory that is mapped several times is not mapped once."""
-    found: dict[int, list[str]] = {}
+    states_of: dict[int, list[str]] = {}
     for actor, place, known in memory.pages():
         if known.shared and not known.unsaid:
             line = states.get(f"m {actor} {place[0]}", "")
             seen = pages(line).get(place[1]) if line else None
             if seen and seen.state[0] == "p":
-                found.setdefault(id(known.cell), []).append(seen.state)
-    for several in found.values():
+                states_of.setdefault(id(known.cell), []).append(seen.state)
+    for several in states_of.values():
         if len(several) > 1 and any("x" in letters for letters in several):
             yield rules.NOT_EXCLUSIVE, f"mapped {len(several)} times: {' '.join(several)}"

@@ -21,7 +21,7 @@ from quire.fuzz.promise.memory import (
     Memory,
     Page,
     Process,
-    places,
+    positions,
     target,
 )
 
@@ -41,13 +41,13 @@ def apply(memory: Memory, op: Op, outcome: str) -> None:
     process = memory.processes.get(op.actor) if op.actor is not None else None
     effect, ok = EFFECTS.get(op.call), outcome == "ok"
     if process and not ok and op.verb in ("map", "unmap", "protect", "resize"):
-        process.doubtful |= {*places(op.range)}
+        process.doubtful |= {*positions(op.range)}
     elif process and effect:
         effect(memory, process, op, ok)
 
 
 def _map(memory: Memory, process: Process, op: Op, _ok: bool) -> None:
-    for place in places(op.range):
+    for place in positions(op.range):
         if op.verb == "map":
             process.pages[place] = _new(memory, op.word, place[1])
         else:
@@ -88,7 +88,7 @@ def _move(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
     to = target(op)
     if not op.range or not to:
         return
-    old, new = places(op.range), places(to)
+    old, new = positions(op.range), positions(to)
     if not ok:
         # The target is unmapped before anything else can fail. Of several mappings, some may have
         # moved (mremap(2): MREMAP_FIXED, since Linux 6.17).

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from quire.fuzz.language.program import Op
 from quire.fuzz.promise import state
 from quire.fuzz.promise.accesses import Seen
-from quire.fuzz.promise.memory import PRIVATE_ANON, Page, Process, places, target
-from quire.fuzz.promise.rules import Rule
+from quire.fuzz.promise.memory import PRIVATE_ANON, Page, Process, positions, target
+from quire.fuzz.promise.rules import Promise
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Call:
     @property
     def holes(self) -> bool:
         """Whether a part of the range is not mapped."""
-        return any(place not in self.process.pages for place in places(self.op.range))
+        return any(place not in self.process.pages for place in positions(self.op.range))
 
     @property
     def file(self) -> bool:
@@ -44,7 +44,7 @@ class Call:
             return 0
         slot = self.op.range.slot
         mapped = state.mapped(self.states.get(f"v {self.op.actor} {slot}", ""), slot)
-        return len({mapped[place].mapping for place in places(self.op.range) if place in mapped})
+        return len({mapped[place].mapping for place in positions(self.op.range) if place in mapped})
 
 
 # By name: what holds of a call.
@@ -52,7 +52,7 @@ CONDITIONS: Mapping[str, Callable[[Call], bool]] = {
     "always": lambda _call: True,
     # A part of the range is not mapped; the range begins with a hole.
     "holes": lambda call: call.holes,
-    "unmapped": lambda call: next(iter(places(call.op.range)), None) not in call.process.pages,
+    "unmapped": lambda call: next(iter(positions(call.op.range)), None) not in call.process.pages,
     # A part of the range is shared, or of a file; is private or may not be written to; is locked.
     "file": lambda call: call.file,
     "private": lambda call: any(not page.shared or page.prot != "rw" for page in call.pages),
@@ -70,7 +70,7 @@ CONDITIONS: Mapping[str, Callable[[Call], bool]] = {
         call.mappings == 1 and not call.holes and not (call.op.word == "keep" and call.file)
     ),
     # The target of a move overlaps its source.
-    "onto": lambda call: bool({*places(call.op.range)} & {*places(target(call.op))}),
+    "onto": lambda call: bool({*positions(call.op.range)} & {*positions(target(call.op))}),
 }
 
 
@@ -96,7 +96,12 @@ _TABLE = (
     (f"free {_LRU} remove {_FORK}", "plain", "ok", "madvise(2): DESCRIPTION"),
 )
 PROMISES = tuple(
-    (calls.split(), when, outcomes.split(), Rule(f"error: {when}", f"{calls}: {outcomes}", source))
+    (
+        calls.split(),
+        when,
+        outcomes.split(),
+        Promise(f"error: {when}", f"{calls}: {outcomes}", source),
+    )
     for calls, when, outcomes, source in _TABLE
 )
 

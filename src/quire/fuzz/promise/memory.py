@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from quire.fuzz.language.program import Op, Range
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.content import ZERO, Content, name
-from quire.fuzz.promise.rules import Rule
+from quire.fuzz.promise.rules import Promise
 
 # A page of a process: slot, number.
-Place = tuple[str, int]
+Position = tuple[str, int]
 
 PRIVATE_ANON = frozenset({"anon", "droppable"})
 SHARED = frozenset({"shared", "shfile"})
@@ -32,15 +32,15 @@ class Cell:
     """
 
     allowed: frozenset[Content]
-    rule: Rule
+    rule: Promise
     fading: bool = False
     unsaid: bool = False
 
-    def copy(self, rule: Rule | None = None) -> "Cell":
+    def copy(self, rule: Promise | None = None) -> "Cell":
         """Another page with the same content."""
         return replace(self, rule=rule or self.rule, unsaid=False)
 
-    def become(self, allowed: Iterable[Content], rule: Rule, *, fading: bool = False) -> None:
+    def become(self, allowed: Iterable[Content], rule: Promise, *, fading: bool = False) -> None:
         """The page holds one of these from now on."""
         self.allowed = frozenset(allowed) | ({ZERO} if fading else frozenset())
         self.rule, self.fading = rule, fading
@@ -131,14 +131,14 @@ class Page:
 class Process:
     """The address space of a process. `doubtful`: places whose mapping an error left unsaid."""
 
-    pages: dict[Place, Page] = field(default_factory=dict)
-    doubtful: set[Place] = field(default_factory=set)
+    pages: dict[Position, Page] = field(default_factory=dict)
+    doubtful: set[Position] = field(default_factory=set)
     holding: bool = False
     locked_base: int | None = None  # VmLck, less the pages of the program
 
     def within(self, where: Range | None) -> Iterator[Page]:
         """The mapped pages of a range."""
-        return (self.pages[place] for place in places(where) if place in self.pages)
+        return (self.pages[place] for place in positions(where) if place in self.pages)
 
 
 @dataclass
@@ -155,7 +155,7 @@ class Memory:
     # Private pages that the last operation has written to for certain, by their id().
     written: set[int] = field(default_factory=set)
 
-    def pages(self) -> Iterator[tuple[int, Place, Page]]:
+    def pages(self) -> Iterator[tuple[int, Position, Page]]:
         """All pages of all processes."""
         for actor, process in self.processes.items():
             for place, page in process.pages.items():
@@ -176,7 +176,7 @@ class Memory:
         """A page of the file; at first it is a hole."""
         return self.file.setdefault(at, Cell(frozenset({ZERO}), rules.SHOWN))
 
-    def change(self, cell: Cell, allowed: Iterable[Content], rule: Rule) -> None:
+    def change(self, cell: Cell, allowed: Iterable[Content], rule: Promise) -> None:
         """Shared memory holds one of these now, and may show through private mappings."""
         cell.become(allowed, rule)
         for _, _, page in self.pages():
@@ -188,7 +188,7 @@ class Memory:
 Effect = Callable[[Memory, Process, Op, bool], None]
 
 
-def places(where: Range | None) -> list[Place]:
+def positions(where: Range | None) -> list[Position]:
     """The places of a range."""
     return [(where.slot, number) for number in where.pages] if where else []
 

@@ -10,8 +10,8 @@ from quire.fuzz.language.program import Op, Program, Range
 from quire.fuzz.language.record import Record, Step, steps
 from quire.fuzz.promise import accesses, checks, content, effects, errors, rules, state
 from quire.fuzz.promise.accesses import Seen
-from quire.fuzz.promise.memory import Memory, Page, Place, Process, places
-from quire.fuzz.promise.rules import Rule
+from quire.fuzz.promise.memory import Memory, Page, Position, Process, positions
+from quire.fuzz.promise.rules import Promise
 from quire.fuzz.promise.state import Mapped
 
 WRITES = frozenset({"write", "same", "word"})
@@ -25,7 +25,7 @@ _HASHES = re.compile(r" before=([0-9a-f]{8}) after=([0-9a-f]{8})$")
 class Broken:
     """A promise that a record breaks: at which operation, and what was seen."""
 
-    rule: Rule
+    rule: Promise
     step: str
     op: Op | None
     seen: str
@@ -70,7 +70,7 @@ class Oracle:
     program: Program
     memory: Memory
     # What each process has last seen in a slot.
-    known: dict[tuple[int, str], tuple[Process, Mapping[Place, Mapped], str]] = field(
+    known: dict[tuple[int, str], tuple[Process, Mapping[Position, Mapped], str]] = field(
         default_factory=dict
     )
 
@@ -105,10 +105,10 @@ class Oracle:
         yield from errors.check(process, op, outcome, before)
         effects.apply(self.memory, op, outcome)
         if op.verb in WRITES:
-            pages = places(where)
+            pages = positions(where)
             yield from accesses.write(self.memory, process, pages, op, step.number, outcome)
         elif op.verb == "read":
-            yield from accesses.read(process, places(where), outcome)
+            yield from accesses.read(process, positions(where), outcome)
         elif op.word == "unmergeable" and where and outcome == "ok":
             line = step.states.get(f"v {op.actor} {where.slot}", "")
             yield from checks.apart(op, state.mapped(line, where.slot))
@@ -118,7 +118,7 @@ class Oracle:
     def _fresh(self, process: Process, where: Range | None, when: str, read: str) -> Iterator[Seen]:
         """What a read of the range breaks; nothing if some page may hold several things."""
         value = 0
-        for place in places(where):
+        for place in positions(where):
             page = process.pages.get(place)
             if place in process.doubtful or (page and not _certain(page)):
                 return

@@ -14,7 +14,7 @@ from quire.fuzz.language import record
 from quire.fuzz.language.program import Program, Range
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.content import ZERO
-from quire.fuzz.promise.memory import Cell, Page, Place, Process, places
+from quire.fuzz.promise.memory import Cell, Page, Position, Process, positions
 
 _MAPPING = re.compile(r"(\d+)\+(\d+):(....):([0-9a-f]+)(\S*)")
 PROTECTIONS = {"rw": "rw", "r-": "r", "--": "none"}
@@ -44,9 +44,9 @@ def pages(line: str) -> dict[int, record.Page]:
 
 
 @lru_cache(4096)
-def mapped(line: str, slot: str) -> dict[Place, Mapped]:
+def mapped(line: str, slot: str) -> dict[Position, Mapped]:
     """The mapped pages of a v line. The result is shared: it must not be changed."""
-    result: dict[Place, Mapped] = {}
+    result: dict[Position, Mapped] = {}
     for first, count, perms, offset, flags in _MAPPING.findall(line):
         start, prot, shared = int(first), PROTECTIONS.get(perms[:2], perms[:2]), perms[3] == "s"
         locked, swapped, merged = (flag in flags for flag in (",lo", ",Swap=", ",KSM="))
@@ -61,7 +61,7 @@ def locked(line: str) -> int:
     return sum(int(count) for _, count, _, _, flags in _MAPPING.findall(line) if ",lo" in flags)
 
 
-def extents(program: Program) -> list[Place]:
+def extents(program: Program) -> list[Position]:
     """The pages that a record shows: in each slot all between the first and the last named."""
     named: dict[str, tuple[int, int]] = {}
     for op in program:
@@ -71,10 +71,10 @@ def extents(program: Program) -> list[Place]:
                 first, end = named.get(where.slot, (where.page, where.end))
                 named[where.slot] = min(first, where.page), max(end, where.end)
     shown = (Range(slot, first, end - first) for slot, (first, end) in sorted(named.items()))
-    return [place for where in shown for place in places(where)]
+    return [place for where in shown for place in positions(where)]
 
 
-def take_mappings(process: Process, mapped: Mapping[Place, Mapped], slot: str) -> None:
+def take_mappings(process: Process, mapped: Mapping[Position, Mapped], slot: str) -> None:
     """Take which doubtful places of a slot are mapped, with which protection; which are locked."""
     doubtful = {place for place in process.doubtful if place[0] == slot}
     process.doubtful -= doubtful
