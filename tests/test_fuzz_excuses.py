@@ -41,31 +41,21 @@ CASES: dict[Rule, Case] = {
     Rule.DROPPED_IN_PART: (REDIRTIED, run("m 0 A 0 5*- 11*px:t2@A5"), run("m 0 A 0 16*px:t2@A0")),
     Rule.HELD: ending(
         "0 map A 0 16 anon\n0 write A 0 16\n0 advise A 0 16 free\n0 hold A 3\nreclaim",
-        "m 0 A 0 16*px:t1@A0",
-        "m 0 A 0 16*pxz:t1@A0",
-    ),
+        "m 0 A 0 16*px:t1@A0", "m 0 A 0 16*pxz:t1@A0"),
     Rule.BITS_OF_A_RUN: ending(
         "0 map A 0 16 anon\n0 write A 0 16\n0 advise A 0 16 free\n0 write A 0 1\nreclaim",
         "v 0 A: 0+16:rw-p:0,Size=64,Rss=64,Private_Clean=60,Private_Dirty=4",
-        "v 0 A: 0+16:rw-p:0,Size=64,Rss=64,Private_Dirty=64",
-    ),
+        "v 0 A: 0+16:rw-p:0,Size=64,Rss=64,Private_Dirty=64"),
     Rule.REUSED: ending(
         "folio 64\n0 map A 0 16 anon\n0 write A 0 16\n0 fork 1\n1 exit\n0 write A 0 1",
-        "m 0 A 0 1*px:t5@A0 15*pxL:t2@A1",
-        "m 0 A 0 1*pxL:t5@A0 15*pxL:t2@A1",
-    ),
+        "m 0 A 0 1*px:t5@A0 15*pxL:t2@A1", "m 0 A 0 1*pxL:t5@A0 15*pxL:t2@A1"),
     Rule.MERGED_LATER: (
-        MERGED,
-        merged("m 0 A 0 2*p:k1", "m 0 A 0 2*p:k1"),
-        merged("m 0 A 0 2*px:k1", "m 0 A 0 2*p:k1"),
-    ),
+        MERGED, merged("m 0 A 0 2*p:k1", "m 0 A 0 2*p:k1"),
+        merged("m 0 A 0 2*px:k1", "m 0 A 0 2*p:k1")),
     Rule.FOUND: ending(
         "0 map A 0 2 anon\n0 same A 0 2 1\n0 advise A 0 2 mergeable\n0 move A 0 2 B 0 move\n"
-        "ksm 4\nreclaim",
-        "m 0 B 0 2*p:k1",
-        "m 0 B 0 2*s",
-    ),
-}
+        "ksm 4\nreclaim", "m 0 B 0 2*p:k1", "m 0 B 0 2*s"),
+}  # fmt: skip
 # The same for the rules that only the series for 7.3 needs.
 NEWER = {Rule.BITS_OF_A_BATCH}
 BATCH = ending(
