@@ -115,8 +115,7 @@ class Figures:
 
     def _mail(self, path: Path) -> tuple[str, list[str]]:
         """A patch with its tables as they must be. In a cover letter, no other figures may be."""
-        stale: list[str] = []
-        text = path.read_text()
+        text, stale = path.read_text(), list[str]()
         line = path.parts[-3].removeprefix("linux-").removesuffix(".y")
 
         def table(block: re.Match[str]) -> str:
