@@ -86,14 +86,14 @@ def security(tls: Path | None) -> Any:
     return Security(**words)
 
 
-def connect(where: Any, name: str, tls: Path | None) -> Client:
+def connect(scheduler: Any, name: str, tls: Path | None) -> Client:
     """A connection to a scheduler. UserError if none answers, or one of another version."""
     try:
-        if where == name:
+        if scheduler == name:
             # The engine would try again and again.
             host, _, port = name.partition("://")[2].rpartition(":")
             socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
-        client = Client(where, timeout=PATIENCE, security=security(tls), set_as_default=False)
+        client = Client(scheduler, timeout=PATIENCE, security=security(tls), set_as_default=False)
         theirs = client.run_on_scheduler(version)
     except GONE as error:
         what, where = f"no scheduler of quire answers at {name}", f"{type(error).__name__}: {error}"

@@ -16,25 +16,25 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Shard:
-    """The part `number`, from 1 on, of `of` parts. The parts of a list depend on nothing else."""
+    """The part `number`, from 1 on, of `parts`. The parts of a list depend on nothing else."""
 
     number: int = 1
-    of: int = 1
+    parts: int = 1
 
     def __str__(self) -> str:
-        return f"{self.number}/{self.of}"
+        return f"{self.number}/{self.parts}"
 
     def some(self, items: Sequence[Item]) -> list[Item]:
-        """Every `of`-th item: neighbours take about as long. UserError if there is none."""
-        return self._filled(items[self.number - 1 :: self.of], len(items))
+        """Every `parts`-th item: neighbours take about as long. UserError if there is none."""
+        return self._filled(items[self.number - 1 :: self.parts], len(items))
 
     def range(self, count: int) -> range:
         """Consecutive numbers below `count`. UserError if there are none."""
-        begin, end = (count * upto // self.of for upto in (self.number - 1, self.number))
+        begin, end = (count * upto // self.parts for upto in (self.number - 1, self.number))
         return range(begin, begin + len(self._filled(range(begin, end), count)))
 
     def _filled(self, items: Sequence[Item], count: int) -> list[Item]:
-        if not items and self.of > 1:
+        if not items and self.parts > 1:
             raise UserError(f"shard {self} is empty", f"there are {count}", "use fewer shards")
         return list(items)
 
