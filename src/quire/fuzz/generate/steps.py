@@ -116,8 +116,7 @@ def fresh(*sizes: int) -> Make:
 
 # What most recipes need.
 FREE, PAGE_OUT, RECLAIM = advise("free"), advise("pageout"), op("reclaim")
-# Page out the area, sometimes with warm translations. Reclaim all memory, maybe after the accessed
-# bits were cleared.
+# Page out the area, sometimes with warm translations; reclaim all memory, or the bits first.
 page_out = all_of(maybe(0.12, op("warm")), PAGE_OUT)
 everything = all_of(maybe(0.5, op("clear-refs", number=1)), RECLAIM)
 mostly_everything = choose(everything, everything, page_out)
