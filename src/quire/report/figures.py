@@ -129,7 +129,7 @@ class Figures:
             return "\n".join([*new, ""])
 
         new = _MAIL.sub(table, text)
-        if path.name.startswith("0000-") and _MAIL.search(text):
+        if path.name.startswith("0000-"):
             loose = _LOOSE.findall(_MAIL.sub("", text))
             stale += [f"{' '.join(figure.split())!r} is in no table" for figure in loose]
         return new, stale
