@@ -67,7 +67,7 @@ def test_all_that_costs_more_is_listed() -> None:
 def documents(tmp_path: Path) -> Path:
     """A line with the rows of REPORT, a document with a table, and a cover with a sentence."""
     (tmp_path / RESULTS).mkdir(parents=True)
-    line, text = figures.record(REPORT, "c0ffee", 0)
+    line, text = figures.record(REPORT, "c0ffee", 0, {})
     (tmp_path / RESULTS / f"{line}.json").write_text(text)
     (tmp_path / TABLES).write_text(
         '[table.one]\nwords = ["row"]\n'
@@ -87,15 +87,25 @@ def write(root: Path) -> None:
 
 
 def test_a_run_is_recorded() -> None:
-    line, text = figures.record({**REPORT, "command": "/x/__main__.py demo O=/y"}, "c0ffee", 0)
+    line, text = figures.record({**REPORT, "command": "/x/__main__.py demo O=/y"}, "c0ffee", 0, {})
     known = json.loads(text)
     assert (line, known["commit"], known["date"]) == ("6.12", "c0ffee", "1970-01-01")
     assert known["command"] == "quire demo"
     (part,) = REPORT["architectures"]
     first = known["architectures"]["arm64"]["rows"]["swapout zero 64"]["a"]
     assert first["instructions"] == pytest.approx(part["rows"][0]["a"]["instructions_per_unit"])
+    # Rows that a later run has not counted stay, and say which run they are of.
+    later = {**REPORT, "architectures": [{**part, "rows": part["rows"][1:]}]}
+    _, text = figures.record(later, "f00d", 86400, {line: known})
+    rows = json.loads(text)["architectures"]["arm64"]["rows"]
+    of = ["1970-01-01", "c0ffee", str(known["patches"])]
+    assert rows["swapout zero 64"] == {
+        "of": of,
+        **known["architectures"]["arm64"]["rows"]["swapout zero 64"],
+    }
+    assert [name for name, row in rows.items() if "of" in row] == ["swapout zero 64"]
     with pytest.raises(UserError, match="no report"):
-        figures.record({"schema": "quire-test"}, "c0ffee", 0)
+        figures.record({"schema": "quire-test"}, "c0ffee", 0, {})
 
 
 def test_a_run_of_the_suite_is_recorded() -> None:

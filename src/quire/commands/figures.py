@@ -60,6 +60,8 @@ def _record(root: Path, file: Path) -> None:
         runs = (root / SUITES).read_text()
         (root / SUITES).write_text(figures.record_suite(runs, report, commit, when))
         return
-    line, text = figures.record(report, commit, when)
+    line, text = figures.record(report, commit, when, Figures(root).lines)
     (root / RESULTS / f"{line}.json").write_text(text)
-    (root / RESULTS / f"{line}.svg").write_text(dots.of_report(report, full=True))
+    if '"of": ' not in text:
+        # The plot of all rows is of one run.
+        (root / RESULTS / f"{line}.svg").write_text(dots.of_report(report, full=True))

@@ -10,7 +10,8 @@ row and the size of its folios, and is filled in:
   swapout zero: own    64   562 -> 130 4.32x   635 -> 175 3.63x
   unmerge full          -  387 -> 59.0 6.56x  456 -> 64.9 7.03x
 
-The table `suites` has the last full run of each suite, from docs/results/suites.json.
+The table `suites` has the last full run of each suite, from docs/results/suites.json; the table
+`counted` says of which series the figures are.
 """
 
 from __future__ import annotations
@@ -55,6 +56,22 @@ class Figures:
         if "suites" in self.data["table"]:
             runs = json.loads((root / SUITES).read_text())
             self.data["table"]["suites"]["rows"] = list(map(_run, runs))
+        if "counted" in self.data["table"]:
+            self.data["table"]["counted"]["rows"] = [
+                row for line in self.lines for row in self._counted(line)
+            ]
+
+    def _counted(self, line: str) -> Iterator[list[str]]:
+        """Of which series the figures of that line are, and how long the series is now."""
+        run, series = self.lines[line], self.root / f"patches/linux-{line}.y/series"
+        now = sum(bool(name) and name[0] != "#" for name in series.read_text().splitlines())
+        runs = Counter(
+            tuple(row.get("of", _of(run)))
+            for part in run["architectures"].values()
+            for row in part["rows"].values()
+        )
+        for of, rows in sorted(runs.items(), reverse=True):
+            yield [line, f"{rows:,}", *of, str(now)]
 
     def row(self, line: str, architecture: str, name: str) -> Json | None:
         """Both sides of the row called "swapout zero 64"; None if it was not counted there."""
@@ -182,16 +199,25 @@ class Figures:
         return dots.svg(columns, dots.choose(ratios))
 
 
-def record(report: Json, commit: str, when: float) -> tuple[str, str]:
-    """The line of a report of `quire demo`, and the text of its file: a line for each row.
+def record(report: Json, commit: str, when: float, before: Json) -> tuple[str, str]:
+    """The line of a report of `quire demo` or `bench`, and the text of its file, a line per row.
 
-    UserError for another document.
+    Rows that the report lacks stay as `before`, the lines by name, has them, with the run that they
+    are of. UserError for another document.
     """
     if report.get("schema") != "quire-bench":
         raise UserError("this is no report of demo or bench", str(report.get("schema")))
     side = report["sides"]["b"]
+    line = parse(side["version"]).line
+    old = before.get(line, {"architectures": {}})
     parts = {part["name"]: part for part in report["architectures"]}
     parts |= {f"{part['name']} {part['cpu']['name']}": part for part in report["further_cpus"]}
+    new = {title: _part(part) for title, part in parts.items()}
+    for title, part in old["architectures"].items():
+        rows = new.setdefault(title, {**part, "rows": {}})["rows"]
+        rows |= {
+            name: {"of": _of(old), **part["rows"][name]} for name in part["rows"].keys() - rows
+        }
     head = {
         "base": side["about"],
         **_when(commit, when),
@@ -199,8 +225,8 @@ def record(report: Json, commit: str, when: float) -> tuple[str, str]:
         "patches": len(report["series"]["patches"]),
     }
     text = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
-    text += ',\n "architectures": {' + ",".join(_part(*part) for part in parts.items())
-    return parse(side["version"]).line, text + "\n }\n}\n"
+    text += ',\n "architectures": {' + ",".join(_text(*part) for part in new.items())
+    return line, text + "\n }\n}\n"
 
 
 def record_suite(runs: str, report: Json, commit: str, when: float) -> str:
@@ -235,15 +261,23 @@ def _run(run: Json) -> list[str]:
     return [f"`{run['suite']}`", run["of"], run["date"], run["commit"], counted, run["result"]]
 
 
-def _part(title: str, part: Json) -> str:
+def _of(run: Json) -> list[str]:
+    """Which run a row is of: date, commit, patches of the series."""
+    return [run["date"], run["commit"], str(run["patches"])]
+
+
+def _part(part: Json) -> dict[str, Any]:
     about = {key: part[key] for key in ("compiler", "qemu")}
     about["configuration"] = part["config"]["resolved_sha256"]
-    fields = "".join(f"\n   {json.dumps(key)}: {json.dumps(about[key])}," for key in about)
-    rows = ",\n    ".join(
-        f"{json.dumps(dots.name(row))}: {json.dumps({side: _side(row[side]) for side in 'ab'})}"
-        for row in part["rows"]
-    )
-    return f'\n  {json.dumps(title)}: {{{fields}\n   "rows": {{\n    {rows}\n   }}\n  }}'
+    rows = {dots.name(row): {side: _side(row[side]) for side in "ab"} for row in part["rows"]}
+    return {**about, "rows": rows}
+
+
+def _text(title: str, part: Json) -> str:
+    about = (f"\n   {json.dumps(key)}: {json.dumps(part[key])}," for key in part if key != "rows")
+    rows = (f"{json.dumps(name)}: {json.dumps(row)}" for name, row in part["rows"].items())
+    listed = ",\n    ".join(rows)
+    return f'\n  {json.dumps(title)}: {{{"".join(about)}\n   "rows": {{\n    {listed}\n   }}\n  }}'
 
 
 def _side(figure: Json) -> Json:
