@@ -116,7 +116,7 @@ def built(quire: Quire, tree: Path) -> Path:
     quire.passes("build", "--stock", "--source", str(tree), "ARCH=arm64")
     (objdir,) = quire.build.glob("base/*/linux/o-arm64-*")
     (objdir / "include/config/kernel.release").write_text("6.12.117-mine+\n")
-    options = (*existing.OPTIONS, ARM64.option)
+    options = (*existing.OPTIONS, *ARM64.guest_options, ARM64.option)
     (objdir / ".config").write_text("".join(f"{option}=y\n" for option in options))
     return objdir
 

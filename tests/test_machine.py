@@ -16,7 +16,7 @@ from conftest import ROOT, gone
 
 from quire import cli
 from quire.arch import ARCHITECTURES, Architecture
-from quire.boot import launch, machine
+from quire.boot import launch, machine, start
 from quire.boot.launch import HERE
 from quire.boot.machine import Counting, Machine
 from quire.build import guest, kernel
@@ -117,7 +117,7 @@ def test_ctrl_c_ends_a_real_qemu(built: Kernel, misbehaving: Guest, tmp_path: Pa
         "import sys; from quire.host.process import Command, run; "
         "sys.exit(run(Command(sys.argv[1:])).status)"
     )
-    argv = process.die_with_us([*boot.argv(tmp_path), "-pidfile", str(tmp_path / "pid")])
+    argv = [*start.command(boot, tmp_path), "-pidfile", str(tmp_path / "pid")]
     child = subprocess.Popen(
         [sys.executable, "-c", script, *argv],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},

@@ -145,9 +145,12 @@ enum clock_kind machine_clock(const char **why)
 	char text[64], hypervisor[13];
 	struct utsname name;
 
-	/* A user-mode emulator answers uname(), but not this file. */
+	/*
+	 * A user-mode emulator answers uname(), but not this file. User-mode
+	 * Linux runs on the CPU.
+	 */
 	if (!uname(&name) && word_of("/proc/sys/kernel/arch", text, sizeof(text)) &&
-	    strcmp(text, name.machine)) {
+	    strcmp(text, name.machine) && strcmp(text, "um")) {
 		*why = "the kernel is another architecture's: a user-mode emulator";
 		return CLOCK_EMULATED;
 	}
@@ -184,6 +187,8 @@ void machine_describe(int cpu)
 	json_text("architecture", ARCH_NAME);
 	if (value_in("/proc/cpuinfo", "model name", text, sizeof(text)))
 		json_text("cpu", text);
+	if (value_in("/proc/cpuinfo", "host\t", text, sizeof(text)))
+		json_text("host", text);
 	if (value_in("/proc/meminfo", "MemTotal", text, sizeof(text)))
 		json_text("memory", text);
 	json_number("cpus", cpu_count());

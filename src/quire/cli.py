@@ -88,6 +88,7 @@ def _run(argv: list[str]) -> int:
         name: os.environ[name] for name in ("ARCH", "CROSS_COMPILE") if name in os.environ
     }
     session = make_session(arguments, {**environment, **given})
+    options.require_emulated(arguments, session.architectures)
     if "cluster" not in arguments:
         return int(arguments.run(session, arguments) or 0)
     with option.using(session, arguments) as (there, _):

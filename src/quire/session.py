@@ -14,7 +14,8 @@ from quire.build.kernel import Kernel
 from quire.host import project
 from quire.host.cache import Cache
 from quire.host.progress import Progress
-from quire.source import side
+from quire.source import series, side
+from quire.source import tree as trees
 from quire.source.base import Base
 from quire.source.line import Line
 from quire.source.side import SideOptions, Sides
@@ -57,6 +58,9 @@ class Session:
     def request(self, arch: Architecture, tree: Tree) -> kernel.Request:
         """The kernel to build for one architecture and tree."""
         line = self.line(tree.base)
+        needed = line.patches_for(arch.name)
+        if needed.is_file():
+            tree = trees.extended(self.cache, tree, series.read(needed))
         return kernel.Request(
             arch,
             tree,

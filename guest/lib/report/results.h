@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 /*
- * Opens the virtio port named "quire", or else the console, and writes the
- * protocol line. Forked children inherit the port and may write to it.
+ * Opens the virtio port named "quire", the serial line that quire_results=
+ * names, or else the console, and writes the protocol line. Forked children inherit the port and may write to it.
  */
 void results_open(void);
 

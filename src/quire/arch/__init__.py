@@ -9,20 +9,22 @@ from quire.arch.architecture import Architecture, Cpu
 from quire.host import data
 from quire.host.errors import UserError
 
-__all__ = ["ARCHITECTURES", "KNOWN", "Architecture", "Cpu", "architecture", "further_cpu"]
+__all__ = ["ARCHITECTURES", "BOOTED", "KNOWN", "Architecture", "Cpu", "architecture", "further_cpu"]
 
 
 def read(file: Path) -> Architecture:
     """Read one architecture, named after its file. UserError says what is wrong with the file."""
     remedy = "arm64.toml explains the keys"
-    return data.read(file, Architecture, remedy, lambda keys: {"name": file.stem, **keys})
+    names = {"name": file.stem, "guest": file.stem}
+    return data.read(file, Architecture, remedy, lambda keys: {**names, **keys})
 
 
 KNOWN: dict[str, Architecture] = {
     file.stem: read(file) for file in sorted(Path(__file__).parent.glob("*.toml"))
 }
-# The architectures that commands use when ARCH= names none.
-ARCHITECTURES = {name: arch for name, arch in KNOWN.items() if not arch.proofs_only}
+# The architectures that ARCH= can name, and those that commands use when it names none.
+BOOTED = {name: arch for name, arch in KNOWN.items() if not arch.proofs_only}
+ARCHITECTURES = {name: arch for name, arch in BOOTED.items() if not arch.on_request}
 
 
 def further_cpu(name: str) -> list[tuple[Architecture, Cpu]]:
@@ -38,8 +40,8 @@ def further_cpu(name: str) -> list[tuple[Architecture, Cpu]]:
 
 def architecture(name: str) -> Architecture:
     """The architecture with that name or alias. UserError if there is none."""
-    for arch in ARCHITECTURES.values():
+    for arch in BOOTED.values():
         if name in (arch.name, *arch.aliases):
             return arch
-    remedy = f"use one of: {', '.join(ARCHITECTURES)}"
+    remedy = f"use one of: {', '.join(BOOTED)}"
     raise UserError(f"unknown architecture {name!r}", remedy=remedy)

@@ -41,17 +41,20 @@ class Architecture:
     image_target: str
     image: str
     objects: int
-    qemu: str
-    machine_args: tuple[str, ...]
     console: str
     append: str
     packages: tuple[str, ...]
     cross_packages: tuple[str, ...]
-    tlb_classes: tuple[str, ...]
+    # What user programs are compiled for, as guest/arch/ names it.
+    guest: str
+    # Without one, the kernel is a program of this host.
+    qemu: str = ""
+    machine_args: tuple[str, ...] = ()
+    tlb_classes: tuple[str, ...] = ()
     # What each class invalidates, in the order of `tlb_classes`: "page", "range" or "space".
-    tlb_kinds: tuple[str, ...]
+    tlb_kinds: tuple[str, ...] = ()
     # The kinds of events that the counting plugin reports.
-    event_kinds: tuple[str, ...]
+    event_kinds: tuple[str, ...] = ()
     # Further options that a kernel needs for the guest, besides the common ones.
     guest_options: tuple[str, ...] = ()
     lean_args: tuple[str, ...] = ()
@@ -60,8 +63,12 @@ class Architecture:
     # KVM needs one of these flags of the CPU; empty: the flags say nothing about it.
     kvm_flags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
-    # Not in the default list of architectures: boots only small kernels without user space.
+    # Not in the default list of architectures, but ARCH= may name it.
+    on_request: bool = False
+    # ARCH= cannot name it: boots only small kernels without user space.
     proofs_only: bool = False
+    # Whether a line's fragments for all architectures are part of its configuration.
+    common_config: bool = True
     # CPUs to count on besides the default; `cpu` is the one selected, None for the default.
     further_cpus: tuple[Cpu, ...] = ()
     cpu: Cpu | None = None
@@ -70,6 +77,11 @@ class Architecture:
     def label(self) -> str:
         """For stages and directories: the name, and the CPU if it is not the default."""
         return f"{self.name} {self.cpu.name}" if self.cpu else self.name
+
+    @property
+    def emulator(self) -> str:
+        """What runs the kernel, for messages."""
+        return "QEMU" if self.qemu else "UML"
 
     @property
     def title(self) -> str:

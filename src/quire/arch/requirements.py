@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.arch import Architecture
+from quire.arch import Architecture, uml
 from quire.host import process
 from quire.host.errors import UserError
 
@@ -44,7 +44,7 @@ COMMON = (
     Need("perl", ("perl",), "the kernel's build, checkpatch"),
     Need("xz", ("xz-utils",), "unpacking the kernel source"),
     Need("git", ("git",), "applying and keeping the series"),
-    Need("setpriv", ("util-linux",), "QEMU ends when quire is killed"),
+    Need("setpriv", ("util-linux",), "a machine ends when quire is killed"),
     # For objtool, which the x86 kernel build uses.
     Need("/usr/include/gelf.h", ("libelf-dev",), "the x86 kernel's build"),
 )
@@ -63,7 +63,7 @@ def needs(architectures: Iterable[Architecture]) -> list[Need]:
     """Everything that a demo of these architectures needs."""
     wanted = list(COMMON)
     for arch in architectures:
-        wanted.append(machine_need(arch))
+        wanted += [machine_need(arch)] if arch.qemu else []
         if platform.machine() != arch.machine:
             compiler = f"{arch.cross_compile}gcc"
             wanted.append(Need(compiler, arch.cross_packages, f"{arch.name} kernels and guests"))
@@ -115,6 +115,9 @@ def require(architectures: Sequence[Architecture], further: Sequence[Need] = ())
     lacking = [need for need in (*needs(architectures), *further) if not need.present()]
     if lacking:
         raise lacks(lacking)
+    for arch in architectures:
+        if not arch.qemu:
+            uml.require(arch)
 
 
 def lacks(lacking: Sequence[Need]) -> UserError:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from quire.boot import results, splat
-from quire.boot.machine import COMMAND, CONSOLE, RESULTS, Machine
+from quire.boot import results, splat, start
+from quire.boot.machine import COMMAND, CONSOLE, LOG, RESULTS, Machine
 from quire.boot.results import Results
 from quire.build.kernel import Kernel
 from quire.host import process
@@ -23,7 +23,7 @@ from quire.host.errors import GuestLost
 
 @dataclass(frozen=True)
 class Ended:
-    """How QEMU ended: its exit status, or that it was killed past the machine's time limit."""
+    """How the command ended: its exit status, or that it was killed past the time limit."""
 
     status: int = 0
     hung: bool = False
@@ -49,7 +49,7 @@ class Place(Protocol):
 
 @dataclass(frozen=True)
 class Here:
-    """QEMU as a child of this process. A machine with one CPU keeps one core busy."""
+    """A child of this process. A machine with one CPU keeps one core busy."""
 
     machines: int = 1
 
@@ -57,8 +57,8 @@ class Here:
         """`tick` is called about five times a second."""
         return execute(
             process.Command(
-                process.die_with_us(machine.argv(directory)),
-                log=directory / "qemu.log",
+                start.command(machine, directory),
+                log=directory / LOG,
                 timeout=machine.timeout,
             ),
             tick,
@@ -76,7 +76,7 @@ def execute(
     growing: Sequence[Path],
     silence: float,
 ) -> Ended:
-    """Run QEMU. Silent if `silence` is not 0 and no file has grown for so many seconds."""
+    """Run the command. Silent if `silence` is not 0 and no file has grown for so many seconds."""
     try:
         status = process.run(command, until_silent(growing, silence, tick)).status
     except process.TimedOut:
@@ -128,19 +128,18 @@ def run(
     machine: Machine, place: Place, directory: Path, tick: Callable[[], None] | None = None
 ) -> Ended:
     """Run the machine to its end, with the command beside its logs."""
-    text = process.Command(process.die_with_us(machine.argv(directory))).text()
+    text = process.Command(start.command(machine, directory)).text()
     machine.lay_out(directory)
     (directory / COMMAND).write_text(text + "\n")
     return place.run(machine, directory, tick)
 
 
 def interact(machine: Machine, directory: Path) -> int:
-    """Run the machine with its console on our terminal; return QEMU's exit status.
+    """Run the machine with its console on our terminal; return the command's status.
 
     The child stays in our process group: only then it can read from the terminal.
     """
-    argv = process.die_with_us(machine.argv(directory, terminal=True))
-    return process.interact(process.Command(argv))
+    return process.interact(process.Command(start.command(machine, directory, terminal=True)))
 
 
 def judge(machine: Machine, directory: Path, ended: Ended) -> Results:
@@ -148,7 +147,8 @@ def judge(machine: Machine, directory: Path, ended: Ended) -> Results:
     _sound(machine, directory, ended)
     reported = results.parse(read(directory / RESULTS))
     if reported.exit is None:
-        what = f"the guest ended without a verdict (QEMU: {ended.status})"
+        emulator = machine.kernel.arch.emulator
+        what = f"the guest ended without a verdict ({emulator}: {ended.status})"
         raise lost(machine, directory, what)
     return reported
 
@@ -169,10 +169,10 @@ def lost(
     """The error: the last console lines, decoded where possible, and the path of the whole log."""
     console = read(directory / CONSOLE)
     shown = decode(machine.kernel, splat.excerpt(console, complaint)) or "(the console is empty)"
-    qemu = process.tail(directory / "qemu.log", 3) if not console else ""
+    command = process.tail(directory / LOG, 3) if not console else ""
     said = read(directory / RESULTS).strip().splitlines()[-3:]
     where = [f"{machine.kernel.arch.name} {machine.kernel.tree.label}: {' '.join(machine.init)}"]
-    where += [f"| {line}" for line in [*shown.splitlines(), *qemu.splitlines()]]
+    where += [f"| {line}" for line in [*shown.splitlines(), *command.splitlines()]]
     where += [f"results: {line}" for line in said]
     where += [f"whole log: {directory / CONSOLE}"]
     return GuestLost(
@@ -210,7 +210,7 @@ def workdir(cache: Cache, name: str) -> Path:
 
 
 def read(path: Path) -> str:
-    """A file that a guest or QEMU writes; empty if there is none yet."""
+    """A file that a machine writes; empty if there is none yet."""
     try:
         return path.read_text(errors="replace")
     except OSError:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A machine: a kernel, a guest, the computer that runs them, and what is counted there."""
+"""A machine: a kernel, a guest, the computer that runs them, and what is counted there.
+
+boot/start.py has the command that starts it."""
 
 from __future__ import annotations
 
@@ -11,6 +13,8 @@ from quire.build.guest import Guest
 from quire.build.kernel import Kernel
 
 CONSOLE, RESULTS, COUNTS, COMMAND = "console.log", "results.txt", "counts.txt", "command"
+# The output of the command itself.
+LOG = "machine.log"
 # The plugin's stream of stops, and the files of names that it reads.
 STOPS, WATCH, LOCKS = "stops.txt", "watch.txt", "locks.txt"
 # Always print warnings and worse messages; a stack dump has level "warning".
@@ -97,28 +101,6 @@ class Machine:
         words += ["quire_lines=on"] if self.counting and self.counting.lines else []
         words += self.parameters
         return " ".join(word for word in [*words, "--", *self.init] if word)
-
-    def argv(self, directory: Path, *, terminal: bool = False) -> list[str]:
-        """QEMU's command line; logs and results go to `directory`, or to our terminal."""
-        arch, hardware = self.kernel.arch, self.hardware
-        argv = [arch.qemu, *arch.machine_args, *(arch.lean_args if hardware.lean else ())]
-        argv += hardware.accelerator
-        argv += ["-m", hardware.memory, "-smp", str(hardware.cpus)]
-        if hardware.icount:
-            # One instruction takes one nanosecond, and an idle CPU skips to the next timer.
-            argv += ["-icount", "shift=0,sleep=off", "-rtc", "base=2024-11-17,clock=vm"]
-        argv += ["-seed", "1", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
-        argv += ["-kernel", str(self.kernel.image), "-append", self.append()]
-        argv += ["-initrd", str(self.guest.initrd)] if self.guest else []
-        argv += ["-serial", "mon:stdio" if terminal else f"file:{directory / CONSOLE}"]
-        # Without a port for results the guest writes them to the console.
-        if self.guest and not terminal:
-            argv += ["-device", "virtio-serial-device"]
-            argv += ["-chardev", f"file,id=q,path={directory / RESULTS}"]
-            argv += ["-device", "virtserialport,chardev=q,name=quire"]
-        if self.counting:
-            argv += ["-plugin", self.counting.argument(self.kernel, directory)]
-        return argv
 
     def outputs(self, directory: Path) -> list[Path]:
         """What the guest writes while it runs."""

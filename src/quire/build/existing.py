@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from quire.arch import ARCHITECTURES, Architecture
+from quire.arch import BOOTED, Architecture
 from quire.build import kconfig
 from quire.build.kernel import Kernel, toolchain
 from quire.host.cache import digest, sha256
@@ -20,7 +20,7 @@ INITRAMFS = "usr/gen_init_cpio"
 # What the guest needs built in to mount its file systems and to report.
 OPTIONS = tuple(
     "CONFIG_BLK_DEV_INITRD CONFIG_BINFMT_ELF CONFIG_PROC_FS CONFIG_SYSFS CONFIG_DEVTMPFS "
-    "CONFIG_TMPFS CONFIG_DEBUG_FS CONFIG_CGROUPS CONFIG_VIRTIO_MMIO CONFIG_VIRTIO_CONSOLE".split()
+    "CONFIG_TMPFS CONFIG_DEBUG_FS CONFIG_CGROUPS".split()
 )
 
 
@@ -58,10 +58,10 @@ def read(objdir: Path, label: str, cross_compile: str | None = None) -> Kernel:
 
 
 def _architecture(objdir: Path, options: dict[str, str]) -> Architecture:
-    for arch in ARCHITECTURES.values():
+    for arch in BOOTED.values():
         if options.get(arch.option) == "y":
             return arch
     what = f"{objdir.name} is for an architecture that quire does not boot"
-    known = ", ".join(arch.option for arch in ARCHITECTURES.values())
-    remedy = f"name a kernel for one of: {', '.join(ARCHITECTURES)}"
+    known = ", ".join(arch.option for arch in BOOTED.values())
+    remedy = f"name a kernel for one of: {', '.join(BOOTED)}"
     raise UserError(what, f"{objdir / '.config'} has none of: {known}", remedy)

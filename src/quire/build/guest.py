@@ -47,7 +47,7 @@ def build(
 
     def make(directory: Path) -> None:
         log = cache.log(f"guest-{arch.name}")
-        argv = ["make", "-C", str(sources), f"-j{jobs}", f"ARCH={arch.name}"]
+        argv = ["make", "-C", str(sources), f"-j{jobs}", f"ARCH={arch.guest}"]
         argv += [f"CROSS_COMPILE={tools.cross_compile}", f"O={directory}"]
         command = process.Command(argv, log=log)
         if process.run(command).status:

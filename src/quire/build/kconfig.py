@@ -29,13 +29,14 @@ class Lost:
 
 
 def fragments(line: Line, arch: Architecture, extra: Iterable[Path] = ()) -> tuple[Path, ...]:
-    """The line's common fragments, the architecture's, then the extra ones. UserError for a missing
-    fragment, or if the line has none for the architecture."""
+    """The line's common fragments, if the architecture has them, its own, then the extra ones.
+    UserError for a missing fragment, or if the line has none for the architecture."""
     if arch.name not in line.fragments:
         what = f"the line {line.name} has no configuration for {arch.name}"
         remedy = f"add `{arch.name} = [...]` to its [fragments], or choose another ARCH"
         raise UserError(what, str(line.folder / FILE), remedy)
-    paths = (*line.fragments.get(ALL, ()), *line.fragments[arch.name], *extra)
+    common = line.fragments.get(ALL, ()) if arch.common_config else ()
+    paths = (*common, *line.fragments[arch.name], *extra)
     for path in paths:
         if not path.is_file():
             what = f"configuration fragment {path.name} is missing"

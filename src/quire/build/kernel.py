@@ -57,7 +57,7 @@ class Kernel:
 
     @property
     def image(self) -> Path:
-        """The image that QEMU boots."""
+        """The image that boots."""
         return self.objdir / self.arch.image
 
     @property

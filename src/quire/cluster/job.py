@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from quire.boot import launch, machine
+from quire.boot import launch, machine, start
 from quire.boot.launch import Ended, Silent
 from quire.boot.machine import Machine
 from quire.host import process
 from quire.host.cache import sha256
 from quire.host.errors import UserError
 
-OUTPUTS = (machine.RESULTS, machine.CONSOLE, machine.COUNTS, machine.STOPS, "qemu.log")
+OUTPUTS = (machine.RESULTS, machine.CONSOLE, machine.COUNTS, machine.STOPS, machine.LOG)
 # What each worker has once, and what a job needs that runs alone there.
 ALONE = {"alone": 1}
 
@@ -80,13 +80,14 @@ class Outcome:
 
 def boot(what: Machine, directory: Path, contents: Contents) -> Job:
     """The job of a machine whose files are laid out in `directory`."""
-    argv, files = what.argv(Path()), []
+    argv, files = start.argv(what, Path()), []
     for number, path in enumerate(what.inputs(directory)):
         # A plugin whose name has no slash is looked for in the system's directories.
         name = path.name if path.parent == directory else f"in/{number}"
         argv = [word.replace(str(path), name) for word in argv]
         files.append(sent(name, path, contents, what.guest.begins_with if what.guest else None))
-    tools, limits = (same(what.kernel.arch.qemu, "--version"),), (what.timeout, what.silence)
+    qemu, limits = what.kernel.arch.qemu, (what.timeout, what.silence)
+    tools = (same(qemu, "--version") if qemu else same("uname", "-m"),)
     return Job(directory.name, tuple(argv), OUTPUTS, tools, tuple(files), *limits)
 
 
@@ -121,6 +122,8 @@ def carry_out(
             raise UserError("checksum mismatch in transfer", file.name, "run it again")
         (path := directory / file.name).parent.mkdir(exist_ok=True)
         path.write_bytes(head + zlib.decompress(file.tail) if file.tail else head)
+        # A kernel may be a program.
+        path.chmod(0o755)
     words, log = process.die_with_us(job.argv), directory / OUTPUTS[-1]
     command = process.Command(words, directory, env, log, timeout=job.timeout)
     growing = [directory / name for name in OUTPUTS[:2]]

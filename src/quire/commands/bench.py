@@ -45,6 +45,7 @@ Machines = list[tuple[Architecture, Cpu | None]]
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select cells and repetitions."""
     options.kernel(part)
+    options.emulated(part, "counts instructions in QEMU")
     options.cluster(part)
     shard.add(part, "rows")
     add = part.add_argument

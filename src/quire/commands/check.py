@@ -36,6 +36,7 @@ from quire.source.side import Sides
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select the checks."""
     options.kernel(part)
+    options.emulated(part, "checks what distributions ship")
     options.cluster(part)
     extent = part.add_mutually_exclusive_group()
     extent.add_argument("--quick", action="store_true", help="build nothing")

@@ -28,6 +28,7 @@ from quire.source.tree import Tree
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select the kernel and its configuration."""
     options.kernel(part)
+    options.emulated(part, "makes packages for hardware")
     options.stock(part)
     add = part.add_argument
     text = "the lab's configuration, with --config's fragments: it boots in QEMU, and on few others"

@@ -19,6 +19,7 @@ from quire.session import Session
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the option for the output format."""
     options.kernel(part)
+    options.emulated(part, "counts instructions in QEMU")
     options.as_json(part, "print JSON in place of the tables")
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from quire.arch import Architecture, requirements
+from quire.arch import Architecture, requirements, uml
 from quire.boot import counter
 from quire.build import kernel
 from quire.commands import options
@@ -48,7 +48,10 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
             lines.append((name, False, error.what))
 
     for arch in session.architectures:
-        look(f"{arch.qemu} with plugins", partial(_qemu, arch))
+        if arch.qemu:
+            look(f"{arch.qemu} with plugins", partial(_qemu, arch))
+        else:
+            look(f"{arch.name} on this host", partial(_uml, arch))
         look(f"{arch.name} compiler", partial(_compiler, session, arch))
     look("disk space", partial(_disk, session.cache.root))
     look("series", partial(_series, session))
@@ -68,6 +71,11 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
 def _qemu(arch: Architecture) -> str:
     installed = counter.installed(arch)
     return f"{installed}, plugin interface {installed.plugin_api}"
+
+
+def _uml(arch: Architecture) -> str:
+    uml.require(arch)
+    return f"ptrace, {uml.MEMORY}, {uml.MAPS.name}"
 
 
 def _compiler(session: Session, arch: Architecture) -> str:

@@ -86,6 +86,8 @@ def add_arguments(part: ArgumentParser) -> None:
 def run(session: Session, arguments: Namespace) -> int:
     """Exit status 1 when the kernels differ, or a seeded bug was missed."""
     _check(arguments)
+    if arguments.cost:
+        options.refuse_programs(session.architectures, "--cost counts instructions in QEMU")
     requirements.require(session.architectures)
     oracle, seeks, sides = arguments.oracle, arguments.seeded is not None, session.sides()
     if arguments.fixed or not (oracle or arguments.stock):
@@ -120,7 +122,7 @@ def _hunt(session: Session, arguments: Namespace, sides: Sides, arch: Architectu
         functions = watch.functions(targets.tried.kernel)
         meant = allowed.applying(series, sides.a.tree.series, functions)
         judges.append(CostJudge(targets, watch.prepare(session, targets), meant))
-    elif not (arguments.oracle or given or arguments.no_coverage):
+    elif arch.qemu and not (arguments.oracle or given or arguments.no_coverage):
         guide = Guide(session, targets, sides.series, output)
     chosen = _programs(arguments, PROGRAMS, given)
     if not given:

@@ -25,6 +25,7 @@ from quire.test.outcome import Outcome
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select kernels."""
     options.sides(part)
+    options.emulated(part, "boots kernels without user space")
     part.add_argument("kernel", nargs="*", help="name of a kernel (default: all)")
     part.add_argument("--list", action="store_true", help="list the kernels and their suites")
     options.as_json(part)

@@ -3,8 +3,10 @@
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
+from quire.arch import ARCHITECTURES, Architecture
 from quire.cluster import option
 from quire.host.errors import UserError
 from quire.source import side
@@ -26,6 +28,7 @@ def common(part: argparse.ArgumentParser) -> None:
     add("-q", "--quiet", action="store_true", help="no progress on stderr")
     # Of set_defaults(), an option takes its default.
     part.set_defaults(dry_run=False, jobs=len(os.sched_getaffinity(0)), config=[], words=())
+    part.set_defaults(emulated="")
 
 
 def kernel(part: argparse.ArgumentParser) -> None:
@@ -86,6 +89,25 @@ def dry_run(part: argparse.ArgumentParser) -> None:
     """--dry-run, for commands whose commands somebody pastes."""
     text = "print the exact commands and run none"
     part.add_argument("-n", "--dry-run", action="store_true", help=text)
+
+
+def emulated(part: argparse.ArgumentParser, why: str) -> None:
+    """For a command that is not for kernels without an emulator: what it does instead."""
+    part.set_defaults(emulated=why)
+
+
+def require_emulated(arguments: argparse.Namespace, architectures: Sequence[Architecture]) -> None:
+    """UserError for an architecture without an emulator where the command needs one."""
+    if arguments.emulated:
+        refuse_programs(architectures, f"{arguments.part.prog} {arguments.emulated}")
+
+
+def refuse_programs(architectures: Sequence[Architecture], what: str) -> None:
+    """UserError if the kernel of one of them is a program of this host, since that does `what`."""
+    names = [arch.name for arch in architectures if not arch.qemu]
+    if names:
+        remedy = f"use one of: ARCH={' ARCH='.join(ARCHITECTURES)}"
+        raise UserError(f"{what}: not for ARCH={','.join(names)}", remedy=remedy)
 
 
 def as_json(part: argparse.ArgumentParser, help: str = "print JSON") -> None:

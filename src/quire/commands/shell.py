@@ -25,7 +25,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     options.dry_run(part)
     options.stock(part)
     options.cpus(part, 2)
-    text = "as QEMU's -m (default %(default)s)"
+    text = "of the guest, as QEMU's -m (default %(default)s)"
     part.add_argument("--memory", default="2G", metavar="SIZE", help=text)
 
 
@@ -37,9 +37,12 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         raise UserError("a shell runs on one architecture", remedy=f"select one: {names}")
     (arch,) = session.architectures
     requirements.require([arch])
-    counter.installed(arch)
+    if arch.qemu:
+        counter.installed(arch)
     sides = session.sides()
     kernel = session.kernel(arch, sides.a.tree if arguments.stock else sides.b.tree)
-    hardware = Hardware(arguments.smp, arguments.memory, icount=False)
+    # What an emulator has, it has; a kernel that is a program was built for one CPU or several.
+    cpus = arguments.smp if arch.qemu or kernel.enables("CONFIG_SMP") else 1
+    hardware = Hardware(cpus, arguments.memory, icount=False)
     boot = Machine(kernel, session.guest(kernel), ("shell",), hardware, loglevel=CHATTY)
     return launch.interact(boot, launch.workdir(session.cache, f"shell-{arch.name}"))

@@ -8,6 +8,7 @@ Under emulation nothing is called time.
   quire time --bundle DIR ARCH=arm64     the program, to copy to that machine (DIR/README)
   quire time 'mremap*' --output a.json   on this machine, as it runs now
   quire time --kvm --output DIR          boots both kernels, alternating; DIR/stock.json, …
+  quire time ARCH=um --output DIR        the same as processes of this host (docs/um.md)
   quire time --emulate 'mremap-size=64' ARCH=arm64   only tries the code paths, in QEMU
   quire compare a.json b.json            what is faster, what is slower
 """
@@ -43,7 +44,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     text = "boot both kernels in QEMU: no times, code paths"
     where.add_argument("--emulate", action="store_true", help=text)
     where.add_argument("--list", action="store_true", help="list the rows")
-    text = "with --kvm: of each kernel (default %(default)s; with fewer, runs are compared)"
+    text = "of each kernel that boots (default %(default)s; with fewer, runs are compared)"
     add("--boots", type=options.positive, default=boots.BOOTS, metavar="N", help=text)
     add("--runs", type=options.positive, default=100, metavar="N", help="at most, of a row")
     text = "half the interval of the median, of the median (default %(default)s)"
@@ -66,21 +67,19 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
             return program.build(session.cache, session.project.guest, arch, tools, cells)
 
     words = (f"--runs={arguments.runs}", f"--precision={arguments.precision}", *arguments.row)
+    boot = _boots(session, arguments)
     if arguments.bundle:
         options.allow(arguments, "bundle", "with --bundle")
         built = {arch.name: build(arch) for arch in session.architectures}
         print("\n".join(map(str, program.bundle(arguments.bundle, built))))
         return 0
-    if arguments.kvm or arguments.emulate:
-        if arguments.emulate:
-            options.refuse(arguments, "boots runs precision", "with --emulate")
-        requirements.require(session.architectures)
+    if boot:
         for arch in session.architectures:
             if arguments.kvm:
                 boots.require_kvm(arch)
             _both(session, arguments, arch, build(arch), words)
         return 0
-    options.allow(arguments, "row runs precision output", "on this machine: --kvm boots kernels")
+    options.allow(arguments, "row runs precision output", "on this machine: --kvm and ARCH=um boot")
     native = [arch for arch in session.architectures if arch.machine == platform.machine()]
     if not native:
         raise UserError(
@@ -91,6 +90,26 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
     # The program writes its progress on stderr, and its JSON where it is told.
     output = (f"--output={arguments.output}",) if arguments.output else ()
     return process.interact(process.Command([str(build(native[0])), *output, *words]))
+
+
+def _boots(session: Session, arguments: argparse.Namespace) -> bool:
+    """Whether both kernels boot: on request, or since they are programs of this host.
+
+    UserError for options that do nothing then, or if this host cannot.
+    """
+    for option in ("bundle", "kvm", "emulate"):
+        if getattr(arguments, option):
+            options.refuse_programs(session.architectures, f"--{option}")
+    if arguments.emulate:
+        options.refuse(arguments, "boots runs precision", "with --emulate")
+    programs = [arch for arch in session.architectures if not arch.qemu]
+    if programs and len(programs) < len(session.architectures):
+        what = f"{programs[0].name} boots both kernels, and others are timed as this host runs"
+        raise UserError(what, remedy=f"time it alone: ARCH={programs[0].name}")
+    boot = bool(arguments.kvm or arguments.emulate or programs)
+    if boot:
+        requirements.require(session.architectures)
+    return boot
 
 
 def _both(
@@ -104,7 +123,7 @@ def _both(
     trees = [side.tree for side in sides.both][: 1 if sides.same else 2]
     kernels = [session.kernel(arch, tree) for tree in trees]
     few = Boots(1, (*FEW, *arguments.row), kvm=False)
-    how = few if arguments.emulate else Boots(arguments.boots, words, kvm=True)
+    how = few if arguments.emulate else Boots(arguments.boots, words, kvm=arguments.kvm)
     timings = boots.run(session, kernels, built, how)
     if arguments.output:
         arguments.output.mkdir(parents=True, exist_ok=True)

@@ -53,6 +53,10 @@ class Line:
         """Seeded bugs; the folder is optional."""
         return self.folder / "seeded"
 
+    def patches_for(self, architecture: str) -> Path:
+        """The series file of what kernels of one architecture need on both sides; optional."""
+        return self.folder / architecture / "series"
+
     @property
     def posted(self) -> Path:
         """Posted figures; the file is optional."""

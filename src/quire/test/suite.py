@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.boot import ktap, launch, machine
+from quire.boot import ktap, launch, machine, start
 from quire.boot.ktap import Status, Test
 from quire.boot.launch import Ended
 from quire.boot.machine import CHATTY, Hardware, Machine
@@ -161,7 +161,7 @@ def _boot(
     With `resume`, reuse an earlier boot of the same machine if that reached its end.
     """
     work = session.cache.root / "boot" / _directory(boot)
-    mark = digest(boot.guest and boot.guest.sha256, boot.argv(Path()))
+    mark = digest(boot.guest and boot.guest.sha256, start.argv(boot, Path()))
     finished = work / FINISHED
     if resume and finished.is_file() and finished.read_text() == mark:
         return launch.judge(boot, work, Ended()), work

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from quire.arch import Architecture
 from quire.boot import launch
-from quire.boot.machine import Hardware, Machine
+from quire.boot.machine import LOG, Hardware, Machine
 from quire.build.kernel import Kernel
 from quire.host.errors import Difference, UserError
 from quire.session import Session
@@ -99,7 +99,7 @@ def _boot(session: Session, boot: Machine, number: int) -> Timing:
 
 def _require_running(boot: Machine, work: Path) -> None:
     """GuestLost if KVM has given up."""
-    log = work / "qemu.log"
+    log = work / LOG
     if log.is_file() and BROKEN in log.read_text(errors="replace"):
         raise launch.lost(boot, work, f"{BROKEN}: {log}")
 

@@ -24,7 +24,7 @@ EACH = (1 + CONFIDENCE) / 2
 BOOTS = 7
 # What must be the same; what a kernel itself decides, as the clock's source, may differ.
 MACHINE = (
-    "architecture machine cpu cpus pinned_to hypervisor midr microcode vendor product model "
+    "architecture machine cpu host cpus pinned_to hypervisor midr microcode vendor product model "
     "numa_nodes governor frequency_khz_max no_turbo boost smt isolated".split()
 )
 # Of the machine's memory, as kernels need some themselves.

@@ -41,7 +41,7 @@ def build(
     def make(directory: Path) -> None:
         log = cache.log(f"time-{arch.name}")
         (directory / "plan").write_text(rows)
-        argv = ["make", "-C", str(sources), f"ARCH={arch.name}"]
+        argv = ["make", "-C", str(sources), f"ARCH={arch.guest}"]
         argv += [f"CROSS_COMPILE={tools.cross_compile}", f"O={directory}"]
         argv += [f"PLAN={directory / 'plan'}", f"BUILD={made_of}", str(directory / NAME)]
         command = process.Command(argv, log=log)
