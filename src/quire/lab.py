@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from quire.arch import Architecture, Cpu
 from quire.boot import counter
+from quire.build import kconfig, steps
 from quire.build.kernel import Kernel
+from quire.build.steps import Built
 from quire.host.progress import Stage
 from quire.measure import bench, comparison, posted
 from quire.measure import locks as classes
@@ -19,6 +22,7 @@ from quire.measure.workloads import Catalogue, Cell
 from quire.report.data import Provenance
 from quire.session import Session
 from quire.source.side import PATCHED, STOCK, Sides
+from quire.source.steps import Step, Steps
 
 # Seconds of one core, to estimate the remaining time. The second kernel of an architecture is
 # built from the first one's objects.
@@ -42,6 +46,21 @@ def rig(session: Session, kernel: Kernel) -> Rig:
     """Build everything that a measurement of `kernel` needs."""
     plugin = counter.build(session.cache, session.project.counter, kernel.arch)
     return Rig(kernel, session.guest(kernel), plugin, locks(session).watched)
+
+
+def step(
+    session: Session, arch: Architecture, where: Steps, which: Step, *, strict: bool = False
+) -> tuple[Built, str]:
+    """Build the kernel of a step. The text names options that the configuration has lost; with
+    `strict`, these are an error."""
+    request = session.request(arch, which.tree)
+    request = replace(request, strict=strict and request.strict)
+    with session.progress.stage(request.title, arch.objects):
+        place = partial(where.place, which)
+        built = steps.build(session.cache, request, place, session.progress.at)
+    resolved = kconfig.parse(built.kernel.config.read_text())
+    lost = [option.option for option in kconfig.lost(request.fragments, resolved)]
+    return built, f"lost {', '.join(lost)}" if lost else ""
 
 
 def rigs(session: Session, arch: Architecture, sides: Sides) -> tuple[Rig, Rig]:

@@ -140,7 +140,7 @@ def build(cache: Cache, request: Request, tick: Callable[[int], None] | None = N
                     shutil.rmtree(objdir, ignore_errors=True)
                 raise
             process.do(_finish, request)
-    return _load(request)
+    return load(request)
 
 
 def configure(cache: Cache, request: Request) -> Path:
@@ -251,7 +251,8 @@ def _finish(request: Request) -> None:
     (request.objdir / BUILDING).unlink(missing_ok=True)
 
 
-def _load(request: Request) -> Kernel:
+def load(request: Request) -> Kernel:
+    """The kernel of a request; without a hash if it is not built."""
     built = request.objdir / BUILT
     sha = json.loads(built.read_text())["image_sha256"] if built.is_file() else ""
     arch, tree, tools = request.arch, request.tree, request.toolchain

@@ -67,6 +67,16 @@ def side_a(
     return which, own
 
 
+def configuration(part: argparse.ArgumentParser) -> None:
+    """How one tree is built, and kbuild's words."""
+    add = part.add_argument
+    add("--line", default="", metavar="NAME", help="use this line's configuration")
+    text = "a further Kconfig fragment"
+    add("--config", type=Path, action="append", default=[], metavar="FRAGMENT", help=text)
+    jobs(part)
+    part.set_defaults(words=("ARCH", "CROSS_COMPILE"))
+
+
 def base(part: argparse._ActionsContainer) -> None:
     """--base."""
     text = "Debian's linux-source: 6.12 (the newest), 6.12.94 (that one), 7.3"

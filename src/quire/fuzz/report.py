@@ -25,7 +25,7 @@ WIDTH = 90  # characters of a fault in the table of bugs
 def show(hunt: Hunt, *, as_json: bool) -> None:
     """Print what a hunt came to, and what its programs reached."""
     if as_json:
-        print(json.dumps(_figures(hunt), indent=1))
+        print(json.dumps(figures(hunt), indent=1))
     else:
         for judge in hunt.judges:
             _show(judge, hunt.seconds)
@@ -49,7 +49,8 @@ def _show(judge: Judge[Any], seconds: float) -> None:
         out.print("\n".join(f"  {op.text()}" for op in finding.program))
 
 
-def _figures(hunt: Hunt) -> dict[str, Any]:
+def figures(hunt: Hunt) -> dict[str, Any]:
+    """What a hunt came to, as JSON."""
     figures = []
     for judge in hunt.judges:
         rows = []

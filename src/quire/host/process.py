@@ -229,6 +229,11 @@ def kill_all() -> None:
         _signal(group, signal.SIGKILL)
 
 
+def go_on() -> None:
+    """Let children start again: the error for which kill_all() was called has been handled."""
+    _leaving.clear()
+
+
 def die_with_us(argv: Sequence[str]) -> list[str]:
     """Wrap the command so that the kernel kills it if quire is killed."""
     return ["setpriv", "--pdeathsig", "KILL", *argv]

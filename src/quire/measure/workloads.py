@@ -14,14 +14,14 @@ from quire.arch.architecture import Rows
 from quire.build import program
 from quire.host import data
 from quire.host.errors import UserError
-from quire.measure import locks
+from quire.measure import concerns, locks
 
 # Folio sizes in KiB; 4 is a small folio.
 SIZES = (4, 16, 64, 256, 1024, 2048)
 # Groups of symbols, by name.
 GROUPS = "symbols.toml"
 # Files in the workloads' folder that describe no workload.
-OTHERS = (GROUPS, locks.FILE)
+OTHERS = (GROUPS, locks.FILE, concerns.FILE)
 
 Parameters = tuple[tuple[str, str], ...]
 

@@ -89,8 +89,8 @@ def _row(row: Row) -> dict[str, Any]:
         "parameters": dict(row.cell.parameters),
         "folio_kib": row.cell.size,
         "unit": row.cell.workload.unit,
-        "a": _figure(row.a),
-        "b": _figure(row.b),
+        "a": figure(row.a),
+        "b": figure(row.b),
         "ratio": row.ratio,
         "spread": row.spread,
         "unstable": row.unstable,
@@ -105,7 +105,8 @@ def _symbol(line: ProfileLine) -> dict[str, Any]:
     return {"name": line.symbol, "a": asdict(line.a), "b": asdict(line.b)}
 
 
-def _figure(figure: Figure) -> dict[str, Any]:
+def figure(figure: Figure) -> dict[str, Any]:
+    """One side of a row."""
     return {
         "instructions_per_unit": figure.insns,
         "kernel_instructions_per_unit": figure.kernel,

@@ -47,23 +47,50 @@ def plan(tree: Path, patches: Iterable[Patch]) -> None:
 
 def apply_series(tree: Path, series: Series) -> Applied:
     """Apply `series` to `tree`. UserError names patch and hunk; the tree is then unchanged."""
-    names = sorted({name for patch in series.patches for name in patch.files()})
+    names = touched(series)
+    with _copies(tree, names) as scratch:
+        already = _peel(scratch, series)
+        written = _update(tree, scratch, series, names)
+    return Applied(written, tuple(already))
+
+
+def touched(series: Series) -> list[str]:
+    """Every file that a patch of the series reads or writes."""
+    return sorted({name for patch in series.patches for name in patch.files()})
+
+
+def set_series(tree: Path, base: Path, series: Series, names: Iterable[str]) -> None:
+    """Make these files of `tree` those of `base` with the series; only what differs is written.
+
+    UserError as for apply_series().
+    """
+    with _copies(base, names) as scratch:
+        _update(tree, scratch, series, names)
+
+
+@contextlib.contextmanager
+def _copies(tree: Path, names: Iterable[str]) -> Iterator[Path]:
+    """A directory with copies of these files."""
     with tempfile.TemporaryDirectory(prefix="quire-apply-") as directory:
         scratch = Path(directory)
         for name in names:
             if (tree / name).is_file():
                 (scratch / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(tree / name, scratch / name)
-        already = _peel(scratch, series)
-        for patch in series.patches:
-            apply_patch(scratch, patch)
-        patched = {name: read_file(scratch / name) for name in names}
-        contents = {name: data for name, data in patched.items() if data != read_file(tree / name)}
-        write(tree, contents)
-        for name in contents:
-            if (scratch / name).is_file():
-                shutil.copymode(scratch / name, tree / name)
-    return Applied(tuple(contents), tuple(already))
+        yield scratch
+
+
+def _update(tree: Path, scratch: Path, series: Series, names: Iterable[str]) -> tuple[str, ...]:
+    """Apply the series in `scratch` and write what differs to `tree`; the names of these files."""
+    for patch in series.patches:
+        apply_patch(scratch, patch)
+    patched = {name: read_file(scratch / name) for name in names}
+    contents = {name: data for name, data in patched.items() if data != read_file(tree / name)}
+    write(tree, contents)
+    for name in contents:
+        if (scratch / name).is_file():
+            shutil.copymode(scratch / name, tree / name)
+    return tuple(contents)
 
 
 def apply_patch(tree: Path, patch: Patch) -> None:

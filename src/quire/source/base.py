@@ -133,37 +133,37 @@ def from_directory(cache: Cache, source: Path) -> Base:
     return load(cache.make("base", key, build))
 
 
-def _commit(repository: Path, revision: str) -> str:
+def commit(repository: Path, revision: str) -> str:
     """The commit of `revision`. UserError if the repository or the revision does not exist."""
     if not repository.is_dir() or _git(repository, "rev-parse", "--git-dir").status:
         remedy = "name a clone of Linux with --git DIR"
         raise UserError(f"{repository} is not a git repository", remedy=remedy)
-    commit = _git(repository, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
-    if commit.status:
+    found = _git(repository, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    if found.status:
         near = _git(repository, "for-each-ref", "--format=%(refname:short)", f"**/*{revision}*")
         names = ", ".join(near.output.split()[:8])
         what, similar = f"no revision {revision!r} in {repository}", f"similar refs: {names}"
         remedy = "name a branch, a tag or a commit of that repository"
         raise UserError(what, similar if names else "", remedy)
-    return commit.output.strip()
+    return found.output.strip()
 
 
 def from_git(cache: Cache, repository: Path, revision: str) -> Base:
     """The sources of a revision; the repository is only read. UserError if one of the two does not
     exist, or if it is not a kernel tree."""
     repository = repository.resolve()
-    commit = _commit(repository, revision)
+    found = commit(repository, revision)
 
     def build(directory: Path) -> None:
         tree = directory / "linux"
         process.do(tree.mkdir)
         script = 'git -C "$1" archive --format=tar "$2" | tar -x --no-same-owner -C "$3"'
-        command = process.pipeline(script, repository, commit, tree)
+        command = process.pipeline(script, repository, found, tree)
         process.check(command, f"cannot export {revision} of {repository}", FREE_SPACE)
         process.needs_results(LATER)
-        record(directory, f"git {repository} {revision}", f"git:{commit}")
+        record(directory, f"git {repository} {revision}", f"git:{found}")
 
-    directory = cache.make("base", f"git-{commit[:16]}", build)
+    directory = cache.make("base", f"git-{found[:16]}", build)
     return load(directory, f"git {repository} {revision}")
 
 

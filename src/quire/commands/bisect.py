@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Find the first commit that makes a row cost more.
+
+`git bisect` chooses the revisions; each is one build, in one directory, and one boot. A revision
+that does not build, or whose guest is lost, is skipped. Options that come and go are left to
+`make olddefconfig`, and a revision that lost one is marked. All is cached by content: the same
+command goes on where an interrupted one was. The repository is only read.
+
+  quire bisect mremap --size 64 --good v7.2 --bad v7.3 --git ~/linux ARCH=arm64
+  quire bisect ksm-walk,vmas=2000,kind=plain --good A --bad B --git DIR --limit 5
+
+A revision is bad if the row costs more instructions than at --good by more than the limit. The
+default limit is half of the difference between --good and --bad.
+"""
+
+import argparse
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from quire import lab
+from quire.arch import Architecture, requirements
+from quire.commands import options
+from quire.host import process
+from quire.host.errors import BuildFailed, Difference, GuestLost, UserError
+from quire.host.git import run_git
+from quire.measure import bench, comparison, profile
+from quire.measure.bench import Sample, Sampling
+from quire.measure.comparison import Figure
+from quire.measure.moves import Move
+from quire.measure.workloads import Cell
+from quire.report import steps as report
+from quire.report.table import number
+from quire.session import Session
+from quire.source import base, bisection
+from quire.source.bisection import BAD, GOOD, SKIP
+from quire.source.steps import OfGit
+
+# So many symbols that grew are named.
+SYMBOLS = 10
+
+
+def add_arguments(part: argparse.ArgumentParser) -> None:
+    """Add the row, the two revisions and the limit."""
+    options.cluster(part)
+    add = part.add_argument
+    add("row", metavar="ROW", help="one row, as for bench: swapout,data=zero")
+    add("--size", type=int, default=64, metavar="KIB", help="its folio size (default %(default)s)")
+    add("--good", required=True, metavar="REV", help="a revision that costs less")
+    add("--bad", required=True, metavar="REV", help="a later one that costs more")
+    add("--git", type=Path, required=True, metavar="DIR", help="the repository")
+    text = "bad: more than this above --good (default: half of the difference)"
+    add("--limit", type=float, metavar="PERCENT", help=text)
+    options.configuration(part)
+    options.as_json(part)
+
+
+def run(session: Session, arguments: argparse.Namespace) -> None:
+    """Bisect and report. Difference if only revisions are left that cannot be tried."""
+    arch = session.architectures[0]
+    requirements.require([arch])
+    cell = _cell(session, arguments, arch)
+    commits = OfGit.of(session.cache, arguments.git, arguments.good)
+    repository = commits.repository
+    good, bad = (base.commit(repository, name) for name in (arguments.good, arguments.bad))
+    if run_git(repository, "merge-base", "--is-ancestor", good, bad).status:
+        what = f"{arguments.good} is no ancestor of {arguments.bad}"
+        raise UserError(what, str(repository), "name an older --good: git merge-base")
+    trial = Trial(session, arch, cell, commits)
+    limit = _limit(arguments, cell, trial.insns(good), trial.insns(bad))
+    log = [trial.line(good, GOOD), trial.line(bad, BAD)]
+
+    def judge(commit: str) -> str:
+        try:
+            verdict = BAD if trial.insns(commit) > limit else GOOD
+        except (BuildFailed, GuestLost, Difference) as error:
+            process.go_on()
+            verdict, trial.notes[commit] = SKIP, error.what
+        log.append(trial.line(commit, verdict))
+        session.progress.say(log[-1])
+        return verdict
+
+    found = bisection.search(repository, good, bad, judge)
+    heading = f"{arch.name} · {report.name(cell)}: bad above {number(limit)}"
+    answer = {"heading": heading, "limit": limit, "tried": log, "first_bad": found}
+    answer |= trial.explain(found[0], good) if len(found) == 1 else {}
+    print(json.dumps(answer, indent=1) if arguments.json else _text(answer))
+    if len(found) > 1:
+        what = "the first bad commit is one of several that cannot be tried"
+        raise Difference(what, "\n".join(map(trial.line, found)), "read why they failed")
+
+
+@dataclass
+class Trial:
+    """One row on one architecture, at any revision; why one was skipped, or what it lost."""
+
+    session: Session
+    arch: Architecture
+    cell: Cell
+    commits: OfGit
+    samples: dict[str, list[Sample]] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+
+    def insns(self, commit: str) -> float:
+        """The cost at a commit. BuildFailed, GuestLost or Difference if there is none."""
+        session = self.session
+        built, self.notes[commit] = lab.step(
+            session, self.arch, self.commits, self.commits.step(commit)
+        )
+        rig, sampling = lab.rig(session, built.kernel), Sampling(place=session.place)
+        samples = bench.measure(session.cache, [rig], [self.cell], session.progress, sampling)
+        self.samples[commit] = samples[built.kernel.image_sha256, self.cell]
+        return self.figure(commit).insns
+
+    def figure(self, commit: str) -> Figure:
+        """What was counted at a commit."""
+        locks = lab.locks(self.session)
+        return comparison.figure(self.arch, self.cell, self.samples[commit], locks)
+
+    def line(self, commit: str, verdict: str = "") -> str:
+        """A commit that was tried: its cost, its subject, its note."""
+        cost = number(self.figure(commit).insns) if commit in self.samples else "–"
+        note = f"  ({self.notes[commit]})" if self.notes.get(commit) else ""
+        subject = self.commits.step(commit).subject
+        return f"{verdict:<4} {commit[:12]} {cost:>9}  {subject}{note}"
+
+    def explain(self, commit: str, good: str) -> dict[str, Any]:
+        """What grew at a commit, against its first parent or, if that was not tried, `good`."""
+        parent = base.commit(self.commits.repository, f"{commit}^")
+        parent = parent if parent in self.samples else good
+        move = Move(0, self.figure(parent), self.figure(commit))
+        before, after = self.samples[parent][0], self.samples[commit][0]
+        lines = profile.lines(before, after, lab.locks(self.session))
+        grown = [line for line in lines if line.change() > 0][:SYMBOLS]
+        return {
+            "subject": self.commits.step(commit).subject,
+            "instructions": (move.a.insns, move.b.insns),
+            "events": report.events(move),
+            "symbols": {line.symbol: (line.a.insns, line.b.insns) for line in grown},
+        }
+
+
+def _cell(session: Session, arguments: argparse.Namespace, arch: Architecture) -> Cell:
+    """The one row. UserError if there are several, or none on this architecture."""
+    cells = lab.workloads(session).cells([arguments.row], [arguments.size])
+    cells = [cell for cell in cells if cell.workload.runs_on(arch.name)]
+    if len(cells) != 1:
+        names = "\n".join(f"{report.name(c)} {dict(c.parameters) or ''}" for c in cells)
+        what = f"{arguments.row} is {len(cells)} rows of {arch.name}, not one"
+        raise UserError(what, names, "name one, its parameters and its --size: quire bench --list")
+    return cells[0]
+
+
+def _limit(arguments: argparse.Namespace, cell: Cell, good: float, bad: float) -> float:
+    """The instructions above which a revision is bad. UserError if --bad is not."""
+    limit = (good + bad) / 2 if arguments.limit is None else good * (1 + arguments.limit / 100)
+    if bad <= max(good, limit):
+        above = "" if arguments.limit is None else f" by more than {arguments.limit:g} %"
+        what = f"--bad does not cost more than --good{above}"
+        where = f"{report.name(cell)}: {number(good)} at {arguments.good}, "
+        where += f"{number(bad)} at {arguments.bad}"
+        raise UserError(what, where, "swap them, or choose another row or --limit")
+    return limit
+
+
+def _text(answer: dict[str, Any]) -> str:
+    lines = [answer["heading"], *answer["tried"]]
+    if "symbols" in answer:
+        a, b = answer["instructions"]
+        lines += ["", f"{answer['first_bad'][0]} is the first bad commit", answer["subject"]]
+        lines += [f"{number(a)} → {number(b)} instructions ({b / a - 1:+.1%})", *answer["events"]]
+        grown = answer["symbols"].items()
+        lines += [f"{symbol}: {number(a)} → {number(b)}" for symbol, (a, b) in grown]
+    return "\n".join(lines)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Count a series patch by patch: which patch moved which row.
+
+Each patch is built after the one before it in one directory, so that only what it changes is
+compiled. A kernel that has the code of an earlier one is not booted. All is cached by content: an
+interrupted run goes on where it was, and a changed patch rebuilds only what follows it.
+
+  quire steps mremap --only mremap ARCH=arm64    a topic of ours, on top of the topics it needs
+  quire steps --only ksm                         by default, the rows of the topics
+  quire steps --base 7.3 --series topic.mbox     by default, the rows of the files it touches
+  quire steps mremap --git ~/linux --a v7.3 --b topic   commits, along first parents
+  quire steps --output DIR                       also DIR/steps.json and DIR/steps.svg, a waterfall
+
+A row is shown where its instructions moved by more than 0.3 %, or any counted event did. Exit
+status 3 if a patch does not build.
+"""
+
+import argparse
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from quire import lab
+from quire.arch import requirements
+from quire.commands import options
+from quire.host.console import console
+from quire.host.errors import BuildFailed, UserError
+from quire.measure import bench, comparison, concerns
+from quire.measure.bench import Rig, Sampling
+from quire.measure.comparison import Figure
+from quire.measure.workloads import Cell
+from quire.report import steps as report
+from quire.report.steps import Stepped
+from quire.session import Session
+from quire.source import apply, side
+from quire.source.steps import OfGit, OfSeries, Step, Steps
+
+
+def add_arguments(part: argparse.ArgumentParser) -> None:
+    """Add the options that select rows."""
+    options.kernel(part)
+    options.cluster(part)
+    add = part.add_argument
+    text = "as for bench (default: those of the topics, or of the files that the series touches)"
+    add("rows", nargs="*", metavar="workload", help=text)
+    options.sizes(part, "all")
+    options.as_json(part)
+    add("--output", type=Path, metavar="DIR", help="write JSON and SVG there")
+
+
+def run(session: Session, arguments: argparse.Namespace) -> None:
+    """Build, measure and report. BuildFailed if a step did not build, after the report."""
+    requirements.require(session.architectures)
+    where, steps, rows = _steps(session)
+    cells = lab.workloads(session).cells(arguments.rows or rows, arguments.size)
+    if len(steps) == 1:
+        raise UserError("there is no patch to step over", steps[0].subject, "name a series")
+    title = f"Linux {steps[0].tree.base.version}, {steps[0].tree.base.origin}"
+    results = []
+    for arch in session.architectures:
+        chosen = [cell for cell in cells if cell.workload.runs_on(arch.name)]
+        results.append(_measure(session, Stepped(arch, title, steps), where, chosen))
+        if not arguments.json:
+            console().print(report.table(results[-1]))
+    _write(arguments, results)
+    for stepped in results:
+        if broken := [stepped.notes[at] for at, it in enumerate(stepped.kernels) if not it]:
+            what = "a patch does not build, so that git bisect would stop there"
+            raise BuildFailed(what, "\n".join(broken), "fix the patch: quire tree, quire export")
+
+
+def _steps(session: Session) -> tuple[Steps, list[Step], list[str]]:
+    """The steps, and the rows that they concern."""
+    wanted, folder = session.side_options, session.project.guest / "workloads"
+    if wanted.git and wanted.a and wanted.b:
+        commits = OfGit.of(session.cache, wanted.git, wanted.a)
+        rows, _ = concerns.by_files(folder, commits.files(wanted.b))
+        return commits, commits.steps(wanted.b), rows
+    if wanted.b or (wanted.git and not wanted.series):
+        remedy = "give --series, or --git DIR --a REVISION --b REVISION"
+        raise UserError("two trees have no steps in between", wanted.b, remedy)
+    base = session.base()
+    line = session.line(base)
+    series, _ = side.series_of(session.project.root, session.cache, wanted, line, base)
+    # With --only, its patches come after those that it needs.
+    places = [at for at, patch in enumerate(series.patches) if patch.topic in wanted.only]
+    patches = OfSeries.on(session.cache, base, series)
+    topics = wanted.only or series.topics
+    rows = [w.name for w in lab.workloads(session).workloads if w.topic in topics]
+    rows = rows or concerns.by_files(folder, apply.touched(series))[0]
+    return patches, patches.steps(min(places, default=0)), rows
+
+
+def _measure(session: Session, stepped: Stepped, where: Steps, cells: Sequence[Cell]) -> Stepped:
+    """Build all, then boot the kernels whose code is new, all cells at once."""
+    codes, known, rigs = dict[str, int](), "", dict[int, Rig]()
+    for at, step in enumerate(stepped.steps):
+        try:
+            built, lost = lab.step(session, stepped.arch, where, step, strict=not at)
+        except BuildFailed as failed:
+            if not at:
+                raise
+            stepped.notes[at] = f"{failed.what}: {failed.where.splitlines()[0]}"
+            stepped.kernels.append(None)
+            continue
+        stepped.kernels.append(built.kernel)
+        if lost and lost != known:
+            stepped.notes[at] = known = lost
+        if (first := codes.setdefault(built.code, at)) == at:
+            rigs[at] = lab.rig(session, built.kernel)
+        else:
+            stepped.same[at] = first
+    sampling, locks = Sampling(place=session.place), lab.locks(session)
+    samples = bench.measure(session.cache, [*rigs.values()], cells, session.progress, sampling)
+
+    def figure(at: int, cell: Cell) -> Figure | None:
+        if not stepped.kernels[at]:
+            return None
+        image = rigs[stepped.same.get(at, at)].kernel.image_sha256
+        return comparison.figure(stepped.arch, cell, samples[image, cell], locks)
+
+    for cell in cells:
+        stepped.rows[cell] = [figure(at, cell) for at in range(len(stepped.steps))]
+    return stepped
+
+
+def _write(arguments: argparse.Namespace, results: Sequence[Stepped]) -> None:
+    """Print JSON, and write the files, if asked for."""
+    parts = [report.as_json(stepped) for stepped in results]
+    document = {"command": shlex.join(sys.argv), "title": results[0].title, "architectures": parts}
+    text = json.dumps(document, indent=1)
+    if arguments.json:
+        print(text)
+    if arguments.output:
+        arguments.output.mkdir(parents=True, exist_ok=True)
+        (arguments.output / "steps.json").write_text(f"{text}\n", "utf-8")
+        (arguments.output / "steps.svg").write_text(report.svg(results), "utf-8")

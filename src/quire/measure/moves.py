@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What moved from one kernel to the next: a row's instructions, or what else was counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from quire.measure.comparison import Figure
+
+# A row moved by instructions if they changed by more than this share; by events, if one kind did,
+# and by so much per unit: an interrupt in a region takes a lock, too.
+SHARE, EVENT = 0.003, 0.02
+
+
+@dataclass(frozen=True)
+class Move:
+    """A row from one kernel to a later one; `number` is the place of the later one."""
+
+    number: int
+    a: Figure
+    b: Figure
+
+    @property
+    def share(self) -> float:
+        """The change of instructions; below 0, B takes fewer."""
+        return self.b.insns / self.a.insns - 1
+
+    @property
+    def events(self) -> dict[str, tuple[float, float]]:
+        """What else changed, per unit: A and B, by the kinds of measure.cost and locks."""
+        kinds = {**self.a.cost, **self.b.cost}
+        pairs = {kind: (self.a.cost.get(kind, 0.0), self.b.cost.get(kind, 0.0)) for kind in kinds}
+        return {k: (a, b) for k, (a, b) in pairs.items() if abs(a - b) > max(EVENT, SHARE * a)}
+
+    @property
+    def moved(self) -> bool:
+        """Whether anything did."""
+        return abs(self.share) > SHARE or bool(self.events)
+
+
+def between(figures: Sequence[Figure | None]) -> list[Move]:
+    """The moves from each kernel to the next, of a row; None: a kernel without figures."""
+    known = [(number, figure) for number, figure in enumerate(figures) if figure]
+    steps = (Move(number, a, b) for (_, a), (number, b) in pairwise(known))
+    return [move for move in steps if move.moved]

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A series step by step: a table of what moved, a waterfall as SVG, and JSON."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from quire.arch import Architecture
+from quire.build.kernel import Kernel
+from quire.measure import moves
+from quire.measure.comparison import Figure
+from quire.measure.moves import Move
+from quire.measure.workloads import Cell
+from quire.report import data
+from quire.report.table import number
+from quire.source.steps import Step
+
+WIDTH, LEFT, RIGHT, LINE = 900, 400, 90, 20
+STYLE = """\
+.falls{max-width:100%;height:auto;font:13px system-ui,sans-serif}.falls text{fill:#1c2024}
+.w0{fill:#62686f}.w1{fill:#2166ac}.w2{fill:#c2560c}
+@media(prefers-color-scheme:dark){.falls text{fill:#e2e5e9}
+.w0{fill:#98a0a9}.w1{fill:#6aa9e6}.w2{fill:#f0a05a}}
+"""
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """A series on one architecture. A step without a kernel did not build."""
+
+    arch: Architecture
+    title: str
+    steps: Sequence[Step]
+    kernels: list[Kernel | None] = field(default_factory=list)
+    # By step: the number of an earlier one whose code it has, so that it was not booted.
+    same: dict[int, int] = field(default_factory=dict)
+    # By step: why it did not build, or the options that it lost.
+    notes: dict[int, str] = field(default_factory=dict)
+    rows: dict[Cell, list[Figure | None]] = field(default_factory=dict)
+
+    def label(self, number: int) -> str:
+        """The short name of a step."""
+        return self.steps[number].tree.label
+
+    def moves(self, cell: Cell) -> list[Move]:
+        """From the first figure of a row, each step that moved it, and all of them at the end."""
+        known = [figure for figure in self.rows[cell] if figure]
+        return [*moves.between(self.rows[cell]), Move(len(self.steps) - 1, known[0], known[-1])]
+
+
+def name(cell: Cell) -> str:
+    """A row with its folio size."""
+    return cell.label if cell.size is None else f"{cell.label} {cell.size} KiB"
+
+
+def table(stepped: Stepped) -> Table:
+    """For each row its first cost, each step that moved it, and all together."""
+    moved = {move.number for cell in stepped.rows for move in stepped.moves(cell)[:-1]}
+    numbers = [at for at in range(1, len(stepped.steps)) if at not in moved and stepped.kernels[at]]
+    still = ", ".join(map(stepped.label, numbers)) or "none"
+    notes = [f"{stepped.label(at)}: {note}" for at, note in stepped.notes.items()]
+    booted = (
+        f"{len(stepped.same)} of {len(stepped.steps)} have the code of an earlier one: no boot."
+    )
+    out = Table(
+        title=f"{stepped.arch.title} · {stepped.title}",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        caption="\n".join([f"no row moved: {still}.", booted, *notes]),
+        caption_justify="left",
+        pad_edge=False,
+    )
+    for heading in ("row", "step"):
+        out.add_column(heading, no_wrap=True)
+    for heading in ("instructions", "change"):
+        out.add_column(heading, justify="right", no_wrap=True)
+    out.add_column("subject, and what else moved per unit")
+    for cell in stepped.rows:
+        *each, whole = stepped.moves(cell)
+        first = number(whole.a.insns), "", stepped.steps[0].subject
+        out.add_section()
+        out.add_row(name(cell), stepped.label(0), *first)
+        for move in each:
+            text = "; ".join([stepped.steps[move.number].subject, *events(move)])
+            out.add_row("", stepped.label(move.number), number(move.b.insns), _change(move), text)
+        out.add_row("", "all", number(whole.b.insns), _change(whole), "")
+    return out
+
+
+def events(move: Move) -> list[str]:
+    """What else moved, the most first."""
+    pairs = sorted(move.events.items(), key=lambda item: -abs(item[1][1] - item[1][0]))
+    return [f"{kind} {number(a)} → {number(b)}" for kind, (a, b) in pairs]
+
+
+def _change(move: Move) -> Text:
+    style = "" if abs(move.share) <= moves.SHARE else "green" if move.share < 0 else "red"
+    return Text(f"{move.share:+.1%}", style)
+
+
+def as_json(stepped: Stepped) -> dict[str, Any]:
+    """All figures of all rows, and which steps moved them."""
+    steps = [
+        {
+            "label": step.tree.label,
+            "subject": step.subject,
+            "image_sha256": kernel.image_sha256 if kernel else None,
+            "code_of": stepped.same.get(at),
+            "note": stepped.notes.get(at, ""),
+        }
+        for at, (step, kernel) in enumerate(zip(stepped.steps, stepped.kernels, strict=True))
+    ]
+    rows = [
+        {
+            "row": name(cell),
+            "unit": cell.workload.unit,
+            "moved_in": [move.number for move in stepped.moves(cell)[:-1]],
+            "steps": [data.figure(figure) if figure else None for figure in figures],
+        }
+        for cell, figures in stepped.rows.items()
+    ]
+    return {"name": stepped.arch.name, "steps": steps, "rows": rows}
+
+
+def svg(results: Sequence[Stepped]) -> str:
+    """The waterfall: for each row a bar from the cost before a step to the cost after it."""
+    parts, y = list[str](), 0
+    for stepped in results:
+        for cell in stepped.rows:
+            y += 32
+            parts.append(_text(0, y, f"{stepped.arch.name} · {name(cell)}", "start"))
+            *each, whole = stepped.moves(cell)
+            bars = [(0.0, whole.a.insns, 0, f"{stepped.label(0)} {stepped.steps[0].subject}", "")]
+            for move in each:
+                label = f"{stepped.label(move.number)} {stepped.steps[move.number].subject}"
+                colour = 1 if move.share < 0 else 2
+                bars.append((move.a.insns, move.b.insns, colour, label, f" {move.share:+.1%}"))
+            bars.append((0.0, whole.b.insns, 0, "all", f" {whole.share:+.1%}"))
+            scale = (WIDTH - LEFT - RIGHT) / max(end for bar in bars for end in bar[:2])
+            for start, end, colour, label, share in bars:
+                y += LINE
+                x, width = LEFT + min(start, end) * scale, max(abs(end - start) * scale, 1.5)
+                place = f'x="{x:.1f}" y="{y - 12}" width="{width:.1f}" height="{LINE - 6}"'
+                parts.append(f'<rect {place} class="w{colour}"/>')
+                parts.append(_text(LEFT - 8, y, label[:58], "end"))
+                parts.append(_text(x + width + 6, y, number(end) + share, "start"))
+    size = f'viewBox="0 0 {WIDTH} {y + 10}" width="{WIDTH}" height="{y + 10}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" class="falls" role="img" {size}>'
+    return "\n".join([head, f"<style>{STYLE}</style>", *parts, "</svg>\n"])
+
+
+def _text(x: float, y: int, text: str, anchor: str) -> str:
+    return f'<text x="{x:.0f}" y="{y}" text-anchor="{anchor}">{html.escape(text)}</text>'

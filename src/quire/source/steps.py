@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0
+"""States of the sources one after the other: a series patch by patch, or revisions of git.
+
+All of them are placed in one directory, where only files that differ are written: kbuild then
+compiles only these, and what includes them. The user's repository is only read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from quire.host import process
+from quire.host.cache import Cache, digest
+from quire.host.git import git
+from quire.source import apply, base, version
+from quire.source.base import Base
+from quire.source.series import Series
+from quire.source.tree import OBJDIR_PREFIX, SOURCES, Tree, copy_links
+
+# The kind of entry in the build directory: sources, and the O= directories in them.
+KIND = "steps"
+# Beside the sources: the paths that may differ from the base's; git's index.
+TOUCHED, INDEX = "touched", "index"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One state. The tree's label is its short name; its path is that of all steps."""
+
+    tree: Tree
+    subject: str
+
+
+class Steps(Protocol):
+    """Where steps come from."""
+
+    def place(self, step: Step) -> None:
+        """Make the directory's sources those of `step`. The caller holds the directory's lock."""
+
+
+@dataclass(frozen=True)
+class OfSeries:
+    """A series on a base, after each of its patches."""
+
+    base: Base
+    series: Series
+    directory: Path
+
+    @classmethod
+    def on(cls, cache: Cache, base: Base, series: Series) -> OfSeries:
+        """In the directory of that base."""
+        return cls(base, series, cache.path(KIND, base.key))
+
+    def steps(self, first: int = 0) -> list[Step]:
+        """The base with the first `first` patches, and then with each further one."""
+        steps = []
+        for number in range(first, len(self.series.patches) + 1):
+            applied = replace(self.series, patches=self.series.patches[:number])
+            key = f"{self.base.key}+{applied.key()}" if number else self.base.key
+            label, subject = _named(applied, "needed" if number == first else "")
+            tree = Tree(key, self.base, applied, self.directory / SOURCES, label)
+            steps.append(Step(tree, subject))
+        return steps
+
+    def place(self, step: Step) -> None:
+        """As Steps.place(). UserError if a patch does not apply."""
+        sources, note = self.directory / SOURCES, self.directory / TOUCHED
+        if not note.exists():
+            process.check(process.Command(["rm", "-rf", str(sources)]))
+            copy_links(self.base.path, sources)
+        # An earlier series may have changed other files.
+        before = note.read_text().splitlines() if note.exists() else []
+        names = sorted({*before, *apply.touched(self.series)})
+        note.write_text("\n".join(names))
+        forget_configuration(sources, names)
+        apply.set_series(sources, self.base.path, step.tree.series or self.series, names)
+
+
+def _named(applied: Series, label: str) -> tuple[str, str]:
+    """The label of the last patch and its subject: mremap/0002-mm-more.patch is mremap-0002."""
+    if not applied.patches:
+        return "stock", "without the series"
+    if label:
+        return label, f"{len(applied.patches)} patches that the next ones need"
+    patch = applied.patches[-1]
+    number = re.search(r"(\d+)-[^/]*$", patch.name)
+    last = number[1] if number else f"{len(applied.patches):04d}"
+    return f"{patch.folder}-{last}" if patch.folder else last, patch.subject()
+
+
+@dataclass(frozen=True)
+class OfGit:
+    """Revisions of a repository. `base`: the first one, whose version is that of all."""
+
+    repository: Path
+    base: Base
+
+    @classmethod
+    def of(cls, cache: Cache, repository: Path, first: str) -> OfGit:
+        """In the directory of that repository. UserError for no repository, no such revision, or
+        no kernel."""
+        repository = repository.resolve()
+        commit = base.commit(repository, first)
+        text = git(repository, "show", f"{commit}:Makefile", what=f"{first} is no kernel")
+        numbers = re.findall(r"^(?:VERSION|PATCHLEVEL|SUBLEVEL) *= *(\d+)$", text, re.M)
+        number = version.parse(".".join(numbers))
+        directory = cache.path(KIND, f"git-{digest(str(repository))}")
+        origin = f"git {repository} {first}"
+        found = Base(f"git-{commit[:16]}", number, origin, f"git:{commit}", directory / SOURCES)
+        return cls(repository, found)
+
+    def step(self, commit: str) -> Step:
+        """The state at a commit, by its hash."""
+        tree = Tree(f"git-{commit}", self.base, None, self.base.path, commit[:12])
+        return Step(tree, git(self.repository, "show", "-s", "--format=%s", commit).strip())
+
+    def steps(self, last: str) -> list[Step]:
+        """The first revision, and each commit after it up to `last`, along first parents."""
+        start, end = self.base.hash.partition(":")[2], base.commit(self.repository, last)
+        words = ("rev-list", "--reverse", "--first-parent", f"{start}..{end}")
+        return [self.step(commit) for commit in (start, *git(self.repository, *words).split())]
+
+    def files(self, last: str) -> list[str]:
+        """The paths that differ between the first revision and `last`."""
+        words = ("diff", "--name-only", "--no-renames", self.base.hash.partition(":")[2])
+        return git(self.repository, *words, base.commit(self.repository, last)).splitlines()
+
+    def place(self, step: Step) -> None:
+        """As Steps.place(), by an index of our own."""
+        sources, index = self.base.path, self.base.path.parent / INDEX
+        sources.mkdir(parents=True, exist_ok=True)
+        # Of a process that was killed: the caller holds the lock.
+        index.with_name(f"{INDEX}.lock").unlink(missing_ok=True)
+        where = git(self.repository, "rev-parse", "--absolute-git-dir").strip()
+        env = {"GIT_DIR": where, "GIT_WORK_TREE": str(sources), "GIT_INDEX_FILE": str(index)}
+        commit = step.tree.key.removeprefix("git-")
+        changed = git(sources, "diff-index", "--cached", "--name-only", commit, env=env)
+        forget_configuration(sources, changed.splitlines())
+        whole = ("-c", "core.sparseCheckout=false")
+        git(sources, *whole, "read-tree", "--reset", "-u", commit, env=env)
+
+
+def forget_configuration(sources: Path, names: Sequence[str]) -> None:
+    """Let the next build configure anew if one of these files declares options."""
+    if any(Path(name).name.startswith("Kconfig") for name in names):
+        for config in sources.glob(f"{OBJDIR_PREFIX}*/.config"):
+            config.unlink()
