@@ -125,12 +125,24 @@ def test_a_dropped_patch_goes(quire: Quire, work: Path) -> None:
     assert series.index("# the other one") < series.index("ksm/0001")
 
 
-def test_cover_letters_stay(quire: Quire, work: Path) -> None:
+def test_a_cover_letter_lists_the_commits_that_are_there(quire: Quire, work: Path) -> None:
     cover = patches(quire) / "mremap/0000-cover-letter.patch"
-    cover.write_text("Subject: [PATCH 0/2] mremap\n")
+    head = "Subject: [PATCH 0/{}] mremap\n\nMoves (3): runs.\n\n"
+    listed = "dev (7):\n  mm: gone\n\n mm/gone.c | 2 +-\n 1 file changed\n"
+    cover.write_text(head.format(7) + listed)
     git(work, "rebase", "-q", "--onto", "HEAD~2", "HEAD~1")
     quire.passes("export", str(work))
-    assert cover.read_text() == "Subject: [PATCH 0/2] mremap\n"
+    text = cover.read_text()
+    assert text.startswith(head.format(1))
+    assert "(1):\n  mm: move runs\n\n mm/mremap.c | 2 +-\n 1 file changed" in text
+    assert "gone" not in text
+
+
+def test_a_cover_letter_without_a_list_keeps_its_text(quire: Quire, work: Path) -> None:
+    cover = patches(quire) / "mremap/0000-cover-letter.patch"
+    cover.write_text("Subject: [PATCH 0/2] mremap\n\nMoves (2):\n")
+    quire.passes("export", str(work))
+    assert cover.read_text() == "Subject: [PATCH 0/2] mremap\n\nMoves (2):\n"
 
 
 def test_checkouts_that_are_refused(quire: Quire, tree: Path, work: Path, tmp_path: Path) -> None:

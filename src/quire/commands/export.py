@@ -53,7 +53,7 @@ def _post(session: Session, arguments: argparse.Namespace) -> None:
     for topic in topics:
         to, cc = len(topic.to), len(topic.cc)
         print(f"{topic.mails[0].parent}: {len(topic.mails)} mails, {to} in To, {cc} in Cc")
-    mails = [mail for topic in topics for mail in topic.mails if mail.name != posting.COVER]
+    mails = [mail for topic in topics for mail in topic.mails if mail.name != checkout.COVER]
     patches = [Patch(f"{mail.parent.name}/{mail.name}", mail) for mail in mails]
     checks = series_check.style(directory.resolve(), root, patches)
     trouble = [f"{check.subject}: {check.trouble}" for check in checks if check.trouble]

@@ -37,6 +37,9 @@ MAIL_OPTIONS = ("-1", "--stdout", "--zero-commit", "--no-signature", "-N")
 DIFF_OPTIONS = ("--no-renames", "--diff-algorithm=histogram", "--stat=72")
 # The limit of git format-patch for file names.
 SLUG_LENGTH = 52
+COVER = "0000-cover-letter.patch"
+# The part of a cover letter that the commits determine: `git shortlog`, and the diffstat.
+_SHORTLOG = re.compile(r"^\S[^\n]* \(\d+\):\n(?:  |\n| \S).*\Z", re.M | re.S)
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,8 @@ def export(directory: Path, project: Path) -> tuple[Series, list[str]]:
     """Write the checkout's commits back as the series; return the series and the changed files.
 
     UserError when quire did not create the checkout, when it is not clean, or when its history is
-    not linear. Either all files are written or none; cover letters are kept.
+    not linear. Either all files are written or none. Of a cover letter, the number of patches, the
+    list of commits and the diffstat are written anew.
     """
     opened = read(directory, project)
     file = opened.series.file
@@ -161,7 +165,30 @@ def _contents(directory: Path, series: Series, commits: Sequence[Commit]) -> Con
         if patch.name not in contents and patch.name not in others:
             contents[patch.name] = None
     contents[series.file.name] = _series_text(series, names).encode()
+    for folder in dict.fromkeys(commit.folder for commit in commits):
+        cover = series.file.parent / folder / COVER
+        if cover.is_file() and (between := in_a_row(commits, folder.partition("@")[0])):
+            text = cover.read_text()
+            contents[f"{folder}/{COVER}"] = _cover(directory, text, *between).encode()
     return contents
+
+
+def in_a_row(commits: Sequence[Commit], topic: str) -> tuple[str, str] | None:
+    """The first and the last commit of a topic; None if others are between them."""
+    places = [place for place, commit in enumerate(commits) if commit.topic == topic]
+    if places[-1] - places[0] != len(places) - 1:
+        return None
+    return commits[places[0]].hash, commits[places[-1]].hash
+
+
+def _cover(directory: Path, text: str, first: str, last: str) -> str:
+    """A cover letter with the list of these commits, and their diffstat."""
+    commits = f"{first}^..{last}"
+    count = git(directory, "rev-list", "--count", commits).strip()
+    listed = git(directory, "shortlog", "-w72,2,4", commits).strip("\n")
+    stat = git(directory, "diff", "--no-renames", "--histogram", "--stat=80", first + "^", last)
+    text = re.sub(r"(\[PATCH 0/)\d+\]", rf"\g<1>{count}]", text, count=1)
+    return _SHORTLOG.sub(lambda _: f"{listed}\n\n{stat}", text)
 
 
 def _series_text(series: Series, names: Sequence[str]) -> str:

@@ -18,12 +18,11 @@ from quire.host import process
 from quire.host.errors import UserError
 from quire.host.git import git
 from quire.source import checkout
-from quire.source.checkout import Checkout, Commit
+from quire.source.checkout import COVER, Checkout, Commit
 
 MAINTAINERS = "scripts/get_maintainer.pl"
 # Whom the file lists, not who has changed the lines lately.
 LISTED = ("--nogit", "--nogit-fallback", "--norolestats")
-COVER = "0000-cover-letter.patch"
 
 
 @dataclass(frozen=True)
@@ -93,11 +92,11 @@ def _posting(
 
 def _range(commits: Sequence[Commit], topic: str) -> tuple[str, str]:
     """The first and the last commit of a topic, between which there are only its commits."""
-    places = [place for place, commit in enumerate(commits) if commit.topic == topic]
-    if places[-1] - places[0] != len(places) - 1:
-        what = f"the commits of topic {topic} are not in a row"
-        raise UserError(what, commits[places[-1]].slug, "reorder them: git rebase -i")
-    return commits[places[0]].hash, commits[places[-1]].hash
+    if between := checkout.in_a_row(commits, topic):
+        return between
+    last = [commit.slug for commit in commits if commit.topic == topic][-1]
+    what = f"the commits of topic {topic} are not in a row"
+    raise UserError(what, last, "reorder them: git rebase -i")
 
 
 def _listed(directory: Path, mails: Sequence[Path], *options: str) -> list[str]:
