@@ -93,7 +93,10 @@ void range_protect(char *at, size_t pages, int prot);
  */
 void range_drop(char *at, size_t pages);
 
-/* The pages of the guards, on both sides of each range, are unchanged. */
+/*
+ * The pages of the guards, on both sides of each range, are unchanged. Does not
+ * count as a check of the case.
+ */
 void expect_guards(void);
 
 /* mremap() to exactly `to`, or die. move_full() takes all of its parameters. */

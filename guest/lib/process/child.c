@@ -22,19 +22,33 @@ pid_t fork_child(void)
 	return pid;
 }
 
-void wait_child(pid_t pid, const char *what)
+/* Returns false if there is no such child. */
+static bool wait_for(pid_t pid, const char *what)
 {
 	int status;
 
 	while (waitpid(pid, &status, 0) < 0) {
 		if (errno != EINTR)
-			die_errno("cannot wait for %s", what);
+			return false;
 	}
 	if (WIFSIGNALED(status))
 		die("%s was killed by signal %d (%s)", what, WTERMSIG(status),
 		    strsignal(WTERMSIG(status)));
 	if (WEXITSTATUS(status))
 		die("%s ended with status %d", what, WEXITSTATUS(status));
+	return true;
+}
+
+void wait_child(pid_t pid, const char *what)
+{
+	if (!wait_for(pid, what))
+		die_errno("cannot wait for %s", what);
+}
+
+void wait_children(const char *what)
+{
+	while (wait_for(-1, what))
+		;
 }
 
 bool wait_within(pid_t pid, int *status, unsigned int ms)

@@ -16,6 +16,9 @@ pid_t fork_child(void);
  */
 void wait_child(pid_t pid, const char *what);
 
+/* Waits for all children in the same way. */
+void wait_children(const char *what);
+
 /*
  * Waits at most that long, without waking up. Returns false if it still runs.
  */

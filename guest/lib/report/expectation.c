@@ -4,7 +4,9 @@
 
 #include "report/expectation.h"
 
-static struct tally *current;
+/* Where programs count that are no case. */
+static struct tally outside;
+static struct tally *current = &outside;
 
 struct tally *tally_use(struct tally *tally)
 {
@@ -14,15 +16,23 @@ struct tally *tally_use(struct tally *tally)
 	return last;
 }
 
+void ktap_count(bool ok)
+{
+	__atomic_add_fetch(&current->checks, 1, __ATOMIC_RELAXED);
+	if (!ok)
+		__atomic_add_fetch(&current->failures, 1, __ATOMIC_RELAXED);
+}
+
 bool ktap_expect(bool ok, const char *file, int line, const char *fmt, ...)
 {
 	unsigned int failures;
 	char text[320];
 	va_list ap;
 
+	ktap_count(ok);
 	if (ok)
 		return true;
-	failures = __atomic_add_fetch(&current->failures, 1, __ATOMIC_RELAXED);
+	failures = __atomic_load_n(&current->failures, __ATOMIC_RELAXED);
 	if (failures > TALLY_PRINTED)
 		return false;
 	va_start(ap, fmt);
@@ -30,11 +40,6 @@ bool ktap_expect(bool ok, const char *file, int line, const char *fmt, ...)
 	va_end(ap);
 	diag("%s:%d: %s", file, line, text);
 	return false;
-}
-
-void ktap_count_failure(void)
-{
-	__atomic_add_fetch(&current->failures, 1, __ATOMIC_RELAXED);
 }
 
 void ktap_skip(const char *fmt, ...)

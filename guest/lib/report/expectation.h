@@ -38,13 +38,14 @@ bool ktap_expect(bool ok, const char *file, int line, const char *fmt, ...)
 void ktap_skip(const char *fmt, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 
-/* Counts a failure that was reported already. */
-void ktap_count_failure(void);
+/* Counts a check; a failure was reported already. */
+void ktap_count(bool ok);
 
 #define TALLY_PRINTED	16u
 
 /* One per case, in memory shared by its processes and the harness. */
 struct tally {
+	unsigned int checks;	/* failed or not, without those of guards */
 	unsigned int failures;
 	char skip_reason[160];
 };

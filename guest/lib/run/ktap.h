@@ -14,8 +14,8 @@
  *
  * Each case runs in a forked child with a process group of its own, with all
  * mTHP sizes off, no swap, KSM stopped. It fails when an expectation fails (in
- * the child or in anything it forked), when it dies, crashes, exceeds its time
- * limit, or taints the kernel. State outside the process (sysctl, swap, mTHP) is
+ * the child or in anything it forked), when none was checked, when it dies,
+ * crashes, exceeds its time limit, or taints the kernel. State outside the process (sysctl, swap, mTHP) is
  * reset by the harness before the next case.
  */
 #ifndef QUIRE_KTAP_H

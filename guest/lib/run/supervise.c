@@ -44,6 +44,10 @@ static enum verdict judge(int status, const struct tally *tally)
 		diag("ended with status %d", WEXITSTATUS(status));
 		return FAIL;
 	}
+	if (!tally->checks) {
+		diag("this case checked nothing");
+		return FAIL;
+	}
 	return PASS;
 }
 

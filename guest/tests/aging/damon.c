@@ -36,8 +36,12 @@ static pid_t access_by_child(char *at, unsigned long kib,
 
 static void end_child(pid_t pid)
 {
-	if (kill(pid, SIGKILL) || waitpid(pid, NULL, 0) != pid)
+	int status;
+
+	if (kill(pid, SIGKILL) || waitpid(pid, &status, 0) != pid)
 		die_errno("cannot end the process that reads");
+	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+		die("the process that reads ended with status %#x", status);
 }
 
 static void check_damon(unsigned long kib, bool by_pte, const struct mask *mask)

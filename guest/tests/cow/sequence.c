@@ -29,7 +29,8 @@ static struct {
 	const struct mask *mask;
 	uint64_t value;
 	pid_t pid[ACTORS];	/* 0: no such process */
-	unsigned int parent[ACTORS];
+	pid_t parent[ACTORS];
+	bool killed[ACTORS];
 } *shared;
 
 static struct { int down[2], up[2]; } pipes[ACTORS];
@@ -71,7 +72,7 @@ static void drop_page(size_t n)
 
 static void act(unsigned int self);
 
-static void fork_actor(unsigned int self, unsigned int as)
+static void fork_actor(unsigned int as)
 {
 	pid_t pid = fork();
 
@@ -80,10 +81,21 @@ static void fork_actor(unsigned int self, unsigned int as)
 	if (!pid)
 		act(as);
 	shared->pid[as] = pid;
-	shared->parent[as] = self;
+	shared->parent[as] = getpid();
+	shared->killed[as] = false;
 }
 
-static void do_op(unsigned int self)
+static void reap(unsigned int actor)
+{
+	int status;
+
+	if (waitpid(shared->pid[actor], &status, 0) < 0)
+		die_errno("process %u cannot be waited for", actor);
+	EXPECT(status == (shared->killed[actor] ? SIGKILL : 0),
+	       "process %u ended with wait status %#x", actor, status);
+}
+
+static void do_op(void)
 {
 	size_t n;
 
@@ -104,10 +116,10 @@ static void do_op(unsigned int self)
 		page_out(area, area_pages * PAGE_SIZE);
 		break;
 	case FORK:
-		fork_actor(self, shared->arg);
+		fork_actor(shared->arg);
 		break;
 	case REAP:
-		waitpid(shared->pid[shared->arg], NULL, 0);
+		reap(shared->arg);
 		break;
 	default:
 		break;
@@ -125,7 +137,7 @@ static void act(unsigned int self)
 		if (read(pipes[self].down[0], &word, 1) != 1)
 			_exit(STATUS_FAILED);
 		leaves = shared->op == LEAVE;
-		do_op(self);
+		do_op();
 		if (write(pipes[self].up[1], "", 1) != 1)
 			_exit(STATUS_FAILED);
 	}
@@ -139,7 +151,7 @@ static void tell(unsigned int actor, enum op op, unsigned int arg)
 	shared->op = op;
 	shared->arg = arg;
 	if (!actor) {
-		do_op(0);
+		do_op();
 		return;
 	}
 	if (write(pipes[actor].down[1], "", 1) != 1 ||
@@ -155,12 +167,14 @@ static bool alive(unsigned int actor)
 /* Its parent waits for it, or if that is gone, the first process. */
 static void bury(unsigned int actor)
 {
-	unsigned int parent = shared->parent[actor];
+	unsigned int by = 1;
 
-	if (parent && alive(parent))
-		tell(parent, REAP, actor);
-	else if (waitpid(shared->pid[actor], NULL, 0) < 0)
-		die_errno("process %u cannot be waited for", actor);
+	while (by < ACTORS && shared->pid[by] != shared->parent[actor])
+		by++;
+	if (by < ACTORS)
+		tell(by, REAP, actor);
+	else
+		reap(actor);
 	shared->pid[actor] = 0;
 }
 
@@ -193,6 +207,7 @@ static void step(uint32_t *random, bool swapping)
 	if (!alive(actor) || (!actor && op >= LEAVE))
 		return;
 	if (op == KILL) {
+		shared->killed[actor] = true;
 		kill(shared->pid[actor], SIGKILL);
 		bury(actor);
 		return;

@@ -17,6 +17,7 @@
 #include "memory/range.h"
 #include "proc/idle.h"
 #include "proc/pagemap.h"
+#include "proc/proc.h"
 #include "run/ktap.h"
 
 #define SWAP_MIB	16
@@ -73,10 +74,18 @@ static void check(unsigned long kib, void (*disturb)(char *at, size_t nr))
 	dmirror_close();
 }
 
-static void reclaim_all(char *at __attribute__((unused)),
-			size_t nr __attribute__((unused)))
+/*
+ * Reclaim walks the mappings and may leave the folio, for the device's
+ * references.
+ */
+static void reclaim_all(char *at __attribute__((unused)), size_t nr)
 {
+	unsigned long scanned = memcg_stat("pgscan");
+
 	memcg_reclaim();
+	EXPECT(memcg_stat("pgscan") >= scanned + nr,
+	       "reclaim has scanned only %lu pages",
+	       memcg_stat("pgscan") - scanned);
 }
 
 static void make_idle(char *at, size_t nr __attribute__((unused)))
@@ -84,6 +93,7 @@ static void make_idle(char *at, size_t nr __attribute__((unused)))
 	struct idle_bit bit = idle_open(pagemap_page(at).pfn);
 
 	idle_set(&bit);
+	EXPECT(idle_get(&bit), "the folio is not idle");
 	close(bit.fd);
 }
 
@@ -96,8 +106,13 @@ static void ask_again(char *at, size_t nr)
 
 static void migrate(char *at, size_t nr)
 {
-	needs_nodes();
-	node_move(0, at, nr, !node_of(at));
+	unsigned long failed = vmstat("pgmigrate_fail");
+	int node = node_of(at);
+
+	node_move(0, at, nr, !node);
+	/* Entries of the device are in the way. */
+	EXPECT(node_of(at) != node || vmstat("pgmigrate_fail") > failed,
+	       "no migration was tried");
 }
 
 QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_reclaimed, FIXES, 16, 64, 256)
@@ -119,6 +134,7 @@ QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_idle, FIXES, 16, 64, 256)
 
 QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_migrated, FIXES, 16, 64, 256)
 {
+	needs_nodes();
 	check(kib, migrate);
 }
 

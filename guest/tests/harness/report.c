@@ -112,6 +112,12 @@ QUIRE_CASE_HIDDEN(selftest, leaves_a_child, 2000)
 	if (!pid)
 		sleep_ms(60000);
 	diag("left %d", (int)pid);
+	EXPECT(pid, "this is the child");
+}
+
+QUIRE_CASE_HIDDEN(selftest, checks_nothing, 2000)
+{
+	map_anon(NULL, PAGE_SIZE);
 }
 
 QUIRE_CASE_HIDDEN(selftest, skips, 2000)
@@ -187,6 +193,12 @@ QUIRE_CASE(selftest, kills_what_a_case_left_behind)
 	EXPECT(kill(pid, 0) && errno == ESRCH, "process %d is still there", pid);
 }
 
+QUIRE_CASE(selftest, reports_a_case_that_checks_nothing)
+{
+	expect_report("selftest.checks_nothing", STATUS_FAILED,
+		      "\n  not ok 1 checks_nothing\n", "checked nothing");
+}
+
 QUIRE_CASE(selftest, reports_a_skip_with_its_reason)
 {
 	expect_report("selftest.skips", STATUS_OK,
@@ -242,6 +254,7 @@ QUIRE_CASE(selftest, refuses_a_pattern_that_matches_nothing)
 /* No other case has this tag. */
 QUIRE_CASE_TAGGED(selftest, tagged, "selftest")
 {
+	EXPECT(true, "as this one");
 }
 
 QUIRE_CASE(selftest, selects_by_tag)

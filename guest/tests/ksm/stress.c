@@ -5,7 +5,6 @@
  */
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -61,9 +60,7 @@ static void verify(const char *range, unsigned int actor, unsigned int round)
 static void child_looks(const char *range, unsigned int actor,
 			unsigned int round)
 {
-	pid_t pid = fork_child();
-
-	if (!pid) {
+	if (!fork_child()) {
 		sleep_ms(10 + round % 7);
 		verify(range, actor, round);
 		_exit(STATUS_OK);
@@ -106,8 +103,7 @@ static void __attribute__((noreturn)) actor(unsigned int nr)
 			act_soft_offline(page_of(here, round % STORM_PAGES), 0);
 		verify(here, nr, round);
 	}
-	while (wait(NULL) > 0)
-		;
+	wait_children("a child that looks");
 	exit(STATUS_OK);
 }
 

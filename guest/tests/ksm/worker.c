@@ -6,12 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <string.h>
-#include <sys/wait.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/file.h"
 #include "worker.h"
 #include "process/child.h"
 
@@ -25,7 +22,9 @@ struct order {
 };
 
 struct worker {
+	struct worker *parent;	/* NULL: the case */
 	pid_t pid;
+	bool ended;
 	int orders[2];
 	int answers[2];
 };
@@ -37,6 +36,8 @@ void workers_open(void)
 {
 	size_t i;
 
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1))
+		die_errno("PR_SET_CHILD_SUBREAPER");
 	for (i = 0; i < MAX_WORKERS; i++) {
 		if (pipe2(workers[i].orders, O_CLOEXEC) ||
 		    pipe2(workers[i].answers, O_CLOEXEC))
@@ -82,12 +83,25 @@ static long fork_worker(char *addr __attribute__((unused)), long nr)
 	return pid;
 }
 
+/* So is this, for its parent. */
+static long wait_worker(char *addr __attribute__((unused)), long pid)
+{
+	int status;
+
+	if (!wait_within(pid, &status, ANSWER_MS))
+		die("process %ld does not end", pid);
+	if (status)
+		die("process %ld ended with wait status %#x", pid, status);
+	return 0;
+}
+
 struct worker *worker_fork(struct worker *parent)
 {
 	struct worker *who = &workers[hired];
 
 	if (hired == MAX_WORKERS)
 		die("more than %d workers: raise MAX_WORKERS", MAX_WORKERS);
+	who->parent = parent;
 	who->pid = worker_do(parent, fork_worker, NULL, hired++);
 	return who;
 }
@@ -117,28 +131,13 @@ long worker_do(struct worker *who, act *what, char *addr, long arg)
 	return result;
 }
 
-/* Has the process ended, or is it a zombie, which has no memory? */
-static bool is_gone(pid_t pid)
-{
-	char path[64], stat[256], *state;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (read_file(path, stat, sizeof(stat)) <= 0)
-		return true;
-	state = strrchr(stat, ')');
-	return state && state[1] && state[2] == 'Z';
-}
-
 void worker_end(struct worker *who)
 {
 	struct order end = { NULL, NULL, 0 };
-	unsigned int waited;
 
 	put(who->orders[1], &end, sizeof(end));
-	for (waited = 0; !is_gone(who->pid); waited += 2) {
-		if (waited > ANSWER_MS)
-			die("process %d does not end", (int)who->pid);
-		sleep_ms(2);
-	}
-	waitpid(who->pid, NULL, WNOHANG);	/* only for our own child */
+	/* Orphans are ours. */
+	worker_do(who->parent && !who->parent->ended ? who->parent : NULL,
+		  wait_worker, NULL, who->pid);
+	who->ended = true;
 }

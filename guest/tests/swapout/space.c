@@ -24,8 +24,9 @@ static void check_full(unsigned long kib, enum how how)
 		pattern_write(at, FULL_PAGES * PAGE_SIZE, SEED + round);
 		reclaim(at, FULL_PAGES, how);
 		out = pagemap_swapped(at, FULL_PAGES);
-		EXPECT(out && out < FULL_PAGES / 2, "%zu pages are in swap",
-		       out);
+		/* The header takes a page; each CPU may have slots in reserve. */
+		EXPECT(out > FULL_PAGES / 2 * 3 / 4 && out < FULL_PAGES / 2,
+		       "%zu pages are in swap", out);
 		EXPECT_EQ(pagemap_present(at, FULL_PAGES), FULL_PAGES - out);
 		EXPECT_EQ(smaps_kib(at, "Swap"), out * PAGE_SIZE / KIB);
 		expect_content(at, FULL_PAGES, SEED + round, 0);
