@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from quire.source import version
 from quire.source.base import Base
 from quire.source.tree import Tree
 from quire.test import expected, matrix, outcome
-from quire.test.expected import Expected
+from quire.test.expected import Expected, Skip
 from quire.test.outcome import STYLE, Outcome
 
 WHERE = {"tree": "stock", "architectures": ["arm64", "x86_64"]}
@@ -139,6 +140,43 @@ def test_an_entry_for_no_architecture_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="lacks its architectures") as error:
         expected.read(tmp_path / "expected")
     assert error.value.where.endswith("expected:6")
+
+
+SKIPS = (
+    Skip(("ksm.moved",), "there is one CPU", cpus=1),
+    Skip(("ksm.far",), "no swap", unless="CONFIG_SWAP"),
+    Skip(("ksm.*",), "another line", lines=("7.3",)),
+    Skip(("ksm.*",), "another architecture", architectures=("x86_64",)),
+)
+
+
+def test_another_skip_is_a_failure(tmp_path: Path) -> None:
+    plain = boot(tmp_path, moved="skip", far="left out", pair="skip:no reason", last="pass")
+    (judged,) = expected.compare([plain], [], SKIPS, whole=True)
+    assert [case.name for case in judged.failed] == ["ksm.pair"]
+    assert judged.failed[0].reason.endswith("does not list: no reason")
+    assert not judged.problem
+    (judged,) = expected.compare([replace(plain, cpus=2)], [], SKIPS, whole=True)
+    assert [case.name for case in judged.failed] == ["ksm.moved", "ksm.pair"]
+
+
+def test_a_skip_that_matches_nothing_is_a_failure(tmp_path: Path) -> None:
+    plain = boot(tmp_path, moved="pass", far="pass")
+    (part,) = expected.compare([plain], [], SKIPS, whole=False)
+    (judged,) = expected.compare([plain], [], SKIPS, whole=True)
+    assert not part.problem
+    assert judged.problem.endswith("no case is skipped because there is one CPU; no swap")
+
+
+def test_an_expected_failure_that_passes_is_a_failure(
+    known: list[Expected], tmp_path: Path
+) -> None:
+    plain = boot(tmp_path, moved="pass", pair="pass")
+    (judged,) = expected.compare([plain], known, [], whole=True)
+    assert [case.name for case in judged.failed] == ["ksm.moved"]
+    assert judged.failed[0].reason == f"passes, but is expected to fail: {WHY}"
+    (twice,) = expected.compare([replace(plain, cpus=2)], known, [], whole=True)
+    assert not twice.failed
 
 
 def test_nothing_is_expected_of_an_unknown_base(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@
 #include "memory/pattern.h"
 #include "memory/probe.h"
 #include "memory/range.h"
+#include "process/cpu.h"
 
 struct snapshot *snapshot(const char *addr, size_t pages)
 {
@@ -36,6 +37,12 @@ void needs_soft_dirty(void)
 {
 	if (!pagemap_has_soft_dirty())
 		SKIP("this kernel has no soft-dirty tracking");
+}
+
+void needs_other_cpu(void)
+{
+	if (cpu_count() < 2)
+		SKIP("this machine has one CPU");
 }
 
 void needs_nodes(void)

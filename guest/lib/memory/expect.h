@@ -23,6 +23,8 @@ size_t snapshot_moved(const struct snapshot *before, const char *addr,
 
 /* Skips the case on a kernel without soft-dirty tracking. */
 void needs_soft_dirty(void);
+/* Skips the case on a machine with one CPU. */
+void needs_other_cpu(void);
 /* Skips the case on a machine with one memory node. */
 void needs_nodes(void);
 

@@ -149,6 +149,7 @@ QUIRE_CASE_SIZES(mremap, flush_other_cpu, ALL_SIZES)
 	};
 	pthread_t thread;
 
+	needs_other_cpu();
 	if (pthread_create(&thread, NULL, reader, &watch))
 		die("cannot start a thread");
 	for (turn = 0; turn < TURNS; turn++)

@@ -12,8 +12,9 @@ repeats exactly; --smp 2 runs without -icount, so that races can happen.
   quire test --kernel ~/linux/build     a kernel that is built already, stock or not
   quire test --junit results.xml        and for the CI of others: JUnit XML (--ktap FILE: KTAP)
 
-lines/NAME/expected.toml lists the known failures of each kernel by name. For two sides of your own
-(--series, --a and --b), B must pass what A passes.
+lines/NAME/expected.toml lists the known failures of each kernel by name, lines/skips.toml the
+skips; another skip fails, and so does a known failure that passes with one CPU. For two sides of
+your own (--series, --a and --b), B must pass what A passes.
 """
 
 import argparse
@@ -150,8 +151,20 @@ def _report(
         patterns, tests = arguments.pattern, suite.of_program(arguments.program)
     outcomes = suite.several(session, jobs, patterns, tests)
     if isinstance(known, Sides):
-        known = expected.inherited(outcomes, known)
-    outcomes = expected.resolve(outcomes, known)
+        outcomes = expected.resolve(outcomes, expected.inherited(outcomes, known))
+    else:
+        outcomes = expected.resolve(outcomes, known)
+        # Others' kernels and tests are on no list of skips.
+        if not arguments.kernel and not arguments.program:
+            skips = expected.skips(session.project.root / "lines/skips.toml")
+            whole = patterns == ["*"] and arguments.shard == shard.ALL
+            outcomes = expected.compare(outcomes, known, skips, whole=whole)
+    _print(session, arguments, outcomes)
+    if error := outcome.failures(outcomes):
+        raise error
+
+
+def _print(session: Session, arguments: argparse.Namespace, outcomes: Sequence[Outcome]) -> None:
     if arguments.all:
         matrix.keep(session.cache.root / "test", outcomes)
     # The files for other people's CI; also when a guest was lost.
@@ -168,8 +181,6 @@ def _report(
     else:
         for boot in outcomes:
             _show(boot)
-    if error := outcome.failures(outcomes):
-        raise error
 
 
 def _trees(sides: Sides, *, stock: bool) -> list[Tree]:

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Expected failures: cases that a kernel is known to fail, named in lines/NAME/expected.toml."""
+"""Expected failures, lines/NAME/expected.toml, and expected skips, lines/skips.toml.
+
+An unexpected skip is a failure. So are, where a run repeats exactly, an expected failure that
+passes, and an entry that matches nothing.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from quire.boot.ktap import Status
 from quire.build.kernel import Kernel
 from quire.host import data
 from quire.source.side import Sides
-from quire.test.outcome import Case, Outcome
+from quire.test.outcome import SKIPPED, Case, Outcome
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,8 @@ class Expected:
     architectures: tuple[str, ...]
     cases: tuple[str, ...]
     why: str
+    # Whether they may pass, too.
+    sometimes: bool = False
 
     def covers(self, kernel: Kernel, case: str) -> bool:
         """Whether the entry covers this case on this kernel."""
@@ -34,8 +40,41 @@ class Expected:
 
 
 @dataclass(frozen=True)
+class Skip:
+    """An entry: the cases (patterns on suite.case) that do not apply to some kernels."""
+
+    cases: tuple[str, ...]
+    why: str
+    # If empty, all.
+    lines: tuple[str, ...] = ()
+    architectures: tuple[str, ...] = ()
+    # The option that a kernel must have to run them.
+    unless: str = ""
+    # The number of CPUs with which they are skipped, or 0: any.
+    cpus: int = 0
+
+    def applies(self, kernel: Kernel, cpus: int) -> bool:
+        """Whether the kernel skips the cases in a boot with so many CPUs."""
+        return (
+            kernel.tree.base.version.line in (self.lines or (kernel.tree.base.version.line,))
+            and kernel.arch.name in (self.architectures or (kernel.arch.name,))
+            and not (self.unless and kernel.enables(self.unless))
+            and self.cpus in (0, cpus)
+        )
+
+    def covers(self, case: str) -> bool:
+        """Whether the entry covers this case."""
+        return any(fnmatchcase(case, pattern) for pattern in self.cases)
+
+
+@dataclass(frozen=True)
 class _File:
     expected: tuple[Expected, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Skips:
+    skip: tuple[Skip, ...] = ()
 
 
 def read(file: Path) -> list[Expected]:
@@ -43,6 +82,14 @@ def read(file: Path) -> list[Expected]:
     remedy = "give each [[expected]] a tree, architectures, cases and why"
     entries = list(data.optional(file, _File, remedy).expected)
     data.require_complete(file, "expected", entries, remedy)
+    return entries
+
+
+def skips(file: Path) -> list[Skip]:
+    """The expected skips of a file; none if it does not exist. UserError names a wrong one."""
+    remedy = "give each [[skip]] cases and why"
+    entries = list(data.optional(file, _Skips, remedy).skip)
+    data.require_complete(file, "skip", entries, remedy)
     return entries
 
 
@@ -74,3 +121,35 @@ def resolve(outcomes: Sequence[Outcome], entries: Sequence[Expected]) -> list[Ou
         replace(outcome, cases=tuple(resolved(case, outcome.kernel) for case in outcome.cases))
         for outcome in outcomes
     ]
+
+
+def compare(
+    outcomes: Sequence[Outcome], known: Sequence[Expected], skips: Sequence[Skip], *, whole: bool
+) -> list[Outcome]:
+    """The outcomes; each difference from the lists is a failure. `whole`: all cases ran."""
+    return [
+        outcome if outcome.lost else _compare(outcome, known, skips, whole=whole)
+        for outcome in outcomes
+    ]
+
+
+def _compare(
+    outcome: Outcome, known: Sequence[Expected], skips: Sequence[Skip], *, whole: bool
+) -> Outcome:
+    kernel = outcome.kernel
+    skips = [skip for skip in skips if skip.applies(kernel, outcome.cpus)]
+    repeats = outcome.cpus == 1 and not kernel.enables("CONFIG_DEBUG_VM")
+    cases = []
+    for case in outcome.cases:
+        wrong = ""
+        if case.status is Status.SKIP and not any(skip.covers(case.name) for skip in skips):
+            wrong = f"skipped, which lines/skips.toml does not list: {case.reason}"
+        if case.status is Status.PASS and repeats:
+            expects = [entry for entry in known if entry.covers(kernel, case.name)]
+            if expects and not any(entry.sometimes for entry in expects):
+                wrong = f"passes, but is expected to fail: {expects[0].why}"
+        cases.append(replace(case, status=Status.FAIL, reason=wrong) if wrong else case)
+    present = [case.name for case in outcome.cases if case.status in SKIPPED]
+    dead = [skip.why for skip in skips if whole and not any(map(skip.covers, present))]
+    problem = f"lines/skips.toml: no case is skipped because {'; '.join(dead)}" if dead else ""
+    return replace(outcome, cases=tuple(cases), problem=outcome.problem or problem)

@@ -49,6 +49,7 @@ class Outcome:
     # Why the boot failed, if none of its cases says so.
     problem: str = ""
     lost: GuestLost | None = None
+    cpus: int = 1
 
     @property
     def failed(self) -> list[Case]:
@@ -65,7 +66,7 @@ class Outcome:
         return ", ".join(f"{self.count(status)} {status}" for status in present)
 
 
-def read(name: str, kernel: Kernel, report: Test, logs: Path) -> Outcome:
+def read(name: str, kernel: Kernel, report: Test, logs: Path, cpus: int = 1) -> Outcome:
     """The outcome of a boot that ended with this report."""
     cases = tuple(
         _case(full.lstrip("."), test) for full, test in report.leaves() if full.lstrip(".")
@@ -73,7 +74,7 @@ def read(name: str, kernel: Kernel, report: Test, logs: Path) -> Outcome:
     problem = ""
     if report.failed and not any(case.status is Status.FAIL for case in cases):
         problem = report.problem or "a suite failed, but none of its cases"
-    return Outcome(name, kernel, cases, str(logs), problem)
+    return Outcome(name, kernel, cases, str(logs), problem, cpus=cpus)
 
 
 def _case(name: str, test: Test) -> Case:

@@ -150,7 +150,7 @@ def run(
     report = ktap.parse(results.other)
     _check(results, report, work, tests.remedy)
     tests.expand(report, results.other)
-    return outcome.read(job.name, kernel, report, work)
+    return outcome.read(job.name, kernel, report, work, options.cpus)
 
 
 def _boot(
