@@ -34,8 +34,8 @@ from quire.measure.workloads import Cell
 from quire.report import steps as report
 from quire.report.steps import Stepped
 from quire.session import Session
-from quire.source import apply, side
-from quire.source.steps import OfGit, OfSeries, Step, Steps
+from quire.source import apply, side, tree
+from quire.source.steps import KIND, OfGit, OfSeries, Step, Steps
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -87,7 +87,9 @@ def _steps(session: Session) -> tuple[Steps, list[Step], list[str]]:
     series, _ = side.series_of(session.project.root, session.cache, wanted, line, base)
     # With --only, its patches come after those that it needs.
     places = [at for at, patch in enumerate(series.patches) if patch.topic in wanted.only]
-    patches = OfSeries.on(session.cache, base, series)
+    # Before anything is built, all of them must apply.
+    tree.patched(session.cache, base, series)
+    patches = OfSeries(base, series, session.cache.path(KIND, base.key))
     topics = wanted.only or series.topics
     rows = [w.name for w in lab.workloads(session).workloads if w.topic in topics]
     rows = rows or concerns.by_files(folder, apply.touched(series))[0]

@@ -48,12 +48,8 @@ class OfSeries:
 
     base: Base
     series: Series
+    # Of all series on that base.
     directory: Path
-
-    @classmethod
-    def on(cls, cache: Cache, base: Base, series: Series) -> OfSeries:
-        """In the directory of that base."""
-        return cls(base, series, cache.path(KIND, base.key))
 
     def steps(self, first: int = 0) -> list[Step]:
         """The base with the first `first` patches, and then with each further one."""
