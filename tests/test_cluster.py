@@ -232,6 +232,7 @@ def test_a_local_cluster_gives_the_same(quire: Quire, tree: Path, tmp_path: Path
         (("test", "--json"), {"FAKE_QEMU": "panic"}),
         (("seeded", "--json"), {}),
         (("bench", "mremap", "--size", "64", "--fresh", "--output", str(tmp_path / "out")), {}),
+        (("steps", "mremap", "--size", "64"), {}),
         (("fuzz", "--no-coverage", "--programs", "1200"), {}),
         # Each finding is shrunk, in many boots.
         (

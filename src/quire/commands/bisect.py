@@ -25,9 +25,9 @@ from quire.commands import options
 from quire.host import process
 from quire.host.errors import BuildFailed, Difference, GuestLost, UserError
 from quire.host.git import run_git
-from quire.measure import bench, comparison, profile
-from quire.measure.bench import Sample, Sampling
-from quire.measure.comparison import Figure
+from quire.measure import bench, comparison
+from quire.measure.bench import Samples, Sampling
+from quire.measure.comparison import Known, Row
 from quire.measure.moves import Move
 from quire.measure.workloads import Cell
 from quire.report import steps as report
@@ -100,45 +100,41 @@ class Trial:
     arch: Architecture
     cell: Cell
     commits: OfGit
-    samples: dict[str, list[Sample]] = field(default_factory=dict)
+    images: dict[str, str] = field(default_factory=dict)
+    samples: Samples = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
 
     def insns(self, commit: str) -> float:
         """The cost at a commit. BuildFailed, GuestLost or Difference if there is none."""
-        session = self.session
-        built, self.notes[commit] = lab.step(
-            session, self.arch, self.commits, self.commits.step(commit)
-        )
+        session, step = self.session, self.commits.step(commit)
+        built, self.notes[commit] = lab.step(session, self.arch, self.commits, step)
         rig, sampling = lab.rig(session, built.kernel), Sampling(place=session.place)
-        samples = bench.measure(session.cache, [rig], [self.cell], session.progress, sampling)
-        self.samples[commit] = samples[built.kernel.image_sha256, self.cell]
-        return self.figure(commit).insns
+        self.samples |= bench.measure(session.cache, [rig], [self.cell], session.progress, sampling)
+        self.images[commit] = built.kernel.image_sha256
+        return self.row(commit, commit).b.insns
 
-    def figure(self, commit: str) -> Figure:
-        """What was counted at a commit."""
-        locks = lab.locks(self.session)
-        return comparison.figure(self.arch, self.cell, self.samples[commit], locks)
+    def row(self, a: str, b: str) -> Row:
+        """Two commits that were measured, compared."""
+        images, known = (self.images[a], self.images[b]), Known(locks=lab.locks(self.session))
+        compared = comparison.compare(self.arch, (a, b), images, [self.cell], self.samples, known)
+        return compared.rows[0]
 
-    def line(self, commit: str, verdict: str = "") -> str:
+    def line(self, commit: str, verdict: str = SKIP) -> str:
         """A commit that was tried: its cost, its subject, its note."""
-        cost = number(self.figure(commit).insns) if commit in self.samples else "–"
+        cost = number(self.row(commit, commit).b.insns) if commit in self.images else "–"
         note = f"  ({self.notes[commit]})" if self.notes.get(commit) else ""
-        subject = self.commits.step(commit).subject
-        return f"{verdict:<4} {commit[:12]} {cost:>9}  {subject}{note}"
+        return f"{verdict:<4} {commit[:12]} {cost:>9}  {self.commits.step(commit).subject}{note}"
 
     def explain(self, commit: str, good: str) -> dict[str, Any]:
         """What grew at a commit, against its first parent or, if that was not tried, `good`."""
         parent = base.commit(self.commits.repository, f"{commit}^")
-        parent = parent if parent in self.samples else good
-        move = Move(0, self.figure(parent), self.figure(commit))
-        before, after = self.samples[parent][0], self.samples[commit][0]
-        lines = profile.lines(before, after, lab.locks(self.session))
-        grown = [line for line in lines if line.change() > 0][:SYMBOLS]
+        row = self.row(parent if parent in self.images else good, commit)
+        grown = [line for line in row.symbols if line.change() > 0]
         return {
             "subject": self.commits.step(commit).subject,
-            "instructions": (move.a.insns, move.b.insns),
-            "events": report.events(move),
-            "symbols": {line.symbol: (line.a.insns, line.b.insns) for line in grown},
+            "instructions": (row.a.insns, row.b.insns),
+            "events": report.events(Move(0, row.a, row.b)),
+            "symbols": {line.symbol: (line.a.insns, line.b.insns) for line in grown[:SYMBOLS]},
         }
 
 
