@@ -22,7 +22,7 @@ from quire.report import data
 from quire.report.table import number
 from quire.source.steps import Step
 
-WIDTH, LEFT, RIGHT, LINE = 900, 400, 90, 20
+WIDTH, LEFT, RIGHT, LINE = 900, 400, 110, 20
 STYLE = """\
 .falls{max-width:100%;height:auto;font:13px system-ui,sans-serif}.falls text{fill:#1c2024}
 .w0{fill:#62686f}.w1{fill:#2166ac}.w2{fill:#c2560c}
@@ -149,7 +149,7 @@ def svg(results: Sequence[Stepped]) -> str:
                 x, width = LEFT + min(start, end) * scale, max(abs(end - start) * scale, 1.5)
                 place = f'x="{x:.1f}" y="{y - 12}" width="{width:.1f}" height="{LINE - 6}"'
                 parts.append(f'<rect {place} class="w{colour}"/>')
-                parts.append(_text(LEFT - 8, y, label[:58], "end"))
+                parts.append(_text(LEFT - 8, y, label[:50], "end"))
                 parts.append(_text(x + width + 6, y, number(end) + share, "start"))
     size = f'viewBox="0 0 {WIDTH} {y + 10}" width="{WIDTH}" height="{y + 10}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" class="falls" role="img" {size}>'
