@@ -112,7 +112,7 @@ static bool settle(void)
 	write_file("/proc/sys/vm/compact_memory", "1");
 	write_file("/proc/sys/vm/drop_caches", "3");
 	env_drain_lru();
-	return try_write_file("/proc/sys/vm/stat_refresh", "1");
+	return counters_fold();
 }
 
 void leaks_before(void)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -22,7 +25,7 @@ static const struct {
 	const char *name;
 	unsigned int type;
 	uint64_t config;
-} events[NR_COUNTERS] = {
+} events[NR_EVENTS] = {
 	{ "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
 	{ "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS },
 	{ "cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES },
@@ -32,13 +35,28 @@ static const struct {
 	  PERF_COUNT_SW_CONTEXT_SWITCHES },
 };
 
+/*
+ * User-mode Linux: nanoseconds in system calls, in page faults, and in bringing
+ * the host's mappings in step with the page tables, of all processes.
+ */
+static const struct {
+	const char *name, *path;
+} files[NR_COUNTERS - NR_EVENTS] = {
+	[COUNTER_SYSCALL - NR_EVENTS] = { "um-syscall-ns",
+					  "/sys/kernel/debug/um/syscall_ns" },
+	[COUNTER_FAULT - NR_EVENTS] = { "um-fault-ns",
+					"/sys/kernel/debug/um/fault_ns" },
+	[COUNTER_SYNC - NR_EVENTS] = { "um-sync-ns",
+				       "/sys/kernel/debug/um/sync_ns" },
+};
+
 static struct time_sample *current;
 static int fds[NR_COUNTERS];
-static uint64_t started;
+static uint64_t started, values[NR_COUNTERS];
 
 const char *clock_counter_name(unsigned int nr)
 {
-	return events[nr].name;
+	return nr < NR_EVENTS ? events[nr].name : files[nr - NR_EVENTS].name;
 }
 
 static uint64_t now_ns(void)
@@ -67,9 +85,13 @@ void clock_use(struct time_sample *sample)
 	unsigned int i;
 
 	*sample = (struct time_sample){};
-	for (i = 0; i < NR_COUNTERS; i++) {
+	for (i = 0; i < NR_EVENTS; i++) {
 		fds[i] = open_counter(i);
 		sample->counter[i].err = fds[i] < 0 ? errno : 0;
+	}
+	for (; i < NR_COUNTERS; i++) {
+		fds[i] = open(files[i - NR_EVENTS].path, O_RDONLY | O_CLOEXEC);
+		sample->counter[i].err = fds[i] < 0 ? NOT_HERE : 0;
 	}
 	current = sample;
 }
@@ -83,7 +105,7 @@ void clock_finish(void)
 
 		if (fds[i] < 0)
 			continue;
-		if (read(fds[i], value, sizeof(*value)) != sizeof(*value))
+		if (i < NR_EVENTS && read(fds[i], value, sizeof(*value)) != sizeof(*value))
 			current->counter[i].err = EIO;
 		close(fds[i]);
 	}
@@ -93,9 +115,49 @@ static void switch_counters(unsigned long request)
 {
 	unsigned int i;
 
-	for (i = 0; i < NR_COUNTERS; i++)
+	for (i = 0; i < NR_EVENTS; i++)
 		if (fds[i] >= 0)
 			ioctl(fds[i], request, 0);
+}
+
+static void read_files(uint64_t value[NR_COUNTERS])
+{
+	char text[32];
+	unsigned int i;
+
+	for (i = NR_EVENTS; i < NR_COUNTERS; i++) {
+		memset(text, 0, sizeof(text));
+		if (fds[i] < 0 ||
+		    pread(fds[i], text, sizeof(text) - 1, 0) <= 0)
+			continue;
+		value[i] = strtoull(text, NULL, 10);
+	}
+}
+
+/*
+ * Reading the files is in what they count: once between the last reading before
+ * the region and the one after it, as between two readings in a row.
+ */
+static void start_files(void)
+{
+	uint64_t first[NR_COUNTERS] = {};
+	unsigned int i;
+
+	read_files(first);
+	read_files(values);
+	for (i = NR_EVENTS; i < NR_COUNTERS; i++)
+		values[i] += values[i] - first[i];
+}
+
+static void stop_files(void)
+{
+	uint64_t last[NR_COUNTERS] = {};
+	unsigned int i;
+
+	read_files(last);
+	for (i = NR_EVENTS; i < NR_COUNTERS; i++)
+		if (last[i] > values[i])
+			current->counter[i].value += last[i] - values[i];
 }
 
 /* The clock is read last here and first at the end: counters cost no time. */
@@ -103,6 +165,7 @@ void quire_time_start(void)
 {
 	if (!current)
 		return;
+	start_files();
 	switch_counters(PERF_EVENT_IOC_ENABLE);
 	started = now_ns();
 }
@@ -114,6 +177,7 @@ void quire_time_stop(void)
 	if (!current)
 		return;
 	switch_counters(PERF_EVENT_IOC_DISABLE);
+	stop_files();
 	current->ns += stopped - started;
 	current->rounds++;
 }

@@ -9,7 +9,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define NR_COUNTERS 6
+/* Of perf events, and of files that a kernel may have. */
+#define NR_EVENTS 6
+enum {
+	COUNTER_SYSCALL = NR_EVENTS,
+	COUNTER_FAULT,
+	COUNTER_SYNC,
+	NR_COUNTERS
+};
+/* In place of an errno: this kernel does not have the file. */
+#define NOT_HERE (-1)
 
 /* Shared by the program and the process that runs the workload. */
 struct time_sample {

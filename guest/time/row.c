@@ -124,10 +124,12 @@ static void add(struct row *row, const struct time_sample *sample,
 		counters[i][row->nr] = sample->counter[i].value / units;
 		row->err[i] = sample->counter[i].err;
 	}
+	row->inside[row->nr] = (sample->counter[COUNTER_SYSCALL].value +
+				sample->counter[COUNTER_FAULT].value) / units;
 	row->values[row->nr++] = sample->ns / units;
 }
 
-static bool is_tight(struct row *row, const struct time_options *options)
+bool row_is_tight(struct row *row, const struct time_options *options)
 {
 	double sorted[MOST_RUNS];
 	struct interval *found = &row->interval;
@@ -183,10 +185,10 @@ void row_measure(const struct row_plan *plan,
 		add(row, sample, &told, counters);
 		if (row->nr < options->least)
 			continue;
-		if (is_tight(row, options) || now_ms() >= until)
+		if (row_is_tight(row, options) || now_ms() >= until)
 			break;
 	}
-	is_tight(row, options);
+	row_is_tight(row, options);
 	end(row, counters);
 	munmap(sample, sizeof(*sample));
 }

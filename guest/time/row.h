@@ -27,6 +27,8 @@ struct row_plan {
 struct row {
 	double values[MOST_RUNS];	/* ns a unit, in the order of the runs */
 	size_t nr;
+	/* User-mode Linux: of each run, what its kernel took. */
+	double inside[MOST_RUNS];
 	struct interval interval;
 	bool tight;
 	double counter[NR_COUNTERS];	/* median, a unit */
@@ -36,6 +38,9 @@ struct row {
 
 /* The signal after which no further run begins, or 0. */
 extern volatile sig_atomic_t row_stopped;
+
+/* Sets the interval of the values, and whether it is as narrow as asked for. */
+bool row_is_tight(struct row *row, const struct time_options *options);
 
 void row_measure(const struct row_plan *plan,
 		 const struct time_options *options, struct row *row);

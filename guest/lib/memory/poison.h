@@ -5,6 +5,11 @@
 
 #include <stdbool.h>
 
+/* Whether this kernel has memory failures. */
+bool poison_is_here(void);
+/* Skips the case on a kernel without memory failures. */
+void poison_or_skip(void);
+
 /*
  * Makes the page unusable until the next boot. The kernel may send SIGBUS to
  * the process at once, before any access. Returns false, with errno set, if the

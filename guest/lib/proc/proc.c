@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <ctype.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "proc/knob.h"
 #include "proc/proc.h"
 #include "report/die.h"
@@ -129,6 +131,12 @@ unsigned long mthp_stat(unsigned long kib, const char *name)
 		 "/sys/kernel/mm/transparent_hugepage/hugepages-%lukB/stats/%s",
 		 kib, name);
 	return read_number(path);
+}
+
+bool counters_fold(void)
+{
+	return try_write_file("/proc/sys/vm/stat_refresh", "1") ||
+	       errno == ENOENT;
 }
 
 unsigned long ksm_stat(const char *field)

@@ -13,6 +13,11 @@ bool smaps_flag(const void *addr, const char *flag);
 unsigned long status_kib(const char *field);
 unsigned long meminfo_kib(const char *field);
 
+/*
+ * Folds the counters of each CPU. False if one is negative; a kernel for one CPU
+ * has nothing to fold.
+ */
+bool counters_fold(void);
 /* A counter of /proc/vmstat, e.g. "thp_split_page". */
 unsigned long vmstat(const char *name);
 /* A per-size counter, e.g. mthp_stat(64, "split_deferred"). */

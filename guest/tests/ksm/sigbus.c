@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "sigbus.h"
+#include "memory/poison.h"
 #include "memory/probe.h"
 
 #define CORRUPT_PFN	"/sys/kernel/debug/hwpoison/corrupt-pfn"
@@ -76,6 +77,7 @@ uint64_t poison(const struct mappings *all)
 	uint64_t pfn = mappings_merged(all);
 	char text[32];
 
+	poison_or_skip();
 	ASSERT(pfn, "the page to poison is not merged");
 	snprintf(text, sizeof(text), "%" PRIu64, pfn);
 	EXPECT(try_write_file(CORRUPT_PFN, text),

@@ -11,6 +11,7 @@
 #include "proc/knob.h"
 #include "proc/proc.h"
 #include "process/child.h"
+#include "report/die.h"
 
 #define SWAP_MIB	64
 #define TURNS		10
@@ -31,8 +32,9 @@ static struct counts count(void)
 	struct counts counts;
 	size_t i;
 
-	/* Fold the counters of each CPU. */
-	write_file("/proc/sys/vm/stat_refresh", "1");
+	/* Each CPU's part. */
+	if (!counters_fold())
+		die("a counter of /proc/vmstat is negative");
 	for (i = 0; i < ARRAY_SIZE(fields); i++)
 		counts.kib[i] = meminfo_kib(fields[i]);
 	return counts;

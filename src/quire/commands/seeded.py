@@ -68,7 +68,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     findings = []
     for arch in session.architectures:
         kernel = seeded.kernel(session, arch, tree)
-        visible = [bug for bug in bugs if bug.seen_on(arch.name, session.configs)]
+        visible = [bug for bug in bugs if bug.seen_on(arch.guest, session.configs)]
         findings += _look_for(session, kernel, visible, known, quiet=arguments.json)
     if arguments.json:
         print(json.dumps([asdict(finding) for finding in findings], indent=1))

@@ -25,7 +25,7 @@ from quire.host import process
 from quire.host.errors import Difference, UserError
 from quire.report import timing as report
 from quire.session import Session
-from quire.timing import boots, document, program
+from quire.timing import boots, compare, document, program
 from quire.timing.boots import Boots
 
 # For --emulate: enough runs to execute each line of the code.
@@ -131,6 +131,10 @@ def _both(
             document.write(timing, arguments.output / f"{timing.name}.json")
             print(arguments.output / f"{timing.name}.json")
     report.show(timings)
+    if len(timings) == 2 and timings[0].is_time:
+        a, b = timings
+        report.show_verdicts(a, b, compare.compare(a, b))
+    report.show_sync(timings)
     failed = [f"{timing.name}: {row.name}: {row.failed}" for timing in timings
               for row in timing.rows if row.failed]  # fmt: skip
     if failed:

@@ -16,6 +16,8 @@ from quire.timing import compare
 from quire.timing.compare import CONFIDENCE, Interval, Verdict, median_interval
 from quire.timing.document import Row, Timing
 
+# Of user-mode Linux: a counter, and the end of the name of a row inside of its kernel.
+SYNC, KERNEL = "um-sync-ns", ":kernel"
 STYLE = {compare.FASTER: "green", compare.SLOWER: "red", compare.CANNOT_TELL: "yellow"}
 
 
@@ -70,6 +72,21 @@ def show_verdicts(a: Timing, b: Timing, verdicts: Sequence[Verdict]) -> None:
             "few boots: the values are runs, and what differs from boot to boot is not in the "
             "intervals"
         )
+
+
+def show_sync(timings: Sequence[Timing]) -> None:
+    """User-mode Linux: what of a row its calls of the host took; nothing for other kernels."""
+    table = Table(title="ns to keep the host's mappings in step", title_justify="left",
+                  box=box.SIMPLE_HEAD, pad_edge=False)  # fmt: skip
+    table.add_column("row", no_wrap=True)
+    for timing in timings:
+        table.add_column(timing.name, justify="right")
+    for same in zip(*(timing.rows for timing in timings), strict=True):
+        spent = [row.counters.get(SYNC) for row in same]
+        if not same[0].name.endswith(KERNEL) and all(isinstance(ns, float | int) for ns in spent):
+            table.add_row(same[0].name, *(f"{ns:.4g}" for ns in spent))
+    if table.row_count:
+        console().print(table)
 
 
 def as_json(a: Timing, b: Timing, verdicts: Sequence[Verdict]) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class Expected:
         """Whether the entry covers this case on this kernel."""
         return (
             self.tree == kernel.tree.label
-            and kernel.arch.name in self.architectures
+            and not {kernel.arch.name, kernel.arch.guest}.isdisjoint(self.architectures)
             and any(fnmatchcase(case, pattern) for pattern in self.cases)
         )
 

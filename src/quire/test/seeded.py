@@ -64,7 +64,7 @@ class Bug:
     no_program: str = ""
 
     def seen_on(self, arch: str, configs: Sequence[Path] = ()) -> bool:
-        """Whether the bug is visible on a kernel for `arch` with these additional fragments."""
+        """Whether it is visible to programs for `arch`, with these additional fragments."""
         kernels = {arch, *(f"{arch}/{path.stem}" for path in configs)}
         return not kernels.isdisjoint(self.architectures)
 
