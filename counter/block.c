@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "block.h"
+#include "caches.h"
 #include "lines.h"
 #include "locks.h"
 #include "qemu_plugin_api.h"
@@ -98,8 +99,10 @@ static cell_t cell_of(const struct block_plan *plan,
 {
 	struct symbol *sym;
 
-	if (addr < UPPER_HALF)
+	if (addr < UPPER_HALF) {
+		caches_watch(insn, NULL);
 		return plan->fixed.user;
+	}
 	sym = symbol_at(addr);
 	if (sym && addr == sym->start)
 		enter_symbol(plan, insn, sym);
@@ -108,6 +111,7 @@ static cell_t cell_of(const struct block_plan *plan,
 	if (info->branch)
 		locks_count(insn, sym, addr + info->distance);
 	lines_watch(insn, sym);
+	caches_watch(insn, sym);
 	if (info->clears_line)
 		lines_count_write(insn, sym);
 	if (info->spin_lock)
@@ -204,6 +208,9 @@ void block_count(const struct block_plan *plan, struct qemu_plugin_tb *tb)
 	size_t n = qemu_plugin_tb_n_insns(tb);
 	struct run run = { 0 };
 
+	if (plan->on_block)
+		qemu_plugin_register_vcpu_tb_exec_cb(
+			tb, plan->on_block, QEMU_PLUGIN_CB_NO_REGS, NULL);
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t addr = qemu_plugin_insn_vaddr(insn);

@@ -16,6 +16,7 @@ struct block_plan {
 	struct fixed_cells fixed;
 	qemu_plugin_vcpu_udata_cb_t on_marker;	/* udata: the payload */
 	qemu_plugin_vcpu_udata_cb_t on_symbol;	/* udata: the struct symbol */
+	qemu_plugin_vcpu_udata_cb_t on_block;	/* of each block, or NULL */
 };
 
 /* Calls on_marker when one of the block's markers executes. */

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "block.h"
+#include "caches.h"
 #include "decode.h"
 #include "lines.h"
 #include "locks.h"
@@ -35,7 +36,7 @@ static struct report report;
 
 /* The arguments NAME=VALUE. */
 static const char *out_path, *symbols_path, *stream_path, *watch_path, *detail,
-	*locks_path, *lines;
+	*locks_path, *lines, *caches_path, *cold, *cpus;
 static const struct {
 	const char *name;
 	const char **value;
@@ -47,6 +48,9 @@ static const struct {
 	{ "detail", &detail },
 	{ "locks", &locks_path },
 	{ "lines", &lines },
+	{ "caches", &caches_path },
+	{ "cold", &cold },
+	{ "cpus", &cpus },
 };
 
 /* Taken by each callback: several vCPUs may translate and run at once. */
@@ -78,7 +82,7 @@ static void switch_arming(bool on)
  */
 static bool stays_armed(void)
 {
-	return QUIRE_PLUGIN_API == 1 && report.lines;
+	return QUIRE_PLUGIN_API == 1 && (report.lines || report.caches);
 }
 
 static void on_marker(unsigned int vcpu, void *udata)
@@ -86,7 +90,6 @@ static void on_marker(unsigned int vcpu, void *udata)
 	unsigned int payload = (uintptr_t)udata;
 	unsigned int op = payload >> 12, id = payload & 0xfff;
 
-	(void)vcpu;
 	if (op == MARKER_TABLE) {
 		if (report.lines)
 			tables_spell(id);
@@ -101,9 +104,27 @@ static void on_marker(unsigned int vcpu, void *udata)
 	if (!armed || changing)
 		regions_spoil("marker of region %u while not armed", id);
 	else if (op == MARKER_START)
-		region_start(id);
+		region_start(id, vcpu);
 	else
-		region_stop(id);
+		region_stop(id, vcpu);
+	pthread_mutex_unlock(&lock);
+}
+
+/* The first thing that a block does, with cpus=on. */
+static void on_block(unsigned int vcpu, void *udata)
+{
+	static unsigned int running;
+	static pthread_t thread;
+
+	(void)udata;
+	if (vcpu == running)
+		return;
+	pthread_mutex_lock(&lock);
+	if (thread && !pthread_equal(thread, pthread_self()))
+		regions_spoil("cpus=on needs -icount: the CPUs run at the same time");
+	thread = pthread_self();
+	regions_switch(running, vcpu);
+	running = vcpu;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -184,7 +205,7 @@ static bool parse_argument(const char *text)
 	value = value_of(text, "span");
 	if (value)
 		return span_add(value);
-	complain("argument \"%s\" is unknown; there are symbols=FILE, span=NAME:BEGIN:END, stream=FILE, watch=FILE, detail=on, locks=FILE, lines=on and out=FILE",
+	complain("argument \"%s\" is unknown; there are symbols=FILE, span=NAME:BEGIN:END, stream=FILE, watch=FILE, detail=on, locks=FILE, lines=on, caches=FILE, cold=on, cpus=on and out=FILE",
 		 text);
 	return false;
 }
@@ -205,8 +226,11 @@ static bool check_arguments(void)
 		complain("watch=FILE needs stream=FILE");
 	else if (!stream_path && detail)
 		complain("detail=on needs stream=FILE");
+	else if (!caches_path && cold)
+		complain("cold=on needs caches=FILE");
 	else
-		return is_on("detail", detail) && is_on("lines", lines);
+		return is_on("detail", detail) && is_on("lines", lines) &&
+		       is_on("cold", cold) && is_on("cpus", cpus);
 	return false;
 }
 
@@ -256,6 +280,12 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
 	report.lines = lines;
 	if (lines)
 		lines_enable(&report.fixed);
+	if (caches_path && !caches_load(caches_path, info->system.max_vcpus,
+					cold, &report.fixed))
+		return -1;
+	report.caches = caches_path;
+	report.cpus = cpus;
+	plan.on_block = cpus ? on_block : NULL;
 	report.target = plan.target;
 	plan.fixed = report.fixed;
 	/* By now the cells of totals exist, and no others. */

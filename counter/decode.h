@@ -9,13 +9,20 @@
 
 #define INSN_MAX_BYTES	15	/* the longest, on x86 */
 #define TLB_CLASSES	4
-#define EVENT_KINDS	4	/* that the target's instructions cause */
+#define EVENT_KINDS	6	/* that the target's instructions cause */
 
-/* Kinds of events that the instruction alone does not tell: lines.h, tables.h. */
+/*
+ * Kinds of events that the instruction alone does not tell: lines.h, tables.h,
+ * caches.h.
+ */
 enum {
 	KIND_LINES_READ = EVENT_KINDS,
 	KIND_LINES_WRITTEN,
 	KIND_TABLE_WORDS,
+	KIND_L2_HITS,
+	KIND_LLC_HITS,
+	KIND_MEMORY,
+	KIND_STREAMED,
 	ALL_KINDS,
 };
 

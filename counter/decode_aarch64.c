@@ -6,7 +6,7 @@
 #include "decode.h"
 
 enum { TLBI_VA, TLBI_RANGE, TLBI_ASID, TLBI_ALL };
-enum { ATOMIC, DMB, DSB, ISB };
+enum { ATOMIC, DMB, DSB, DSB_ST, ISB, TLBI_LOCAL };
 
 /* movz xzr, #payload, lsl #48 */
 #define MARKER_MASK	0xffe0001fu
@@ -46,6 +46,14 @@ static int tlbi_class(uint32_t insn)
 	return -1;
 }
 
+/* Of a TLBI: is it for this PE alone? The others are broadcast. */
+static bool is_local(uint32_t insn)
+{
+	unsigned int crm = insn >> 8 & 15;
+
+	return crm == 6 || crm == 7;
+}
+
 static bool matches(uint32_t insn, uint32_t mask, uint32_t bits)
 {
 	return (insn & mask) == bits;
@@ -83,13 +91,17 @@ static bool is_spin_lock(uint32_t insn)
 	return matches(insn, 0xffe0fc00, 0x88e07c00);
 }
 
-/* DSB with option 0 or 4 is SSBB or PSSBB, which order only speculation. */
+/*
+ * DSB with option 0 or 4 is SSBB or PSSBB, which order only speculation. Option
+ * xx10 waits for stores only, and for no TLBI.
+ */
 static int barrier(uint32_t insn)
 {
 	if (matches(insn, 0xfffff0ff, 0xd50330bf))
 		return DMB;
 	if (matches(insn, 0xfffff0ff, 0xd503309f))
-		return insn & 11 << 8 ? DSB : -1;
+		return !(insn & 11 << 8) ? -1 :
+		       matches(insn, 3 << 8, 2 << 8) ? DSB_ST : DSB;
 	if (matches(insn, 0xfffff3ff, 0xd503323f))	/* DSB nXS */
 		return DSB;
 	if (matches(insn, 0xfffff0ff, 0xd50330df))
@@ -138,6 +150,8 @@ static struct insn_info decode(const uint8_t *code, size_t len)
 	info.plain = is_plain(insn);
 	info.tlb_class = tlbi_class(insn);
 	info.event = is_atomic(insn) ? ATOMIC : barrier(insn);
+	if (info.tlb_class >= 0 && is_local(insn))
+		info.event = TLBI_LOCAL;
 	info.clears_line = matches(insn, 0xffffffe0, 0xd50b7420);
 	info.spin_lock = is_spin_lock(insn);
 	decode_branch(insn, &info);
@@ -156,7 +170,9 @@ const struct target target_aarch64 = {
 		[ATOMIC] = "atomic",
 		[DMB] = "dmb",
 		[DSB] = "dsb",
+		[DSB_ST] = "dsb_st",
 		[ISB] = "isb",
+		[TLBI_LOCAL] = "tlbi_local",
 	},
 	.decode = decode,
 };

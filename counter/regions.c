@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "caches.h"
 #include "lines.h"
 #include "locks.h"
 #include "regions.h"
@@ -18,7 +19,10 @@ struct region {
 	uint64_t runs;
 	bool open;
 	struct tally before;	/* at the last start */
-	struct tally sum;	/* increase in all runs so far */
+	struct tally sum;	/* increase in all runs so far, on all vCPUs */
+	unsigned int vcpu;	/* that runs it */
+	struct tally left;	/* when another began to run, with cpus=on */
+	struct tally others;	/* increase while others ran */
 	struct span_tally spans;
 	struct region *next_open;
 };
@@ -52,7 +56,7 @@ static void read_cells(struct tally *tally)
 	tally_now(tally, totals ? totals : cells_count());
 }
 
-void region_start(unsigned int id)
+void region_start(unsigned int id, unsigned int vcpu)
 {
 	struct region *r = regions[id];
 
@@ -68,11 +72,28 @@ void region_start(unsigned int id)
 		return;
 	}
 	r->open = true;
+	r->vcpu = vcpu;
 	r->next_open = open_regions;
 	open_regions = r;
 	read_cells(&r->before);
 	if (report->lines)
 		lines_start(id);
+	caches_start();
+}
+
+void regions_switch(unsigned int from, unsigned int to)
+{
+	static struct tally now;	/* static: keeps its room */
+
+	for (struct region *r = open_regions; r; r = r->next_open) {
+		if (from == r->vcpu) {
+			read_cells(&r->left);
+		} else if (to == r->vcpu) {
+			read_cells(&now);
+			tally_subtract(&now, &r->left);
+			tally_add(&r->others, &now);
+		}
+	}
 }
 
 static void remove_open(struct region *r)
@@ -102,7 +123,7 @@ void regions_enter_symbol(const struct symbol *sym)
 	}
 }
 
-void region_stop(unsigned int id)
+void region_stop(unsigned int id, unsigned int vcpu)
 {
 	static struct tally run;	/* static: keeps its room */
 	struct region *r = regions[id];
@@ -111,6 +132,9 @@ void region_stop(unsigned int id)
 		regions_spoil("region %u was stopped without a start", id);
 		return;
 	}
+	if (report->cpus && r->vcpu != vcpu)
+		regions_spoil("region %u was started on CPU %u and stopped on CPU %u",
+			      id, r->vcpu, vcpu);
 	if (report->lines)
 		lines_stop();
 	read_cells(&run);
@@ -136,12 +160,21 @@ static void write_region(FILE *out, unsigned int id, struct region *r)
 	if (!tables_spelt())
 		regions_spoil("the last page table's frame number is incomplete");
 	tables_add(id, &r->sum, &report->fixed);
+	tally_subtract(&r->sum, &r->others);
 	report_totals(out, report, id, r->runs, &r->sum);
 	spans_write(out, id, &r->spans);
-	if (totals)
-		return;
-	report_symbols(out, report, id, &r->sum);
-	locks_write(out, id, &r->sum);
+	if (!totals) {
+		report_symbols(out, report, id, &r->sum);
+		locks_write(out, id, &r->sum);
+	}
+}
+
+/* As a region of its own: what other CPUs did within region @id. */
+static void write_others(FILE *out, unsigned int id, const struct region *r)
+{
+	report_totals(out, report, MAX_REGIONS + id, r->runs, &r->others);
+	if (!totals)
+		report_symbols(out, report, MAX_REGIONS + id, &r->others);
 }
 
 void regions_write(FILE *out)
@@ -151,6 +184,9 @@ void regions_write(FILE *out)
 	for (unsigned int id = 0; id < MAX_REGIONS; id++)
 		if (regions[id])
 			write_region(out, id, regions[id]);
+	for (unsigned int id = 0; report->cpus && id < MAX_REGIONS; id++)
+		if (regions[id])
+			write_others(out, id, regions[id]);
 	if (trouble[0])
 		fprintf(out, "error %s\n", trouble);
 	else

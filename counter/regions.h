@@ -20,8 +20,14 @@
  */
 void regions_init(const struct report *how, unsigned int below);
 
-void region_start(unsigned int id);
-void region_stop(unsigned int id);
+void region_start(unsigned int id, unsigned int vcpu);
+void region_stop(unsigned int id, unsigned int vcpu);
+
+/*
+ * With cpus=on: the next instruction is one of vCPU @to, the one before was of
+ * @from, and all earlier ones are counted.
+ */
+void regions_switch(unsigned int from, unsigned int to);
 
 /*
  * Begins or ends the open regions' spans at @sym. Call this after all earlier

@@ -12,11 +12,17 @@ static const char *kind_name(const struct report *report, int kind)
 		[KIND_LINES_READ] = "lines_read",
 		[KIND_LINES_WRITTEN] = "lines_written",
 		[KIND_TABLE_WORDS] = "table_words",
+		[KIND_L2_HITS] = "l2_hits",
+		[KIND_LLC_HITS] = "llc_hits",
+		[KIND_MEMORY] = "memory",
+		[KIND_STREAMED] = "streamed",
 	};
 
 	if (kind < EVENT_KINDS)
 		return report->target->event[kind];
-	return report->lines ? names[kind] : NULL;
+	if (kind <= KIND_TABLE_WORDS)
+		return report->lines ? names[kind] : NULL;
+	return report->caches ? names[kind] : NULL;
 }
 
 void report_totals(FILE *out, const struct report *report, unsigned int id,

@@ -13,6 +13,8 @@ struct report {
 	const struct target *target;
 	struct fixed_cells fixed;
 	bool lines;		/* lines=on */
+	bool caches;		/* caches=FILE */
+	bool cpus;		/* cpus=on */
 };
 
 /* "region", "tlb" and "event" lines of region @id. */

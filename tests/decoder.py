@@ -43,7 +43,7 @@ class Target(ctypes.Structure):
     _fields_ = (
         ("name", ctypes.c_char_p),
         ("tlb_class", ctypes.c_char_p * 4),
-        ("event", ctypes.c_char_p * 4),
+        ("event", ctypes.c_char_p * 6),
         ("decode", DECODE),
     )
 

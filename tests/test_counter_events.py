@@ -21,7 +21,9 @@ BARRIERS_A64 = {"dmb": "dmb", "dsb": "dsb", "isb": "isb"}
 
 def a64_kind(text: str) -> str:
     """The kind of event of an instruction, by objdump's mnemonic."""
-    mnemonic = text.split(maxsplit=1)[0]
+    mnemonic, *operands = text.split()
+    if mnemonic == "dsb" and operands[0].endswith("st"):
+        return "dsb_st"
     return "atomic" if ATOMIC_A64.fullmatch(mnemonic) else BARRIERS_A64.get(mnemonic, "none")
 
 
@@ -53,6 +55,14 @@ def test_dc_zva_clears_a_line(aarch64: Decoder, tmp_path: Path) -> None:
     expected = {"dc zva, x7": True, "dc zva, x0": True, "dc civac, x7": False, "dc cvau, x7": False}
     for code, line in aarch64.assemble(tmp_path, list(expected)):
         assert (line, aarch64(code).clears_line) == (line, expected[line])
+
+
+def test_a_tlbi_for_this_cpu_alone_is_local(aarch64: Decoder, tmp_path: Path) -> None:
+    lines = [f"tlbi {what}1{where}" for what in ("vale", "vmalle") for where in ("", "is", "os")]
+    lines = [f"{line}, x5" if "vale" in line else line for line in lines]
+    for code, line in aarch64.assemble(tmp_path, lines, "-march=armv8.4-a"):
+        local = re.match(r"tlbi \w+1(,|$)", line)
+        assert (line, aarch64.event(code)) == (line, "tlbi_local" if local else "none")
 
 
 def test_a_dsb_nxs_is_a_dsb(aarch64: Decoder) -> None:

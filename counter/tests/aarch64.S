@@ -143,6 +143,122 @@ _start:
 	b	finish
 #endif
 
+#ifdef CACHES
+/*
+ * A guest of its own, for caches=FILE and cold=on ("caches:"). The first level
+ * has two sets of one way, the second four sets of two, the last four sets of
+ * four. Literals are loaded before the region: they are data, too.
+ * caches: region 40 runs 2 insns 54 user 6 kernel 48 other 0
+ * caches: event 40 l2_hits 6
+ * caches: event 40 llc_hits 2
+ * caches: event 40 memory 20
+ * caches: event 40 streamed 6
+ * caches: sym 40 k_caches 48 2 l2_hits=4 llc_hits=2 memory=20 streamed=6
+ * caches: event 41 memory 1
+ */
+	ldr	x22, =PLACE
+	ldr	x21, =0xffffff8000000000 | PLACE
+	ldr	x9, =k_caches
+	add	x23, x22, #0x2000
+	mov	x19, #2
+1:	start	40
+	blr	x9
+	ldr	x2, [x22, #(35 * 64)]	/* in the second level, by its other address */
+	nop
+	stop	40
+	subs	x19, x19, #1
+	b.ne	1b
+	ldr	x2, [x23]
+	start	41
+	ldr	x2, [x23]		/* in the first level, if it was not emptied */
+	stop	41
+	b	finish
+#endif
+
+#ifdef CPUS
+/*
+ * A guest of its own, for cpus=on and two CPUs ("cpus:"). They take turns: each
+ * gives up its turn by a yield. What the other one does within region N counts
+ * in region N + 4096: work that it finds in memory, then an interrupt.
+ * cpus: region 42 runs 1 insns 5 user 5 kernel 0 other 0
+ * cpus: region 4138 runs 1 insns 9 user 6 kernel 3 other 0
+ * cpus: sym 4138 k_leaf 3 1
+ * cpus: region 43 runs 1 insns 2 user 2 kernel 0 other 0
+ * cpus: region 4139 runs 1 insns 7 user 3 kernel 4 other 0
+ * cpus: sym 4139 el1_irq 4 1
+ * cpus: region 44 runs 1 insns 1 user 1 kernel 0 other 0
+ * cpus: region 4140 runs 1 insns 0 user 0 kernel 0 other 0
+ * cpus: region 45 runs 1 insns 6 user 1 kernel 5 other 0
+ * cpus: tlb 45 tlbi_va 2
+ * cpus: tlb 45 tlbi_range 1
+ * cpus: tlb 45 tlbi_all 1
+ * cpus: event 45 tlbi_local 2
+ * cpus: sym 45 k_tlbi 5 1 tlbi_local=2
+ */
+	ldr	x22, =PLACE
+	ldr	x14, =GICD
+	mov	w4, #1
+	str	w4, [x14]		/* GICD_CTLR */
+	ldr	x0, =0xc4000003		/* PSCI CPU_ON */
+	mov	x1, #1
+	ldr	x2, =second
+	hvc	#0
+1:	yield				/* until it waits for work */
+	ldr	w0, [x22, #64]
+	cbz	w0, 1b
+	start	42
+	mov	w0, #1
+	str	w0, [x22]		/* work */
+1:	yield
+	ldr	w0, [x22]
+	cbnz	w0, 1b
+	stop	42
+	mov	w4, #(2 << 16)		/* interrupt 0, to CPU 1 */
+	start	43
+	str	w4, [x14, #0xf00]	/* GICD_SGIR */
+	yield
+	stop	43
+	start	44
+	nop				/* it has no turn */
+	stop	44
+	ldr	x9, =k_tlbi
+	start	45
+	blr	x9
+	stop	45
+	b	finish
+
+second:
+	ldr	x22, =PLACE
+	ldr	x9, =k_leaf
+	ldr	x14, =GICC
+	mov	x0, #0xff
+	msr	mair_el1, x0
+	ldr	x0, =(2 << 32) | (2 << 30) | (25 << 16) | 25
+	msr	tcr_el1, x0
+	ldr	x0, =table
+	msr	ttbr0_el1, x0
+	msr	ttbr1_el1, x0
+	ldr	x0, =vectors
+	msr	vbar_el1, x0
+	isb
+	mrs	x0, sctlr_el1
+	orr	x0, x0, #1
+	msr	sctlr_el1, x0
+	isb
+	mov	w0, #0xff
+	str	w0, [x14, #4]		/* GICC_PMR */
+	mov	w0, #1
+	str	w0, [x14]		/* GICC_CTLR */
+	msr	daifclr, #2
+	str	w0, [x22, #64]		/* it waits for work */
+1:	yield
+	ldr	w0, [x22]
+	cbz	w0, 1b
+	blr	x9
+	str	wzr, [x22]
+	b	1b
+#endif
+
 /*
  * Nothing at all, twenty times.
  * expect: region 1 runs 20 insns 0 user 0 kernel 0 other 0
@@ -277,9 +393,9 @@ _start:
 /*
  * A page fault whose handler maps the page: the load counts for each attempt.
  * expect: region 8 runs 1 insns 10 user 5 kernel 5 other 0
- * expect: event 8 dsb 1
+ * expect: event 8 dsb_st 1
  * expect: event 8 isb 1
- * expect: sym 8 el1_sync 5 1 dsb=1 isb=1
+ * expect: sym 8 el1_sync 5 1 dsb_st=1 isb=1
  */
 	mov	x11, #1
 	ldr	x12, =0x40000000 | BLOCK
@@ -402,9 +518,9 @@ _start:
  * span=touch:k_touch:k_end
  * span=until:k_twin:k_touch
  * expect: region 14 runs 1 insns 25 user 11 kernel 14 other 0
- * expect: event 14 dsb 1
+ * expect: event 14 dsb_st 1
  * expect: event 14 isb 1
- * expect: sym 14 el1_sync 5 1 dsb=1 isb=1
+ * expect: sym 14 el1_sync 5 1 dsb_st=1 isb=1
  * expect: sym 14 k_end 2 1
  * expect: sym 14 k_touch 3 2
  * expect: event 14 atomic 1
@@ -459,15 +575,16 @@ _start:
  * expect: region 16 runs 2 insns 104 user 25 kernel 79 other 3
  * expect: event 16 atomic 29
  * expect: event 16 dmb 6
- * expect: event 16 dsb 7
+ * expect: event 16 dsb 4
+ * expect: event 16 dsb_st 3
  * expect: event 16 isb 2
- * expect: sym 16 k_barriers 24 2 dmb=6 dsb=6 isb=2
+ * expect: sym 16 k_barriers 24 2 dmb=6 dsb=4 dsb_st=2 isb=2
  * expect: sym 16 k_exclusive 24 3 atomic=9
  * expect: sym 16 k_lse 22 1 atomic=18
  * expect: sym 16 k_twin 6 3 atomic=1
  * expect: span 16 until 2 8
- * stop: stop 16 insns 39 user 12 kernel 27 atomic=5 dmb=3 dsb=4 isb=1 k_exclusive=1 k_twin=2
- * stop: stop 16 insns 65 user 13 kernel 52 atomic=24 dmb=3 dsb=3 isb=1 k_exclusive=2 k_twin=1
+ * stop: stop 16 insns 39 user 12 kernel 27 atomic=5 dmb=3 dsb=2 dsb_st=2 isb=1 k_exclusive=1 k_twin=2
+ * stop: stop 16 insns 65 user 13 kernel 52 atomic=24 dmb=3 dsb=2 dsb_st=1 isb=1 k_exclusive=2 k_twin=1
  */
 	start	16
 	ldadd	x1, x2, [x6]
@@ -722,6 +839,39 @@ k_lines_b:
 	ldr	x2, [x21, #392]
 	str	x2, [x22, #448]		/* writes 7 */
 	str	x2, [x27]		/* writes a line: one word */
+	ret
+
+k_caches:
+	ldr	x2, [x21]		/* line 0: memory */
+	ldr	x2, [x21, #8]		/* the first level */
+	ldr	x2, [x21, #(2 * 64)]	/* memory; line 0 leaves the first level */
+	ldr	x2, [x21]		/* the second */
+	ldr	x2, [x21, #(4 * 64)]	/* memory */
+	ldr	x2, [x21, #(8 * 64)]	/* memory; line 0 leaves the second level */
+	ldr	x2, [x21]		/* the last */
+	ldr	x2, [x21, #(16 * 64)]	/* memory */
+	ldr	x2, [x21, #(17 * 64)]	/* memory */
+	ldr	x2, [x21, #(18 * 64)]	/* a stream */
+	ldr	x2, [x21, #(19 * 64)]	/* a stream */
+	ldr	x2, [x21, #(35 * 64)]	/* memory */
+	ldr	x2, [x21, #(34 * 64)]	/* memory */
+	ldr	x2, [x21, #(33 * 64)]	/* a stream */
+	add	x24, x21, #(40 * 64)
+	str	x2, [x24, #56]		/* memory */
+	ldr	x2, [x24]		/* the first level: it was written */
+	stur	x2, [x24, #60]		/* line 40 in the first level, 41: memory */
+	add	x24, x24, #0x400
+	mov	w2, #0
+	str	x2, [x21, #(33 * 64)]	/* line 41 took its place: the second level */
+	str	x2, [x21, #(33 * 64)]
+	nop
+	ret
+
+k_tlbi:
+	tlbi	vale1, x5		/* local */
+	tlbi	vale1is, x5
+	tlbi	rvale1os, x5
+	tlbi	vmalle1			/* local */
 	ret
 
 k_tables:

@@ -15,6 +15,9 @@
 /* Such a block has one accessed and one dirty state. */
 #define ARCH_BLOCK_STATE	1
 
+/* What a loop that waits for another CPU executes. */
+#define ARCH_RELAX	"yield"
+
 /* The return from a function, and the bytes of a marker and a return. */
 #define ARCH_RETURN	"ret"
 #define ARCH_MARKER_AND_RETURN	8

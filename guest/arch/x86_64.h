@@ -17,6 +17,9 @@
 #define ARCH_BLOCK	16ul
 #define ARCH_BLOCK_STATE	0
 
+/* What a loop that waits for another CPU executes. */
+#define ARCH_RELAX	"pause"
+
 /* The return from a function, and the bytes of a marker and a return. */
 #define ARCH_RETURN	"ret"
 #define ARCH_MARKER_AND_RETURN	8

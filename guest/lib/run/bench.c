@@ -9,6 +9,7 @@
 #include "kernel/env.h"
 #include "memory/folio.h"
 #include "proc/proc.h"
+#include "process/others.h"
 #include "report/die.h"
 #include "report/results.h"
 #include "run/bench.h"
@@ -21,13 +22,18 @@
 extern const struct workload *const __start_quire_workloads[];
 extern const struct workload *const __stop_quire_workloads[];
 
+/* What the process does on further CPUs. */
+static const struct bench_param others = {
+	"others", "none", "none|idle|running"
+};
+
 struct counters {
 	unsigned long vmstat[MAX_COUNTERS];
 	unsigned long mthp[MAX_COUNTERS];
 };
 
 /* This process runs one bench. This is its state. */
-static struct bench_param params[MAX_PARAMS];
+static struct bench_param params[MAX_PARAMS + 1];
 static size_t nr_params;
 static unsigned long work_pages, work_ops;
 static size_t folios_ok, folios_total;
@@ -157,6 +163,7 @@ static void parse(const struct workload *w, size_t nr_words, char *const *words)
 		params[nr_params] = w->params[nr_params];
 		nr_params++;
 	}
+	params[nr_params++] = others;
 	for (i = 0; i < nr_words; i++)
 		set_param(w, words[i]);
 }
@@ -215,6 +222,7 @@ static int measure(const struct workload *w)
 
 	env_reset();	/* in the shell, an earlier bench may have left swap */
 	result_region(REGION, w->name);
+	others_start(bench_word(others.name));
 	if (w->setup)
 		w->setup();
 	bench_arm();

@@ -59,6 +59,14 @@ class Architecture:
     guest_options: tuple[str, ...] = ()
     lean_args: tuple[str, ...] = ()
     append_icount: str = ""
+    append_cpus: str = ""
+    # Functions whose calls are: interrupts sent to other CPUs, such interrupts handled, flushes of
+    # other CPUs' TLBs that the caller waits for.
+    ipis_sent: tuple[str, ...] = ()
+    ipis_handled: tuple[str, ...] = ()
+    remote_flushes: tuple[str, ...] = ()
+    # The CPU whose caches are simulated and whose cycles are estimated: measure/cpus/NAME.toml.
+    modelled: str = ""
     kvm_args: tuple[str, ...] = ()
     # KVM needs one of these flags of the CPU; empty: the flags say nothing about it.
     kvm_flags: tuple[str, ...] = ()

@@ -10,6 +10,8 @@ from pathlib import Path
 from quire.host.errors import GuestLost
 
 HEADER = "quire-count 2"
+# What other CPUs did within region N is region N + OTHERS.
+OTHERS = 4096
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ CONSOLE, RESULTS, COUNTS, COMMAND = "console.log", "results.txt", "counts.txt", 
 # The output of the command itself.
 LOG = "machine.log"
 # The plugin's stream of stops, and the files of names that it reads.
-STOPS, WATCH, LOCKS = "stops.txt", "watch.txt", "locks.txt"
+STOPS, WATCH, LOCKS, CACHES = "stops.txt", "watch.txt", "locks.txt", "caches.txt"
 # Always print warnings and worse messages; a stack dump has level "warning".
 QUIET = 5
 CHATTY = 7
@@ -55,12 +55,18 @@ class Counting:
     watch: tuple[str, ...] = ()
     # Cache lines and page-table words, too, which is slow.
     lines: bool = False
+    # What other CPUs do apart from the one that measures.
+    cpus: bool = False
+    # Simulate caches of this geometry, one line a level; with `cold`, empty when a region begins.
+    caches: tuple[str, ...] = ()
+    cold: bool = False
     # The symbols to count by, instead of the kernel's functions.
     symbols: Path | None = None
 
     def files(self) -> list[tuple[str, str, tuple[str, ...]]]:
         """The plugin's arguments that are files of names: argument, file and names."""
         files = [("watch", WATCH, self.watch), ("locks", LOCKS, self.locks)]
+        files += [("caches", CACHES, self.caches)]
         return [(argument, file, names) for argument, file, names in files if names]
 
     def argument(self, kernel: Kernel, directory: Path) -> str:
@@ -69,7 +75,9 @@ class Counting:
         words += [f"out={directory / COUNTS}", *(f"span={span}" for span in self.spans)]
         words += [f"stream={directory / STOPS}"] if self.stream else []
         words += [f"{name}={directory / file}" for name, file, _ in self.files()]
-        words += [f"{name}=on" for name in ("detail", "lines") if getattr(self, name)]
+        words += [
+            f"{name}=on" for name in ("detail", "lines", "cpus", "cold") if getattr(self, name)
+        ]
         return ",".join(words)
 
 
@@ -96,6 +104,7 @@ class Machine:
         arch = self.kernel.arch
         words = [f"console={arch.console}", arch.append]
         words += [arch.append_icount] if self.hardware.icount else []
+        words += [arch.append_cpus] if self.hardware.icount and self.hardware.cpus > 1 else []
         words += ["panic=-1", "nokaslr", "norandmaps", f"loglevel={self.loglevel}"]
         # The guest tells the plugin which frames are page tables.
         words += ["quire_lines=on"] if self.counting and self.counting.lines else []

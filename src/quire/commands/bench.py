@@ -2,8 +2,8 @@
 """Count the cost of workloads on the stock and the patched kernel, and compare.
 
 Each workload, variant and folio size is one boot of each kernel under QEMU, with one virtual
-CPU; the plugin counts every instruction and TLB invalidation between two markers. The counts of
-a build are cached, and the next run measures only what is missing.
+CPU unless --smp says otherwise; the plugin counts every instruction and TLB invalidation between
+two markers. The counts of a build are cached, and the next run measures only what is missing.
 
   quire bench                                  everything, both architectures
   quire bench mremap ARCH=arm64 --size 64      one row
@@ -11,6 +11,9 @@ a build are cached, and the next run measures only what is missing.
   quire bench mremap --fresh                   boot again, ignoring cached counts
   quire bench mremap --cost                    and a table of atomics, cache lines, locks, …
   quire bench mremap --output DIR              table, and DIR/bench.json, .html, .svg
+  quire bench mremap --smp 2                   several virtual CPUs, which run the process, too
+  quire bench mremap,others=idle --smp 2       and which have run it and sleep
+  quire bench mremap --cycles                  estimated cycles beside the instructions
   quire bench --workload ./mine.c              your own (guest/README.md)
   quire bench mremap --cpu neoverse-n1         on another CPU; without a workload, its default rows
 """
@@ -65,6 +68,9 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     text = "a second table: atomics, barriers, locks, cache lines, table words, TLB "
     text += "invalidations by kind; counting lines takes a slower boot of its own"
     add("--cost", action="store_true", help=text)
+    options.cpus(part, 1)
+    text = "simulate caches and estimate cycles; docs/results.md says how well. Slower"
+    add("--cycles", action="store_true", help=text)
     options.as_json(part, "print JSON in place of the tables")
     add("--output", type=Path, metavar="DIR", help="write JSON, HTML and SVG there")
 
@@ -80,7 +86,10 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
             print(f"{cell.label}{f' {cell.size} KiB' if cell.size else ''}")
         return
     requirements.require([architecture for architecture, _ in machines])
-    cells = [replace(cell, lines=arguments.cost) for cell in cells]
+    if arguments.smp > 1:
+        options.refuse(arguments, "cost", "with --smp, which shows its own costs")
+        cells = Catalogue.on_cpus(cells, arguments.smp)
+    cells = [replace(cell, lines=arguments.cost, cycles=arguments.cycles) for cell in cells]
     sampling = Sampling(arguments.repeat, arguments.fresh, session.place)
     labelled = [architecture.on(cpu) if cpu else architecture for architecture, cpu in machines]
     sides = lab.plan(session, labelled, SECONDS * len(cells))
@@ -92,7 +101,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         parts.append((rows, made))
         if not arguments.json:
             table.show(rows, sides.title)
-            if arguments.cost:
+            if arguments.cost or arguments.smp > 1:
                 table.show_costs(rows, sides.title)
     finish(arguments, sides, parts, arguments.output)
 

@@ -12,7 +12,7 @@ from quire.boot import counter, counts, launch, machine, results
 from quire.boot.counter import Plugin
 from quire.boot.counts import RegionCounts
 from quire.boot.launch import HERE, Place
-from quire.boot.machine import Counting, Machine
+from quire.boot.machine import Counting, Hardware, Machine
 from quire.boot.results import Results
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
@@ -20,6 +20,7 @@ from quire.host import parallel
 from quire.host.cache import Cache, digest
 from quire.host.errors import Difference, GuestLost, UserError
 from quire.host.progress import Progress
+from quire.measure import cycles
 from quire.measure.workloads import Calls, Cell
 
 # The region that bench programs mark with the marker instructions.
@@ -44,9 +45,18 @@ class Rig:
             self.kernel,
             self.guest,
             cell.words(),
-            counting=Counting(self.plugin, cell.workload.spans, self.locks, lines=cell.lines),
-            # Counting what each store may touch takes several times as long.
-            timeout=SLOW_TIMEOUT if cell.lines else Machine.timeout,
+            Hardware(cell.cpus),
+            Counting(
+                self.plugin,
+                cell.workload.spans,
+                self.locks,
+                lines=cell.lines,
+                cpus=cell.cpus > 1,
+                caches=cycles.of(self.kernel.arch).geometry if cell.cycles else (),
+                cold=cell.cycles and cell.workload.cold,
+            ),
+            # Counting what each access may touch takes several times as long.
+            timeout=SLOW_TIMEOUT if cell.lines or cell.cycles else Machine.timeout,
             parameters=cell.workload.kernel_parameters,
         )
 
@@ -56,6 +66,8 @@ class Rig:
         arch = self.kernel.arch
         hashes = (self.kernel.image_sha256, self.guest.sha256, self.plugin.sha256)
         words = [*arch.machine_args, str(boot.hardware), boot.append(), *cell.workload.spans]
+        counting = boot.counting
+        words += [*counting.caches, str(counting.cold)] if counting and counting.caches else []
         return digest(*hashes, str(self.plugin.qemu), [*words, cell.lines], self.locks)
 
 
@@ -65,6 +77,8 @@ class Sample:
 
     counts: RegionCounts
     results: Results
+    # What other CPUs did meanwhile; None with one CPU.
+    others: RegionCounts | None = None
 
     @property
     def divisor(self) -> int:
@@ -190,7 +204,7 @@ def _load(directory: Path, cell: Cell) -> Sample:
             where,
             "guest and plugin use different markers; build both from one checkout",
         )
-    sample = Sample(regions[REGION], ended)
+    sample = Sample(regions[REGION], ended, regions.get(REGION + counts.OTHERS))
     if not sample.divisor:
         raise GuestLost(
             "the guest reported no pages in its region",

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 
 from quire.arch import Architecture
 from quire.host.errors import Difference
-from quire.measure import cost, posted, profile
+from quire.measure import cost, cycles, posted, profile
 from quire.measure.bench import Sample, Samples
 from quire.measure.cost import Cost
 from quire.measure.locks import Locks
@@ -46,6 +46,8 @@ class Figure:
     spread: float
     # What was counted of measure.cost.KINDS, and locks taken by class; per unit.
     cost: Cost = field(default_factory=dict)
+    # Estimated cycles by what takes them, per unit; empty if caches were not simulated.
+    cycles: dict[str, float] = field(default_factory=dict)
 
     @property
     def tlb_total(self) -> float:
@@ -74,6 +76,12 @@ class Row:
     def ratio(self) -> float:
         """A over B: above 1, B takes fewer instructions."""
         return self.a.insns / self.b.insns
+
+    @property
+    def cycles_ratio(self) -> float | None:
+        """The same of estimated cycles; None if there are none."""
+        a, b = sum(self.a.cycles.values()), sum(self.b.cycles.values())
+        return a / b if a and b else None
 
     @property
     def spread(self) -> float:
@@ -127,7 +135,8 @@ def compare(
         a, b = (samples[image, cell] for image in images)
         sides = (figure(arch, cell, a, known.locks), figure(arch, cell, b, known.locks))
         authors = posted.find(known.posted, cell, arch.name)
-        rows.append(Row(cell, *sides, authors, _changed(known.locks, a, b)))
+        changed = _changed(known.locks, _chosen(cell, a), _chosen(cell, b))
+        rows.append(Row(cell, *sides, authors, changed))
     return Comparison(arch, labels, tuple(rows))
 
 
@@ -135,7 +144,7 @@ def figure(
     arch: Architecture, cell: Cell, samples: Sequence[Sample], locks: Locks | None = None
 ) -> Figure:
     """The median over `samples`, and their spread."""
-    sample, totals = _median(samples), [_insns(sample) for sample in samples]
+    sample, totals = _chosen(cell, samples), [_insns(sample) for sample in samples]
     counts, divisor, middle = sample.counts, sample.divisor, _insns(sample)
     return Figure(
         insns=middle,
@@ -150,12 +159,18 @@ def figure(
         },
         runs=len(samples),
         spread=(max(totals) - min(totals)) / middle if middle else 0.0,
-        cost=cost.per_unit(arch, counts, divisor, locks),
+        cost=cost.per_unit(arch, counts, divisor, locks, sample.others),
+        cycles=cycles.estimate(arch, counts, divisor, sample.others) if cell.cycles else {},
     )
 
 
 def _insns(sample: Sample) -> float:
     return sample.counts.total / sample.divisor
+
+
+def _chosen(cell: Cell, samples: Sequence[Sample]) -> Sample:
+    """The median; with several CPUs the least: whatever disturbs a run adds to it."""
+    return min(samples, key=_insns) if cell.cpus > 1 else _median(samples)
 
 
 def _median(samples: Sequence[Sample]) -> Sample:
@@ -164,10 +179,8 @@ def _median(samples: Sequence[Sample]) -> Sample:
     return next(sample for sample in samples if _insns(sample) == middle)
 
 
-def _changed(
-    locks: Locks | None, a: Sequence[Sample], b: Sequence[Sample]
-) -> tuple[ProfileLine, ...]:
-    lines = profile.lines(_median(a), _median(b), locks)
+def _changed(locks: Locks | None, a: Sample, b: Sample) -> tuple[ProfileLine, ...]:
+    lines = profile.lines(a, b, locks)
     return tuple(line for line in lines if line.a != line.b)[:SYMBOLS]
 
 

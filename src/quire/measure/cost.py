@@ -12,14 +12,18 @@ from quire.measure.locks import Locks
 # The plugin's kinds of events by what the table calls them.
 EVENTS = {
     "atomics": ("atomic",),
-    "barriers": ("mfence", "lfence", "sfence", "dmb", "dsb", "isb"),
+    "barriers": ("mfence", "lfence", "sfence", "dmb", "dsb", "dsb_st", "isb"),
     "lines read": ("lines_read",),
     "lines written": ("lines_written",),
     "table words": ("table_words",),
 }
 # By what an instruction invalidates; an architecture's `tlb_kinds` has the words after "tlb".
 TLB = ("tlb page", "tlb range", "tlb space")
-KINDS = (*EVENTS, *TLB)
+TLB_LOCAL = "tlb local"
+KINDS = (*EVENTS, *TLB, TLB_LOCAL)
+# With several CPUs: what others execute in the kernel, interrupts between CPUs, waits for others.
+OTHERS, SENT, HANDLED, FLUSHES = "others", "IPIs sent", "IPIs handled", "remote flushes"
+BETWEEN = (OTHERS, SENT, HANDLED, FLUSHES)
 # What the plugin counts with lines=on only.
 WITH_LINES = ("lines read", "lines written", "table words")
 
@@ -27,14 +31,22 @@ Cost = dict[str, float]
 
 
 def per_unit(
-    arch: Architecture, counts: RegionCounts, divisor: int, locks: Locks | None = None
+    arch: Architecture,
+    counts: RegionCounts,
+    divisor: int,
+    locks: Locks | None = None,
+    others: RegionCounts | None = None,
 ) -> Cost:
-    """The cost per unit by KINDS, then by class of lock. What was not counted is not there."""
+    """The cost per unit by KINDS, then by class of lock, then by BETWEEN. What was not counted is
+    not there."""
     tlb: dict[str, list[str]] = {kind: [] for kind in TLB}
     for name, kind in zip(arch.tlb_classes, arch.tlb_kinds, strict=True):
         tlb[f"tlb {kind}"].append(name)
     taken = locks.count(counts) if locks and counts.events else {}
     total = events(counts.events) | _sums(tlb, counts.tlb) | taken
+    total |= _sums({TLB_LOCAL: ["tlbi_local"]}, counts.events)
+    if others:
+        total |= _between(arch, counts, others)
     return {kind: number / divisor for kind, number in total.items()}
 
 
@@ -43,9 +55,28 @@ def events(counted: Mapping[str, int]) -> dict[str, int]:
     return _sums(EVENTS, counted)
 
 
+def calls(names: Iterable[str], *regions: RegionCounts) -> int:
+    """The calls of all functions of these names."""
+    symbols = (region.symbols for region in regions)
+    return sum(known[name].calls for known in symbols for name in names if name in known)
+
+
+def _between(arch: Architecture, counts: RegionCounts, others: RegionCounts) -> dict[str, int]:
+    """What CPUs do to each other. On arm64, a flush of others is a broadcast TLBI."""
+    flushes = calls(arch.remote_flushes, counts)
+    if "tlbi_local" in counts.events:
+        flushes = counts.tlb_total - counts.events["tlbi_local"]
+    return {
+        OTHERS: others.kernel,
+        SENT: calls(arch.ipis_sent, counts, others),
+        HANDLED: calls(arch.ipis_handled, counts, others),
+        FLUSHES: flushes,
+    }
+
+
 def locks_taken(cost: Mapping[str, float]) -> float | None:
     """The sum over all classes of locks; None if locks were not counted."""
-    classes = [number for kind, number in cost.items() if kind not in KINDS]
+    classes = [number for kind, number in cost.items() if kind not in (*KINDS, *BETWEEN)]
     return sum(classes) if classes else None
 
 

@@ -75,6 +75,8 @@ class Workload:
     architectures: tuple[str, ...] = ()
     # The folio sizes (KiB) whose cache lines the demo counts; that is slow.
     lines: tuple[int, ...] = ()
+    # Whether its memory is cold in life: simulated caches are then empty when the region begins.
+    cold: bool = False
     # The position in tables.
     order: int = 1000
     # The file in the initramfs, if the program is not part of our guest.
@@ -98,6 +100,10 @@ class Cell:
     parameters: Parameters = field(default=())
     # Whether cache lines and page-table words are counted, too: another boot.
     lines: bool = False
+    # Virtual CPUs.
+    cpus: int = 1
+    # Whether caches are simulated, of the architecture's modelled CPU.
+    cycles: bool = False
 
     def words(self) -> tuple[str, ...]:
         """The arguments for init."""
@@ -153,6 +159,20 @@ class Catalogue:
             cell
             for cell in dict.fromkeys(chosen)
             if not limit or cell.size is None or cell.size in limit
+        ]
+
+    @staticmethod
+    def on_cpus(cells: Iterable[Cell], cpus: int) -> list[Cell]:
+        """The cells on several CPUs, where the process runs on all unless a row says otherwise."""
+        running = (("others", "running"),)
+        return [
+            replace(
+                cell,
+                cpus=cpus,
+                parameters=cell.parameters
+                + (() if "others" in dict(cell.parameters) or cell.workload.program else running),
+            )
+            for cell in cells
         ]
 
     def demo(self) -> list[Cell]:

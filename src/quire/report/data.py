@@ -115,6 +115,7 @@ def figure(figure: Figure) -> dict[str, Any]:
         "tlb_by_class_per_unit": figure.tlb,
         "tlb_invalidations_per_call": figure.tlb_per_op,
         **{key: value for key, value in asdict(figure).items() if key in _AS_THEY_ARE},
+        **({"estimated_cycles": figure.cycles} if figure.cycles else {}),
     }
 
 

@@ -31,6 +31,19 @@ COSTS: tuple[tuple[str, str | None], ...] = (
     ("TLB\nrange", "tlb range"),
     ("TLB\nspace", "tlb space"),
 )
+# With several CPUs.
+BETWEEN: tuple[tuple[str, str | None], ...] = (
+    ("atomics", "atomics"),
+    ("barriers", "barriers"),
+    ("TLB\npage", "tlb page"),
+    ("TLB\nrange", "tlb range"),
+    ("TLB\nspace", "tlb space"),
+    ("of these\nlocal", cost.TLB_LOCAL),
+    ("remote\nflushes", cost.FLUSHES),
+    ("IPIs\nsent", cost.SENT),
+    ("IPIs\nhandled", cost.HANDLED),
+    ("others'\nkernel", cost.OTHERS),
+)
 COMPILED = {OK: "green", FAILED: "red", NO_COMPILER: "yellow"}
 
 
@@ -49,6 +62,9 @@ def build(comparison: Comparison, base: str) -> Table:
     table.add_column("workload", no_wrap=True)
     a, b = comparison.labels
     _numeric(table, "folio\nKiB", f"instructions\n{a}", f"per page\n{b}", "ratio")
+    cycles = any(row.cycles_ratio for row in comparison.rows)
+    if cycles:
+        _numeric(table, f"est. cycles\n{a}", f"per page\n{b}", "ratio")
     _numeric(table, f"TLB inv.\n{a}", f"per page\n{b}")
     if posted:
         table.add_column("posted\n(time)", no_wrap=True)
@@ -58,11 +74,19 @@ def build(comparison: Comparison, base: str) -> Table:
         instructions = (number(row.a.insns), number(row.b.insns), _ratio(row.ratio))
         tlb = (number(row.a.tlb_total), number(row.b.tlb_total))
         text = [_posted(row)] if posted else []
-        table.add_row(row.cell.label, _size(row), *instructions, *tlb, *text, remarks(row))
+        estimate = _cycles(row) if cycles else ()
+        table.add_row(
+            row.cell.label, _size(row), *instructions, *estimate, *tlb, *text, remarks(row)
+        )
         if row.a.own and row.b.own:
             own = (number(row.a.own), number(row.b.own), _ratio(row.a.own / row.b.own))
             table.add_row(f"  {row.cell.workload.own_name} alone", "", *own)
     return table
+
+
+def _cycles(row: Row) -> tuple[str | Text, ...]:
+    a, b = (number(sum(side.cycles.values())) for side in (row.a, row.b))
+    return (a, b, _ratio(row.cycles_ratio or 1.0))
 
 
 def show_costs(comparison: Comparison, base: str) -> None:
@@ -80,10 +104,12 @@ def build_costs(comparison: Comparison, base: str) -> Table:
     table.add_column("workload", no_wrap=True)
     _numeric(table, "folio\nKiB")
     table.add_column("side", no_wrap=True)
-    _numeric(table, *(heading for heading, _ in COSTS))
+    between = any(row.cell.cpus > 1 for row in comparison.rows)
+    columns = BETWEEN if between else COSTS
+    _numeric(table, *(heading for heading, _ in columns))
     left, right = comparison.labels
     for row in _rows(table, comparison):
-        a, b = ([_cost(side, kind) for _, kind in COSTS] for side in (row.a, row.b))
+        a, b = ([_cost(side, kind) for _, kind in columns] for side in (row.a, row.b))
         table.add_row(row.cell.label, _size(row), left, *map(_known, a))
         cells = [Text(_known(new), _style(old, new)) for old, new in zip(a, b, strict=True)]
         table.add_row("", "", right, *cells)

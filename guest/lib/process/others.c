@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "arch/arch.h"
+#include "process/cpu.h"
+#include "process/others.h"
+#include "report/die.h"
+
+#define LOOP	64u	/* between two turns */
+
+static bool run_on;
+static unsigned int started;
+
+/*
+ * Where the emulator's CPUs take turns, ARCH_RELAX ends this one's. Otherwise
+ * its turn would last until the next timer, and whatever waits for this CPU
+ * would take so long.
+ */
+static void *other(void *cpu)
+{
+	volatile unsigned int i;
+
+	stay_on_cpu((uintptr_t)cpu);
+	__atomic_add_fetch(&started, 1, __ATOMIC_RELEASE);
+	while (run_on) {
+		for (i = 0; i < LOOP; i++)
+			;
+		__asm__ volatile(ARCH_RELAX ::: "memory");
+	}
+	while (true)
+		pause();
+	return NULL;
+}
+
+void others_start(const char *how)
+{
+	unsigned int cpu, cpus = cpu_count();
+	pthread_t thread;
+
+	if (cpus > 1)
+		stay_on_cpu(0);
+	if (!strcmp(how, "none"))
+		return;
+	if (cpus == 1)
+		die("others=%s needs a machine with several CPUs", how);
+	run_on = !strcmp(how, "running");
+	for (cpu = 1; cpu < cpus; cpu++) {
+		if (pthread_create(&thread, NULL, other,
+				   (void *)(uintptr_t)cpu))
+			die("cannot start a thread for CPU %u", cpu);
+	}
+	while (__atomic_load_n(&started, __ATOMIC_ACQUIRE) < cpus - 1)
+		usleep(1000);
+}

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Estimated cycles: what the plugin counts, each weighted as one CPU pays for it.
+
+The CPUs are data: cpus/NAME.toml has the caches that the plugin simulates, and the weights with
+their sources. An estimate knows no branch prediction, no overlap of misses and no TLB misses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from quire.arch import Architecture
+from quire.boot.counts import RegionCounts
+from quire.host import data
+from quire.host.errors import UserError
+from quire.measure import cost
+
+CPUS = Path(__file__).parent / "cpus"
+LEVELS = ("l1d", "l2", "llc")
+KIB = 1024
+# Where the simulated caches find a line that is not in the first level.
+MISSES = ("l2_hits", "llc_hits", "memory", "streamed")
+INSTRUCTION, IPI = "instruction", "ipi"
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level of caches, with lines of 64 bytes."""
+
+    kib: int
+    ways: int
+
+
+@dataclass(frozen=True)
+class Weight:
+    """Cycles for one of what is counted, and where the number is from."""
+
+    cycles: float
+    source: str
+    # Whether it is our guess: the source gives no number for this.
+    guess: bool = False
+
+
+@dataclass(frozen=True)
+class Model:
+    """One CPU."""
+
+    title: str
+    arch: str
+    levels: Mapping[str, Level]
+    # By the plugin's names of events and classes of TLB invalidations; and INSTRUCTION and IPI.
+    weights: Mapping[str, Weight]
+
+    @property
+    def geometry(self) -> tuple[str, ...]:
+        """The lines of the plugin's argument caches=."""
+        levels = ((name, self.levels[name]) for name in LEVELS)
+        return tuple(f"{name} {level.kib * KIB} {level.ways}" for name, level in levels)
+
+
+@cache
+def read(name: str) -> Model:
+    """The CPU of that name. UserError says what is wrong with its file."""
+    file = CPUS / f"{name}.toml"
+    return data.read(file, Model, "neoverse-n1.toml explains the keys")
+
+
+def of(arch: Architecture) -> Model:
+    """The CPU that stands for an architecture. UserError if it lacks a level or a weight."""
+    model = read(arch.modelled)
+    kinds = (INSTRUCTION, IPI, *MISSES, *arch.event_kinds, *arch.tlb_classes)
+    lacking = [name for name in LEVELS if name not in model.levels]
+    lacking += [kind for kind in kinds if kind not in model.weights]
+    if lacking:
+        raise UserError(f"{arch.modelled}.toml lacks {', '.join(lacking)}")
+    return model
+
+
+def estimate(
+    arch: Architecture, counts: RegionCounts, divisor: int, others: RegionCounts | None = None
+) -> dict[str, float]:
+    """The cycles of the CPU that measures, per unit, by what takes them; zeroes are left out."""
+    counted = {INSTRUCTION: counts.total, **counts.events, **counts.tlb}
+    if others:
+        counted[IPI] = cost.calls(arch.ipis_sent, counts)
+    weights = of(arch).weights
+    each = {
+        kind: weights[kind].cycles * number / divisor
+        for kind, number in counted.items()
+        if kind in weights
+    }
+    return {kind: cycles for kind, cycles in each.items() if cycles}
