@@ -30,7 +30,7 @@ from quire.arch import Architecture, Cpu, requirements
 from quire.commands import options
 from quire.host import shard
 from quire.host.errors import UserError
-from quire.measure import comparison, workloads
+from quire.measure import comparison, cycles, workloads
 from quire.measure.bench import Sampling
 from quire.measure.comparison import Comparison
 from quire.measure.workloads import Catalogue, Cell
@@ -69,8 +69,11 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     text += "invalidations by kind; counting lines takes a slower boot of its own"
     add("--cost", action="store_true", help=text)
     options.cpus(part, 1)
-    text = "simulate caches and estimate cycles; docs/results.md says how well. Slower"
-    add("--cycles", action="store_true", help=text)
+    text = (
+        f"simulate caches and estimate cycles of a CPU ({', '.join(cycles.names())}); slower, and "
+    )
+    text += "docs/results.md says how well"
+    add("--cycles", nargs="?", default="", const=cycles.DEFAULT, metavar="CPU", help=text)
     options.as_json(part, "print JSON in place of the tables")
     add("--output", type=Path, metavar="DIR", help="write JSON, HTML and SVG there")
 
@@ -90,6 +93,9 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         options.refuse(arguments, "cost", "with --smp, which shows its own costs")
         cells = Catalogue.on_cpus(cells, arguments.smp)
     cells = [replace(cell, lines=arguments.cost, cycles=arguments.cycles) for cell in cells]
+    if arguments.cycles:
+        for architecture, _ in machines:
+            cycles.of(architecture, arguments.cycles)
     sampling = Sampling(arguments.repeat, arguments.fresh, session.place)
     labelled = [architecture.on(cpu) if cpu else architecture for architecture, cpu in machines]
     sides = lab.plan(session, labelled, SECONDS * len(cells))

@@ -52,8 +52,8 @@ class Rig:
                 self.locks,
                 lines=cell.lines,
                 cpus=cell.cpus > 1,
-                caches=cycles.of(self.kernel.arch).geometry if cell.cycles else (),
-                cold=cell.cycles and cell.workload.cold,
+                caches=cycles.of(self.kernel.arch, cell.cycles).geometry if cell.cycles else (),
+                cold=bool(cell.cycles) and cell.workload.cold,
             ),
             # Counting what each access may touch takes several times as long.
             timeout=SLOW_TIMEOUT if cell.lines or cell.cycles else Machine.timeout,

@@ -160,7 +160,9 @@ def figure(
         runs=len(samples),
         spread=(max(totals) - min(totals)) / middle if middle else 0.0,
         cost=cost.per_unit(arch, counts, divisor, locks, sample.others),
-        cycles=cycles.estimate(arch, counts, divisor, sample.others) if cell.cycles else {},
+        cycles=cycles.estimate(arch, cell.cycles, counts, divisor, sample.others)
+        if cell.cycles
+        else {},
     )
 
 

@@ -24,6 +24,8 @@ KIB = 1024
 # Where the simulated caches find a line that is not in the first level.
 MISSES = ("l2_hits", "llc_hits", "memory", "streamed")
 INSTRUCTION, IPI = "instruction", "ipi"
+# In place of a CPU's name: the architecture's.
+DEFAULT = "default"
 
 
 @dataclass(frozen=True)
@@ -62,31 +64,45 @@ class Model:
 
 
 @cache
-def read(name: str) -> Model:
-    """The CPU of that name. UserError says what is wrong with its file."""
+def _read(name: str) -> Model:
     file = CPUS / f"{name}.toml"
     return data.read(file, Model, "neoverse-n1.toml explains the keys")
 
 
-def of(arch: Architecture) -> Model:
-    """The CPU that stands for an architecture. UserError if it lacks a level or a weight."""
-    model = read(arch.modelled)
+def names() -> list[str]:
+    """All CPUs."""
+    return sorted(file.stem for file in CPUS.glob("*.toml"))
+
+
+def of(arch: Architecture, name: str = DEFAULT) -> Model:
+    """The CPU of that name. UserError if it is none of that architecture, or if its file lacks a
+    level or a weight."""
+    name = arch.modelled if name == DEFAULT else name
+    if name not in names() or _read(name).arch != arch.name:
+        known = [known for known in names() if _read(known).arch == arch.name]
+        remedy = f"use one of: {', '.join(known) or 'none'}"
+        raise UserError(f"no {arch.name} CPU {name!r} is modelled", remedy=remedy)
+    model = _read(name)
     kinds = (INSTRUCTION, IPI, *MISSES, *arch.event_kinds, *arch.tlb_classes)
-    lacking = [name for name in LEVELS if name not in model.levels]
+    lacking = [level for level in LEVELS if level not in model.levels]
     lacking += [kind for kind in kinds if kind not in model.weights]
     if lacking:
-        raise UserError(f"{arch.modelled}.toml lacks {', '.join(lacking)}")
+        raise UserError(f"{name}.toml lacks {', '.join(lacking)}", remedy="add it")
     return model
 
 
 def estimate(
-    arch: Architecture, counts: RegionCounts, divisor: int, others: RegionCounts | None = None
+    arch: Architecture,
+    name: str,
+    counts: RegionCounts,
+    divisor: int,
+    others: RegionCounts | None = None,
 ) -> dict[str, float]:
     """The cycles of the CPU that measures, per unit, by what takes them; zeroes are left out."""
     counted = {INSTRUCTION: counts.total, **counts.events, **counts.tlb}
     if others:
         counted[IPI] = cost.calls(arch.ipis_sent, counts)
-    weights = of(arch).weights
+    weights = of(arch, name).weights
     each = {
         kind: weights[kind].cycles * number / divisor
         for kind, number in counted.items()

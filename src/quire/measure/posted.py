@@ -17,6 +17,8 @@ class Posted:
     or that the figure is for all."""
 
     text: str
+    # The posting: author, subject, date.
+    source: str
     arch: str = ""
     size: int | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)

@@ -102,8 +102,8 @@ class Cell:
     lines: bool = False
     # Virtual CPUs.
     cpus: int = 1
-    # Whether caches are simulated, of the architecture's modelled CPU.
-    cycles: bool = False
+    # The CPU whose caches are simulated and whose cycles are estimated; empty: none.
+    cycles: str = ""
 
     def words(self) -> tuple[str, ...]:
         """The arguments for init."""
