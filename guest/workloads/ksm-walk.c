@@ -11,9 +11,14 @@
  * kind=moved: mremap() moved the mapping before it was split, so page indexes
  * and addresses differ. kind=fork: a child has copies of all VMAs, and maps the
  * page in both places, too.
+ *
+ * ksm-migrate: the measured call moves that page to another node, as compaction
+ * does: one walk unmaps it, another maps it again.
  */
+#include <linux/mempolicy.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/units.h"
@@ -150,6 +155,31 @@ static void run(void)
 	quire_stop();
 }
 
+/* Also if other processes map it. Returns its node. */
+static int move_page(const int *to)
+{
+	void *addr = page;
+	int status;
+
+	if (syscall(SYS_move_pages, 0, 1ul, &addr, to, &status,
+		    MPOL_MF_MOVE_ALL))
+		die_errno("move_pages of the merged page");
+	return status;
+}
+
+static void run_migrate(void)
+{
+	int to = !move_page(NULL);
+
+	env_after_tick();
+	quire_start();
+	move_page(&to);
+	quire_stop();
+	if (move_page(NULL) != to)
+		bench_fail("the merged page is not on node %d", to);
+	idle = idle_open(pagemap_page(page).pfn);
+}
+
 /* Does a walk of the page's mappings reach the one at p? */
 static void expect_seen(const char *where, void (*access)(char *), char *p)
 {
@@ -193,3 +223,14 @@ static const struct workload ksm_walk = {
 	.verify = verify,
 };
 QUIRE_WORKLOAD(ksm_walk);
+
+static const struct workload ksm_migrate = {
+	.name = "ksm-migrate",
+	.summary = "move_pages of a KSM page in an anon_vma of many VMAs",
+	.params = { { "vmas", "22169", NULL },
+		    { "kind", "plain", "plain|moved|fork" } },
+	.setup = setup,
+	.run = run_migrate,
+	.verify = verify,
+};
+QUIRE_WORKLOAD(ksm_migrate);
