@@ -7,8 +7,6 @@
 #include "run/bench.h"
 #include "run/frames.h"
 
-#define REPS_WITH_FRAMES	4ul	/* naming the tables takes long */
-
 static void map_mib(unsigned long kib)
 {
 	size_t len = kib * KIB > MIB ? kib * KIB : MIB;
@@ -22,10 +20,8 @@ static void map_mib(unsigned long kib)
 
 void mib_repeat(void (*once)(bool counted))
 {
-	unsigned long i, reps = bench_number("reps");
+	unsigned long i, reps = bench_reps();
 
-	if (frames_wanted() && reps > REPS_WITH_FRAMES)
-		reps = REPS_WITH_FRAMES;
 	for (i = 0; i <= reps; i++) {
 		map_mib(bench_number("size"));
 		env_drain_lru();

@@ -83,7 +83,7 @@ static void first_round(void)
 
 static void run_loop(void)
 {
-	unsigned long i, reps = bench_number("reps");
+	unsigned long i, reps = bench_reps();
 
 	folio_want(bench_number("size"));
 	first_round();

@@ -13,6 +13,7 @@
 #include "proc/knob.h"
 #include "proc/proc.h"
 #include "process/map.h"
+#include "process/others.h"
 #include "report/die.h"
 
 #define KHUGEPAGED	"/sys/kernel/mm/transparent_hugepage/khugepaged"
@@ -126,6 +127,7 @@ void env_after_tick(void)
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==
 	       EINTR)
 		;
+	others_catch_up();
 }
 
 /*

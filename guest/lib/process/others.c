@@ -11,8 +11,9 @@
 #include "report/die.h"
 
 #define LOOP	64u	/* between two turns */
+#define TURNS	100u	/* for what is pending elsewhere */
 
-static bool run_on;
+static bool several, run_on;
 static unsigned int started;
 
 /*
@@ -41,7 +42,8 @@ void others_start(const char *how)
 	unsigned int cpu, cpus = cpu_count();
 	pthread_t thread;
 
-	if (cpus > 1)
+	several = cpus > 1;
+	if (several)
 		stay_on_cpu(0);
 	if (!strcmp(how, "none"))
 		return;
@@ -55,4 +57,12 @@ void others_start(const char *how)
 	}
 	while (__atomic_load_n(&started, __ATOMIC_ACQUIRE) < cpus - 1)
 		usleep(1000);
+}
+
+void others_catch_up(void)
+{
+	unsigned int i;
+
+	for (i = 0; several && i < TURNS; i++)
+		__asm__ volatile(ARCH_RELAX ::: "memory");
 }

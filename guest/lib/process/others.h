@@ -14,4 +14,10 @@
  */
 void others_start(const char *how);
 
+/*
+ * Gives the other CPUs turns for what is pending there, the tick above all;
+ * otherwise they would do it when something waits for them.
+ */
+void others_catch_up(void);
+
 #endif

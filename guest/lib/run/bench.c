@@ -17,6 +17,7 @@
 
 #define MAX_PARAMS	ARRAY_SIZE(((struct workload *)0)->params)
 #define MAX_COUNTERS	ARRAY_SIZE(((struct workload *)0)->vmstat)
+#define FEW_REPS	4ul
 #define SETTLE_MS	40u	/* RCU callbacks and kworkers of the setup */
 
 extern const struct workload *const __start_quire_workloads[];
@@ -57,6 +58,16 @@ unsigned long bench_number(const char *name)
 const char *bench_word(const char *name)
 {
 	return param(name)->value;
+}
+
+unsigned long bench_reps(void)
+{
+	const char *few = getenv("quire_few");
+	unsigned long reps = bench_number("reps");
+
+	if ((frames_wanted() || (few && !strcmp(few, "on"))) && reps > FEW_REPS)
+		reps = FEW_REPS;
+	return reps;
 }
 
 void bench_work(unsigned long pages, unsigned long ops)

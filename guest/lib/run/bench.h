@@ -41,6 +41,11 @@ struct workload {
 unsigned long bench_number(const char *name);
 const char *bench_word(const char *name);
 
+/*
+ * How many times to repeat a region: the parameter reps, but few times if each
+ * access is slow (kernel parameters quire_lines=on and quire_few=on).
+ */
+unsigned long bench_reps(void);
 /* How much the region handles in all: pages of 4 KiB, operations. */
 void bench_work(unsigned long pages, unsigned long ops);
 /* Checks len bytes at addr for folios of the wanted size; calls add up. */

@@ -108,6 +108,7 @@ class Machine:
         words += ["panic=-1", "nokaslr", "norandmaps", f"loglevel={self.loglevel}"]
         # The guest tells the plugin which frames are page tables.
         words += ["quire_lines=on"] if self.counting and self.counting.lines else []
+        words += ["quire_few=on"] if self.counting and self.counting.caches else []
         words += self.parameters
         return " ".join(word for word in [*words, "--", *self.init] if word)
 
