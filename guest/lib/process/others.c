@@ -6,13 +6,17 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "base/units.h"
 #include "process/cpu.h"
 #include "process/others.h"
 #include "report/die.h"
 
 #define LOOP	64u	/* between two turns */
 #define TURNS	100u	/* for what is pending elsewhere */
+#define MAX_CPUS	8u
 
+/* Not mapped by pthread_create(): a bench's VMAs must fit into one node. */
+static char stacks[MAX_CPUS][64 * KIB] __attribute__((aligned(4096)));
 static bool several, run_on;
 static unsigned int started;
 
@@ -37,10 +41,22 @@ static void *other(void *cpu)
 	return NULL;
 }
 
+static void start(unsigned int cpu)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	if (cpu >= MAX_CPUS)
+		die("others= is for at most %u CPUs", MAX_CPUS);
+	if (pthread_attr_init(&attr) ||
+	    pthread_attr_setstack(&attr, stacks[cpu], sizeof(stacks[cpu])) ||
+	    pthread_create(&thread, &attr, other, (void *)(uintptr_t)cpu))
+		die("cannot start a thread for CPU %u", cpu);
+}
+
 void others_start(const char *how)
 {
 	unsigned int cpu, cpus = cpu_count();
-	pthread_t thread;
 
 	several = cpus > 1;
 	if (several)
@@ -50,11 +66,8 @@ void others_start(const char *how)
 	if (cpus == 1)
 		die("others=%s needs a machine with several CPUs", how);
 	run_on = !strcmp(how, "running");
-	for (cpu = 1; cpu < cpus; cpu++) {
-		if (pthread_create(&thread, NULL, other,
-				   (void *)(uintptr_t)cpu))
-			die("cannot start a thread for CPU %u", cpu);
-	}
+	for (cpu = 1; cpu < cpus; cpu++)
+		start(cpu);
 	while (__atomic_load_n(&started, __ATOMIC_ACQUIRE) < cpus - 1)
 		usleep(1000);
 }
