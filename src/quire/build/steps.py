@@ -43,6 +43,11 @@ def build(
             # The mark is of the sources that were placed before.
             (request.objdir / kernel.BUILT).unlink(missing_ok=True)
             place()
+            # What was built of the base is up to date here: same times, same relative paths.
+            begun = request.tree.base.path / request.objdir.name
+            if not request.objdir.exists() and (begun / kernel.BUILT).is_file():
+                shutil.copytree(begun, request.objdir, symlinks=True)
+                (request.objdir / kernel.BUILT).unlink()
             built = kernel.build(cache, request, tick)
             for path in (built.image, built.system_map, built.config, built.objdir / INITRAMFS):
                 kept = directory / path.relative_to(built.objdir)
