@@ -38,7 +38,7 @@ from quire.fuzz.hunt import Hunt
 from quire.fuzz.judge import Judge
 from quire.fuzz.programs import Programs
 from quire.host import process
-from quire.host.errors import GuestLost, UserError
+from quire.host.errors import Difference, GuestLost, UserError
 from quire.measure import concerns
 from quire.measure.bench import Sampling
 from quire.measure.workloads import Cell
@@ -110,7 +110,11 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         print(json.dumps(document, indent=1))
     else:
         print(text)
-    if worst := outcome.failures(outcomes):
+    worst = outcome.failures(outcomes)
+    if isinstance(worst, Difference):
+        what = "a row costs more, a test fails, or a program differs"
+        raise Difference(what, worst.where, "read the reply")
+    if worst:
         raise worst
 
 

@@ -93,7 +93,8 @@ class Reply:
             name = row.title if unit == "page" else f"{row.title} (a {unit})"
             figures = (number(row.a.insns), number(row.b.insns), f"{move.share:+.1%}")
             yield f"  {name:<36}" + "".join(f"{text:>10}" for text in figures)
-            yield from (f"    {event}" for event in events(move))
+            if move.events:
+                yield f"    {'; '.join(events(move))}"
             if move.share > self.limit:
                 grown = [line for line in row.symbols if line.change() > 0][:3]
                 said = (f"{g.symbol} {number(g.a.insns)} → {number(g.b.insns)}" for g in grown)

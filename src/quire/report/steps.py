@@ -14,7 +14,7 @@ from rich.text import Text
 
 from quire.arch import Architecture
 from quire.build.kernel import Kernel
-from quire.measure import moves
+from quire.measure import cost, moves
 from quire.measure.comparison import Figure
 from quire.measure.moves import Move
 from quire.measure.workloads import Cell
@@ -97,7 +97,8 @@ def table(stepped: Stepped) -> Table:
 def events(move: Move) -> list[str]:
     """What else moved, the most first."""
     pairs = sorted(move.events.items(), key=lambda item: -abs(item[1][1] - item[1][0]))
-    return [f"{kind} {number(a)} → {number(b)}" for kind, (a, b) in pairs]
+    names = {kind: kind if kind in cost.KINDS else f"{kind} lock" for kind in move.events}
+    return [f"{names[kind]} {number(a)} → {number(b)}" for kind, (a, b) in pairs]
 
 
 def _change(move: Move) -> Text:

@@ -98,7 +98,7 @@ def failures(outcomes: Sequence[Outcome]) -> QuireError | None:
             lines.append(f"{outcome.name}: {case.name} {case.reason}".rstrip())
             lines += [f"| {text}" for text in case.diagnostics[-8:]]
         lines += [f"{outcome.name}: {outcome.problem}"] if outcome.problem else []
-        if outcome.failed or outcome.problem:
+        if outcome.logs and (outcome.failed or outcome.problem):
             lines.append(f"whole log: {outcome.logs}")
     if not lines:
         return None
