@@ -58,9 +58,10 @@ class Session:
     def request(self, arch: Architecture, tree: Tree) -> kernel.Request:
         """The kernel to build for one architecture and tree."""
         line = self.line(tree.base)
-        needed = line.patches_for(arch.name)
-        if needed.is_file():
-            tree = trees.extended(self.cache, tree, series.read(needed))
+        for name in (arch.name, *(path.stem for path in self.configs)):
+            needed = line.patches_for(name)
+            if needed.is_file():
+                tree = trees.extended(self.cache, tree, series.read(needed))
         return kernel.Request(
             arch,
             tree,

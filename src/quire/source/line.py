@@ -53,9 +53,10 @@ class Line:
         """Seeded bugs; the folder is optional."""
         return self.folder / "seeded"
 
-    def patches_for(self, architecture: str) -> Path:
-        """The series file of what kernels of one architecture need on both sides; optional."""
-        return self.folder / architecture / "series"
+    def patches_for(self, name: str) -> Path:
+        """The series file of what kernels need on both sides that are for the architecture of this
+        name, or get the fragment of this name by --config; optional."""
+        return self.folder / name / "series"
 
     @property
     def posted(self) -> Path:
