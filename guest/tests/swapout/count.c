@@ -14,9 +14,11 @@
  */
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "kernel/fail.h"
 #include "kernel/swap.h"
+#include "kernel/uffd.h"
 #include "kernel/wp.h"
 #include "memory/pattern.h"
 #include "process/peer.h"
