@@ -149,6 +149,10 @@ static void take_ballast_of(int node)
 
 void offline_open(void)
 {
+	/* Nothing can be emptied: the operation does nothing. */
+	unit = 1;
+	if (!have_gigantic() && access(MEMORY "/block_size_bytes", F_OK))
+		return;
 	if (have_gigantic())
 		gigantic_everywhere(MOST_GIGANTIC);
 	find_clean();

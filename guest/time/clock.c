@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -13,6 +11,7 @@
 #define QUIRE_TIME	/* for static analysis, which knows no flags of make's */
 #endif
 #include "quire.h"
+#include "proc/knob.h"
 #include "time/clock.h"
 
 #define NS_PER_S	1000000000ull
@@ -51,7 +50,7 @@ static const struct {
 };
 
 static struct time_sample *current;
-static int fds[NR_COUNTERS];
+static int fds[NR_EVENTS];
 static uint64_t started, values[NR_COUNTERS];
 
 const char *clock_counter_name(unsigned int nr)
@@ -90,8 +89,9 @@ void clock_use(struct time_sample *sample)
 		sample->counter[i].err = fds[i] < 0 ? errno : 0;
 	}
 	for (; i < NR_COUNTERS; i++) {
-		fds[i] = open(files[i - NR_EVENTS].path, O_RDONLY | O_CLOEXEC);
-		sample->counter[i].err = fds[i] < 0 ? NOT_HERE : 0;
+		bool here = !access(files[i - NR_EVENTS].path, R_OK);
+
+		sample->counter[i].err = here ? 0 : NOT_HERE;
 	}
 	current = sample;
 }
@@ -100,12 +100,12 @@ void clock_finish(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < NR_COUNTERS; i++) {
+	for (i = 0; i < NR_EVENTS; i++) {
 		uint64_t *value = &current->counter[i].value;
 
 		if (fds[i] < 0)
 			continue;
-		if (i < NR_EVENTS && read(fds[i], value, sizeof(*value)) != sizeof(*value))
+		if (read(fds[i], value, sizeof(*value)) != sizeof(*value))
 			current->counter[i].err = EIO;
 		close(fds[i]);
 	}
@@ -122,16 +122,11 @@ static void switch_counters(unsigned long request)
 
 static void read_files(uint64_t value[NR_COUNTERS])
 {
-	char text[32];
 	unsigned int i;
 
-	for (i = NR_EVENTS; i < NR_COUNTERS; i++) {
-		memset(text, 0, sizeof(text));
-		if (fds[i] < 0 ||
-		    pread(fds[i], text, sizeof(text) - 1, 0) <= 0)
-			continue;
-		value[i] = strtoull(text, NULL, 10);
-	}
+	for (i = NR_EVENTS; i < NR_COUNTERS; i++)
+		if (!current->counter[i].err)
+			value[i] = read_number(files[i - NR_EVENTS].path);
 }
 
 /*

@@ -59,6 +59,7 @@ class Architecture:
     guest_options: tuple[str, ...] = ()
     lean_args: tuple[str, ...] = ()
     append_icount: str = ""
+    append_fuzz: str = ""
     append_cpus: str = ""
     # Functions whose calls are: interrupts sent to other CPUs, such interrupts handled, flushes of
     # other CPUs' TLBs that the caller waits for.

@@ -9,9 +9,9 @@ from quire.boot.machine import CONSOLE, RESULTS, Machine
 from quire.host import process
 from quire.host.errors import UserError
 
-# Descriptor 3 has the results. Without TMPDIR, UML has the guest's memory in /dev/shm. 6.12
-# counts a random gap behind its program as memory: frames would differ from run to run.
-UML = 'unset TMPDIR TMP TEMP; setarch -R true && set -- setarch -R "$@"; exec "$@" </dev/null'
+# Descriptor 3 has the results. Without TMPDIR, UML has the guest's memory in /dev/shm.
+# 6.12 counts the host's random gap below the heap as memory.
+UML = 'unset TMPDIR TMP TEMP; exec setarch -R "$@" </dev/null'
 UML_FILES = f'{UML} >"$0/{CONSOLE}" 2>&1 3>"$0/{RESULTS}"'
 UML_TERMINAL = UML.removesuffix(" </dev/null")
 

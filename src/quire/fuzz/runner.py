@@ -243,7 +243,7 @@ def _machine(target: Target, programs: Numbered) -> Machine:
     text = "".join(f"program {number}\n{language.text(ops)}" for number, ops in programs.items())
     _lay_out(target, initrd, text)
     parameters = (
-        *(*STALLS, *machine.nodes(kernel)),
+        *(*STALLS, *machine.nodes(kernel), kernel.arch.append_fuzz),
         *(MOVABLE.get(kernel.arch.name, ()) if empties else ()),
         *(*target.parameters, *(probe.parameters if probe else ())),
     )
