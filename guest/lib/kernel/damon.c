@@ -92,32 +92,81 @@ static void write_attrs(unsigned int sample_ms, unsigned int window_ms)
 		    watched.nr);
 	write_file(ATTRS "/intervals/sample_us", "%u", sample_ms * 1000);
 	write_file(ATTRS "/intervals/aggr_us", "%u", window_ms * 1000);
-	write_file(ATTRS "/intervals/update_us", "%u", window_ms * 1000);
+	/* The regions do not follow mappings that change. */
+	write_file(ATTRS "/intervals/update_us", "%lu", 1000000 * 3600ul);
 	write_file(ATTRS "/nr_regions/max", "%zu", watched.nr);
 	write_file(ATTRS "/nr_regions/min", "%zu", watched.nr);
 }
 
-/* A scheme that does nothing but to say which regions there are. */
-static void write_scheme(void)
+/* A scheme for all regions, accessed or not. */
+static void write_scheme(const char *action)
 {
 	write_file(CONTEXT "/schemes/nr_schemes", "1");
-	write_file(SCHEME "/action", "stat");
+	write_file(SCHEME "/action", "%s", action);
 	write_file(SCHEME "/access_pattern/sz/max", "%lu", ULONG_MAX);
 	write_file(SCHEME "/access_pattern/nr_accesses/max", "%u", UINT_MAX);
 	write_file(SCHEME "/access_pattern/age/max", "%u", UINT_MAX);
+}
+
+static void start(const char *operations, unsigned int sample_ms,
+		  unsigned int window_ms)
+{
+	write_file(KDAMONDS "/nr_kdamonds", "1");
+	write_file(KDAMOND "/contexts/nr_contexts", "1");
+	write_file(CONTEXT "/operations", "%s", operations);
+	write_file(CONTEXT "/targets/nr_targets", "1");
+	write_attrs(sample_ms, window_ms);
+	write_regions();
 }
 
 void damon_start(const char *at, size_t nr, size_t len, unsigned int sample_ms,
 		 unsigned int window_ms)
 {
 	find_blocks(at, nr, len);
+	start("paddr", sample_ms, window_ms);
+	/* It only says which regions there are. */
+	write_scheme("stat");
+	write_file(KDAMOND "/state", "on");
+}
+
+static void forget(void)
+{
+	write_file(KDAMONDS "/nr_kdamonds", "0");
+	free(watched.blocks);
+	watched.blocks = NULL;
+}
+
+/* The kernel has both since the same series of patches (6.17). */
+bool damon_can_move(void)
+{
+	bool can;
+
+	if (!damon_available())
+		return false;
 	write_file(KDAMONDS "/nr_kdamonds", "1");
 	write_file(KDAMOND "/contexts/nr_contexts", "1");
-	write_file(CONTEXT "/operations", "paddr");
-	write_file(CONTEXT "/targets/nr_targets", "1");
-	write_attrs(sample_ms, window_ms);
-	write_regions();
-	write_scheme();
+	write_file(CONTEXT "/schemes/nr_schemes", "1");
+	can = !access(SCHEME "/dests", F_OK);
+	forget();
+	return can;
+}
+
+void damon_start_moving(const char *at, size_t nr, size_t len, int node,
+			unsigned int window_ms)
+{
+	size_t n;
+
+	watched.blocks = calloc(nr, sizeof(*watched.blocks));
+	if (!watched.blocks)
+		die("no memory for %zu regions", nr);
+	watched.nr = nr;
+	watched.len = len;
+	for (n = 0; n < nr; n++)
+		watched.blocks[n].start = (uintptr_t)at + n * len;
+	start("vaddr", window_ms, window_ms);
+	write_file(CONTEXT "/targets/0/pid_target", "%d", getpid());
+	write_scheme("migrate_cold");
+	write_file(SCHEME "/target_nid", "%d", node);
 	write_file(KDAMOND "/state", "on");
 }
 
@@ -156,7 +205,5 @@ void damon_accesses(unsigned int *out)
 void damon_stop(void)
 {
 	write_file(KDAMOND "/state", "off");
-	write_file(KDAMONDS "/nr_kdamonds", "0");
-	free(watched.blocks);
-	watched.blocks = NULL;
+	forget();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * DAMON, the kernel's monitor of accesses, on physical memory. In each sampling
+ * DAMON, the kernel's monitor of accesses, mostly on physical memory. In each sampling
  * interval it picks a page of each region, makes all mappings of the page's
  * folio old, and looks at the interval's end whether one of them is young.
  * Source: Documentation/mm/damon/design.rst, admin-guide/mm/damon/usage.rst.
@@ -26,6 +26,14 @@ void damon_start(const char *at, size_t nr, size_t len, unsigned int sample_ms,
  * samples it was accessed.
  */
 void damon_accesses(unsigned int *out);
+/* Can it move what a process maps? */
+bool damon_can_move(void);
+/*
+ * Moves what this process maps in the blocks, as virtual addresses, to the node
+ * at the end of each window (the scheme migrate_cold), until damon_stop().
+ */
+void damon_start_moving(const char *at, size_t nr, size_t len, int node,
+			unsigned int window_ms);
 void damon_stop(void);
 
 #endif
