@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 #   make try      one row on arm64, in minutes: the first thing to run
+#   make try-um   tests and real times of one topic, without an emulator: on x86-64 (docs/um.md)
 #   make demo     from nothing to the tables and the picture (build/demo/)
 #   make check    lint and unit tests on fakes, without the slow ones: no kernel, two minutes
 #   make test     lint and all unit tests, then kernels: checks of the series, guest tests, a kernel
@@ -23,6 +24,12 @@ PYTHON_TOOL := .venv/bin/python -m
 try:
 	$(QUIRE) doctor --install ARCH=arm64
 	$(QUIRE) bench mremap --only mremap --size 64 ARCH=arm64 $(filter O=%,$(WORDS))
+
+# Both kernels run as programs of this host.
+try-um:
+	$(QUIRE) doctor --install ARCH=um
+	$(QUIRE) test 'lazyfree.*-64k' --only lazyfree ARCH=um $(filter O=%,$(WORDS))
+	$(QUIRE) time lazyfree-redirtied-size=64 --only lazyfree --runs 10 ARCH=um $(filter O=%,$(WORDS))
 
 demo:
 	$(QUIRE) demo $(WORDS)
@@ -71,4 +78,4 @@ lock:
 clean:
 	rm -rf build .venv
 
-.PHONY: try demo check unit test test-line lint dev lock clean
+.PHONY: try try-um demo check unit test test-line lint dev lock clean
