@@ -90,6 +90,13 @@ def test_a_lost_guest(quire: Quire, tree: Path, series: Path) -> None:
     assert "LOST" in done.stdout
 
 
+def test_a_guest_that_is_lost_with_a_row(quire: Quire, tree: Path, series: Path) -> None:
+    done = quire(*words(tree, series), FAKE_QEMU="cut")
+    assert done.returncode == 4, done.stderr
+    assert "Tests, arm64: rows of 64 KiB: LOST" in done.stdout
+    assert "Tests, arm64-topic.mbox: 2 pass" in done.stdout
+
+
 def test_bad_input(quire: Quire, tree: Path, series: Path) -> None:
     said(quire("report", "gone.mbox", "--source", str(tree)), 2, "the series does not exist")
     series.write_text(line_patch("mm: other", 8, "run 8").replace("line 7", "another"))

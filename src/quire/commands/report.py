@@ -98,7 +98,8 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
             task()
         except GuestLost as lost:
             process.go_on()
-            reply.lost.append((name, lost))
+            kernel = session.kernel(session.architectures[0], sides.b.tree)
+            reply.tests.append(outcome.Outcome(name, kernel, lost=lost))
     outcomes, text = reply.outcomes(), reply.text(time.monotonic() - started)
     if arguments.junit:
         arguments.junit.write_text(export.junit(outcomes), "utf-8")

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from quire.boot.ktap import Status
 from quire.fuzz.hunt import Hunt
 from quire.host.cache import sha256
-from quire.host.errors import GuestLost
 from quire.measure.comparison import Comparison, Row
 from quire.measure.moves import Move
 from quire.report.data import Provenance
@@ -32,10 +31,10 @@ class Reply:
     command: Sequence[str]
     # By architecture.
     parts: dict[str, tuple[Comparison, Provenance]] = field(default_factory=dict)
+    # And what else lost a guest.
     tests: list[Outcome] = field(default_factory=list)
     hunts: list[Hunt] = field(default_factory=list)
-    # What lost a guest, and what the time did not allow.
-    lost: list[tuple[str, GuestLost]] = field(default_factory=list)
+    # What the time did not allow.
     left: list[str] = field(default_factory=list)
 
     def outcomes(self) -> list[Outcome]:
@@ -44,7 +43,6 @@ class Reply:
         for rows, made in self.parts.values():
             cases = [Case(f"bench.{row.title}", *self._verdict(row)) for row in rows.rows]
             found.append(Outcome(f"{rows.arch.name}-rows", made.b.kernel, tuple(cases)))
-            found += [Outcome(name, made.b.kernel, lost=lost) for name, lost in self.lost]
         for hunt in self.hunts:
             cases = [Case(f"fuzz.{line}", Status.FAIL) for line in hunt.problems]
             kernel = hunt.targets.tried.kernel
@@ -65,12 +63,11 @@ class Reply:
             lines += ["", *self._rows(rows, made)]
         for outcome in self.tests:
             lines += ["", f"Tests, {outcome.name}: {'LOST' if outcome.lost else outcome.counts()}"]
+            lines += [outcome.lost.text()] if outcome.lost else []
             for case in outcome.failed:
                 lines += [f"  FAIL {case.name} {case.reason}", *case.diagnostics[-LINES:]]
         for hunt in self.hunts:
             lines += ["", *_programs(hunt)]
-        for name, lost in self.lost:
-            lines += ["", f"{name}: LOST", lost.text()]
         lines += ["", "Not done:", *(f"  {name}" for name in self.left)] if self.left else []
         words = shlex.join(word for word in self.command if not word.startswith("O="))
         lines += ["", f"To repeat this ({seconds / 60:.0f} minutes):", f"  quire {words}"]
