@@ -186,3 +186,5 @@ def test_each_row_that_a_file_concerns_exists() -> None:
     assert concerns.by_files(FOLDER, ["drivers/x.c"]) == ([], [])
     for concern in concerns.read(FOLDER):
         assert catalogue.cells(concern.rows)
+        suites = {case.partition(".")[0] for case in concern.cases} - {"*"}
+        assert [name for name in suites if not (FOLDER.parent / "tests" / name).is_dir()] == []
