@@ -124,6 +124,12 @@ def test_ctrl_c_ends_all_of_its_processes(lab: Quire, tree: Path, tmp_path: Path
 def test_programs_are_compared_without_the_plugin(lab: Quire, tree: Path) -> None:
     words = ("fuzz", "--source", str(tree), "ARCH=um", "--programs", "20")
     assert lab(*words).returncode == 0
+    commands = [path.read_text() for path in lab.build.glob("boot/fuzz-um-*/command")]
+    # The words for init end the command line; the later clock counts.
+    assert len(commands) == 2
+    assert all(
+        command.index(" time-travel=inf-cpu ") < command.index(" -- fuzz") for command in commands
+    )
     assert lab(*words, FAKE_QEMU="differ").returncode == 1
     assert lab("fuzz", "--oracle", *words[1:]).returncode in (0, 1)
 
