@@ -26,6 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/random.h"
 #include "base/units.h"
 #include "kernel/env.h"
 #include "memory/folio.h"
@@ -118,10 +119,8 @@ static void draw_pages(size_t pages)
 	if (!taken || !drawn)
 		die("no memory for a list of %zu pages", pages);
 	while (nr_drawn < pages / bench_number("part")) {
-		size_t page;
+		size_t page = random_below(&random, pages);
 
-		random = random * 1664525 + 1013904223;
-		page = (random >> 8) % pages;
 		if (!taken[page])
 			drawn[nr_drawn++] = page;
 		taken[page] = true;

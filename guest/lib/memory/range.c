@@ -135,6 +135,15 @@ char *range_by_pmds(size_t folios)
 	return at;
 }
 
+char *range_by_ptes(unsigned long kib)
+{
+	char *at = range_filled(SRC_BASE, range_pages(kib), kib);
+
+	if (kib * KIB == PMD_SIZE)
+		range_split_pmds(at, range_pages(kib));
+	return at;
+}
+
 char *range_shared(char *at, size_t pages, unsigned long kib)
 {
 	range_hole(at, pages);

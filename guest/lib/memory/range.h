@@ -66,6 +66,8 @@ char *range_shared(char *at, size_t pages, unsigned long kib);
 void range_fill(char *at, size_t pages, unsigned long kib, uint64_t seed);
 /* range_filled() at SRC_BASE, with so many folios of 2 MiB, mapped by PMDs. */
 char *range_by_pmds(size_t folios);
+/* range_filled() at SRC_BASE of range_pages(kib), mapped by PTEs. */
+char *range_by_ptes(unsigned long kib);
 /* PMDs map all of the range, or the case fails. */
 void range_assert_pmds(char *at, size_t pages);
 /* An unmapped range between its guards. */

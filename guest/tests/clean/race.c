@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "clean.h"
 #include "memory/folio.h"
 #include "process/child.h"
@@ -40,8 +41,7 @@ static void write_until_end(const struct file *file, struct state *state,
 
 	stay_on_cpu(writer % cpu_count());
 	while (!__atomic_load_n(&state->end, __ATOMIC_SEQ_CST)) {
-		random = random * 1664525 + 1013904223;
-		page = (random >> 8) % file->pages;
+		page = random_below(&random, file->pages);
 		*(volatile uint64_t *)word_of(file->at, page, writer) = ++value;
 		state->last[writer][page] = value;
 		state->writes[writer]++;

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/random.h"
 #include "cow.h"
 #include "kernel/swap.h"
 #include "process/map.h"
@@ -178,29 +179,23 @@ static void bury(unsigned int actor)
 	shared->pid[actor] = 0;
 }
 
-static uint32_t draw(uint32_t *random, uint32_t below)
-{
-	*random = *random * 1664525 + 1013904223;
-	return (*random >> 8) % below;
-}
-
 static void step(uint32_t *random, bool swapping)
 {
 	static const enum op ops[] = {
 		WRITE, WRITE, WRITE_ONE, WRITE_ONE, WRITE_ONE, DROP,
 		ADVISE_OUT, FORK, FORK, LEAVE, KILL,
 	};
-	unsigned int actor = draw(random, ACTORS), i;
-	enum op op = ops[draw(random, ARRAY_SIZE(ops))];
+	unsigned int actor = random_below(random, ACTORS), i;
+	enum op op = ops[random_below(random, ARRAY_SIZE(ops))];
 
-	shared->mask = &masks[draw(random, NR_MASKS)];
+	shared->mask = &masks[random_below(random, NR_MASKS)];
 	shared->value += MAX_PAGES;
 	if (op == ADVISE_OUT && !swapping)
 		op = WRITE;
 	if (op == FORK && alive(actor))
 		return;
 	if (op == FORK) {
-		i = draw(random, ACTORS);
+		i = random_below(random, ACTORS);
 		tell(alive(i) ? i : 0, FORK, actor);
 		return;
 	}
@@ -212,7 +207,7 @@ static void step(uint32_t *random, bool swapping)
 		bury(actor);
 		return;
 	}
-	tell(actor, op, draw(random, MAX_PAGES));
+	tell(actor, op, random_below(random, MAX_PAGES));
 	if (op == LEAVE)
 		bury(actor);
 }

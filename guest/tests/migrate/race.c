@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "kernel/swap.h"
 #include "memory/hold.h"
 #include "memory/pattern.h"
@@ -51,12 +52,6 @@ static uint64_t value(const struct scene *scene, size_t page)
 	return __atomic_load_n(&scene->last[page], __ATOMIC_SEQ_CST);
 }
 
-static uint32_t next_random(uint32_t *random)
-{
-	*random = *random * 1664525 + 1013904223;
-	return *random >> 8;
-}
-
 static bool is_direct(size_t page)
 {
 	return page % DIRECT == 0;
@@ -65,7 +60,7 @@ static bool is_direct(size_t page)
 /* A page for the CPU. */
 static size_t any_page(const struct scene *scene, uint32_t *random)
 {
-	size_t n = next_random(random) % scene->pages;
+	size_t n = random_below(random, scene->pages);
 
 	return n + is_direct(n);
 }
@@ -99,8 +94,8 @@ static void *protect_pages(void *arg)
 	uint32_t random = 2;
 
 	while (!ended(scene)) {
-		size_t n = next_random(&random) % scene->pages;
-		size_t nr = 1 + next_random(&random) % (scene->pages - n);
+		size_t n = random_below(&random, scene->pages);
+		size_t nr = 1 + random_below(&random, scene->pages - n);
 
 		range_protect(page_at(scene->at, n), nr, PROT_READ);
 		range_protect(scene->at, scene->pages, PROT_READ | PROT_WRITE);
@@ -142,8 +137,8 @@ static void *read_pages(void *arg)
 	uint32_t random = 4;
 
 	while (!ended(scene)) {
-		size_t n = next_random(&random) % scene->pages / DIRECT * DIRECT;
-		size_t block = next_random(&random) % BLOCKS;
+		size_t n = random_below(&random, scene->pages) / DIRECT * DIRECT;
+		size_t block = random_below(&random, BLOCKS);
 		char *page = page_at(scene->at, n);
 
 		if (pread(scene->device, page, PAGE_SIZE, block * PAGE_SIZE) ==

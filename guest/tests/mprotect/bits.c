@@ -14,22 +14,13 @@
 #include "proc/idle_range.h"
 #include "run/ktap.h"
 
-static char *pte_range(unsigned long kib)
-{
-	char *at = range_filled(SRC_BASE, range_pages(kib), kib);
-
-	if (kib * KIB == PMD_SIZE)
-		range_split_pmds(at, range_pages(kib));
-	return at;
-}
-
 /* Protected by userfaultfd before: writes to these pages are still stopped. */
 QUIRE_CASE_SIZES(mprotect, wp_kept, ALL_SIZES)
 {
 	size_t pages = range_pages(kib);
 
 	for_each_mask(mask) {
-		char *at = pte_range(kib);
+		char *at = range_by_ptes(kib);
 		int uffd = wp_protect(at, pages, kib, mask);
 
 		range_protect(at, pages, PROT_READ);
@@ -47,7 +38,7 @@ QUIRE_CASE_SIZES(mprotect, wp_kept, ALL_SIZES)
 static void check_released(unsigned long kib, const struct mask *mask)
 {
 	size_t n, pages = range_pages(kib);
-	char *at = pte_range(kib);
+	char *at = range_by_ptes(kib);
 	int uffd = uffd_open(WP_FEATURES);
 
 	uffd_register_wp(uffd, at, pages * PAGE_SIZE);
@@ -82,7 +73,7 @@ QUIRE_CASE_SIZES(mprotect, wp_released_shared, ALL_SIZES)
 	size_t pages = range_pages(kib);
 
 	for_each_mask(alone) {
-		char *at = pte_range(kib);
+		char *at = range_by_ptes(kib);
 		struct peer peer;
 		int uffd;
 
@@ -115,7 +106,7 @@ QUIRE_CASE_SIZES(mprotect, soft_dirty, ALL_SIZES)
 
 	needs_soft_dirty();
 	for_each_mask(mask) {
-		char *at = pte_range(kib);
+		char *at = range_by_ptes(kib);
 		struct snapshot *before;
 
 		pagemap_clear_soft_dirty();
@@ -147,7 +138,7 @@ QUIRE_CASE_SIZES(mprotect, soft_dirty, ALL_SIZES)
 QUIRE_CASE_SIZES(mprotect, accessed, 4, 16, 64)
 {
 	size_t n, pages = range_pages(kib);
-	char *at = pte_range(kib);
+	char *at = range_by_ptes(kib);
 	struct idle_range *idle = idle_range_open(at, pages);
 
 	env_drain_lru();	/* a page that is not on a list has no idle bit */

@@ -28,15 +28,6 @@ static void protect_masked(char *at, size_t pages, unsigned long kib,
 		range_protect(page_at(at, n), run, prot);
 }
 
-static char *pte_range(unsigned long kib)
-{
-	char *at = range_filled(SRC_BASE, range_pages(kib), kib);
-
-	if (kib * KIB == PMD_SIZE)
-		range_split_pmds(at, range_pages(kib));
-	return at;
-}
-
 static void expect_no_access(char *at)
 {
 	uint64_t word;
@@ -50,7 +41,7 @@ static void check_masked(unsigned long kib, const struct mask *mask,
 			 unsigned long unit)
 {
 	size_t n, pages = range_pages(kib);
-	char *at = pte_range(kib);
+	char *at = range_by_ptes(kib);
 
 	protect_masked(at, pages, unit, mask, PROT_READ);
 	for (n = 0; n < pages; n++) {
@@ -128,7 +119,7 @@ QUIRE_CASE_SIZES(mprotect, from_to, 16, 64, 256)
 	for (from = 0; from < BLOCK; from += 5) {
 		for (to = from + 1; to < 2 * BLOCK + 1; to += 6) {
 			/* New folios: one that was unfolded may stay so. */
-			char *at = pte_range(kib);
+			char *at = range_by_ptes(kib);
 
 			check_part(at, pages, from, to);
 			range_drop(at, pages);
@@ -140,7 +131,7 @@ QUIRE_CASE_SIZES(mprotect, from_to, 16, 64, 256)
 QUIRE_CASE_SIZES(mprotect, one_block, 4, 16, 64, 256)
 {
 	size_t pages = range_pages(kib);
-	char *at = pte_range(kib);
+	char *at = range_by_ptes(kib);
 
 	check_part(at, pages, BLOCK, 2 * BLOCK);
 	check_part(at, pages, 0, BLOCK);
@@ -155,7 +146,7 @@ QUIRE_CASE_SIZES(mprotect, one_block, 4, 16, 64, 256)
 static void check_shared(unsigned long kib, const struct mask *alone, int prot)
 {
 	size_t pages = range_pages(kib);
-	char *at = pte_range(kib);
+	char *at = range_by_ptes(kib);
 	struct peer peer;
 
 	if (!fork_without(&peer, at, pages, kib, alone)) {
@@ -196,7 +187,7 @@ static void check_faults(unsigned long kib, const struct mask *alone)
 {
 	size_t n, faults = 0, pages = range_pages(kib);
 	unsigned long before;
-	char *at = pte_range(kib);
+	char *at = range_by_ptes(kib);
 	struct peer peer;
 
 	if (!fork_without(&peer, at, pages, kib, alone)) {
@@ -237,7 +228,7 @@ static void check_dirty(unsigned long kib, size_t written, int prot)
 {
 	size_t n, pages = range_pages(kib);
 	size_t folio = kib < BLOCK_KIB ? BLOCK : folio_pages(kib);
-	char *at = pte_range(kib);
+	char *at = range_by_ptes(kib);
 
 	if (madvise(at, pages * PAGE_SIZE, MADV_FREE))
 		die_errno("MADV_FREE of %zu pages", pages);
@@ -294,7 +285,7 @@ QUIRE_CASE_SIZES(mprotect, mixed_states, ALL_SIZES)
 
 	swap_on(SWAP_MIB);
 	for_each_mask(mask) {
-		char *at = pte_range(kib);
+		char *at = range_by_ptes(kib);
 
 		for (n = 0; n < pages; n++) {
 			if (masked(mask, n, BLOCK_KIB) && n % 3 == 0)

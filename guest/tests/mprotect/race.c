@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "kernel/nodes.h"
 #include "kernel/uffd.h"
 #include "memory/expect.h"
@@ -55,8 +56,7 @@ static void *writer(void *arg)
 
 	stay_on_cpu(cpu_count() - 1);
 	while (!ended(race)) {
-		random = random * 1664525 + 1013904223;
-		page = (random >> 8) % race->pages;
+		page = random_below(&random, race->pages);
 		if (!probe_read(word_of(race, page), &is))
 			EXPECT(is == race->value[page],
 			       "page %zu holds %llu, not %llu", page,
@@ -104,9 +104,7 @@ static struct race *new_race(unsigned long kib)
 	if (!race)
 		die("no memory for the state of a race");
 	race->pages = range_pages(kib);
-	race->at = range_filled(SRC_BASE, race->pages, kib);
-	if (kib * KIB == PMD_SIZE)
-		range_split_pmds(race->at, race->pages);
+	race->at = range_by_ptes(kib);
 	return race;
 }
 
