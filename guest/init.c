@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/units.h"
 #include "command.h"
@@ -23,6 +24,7 @@
 #include "process/child.h"
 #include "report/die.h"
 #include "report/results.h"
+#include "run/marker.h"
 
 #define MAX_WORDS 64
 
@@ -65,11 +67,29 @@ static void open_console(void)
 		close(fd);
 }
 
+/*
+ * quire_count=on on the command line: the plugin counts all that runs, as one
+ * region.
+ */
+static bool counts;
+
+static void count_all(void)
+{
+	counts = getenv("quire_count");
+	if (!counts)
+		return;
+	quire_arm();
+	sleep_ms(20);	/* the plugin may take a moment to start */
+	quire_start();
+}
+
 /* Writes the verdict first, whatever the reason for exit(). */
 static void finish(int status, void *unused __attribute__((unused)))
 {
 	if (getpid() != 1)
 		return;
+	if (counts)
+		quire_stop();
 	result_exit(status);
 	reboot(RB_AUTOBOOT);
 }
@@ -135,5 +155,6 @@ int main(int argc, char **argv)
 	if (!nr)
 		die_usage("init needs words after \"--\" on the kernel command "
 			  "line: " COMMAND_WORDS);
+	count_all();
 	exit(run_words(nr, words));
 }

@@ -21,7 +21,7 @@ from quire.host.errors import BuildFailed, UserError
 OLDEST_QEMU = (7, 0)
 # nm's letters for code: global, local, weak.
 TEXT_TYPES = "TtWw"
-_SYMBOL = re.compile(rf"^([0-9a-f]+) [{TEXT_TYPES}] (\S+)$", re.M)
+SYMBOL = re.compile(rf"^([0-9a-f]+) [{TEXT_TYPES}] (\S+)$", re.M)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def symbols(kernel: Kernel) -> Path:
 
 def _write_symbols(kernel: Kernel, path: Path) -> None:
     rows = sorted(
-        (int(address, 16), name) for address, name in _SYMBOL.findall(kernel.system_map.read_text())
+        (int(address, 16), name) for address, name in SYMBOL.findall(kernel.system_map.read_text())
     )
     if not rows:
         raise BuildFailed(

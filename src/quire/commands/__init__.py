@@ -8,8 +8,8 @@ from types import ModuleType
 
 # In the order of the top-level --help. Each is the name of a command and of its module here.
 NAMES = tuple(
-    "demo bench steps bisect report profile time compare test selftests seeded kunit fuzz soak "
-    "cluster shell build deb tree export apply check figures doctor".split()
+    "demo bench steps bisect report profile time compare test coverage selftests seeded kunit fuzz "
+    "soak cluster shell build deb tree export apply check figures doctor".split()
 )
 
 

@@ -49,19 +49,20 @@ class Patch:
 
     def files(self) -> list[str]:
         """Every path the patch reads or writes, below the tree. UserError if it is malformed."""
-        names = {name for file in self._parsed() for name in (file.source_file, file.target_file)}
+        names = {name for file in self.parsed() for name in (file.source_file, file.target_file)}
         return sorted({name.partition("/")[2] for name in names if name != "/dev/null"})
 
     def hunk_at(self, file: str, line: int) -> str:
         """The hunk of `file` with old start `line`, as git names a rejected hunk, in words."""
-        for changed in self._parsed():
+        for changed in self.parsed():
             for number, hunk in enumerate(changed, 1):
                 if (changed.path, hunk.source_start) == (file, line):
                     text = f"{file}, hunk {number} (line {line})"
                     return f"{text}: {hunk.section_header}" if hunk.section_header else text
         return f"{file}, line {line}"
 
-    def _parsed(self) -> PatchSet:
+    def parsed(self) -> PatchSet:
+        """The changes, file by file. UserError if the patch is malformed."""
         try:
             return PatchSet(self.diff())
         except UnidiffParseError as error:

@@ -10,7 +10,7 @@ from pathlib import Path
 from quire.boot import ktap, launch, machine, start
 from quire.boot.ktap import Status, Test
 from quire.boot.launch import Ended
-from quire.boot.machine import CHATTY, Hardware, Machine
+from quire.boot.machine import CHATTY, Counting, Hardware, Machine
 from quire.boot.results import Results
 from quire.build import program
 from quire.build.guest import Guest
@@ -38,7 +38,8 @@ PATIENCE = "quire_timeout=180000"
 
 @dataclass(frozen=True)
 class BootOptions:
-    """With `cpus` above 1 the guest runs without -icount, so that races can happen."""
+    """With `cpus` above 1 the guest runs without -icount, so that races can happen, unless the
+    plugin counts."""
 
     cpus: int = 1
     timeout: float = TIMEOUT
@@ -47,6 +48,8 @@ class BootOptions:
     resume: bool = False
     # Further kernel parameters.
     parameters: tuple[str, ...] = ()
+    # What the plugin counts; the guest counts all that it does with quire_count=on.
+    counting: Counting | None = None
 
 
 @dataclass(frozen=True)
@@ -132,12 +135,14 @@ def run(
     its report.
     """
     kernel, options = job.kernel, job.options
-    patient = options.cpus > 1 or kernel.enables("CONFIG_DEBUG_VM")
+    repeats = options.cpus == 1 or options.counting is not None
+    patient = not repeats or kernel.enables("CONFIG_DEBUG_VM")
     boot = Machine(
         kernel,
         tests.guest(session, kernel),
         (*tests.words, *patterns),
-        Hardware(options.cpus, options.memory, icount=options.cpus == 1, lean=True),
+        Hardware(options.cpus, options.memory, icount=repeats, lean=True),
+        options.counting,
         timeout=options.timeout,
         loglevel=CHATTY,
         parameters=(

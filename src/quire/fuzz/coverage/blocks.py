@@ -201,14 +201,14 @@ def chains(kernel: Kernel, debug: Path, offsets: Sequence[int]) -> dict[int, Cha
         for part in re.split(r"^0x", text, flags=re.M)[1:]:
             at, *rest = part.splitlines()
             lines[int(at, 16)] = [
-                (name, _line(kernel, line))
+                (name, source_line(kernel, line))
                 for name, line in zip(rest[::2], rest[1::2], strict=False)
             ]
     return lines
 
 
-def _line(kernel: Kernel, text: str) -> str:
-    """A line as file:line of the source tree; empty if it is not known."""
+def source_line(kernel: Kernel, text: str) -> str:
+    """A file, or file:line, of the source tree; empty if it is not known."""
     text = text.partition(" ")[0]
     if "?" in text:
         return ""

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which lines of the patches have the tests run, and which never?
+
+The counting plugin sees each instruction that the guest's cases, the programs of the corpus and the
+kernel's selftests execute; debug information tells whose line it is. No kernel is instrumented.
+
+  quire coverage                       both architectures; some hours
+  quire coverage ARCH=arm64 --resume   one; boots of the same kernel and guest are not repeated
+  quire coverage 'mremap.*'            what these cases run, and nothing else
+
+lines/NAME/unreached.toml lists the lines that cannot run, with reasons.
+"""
+
+import argparse
+import json
+
+from rich import box
+from rich.table import Table
+
+from quire.arch import requirements
+from quire.commands import options
+from quire.coverage import added, boots, judge
+from quire.coverage.judge import LEAST, Coverage
+from quire.host.console import console
+from quire.host.errors import Difference, UserError
+from quire.session import Session
+
+
+def add_arguments(part: argparse.ArgumentParser) -> None:
+    """Add the options that select kernels and cases."""
+    options.kernel(part)
+    add = part.add_argument
+    add("pattern", nargs="*", help="run only these cases: suite.case, with * and ?")
+    add("--resume", action="store_true", help="reuse the boots that an earlier run completed")
+    options.as_json(part)
+
+
+def run(session: Session, arguments: argparse.Namespace) -> None:
+    """Difference when too few lines ran, or a reason no longer holds."""
+    requirements.require(session.architectures)
+    sides = session.sides()
+    if sides.same:
+        raise UserError("there is no patch to cover", remedy="name a base with a series")
+    lines = added.lines(sides.a.tree.path, sides.b.tree.path, sides.series.patches)
+    wanted = {(line.file, line.number) for line in lines}
+    entries = judge.read(sides.line.folder / "unreached.toml") if sides.ours else []
+    results = []
+    for arch in session.architectures:
+        covered = boots.run(
+            session, arch, sides, wanted, arguments.pattern, resume=arguments.resume
+        )
+        results.append(judge.judge(arch.name, lines, covered, entries))
+        if not arguments.json:
+            _show(results[-1], sides.title)
+    if arguments.json:
+        print(json.dumps([result.as_json() for result in results], indent=1))
+    problems = [] if arguments.pattern else [line for result in results for line in _wrong(result)]
+    if problems:
+        remedy = "add a case, or correct lines/NAME/unreached.toml"
+        raise Difference("the patches are not covered", "\n".join(problems), remedy)
+
+
+def _wrong(result: Coverage) -> list[str]:
+    few = f"{result.arch}: {result.share:.1%} of the lines that can run did, not {LEAST:.0%}"
+    stale = [f"{result.arch}: runs, or is not in the series: {text}" for text in result.stale]
+    return [few, *stale] if result.share < LEAST else stale
+
+
+def _show(result: Coverage, title: str) -> None:
+    table = Table(title=f"{result.arch} · {title}", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("patch")
+    for column in ("lines", "ran", "cannot", "left"):
+        table.add_column(column, justify="right")
+    for row in (*result.rows, result.total):
+        table.add_row(row.patch, *map(str, (row.lines, row.ran, row.cannot, row.left)))
+    out = console()
+    out.print(table)
+    for line, why in result.never:
+        out.print(f"{line.file}:{line.number}: {line.function}(): {line.text}")
+        if why:
+            out.print(f"    {why}")
+    out.print(f"{result.arch}: {result.share:.1%} of the lines that can run did")

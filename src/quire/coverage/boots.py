@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What runs for coverage: the cases, the programs of the corpus, the kernel's selftests.
+
+Each boot counts the instructions in the code of the lines. A kernel with another configuration has
+other code, so each has a table of its own; what they ran is put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+
+from quire.arch import Architecture
+from quire.boot import counter, launch, machine
+from quire.boot.machine import Counting
+from quire.boot.stops import Stop
+from quire.build.kernel import Kernel
+from quire.coverage import code
+from quire.coverage.code import Code, Line
+from quire.fuzz import programs, runner
+from quire.fuzz.language.program import Program
+from quire.fuzz.runner import Probe, Target
+from quire.host import parallel
+from quire.kselftest import build, runs
+from quire.session import Session
+from quire.source.side import Sides
+from quire.test import suite
+from quire.test.matrix import FEWER
+from quire.test.suite import BootOptions, Job, Tests
+
+# For the guest: count all that it does.
+COUNT = "quire_count=on"
+# Seconds of a boot: counting makes it several times as slow.
+PATIENCE = 14400.0
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Kernels of one configuration: fragments of configs/, CPUs, and cases, all or those that need
+    it. Also on several CPUs one instruction takes one nanosecond."""
+
+    fragments: tuple[str, ...] = ()
+    cpus: int = 1
+    cases: tuple[str, ...] = ("*",)
+    # Whether the corpus and the selftests run, too.
+    all: bool = False
+
+
+VARIANTS = (
+    Variant(all=True),
+    # x86 defers TLB flushes only if the process has run on another CPU.
+    Variant(cpus=2, cases=("*race*", "*flush*", "ksm.storm")),
+    Variant(("device.config",), cases=("fixes.exclusive*",)),
+    Variant(("debug.config",), cases=("*cannot_grow*",)),
+)
+
+
+@dataclass(frozen=True)
+class Covered:
+    """The lines that have code in one of the kernels, and those that ran."""
+
+    executable: frozenset[Line]
+    ran: frozenset[Line]
+
+
+def run(
+    session: Session,
+    arch: Architecture,
+    sides: Sides,
+    wanted: Collection[Line],
+    patterns: Sequence[str],
+    *,
+    resume: bool,
+) -> Covered:
+    """Build and boot all variants. With patterns only these cases run, and nothing else."""
+    executable: set[Line] = set()
+    ran: set[Line] = set()
+    for variant in VARIANTS[:1] if patterns else VARIANTS:
+        fragments = (session.project.configs / name for name in variant.fragments)
+        chosen = replace(session, configs=(*session.configs, *fragments))
+        kernel = chosen.kernel(arch, sides.b.tree)
+        work = session.cache.root / "coverage" / f"{arch.name}-{kernel.image_sha256[:12]}"
+        with session.progress.stage(f"{arch.name} line tables"):
+            table = code.find(kernel, wanted, work, session.jobs)
+        executable.update(*(lines for _, lines in table.values()))
+        boots = Boots(chosen, kernel, table, work, resume)
+        jobs = boots.jobs(variant, patterns)
+        with session.progress.stage(f"{arch.name} boots that count", len(jobs)):
+            ran.update(
+                *parallel.side_by_side(
+                    jobs,
+                    lambda job: job(),
+                    lambda done, *_: session.progress.at(done),
+                    session.place.machines,
+                )
+            )
+    return Covered(frozenset(executable), frozenset(ran))
+
+
+@dataclass(frozen=True)
+class Boots:
+    """The boots of one kernel. Each returns the lines that it ran."""
+
+    session: Session
+    kernel: Kernel
+    code: Code
+    work: Path
+    resume: bool
+
+    def jobs(self, variant: Variant, patterns: Sequence[str]) -> list[Callable[[], set[Line]]]:
+        """Those of a variant, longest first."""
+        cases = partial(self.suite, suite.OURS, patterns or variant.cases, variant.cpus)
+        if patterns or not variant.all:
+            return [cases]
+        table = runs.read(self.session.project.guest / runs.TABLE)
+        choice = runs.choose(table, self.kernel.tree.base.path, self.kernel.arch)
+        return [cases, self.corpus, partial(self.suite, build.tests(choice), ("*",), 1)]
+
+    def suite(self, tests: Tests, patterns: Sequence[str], cpus: int) -> set[Line]:
+        """Of the guest's tests, or of the kernel's. What fails is for `quire test`."""
+        options = BootOptions(
+            cpus, PATIENCE, resume=self.resume, parameters=(COUNT, *FEWER), counting=self._counting
+        )
+        done = suite.run(self.session, Job(self.kernel, options), patterns, tests)
+        return code.executed(self.code, Path(done.logs) / machine.COUNTS)
+
+    def corpus(self) -> set[Line]:
+        """Of the programs of the corpus, except those of a boot whose guest was lost."""
+        ran: set[Line] = set()
+
+        def take(directory: Path, _: Sequence[Program], whole: bool) -> Sequence[Stop]:
+            ran.update(code.executed(self.code, directory / machine.COUNTS) if whole else ())
+            return ()
+
+        directory = launch.workdir(self.session.cache, f"coverage-{self.kernel.arch.name}")
+        guest, probe = self.session.guest(self.kernel), Probe(self._counting, "cover", take)
+        target = Target(self.kernel, guest, directory, probe=probe, place=self.session.place)
+        given, _ = programs.read(programs.corpus(self.session.project.root))
+        runner.run(target, given)
+        return ran
+
+    @cached_property
+    def _counting(self) -> Counting:
+        path = self.work / "symbols"
+        path.write_text(code.symbols(self.code))
+        cache, sources = self.session.cache, self.session.project.counter
+        return Counting(counter.build(cache, sources, self.kernel.arch), symbols=path)

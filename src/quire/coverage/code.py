@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where the code of source lines is in a kernel, by the line tables of its objects.
+
+An object is compiled again with -g (fuzz/coverage/blocks.py). Its functions must be where they were
+in the kernel's own object, and have the same bytes: then the addresses are the kernel's.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+from quire.boot.counter import SYMBOL
+from quire.boot.counts import read
+from quire.build.kernel import Kernel
+from quire.fuzz.coverage import blocks
+from quire.host import parallel, process
+from quire.host.errors import BuildFailed
+
+# Line of the source tree: file and number.
+Line = tuple[str, int]
+# The lines whose code begins at an address, and the address behind it.
+Code = dict[int, tuple[int, set[Line]]]
+# For the plugin: what belongs to no line.
+REST = "-"
+_FILE = re.compile(r"^(\S+\.[chS]):$")
+_SIZE = re.compile(r"^ +\d+ \.text +([0-9a-f]+) ", re.M)
+# File, number (- at the end of a section), address, perhaps the view, and x for a statement.
+_ROW = re.compile(r"^\S+ +(\d+|-) +(0x[0-9a-f]+|0)( |$)")
+
+
+def find(kernel: Kernel, wanted: Collection[Line], work: Path, machines: int) -> Code:
+    """The code of these lines. BuildFailed if debug information changes an object."""
+    sources = _sources(kernel, {PurePosixPath(file) for file, _ in wanted if file[-2:] == ".c"})
+    addresses: dict[str, set[int]] = defaultdict(set)
+    for address, name in SYMBOL.findall(kernel.system_map.read_text()):
+        addresses[name].add(int(address, 16))
+    read = partial(_of_object, kernel, addresses, set(wanted), work)
+    found: Code = {}
+    for code in parallel.side_by_side(sources, read, lambda *_: None, machines):
+        found |= code
+    return found
+
+
+def _sources(kernel: Kernel, changed: set[PurePosixPath]) -> list[str]:
+    """The changed files, and all beside them in folders of mm, which use what headers inline."""
+    folders = {file.parent for file in changed if file.parent.name == "mm"}
+    names = {str(file) for file in changed if (kernel.objdir / file.with_suffix(".o")).exists()}
+    for folder in folders:
+        objects = (kernel.objdir / folder).glob("*.o")
+        names |= {str(folder / f"{path.stem}.c") for path in objects}
+    return sorted(name for name in names if (kernel.tree.path / name).exists())
+
+
+def _of_object(
+    kernel: Kernel,
+    addresses: Mapping[str, set[int]],
+    wanted: Collection[Line],
+    work: Path,
+    source: str,
+) -> Code:
+    what, remedy = f"{source} becomes other code with -g", "its coverage cannot be told"
+    table = blocks.compiled(kernel, source, work)
+    if not table:
+        raise BuildFailed(what, str(work), remedy)
+    functions = blocks.object_functions(kernel, table)
+    if not functions:
+        return {}
+    votes = Counter(
+        address - offset for name, (offset, _) in functions.items() for address in addresses[name]
+    )
+    # Another object may have functions of these names, and take the place of weak ones.
+    base, agreeing = max(votes.items(), key=lambda vote: vote[1], default=(0, 0))
+    if 2 * agreeing < len(functions):
+        raise BuildFailed(f"{source} is not in one piece in the kernel", str(work), remedy)
+    if _text(kernel, table) != _text(kernel, kernel.objdir / Path(source).with_suffix(".o")):
+        raise BuildFailed(what, str(work), remedy)
+    return {
+        base + start: (base + end, lines)
+        for start, (end, lines) in _table(kernel, source, wanted, table).items()
+        if lines
+    }
+
+
+def _text(kernel: Kernel, path: Path) -> str:
+    """The bytes of an object's code, as hexadecimal text."""
+    words = (f"{kernel.toolchain.cross_compile}objdump", "-s", "-j", ".text", str(path))
+    # Behind the file's name.
+    return process.query(*words).output.partition("Contents of")[2]
+
+
+def _table(kernel: Kernel, source: str, wanted: Collection[Line], path: Path) -> Code:
+    """The rows of the line table for .text, the section that ends with the last of them."""
+    words = ("-h", "--dwarf=decodedline", str(path))
+    listing = process.query(f"{kernel.toolchain.cross_compile}objdump", *words).output
+    size = _SIZE.search(listing)
+    end = int(size[1], 16) if size else 0
+    rows: dict[int, set[Line]] = {}
+    file = source
+    for text in listing.splitlines():
+        if named := _FILE.match(text):
+            # The first name is that of the source, without its folder.
+            file = blocks.source_line(kernel, named[1]) if "/" in named[1] else source
+        elif row := _ROW.match(text):
+            line, address = row[1], int(row[2], 16)
+            rows.setdefault(address, set())
+            if line == "-" and address == end:
+                return {
+                    start: (end, rows[start]) for start, end in itertools.pairwise(sorted(rows))
+                }
+            if line == "-":
+                rows = {}
+            elif (file, int(line)) in wanted:
+                rows[address].add((file, int(line)))
+    raise BuildFailed(
+        f"{source} has no line table for its code", str(path), "use binutils' objdump"
+    )
+
+
+def symbols(code: Code) -> str:
+    """The file that makes the plugin count by these stretches, each named by its address."""
+    names: dict[int, str] = {}
+    for start, (end, _) in code.items():
+        names[start] = f"{start:x}"
+        names.setdefault(end, REST)
+    return "".join(f"{at:x} {names[at]}\n" for at in sorted(names))
+
+
+def executed(code: Code, counts: Path) -> set[Line]:
+    """The lines of which a boot has executed an instruction."""
+    regions = read(counts).values()
+    names = {name for region in regions for name, n in region.symbols.items() if n.insns}
+    return {line for start, (_, lines) in code.items() if f"{start:x}" in names for line in lines}
