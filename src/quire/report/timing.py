@@ -60,7 +60,8 @@ def show_verdicts(a: Timing, b: Timing, verdicts: Sequence[Verdict]) -> None:
     title += f"time of A over time of B, {CONFIDENCE:.0%} interval"
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("row", "A ns", "B ns", "A / B", "B is"):
-        table.add_column(name, justify="left" if name in ("row", "B is") else "right")
+        left = name in ("row", "B is")
+        table.add_column(name, justify="left" if left else "right", overflow="fold")
     for verdict in verdicts:
         word = verdict.verdict + (f" ({verdict.why})" if verdict.why else "")
         numbers = map(_text, (verdict.a, verdict.b, verdict.ratio))
