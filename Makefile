@@ -25,10 +25,10 @@ try:
 	$(QUIRE) doctor --install ARCH=arm64
 	$(QUIRE) bench mremap --only mremap --size 64 ARCH=arm64 $(filter O=%,$(WORDS))
 
-# Both kernels run as programs of this host.
+# Both kernels run as programs of this host. The topic alone: other cases need those of `fixes`.
 try-um:
 	$(QUIRE) doctor --install ARCH=um
-	$(QUIRE) test 'lazyfree.*-64k' --only lazyfree ARCH=um $(filter O=%,$(WORDS))
+	$(QUIRE) test 'lazyfree.held*-64k' --only lazyfree ARCH=um $(filter O=%,$(WORDS))
 	$(QUIRE) time lazyfree-redirtied-size=64 --only lazyfree --runs 10 ARCH=um $(filter O=%,$(WORDS))
 
 demo:
