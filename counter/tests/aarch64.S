@@ -38,16 +38,7 @@
 	mark	5, (((\address) >> 36) & 0xfff)
 	.endm
 
-	.macro	call function		/* two instructions */
-	ldr	x9, =\function
-	blr	x9
-	.endm
-
-	.text
-	.globl	_start
-_start:
-	mov	x0, #(3 << 20)		/* floating point */
-	msr	cpacr_el1, x0
+	.macro	mmu_on			/* on the CPU that executes it */
 	mov	x0, #0xff		/* attribute 0: normal, 1: device */
 	msr	mair_el1, x0
 	ldr	x0, =(2 << 32) | (2 << 30) | (25 << 16) | 25	/* 39 bits */
@@ -62,6 +53,19 @@ _start:
 	orr	x0, x0, #1		/* MMU on */
 	msr	sctlr_el1, x0
 	isb
+	.endm
+
+	.macro	call function		/* two instructions */
+	ldr	x9, =\function
+	blr	x9
+	.endm
+
+	.text
+	.globl	_start
+_start:
+	mov	x0, #(3 << 20)		/* floating point */
+	msr	cpacr_el1, x0
+	mmu_on
 	ldr	x6, =data		/* for loads that succeed */
 	mov	x7, #0x80000000		/* and for those that do not */
 
@@ -231,20 +235,7 @@ second:
 	ldr	x22, =PLACE
 	ldr	x9, =k_leaf
 	ldr	x14, =GICC
-	mov	x0, #0xff
-	msr	mair_el1, x0
-	ldr	x0, =(2 << 32) | (2 << 30) | (25 << 16) | 25
-	msr	tcr_el1, x0
-	ldr	x0, =table
-	msr	ttbr0_el1, x0
-	msr	ttbr1_el1, x0
-	ldr	x0, =vectors
-	msr	vbar_el1, x0
-	isb
-	mrs	x0, sctlr_el1
-	orr	x0, x0, #1
-	msr	sctlr_el1, x0
-	isb
+	mmu_on
 	mov	w0, #0xff
 	str	w0, [x14, #4]		/* GICC_PMR */
 	mov	w0, #1

@@ -43,15 +43,20 @@ static int by_start(const void *a, const void *b)
 	return left->start < right->start ? -1 : left->start > right->start;
 }
 
-static void find_blocks(const char *at, size_t nr, size_t len)
+static void new_blocks(size_t nr, size_t len)
 {
-	size_t n;
-
 	watched.blocks = calloc(nr, sizeof(*watched.blocks));
 	if (!watched.blocks)
 		die("no memory for %zu regions", nr);
 	watched.nr = nr;
 	watched.len = len;
+}
+
+static void find_blocks(const char *at, size_t nr, size_t len)
+{
+	size_t n;
+
+	new_blocks(nr, len);
 	for (n = 0; n < nr; n++) {
 		struct page_state page = pagemap_page(at + n * len);
 
@@ -156,11 +161,7 @@ void damon_start_moving(const char *at, size_t nr, size_t len, int node,
 {
 	size_t n;
 
-	watched.blocks = calloc(nr, sizeof(*watched.blocks));
-	if (!watched.blocks)
-		die("no memory for %zu regions", nr);
-	watched.nr = nr;
-	watched.len = len;
+	new_blocks(nr, len);
 	for (n = 0; n < nr; n++)
 		watched.blocks[n].start = (uintptr_t)at + n * len;
 	start("vaddr", window_ms, window_ms);
