@@ -78,6 +78,21 @@ def test_what_does_not_build_is_skipped(quire: Quire, history: Path) -> None:
     assert "(the guest printed a splat" in done.stdout
 
 
+def test_a_counted_function_that_comes_and_goes(quire: Quire, history: Path) -> None:
+    """The row's instructions are what is asked for; its calls are not."""
+    git(history, "checkout", "-q", "-b", "gone", "c16")
+    texts = [SOURCE + LONG, SOURCE + LONG + "without __get_user_pages\n", SOURCE, SOURCE + "// \n"]
+    for number, text in enumerate(texts):
+        (history / "mm/mremap.c").write_text(text)
+        git(history, "commit", "-q", "-a", "-m", f"gone {number}")
+    where = ("--git", str(history), "--good", "gone~3", "--bad", "gone", "ARCH=arm64")
+    done = quire.passes("bisect", "gup", "--size", "64", *where)
+    assert f"{git(history, 'rev-parse', 'gone~1')} is the first bad commit" in done.stdout
+    (marked,) = [line for line in done.stdout.splitlines() if "no function" in line]
+    assert marked.startswith("good ")
+    assert marked.endswith("gone 1  (no function __get_user_pages)")
+
+
 def test_only_skipped_revisions_are_left(quire: Quire, history: Path) -> None:
     git(history, "checkout", "-q", "-b", "other", "c16")
     for name, text in (("broken", SOURCE + "#error\n"), ("after", SOURCE)):

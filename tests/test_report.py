@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,6 +12,7 @@ import pytest
 from conftest import SOURCE, Quire, line_patch, said
 from test_flow import keep_workloads
 from test_side import clone  # noqa: F401 -- a fixture
+from test_steps import FOLDER
 
 
 @pytest.fixture
@@ -52,6 +54,17 @@ def test_a_row_that_costs_more_fails(quire: Quire, tree: Path, series: Path) -> 
     assert "COSTS MORE: move_ptes" in done.stdout
     root = ElementTree.parse(junit).getroot()
     assert root.get("failures") == "1"
+
+
+def test_a_counted_function_that_the_series_removes(quire: Quire, tree: Path, series: Path) -> None:
+    for path in FOLDER.glob("gup.*"):
+        shutil.copy(path, quire.project / "guest/workloads")
+    concerns = quire.project / "guest/workloads/concerns.toml"
+    concerns.write_text(concerns.read_text().replace('"mremap"', '"gup"'))
+    series.write_text(line_patch("mm: rename", 8, "without __get_user_pages"))
+    text = quire.passes(*words(tree, series)).stdout
+    assert "within 0.3 %, with the same events: gup 64 KiB" in text
+    assert "calls: topic.mbox has no function __get_user_pages" in text
 
 
 def test_a_test_that_only_the_series_fails(quire: Quire, tree: Path, series: Path) -> None:

@@ -143,6 +143,17 @@ def test_an_option_that_vanishes_is_named(quire: Quire, tree: Path) -> None:
     assert [step["note"] for step in found["steps"]] == ["", "", "", "lost CONFIG_FAKE"]
 
 
+def test_a_counted_function_that_a_patch_removes(quire: Quire, tree: Path) -> None:
+    patch = quire.project / "patches/linux-6.12.y/mremap/0002-mm-move-more.patch"
+    patch.write_text(line_patch("mm: move more", 20, "without __get_user_pages"))
+    done = quire.passes("steps", "gup", *ROW[1:], "--source", str(tree), "--json")
+    (found,) = json.loads(done.stdout)["architectures"]
+    notes = [step["note"] for step in found["steps"]]
+    assert notes == ["", "", "no function __get_user_pages", ""]
+    (row,) = found["rows"]
+    assert [{*figure["calls"]} for figure in row["steps"]] == [{"of pages"}] * 4
+
+
 @pytest.mark.usefixtures("tree")
 def test_commits_of_a_repository(quire: Quire, clone: Path) -> None:  # noqa: F811
     before = snapshot(clone)

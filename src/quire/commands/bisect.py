@@ -3,8 +3,9 @@
 
 `git bisect` chooses the revisions; each is one build, in one directory, and one boot. A revision
 that does not build, or whose guest is lost, is skipped. Options that come and go are left to
-`make olddefconfig`, and a revision that lost one is marked. All is cached by content: the same
-command goes on where an interrupted one was. The repository is only read.
+`make olddefconfig`, and a revision that lost one is marked, as is one without a function whose
+calls the row counts. All is cached by content: the same command goes on where an interrupted one
+was. The repository is only read.
 
   quire bisect mremap --size 64 --good v7.2 --bad v7.3 --git ~/linux ARCH=arm64
   quire bisect ksm-walk,vmas=2000,kind=plain --good A --bad B --git DIR --limit 5
@@ -107,10 +108,14 @@ class Trial:
     def insns(self, commit: str) -> float:
         """The cost at a commit. BuildFailed, GuestLost or Difference if there is none."""
         session, step = self.session, self.commits.step(commit)
-        built, self.notes[commit] = lab.step(session, self.arch, self.commits, step)
+        built, lost = lab.step(session, self.arch, self.commits, step)
         rig, sampling = lab.rig(session, built.kernel), Sampling(place=session.place)
-        self.samples |= bench.measure(session.cache, [rig], [self.cell], session.progress, sampling)
+        # The functions whose calls a row counts come and go, too.
+        (cell,), gone = bench.countable([self.cell], built.kernel)
+        known = bench.measure(session.cache, [rig], [cell], session.progress, sampling)
+        self.samples[built.kernel.image_sha256, self.cell] = known[built.kernel.image_sha256, cell]
         self.images[commit] = built.kernel.image_sha256
+        self.notes[commit] = "; ".join(filter(None, (lost, gone)))
         return self.row(commit, commit).b.insns
 
     def row(self, a: str, b: str) -> Row:

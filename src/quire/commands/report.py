@@ -39,7 +39,7 @@ from quire.fuzz.judge import Judge
 from quire.fuzz.programs import Programs
 from quire.host import process
 from quire.host.errors import Difference, GuestLost, UserError
-from quire.measure import concerns
+from quire.measure import bench, concerns
 from quire.measure.bench import Sampling
 from quire.measure.workloads import Cell
 from quire.report import data
@@ -104,10 +104,10 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     if arguments.junit:
         arguments.junit.write_text(export.junit(outcomes), "utf-8")
     if arguments.json:
-        bench = data.report(sys.argv, sides, [*reply.parts.values()])
+        counts = data.report(sys.argv, sides, [*reply.parts.values()])
         tests = [outcome.as_json(boot) for boot in reply.tests]
         fuzz = [fuzz_report.figures(hunt) for hunt in reply.hunts]
-        document = {"bench": bench, "tests": tests, "fuzz": fuzz, "reply": text}
+        document = {"bench": counts, "tests": tests, "fuzz": fuzz, "reply": text}
         print(json.dumps(document, indent=1))
     else:
         print(text)
@@ -138,6 +138,10 @@ def _tasks(session: Session, minutes: float, reply: Reply) -> Iterator[Task]:
 
 def _count(session: Session, arch: Architecture, reply: Reply, cells: Sequence[Cell]) -> None:
     both, sampling = lab.rigs(session, arch, reply.sides), Sampling(place=session.place)
+    for each in both:
+        cells, gone = bench.countable(cells, each.kernel)
+        if gone:
+            reply.left.append(f"{arch.name}: calls: {each.kernel.tree.label} has {gone}")
     rows, made, _ = lab.compare(session, reply.sides, both, cells, sampling)
     before = reply.parts[arch.name][0].rows if arch.name in reply.parts else ()
     reply.parts[arch.name] = (replace(rows, rows=(*before, *rows.rows)), made)

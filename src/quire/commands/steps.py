@@ -115,6 +115,7 @@ def _measure(session: Session, stepped: Stepped, where: Steps, cells: Sequence[C
             rigs[at] = lab.rig(session, built.kernel)
         else:
             stepped.same[at] = first
+    cells = _countable(stepped, rigs, cells)
     sampling, locks = Sampling(place=session.place), lab.locks(session)
     samples = bench.measure(session.cache, [*rigs.values()], cells, session.progress, sampling)
 
@@ -127,6 +128,15 @@ def _measure(session: Session, stepped: Stepped, where: Steps, cells: Sequence[C
     for cell in cells:
         stepped.rows[cell] = [figure(at, cell) for at in range(len(stepped.steps))]
     return stepped
+
+
+def _countable(stepped: Stepped, rigs: dict[int, Rig], cells: Sequence[Cell]) -> Sequence[Cell]:
+    """The cells without the calls of functions that a step does not have; notes name these."""
+    for at, rig in rigs.items():
+        cells, gone = bench.countable(cells, rig.kernel)
+        if gone:
+            stepped.notes[at] = "; ".join(filter(None, (stepped.notes.get(at), gone)))
+    return cells
 
 
 def _write(arguments: argparse.Namespace, results: Sequence[Stepped]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quire.boot import counter, counts, launch, machine, results
@@ -214,10 +214,25 @@ def _load(directory: Path, cell: Cell) -> Sample:
     return sample
 
 
+def countable(cells: Sequence[Cell], kernel: Kernel) -> tuple[list[Cell], str]:
+    """The cells without the calls of functions that the kernel does not have, which are named."""
+    names = _functions(kernel)
+    counted = {calls: None for cell in cells for calls in cell.workload.calls}
+    lost = [calls for calls in counted if not any(map(calls.counts, names))]
+    kept = []
+    for cell in cells:
+        calls = tuple(calls for calls in cell.workload.calls if calls not in lost)
+        kept.append(replace(cell, workload=replace(cell.workload, calls=calls)))
+    return kept, ", ".join(f"no function {' or '.join(calls.symbols)}" for calls in lost)
+
+
+def _functions(kernel: Kernel) -> list[str]:
+    return [line.split()[1] for line in counter.symbols(kernel).read_text().splitlines()]
+
+
 def _require_function(kernel: Kernel, calls: Calls) -> None:
     """UserError unless the kernel has the function: otherwise the count would be zero."""
-    names = (line.split()[1] for line in counter.symbols(kernel).read_text().splitlines())
-    if not any(calls.counts(name) for name in names):
+    if not any(map(calls.counts, _functions(kernel))):
         raise UserError(
             f"this kernel has no function {' or '.join(calls.symbols)} whose calls can be counted",
             f"{kernel.arch.name} {kernel.tree.label}: {kernel.system_map}",
