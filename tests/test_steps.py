@@ -188,8 +188,11 @@ def test_bad_input(quire: Quire, tree: Path) -> None:
     assert not list(quire.build.glob("step*"))
 
 
-def test_each_row_that_a_file_concerns_exists() -> None:
+def test_each_row_is_concerned_by_a_file_and_exists() -> None:
     catalogue = Catalogue.read(FOLDER)
+    rows_of_all = {row for concern in concerns.read(FOLDER) for row in concern.rows}
+    named = {cell.workload.name for cell in catalogue.cells([*rows_of_all])}
+    assert named == {workload.name for workload in catalogue.workloads}
     files = ("mm/mremap.c", "arch/arm64/mm/contpte.c", "mm/swapfile.c", "drivers/x.c")
     rows, cases = concerns.by_files(FOLDER, files)
     assert {"mremap*", "swapin"} <= {*rows}
