@@ -14,6 +14,8 @@ from test_flow import keep_workloads
 from test_side import clone  # noqa: F401 -- a fixture
 from test_steps import FOLDER
 
+from quire.report import reply
+
 
 @pytest.fixture
 def series(quire: Quire, tmp_path: Path) -> Path:
@@ -33,11 +35,11 @@ def words(tree: Path, series: Path) -> tuple[str, ...]:
 def test_a_reply(quire: Quire, tree: Path, series: Path) -> None:
     text = quire.passes(*words(tree, series)).stdout
     first, second, subject, *_ = text.splitlines()
-    assert first.startswith("stock: Linux 6.12.117, ")
-    assert second.endswith("1 patch of topic.mbox")
+    assert first.startswith("Base: Linux 6.12.117, ")
+    assert second == "Series: 1 patch of topic.mbox"
     assert subject == "  mm: move runs"
-    assert "  within 0.3 %, with the same events: mremap 64 KiB" in text
-    assert "Tests, arm64-topic.mbox: 2 pass" in text
+    assert f"  {reply.SAME}:\n    mremap 64 KiB\n" in text
+    assert "arm64, tests with the series: 2 pass" in text
     assert "  quire report " in text
     # The fake kernel lacks what the fuzzer's costs watch.
     assert "arm64: costs of programs: no function " in text
@@ -63,7 +65,7 @@ def test_a_counted_function_that_the_series_removes(quire: Quire, tree: Path, se
     concerns.write_text(concerns.read_text().replace('"mremap"', '"gup"'))
     series.write_text(line_patch("mm: rename", 8, "without __get_user_pages"))
     text = quire.passes(*words(tree, series)).stdout
-    assert "within 0.3 %, with the same events: gup 64 KiB" in text
+    assert f"  {reply.SAME}:\n    gup 64 KiB" in text
     assert "calls: topic.mbox has no function __get_user_pages" in text
 
 
@@ -94,7 +96,7 @@ def test_a_budget_leaves_the_rest_out(quire: Quire, tree: Path, series: Path) ->
 def test_a_branch(quire: Quire, clone: Path, series: Path) -> None:  # noqa: F811
     where = ("--git", str(clone), "--a", "v6.12.117", "ARCH=arm64", "--fuzz", "0")
     text = quire.passes("report", "topic", *where).stdout
-    assert "\ntopic: Linux 6.12.117, git " in text
+    assert "\nSeries: Linux 6.12.117, git " in text
 
 
 def test_a_lost_guest(quire: Quire, tree: Path, series: Path) -> None:
@@ -106,8 +108,8 @@ def test_a_lost_guest(quire: Quire, tree: Path, series: Path) -> None:
 def test_a_guest_that_is_lost_with_a_row(quire: Quire, tree: Path, series: Path) -> None:
     done = quire(*words(tree, series), FAKE_QEMU="cut")
     assert done.returncode == 4, done.stderr
-    assert "Tests, arm64: rows of 64 KiB: LOST" in done.stdout
-    assert "Tests, arm64-topic.mbox: 2 pass" in done.stdout
+    assert "LOST: arm64: rows of 64 KiB" in done.stdout
+    assert "arm64, tests with the series: 2 pass" in done.stdout
 
 
 def test_bad_input(quire: Quire, tree: Path, series: Path) -> None:

@@ -100,7 +100,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
             process.go_on()
             kernel = session.kernel(session.architectures[0], sides.b.tree)
             reply.tests.append(outcome.Outcome(name, kernel, lost=lost))
-    outcomes, text = reply.outcomes(), reply.text(time.monotonic() - started)
+    outcomes, text = reply.outcomes(), reply.text()
     if arguments.junit:
         arguments.junit.write_text(export.junit(outcomes), "utf-8")
     if arguments.json:

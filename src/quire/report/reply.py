@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -20,6 +22,9 @@ from quire.test.outcome import Case, Outcome
 
 # Of a program, or of a case's output, so many lines.
 LINES = 12
+ROWS = "Each row is a program, guest/workloads/NAME.c, with the size of its folios."
+SAME = "within 0.3 %, with as many atomics, barriers, locks and TLB invalidations"
+WORDS = {Status.SKIP: "skipped", Status.EXPECTED: "fail without the series, too"}
 
 
 @dataclass
@@ -55,32 +60,44 @@ class Reply:
             return Status.PASS, ""
         return Status.FAIL, f"{number(row.a.insns)} → {number(row.b.insns)} ({move.share:+.1%})"
 
-    def text(self, seconds: float) -> str:
+    def text(self) -> str:
         """The reply."""
-        lines = [self.sides.title]
+        a, b = self.sides.both
+        lines = [f"Base: {a.about}", f"Series: {b.about.removeprefix(f'{a.about}, ')}"]
         lines += [f"  {patch.subject()}" for patch in self.sides.series.patches]
         for rows, made in self.parts.values():
             lines += ["", *self._rows(rows, made)]
-        for outcome in self.tests:
-            lines += ["", f"Tests, {outcome.name}: {'LOST' if outcome.lost else outcome.counts()}"]
-            lines += [outcome.lost.text()] if outcome.lost else []
-            for case in outcome.failed:
-                lines += [f"  FAIL {case.name} {case.reason}", *case.diagnostics[-LINES:]]
+        lines += ["", *itertools.chain(*map(self._tests, self.tests))] if self.tests else []
         for hunt in self.hunts:
             lines += ["", *_programs(hunt)]
         lines += ["", "Not done:", *(f"  {name}" for name in self.left)] if self.left else []
         words = shlex.join(word for word in self.command if not word.startswith("O="))
-        lines += ["", f"To repeat this ({seconds / 60:.0f} minutes):", f"  quire {words}"]
+        lines += ["", "To repeat this:", f"  quire {words}"]
         return "\n".join(lines)
+
+    def _tests(self, outcome: Outcome) -> Iterator[str]:
+        """The cases of a boot: their numbers, and those that only the series fails."""
+        arch, stock = outcome.kernel.arch.title, outcome.kernel.tree.label == self.sides.a.label
+        if outcome.lost:
+            yield f"LOST: {outcome.name}"
+            yield from (f"  {line}" for line in outcome.lost.text().splitlines())
+            return
+        words = WORDS | ({Status.EXPECTED: "fail"} if stock else {})
+        statuses = sorted({case.status for case in outcome.cases})
+        counts = (f"{outcome.count(status)} {words.get(status, status)}" for status in statuses)
+        yield f"{arch}, tests {'without' if stock else 'with'} the series: {', '.join(counts)}"
+        for case in outcome.failed:
+            yield f"  FAIL {case.name} {case.reason}".rstrip()
+            yield from (f"    {line}" for line in case.diagnostics[-LINES:])
 
     def _rows(self, rows: Comparison, made: Provenance) -> Iterator[str]:
         """A table of the rows that moved, and the names of the others."""
         kernel, still = made.b.kernel, []
         qemu = made.b.plugin.qemu
-        yield f"{rows.arch.title}: instructions per page on one virtual CPU, QEMU {qemu}"
+        yield f"{rows.arch.title}: instructions per 4 KiB page, on one virtual CPU of QEMU {qemu}"
         names = ", ".join(path.name for path in made.fragments)
-        yield f"  {kernel.toolchain.version}; allnoconfig and {names}"
-        yield f"  (.config: sha256 {sha256(kernel.config)[:16]})"
+        yield f"  {kernel.toolchain.version}; allnoconfig with {names}"
+        yield f"  (.config: sha256 {sha256(kernel.config)[:16]}). {ROWS}"
         yield f"  {'row':<36}{'before':>10}{'after':>10}{'change':>10}"
         for row in rows.rows:
             move, unit = Move(0, row.a, row.b), row.cell.workload.unit
@@ -97,14 +114,19 @@ class Reply:
                 said = (f"{g.symbol} {number(g.a.insns)} → {number(g.b.insns)}" for g in grown)
                 yield f"    COSTS MORE: {', '.join(said)}"
             yield from (f"    MORE CALLS: {calls.what}" for calls in row.excess)
-        yield f"  within 0.3 %, with the same events: {', '.join(still) or 'none'}"
+        yield from textwrap.wrap(
+            f"{SAME}: {', '.join(still) or 'none'}",
+            76,
+            initial_indent="  ",
+            subsequent_indent="    ",
+        )
 
 
 def _programs(hunt: Hunt) -> Iterator[str]:
     """What generated programs showed; each finding with its shrunk program."""
     for judge in hunt.judges:
         summary = judge.account(hunt.seconds).summary
-        yield f"Programs, {summary}{len(judge.tally.findings)} findings"
+        yield f"Generated programs, {summary}{len(judge.tally.findings)} findings"
         for found in judge.tally.findings:
             yield f"  {judge.words.finding} {found.number}: {found.fault.text}"
             yield from (f"    {op.text()}" for op in found.program[:LINES])
