@@ -158,3 +158,22 @@ def test_what_fails_without_a_bug_catches_none(quire: Quire, tree: Path, *, know
     assert done.returncode == 1
     assert ("MISSED arm64 lose" in done.stdout) is known
     assert ("tests failed" in done.stderr) is not known
+
+
+def test_each_case_of_a_proof_must_fail(quire: Quire, tree: Path) -> None:
+    folder = quire.project / "lines/6.12/seeded"
+    folder.mkdir(parents=True)
+    (folder / "series").write_text("")
+    write(folder, bug("lose", "fake.*") + bug("other", "fake.*"))
+    proof = toml("proof", bug="lose", architecture="arm64", cases=["fake.good", "fake.bad"])
+    (folder / seeded.PROOFS).write_text(proof)
+    done = quire("seeded", "--proofs", "--source", str(tree), "ARCH=arm64")
+    assert done.returncode == 1, done.stderr
+    # The fake guest passes all, whatever the bug; the other bug has no proof.
+    assert "2 cases pass with their bug" in done.stderr
+    assert "arm64: lose: fake.bad" in done.stderr
+    assert "other" not in done.stdout
+    (folder / seeded.PROOFS).write_text(toml("proof", bug="lose", cases=["fake.good"]))
+    done = quire("seeded", "--proofs", "--source", str(tree), "ARCH=arm64")
+    assert done.returncode == 2
+    assert "lacks 'architecture'" in done.stderr

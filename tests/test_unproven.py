@@ -8,6 +8,7 @@ from itertools import chain
 from conftest import ROOT
 from guest_cases import cases
 
+from quire.arch import ARCHITECTURES
 from quire.source import line
 from quire.test import expected, seeded
 
@@ -22,8 +23,9 @@ def patterns() -> dict[str, list[str]]:
     """By table, what seeded bugs and known failures of stock name."""
     tables = {}
     for known in line.known(ROOT):
-        bugs = seeded.read(known.seeded)
-        tables[str(known.seeded)] = list(chain(*(bug.cases for bug in bugs)))
+        bugs, proofs = seeded.read(known.seeded), seeded.proofs(known.seeded)
+        listed = [*(bug.cases for bug in bugs), *(proof.cases for proof in proofs)]
+        tables[str(known.seeded)] = list(chain(*listed))
         # What fails on UML fails for UML's sake.
         entries = (
             entry
@@ -43,6 +45,16 @@ def test_every_pattern_names_a_case() -> None:
         if not any(fnmatchcase(name, pattern) for name in names)
     ]
     assert dead == []
+
+
+def test_a_proof_names_cases_one_by_one() -> None:
+    names = set(chain(*cases().values()))
+    for known in line.known(ROOT):
+        bugs = {bug.name for bug in seeded.read(known.seeded)}
+        for proof in seeded.proofs(known.seeded):
+            assert proof.bug in bugs
+            assert proof.architecture.partition("/")[0] in ARCHITECTURES
+            assert set(proof.cases) <= names, proof.bug
 
 
 def test_every_case_has_been_seen_to_fail() -> None:

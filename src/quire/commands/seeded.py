@@ -7,12 +7,14 @@ selected, the cases of all bugs must pass.
   quire seeded                         every bug, both architectures
   quire seeded ARCH=arm64 lost-dirty   one
   quire seeded lost-dirty --cases 'mremap.*'   which other cases catch it
+  quire seeded --proofs ARCH=arm64     does each case of proofs.toml fail with its bug?
   quire seeded --list                list the bugs
   quire seeded --config configs/debug.config   also bugs that need failing allocations
 """
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 
@@ -27,9 +29,6 @@ from quire.test.expected import Expected
 from quire.test.seeded import Bug, Sighting
 from quire.test.suite import Job
 
-# A kernel passes at most 32 arguments to init; some are ours.
-AT_ONCE = 20
-
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select bugs."""
@@ -40,6 +39,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add("bug", nargs="*", help="name of a bug (default: all)")
     text = "run these cases instead of those listed for the bug; may be repeated"
     add("--cases", action="append", default=[], metavar="PATTERN", help=text)
+    text = "run the cases of the line's proofs.toml instead; each must fail"
+    add("--proofs", action="store_true", help=text)
     add("--few", action="store_true", help="only the line's sample of bugs")
     text = "list the bugs and the cases that must catch them"
     add("--list", action="store_true", help=text)
@@ -49,7 +50,9 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """Difference when a bug is missed, or a case fails with no bug selected."""
     if arguments.list:
-        options.refuse(arguments, "cases json config cluster", "with --list")
+        options.refuse(arguments, "cases proofs json config cluster", "with --list")
+    if arguments.cases:
+        options.refuse(arguments, "proofs", "with --cases")
     sides = session.sides()
     where = seeded.folder(sides)
     known_bugs = seeded.read(where)
@@ -69,9 +72,20 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     for arch in session.architectures:
         kernel = seeded.kernel(session, arch, tree)
         visible = [bug for bug in bugs if bug.seen_on(arch.guest, session.configs)]
+        if arguments.proofs:
+            visible = seeded.proved(visible, seeded.proofs(where), arch.guest, session.configs)
         findings += _look_for(session, kernel, visible, known, quiet=arguments.json)
     if arguments.json:
         print(json.dumps([asdict(finding) for finding in findings], indent=1))
+    _require(findings, each=arguments.proofs)
+
+
+def _require(findings: Sequence[Sighting], *, each: bool) -> None:
+    """Difference if a bug was missed; with `each`, if a case of a bug passed."""
+    passed = [line for finding in findings for line in finding.passed]
+    if each and passed:
+        what, remedy = "cases pass with their bug", "correct the case, or proofs.toml"
+        raise Difference(f"{len(passed)} {what}", "\n".join(passed), remedy)
     missed = [finding for finding in findings if not finding.caught]
     if missed:
         raise Difference(
@@ -85,8 +99,7 @@ def _look_for(
     session: Session, kernel: Kernel, bugs: list[Bug], known: list[Expected], *, quiet: bool
 ) -> list[Sighting]:
     boot = suite.BootOptions()
-    cases = sorted({case for bug in bugs for case in bug.cases})
-    patterns = [cases[at : at + AT_ONCE] for at in range(0, len(cases), AT_ONCE)]
+    patterns = seeded.batches(case for bug in bugs for case in bug.cases)
     progress, machines = session.progress, session.place.machines
 
     def caught(done: int, _: Bug, finding: Sighting) -> None:

@@ -3,7 +3,8 @@
 
 `lines/6.12/seeded/` has patches on top of the series (`series` lists them, as quilt does) and
 bugs.toml. A bug is caught when one of its cases fails, or when the guest is lost to a splat, a
-panic or a hang. With no bug selected, every case must pass.
+panic or a hang. With no bug selected, every case must pass. proofs.toml lists further cases that
+have been seen to fail with a bug.
 
 The folder `cost` beside them has regressions: they cost more and change no result, so that no case
 sees them. They are patches directly on top of the series, in a kernel of their own, each behind a
@@ -12,7 +13,8 @@ static key.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -34,6 +36,7 @@ from quire.test.suite import BootOptions, Job
 # The kernel parameter that selects a bug; see the patches.
 PARAMETER = "quire_bug"
 BUGS = "bugs.toml"
+PROOFS = "proofs.toml"
 # The regressions of cost: a folder beside the seeded bugs, with the same files.
 COST = "cost"
 # The fragment in configs/ with the suites that the cases `kunit.*` start and read.
@@ -41,6 +44,8 @@ KUNIT = "kunit.config"
 # Some bugs hang the guest, which counts as caught. The cases of one bug take some seconds; the
 # rest is margin for a busy host. It is less than the limit for a run of all suites.
 HANG = 400.0
+# A kernel passes at most 32 arguments to init; some are ours.
+AT_ONCE = 20
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,17 @@ class Sighting:
     arch: str
     caught: bool
     by: str
+    # All cases that failed, by name.
+    failed: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> list[str]:
+        """The bug's cases that did not fail; after a lost guest, also those that did not run."""
+        return [
+            f"{self.arch}: {self.bug.name}: {case}"
+            for case in self.bug.cases
+            if case not in self.failed
+        ]
 
 
 def folder(sides: Sides) -> Path:
@@ -119,6 +135,39 @@ def read(where: Path) -> list[Bug]:
     return bugs
 
 
+@dataclass(frozen=True)
+class Proof:
+    """Cases that fail with a bug, each; `architecture` as in a bug's list."""
+
+    bug: str
+    architecture: str
+    cases: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Proofs:
+    proof: tuple[Proof, ...] = ()
+
+
+def proofs(where: Path) -> list[Proof]:
+    """Those of a folder; none if it has no such file. UserError names a wrong one."""
+    file, remedy = where / PROOFS, "give each [[proof]] a bug, an architecture and cases"
+    found = list(data.optional(file, _Proofs, remedy).proof)
+    data.require_complete(file, "proof", found, remedy)
+    return found
+
+
+def proved(
+    bugs: Sequence[Bug], proofs: Sequence[Proof], arch: str, configs: Sequence[Path]
+) -> list[Bug]:
+    """The bugs that proofs name, with the cases that must fail on `arch` with these fragments."""
+    kernels = {arch, *(f"{arch}/{path.stem}" for path in configs)}
+    cases: dict[str, list[str]] = defaultdict(list)
+    for proof in proofs:
+        cases[proof.bug] += proof.cases if proof.architecture in kernels else ()
+    return [replace(bug, cases=tuple(cases[bug.name])) for bug in bugs if cases[bug.name]]
+
+
 def select(bugs: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
     """The bugs of these names or shell patterns, or all. UserError for one that names none."""
     unknown = {name for name in names if not any(fnmatchcase(bug.name, name) for bug in bugs)}
@@ -154,13 +203,21 @@ def hunt(
 ) -> Sighting:
     """Boot with this bug selected and run its cases. `known` fail without it, too."""
     chosen = replace(options, parameters=(f"{PARAMETER}={bug.name}",), timeout=HANG)
-    try:
-        outcome = suite.run(session, Job(kernel, chosen), bug.cases)
-    except GuestLost as lost:
-        return Sighting(bug, kernel.arch.name, True, lost.what)
-    (resolved,) = expected.resolve([outcome], known)
-    failed = [case.name for case in resolved.failed]
-    return Sighting(bug, kernel.arch.name, bool(failed), summary(failed))
+    failed: list[str] = []
+    for batch in batches(bug.cases):
+        try:
+            outcome = suite.run(session, Job(kernel, chosen), batch)
+        except GuestLost as lost:
+            return Sighting(bug, kernel.arch.name, True, lost.what, tuple(failed))
+        (resolved,) = expected.resolve([outcome], known)
+        failed += [case.name for case in resolved.failed]
+    return Sighting(bug, kernel.arch.name, bool(failed), summary(failed), tuple(failed))
+
+
+def batches(cases: Iterable[str]) -> list[list[str]]:
+    """The cases in order, as many at once as a boot can be given."""
+    names = sorted(set(cases))
+    return [names[at : at + AT_ONCE] for at in range(0, len(names), AT_ONCE)]
 
 
 def summary(names: Sequence[str]) -> str:
