@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 from conftest import Quire, line_patch, make_tree
+from guest_cases import cases
 from known import ARM64, toml
 
 from quire.build.kernel import Kernel, Toolchain
-from quire.coverage import added, code, judge
+from quire.coverage import added, boots, code, judge
 from quire.coverage.added import Added
 from quire.coverage.boots import Covered
 from quire.coverage.judge import Unreached
@@ -139,3 +141,18 @@ def test_two_equal_sides_have_no_patch(quire: Quire, tree: Path) -> None:
     done = quire("coverage", "--source", str(tree), "ARCH=arm64")
     assert done.returncode == 2, done.stderr
     assert "no patch" in done.stderr
+
+
+def test_the_variants_run_every_case() -> None:
+    root = Path(__file__).parent.parent
+    known = boots.variants(root / "lines/coverage.toml")
+    patterns = [pattern for variant in known if variant.all for pattern in variant.cases]
+    assert [
+        name
+        for name in cases()
+        # The suites that the kernel itself has are in another kernel.
+        if not name.startswith(("kunit.", "selftest."))
+        and not any(fnmatchcase(name, pattern) for pattern in patterns)
+    ] == []
+    for variant in known:
+        assert all((root / "configs" / name).is_file() for name in variant.fragments)

@@ -7,6 +7,7 @@ other code, so each has a table of its own; what they ran is put together.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -22,7 +23,8 @@ from quire.coverage.code import Code, Line
 from quire.fuzz import programs, runner
 from quire.fuzz.language.program import Program
 from quire.fuzz.runner import Probe, Target
-from quire.host import parallel
+from quire.host import data, parallel
+from quire.host.cache import digest
 from quire.kselftest import build, runs
 from quire.session import Session
 from quire.source.side import Sides
@@ -38,23 +40,27 @@ PATIENCE = 14400.0
 
 @dataclass(frozen=True)
 class Variant:
-    """Kernels of one configuration: fragments of configs/, CPUs, and cases, all or those that need
-    it. Also on several CPUs one instruction takes one nanosecond."""
+    """Kernels of one configuration: fragments of configs/, CPUs, and patterns of cases, a boot for
+    each. Also on several CPUs one instruction takes one nanosecond."""
 
+    cases: tuple[str, ...]
     fragments: tuple[str, ...] = ()
     cpus: int = 1
-    cases: tuple[str, ...] = ("*",)
     # Whether the corpus and the selftests run, too.
     all: bool = False
 
 
-VARIANTS = (
-    Variant(all=True),
-    # x86 defers TLB flushes only if the process has run on another CPU.
-    Variant(cpus=2, cases=("*race*", "*flush*", "ksm.storm")),
-    Variant(("device.config",), cases=("fixes.exclusive*",)),
-    Variant(("debug.config",), cases=("*cannot_grow*",)),
-)
+@dataclass(frozen=True)
+class _File:
+    variant: tuple[Variant, ...]
+
+
+def variants(file: Path) -> list[Variant]:
+    """Those of lines/coverage.toml. UserError names a wrong one."""
+    remedy = "give each [[variant]] cases"
+    found = list(data.read(file, _File, remedy).variant)
+    data.require_complete(file, "variant", found, remedy)
+    return found
 
 
 @dataclass(frozen=True)
@@ -77,7 +83,8 @@ def run(
     """Build and boot all variants. With patterns only these cases run, and nothing else."""
     executable: set[Line] = set()
     ran: set[Line] = set()
-    for variant in VARIANTS[:1] if patterns else VARIANTS:
+    known = variants(session.project.root / "lines/coverage.toml")
+    for variant in [Variant(tuple(patterns))] if patterns else known:
         fragments = (session.project.configs / name for name in variant.fragments)
         chosen = replace(session, configs=(*session.configs, *fragments))
         kernel = chosen.kernel(arch, sides.b.tree)
@@ -86,7 +93,7 @@ def run(
             table = code.find(kernel, wanted, work, session.jobs)
         executable.update(*(lines for _, lines in table.values()))
         boots = Boots(chosen, kernel, table, work, resume)
-        jobs = boots.jobs(variant, patterns)
+        jobs = boots.jobs(variant)
         with session.progress.stage(f"{arch.name} boots that count", len(jobs)):
             ran.update(
                 *parallel.side_by_side(
@@ -109,25 +116,32 @@ class Boots:
     work: Path
     resume: bool
 
-    def jobs(self, variant: Variant, patterns: Sequence[str]) -> list[Callable[[], set[Line]]]:
-        """Those of a variant, longest first."""
-        cases = partial(self.suite, suite.OURS, patterns or variant.cases, variant.cpus)
-        if patterns or not variant.all:
-            return [cases]
-        table = runs.read(self.session.project.guest / runs.TABLE)
-        choice = runs.choose(table, self.kernel.tree.base.path, self.kernel.arch)
-        return [cases, self.corpus, partial(self.suite, build.tests(choice), ("*",), 1)]
+    def jobs(self, variant: Variant) -> list[Callable[[], set[Line]]]:
+        """Those of a variant."""
+        jobs: list[Callable[[], set[Line]]] = [
+            partial(self.suite, suite.OURS, pattern, variant.cpus) for pattern in variant.cases
+        ]
+        if variant.all:
+            table = runs.read(self.session.project.guest / runs.TABLE)
+            choice = runs.choose(table, self.kernel.tree.base.path, self.kernel.arch)
+            jobs += [self.corpus, partial(self.suite, build.tests(choice), "*", 1)]
+        return jobs
 
-    def suite(self, tests: Tests, patterns: Sequence[str], cpus: int) -> set[Line]:
+    def suite(self, tests: Tests, pattern: str, cpus: int) -> set[Line]:
         """Of the guest's tests, or of the kernel's. What fails is for `quire test`."""
         options = BootOptions(
             cpus, PATIENCE, resume=self.resume, parameters=(COUNT, *FEWER), counting=self._counting
         )
-        done = suite.run(self.session, Job(self.kernel, options), patterns, tests)
+        done = suite.run(self.session, Job(self.kernel, options), [pattern], tests)
         return code.executed(self.code, Path(done.logs) / machine.COUNTS)
 
     def corpus(self) -> set[Line]:
         """Of the programs of the corpus, except those of a boot whose guest was lost."""
+        given, _ = programs.read(programs.corpus(self.session.project.root))
+        guest = self.session.guest(self.kernel)
+        kept = self.work / f"corpus-{digest(guest.sha256, *map(str, given.items()))}"
+        if self.resume and kept.is_file():
+            return {(file, number) for file, number in json.loads(kept.read_text())}
         ran: set[Line] = set()
 
         def take(directory: Path, _: Sequence[Program], whole: bool) -> Sequence[Stop]:
@@ -135,10 +149,11 @@ class Boots:
             return ()
 
         directory = launch.workdir(self.session.cache, f"coverage-{self.kernel.arch.name}")
-        guest, probe = self.session.guest(self.kernel), Probe(self._counting, "cover", take)
-        target = Target(self.kernel, guest, directory, probe=probe, place=self.session.place)
-        given, _ = programs.read(programs.corpus(self.session.project.root))
-        runner.run(target, given)
+        probe = Probe(self._counting, "cover", take)
+        runner.run(
+            Target(self.kernel, guest, directory, probe=probe, place=self.session.place), given
+        )
+        kept.write_text(json.dumps(sorted(ran)))
         return ran
 
     @cached_property
