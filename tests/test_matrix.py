@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 from known import ARM64, toml
 
 from quire.arch import Architecture
@@ -181,3 +183,10 @@ def test_an_expected_failure_that_passes_is_a_failure(
 
 def test_nothing_is_expected_of_an_unknown_base(tmp_path: Path) -> None:
     assert expected.read(tmp_path / "expected") == []
+
+
+def test_what_needs_a_configuration_runs_with_it() -> None:
+    skips = expected.skips(ROOT / "lines/skips.toml")
+    named = {name for skip in skips for name in re.findall(r"configs/([\w.]+)", skip.why)}
+    assert "device.config" in named
+    assert named <= {name for flavour in matrix.FLAVOURS for name in flavour.fragments}

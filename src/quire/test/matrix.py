@@ -43,6 +43,8 @@ FLAVOURS = (
     Flavour("debug", DEBUG, cpus=(1,), parameters=FEWER),
     Flavour("debug", DEBUG, cpus=(2,), parameters=FEWEST),
     Flavour("kasan", ("kasan.config",), "b", (2,), FEWER),
+    # Pages that a device has for itself, and pins by io_uring and gup_test.
+    Flavour("device", ("device.config", "pin.config"), "b", (1,), FEWEST),
 )
 # Seconds. A debug kernel is several times as slow, and shares the host.
 PATIENCE = 5400.0
