@@ -177,3 +177,16 @@ def test_each_case_of_a_proof_must_fail(quire: Quire, tree: Path) -> None:
     done = quire("seeded", "--proofs", "--source", str(tree), "ARCH=arm64")
     assert done.returncode == 2
     assert "lacks 'architecture'" in done.stderr
+
+
+def test_races_run_on_several_cpus_with_no_bug_selected(quire: Quire, tree: Path) -> None:
+    folder = quire.project / "lines/6.12/seeded"
+    folder.mkdir(parents=True)
+    (folder / "series").write_text("")
+    write(folder, bug("lose", "fake.good"))
+    done = quire("seeded", "--smp", "2", "--source", str(tree), "ARCH=arm64")
+    assert "MISSED arm64 lose" in done.stdout
+    (boot,) = quire.build.glob("boot/test-arm64-patched-smp2-*")
+    command = (boot / "command").read_text()
+    assert "*.race*-64k" in command
+    assert seeded.PARAMETER not in command

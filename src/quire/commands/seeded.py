@@ -8,6 +8,7 @@ selected, the cases of all bugs must pass.
   quire seeded ARCH=arm64 lost-dirty   one
   quire seeded lost-dirty --cases 'mremap.*'   which other cases catch it
   quire seeded --proofs ARCH=arm64     does each case of proofs.toml fail with its bug?
+  quire seeded --few --smp 2         a sample; with no bug selected, also races on two CPUs
   quire seeded --list                list the bugs
   quire seeded --config configs/debug.config   also bugs that need failing allocations
 """
@@ -27,7 +28,10 @@ from quire.session import Session
 from quire.test import expected, outcome, seeded, suite
 from quire.test.expected import Expected
 from quire.test.seeded import Bug, Sighting
-from quire.test.suite import Job
+from quire.test.suite import BootOptions, Job
+
+# What several CPUs run.
+RACES = "*.race*-64k"
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -41,6 +45,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add("--cases", action="append", default=[], metavar="PATTERN", help=text)
     text = "run the cases of the line's proofs.toml instead; each must fail"
     add("--proofs", action="store_true", help=text)
+    options.cpus(part, 1)
     add("--few", action="store_true", help="only the line's sample of bugs")
     text = "list the bugs and the cases that must catch them"
     add("--list", action="store_true", help=text)
@@ -50,7 +55,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """Difference when a bug is missed, or a case fails with no bug selected."""
     if arguments.list:
-        options.refuse(arguments, "cases proofs json config cluster", "with --list")
+        options.refuse(arguments, "cases proofs smp json config cluster", "with --list")
     if arguments.cases:
         options.refuse(arguments, "proofs", "with --cases")
     sides = session.sides()
@@ -74,7 +79,9 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         visible = [bug for bug in bugs if bug.seen_on(arch.guest, session.configs)]
         if arguments.proofs:
             visible = seeded.proved(visible, seeded.proofs(where), arch.guest, session.configs)
-        findings += _look_for(session, kernel, visible, known, quiet=arguments.json)
+        races = BootOptions(arguments.smp)
+        clean = [(races, [RACES])] if arguments.smp > 1 else []
+        findings += _look_for(session, kernel, visible, known, clean, quiet=arguments.json)
     if arguments.json:
         print(json.dumps([asdict(finding) for finding in findings], indent=1))
     _require(findings, each=arguments.proofs)
@@ -96,27 +103,34 @@ def _require(findings: Sequence[Sighting], *, each: bool) -> None:
 
 
 def _look_for(
-    session: Session, kernel: Kernel, bugs: list[Bug], known: list[Expected], *, quiet: bool
+    session: Session,
+    kernel: Kernel,
+    bugs: list[Bug],
+    known: list[Expected],
+    clean: list[tuple[BootOptions, list[str]]],
+    *,
+    quiet: bool,
 ) -> list[Sighting]:
-    boot = suite.BootOptions()
-    patterns = seeded.batches(case for bug in bugs for case in bug.cases)
+    """`clean`: boots with no bug selected, besides those of the bugs' cases."""
+    boot = BootOptions()
+    clean += [(boot, some) for some in seeded.batches(case for bug in bugs for case in bug.cases)]
     progress, machines = session.progress, session.place.machines
 
     def caught(done: int, _: Bug, finding: Sighting) -> None:
-        progress.at(len(patterns) + done, finding.bug.name)
+        progress.at(len(clean) + done, finding.bug.name)
         if not quiet:
             style, word = ("green", "caught") if finding.caught else ("red", "MISSED")
             by = f"  by {finding.by}" if finding.by else ""
             console.show(word, style, f"{finding.arch} {finding.bug.name}{by}")
 
-    with progress.stage(f"{kernel.arch.name} seeded bugs", len(patterns) + len(bugs)):
-        clean = parallel.side_by_side(
-            patterns,
-            lambda batch: suite.run(session, Job(kernel, boot), batch),
+    with progress.stage(f"{kernel.arch.name} seeded bugs", len(clean) + len(bugs)):
+        passed = parallel.side_by_side(
+            range(len(clean)),
+            lambda number: suite.run(session, Job(kernel, clean[number][0]), clean[number][1]),
             lambda done, *_: progress.at(done, "none selected"),
             machines,
         )
-        if error := outcome.failures(expected.resolve(clean, known)):
+        if error := outcome.failures(expected.resolve(passed, known)):
             raise error
         hunt = partial(seeded.hunt, session, kernel, options=boot, known=known)
         return parallel.side_by_side(bugs, hunt, caught, machines)
