@@ -37,10 +37,16 @@ LEFT_OUT = (
     ("held(h, r, SINGLE, i, of, true, 0);", ""),
     ("held(h, r, BLOCK, i, of, true, 0);", ""),
     ("held(&h, r, SINGLE, 0, 0, true, 0);", ""),
-    ("members < CONT_PTES || differs", "differs"),
-    ("pte_pfn(block) % CONT_PTES", "false"),
+    ("members == CONT_PTES && !differs", "!differs"),
+    ("pte_pfn(block) % CONT_PTES == 0", "true"),
     ("still_set(&h, old, val);", ""),
     ("flushed(&everything, since)", "false"),
+    ("if (old & ~new & PTE_NG)", "if (false)"),
+    ("if (old & ~new & PTE_NG)", "if ((old ^ new) & PTE_NG)"),
+    ("flush_agrees(mm, start);", ""),
+    ("flush_agrees(mm, end);", ""),
+    ("other_size && !system_supports_bbml3()", "other_size"),
+    ("if (system_supports_bbml3())\n\t\treturn;", ""),
 )
 
 

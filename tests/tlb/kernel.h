@@ -21,6 +21,7 @@
 #define BIT(n) (1UL << (n))
 #define UL(n) n##UL
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
+#define IS_ALIGNED(n, a) (((n) & ((a) - 1)) == 0)
 #define PTR_ALIGN_DOWN(p, a) ((typeof(p))((uintptr_t)(p) & ~((a) - 1)))
 
 typedef uint64_t u64;
@@ -46,6 +47,7 @@ typedef uint16_t u16;
 #define PTE_RDONLY BIT(7)
 #define PTE_SHARED (3UL << 8)
 #define PTE_AF BIT(10)
+#define PTE_NG BIT(11)
 #define PTE_WRITE BIT(51)
 #define PTE_CONT BIT(52)
 #define PTE_DIRTY BIT(55)
@@ -160,7 +162,10 @@ static inline void hlist_add_head(struct hlist_node *node, struct hlist_head *he
 #define pr_info(...) printf(__VA_ARGS__)
 #define pr_info_once(...) printf(__VA_ARGS__)
 #define WARN(condition, ...) (warnings++, printf(__VA_ARGS__))
-#define system_supports_bbml3() false
+#define system_supports_bbml3() bbml3
+#define local_irq_save(flags) ((flags) = 0)
+#define local_irq_restore(flags) ((void)(flags))
+#define udelay(time) ((void)(time))
 #define kzalloc(size, flags) calloc(1, size)
 #define vzalloc(size) calloc(1, size)
 #define kfree(p) free(p)
@@ -177,6 +182,7 @@ typedef int64_t atomic64_t;
 #define mm_tlb_flush_pending(mm) false
 
 static int warnings;
+static bool bbml3;
 static struct { pid_t pid; } task, *current = &task;
 
 #include <asm/tlb_hazard.h>
@@ -191,7 +197,10 @@ static struct mm_struct init_mm;
 
 /* The hooks, where the patch has them. */
 typedef unsigned int tlbf_t;
-enum { TLBF_NONE, TLBF_NOWALKCACHE, TLBF_NOSYNC, TLBF_NOBROADCAST = 8 };
+#define TLBF_NONE 0
+#define TLBF_NOWALKCACHE 1
+#define TLBF_NOSYNC 2
+#define TLBF_NOBROADCAST 8
 #define TLBI_TTL_UNKNOWN 0x7fffffff
 #define TLB_FLUSH_VMA(mm, flags) { .vm_mm = (mm) }
 
@@ -242,3 +251,5 @@ static inline void __ptep_get_and_clear_anysz(struct mm_struct *mm, unsigned lon
 
 #define __ptep_get_and_clear(mm, addr, ptep) \
 	__ptep_get_and_clear_anysz(mm, addr, ptep, PAGE_SIZE)
+#define pmdp_huge_get_and_clear(mm, addr, pmdp) \
+	__ptep_get_and_clear_anysz(mm, addr, pmdp, PMD_SIZE)
