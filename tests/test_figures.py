@@ -45,7 +45,7 @@ def test_every_row_of_a_table_is_one_of_the_demo() -> None:
         entry[table["words"].index("row")].partition(": ")[0]
         for table in tables
         if "row" in table["words"]
-        for entry in table["rows"]
+        for entry in table.get("rows", ())
     }
     assert wanted | set(dots.ROWS) <= known
 
@@ -58,7 +58,7 @@ def test_all_that_costs_more_is_listed() -> None:
         for line in known.lines.values()
         for part in line["architectures"].values()
         for name, row in part["rows"].items()
-        if row["b"]["instructions"] > 1.005 * row["a"]["instructions"]
+        if row["b"]["instructions"] > figures.ABOVE * row["a"]["instructions"]
     }
     assert {row[0] for row in known.data["table"]["above"]["rows"]} == above
 
@@ -148,6 +148,34 @@ def test_a_stale_figure_is_named_with_both_values(documents: Path) -> None:
     assert [what.rpartition(": ")[2] for what in stale(documents)] == [
         "no such row, or other columns",
         f"'{Figures(documents).data['quoted'][0]['text']}' is quoted by {TABLES} and not there",
+    ]
+
+
+def test_rows_that_grew_from_line_to_line_are_listed(documents: Path) -> None:
+    """More than 2 %; the series is bold where it is more than 0.5 % above the old line's stock."""
+    tables = documents / TABLES
+    tables.write_text(f'{tables.read_text()}[table.two]\nwords = ["row"]\ngrowth = ["6.12", "7.3"]')
+    was, file = Figures(documents), documents / RESULTS / "6.12.json"
+    rows = {
+        "grown 64": (100, 100, 110, 100.6),
+        "grown 16": (100, 90, 103, 100),
+        "same 4": (100, 90, 102, 101),
+        "less 4": (100, 90, 50, 50),
+        "new 4": (None, None, 9, 9),
+    }
+    for line, at in (("6.12", 0), ("7.3", 2)):
+        counted = {
+            name: {side: {"instructions": row[at + n]} for n, side in enumerate("ab")}
+            for name, row in rows.items()
+            if row[at] is not None
+        }
+        parts = {"arm64": {"rows": counted}, "x86_64": {"rows": {}}}
+        file.with_name(f"{line}.json").write_text(
+            json.dumps({**was.lines["6.12"], "architectures": parts})
+        )
+    assert Figures(documents).table("two").splitlines()[2:] == [
+        "| grown 16 | 100 → 103, +3 % | 100 | – | – |",
+        "| grown 64 | 100 → 110, +10 % | **101** | – | – |",
     ]
 
 

@@ -11,11 +11,13 @@ row and the size of its folios, and is filled in:
   unmerge full          -  387 -> 59.0 6.56x  456 -> 64.9 7.03x
 
 The table `suites` has the last full run of each suite, from docs/results/suites.json; the table
-`counted` says of which series the figures are.
+`counted` says of which series the figures are. One with `growth = [OLD, NEW]` has the rows whose
+stock cost rose from line to line.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import tomllib
@@ -23,7 +25,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from quire.host.errors import UserError
 from quire.report import dots
@@ -35,6 +37,10 @@ Json = Mapping[str, Any]
 RESULTS, TABLES, PICTURE = Path("docs/results"), Path("docs/results/tables.toml"), "ratios.svg"
 SUITES = RESULTS / "suites.json"
 ARCHITECTURES = ("arm64", "x86_64")
+# A row has grown if stock costs more than this times what it did.
+GROWN = 1.02
+# A row is above another if it costs more than this times as much.
+ABOVE = 1.005
 _BLOCK = re.compile(r"(<!-- figures: (\S+) -->\n)(.*?)(<!-- end -->)", re.S)
 # In the text of a quotation: {6.12 arm64 swapout zero 64 b}; "ratio" is a over b.
 _QUOTED = re.compile(r"\{(\S+) (\S+) ([^}]+) (a|b|ratio)\}")
@@ -43,6 +49,28 @@ _LOOSE = re.compile(r"\S*\d\S* +->\s+\d\S*")
 # Where somebody built says nothing of what was counted.
 _PLACE = re.compile(r" ?\bO=\S+|\S*/")
 _ASCII = str.maketrans({"→": "->", "×": "x", UNKNOWN: "-"})
+
+
+class _Growth(NamedTuple):
+    """Instructions of a row: stock of an old line, stock of a new one, the series on that."""
+
+    was: float
+    now: float
+    series: float
+
+    @classmethod
+    def of(cls, old: Json | None, new: Json | None) -> Self | None:
+        """None if one of the lines has not counted the row."""
+        if not old or not new:
+            return None
+        return cls(*(side["instructions"] for side in (old["a"], new["a"], new["b"])))
+
+    def cells(self) -> tuple[str, str]:
+        """Stock, then the series."""
+        percent = round(100 * (self.now / self.was - 1))
+        stock = f"{_number(self.was)} → {_number(self.now)}, {percent:+} %"
+        series = _number(self.series)
+        return stock, f"**{series}**" if self.series > ABOVE * self.was else series
 
 
 class Figures:
@@ -113,6 +141,11 @@ class Figures:
         wanted = self.data.get("table", {}).get(name)
         if wanted is None:
             raise UserError(f"no table of figures is called {name}", str(TABLES), "add it there")
+        lines = self._growth(*wanted["growth"]) if "growth" in wanted else self._rows(wanted)
+        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+    def _rows(self, wanted: Json) -> list[list[str]]:
+        """The lines of a table that names its rows, from its head on."""
         columns = [
             (line, one)
             for line, known in self.lines.items()
@@ -128,7 +161,23 @@ class Figures:
             sides = [self.row(*column, name) for column in columns]
             show = _ratio if wanted.get("ratios") and not figure else _pair
             lines.append([*row.values(), *(show(both, figure or "instructions") for both in sides)])
-        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        return lines
+
+    def _growth(self, old: str, new: str) -> list[list[str]]:
+        """The lines of a table of rows whose stock cost grew from a line to another, on any of
+        ARCHITECTURES: both lines' stock, and the series on the new one, bold if above old stock."""
+        lines = [["row"], ["---", *["--:"] * 2 * len(ARCHITECTURES)]]
+        for one in ARCHITECTURES:
+            lines[0] += [f"{one}: stock {old} → {new}", f"series on {new}"]
+        parts = self.lines[old]["architectures"]
+        names = {name for one in ARCHITECTURES for name in parts[one]["rows"]}
+        for name in sorted(names, key=_natural):
+            grown = [_Growth.of(self.row(old, one, name), self.row(new, one, name))
+                     for one in ARCHITECTURES]  # fmt: skip
+            if any(each and each.now > GROWN * each.was for each in grown):
+                cells = (each.cells() if each else (UNKNOWN, UNKNOWN) for each in grown)
+                lines.append([name, *itertools.chain.from_iterable(cells)])
+        return lines
 
     def _mail(self, path: Path) -> tuple[str, list[str]]:
         """A patch with its tables as they must be. In a cover letter, no other figures may be."""
@@ -312,6 +361,11 @@ def _ratio(sides: Json | None, of: str = "instructions") -> str:
 def _quotient(sides: Json | None, of: str = "instructions") -> float | None:
     a, b = ((sides or {}).get(side, {}).get(of) for side in "ab")
     return a / b if a and b else None
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """A key that sorts the words of a row, and sizes by their number."""
+    return [(int(word), "") if word.isdigit() else (0, word) for word in name.split()]
 
 
 def _number(value: float) -> str:
