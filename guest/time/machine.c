@@ -20,6 +20,7 @@
 #define COMPATIBLE	"/proc/device-tree/compatible"
 #define VENDOR		"/sys/class/dmi/id/sys_vendor"
 #define HYPERVISOR_LEAF	0x40000000u
+#define INITRD		"initrd="
 
 /* Files that describe a machine; one that is not there is left out. */
 static const struct {
@@ -114,6 +115,18 @@ static bool kvm_in_log(void)
 	return found;
 }
 
+/* User-mode Linux has a path of its host's there; a document may be published. */
+static void without_initrd(char *command_line)
+{
+	char *word = strstr(command_line, INITRD), *end;
+
+	if (!word)
+		return;
+	end = word + strcspn(word, " ");
+	end += strspn(end, " ");
+	memmove(word, end, strlen(end) + 1);
+}
+
 static enum clock_kind clock_by_files(const char **why)
 {
 	char text[256] = "";
@@ -196,7 +209,10 @@ void machine_describe(int cpu)
 	signature(hypervisor);
 	if (hypervisor[0])
 		json_text("hypervisor", hypervisor);
-	for (i = 0; i < ARRAY_SIZE(files); i++)
-		if (word_of(files[i].path, text, sizeof(text)))
-			json_text(files[i].key, text);
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		if (!word_of(files[i].path, text, sizeof(text)))
+			continue;
+		without_initrd(text);
+		json_text(files[i].key, text);
+	}
 }
