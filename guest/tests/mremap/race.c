@@ -4,6 +4,7 @@
  * to show races; on one CPU, the scheduler can switch between the threads
  * anywhere.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "kernel/swap.h"
 #include "memory/pattern.h"
@@ -22,6 +24,7 @@
 
 #define SWAP_MIB	64
 #define MOVES		150
+#define EXIT_MS		1000	/* how long a joined thread may take to exit */
 #define CGROUP		"/sys/fs/cgroup"
 #define OURS		CGROUP "/quire-mremap"
 
@@ -242,11 +245,17 @@ static void enter_cgroup(void)
 	write_file(OURS "/cgroup.procs", "0");
 }
 
+/* A thread that was joined is still in the cgroup for a moment. */
 static void leave_cgroup(void)
 {
+	long until = now_ms() + EXIT_MS;
+
 	write_file(CGROUP "/cgroup.procs", "0");
-	if (rmdir(OURS))
-		die_errno("cannot remove " OURS);
+	while (rmdir(OURS)) {
+		if (errno != EBUSY || now_ms() >= until)
+			die_errno("cannot remove " OURS);
+		sleep_ms(1);
+	}
 }
 
 /* Reclaim finds pages by rmap, without the lock that a move holds. */
