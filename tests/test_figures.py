@@ -12,10 +12,11 @@ from xml.etree import ElementTree
 
 import pytest
 from conftest import LOGS, ROOT, Quire
+from test_time import data
 
 from quire.host.errors import UserError
 from quire.measure.workloads import Catalogue
-from quire.report import dots, figures
+from quire.report import dots, figures, times
 from quire.report.figures import RESULTS, SUITES, TABLES, Figures
 
 REPORT = {"schema": "quire-bench", **json.loads((LOGS / "report.json").read_text())}
@@ -259,6 +260,52 @@ def test_the_command_records_writes_and_checks(quire: Quire, documents: Path) ->
     assert quire("figures", "--record", str(tests)).returncode == 0
     (run,) = json.loads((quire.project / SUITES).read_text())
     assert run["counted"] == {"arm64": {"pass": 1}}
+    assert (
+        quire("figures", "--record", str(timed(documents / "new", {"move": (1, 2)}))).returncode
+        == 0
+    )
+    assert (quire.project / RESULTS / "um-6.12/patched.json").is_file()
+
+
+def timed(folder: Path, rows: dict[str, tuple[float, float]], build: str = "0123") -> Path:
+    """A folder as `quire time` writes it: rows with seven boots of both sides."""
+    folder.mkdir(exist_ok=True)
+    for number, side in enumerate(times.SIDES):
+        found = data(**{name: [[both[number]]] * 7 for name, both in rows.items()})
+        found["build"] = build
+        for row in found["rows"]:
+            row["words"] = "swapout size=64 data=zero" if "swapout" in row["name"] else row["name"]
+            row["counters"]["um-sync-ns"] = 0.5
+        (folder / f"{side}.json").write_text(json.dumps(found))
+    return folder
+
+
+def test_times_stand_beside_the_counts(documents: Path) -> None:
+    text = """
+[table.times]
+columns = []
+words = ["line", "row", "counted, ratio", "kernel, ns", "kernel: is", "all, ratio", "mappings, ns"]
+timed = ["swapout*", "move"]
+"""
+    with (documents / TABLES).open("a") as file:
+        file.write(text)
+    results, of = documents / RESULTS, {"commit": "c0ffee"}
+    assert "| 6.12 |" not in Figures(documents).table("times")
+    both = {"swapout": (90.0, 80.0), "swapout:kernel": (30.0, 10.0)}
+    times.record(results, timed(documents / "one", both), of)
+    counted = Figures(documents).row("6.12", "x86_64", "swapout zero 64")
+    ratio = figures._ratio(counted)
+    row = f"| 6.12 | swapout zero 64 | {ratio} | 30.0 → 10.0 | faster | 1.12× [1.12, 1.12] |"
+    assert f"{row} 0.5 → 0.5 |" in Figures(documents).table("times")
+    # What another run lacks stays, unless another program timed it.
+    times.record(results, timed(documents / "two", {"move": (1, 2), "other": (1, 1)}), of)
+    table = Figures(documents).table("times")
+    assert row in table
+    assert "| 6.12 | move | – | 1.00 → 2.00 | slower |" in table
+    assert "other" not in table
+    times.record(results, timed(documents / "three", {"move": (2, 1)}, build="4567"), of)
+    assert Figures(documents).table("times").count("| 6.12 |") == 1
+    assert json.loads((results / "um-6.12/stock.json").read_text())["rows"][0]["commit"] == "c0ffee"
 
 
 def test_pictures_are_svg_with_every_ratio() -> None:

@@ -8,6 +8,7 @@ it in. There may be no other "1 -> 2" in a cover letter.
   quire figures                                  which are stale? exit status 1 if any is
   quire figures --record build/demo/quire.json   keep a run as docs/results/LINE.json
   quire figures --record test.json               what quire test --json printed: suites.json
+  quire figures --record DIR                     what quire time ARCH=um --output DIR wrote: um-LINE
   quire figures --write                          render the tables and the picture anew
 """
 
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from quire.host import git
 from quire.host.errors import Difference, UserError
-from quire.report import dots, figures
+from quire.report import dots, figures, times
 from quire.report.figures import PICTURE, RESULTS, SUITES, Figures
 from quire.session import Session
 
@@ -25,7 +26,7 @@ from quire.session import Session
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add what to do."""
     part.add_argument(
-        "--record", type=Path, metavar="JSON", help="a report of quire demo, or of test"
+        "--record", type=Path, metavar="JSON", help="a report of quire demo or test, or of time"
     )
     part.add_argument("--write", action="store_true", help="write the tables and the picture")
 
@@ -50,11 +51,15 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 
 
 def _record(root: Path, file: Path) -> None:
+    commit = git.git(root, "rev-parse", "--short=12", "HEAD").strip()
+    if file.is_dir():
+        when = (file / f"{times.SIDES[0]}.json").stat().st_mtime
+        times.record(root / RESULTS, file, figures.dated(commit, when))
+        return
     try:
         report = json.loads(file.read_text())
     except (OSError, ValueError) as error:
         raise UserError(f"cannot read {file}", str(error), "name a file of quire demo") from error
-    commit = git.git(root, "rev-parse", "--short=12", "HEAD").strip()
     when = file.stat().st_mtime
     if report.get("schema") == "quire-test":
         runs = (root / SUITES).read_text()

@@ -12,7 +12,8 @@ row and the size of its folios, and is filled in:
 
 The table `suites` has the last full run of each suite, from docs/results/suites.json; the table
 `counted` says of which series the figures are. One with `growth = [OLD, NEW]` has the rows whose
-stock cost rose from line to line.
+stock cost rose from line to line; one with `timed`, patterns of its rows, has times of user-mode
+Linux.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from quire.host.errors import UserError
-from quire.report import dots
+from quire.report import dots, times
 from quire.report.table import UNKNOWN, number
 from quire.source.version import parse
 
@@ -88,6 +89,9 @@ class Figures:
             self.data["table"]["counted"]["rows"] = [
                 row for line in self.lines for row in self._counted(line)
             ]
+        for table in self.data["table"].values():
+            if "timed" in table:
+                table["rows"] = list(self._timed(table["words"], table["timed"]))
 
     def _counted(self, line: str) -> Iterator[list[str]]:
         """Of which series the figures of that line are, and how long the series is now."""
@@ -100,6 +104,14 @@ class Figures:
         )
         for of, rows in sorted(runs.items(), reverse=True):
             yield [line, f"{rows:,}", *of, str(now)]
+
+    def _timed(self, words: Sequence[str], only: Sequence[str]) -> Iterator[list[str]]:
+        """The rows of a table of times, beside what was counted on the host's architecture."""
+        for line in self.lines:
+            for cells in times.rows(self.root / RESULTS, line, only):
+                counted = self.row(line, times.COUNTED, cells["row"])
+                cells |= {"counted": _pair(counted), "counted, ratio": _ratio(counted)}
+                yield [cells[word] for word in words]
 
     def row(self, line: str, architecture: str, name: str) -> Json | None:
         """Both sides of the row called "swapout zero 64"; None if it was not counted there."""
@@ -269,7 +281,7 @@ def record(report: Json, commit: str, when: float, before: Json) -> tuple[str, s
         }
     head = {
         "base": side["about"],
-        **_when(commit, when),
+        **dated(commit, when),
         "command": _PLACE.sub("", report["command"]).replace("__main__.py", "quire").strip(),
         "patches": len(report["series"]["patches"]),
     }
@@ -288,7 +300,7 @@ def record_suite(runs: str, report: Json, commit: str, when: float) -> str:
     run = {
         "suite": "quire test --all" if len(report["kernels"]) > 2 * len(counted) else "quire test",
         "of": report["kernels"][0]["base"],
-        **_when(commit, when),
+        **dated(commit, when),
         "counted": counted,
         "result": f"{bad} unexpected failures" if bad else "no unexpected failure",
     }
@@ -297,7 +309,8 @@ def record_suite(runs: str, report: Json, commit: str, when: float) -> str:
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
-def _when(commit: str, when: float) -> dict[str, str]:
+def dated(commit: str, when: float) -> dict[str, str]:
+    """Of which commit and day a run is, as its record says it. `when`: seconds since 1970."""
     return {"commit": commit, "date": datetime.fromtimestamp(when, UTC).date().isoformat()}
 
 
