@@ -10,9 +10,10 @@ from typing import cast
 
 import pytest
 from conftest import Quire
-from known import bug, toml
+from known import X86_64, bug, toml
 
 from quire.arch import ARCHITECTURES
+from quire.build.kernel import Kernel
 from quire.fuzz.language import program
 from quire.host import project
 from quire.host.errors import UserError
@@ -69,6 +70,19 @@ def test_a_bug_may_need_a_further_fragment(tmp_path: Path) -> None:
     assert needy.seen_on("arm64", debug)
     assert not needy.seen_on("arm64")
     assert not needy.seen_on("x86_64", debug)
+
+
+def test_a_bug_may_need_an_option_of_the_kernel(tmp_path: Path) -> None:
+    config = tmp_path / ".config"
+    config.write_text("CONFIG_SOFT=y\n")
+    kernel = Kernel(X86_64, None, "key", None, tmp_path, "")  # type: ignore[arg-type]
+    entries = (
+        bug("a", "x.y"),
+        bug("b", "x.y", needs="CONFIG_SOFT"),
+        bug("c", "x.y", needs="CONFIG_B"),
+    )
+    bugs = seeded.read(write(tmp_path, "".join(entries).replace("arm64", "x86_64")))
+    assert [bug.name for bug in bugs if bug.shown_by(kernel)] == ["a", "b"]
 
 
 def test_every_table_of_the_project_is_sound() -> None:

@@ -156,7 +156,7 @@ def _bugs(session: Session, arguments: Namespace, sides: Sides, arch: Architectu
     chosen = _programs(arguments, limit, given)
     shrinks = not arguments.oracle or arguments.findings > 0
     search = Search(make, targets, chosen, session.cache, pages=simplest, shrinks=shrinks)
-    seen = [bug for bug in bugs if bug.seen_on(arch.guest, session.configs)]
+    seen = [bug for bug in bugs if bug.shown_by(targets.tried.kernel, session.configs)]
     output = (arguments.output or session.cache.root / "fuzz") / "seeded" / arch.name
     results = detect.look_for_all(search, seen, output, session.progress)
     report.show_bugs(arch, make(targets), results, as_json=arguments.json)

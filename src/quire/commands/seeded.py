@@ -76,7 +76,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     findings = []
     for arch in session.architectures:
         kernel = seeded.kernel(session, arch, tree)
-        visible = [bug for bug in bugs if bug.seen_on(arch.guest, session.configs)]
+        visible = [bug for bug in bugs if bug.shown_by(kernel, session.configs)]
         if arguments.proofs:
             visible = seeded.proved(visible, seeded.proofs(where), arch.guest, session.configs)
         races = BootOptions(arguments.smp)

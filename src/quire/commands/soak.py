@@ -103,7 +103,7 @@ def _bugs(session: Session, arguments: argparse.Namespace, sides: Sides) -> None
     reports: list[tuple[Bug, Report]] = []
     for kernel in [session.kernel(arch, tree) for arch in session.architectures]:
         for bug in bugs:
-            if bug.seen_on(kernel.arch.guest, session.configs):
+            if bug.shown_by(kernel, session.configs):
                 report = _soak(session, kernel, _options(arguments), bug.name)
                 reports.append((bug, report))
                 if not arguments.json:

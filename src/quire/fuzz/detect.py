@@ -5,6 +5,7 @@ The kernel on trial has all bugs and a parameter that selects one. What it shows
 parameter is not the bug's.
 """
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -44,11 +45,15 @@ def choose(known: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
 
 @dataclass(frozen=True)
 class Detection:
-    """One bug: the number of programs that ran, and the shrunk finding if one showed it."""
+    """One bug: the number of programs that ran, and the shrunk finding if one showed it.
+
+    `seconds` is the time of the boots with the bug, until the first program that showed it.
+    """
 
     bug: Bug
     programs: int
     finding: Finding[Any] | None = None
+    seconds: float = 0.0
 
     @property
     def missed(self) -> bool:
@@ -135,16 +140,19 @@ def look_for_all(
 def look_for(search: Search[F], bug: Bug) -> Detection:
     """Look for one bug: the first program that shows it each time, and nothing without the bug."""
     judge = search.make(search.targets.with_parameters(f"{PARAMETER}={bug.name}"))
+    spent = 0.0
     for programs, runs in search.boots():
         left = programs
         while left:
             # The other side's records are the same with every bug.
             others = runs[: len(search.targets.all) - 1]
+            began = time.monotonic()
             records = _until_one_shows(judge, left, others)
+            spent += time.monotonic() - began
             for shrunk in _shrunk(search, judge, bug, left, (*others, records)):
-                return Detection(bug, shrunk.number + 1, shrunk)
+                return Detection(bug, shrunk.number + 1, shrunk, spent)
             left = {number: ops for number, ops in left.items() if number > max(records)}
-    return Detection(bug, len(search.programs.given) + search.programs.count)
+    return Detection(bug, len(search.programs.given) + search.programs.count, seconds=spent)
 
 
 def _until_one_shows(judge: Judge[F], programs: Numbered, others: Runs) -> Records:

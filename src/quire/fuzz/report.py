@@ -75,22 +75,25 @@ def show_bugs(
             size = len(result.finding.program) if result.finding else None
             row = judge.describe(result.finding).row if result.finding else words.missed
             head = {words.bug: result.bug.name, "programs": result.programs, "operations": size}
-            rows.append({**head, **row, "reason": result.bug.no_program})
+            tail = {"seconds": round(result.seconds, 1), "reason": result.bug.no_program}
+            rows.append({**head, **row, **tail})
         print(json.dumps({"architecture": arch.name, f"{words.bug}s": rows}, indent=1))
         return
     title = f"{arch.name} · {words.bugs}"
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column(words.bug, no_wrap=True)
     table.add_column("programs", justify="right")
+    table.add_column("seconds", justify="right")
     table.add_column("operations", justify="right")
     table.add_column(f"{words.shows}, or why it is not looked for")
     for result in results:
-        finding, cells = result.finding, ("–", "–", result.bug.no_program)
+        finding, cells = result.finding, ("–", "–", "–", result.bug.no_program)
+        seconds = f"{result.seconds:.1f}"
         if finding:
             length = str(len(finding.program)) if finding.program != finding.original else ""
-            cells = str(result.programs), length, finding.fault.text[:WIDTH]
+            cells = str(result.programs), seconds, length, finding.fault.text[:WIDTH]
         elif result.missed:
-            cells = str(result.programs), "missed", ""
+            cells = str(result.programs), seconds, "missed", ""
         table.add_row(result.bug.name, *(Text(cell) for cell in cells))
     console().print(table)
 

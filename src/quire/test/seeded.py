@@ -67,6 +67,13 @@ class Bug:
     # Whether `quire fuzz --seeded` looks for it by default, or why no program can show it.
     fuzzed: bool = False
     no_program: str = ""
+    # The option without which a kernel cannot show it.
+    needs: str = ""
+
+    def shown_by(self, kernel: Kernel, configs: Sequence[Path] = ()) -> bool:
+        """Whether it is visible on that kernel, which has these additional fragments."""
+        seen = self.seen_on(kernel.arch.guest, configs)
+        return seen and (not self.needs or kernel.enables(self.needs))
 
     def seen_on(self, arch: str, configs: Sequence[Path] = ()) -> bool:
         """Whether it is visible to programs for `arch`, with these additional fragments."""
