@@ -32,7 +32,7 @@ FINISHED = "finished"
 # A parameter of the kernel: the cases to run, as I/N.
 SHARD = "quire_shard"
 # The limit for a case in milliseconds, where the default of ten seconds is too short: without
-# -icount the guest runs in real time, and a debug kernel is slow.
+# -icount, or an emulator, the guest runs in real time, and a debug kernel is slow.
 PATIENCE = "quire_timeout=180000"
 
 
@@ -136,7 +136,8 @@ def run(
     """
     kernel, options = job.kernel, job.options
     repeats = options.cpus == 1 or options.counting is not None
-    patient = not repeats or kernel.enables("CONFIG_DEBUG_VM")
+    real = not repeats or not kernel.arch.qemu
+    patient = real or kernel.enables("CONFIG_DEBUG_VM")
     boot = Machine(
         kernel,
         tests.guest(session, kernel),
