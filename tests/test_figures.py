@@ -297,6 +297,9 @@ timed = ["swapout*", "move"]
     ratio = figures._ratio(counted)
     row = f"| 6.12 | swapout zero 64 | {ratio} | 30.0 → 10.0 | faster | 1.12× [1.12, 1.12] |"
     assert f"{row} 0.5 → 0.5 |" in Figures(documents).table("times")
+    row_of = Figures(documents).row("6.12", "um", "swapout zero 64")
+    assert row_of == {"a": {"ns": 30.0}, "b": {"ns": 10.0}}
+    assert Figures(documents).row("6.12", "um", "move") is None
     # What another run lacks stays, unless another program timed it.
     times.record(results, timed(documents / "two", {"move": (1, 2), "other": (1, 1)}), of)
     table = Figures(documents).table("times")

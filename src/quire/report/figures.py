@@ -115,6 +115,8 @@ class Figures:
 
     def row(self, line: str, architecture: str, name: str) -> Json | None:
         """Both sides of the row called "swapout zero 64"; None if it was not counted there."""
+        if architecture == times.ARCHITECTURE:
+            return times.row(self.root / RESULTS, line, name)
         parts = self.lines.get(line, {}).get("architectures", {})
         found: Json | None = parts.get(architecture, {}).get("rows", {}).get(name)
         return found
@@ -244,7 +246,8 @@ class Figures:
             row = self.row(line, architecture, name)
             if row is None:
                 raise UserError(f"no such figure: {figure[0]}", str(TABLES))
-            now = _ratio(row)[:-1] if what == "ratio" else _number(row[what]["instructions"])
+            of = times.NS if architecture == times.ARCHITECTURE else "instructions"
+            now = _ratio(row, of)[:-1] if what == "ratio" else _number(row[what][of])
             if found[at] != now:
                 stale.append(f"{figure[0][1:-1]}: {found[at]} is written, {now} was counted")
             start, end = found.span(at)

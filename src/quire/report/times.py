@@ -20,13 +20,14 @@ from quire.timing.compare import Interval, Verdict
 from quire.timing.document import Timing
 
 SIDES = ("stock", "patched")
+ARCHITECTURE, NS = "um", "ns"
 # The architecture whose counts they stand beside.
 COUNTED = "x86_64"
 
 
 def folder(results: Path, line: str) -> Path:
     """Where the times of a line are."""
-    return results / f"um-{line}"
+    return results / f"{ARCHITECTURE}-{line}"
 
 
 def read(where: Path) -> tuple[Timing, Timing]:
@@ -67,6 +68,17 @@ def rows(results: Path, line: str, only: Sequence[str]) -> Iterator[dict[str, st
         sync = " → ".join(_number(side[known]) for side in in_step)
         words = {"line": line, "row": name, "mappings, ns": sync}
         yield words | _cells("kernel", inside) | _cells("all", whole)
+
+
+def row(results: Path, line: str, name: str) -> dict[str, dict[str, float]] | None:
+    """Medians inside of the kernel of both sides, of the row called `name`; None without times."""
+    if not folder(results, line).is_dir():
+        return None
+    for verdict in compare.compare(*read(folder(results, line))):
+        inside = verdict.row.name.endswith(KERNEL)
+        if inside and called(verdict) == name and verdict.a and verdict.b:
+            return {"a": {NS: verdict.a.median}, "b": {NS: verdict.b.median}}
+    return None
 
 
 def called(verdict: Verdict) -> str:
