@@ -73,6 +73,10 @@ def complaints(patch: Path, directory: Path, source: str) -> str:
     return "\n".join(line for line in done.stdout.splitlines() if "found" in line)
 
 
+def test_the_lines_have_one_model() -> None:
+    assert len({added(patch, SOURCE) for patch in PATCHES}) == 1
+
+
 @pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.parent.parent.name)
 def test_the_model(patch: Path, tmp_path: Path) -> None:
     source = added(patch, SOURCE)
