@@ -58,14 +58,19 @@ def added(patch: Path, name: str) -> str:
     return "".join(line[1:] + "\n" for line in part.splitlines() if line.startswith("+"))
 
 
-def complaints(patch: Path, directory: Path, source: str) -> str:
-    """Build the self-test with this source and run it; what it complains of."""
+def harness(patch: Path, directory: Path, source: str) -> None:
+    """Write the model and what it includes."""
     for name in (*HEADERS, *re.findall(r"^#include <(.*)>", source, re.M)):
         (directory / name).parent.mkdir(exist_ok=True)
         (directory / name).touch()
     header = added(patch, "arch/arm64/include/asm/tlb_hazard.h")
     (directory / "asm/tlb_hazard.h").write_text(header)
     (directory / "tlb_hazard.c").write_text(source)
+
+
+def complaints(patch: Path, directory: Path, source: str) -> str:
+    """Build the self-test with this source and run it; what it complains of."""
+    harness(patch, directory, source)
     words = ["cc", "-w", "-I", str(directory), str(HERE / "main.c"), "-o", str(directory / "test")]
     subprocess.run(words, check=True)
     done = subprocess.run([directory / "test"], check=False, stdout=subprocess.PIPE, text=True)

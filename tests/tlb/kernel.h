@@ -240,13 +240,14 @@ static inline void set_pmd_at(struct mm_struct *mm, unsigned long addr, pmd_t *p
 	*pmdp = pmd;
 }
 
-static inline void __ptep_get_and_clear_anysz(struct mm_struct *mm, unsigned long addr,
-					      pte_t *ptep, unsigned long size)
+static inline pte_t __ptep_get_and_clear_anysz(struct mm_struct *mm, unsigned long addr,
+					       pte_t *ptep, unsigned long size)
 {
-	u64 old = ptep->val;
+	pte_t old = *ptep;
 
 	ptep->val = 0;
-	tlb_hazard_clear(mm, addr, ptep, old, size);
+	tlb_hazard_clear(mm, addr, ptep, old.val, size);
+	return old;
 }
 
 #define __ptep_get_and_clear(mm, addr, ptep) \
