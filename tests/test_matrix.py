@@ -5,24 +5,29 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from conftest import ROOT
-from known import ARM64, toml
+from known import ARM64, X86_64, toml
 
 from quire.arch import Architecture
 from quire.boot.ktap import Status, Test
 from quire.build.kernel import Kernel, Toolchain
 from quire.commands.test import show_all
 from quire.host.errors import Difference, GuestLost, UserError
+from quire.session import Session
 from quire.source import version
 from quire.source.base import Base
+from quire.source.side import Sides
 from quire.source.tree import Tree
 from quire.test import expected, matrix, outcome
 from quire.test.expected import Expected, Skip
 from quire.test.outcome import STYLE, Outcome
+from quire.test.suite import BootOptions
 
 WHERE = {"tree": "stock", "architectures": ["arm64", "x86_64"]}
 WHY = "stock looks at the old address"
@@ -190,3 +195,24 @@ def test_what_needs_a_configuration_runs_with_it() -> None:
     named = {name for skip in skips for name in re.findall(r"configs/([\w.]+)", skip.why)}
     assert "device.config" in named
     assert named <= {name for flavour in matrix.FLAVOURS for name in flavour.fragments}
+
+
+@dataclass(frozen=True)
+class Planner:
+    """As much of a session as planning needs; it builds nothing."""
+
+    project: SimpleNamespace
+    configs: tuple[Path, ...] = ()
+    architectures: tuple[Architecture, ...] = (ARM64, X86_64)
+
+    def kernel(self, arch: Architecture, _: Tree) -> Kernel:
+        return replace(kernel(arch), config_key=" ".join(path.stem for path in self.configs))
+
+
+def test_only_arm64_tells_tlb_hazards() -> None:
+    planner = Planner(SimpleNamespace(configs=ROOT / "configs"))
+    sides = SimpleNamespace(same=False, both=(SimpleNamespace(tree=kernel().tree),) * 2)
+    planned = matrix.jobs(cast(Session, planner), cast(Sides, sides), BootOptions())
+    told = [(job.kernel.arch, job.flavour) for job in planned if "tlb" in job.kernel.config_key]
+    assert told == [(ARM64, "tlb-smp1"), (ARM64, "tlb-smp4")]
+    assert len(planned) == 22

@@ -28,6 +28,8 @@ class Flavour:
     cpus: tuple[int, ...] = (1, 2)
     # For the kernel's command line.
     parameters: tuple[str, ...] = ()
+    # The only architectures that have it; none: all.
+    architectures: tuple[str, ...] = ()
 
 
 # On a debug kernel a case takes four times as long. It runs the folio sizes 4 KiB, 64 KiB and
@@ -45,6 +47,8 @@ FLAVOURS = (
     Flavour("kasan", ("kasan.config",), "b", (2,), FEWER),
     # Pages that a device has for itself, and pins by io_uring and gup_test.
     Flavour("device", ("device.config", "pin.config"), "b", (1,), FEWEST),
+    # Stock has hazards: docs/tlb.md.
+    Flavour("tlb", ("tlbcheck.config",), "b", (1, 4), FEWER, ("arm64",)),
 )
 # Seconds. A debug kernel is several times as slow, and shares the host.
 PATIENCE = 5400.0
@@ -58,6 +62,8 @@ def jobs(session: Session, sides: Sides, options: BootOptions) -> list[Job]:
         chosen = replace(session, configs=(*session.configs, *fragments))
         parameters = (*options.parameters, *flavour.parameters)
         for arch in session.architectures:
+            if flavour.architectures and arch.name not in flavour.architectures:
+                continue
             # If both sides are the same, there is one kernel.
             for role, side in zip("ab"[: 1 if sides.same else 2], sides.both, strict=False):
                 if role not in flavour.sides:
