@@ -18,7 +18,7 @@
 
 #define ACTORS		4u
 #define ROUNDS		60u
-#define STORM_PAGES	32ul
+#define STRESS_PAGES	32ul
 #define CONTENTS	5u	/* few, so that most pages find an equal */
 #define SWAP_MIB	32
 
@@ -39,7 +39,7 @@ static void write_some(char *range, unsigned int actor, unsigned int round)
 	 * In round 4k pages get contents 4k; the rounds between only check
 	 * them.
 	 */
-	for (n = 0; round % 4 == 0 && n < STORM_PAGES; n++)
+	for (n = 0; round % 4 == 0 && n < STRESS_PAGES; n++)
 		pattern_write_page(page_of(range, n), SEED,
 				   content(actor, round, n));
 }
@@ -49,7 +49,7 @@ static void verify(const char *range, unsigned int actor, unsigned int round)
 	long byte;
 	size_t n;
 
-	for (n = 0; n < STORM_PAGES; n++) {
+	for (n = 0; n < STRESS_PAGES; n++) {
 		byte = pattern_verify_page(range + n * PAGE_SIZE, SEED,
 					   content(actor, round, n));
 		EXPECT(byte < 0, "actor %u, round %u: page %zu, byte %ld",
@@ -69,7 +69,7 @@ static void child_looks(const char *range, unsigned int actor,
 
 static void cut(char *range, unsigned int round)
 {
-	char *page = page_of(range, round % (STORM_PAGES - 3));
+	char *page = page_of(range, round % (STRESS_PAGES - 3));
 
 	if (mprotect(page, 3 * PAGE_SIZE, PROT_READ))
 		die_errno("cannot protect a part of the range");
@@ -83,14 +83,14 @@ static void __attribute__((noreturn)) actor(unsigned int nr)
 	char *here = HOME + nr * GIB, *there = AWAY + nr * GIB, *swap;
 	unsigned int round;
 
-	map_anon(here, STORM_PAGES * PAGE_SIZE);
-	if (madvise(here, STORM_PAGES * PAGE_SIZE, MADV_MERGEABLE))
+	map_anon(here, STRESS_PAGES * PAGE_SIZE);
+	if (madvise(here, STRESS_PAGES * PAGE_SIZE, MADV_MERGEABLE))
 		die_errno("MADV_MERGEABLE");
 	for (round = 0; round < ROUNDS; round++) {
 		write_some(here, nr, round);
 		sleep_ms(7 + nr);
 		if (round % 3 == nr % 3) {
-			range_move(here, STORM_PAGES, there);
+			range_move(here, STRESS_PAGES, there);
 			swap = here;
 			here = there;
 			there = swap;
@@ -100,14 +100,14 @@ static void __attribute__((noreturn)) actor(unsigned int nr)
 		if (round % 2)
 			cut(here, round);
 		if (round % 7 == 3)	/* may be refused: an extra reference */
-			act_soft_offline(page_of(here, round % STORM_PAGES), 0);
+			act_soft_offline(page_of(here, round % STRESS_PAGES), 0);
 		verify(here, nr, round);
 	}
 	wait_children("a child that looks");
 	exit(STATUS_OK);
 }
 
-QUIRE_CASE_TIMEOUT(ksm, storm, 60)
+QUIRE_CASE_TIMEOUT(ksm, stress, 60)
 {
 	pid_t pids[ACTORS];
 	unsigned int nr, round;
@@ -137,5 +137,5 @@ QUIRE_CASE_TIMEOUT(ksm, storm, 60)
 	for (nr = 0; nr < ACTORS; nr++)
 		wait_child(pids[nr], "an actor");
 	ksm_set("run", 0);
-	EXPECT(merged > STORM_PAGES, "only %lu pages were ever merged", merged);
+	EXPECT(merged > STRESS_PAGES, "only %lu pages were ever merged", merged);
 }

@@ -29,11 +29,12 @@ from quire.kselftest import build, runs
 from quire.session import Session
 from quire.source.side import Sides
 from quire.test import suite
-from quire.test.matrix import FEWER
 from quire.test.suite import BootOptions, Job, Tests
 
 # For the guest: count all that it does.
 COUNT = "quire_count=on"
+# The sizes of folios that cases have.
+SIZES = (4, 16, 64, 256, 1024, 2048)
 # Seconds of a boot: counting makes it several times as slow.
 PATIENCE = 14400.0
 
@@ -46,6 +47,8 @@ class Variant:
     cases: tuple[str, ...]
     fragments: tuple[str, ...] = ()
     cpus: int = 1
+    # Of folios, in KiB.
+    sizes: tuple[int, ...] = (4, 64)
     # Whether the corpus and the selftests run, too.
     all: bool = False
 
@@ -84,7 +87,7 @@ def run(
     executable: set[Line] = set()
     ran: set[Line] = set()
     known = variants(session.project.root / "lines/coverage.toml")
-    for variant in [Variant(tuple(patterns))] if patterns else known:
+    for variant in [Variant(tuple(patterns), sizes=SIZES)] if patterns else known:
         fragments = (session.project.configs / name for name in variant.fragments)
         chosen = replace(session, configs=(*session.configs, *fragments))
         kernel = chosen.kernel(arch, sides.b.tree)
@@ -118,19 +121,28 @@ class Boots:
 
     def jobs(self, variant: Variant) -> list[Callable[[], set[Line]]]:
         """Those of a variant."""
+        others = ",".join(str(size) for size in SIZES if size not in variant.sizes)
+        without = (f"quire_without_sizes={others}",)
         jobs: list[Callable[[], set[Line]]] = [
-            partial(self.suite, suite.OURS, pattern, variant.cpus) for pattern in variant.cases
+            partial(self.suite, suite.OURS, pattern, variant.cpus, without)
+            for pattern in variant.cases
         ]
         if variant.all:
             table = runs.read(self.session.project.guest / runs.TABLE)
             choice = runs.choose(table, self.kernel.tree.base.path, self.kernel.arch)
-            jobs += [self.corpus, partial(self.suite, build.tests(choice), "*", 1)]
+            jobs += [self.corpus, partial(self.suite, build.tests(choice), "*")]
         return jobs
 
-    def suite(self, tests: Tests, pattern: str, cpus: int) -> set[Line]:
+    def suite(
+        self, tests: Tests, pattern: str, cpus: int = 1, parameters: tuple[str, ...] = ()
+    ) -> set[Line]:
         """Of the guest's tests, or of the kernel's. What fails is for `quire test`."""
         options = BootOptions(
-            cpus, PATIENCE, resume=self.resume, parameters=(COUNT, *FEWER), counting=self._counting
+            cpus,
+            PATIENCE,
+            resume=self.resume,
+            parameters=(COUNT, *parameters),
+            counting=self._counting,
         )
         done = suite.run(self.session, Job(self.kernel, options), [pattern], tests)
         return code.executed(self.code, Path(done.logs) / machine.COUNTS)
