@@ -3,6 +3,7 @@
 #ifndef QUIRE_UAPI_H
 #define QUIRE_UAPI_H
 
+#include <linux/fs.h>
 #include <linux/userfaultfd.h>
 #include <sys/mman.h>
 
@@ -17,6 +18,45 @@
 #endif
 #ifndef UFFD_FEATURE_WP_ASYNC
 #define UFFD_FEATURE_WP_ASYNC	(1 << 15)
+#endif
+#ifndef UFFD_FEATURE_MOVE
+#define UFFD_FEATURE_MOVE	(1 << 16)
+#define UFFDIO_MOVE		_IOWR(UFFDIO, 0x05, struct uffdio_move)
+
+struct uffdio_move {
+	__u64 dst;
+	__u64 src;
+	__u64 len;
+	__u64 mode;
+	__s64 move;	/* written by the kernel: bytes moved, or -errno */
+};
+#endif
+#ifndef PAGEMAP_SCAN
+#define PAGEMAP_SCAN		_IOWR('f', 16, struct pm_scan_arg)
+#define PAGE_IS_WRITTEN		(1 << 1)
+#define PM_SCAN_WP_MATCHING	(1 << 0)
+#define PM_SCAN_CHECK_WPASYNC	(1 << 1)
+
+struct page_region {
+	__u64 start;
+	__u64 end;
+	__u64 categories;
+};
+
+struct pm_scan_arg {
+	__u64 size;
+	__u64 flags;
+	__u64 start;
+	__u64 end;
+	__u64 walk_end;	/* written by the kernel */
+	__u64 vec;
+	__u64 vec_len;
+	__u64 max_pages;
+	__u64 category_inverted;
+	__u64 category_mask;
+	__u64 category_anyof_mask;
+	__u64 return_mask;
+};
 #endif
 #ifndef UFFD_FEATURE_RWP
 #define UFFD_FEATURE_RWP	(1 << 17)

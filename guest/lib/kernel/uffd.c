@@ -104,6 +104,20 @@ void uffd_writeprotect(int uffd, void *addr, size_t len, bool protect)
 			  len / KIB, addr);
 }
 
+long uffd_move(int uffd, void *to, const void *from, size_t len)
+{
+	struct uffdio_move move = {
+		.dst = (uintptr_t)to,
+		.src = (uintptr_t)from,
+		.len = len,
+	};
+
+	/* A partial move ends with EAGAIN, and tells how far it went. */
+	if (ioctl(uffd, UFFDIO_MOVE, &move) && !move.move)
+		die_errno("cannot move %zu KiB at %p", len / KIB, from);
+	return move.move;
+}
+
 bool uffd_event(int uffd, struct uffd_msg *msg, int timeout_ms)
 {
 	struct pollfd pfd = { .fd = uffd, .events = POLLIN };

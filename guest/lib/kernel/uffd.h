@@ -20,6 +20,11 @@ void uffd_unregister(int uffd, void *addr, size_t len);
 void uffd_writeprotect(int uffd, void *addr, size_t len, bool protect);
 /* The same for protection against any access (mode RWP). */
 void uffd_rwprotect(int uffd, void *addr, size_t len, bool protect);
+/*
+ * Moves pages to a registered range where nothing is mapped. Returns the number
+ * of bytes moved, or if the first page cannot move, -errno.
+ */
+long uffd_move(int uffd, void *to, const void *from, size_t len);
 /* Reads the next event; false when none comes within timeout_ms. */
 bool uffd_event(int uffd, struct uffd_msg *msg, int timeout_ms);
 
