@@ -5,13 +5,15 @@
  * to, and none outside the scanned range, or beyond what was asked for, is
  * protected.
  */
-#include <string.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/uapi.h"
+#include "kernel/swap.h"
 #include "kernel/uffd.h"
 #include "memory/expect.h"
 #include "memory/folio.h"
@@ -21,6 +23,7 @@
 #include "run/ktap.h"
 
 #define MAX_REGIONS	(2 * PMD_PAGES)
+#define SWAP_MIB	64
 
 struct scan {
 	int uffd, pagemap;
@@ -81,60 +84,102 @@ static void expect_protected(const struct scan *scan)
 		       scan->written[n] ? "" : "not ");
 }
 
-/*
- * Scans pages [first, first + nr) for at most `most` pages that were written to
- * (0: all), and protects those. `quietly`: reports nothing.
- */
-static void scan_range(struct scan *scan, size_t first, size_t nr, size_t most,
-		       bool quietly)
+/* Which loop of the kernel scans: the one for writes alone, or that for all. */
+static const uint64_t returns[] = {
+	PAGE_IS_WRITTEN, PAGE_IS_WRITTEN | PAGE_IS_PRESENT,
+};
+
+#define for_each_return(mask)						\
+	for (const uint64_t *mask = returns;				\
+	     mask < returns + ARRAY_SIZE(returns); mask++)
+
+static struct pm_scan_arg scan_arg(const struct scan *scan, size_t first,
+				   size_t nr)
 {
-	static struct page_region regions[MAX_REGIONS];
-	char *from = page_at(scan->at, first);
-	struct pm_scan_arg arg = {
-		.size = sizeof(arg),
+	return (struct pm_scan_arg){
+		.size = sizeof(struct pm_scan_arg),
 		.flags = PM_SCAN_WP_MATCHING | PM_SCAN_CHECK_WPASYNC,
-		.start = (uintptr_t)from,
-		.end = (uintptr_t)page_at(from, nr),
-		.max_pages = most,
+		.start = (uintptr_t)page_at(scan->at, first),
+		.end = (uintptr_t)page_at(scan->at, first + nr),
 		.category_mask = PAGE_IS_WRITTEN,
 		.return_mask = PAGE_IS_WRITTEN,
 	};
-	size_t n, r, found = 0;
-	int filled;
+}
 
-	if (!quietly) {
-		arg.vec = (uintptr_t)regions;
-		arg.vec_len = MAX_REGIONS;
-	}
-	filled = ioctl(scan->pagemap, PAGEMAP_SCAN, &arg);
+static size_t scan_call(const struct scan *scan, struct pm_scan_arg *arg)
+{
+	int filled = ioctl(scan->pagemap, PAGEMAP_SCAN, arg);
+
 	if (filled < 0)
-		die_errno("PAGEMAP_SCAN of %zu pages", nr);
-	for (r = 0; r < (size_t)filled; r++) {
+		die_errno("PAGEMAP_SCAN of %llu KiB",
+			  (arg->end - arg->start) / KIB);
+	return filled;
+}
+
+/*
+ * Scans pages [first, first + nr), for at most `most` pages that were written to
+ * (0: all) in at most `room` regions, and protects those. Returns how many there
+ * were. They are the first: the scan ends behind them, or at the end.
+ */
+static size_t scan_some(struct scan *scan, uint64_t mask, size_t first, size_t nr,
+			size_t most, size_t room)
+{
+	static struct page_region regions[MAX_REGIONS];
+	struct pm_scan_arg arg = scan_arg(scan, first, nr);
+	size_t n, r, filled, stop, found = 0;
+
+	arg.return_mask = mask;
+	arg.max_pages = most;
+	arg.vec = (uintptr_t)regions;
+	arg.vec_len = room;
+	filled = scan_call(scan, &arg);
+	for (r = 0; r < filled; r++) {
 		n = (regions[r].start - (uintptr_t)scan->at) / PAGE_SIZE;
+		EXPECT_EQ(regions[r].categories, mask);
 		for (; page_at(scan->at, n) < (char *)regions[r].end; n++, found++) {
+			ASSERT(n >= first && n < first + nr,
+			       "page %zu is reported", n);
 			EXPECT(scan->written[n], "page %zu is reported", n);
 			scan->written[n] = false;
 		}
 	}
-	for (n = first; n < first + nr && quietly; n++)
-		scan->written[n] = false;
-	for (n = first; n < first + nr && !most; n++)
+	stop = (arg.walk_end - (uintptr_t)scan->at) / PAGE_SIZE;
+	ASSERT(stop >= first && stop <= first + nr, "the scan ends at %zu", stop);
+	for (n = first; n < stop; n++)
 		EXPECT(!scan->written[n], "page %zu is not reported", n);
-	if (most)
-		EXPECT_EQ(found, most);
+	expect_protected(scan);
+	return found;
+}
+
+static void scan_all(struct scan *scan, uint64_t mask, size_t first, size_t nr)
+{
+	size_t n;
+
+	scan_some(scan, mask, first, nr, 0, MAX_REGIONS);
+	for (n = first; n < first + nr; n++)
+		EXPECT(!scan->written[n], "page %zu is not reported", n);
+}
+
+/* The same without a report. */
+static void scan_quietly(struct scan *scan, size_t first, size_t nr)
+{
+	struct pm_scan_arg arg = scan_arg(scan, first, nr);
+
+	scan_call(scan, &arg);
+	memset(scan->written + first, false, nr);
 	expect_protected(scan);
 }
 
 QUIRE_CASE_SIZES(uffd, scan_reports_written, ALL_SIZES)
 {
-	for_each_mask(mask) {
+	for_each_return(what) for_each_mask(mask) {
 		struct scan scan = scan_start(kib);
 
-		scan_range(&scan, 0, scan.pages, 0, false);
+		scan_all(&scan, *what, 0, scan.pages);
 		scan_write(&scan, kib, mask);
 		expect_protected(&scan);
-		scan_range(&scan, 0, scan.pages, 0, false);
-		scan_range(&scan, 0, scan.pages, 0, false);
+		scan_all(&scan, *what, 0, scan.pages);
+		scan_all(&scan, *what, 0, scan.pages);
 		scan_end(&scan);
 	}
 }
@@ -142,26 +187,99 @@ QUIRE_CASE_SIZES(uffd, scan_reports_written, ALL_SIZES)
 /* Ranges that begin and end within folios, and within contpte blocks. */
 QUIRE_CASE_SIZES(uffd, scan_stays_inside, ALL_SIZES)
 {
-	for (size_t lead = 1; lead < 2 * BLOCK; lead += BLOCK / 2) {
+	for_each_return(what) for (size_t lead = 1; lead < 2 * BLOCK; lead += BLOCK / 2) {
 		struct scan scan = scan_start(kib);
+		size_t nr = scan.pages - 2 * lead;
 
-		scan_range(&scan, lead, scan.pages - 2 * lead, 0, false);
-		scan_range(&scan, 0, scan.pages, 0, true);
-		scan_write(&scan, kib, MASK_EVEN);
-		scan_range(&scan, lead, scan.pages - 2 * lead, 0, true);
+		scan_all(&scan, *what, lead, nr);
+		scan_quietly(&scan, 0, scan.pages);
+		scan_write(&scan, kib, MASK_ALL);
+		scan_quietly(&scan, lead, nr);
 		scan_end(&scan);
 	}
 }
 
-/* No more pages than asked for are protected, either. */
+/* No more pages than asked for are protected. */
 QUIRE_CASE_SIZES(uffd, scan_takes_no_more, ALL_SIZES)
 {
-	for (size_t most = 1; most < 2 * BLOCK; most += BLOCK / 2) {
+	for_each_return(what) for (size_t most = 1; most < 2 * BLOCK; most += BLOCK / 2) {
 		struct scan scan = scan_start(kib);
 
-		scan_range(&scan, 0, scan.pages, most, false);
-		scan_range(&scan, 0, scan.pages, most + 1, false);
-		scan_range(&scan, 0, scan.pages, 0, false);
+		EXPECT_EQ(scan_some(&scan, *what, 0, scan.pages, most, MAX_REGIONS),
+			  most);
+		EXPECT_EQ(scan_some(&scan, *what, 0, scan.pages, most + 1,
+				    MAX_REGIONS), most + 1);
+		scan_all(&scan, *what, 0, scan.pages);
+		scan_end(&scan);
+	}
+}
+
+/* Nor are pages of which there is no room to tell. */
+QUIRE_CASE_SIZES(uffd, scan_fills_room, ALL_SIZES)
+{
+	for_each_return(what) {
+		struct scan scan = scan_start(kib);
+		size_t n, found;
+
+		scan_quietly(&scan, 0, scan.pages);
+		for (n = 0; n < scan.pages; n++) {
+			if (n / BLOCK % 2)
+				continue;
+			pattern_write_page(page_at(scan.at, n), SEED_NEW, n);
+			scan.written[n] = true;
+		}
+		for (n = 0; n < scan.pages; n += 2 * BLOCK) {
+			found = scan_some(&scan, *what, 0, scan.pages, 0, 1);
+			EXPECT_EQ(found, BLOCK);
+		}
+		scan_all(&scan, *what, 0, scan.pages);
+		scan_end(&scan);
+	}
+}
+
+/* A scan that only looks: which pages are mapped, within a range and a limit. */
+QUIRE_CASE_SIZES(uffd, scan_looks, ALL_SIZES)
+{
+	for (size_t lead = 0; lead < 2 * BLOCK; lead += BLOCK / 2 + 1) {
+		struct scan scan = scan_start(kib);
+		struct page_region region = {};
+		struct pm_scan_arg arg = scan_arg(&scan, lead, scan.pages - lead);
+
+		arg.flags = 0;
+		arg.category_mask = PAGE_IS_PRESENT;
+		arg.return_mask = PAGE_IS_PRESENT;
+		arg.max_pages = BLOCK + 3;
+		arg.vec = (uintptr_t)&region;
+		arg.vec_len = 1;
+		EXPECT_EQ(scan_call(&scan, &arg), 1);
+		EXPECT_EQ(region.start, arg.start);
+		EXPECT_EQ(region.end, arg.start + (BLOCK + 3) * PAGE_SIZE);
+		EXPECT_EQ(arg.walk_end, region.end);
+		expect_protected(&scan);
+		scan_end(&scan);
+	}
+}
+
+/* What was written after MADV_FREE stays dirty when it is protected. */
+QUIRE_CASE_SIZES(uffd, scan_keeps_dirty, ALL_SIZES)
+{
+	size_t n;
+
+	swap_on(SWAP_MIB);
+	for_each_mask(mask) {
+		struct scan scan = scan_start(kib);
+
+		if (madvise(scan.at, scan.pages * PAGE_SIZE, MADV_FREE))
+			die_errno("MADV_FREE");
+		scan_write(&scan, kib, mask);
+		scan_all(&scan, PAGE_IS_WRITTEN, 0, scan.pages);
+		page_out(scan.at, scan.pages * PAGE_SIZE);
+		for (n = 0; n < scan.pages; n++) {
+			if (masked(mask, n, kib))
+				EXPECT(pattern_verify_page(page_at(scan.at, n),
+							   SEED_NEW, n) < 0,
+				       "page %zu is lost", n);
+		}
 		scan_end(&scan);
 	}
 }
