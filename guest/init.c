@@ -144,10 +144,12 @@ int main(int argc, char **argv)
 	char *words[MAX_WORDS];
 	size_t nr;
 
+	units_read();
 	if (getpid() != 1)
 		return ordinary_main(argc - 1, argv + 1);
 	on_exit(finish, NULL);
 	mount_all();
+	units_read();
 	open_console();
 	results_open();
 	env_quiesce();

@@ -10,9 +10,7 @@
 /* e_machine of its programs: EM_AARCH64. */
 #define ARCH_ELF	183
 
-/* PTEs of one contpte block, with 4 KiB pages. */
-#define ARCH_BLOCK	16ul
-/* Such a block has one accessed and one dirty state. */
+/* A contpte block has one accessed and one dirty state. */
 #define ARCH_BLOCK_STATE	1
 
 /* What a loop that waits for another CPU executes. */

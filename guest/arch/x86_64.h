@@ -10,11 +10,7 @@
 /* e_machine of its programs: EM_X86_64. */
 #define ARCH_ELF	62
 
-/*
- * PTEs that the tests handle as one block. There is no contpte; any number will
- * do.
- */
-#define ARCH_BLOCK	16ul
+/* There is no contpte, no block with one state. */
 #define ARCH_BLOCK_STATE	0
 
 /* What a loop that waits for another CPU executes. */

@@ -61,7 +61,7 @@ int content_write_word(unsigned int slot, unsigned int page, unsigned int tag,
 		       unsigned int number)
 {
 	char *word = page_addr(slot, page) +
-		     number % PAGE_WORDS * sizeof(uint64_t);
+		     number % PAGE_WORDS * WORD_STRIDE;
 
 	return probe_write(word, tagged(slot, page, tag));
 }
@@ -115,7 +115,7 @@ static struct content find_word(const char *page)
 	uint64_t word[PAGE_WORDS];
 	unsigned int i;
 
-	if (probe_read_words(page, sizeof(*word), word, PAGE_WORDS))
+	if (probe_read_words(page, WORD_STRIDE, word, PAGE_WORDS))
 		return (struct content){ .kind = UNREADABLE };
 	for (i = 0; i < PAGE_WORDS; i++) {
 		if (!word[i])

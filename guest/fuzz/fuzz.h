@@ -23,8 +23,8 @@
 #define MAX_OPS		96u
 #define MAX_ACTORS	4u
 #define MAX_SLOTS	5u	/* address windows, A to E; below all else: see Makefile */
-#define SLOT_PAGES	1024u	/* bytes in each: two page tables */
-#define SLOT_STRIDE	(64 * MIB)
+#define SLOT_PAGES	1024u	/* in each: two page tables of 4 KiB pages */
+#define SLOT_STRIDE	(96 * MIB)
 
 struct op;
 struct actor;
@@ -268,7 +268,9 @@ int content_write(unsigned int slot, unsigned int page, unsigned int tag);
 /* The same content for all pages of a class, so that KSM merges them. */
 int content_write_same(char *page, unsigned int class);
 /* Writes one word of the page only, so that the page is not zero. */
-#define PAGE_WORDS (PAGE_SIZE / sizeof(uint64_t))
+/* Of a page, programs name so many words, at equal distances. */
+#define PAGE_WORDS	512u
+#define WORD_STRIDE	(PAGE_SIZE / PAGE_WORDS)
 int content_write_word(unsigned int slot, unsigned int page, unsigned int tag,
 		       unsigned int number);
 /* Reads the pages of a range now, present or not; returns a hash of all. */

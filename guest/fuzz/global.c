@@ -30,7 +30,7 @@
 #define KSM		"/sys/kernel/mm/ksm"
 #define FOLIOS		"/sys/kernel/mm/transparent_hugepage"
 #define KHUGEPAGED	FOLIOS "/khugepaged"
-#define SWAP_MIB	32
+#define SWAP_MIB	(32 * PAGE_SCALE)
 
 /*
  * ksmd sleeps so long after a pass; we check more often. Without mergeable
@@ -107,7 +107,7 @@ static void set_folios(unsigned long kib, const char *word)
 	const char *shmem = word;
 	char path[100];
 
-	if (kib == 4)
+	if (kib == PAGE_KIB)
 		return;
 	if (kib == PMD_SIZE / KIB && !strcmp(word, "never"))
 		shmem = "advise";
@@ -152,7 +152,7 @@ void system_open(enum swap_device device)
 	ksm_set("smart_scan", 0);
 	ksm_set("sleep_millisecs", PAUSE_MS);
 	ksm_set("pages_to_scan", 1000000);	/* one batch is a whole pass */
-	folio_kib = 4;
+	folio_kib = PAGE_KIB;
 	folio_quiet_khugepaged();
 	be_known_to_khugepaged();
 	set_folios(PMD_SIZE / KIB, "never");
@@ -198,7 +198,7 @@ static void start_swapping(void)
 
 void system_reset(void)
 {
-	want(4);
+	want(PAGE_KIB);
 	set_smart(false);
 	start_swapping();
 }
@@ -223,9 +223,9 @@ static bool stop_swapping(void)
 
 static struct outcome_text verb_folio(const struct op *op)
 {
-	if (!folio_size_valid(op->number))
+	if (op->number > 2048 || !folio_size_valid(folio_size(op->number)))
 		return outcome_fmt("EINVAL");
-	want(op->number);
+	want(folio_size(op->number));
 	return outcome_ok();
 }
 
@@ -365,7 +365,7 @@ bool system_check(void (*line)(const char *fmt, ...))
 
 	/* First: this frees pages that are only in the swap cache. */
 	if (swapping && !stop_swapping()) {
-		line("x swap %lu\n", swap_used_kib() / 4);
+		line("x swap %lu\n", swap_used_kib() / PAGE_KIB);
 		return false;
 	}
 	env_drain_lru();

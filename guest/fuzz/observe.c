@@ -192,7 +192,8 @@ static void observe_pages(const struct actor *self, unsigned int slot,
 }
 
 /*
- * "VmLck: 16 kB" and other fields that are always exact (RSS counters are not).
+ * "VmLck: 16 kB" and other fields that are always exact (RSS counters are not), as
+ * with pages of 4 KiB.
  */
 static void observe_status(const struct actor *self)
 {
@@ -213,7 +214,7 @@ static void observe_status(const struct actor *self)
 		say_text(" ");
 		say_bytes(text, 5);
 		say_text("=");
-		say_number(strtoul(text + 6, NULL, 10));
+		say_number(strtoul(text + 6, NULL, 10) / PAGE_SCALE);
 	}
 	say_text("\n");
 	say_state(start, COUNTERS, self->id, 0);

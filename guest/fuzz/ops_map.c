@@ -14,7 +14,7 @@
 struct outcome_text verb_map(struct actor *self __attribute__((unused)),
 			     const struct op *op)
 {
-	static const struct {
+	const struct {
 		const char *word;
 		int flags;
 		off_t offset;	/* offset of page 0 in the file */
@@ -80,7 +80,7 @@ struct outcome_text verb_resize(struct actor *self __attribute__((unused)),
 struct outcome_text verb_advise(struct actor *self __attribute__((unused)),
 				const struct op *op)
 {
-	static const struct {
+	const struct {
 		const char *word;
 		int advice;
 	} advices[] = {

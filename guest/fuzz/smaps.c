@@ -112,7 +112,10 @@ static void say_flags(const char *text)
 	}
 }
 
-/* "Rss:   12 kB", if not zero; page sizes follow from the mapping. */
+/*
+ * "Rss:   12 kB", if not zero, as with pages of 4 KiB; page sizes follow from the
+ * mapping.
+ */
 static void say_field(const char *line)
 {
 	const char *colon = strchr(line, ':'), *digit;
@@ -133,7 +136,7 @@ static void say_field(const char *line)
 	say_text(",");
 	say_bytes(line, colon - line);
 	say_text("=");
-	say_number(value);
+	say_number(value / PAGE_SCALE);
 }
 
 /* The mapping that begins there. Mappings behind the last slot are ignored. */

@@ -149,7 +149,7 @@ static unsigned long number(const char *word, const char *key,
 
 static void set_up(size_t nr, char *const *words)
 {
-	unsigned long kib = 4, swap_mib = 0;
+	unsigned long kib = PAGE_KIB, swap_mib = 0;
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
@@ -160,8 +160,9 @@ static void set_up(size_t nr, char *const *words)
 		swap_mib = number(words[i], "swap", swap_mib);
 	}
 	if (!folio_size_valid(kib))
-		die_usage("program bench: %lu KiB is no folio size: 4, 16, 32, "
-			  "... 2048", kib);
+		die_usage("program bench: %lu KiB is no folio size: %lu, %lu, "
+			  "%lu, ... %lu", kib, PAGE_KIB, 4 * PAGE_KIB,
+			  8 * PAGE_KIB, PMD_KIB);
 	env_reset();
 	if (swap_mib)
 		swap_on(swap_mib);

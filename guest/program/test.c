@@ -80,6 +80,6 @@ int program_test(size_t nr, char *const *words)
 	program_check(words[0]);
 	results_line("KTAP version 1");
 	results_line("1..1");
-	outcome = supervise(&test, 4);
+	outcome = supervise(&test, PAGE_KIB);
 	return report(test.name, &outcome) ? STATUS_OK : STATUS_FAILED;
 }

@@ -26,7 +26,7 @@
 /* Pages of a worker that reclaim may miss: they are in per-CPU lists. */
 #define OVERLOOKED	32u
 /* Tolerance: per-CPU parts of counters, and memory outside the ranges. */
-#define SLACK_KIB	2048ul
+#define SLACK_KIB	(2048 * PAGE_SCALE)
 
 static void count_page(struct account *count, struct range *range, size_t page)
 {
@@ -56,8 +56,8 @@ static void expect_near(const char *what, unsigned long is,
 
 static void expect_counters(const struct account *count)
 {
-	expect_near("RssAnon", status_kib("RssAnon"), count->resident * 4);
-	expect_near("VmSwap", status_kib("VmSwap"), count->swapped * 4);
+	expect_near("RssAnon", status_kib("RssAnon"), count->resident * PAGE_KIB);
+	expect_near("VmSwap", status_kib("VmSwap"), count->swapped * PAGE_KIB);
 }
 
 void account_take(void)
@@ -133,7 +133,7 @@ static void swap_out_all(const pid_t *workers)
 			sprintf(path, "/proc/%d/clear_refs", (int)workers[i]);
 			write_file(path, "1");
 		}
-		cgroup_reclaim("1G");
+		cgroup_reclaim("4G");
 	}
 }
 
@@ -161,7 +161,7 @@ static void expect_swapped_out(unsigned long used_kib)
 		violation(NULL, -1, "at rest, %llu of %llu pages cannot be "
 			  "swapped out", (unsigned long long)all.resident,
 			  (unsigned long long)all.populated);
-	if (used_kib > all.swapped * 4 + FILES_KIB + SLACK_KIB)
+	if (used_kib > all.swapped * PAGE_KIB + FILES_KIB + SLACK_KIB)
 		violation(NULL, -1, "%lu KiB of swap in use, but only %llu "
 			  "pages are there", used_kib,
 			  (unsigned long long)all.swapped);

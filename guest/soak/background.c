@@ -61,12 +61,12 @@ static void change_folio_size(struct actor *self)
 		2048,
 	};
 
-	unsigned long kib = sizes[below(self, ARRAY_SIZE(sizes))];
+	unsigned long kib = folio_size(sizes[below(self, ARRAY_SIZE(sizes))]);
 
 	folio_want(kib);
 	__atomic_store_n(&common->folio_pages, kib * KIB / PAGE_SIZE,
 			 __ATOMIC_RELAXED);
-	folio_want_shmem(sizes[below(self, ARRAY_SIZE(sizes))]);
+	folio_want_shmem(folio_size(sizes[below(self, ARRAY_SIZE(sizes))]));
 }
 
 static void change_ksm(struct actor *self)
@@ -91,8 +91,8 @@ void background_pass(struct actor *self)
 void background_end(void)
 {
 	read_messages();
-	folio_want(4);
-	folio_want_shmem(4);
+	folio_want(PAGE_KIB);
+	folio_want_shmem(PAGE_KIB);
 	write_file(KSM "/run", "2");
 	write_file(KSM "/run", "0");
 	read_messages();

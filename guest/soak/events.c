@@ -3,6 +3,7 @@
  * What the kernel did during the run, and whether it was enough for a
  * meaningful test.
  */
+#include "memory/folio.h"
 #include "proc/proc.h"
 #include "report/die.h"
 #include "report/results.h"
@@ -29,8 +30,14 @@ static const struct {
 };
 
 static unsigned long before[ARRAY_SIZE(events)];
+/* Of folios, as kernels with pages of 4 KiB have them. */
 static const unsigned long sizes[] = { 16, 32, 64, 128, 256, 512, 1024, 2048 };
 static unsigned long swpout_before[ARRAY_SIZE(sizes)];
+
+static unsigned long swpout(size_t i)
+{
+	return mthp_stat(folio_size(sizes[i]), "swpout");
+}
 
 void events_before(void)
 {
@@ -39,7 +46,7 @@ void events_before(void)
 	for (i = 0; i < ARRAY_SIZE(events); i++)
 		before[i] = vmstat(events[i].name);
 	for (i = 0; i < ARRAY_SIZE(sizes); i++)
-		swpout_before[i] = mthp_stat(sizes[i], "swpout");
+		swpout_before[i] = swpout(i);
 }
 
 static bool enough(const char *what, unsigned long is, unsigned long least)
@@ -83,7 +90,7 @@ bool events_enough(void)
 	}
 	for (i = 0; i < ARRAY_SIZE(sizes); i++)
 		results_line("soak event %lu folios of %lu KiB to swap",
-			     mthp_stat(sizes[i], "swpout") - swpout_before[i],
-			     sizes[i]);
+			     swpout(i) - swpout_before[i],
+			     folio_size(sizes[i]));
 	return ok;
 }

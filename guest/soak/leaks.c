@@ -49,7 +49,7 @@ static const struct {
 static unsigned long before[ARRAY_SIZE(fields)];
 static unsigned long free_before;
 /* Slab caches and the like, which cannot be emptied. */
-#define FREE_SLACK_KIB	(8 * 1024ul)
+#define FREE_SLACK_KIB	(8 * 1024 * PAGE_SCALE)
 
 /* Free pages in per-CPU lists are free, too. */
 static unsigned long free_kib(void)
@@ -72,7 +72,7 @@ static unsigned long mthp_sum(const char *field)
 {
 	unsigned long kib, sum = 0;
 
-	for (kib = 16; kib <= 2048; kib *= 2)
+	for (kib = 4 * PAGE_KIB; kib <= PMD_KIB; kib *= 2)
 		sum += mthp_stat(kib, field);
 	return sum;
 }

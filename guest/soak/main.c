@@ -26,13 +26,13 @@
 #include "system.h"
 #include "worker.h"
 
-#define SWAP_MIB	256
+#define SWAP_MIB	(256 * PAGE_SCALE)
 #define TICK_MS		20u
 #define PROGRESS_S	2
 /* Memory for the workers, in percent of the size of their ranges. */
 #define SHORT		45ul
 /* Besides the ranges: page tables, stacks, copies of children. */
-#define OVERHEAD_KIB	3072ul
+#define OVERHEAD_KIB	(3072 * PAGE_SCALE)
 
 static struct options {
 	unsigned long operations, seconds, seed, processes, threads, accounting;

@@ -100,7 +100,7 @@ static void check_held(struct range *range, size_t page, const void *copy)
 
 void hold_drop(struct actor *self)
 {
-	static __thread uint64_t copy[PAGE_WORDS];
+	static __thread uint64_t copy[MOST_PAGE_SIZE / sizeof(uint64_t)];
 	struct range *range = self->held;
 
 	if (!range)

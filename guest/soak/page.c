@@ -164,7 +164,7 @@ static void rewrite_word(void *arg)
 
 static void report_content(struct range *range, size_t page, size_t wrong)
 {
-	static __thread uint64_t copy[PAGE_WORDS];
+	static __thread uint64_t copy[MOST_PAGE_SIZE / sizeof(uint64_t)];
 	struct page *is = &range->model->page[page];
 	struct access access = { .call = copy_page, .copy = copy };
 	char want[CONTENT_TEXT], got[CONTENT_TEXT] = "unreadable";

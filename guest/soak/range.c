@@ -16,16 +16,16 @@
 static const struct {
 	enum range_type type;
 	size_t pages;
-	size_t shift;
+	long shift;		/* below 0: before the end of a table */
 	bool mergeable;		/* at first */
 } plans[NR_RANGES] = {
 	{ ANON, 512, 0, false },	/* moves by whole tables */
 	{ ANON, 512, 16, false },
 	{ ANON, 256, 5, true },
-	{ ANON, 128, 512 - 64, true },	/* lies in two tables there */
+	{ ANON, 128, -64, true },	/* lies in two tables there */
 	{ ANON, 64, 3, false },
 	{ FILE_PRIVATE, 128, 9, true },
-	{ SHMEM, 256, 512 - 16, false },
+	{ SHMEM, 256, -16, false },
 };
 
 static void map(struct range *range, const struct run *run)
@@ -58,13 +58,15 @@ void range_create(struct range *range, unsigned int number, struct model *model,
 		int fd)
 {
 	char *home = (char *)BASE + 2 * number * APART;
+	long shift = plans[number].shift;
 	struct run all;
 
 	range->type = plans[number].type;
 	range->number = number;
 	range->pages = plans[number].pages;
 	range->home[0] = home;
-	range->home[1] = home + APART + plans[number].shift * PAGE_SIZE;
+	shift += shift < 0 ? (long)(PMD_SIZE / PAGE_SIZE) : 0;
+	range->home[1] = home + APART + shift * PAGE_SIZE;
 	range->fd = range->type == ANON ? -1 : fd;
 	range->mergeable = plans[number].mergeable;
 	range->model = model;

@@ -78,7 +78,7 @@ static void fork_once(void)
 static void fill_free_lists(void)
 {
 	size_t off, len = 2 * bench_number("mib") * MIB;
-	char *tables = folio_map(NULL, len, 4);
+	char *tables = folio_map(NULL, len, PAGE_KIB);
 
 	for (off = 0; off < len; off += PMD_SIZE)
 		tables[off] = 1;

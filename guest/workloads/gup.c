@@ -49,7 +49,7 @@ static void setup(void)
 	unsigned long kib = bench_number("size");
 
 	area_len = bench_number("mib") * MIB;
-	folio_want(4);
+	folio_want(PAGE_KIB);
 	fill_device();
 	area = folio_map(NULL, area_len, kib);
 	pattern_write_words(area, area_len, SEED_FREED);

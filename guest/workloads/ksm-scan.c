@@ -85,12 +85,12 @@ static void setup(void)
 	run_fd = open(KNOBS "/run", O_WRONLY | O_CLOEXEC);
 	if (run_fd < 0)
 		die_errno("cannot open " KNOBS "/run");
-	folio_want(4);
+	folio_want(PAGE_KIB);
 	map_anon(AREA, pages * PAGE_SIZE);
 	for (n = 0; n < pages; n++)
 		pattern_write_page(AREA + n * PAGE_SIZE, SEED, content(n));
 	ksm_mergeable(AREA, pages * PAGE_SIZE);
-	bench_check_folios(AREA, pages * PAGE_SIZE, 4);
+	bench_check_folios(AREA, pages * PAGE_SIZE, PAGE_KIB);
 	for (i = 0; i < settle; i++) {
 		pass();
 		sleep_ms(2 * PAUSE_MS);

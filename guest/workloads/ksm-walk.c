@@ -129,7 +129,7 @@ static void setup(void)
 {
 	unsigned long vmas = bench_number("vmas");
 
-	folio_want(4);
+	folio_want(PAGE_KIB);
 	write_file("/proc/sys/vm/max_map_count", "%lu", vmas + 1000);
 	map_range(vmas);
 	map_anon(OTHER_ADDR, PAGE_SIZE);
@@ -141,7 +141,7 @@ static void setup(void)
 	if (kind_is("fork"))
 		start_child();
 	mapped = kpage_count(idle.pfn);
-	bench_check_folios(page, PAGE_SIZE, 4);
+	bench_check_folios(page, PAGE_SIZE, PAGE_KIB);
 	bench_counter("mapped", 0, mapped);
 	bench_work(1, 1);
 }

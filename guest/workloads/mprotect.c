@@ -18,7 +18,7 @@
 #include "report/die.h"
 #include "run/bench.h"
 
-#define BLOCK	16u	/* pages of a contpte block */
+#define BLOCK	(units.block / PAGE_SIZE)
 #define FRONT	9u	/* small pages at the beginning, the next of `every` with them */
 
 static inline __attribute__((always_inline)) int protect(bool counted, int prot)

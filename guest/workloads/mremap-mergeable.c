@@ -80,12 +80,12 @@ static inline __attribute__((always_inline)) void move(char *from, char *to,
 
 static void setup(void)
 {
-	folio_want(4);
+	folio_want(PAGE_KIB);
 	map_other();
 	map_neighbours();
 	map_anon(HERE, PAGE_SIZE);
 	pattern_write_page(HERE, SEED, 0);
-	bench_check_folios(HERE, PAGE_SIZE, 4);
+	bench_check_folios(HERE, PAGE_SIZE, PAGE_KIB);
 	move(HERE, THERE, false);
 	move(THERE, HERE, false);
 	bench_work(0, 2 * bench_number("rounds"));

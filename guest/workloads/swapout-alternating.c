@@ -36,7 +36,7 @@
 #include "run/bench.h"
 
 #define SEED	0xa17u
-#define BLOCK	16u	/* pages of a contpte block */
+#define BLOCK	(units.block / PAGE_SIZE)
 
 static char *area;
 static size_t area_pages;

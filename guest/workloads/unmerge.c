@@ -26,12 +26,12 @@ static char *area;
 
 static void setup(void)
 {
-	area = folio_map(NULL, LEN, 4);
+	area = folio_map(NULL, LEN, PAGE_KIB);
 	if (!strcmp(bench_word("kind"), "full"))
 		pattern_write(area, LEN, SEED);
 	pattern_write_page(area + FIRST * PAGE_SIZE, SEED_KSM, 0);
 	pattern_write_page(area + SECOND * PAGE_SIZE, SEED_KSM, 0);
-	bench_check_folios(area + FIRST * PAGE_SIZE, PAGE_SIZE, 4);
+	bench_check_folios(area + FIRST * PAGE_SIZE, PAGE_SIZE, PAGE_KIB);
 	ksm_mergeable(area, LEN);
 	ksm_merge(area + FIRST * PAGE_SIZE, area + SECOND * PAGE_SIZE);
 	bench_work(LEN / PAGE_SIZE, 1);

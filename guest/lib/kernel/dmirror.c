@@ -44,7 +44,7 @@ void dmirror_close(void)
 
 bool dmirror_try_make_exclusive(char *page)
 {
-	static char copy[PAGE_SIZE] __attribute__((aligned(PAGE_SIZE)));
+	static char copy[MOST_PAGE_SIZE] __attribute__((aligned(MOST_PAGE_SIZE)));
 	struct command command = {
 		.addr = (uintptr_t)page, .buffer = (uintptr_t)copy, .pages = 1,
 	};

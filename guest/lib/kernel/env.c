@@ -36,8 +36,8 @@ void env_quiesce(void)
 	/* A kernel for one CPU has nothing to gather. */
 	try_write_file("/proc/sys/vm/stat_interval", "3600");
 	write_file("/sys/kernel/mm/ksm/run", "0");
-	folio_want(4);
-	folio_want_shmem(4);
+	folio_want(PAGE_KIB);
+	folio_want_shmem(PAGE_KIB);
 	sleep_ms(SETTLE_MS);
 }
 
@@ -90,8 +90,8 @@ void env_reset(void)
 {
 	reset_knobs();
 	swap_reset();
-	folio_want(4);
-	folio_want_shmem(4);
+	folio_want(PAGE_KIB);
+	folio_want_shmem(PAGE_KIB);
 	if (ksm_sysfs("pages_shared"))
 		write_file("/sys/kernel/mm/ksm/run", "2");
 	write_file("/sys/kernel/mm/ksm/run", "0");

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "kernel/khugepaged.h"
+#include "base/units.h"
 #include "memory/folio.h"
 #include "proc/knob.h"
 #include "report/die.h"
@@ -31,6 +32,6 @@ bool khugepaged_collapse(char *at, size_t len, unsigned long kib)
 	     waited += STEP_MS)
 		sleep_ms(STEP_MS);
 	set(1, NEVER_MS);
-	folio_want(4);
+	folio_want(PAGE_KIB);
 	return folio_is_size(at, kib);
 }

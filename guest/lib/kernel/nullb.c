@@ -50,7 +50,7 @@ void nullb_create(const struct nullb *device)
 	make_directory(device);
 	set(device, "size", device->mib);
 	set(device, "memory_backed", 1);
-	set(device, "blocksize", PAGE_SIZE);
+	set(device, "blocksize", 4 * KIB);
 	set(device, "irqmode", 0);
 	if (device->zone_mib) {
 		set(device, "zoned", 1);

@@ -101,7 +101,7 @@ unsigned int pin_count(const struct pin *pin)
 
 static void expect_moved(struct pin *pin)
 {
-	static char copy[PAGE_SIZE] __attribute__((aligned(PAGE_SIZE)));
+	static char copy[MOST_PAGE_SIZE] __attribute__((aligned(MOST_PAGE_SIZE)));
 	unsigned int i;
 
 	EXPECT_EQ(pin->moved, (pin->pages + 1) * PAGE_SIZE);

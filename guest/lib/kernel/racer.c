@@ -67,7 +67,7 @@ void racer_write(struct racer *racer, size_t page)
 /* Take a reference to a page by a pipe, and read the page there. */
 void racer_hold(struct racer *racer, size_t page)
 {
-	static char copy[PAGE_SIZE] __attribute__((aligned(8)));
+	static char copy[MOST_PAGE_SIZE] __attribute__((aligned(8)));
 	struct hold hold = hold_start();
 
 	hold_page(&hold, page_at(racer->addr, page));

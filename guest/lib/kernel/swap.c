@@ -31,31 +31,32 @@
 
 /*
  * The first page of a swap area, version 1: 1024 bytes for a boot block, then
- * version, last page and number of bad pages; at its end the signature (union
- * swap_header in include/linux/swap.h).
+ * version, last page and number of bad pages; at the page's end the signature
+ * (union swap_header in include/linux/swap.h).
  */
-struct swap_header {
-	char boot[1024];
-	uint32_t version;
-	uint32_t last_page;
-	uint32_t nr_badpages;
-	char rest[PAGE_SIZE - 1024 - 3 * sizeof(uint32_t) - 10];
-	char magic[10];
-} __attribute__((packed));
+union swap_header {
+	struct {
+		char boot[1024];
+		uint32_t version;
+		uint32_t last_page;
+		uint32_t nr_badpages;
+	};
+	char page[MOST_PAGE_SIZE];
+};
 
-_Static_assert(sizeof(struct swap_header) == PAGE_SIZE, "one page");
+#define MAGIC	"SWAPSPACE2"
 
 static void format_swap(const char *device, unsigned long pages)
 {
-	static struct swap_header header;
+	static union swap_header header;
 	int fd = open(device, O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		die_errno("cannot open %s", device);
 	header.version = 1;
 	header.last_page = pages - 1;
-	memcpy(header.magic, "SWAPSPACE2", sizeof(header.magic));
-	if (write(fd, &header, sizeof(header)) != (ssize_t)sizeof(header))
+	memcpy(header.page + PAGE_SIZE - strlen(MAGIC), MAGIC, strlen(MAGIC));
+	if (write(fd, &header, PAGE_SIZE) != (ssize_t)PAGE_SIZE)
 		die_errno("cannot write the swap header of %s", device);
 	if (fsync(fd) || close(fd))
 		die_errno("cannot flush %s", device);

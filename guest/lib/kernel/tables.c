@@ -94,7 +94,7 @@ void tables_as_neighbours(unsigned long kib,
 	touch(CHILD_AT(TRIES + 1));
 	touch(PARENT_AT(TRIES + 1, 0));
 	folio_map_filled(SRC_BASE, TRIES * pages * PAGE_SIZE, kib, SEED);
-	folio_want(4);
+	folio_want(PAGE_KIB);
 	prepare(SRC_BASE, TRIES * pages);
 	if (!peer_fork(&peer))
 		child(&peer, pages, low, expect);

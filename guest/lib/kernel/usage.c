@@ -9,7 +9,7 @@
 #include "report/expectation.h"
 
 /* Tolerance: per-CPU counters, and memory charged in advance. */
-#define SLACK_KIB	1024
+#define SLACK_KIB	(1024 * PAGE_SCALE)
 
 /* Fold the per-CPU counters. Fails when a counter of the kernel is negative. */
 static void fold_vmstat(void)

@@ -28,7 +28,7 @@ union super {
 		uint32_t magic;
 		uint32_t crc;
 	};
-	unsigned char bytes[PAGE_SIZE];
+	unsigned char bytes[4 * KIB];
 };
 
 /* The kernel's crc32_le(): without an inversion at the end. */

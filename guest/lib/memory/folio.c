@@ -22,7 +22,19 @@
 
 bool folio_size_valid(unsigned long kib)
 {
-	return kib == 4 || (kib >= 16 && kib <= 2048 && !(kib & (kib - 1)));
+	return kib == PAGE_KIB || (kib >= 4 * PAGE_KIB && kib <= PMD_KIB &&
+				   !(kib & (kib - 1)));
+}
+
+unsigned long folio_size(unsigned long kib)
+{
+	unsigned long pages = kib / 4, half = PMD_KIB / 2;
+
+	if (kib == 2048)
+		return PMD_KIB;
+	if (pages < 16)
+		return pages * PAGE_KIB;
+	return pages / 16 * BLOCK_KIB < half ? pages / 16 * BLOCK_KIB : half;
 }
 
 /* The policy of folios of PMD_SIZE when others are wanted. */
@@ -36,10 +48,11 @@ static void want(unsigned long kib, const char *file, const char *pmd)
 {
 	DIR *dir = opendir(THP_DIR);
 	struct dirent *entry;
-	bool found = kib == 4;
+	bool found = kib == PAGE_KIB;
 
 	if (!folio_size_valid(kib))
-		die("%lu KiB is no folio size: 4, 16, 32, ... 2048", kib);
+		die("%lu KiB is no folio size: %lu, %lu, %lu, ... %lu", kib,
+		    PAGE_KIB, 4 * PAGE_KIB, 8 * PAGE_KIB, PMD_KIB);
 	if (!dir)
 		die_errno("cannot open " THP_DIR);
 	while ((entry = readdir(dir))) {
@@ -80,7 +93,7 @@ void folio_quiet_khugepaged(void)
 	/* The first process that maps so much wakes it up. */
 	unmap(map_anon(folio_hole(PMD_SIZE), PMD_SIZE), PMD_SIZE);
 	sleep_ms(SCAN_MS);
-	folio_want(4);
+	folio_want(PAGE_KIB);
 }
 
 char *folio_hole(size_t len)

@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 /*
- * Folio sizes are in KiB: 4 (no large folios) and powers of two from 16 to
- * 2048. The kernel has no anonymous folios of 8 KiB. From now on, anonymous
- * faults allocate this size wherever it fits, else 4 KiB: for the whole system,
- * until the next call.
+ * Folio sizes are in KiB: PAGE_KIB (no large folios) and powers of two from four
+ * pages to PMD_KIB. The kernel has no anonymous folios of two pages. From now on,
+ * anonymous faults allocate this size wherever it fits, else single pages: for
+ * the whole system, until the next call.
  */
 void folio_want(unsigned long kib);
 /* The same for shmem: shared anonymous memory and memfd, but not tmpfs. */
@@ -26,6 +26,12 @@ void folio_want_shmem(unsigned long kib);
 void folio_quiet_khugepaged(void);
 
 bool folio_size_valid(unsigned long kib);
+/*
+ * The size, in KiB, that has the place here which kib has where pages are of 4
+ * KiB and blocks of 64: so many pages below a block (4, 16), so many blocks (64,
+ * 256, 1024; at most half a table), what a PMD maps (2048).
+ */
+unsigned long folio_size(unsigned long kib);
 
 /*
  * folio_want(), then maps len bytes of private anonymous memory: exactly at

@@ -11,7 +11,7 @@
  * Limit the size: hundreds of mappings of one page take long to set up, and
  * show nothing that smaller folios do not.
  */
-#define MANY_KIB	256u
+#define MANY_PAGES	64u
 
 static const struct part parts[] = {
 	{ "MADV_DONTDUMP", MADV_DONTDUMP, -1, false },
@@ -37,7 +37,7 @@ void for_each_part(unsigned long kib,
 	for (j = 0; j < ARRAY_SIZE(parts); j++) {
 		/* The last mask has all pages. */
 		for (i = 0; i < NR_MASKS - 1; i++) {
-			if (kib <= MANY_KIB || !every_other(&masks[i], kib))
+			if (folio_pages(kib) <= MANY_PAGES || !every_other(&masks[i], kib))
 				check(kib, &masks[i], &parts[j]);
 		}
 	}

@@ -6,6 +6,7 @@
 #include "memory/pattern.h"
 #include "memory/probe.h"
 #include "memory/range.h"
+#include "proc/proc.h"
 #include "process/cpu.h"
 #include "process/map.h"
 #include "report/expectation.h"
@@ -18,6 +19,12 @@ static struct guard {
 	uint64_t seed;
 } guards[MAX_GUARDS];
 static size_t nr_guards;
+
+void must_fit(size_t len)
+{
+	if (!fits_memory(len))
+		SKIP("%zu MiB are more than a third of the memory", len / MIB);
+}
 
 size_t range_pages(unsigned long kib)
 {
@@ -114,9 +121,10 @@ char *range_hole(char *at, size_t pages)
 
 char *range_filled(char *at, size_t pages, unsigned long kib)
 {
+	must_fit(pages * PAGE_SIZE);
 	range_hole(at, pages);
 	folio_map_filled(at, pages * PAGE_SIZE, kib, SEED);
-	folio_want(4);
+	folio_want(PAGE_KIB);
 	return at;
 }
 
@@ -146,6 +154,7 @@ char *range_by_ptes(unsigned long kib)
 
 char *range_shared(char *at, size_t pages, unsigned long kib)
 {
+	must_fit(pages * PAGE_SIZE);
 	range_hole(at, pages);
 	folio_want_shmem(kib);
 	map_or_die(at, pages * PAGE_SIZE, PROT_READ | PROT_WRITE,
@@ -158,7 +167,7 @@ void range_fill(char *at, size_t pages, unsigned long kib, uint64_t seed)
 {
 	folio_want(kib);
 	pattern_write(at, pages * PAGE_SIZE, seed);
-	folio_want(4);
+	folio_want(PAGE_KIB);
 }
 
 void move_full(char *from, size_t pages, size_t new_pages, int flags, char *to)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Ranges of folios between guards, which the behaviour tests work on. Numbers
- * of pages are of 4 KiB. After filling with a seed, page n of a range holds
+ * are of pages. After filling with a seed, page n of a range holds
  * page n of that seed's pattern (pattern.h).
  */
 #ifndef QUIRE_RANGE_H
@@ -18,7 +18,7 @@
 #define LARGE_SIZES	16, 64, 256, 1024, 2048
 
 /* The pages of the smallest unit in which the cases mix states. */
-#define BLOCK		ARCH_BLOCK
+#define BLOCK		(units.block / PAGE_SIZE)
 #define PMD_PAGES	(PMD_SIZE / PAGE_SIZE)
 
 #define SEED		0x5eedul	/* the first contents of ranges */
@@ -43,19 +43,21 @@ static inline size_t folio_pages(unsigned long kib)
 	return kib * KIB / PAGE_SIZE;
 }
 
-/* The folio of 2 MiB with that number in a range of such folios. */
+/* The folio of PMD_SIZE with that number in a range of such folios. */
 static inline char *pmd_at(char *addr, size_t number)
 {
 	return page_at(addr, number * PMD_PAGES);
 }
 
+/* SKIP()s the case if so many bytes are more than a third of the memory. */
+void must_fit(size_t len);
 /* How many pages a case works on: some folios, at least four blocks. */
 size_t range_pages(unsigned long kib);
 
 /*
  * Guarded private anonymous folios of kib, filled with SEED. Later faults
  * allocate single pages. Large folios are disabled again, so that khugepaged
- * does not replace a folio of 2 MiB that is not aligned.
+ * does not replace a folio of PMD_SIZE that is not aligned.
  */
 char *range_filled(char *at, size_t pages, unsigned long kib);
 /*
@@ -64,7 +66,7 @@ char *range_filled(char *at, size_t pages, unsigned long kib);
 char *range_shared(char *at, size_t pages, unsigned long kib);
 /* Writes a pattern; absent pages get folios of kib. */
 void range_fill(char *at, size_t pages, unsigned long kib, uint64_t seed);
-/* range_filled() at SRC_BASE, with so many folios of 2 MiB, mapped by PMDs. */
+/* range_filled() at SRC_BASE, with so many folios of PMD_SIZE, mapped by PMDs. */
 char *range_by_pmds(size_t folios);
 /* range_filled() at SRC_BASE of range_pages(kib), mapped by PTEs. */
 char *range_by_ptes(unsigned long kib);
@@ -74,7 +76,7 @@ void range_assert_pmds(char *at, size_t pages);
 char *range_hole(char *at, size_t pages);
 
 /*
- * Folios of 2 MiB are tested mapped by PMD and mapped by PTEs, all others by
+ * Folios of PMD_SIZE are tested mapped by PMD and mapped by PTEs, all others by
  * PTEs only.
  */
 #define for_each_mapping(by_pte, kib) \
@@ -82,7 +84,7 @@ char *range_hole(char *at, size_t pages);
 	     again_ = !by_pte, by_pte = true)
 
 /*
- * Splits the PMDs of folios of 2 MiB, so that their pages can differ. _pmd: the
+ * Splits the PMDs of folios of PMD_SIZE, so that their pages can differ. _pmd: the
  * one at addr.
  */
 void range_split_pmd(char *addr);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/units.h"
 #include "proc/knob.h"
 #include "proc/proc.h"
 #include "report/die.h"
@@ -116,6 +117,11 @@ unsigned long status_kib(const char *field)
 unsigned long meminfo_kib(const char *field)
 {
 	return field_of("/proc/meminfo", field);
+}
+
+bool fits_memory(size_t len)
+{
+	return len / KIB <= meminfo_kib("MemTotal") / 3;
 }
 
 unsigned long vmstat(const char *name)

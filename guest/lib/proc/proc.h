@@ -4,6 +4,7 @@
 #define QUIRE_PROC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* A "Name: 123 kB" field in /proc/self/smaps of the VMA that holds addr. */
 unsigned long smaps_kib(const void *addr, const char *field);
@@ -12,6 +13,8 @@ bool smaps_flag(const void *addr, const char *flag);
 /* A field of /proc/self/status ("VmSwap") or of /proc/meminfo, in KiB. */
 unsigned long status_kib(const char *field);
 unsigned long meminfo_kib(const char *field);
+/* Whether so many bytes are at most a third of the memory. */
+bool fits_memory(size_t len);
 
 /*
  * Folds the counters of each CPU. False if one is negative; a kernel for one CPU

@@ -182,9 +182,9 @@ static void parse(const struct workload *w, size_t nr_words, char *const *words)
 /* Folio size of the mthp counters, or 0 for 4 KiB pages, which have none. */
 static unsigned long mthp_size(const struct workload *w)
 {
-	unsigned long kib = w->mthp[0] ? bench_number("size") : 4;
+	unsigned long kib = w->mthp[0] ? bench_number("size") : PAGE_KIB;
 
-	return kib == 4 ? 0 : kib;
+	return kib == PAGE_KIB ? 0 : kib;
 }
 
 static void read_counters(const struct workload *w, struct counters *c)

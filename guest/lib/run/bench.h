@@ -35,7 +35,7 @@ struct workload {
 	__attribute__((used, section("quire_workloads"))) = &(w)
 
 /* The folio sizes of the tables, as a parameter. */
-#define PARAM_SIZE { "size", "4", "4|16|32|64|128|256|512|1024|2048" }
+#define PARAM_SIZE { "size", "4", NULL }
 
 /* For the callbacks: the value of a parameter. */
 unsigned long bench_number(const char *name);
@@ -46,7 +46,7 @@ const char *bench_word(const char *name);
  * access is slow (kernel parameters quire_lines=on and quire_few=on).
  */
 unsigned long bench_reps(void);
-/* How much the region handles in all: pages of 4 KiB, operations. */
+/* How much the region handles in all: pages, operations. */
 void bench_work(unsigned long pages, unsigned long ops);
 /* Checks len bytes at addr for folios of the wanted size; calls add up. */
 void bench_check_folios(const void *addr, size_t len, unsigned long kib);

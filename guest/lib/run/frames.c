@@ -27,6 +27,15 @@ static void name(uint64_t frame)
 		marker_call(frame_markers, frame >> bit & (PAYLOADS - 1));
 }
 
+/* The plugin's frames have 4 KiB. */
+static void name_page(uint64_t page)
+{
+	uint64_t frame = page * PAGE_SCALE, end = frame + PAGE_SCALE;
+
+	for (; frame < end; frame++)
+		name(frame);
+}
+
 bool frames_wanted(void)
 {
 	const char *value = getenv("quire_lines");
@@ -36,7 +45,7 @@ bool frames_wanted(void)
 
 void frames_name_tables(void)
 {
-	uint64_t flags[2048], frame = 0;
+	uint64_t flags[2048], page = 0;
 	ssize_t got, i;
 	int fd;
 
@@ -46,9 +55,9 @@ void frames_name_tables(void)
 	if (fd < 0)
 		die_errno("cannot open " FLAGS_FILE);
 	while ((got = read(fd, flags, sizeof(flags))) > 0) {
-		for (i = 0; i < got / (ssize_t)sizeof(*flags); i++, frame++)
+		for (i = 0; i < got / (ssize_t)sizeof(*flags); i++, page++)
 			if (flags[i] & KPF_PGTABLE)
-				name(frame);
+				name_page(page);
 	}
 	if (got < 0)
 		die_errno("cannot read " FLAGS_FILE);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "memory/folio.h"
+#include "proc/proc.h"
 #include "report/results.h"
 #include "run/ktap.h"
 #include "run/supervise.h"
@@ -23,7 +24,8 @@ extern const struct ktap_case *const __stop_quire_cases[];
 /* A case with one of its folio sizes. */
 struct run {
 	const struct ktap_case *test;
-	unsigned long kib;
+	unsigned long size;	/* as the case names it */
+	unsigned long kib;	/* as it is here */
 	bool done;
 };
 
@@ -40,7 +42,10 @@ static void run_name(const struct run *run, char *name)
 		snprintf(name, NAME_LEN, "%s", run->test->name);
 }
 
-/* quire_without_sizes=KIB,KIB on the command line, for slow kernels. */
+/*
+ * quire_without_sizes=KIB,KIB on the command line, for slow kernels: as the cases
+ * name them.
+ */
 static bool left_out(const struct run *run)
 {
 	const char *sizes = getenv("quire_without_sizes");
@@ -49,7 +54,7 @@ static bool left_out(const struct run *run)
 	if (!run->test->nr_sizes)
 		return false;
 	while (sizes && *sizes) {
-		if (strtoul(sizes, &end, 10) == run->kib)
+		if (strtoul(sizes, &end, 10) == run->size)
 			return true;
 		sizes = *end ? end + 1 : end;
 	}
@@ -86,8 +91,8 @@ static void add_case(struct run_list *list, const struct ktap_case *test,
 	size_t i, sizes = test->nr_sizes ? test->nr_sizes : 1;
 
 	for (i = 0; i < sizes; i++) {
-		struct run run = { test, test->nr_sizes ? test->sizes[i] : 4,
-				   false };
+		unsigned long size = test->nr_sizes ? test->sizes[i] : 4;
+		struct run run = { test, size, folio_size(size), false };
 
 		if (!selected(&run, patterns, nr))
 			continue;
@@ -154,6 +159,11 @@ static bool run_case(const struct run *run, size_t number)
 	if (left_out(run)) {
 		results_line("  ok %zu %s # SKIP left out: its size", number,
 			     name);
+		return true;
+	}
+	if (run->test->nr_sizes && !fits_memory(2 * run->kib * KIB)) {
+		results_line("  ok %zu %s # SKIP two folios are more than a third of the memory",
+			     number, name);
 		return true;
 	}
 	outcome = supervise(run->test, run->kib);

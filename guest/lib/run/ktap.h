@@ -12,6 +12,9 @@
  *		// kib: the folio size of this run; cases mremap.moves_folio-16k, ...
  *	}
  *
+ * Sizes are those of kernels with pages of 4 KiB; on others, kib and the name
+ * have what is in their place: folio_size().
+ *
  * Each case runs in a forked child with a process group of its own, with all
  * mTHP sizes off, no swap, KSM stopped. It fails when an expectation fails (in
  * the child or in anything it forked), when none was checked, when it dies,
@@ -33,7 +36,7 @@ struct ktap_case {
 	const char *suite;
 	const char *name;
 	void (*run)(unsigned long kib);
-	const unsigned long *sizes;	/* KiB; NULL: once, with kib = 4 */
+	const unsigned long *sizes;	/* KiB; NULL: once, with kib = PAGE_KIB */
 	size_t nr_sizes;
 	unsigned int timeout_ms;
 	unsigned long taints;	/* bits of "tainted" that the case may set */

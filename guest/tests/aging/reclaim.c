@@ -14,10 +14,17 @@
 #include "proc/pagemap.h"
 #include "proc/proc.h"
 
-#define SWAP_MIB	64
+#define SWAP_MIB	(64 * PAGE_SCALE)
+#define MANY_PAGES	2048ul
+
 /* Enough folios that reclaim meets each of them before it has what it wants. */
-#define PAGES(kib)	(16 * range_pages(kib) < 4 * PMD_PAGES ?	\
-			 16 * range_pages(kib) : 4 * PMD_PAGES)
+static size_t aging_pages(unsigned long kib)
+{
+	size_t pages = 16 * range_pages(kib), folio = folio_pages(kib);
+	size_t most = 4 * folio > MANY_PAGES ? 4 * folio : MANY_PAGES;
+
+	return pages < most ? pages : most;
+}
 
 static char *aging_range(unsigned long kib, size_t pages)
 {
@@ -47,7 +54,7 @@ static const struct demand limit = { memcg_limit_kib, 4 };
 static void check_accessed(unsigned long kib, bool mglru,
 			   const struct demand *demand, const struct mask *mask)
 {
-	size_t n, nr = folio_pages(kib), pages = PAGES(kib), taken = 0;
+	size_t n, nr = folio_pages(kib), pages = aging_pages(kib), taken = 0;
 	char *at = aging_range(kib, pages);
 
 	if (mglru)
@@ -104,7 +111,7 @@ QUIRE_CASE_SIZES(aging, accessed_stays_limit_mglru, ALL_SIZES)
  */
 QUIRE_CASE_SIZES(aging, two_vmas_walked, LARGE_SIZES)
 {
-	size_t i, n, nr = folio_pages(kib), pages = PAGES(kib);
+	size_t i, n, nr = folio_pages(kib), pages = aging_pages(kib);
 	const size_t cut[] = { 1, nr / 2, nr - 1 };
 
 	lru_gen_enable(true);

@@ -10,7 +10,8 @@
 #include "process/map.h"
 
 /* Of the file: a power of two. */
-#define FILE_MIB	8
+/* Room for some of the largest folios. */
+#define FILE_MIB	(PAGE_SCALE == 1 ? 8 : 128)
 
 static void map_file(struct file *file)
 {

@@ -24,7 +24,7 @@ struct state {
 	bool end;
 	unsigned long writes[WRITERS];
 	/* The value that each writer wrote last to its word of each page. */
-	uint64_t last[WRITERS][2 * PMD_PAGES];
+	uint64_t last[WRITERS][2 * MOST_PMD_PAGES];
 };
 
 static uint64_t *word_of(const char *at, size_t page, unsigned int writer)

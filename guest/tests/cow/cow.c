@@ -6,6 +6,7 @@
 #include "memory/pattern.h"
 
 #define WORDS	(PAGE_SIZE / sizeof(uint64_t))
+#define PLACES	512u	/* words of the smallest page */
 
 char *cow_range(unsigned long kib, bool by_pte)
 {
@@ -20,7 +21,7 @@ char *cow_range(unsigned long kib, bool by_pte)
 /* Another word for each page, so that no two pages can be mixed up. */
 static size_t word_number(size_t page)
 {
-	return page * 7 % WORDS;
+	return page * 7 % PLACES;
 }
 
 static volatile uint64_t *word_at(const char *at, size_t page)
@@ -40,7 +41,8 @@ uint64_t cow_word(const char *at, size_t page)
 
 void cow_expect_rest(const char *at, size_t page)
 {
-	static uint64_t is[WORDS], want[WORDS];
+	static uint64_t is[MOST_PAGE_SIZE / sizeof(uint64_t)];
+	static uint64_t want[MOST_PAGE_SIZE / sizeof(uint64_t)];
 	const uint64_t *words = (const uint64_t *)(at + page * PAGE_SIZE);
 	size_t n;
 

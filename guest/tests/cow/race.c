@@ -62,9 +62,9 @@ static void *write_until_end(void *arg)
 /* Reads all pages; no second look may differ. Then writes. */
 static void child_looks(char *at, size_t pages, unsigned int round)
 {
-	static uint64_t seen[2 * PMD_PAGES];
+	static uint64_t seen[2 * MOST_PMD_PAGES];
 	struct hold hold = hold_start();
-	static char copy[PAGE_SIZE];
+	static char copy[MOST_PAGE_SIZE];
 	size_t n, held = round % pages;
 	unsigned int look;
 	uint64_t taken;

@@ -20,7 +20,7 @@
 
 enum leave { UNMAPS, EXITS, KEEPS, UNMAPS_REST, MOVES, NR_LEAVES };
 
-static char copy[PAGE_SIZE] __attribute__((aligned(PAGE_SIZE)));
+static char copy[MOST_PAGE_SIZE] __attribute__((aligned(MOST_PAGE_SIZE)));
 
 /* The held page is as it was at the fork. */
 static void expect_held(struct hold *hold, size_t page)

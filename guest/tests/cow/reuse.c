@@ -18,17 +18,30 @@
 #define VALUE		0x77ull
 #define SLACK		3ul	/* faults of other pages of this program */
 #define MANY_FORKS	70	/* more than a byte of swap_map can count */
-#define SWAP_MIB	64
+#define SWAP_MIB	(64 * PAGE_SCALE)
 
 static size_t tables(size_t pages)
 {
 	return (pages + PMD_PAGES - 1) / PMD_PAGES;
 }
 
+/* The series makes so many pages writable by a fault: 64 KiB. */
+static size_t by_one_fault(void)
+{
+	return 64 * KIB / PAGE_SIZE;
+}
+
+/* At most one fault for four pages, or for what one fault makes writable. */
+static unsigned long few_faults(size_t pages)
+{
+	return pages / (by_one_fault() < 4 ? by_one_fault() : 4);
+}
+
 /* One fault a block, and one for the first page of each page table. */
 static unsigned long blocks(size_t pages, unsigned long kib)
 {
-	size_t block = folio_pages(kib) < 16 ? folio_pages(kib) : 16;
+	size_t most = by_one_fault();
+	size_t block = folio_pages(kib) < most ? folio_pages(kib) : most;
 
 	return kib * KIB >= PMD_SIZE ? 0 : pages / block + tables(pages);
 }
@@ -36,7 +49,7 @@ static unsigned long blocks(size_t pages, unsigned long kib)
 /* How many pages 6.12 may copy before it counts the entries of a folio. */
 static size_t copied_first(size_t pages, unsigned long kib)
 {
-	return kib > 256 ? 4 * tables(pages) : 0;
+	return folio_pages(kib) > 64 ? 4 * tables(pages) : 0;
 }
 
 /* All are written, with one fault a block, and none is copied. */
@@ -65,7 +78,8 @@ QUIRE_CASE_SIZES_TAGGED(cow, child_gone, SERIES, LARGE_SIZES)
 		char *at = cow_range(kib, by_pte);
 
 		fork_and_forget();
-		expect_reused(at, pages, kib, by_pte ? pages / 4 : blocks(pages, kib));
+		expect_reused(at, pages, kib, by_pte ? few_faults(pages) :
+					       blocks(pages, kib));
 		range_drop(at, pages);
 	}
 }
@@ -91,7 +105,7 @@ QUIRE_CASE_SIZES_TAGGED(cow, many_forks, SERIES, LARGE_SIZES)
 		if (i % 16 == 0)
 			cow_mark(at, i % pages, VALUE);
 	}
-	expect_reused(at, pages, kib, pages / 4);
+	expect_reused(at, pages, kib, few_faults(pages));
 	range_drop(at, pages);
 }
 
@@ -196,7 +210,7 @@ QUIRE_CASE_SIZES_TAGGED(cow, in_swap_cache, SERIES, 16, 64)
 	at = range_charged(kib, true);
 	reclaim_to_swap_cache(at, pages, kib);
 	fork_and_forget();
-	expect_reused(at, pages, kib, pages / 4);
+	expect_reused(at, pages, kib, few_faults(pages));
 	range_drop(at, pages);
 }
 

@@ -19,8 +19,8 @@
 
 #define ACTORS		4u
 #define STEPS		24u
-#define MAX_PAGES	(2 * PMD_PAGES)
-#define SWAP_MIB	64
+#define MAX_PAGES	(2 * MOST_PMD_PAGES)
+#define SWAP_MIB	(64 * PAGE_SCALE)
 
 enum op { CHECK, WRITE, WRITE_ONE, DROP, ADVISE_OUT, FORK, LEAVE, KILL, REAP };
 
@@ -260,7 +260,7 @@ static void run_orders(unsigned long kib, unsigned int rounds, bool swapping)
 
 static unsigned int rounds(unsigned long kib)
 {
-	return kib > 256 ? 4 : 24;
+	return folio_pages(kib) > 64 ? 4 : 24;
 }
 
 QUIRE_CASE_FULL(cow, orders, 120000u, KTAP_SIZES(ALL_SIZES))

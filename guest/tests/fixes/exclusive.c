@@ -20,7 +20,7 @@
 #include "proc/proc.h"
 #include "run/ktap.h"
 
-#define SWAP_MIB	16
+#define SWAP_MIB	(16 * PAGE_SCALE)
 
 static char *exclusive_folio(unsigned long kib)
 {

@@ -20,7 +20,7 @@
 #include "report/die.h"
 #include "run/ktap.h"
 
-#define SWAP_MIB	64
+#define SWAP_MIB	(64 * PAGE_SCALE)
 #define TWIN		DST_BASE
 
 static void free_lazily(char *addr, size_t pages)
@@ -75,9 +75,9 @@ QUIRE_CASE_SIZES_TAGGED(fixes, free_read_back, FIXES, 4, 16, 64, 256)
 /* Two pages that hold the same, merged: page 0 of the range and its twin. */
 static char *merged_page(void)
 {
-	char *at = range_charged(4, true);
+	char *at = range_charged(PAGE_KIB, true);
 
-	range_filled(TWIN, 1, 4);
+	range_filled(TWIN, 1, PAGE_KIB);
 	ksm_mergeable(at, PAGE_SIZE);
 	ksm_mergeable(TWIN, PAGE_SIZE);
 	ksm_merge(at, TWIN);
@@ -125,7 +125,7 @@ static char *collapsed(unsigned long kib)
 	char *at = range_hole(SRC_BASE, PMD_PAGES);
 
 	memcg_enter();
-	folio_want(4);
+	folio_want(PAGE_KIB);
 	map_anon(at, PMD_SIZE);
 	pattern_write(at, pages * PAGE_SIZE, SEED);
 	range_protect(at, PMD_PAGES, PROT_READ);
@@ -190,7 +190,7 @@ QUIRE_CASE_SIZES_TAGGED(fixes, free_read_back_in_part, FIXES, 16, 64, 256)
 	swap_out(at, pages);
 	folio_want(kib);
 	expect_content(at, pages, SEED, 0);
-	folio_want(4);
+	folio_want(PAGE_KIB);
 	if (!folio_is_size(at, kib))
 		SKIP("swap is read back as small folios");
 	expect_half_kept(at, folio_pages(kib));

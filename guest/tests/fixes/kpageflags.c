@@ -31,7 +31,7 @@ QUIRE_CASE_SIZES_TAGGED(fixes, folio_not_ksm, FIXES, ALL_SIZES)
 
 QUIRE_CASE(fixes, merged_is_ksm)
 {
-	char *at = range_filled(SRC_BASE, 2, 4);
+	char *at = range_filled(SRC_BASE, 2, PAGE_KIB);
 
 	memset(at, 'q', 2 * PAGE_SIZE);
 	ksm_mergeable(at, 2 * PAGE_SIZE);

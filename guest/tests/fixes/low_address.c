@@ -28,7 +28,7 @@
 #include "process/map.h"
 #include "run/ktap.h"
 
-#define SWAP_MIB	16
+#define SWAP_MIB	(16 * PAGE_SCALE)
 #define HINTS_MS	8000
 
 /* The heads and tails of so many folios; not every head's table is next to it */
@@ -78,6 +78,7 @@ QUIRE_CASE_TAGGED(fixes, low_hint, FIXES)
 	size_t i;
 
 	needs_nodes();
+	must_fit(HINTED * PMD_SIZE);
 	stay_on_cpu(0);
 	probe_init();
 	if (syscall(SYS_getcpu, &cpu, &node, NULL))
@@ -91,7 +92,7 @@ QUIRE_CASE_TAGGED(fixes, low_hint, FIXES)
 		folio_map_filled(pmd_at(SRC_BASE, i), PMD_SIZE, PMD_SIZE / KIB,
 				 SEED);
 	}
-	folio_want(4);
+	folio_want(PAGE_KIB);
 	for (i = 0; i < HINTED; i++) {
 		move(page_at(pmd_at(SRC_BASE, i), PMD_PAGES - TAIL), TAIL,
 		     HINTED_TAIL(i));
@@ -114,12 +115,12 @@ QUIRE_CASE_TAGGED(fixes, low_hint, FIXES)
 }
 
 /*
- * One folio of 64 KiB: the first pages are the last of their table, and all
+ * One folio of a block: the first pages are the last of their table, and all
  * others begin at address 0. It is in swap, and still in the swap cache.
  */
 static void swapped(size_t try)
 {
-	size_t pages = folio_pages(64), low = pages / 2;
+	size_t pages = BLOCK, low = pages / 2;
 	char *from = page_at(SRC_BASE, try * pages);
 	char *head = page_at(DST_BASE, (try + 1) * PMD_PAGES - low);
 	char *tail = NULL;
@@ -139,7 +140,7 @@ static void swapped(size_t try)
 
 QUIRE_CASE_TAGGED(fixes, low_swap_in, FIXES)
 {
-	size_t i, pages = SWAPPED * folio_pages(64);
+	size_t i, pages = SWAPPED * BLOCK;
 	struct hold hold;
 
 	memcg_enter();
@@ -149,11 +150,11 @@ QUIRE_CASE_TAGGED(fixes, low_swap_in, FIXES)
 	/* Allocate the upper tables now: the others then follow each other. */
 	*(char *)map_anon(page_at(DST_BASE, (SWAPPED + 1) * PMD_PAGES),
 			  PAGE_SIZE) = 1;
-	folio_map_filled(SRC_BASE, pages * PAGE_SIZE, 64, SEED);
-	folio_want(4);
+	folio_map_filled(SRC_BASE, pages * PAGE_SIZE, BLOCK_KIB, SEED);
+	folio_want(PAGE_KIB);
 	/* Reclaim leaves alone what is held and has no slot yet */
-	reclaim_to_swap_cache(SRC_BASE, pages, 64);
-	hold = hold_folios(SRC_BASE, pages, 64, 0);
+	reclaim_to_swap_cache(SRC_BASE, pages, BLOCK_KIB);
+	hold = hold_folios(SRC_BASE, pages, BLOCK_KIB, 0);
 	swap_out(SRC_BASE, pages);
 	for (i = 0; i < SWAPPED; i++)
 		swapped(i);

@@ -19,7 +19,7 @@
 /* Two pages of one range that hold the same. */
 static char *twins(void)
 {
-	char *at = range_filled(SRC_BASE, PAGES, 4);
+	char *at = range_filled(SRC_BASE, PAGES, PAGE_KIB);
 
 	pattern_write_page(page_at(at, 1), SEED, 0);
 	ksm_mergeable(at, PAGES * PAGE_SIZE);

@@ -21,8 +21,8 @@ static size_t listed(enum order order, size_t i, size_t pages, size_t nr)
 
 static void check_status(unsigned long kib, bool by_pte, enum order order)
 {
-	static void *addrs[2 * PMD_PAGES];
-	static int nodes[2 * PMD_PAGES], status[2 * PMD_PAGES];
+	static void *addrs[2 * MOST_PMD_PAGES];
+	static int nodes[2 * MOST_PMD_PAGES], status[2 * MOST_PMD_PAGES];
 	size_t n, pages = range_pages(kib), nr = folio_pages(kib);
 	char *at = migrate_range(kib, by_pte);
 	int node = !node_of(at);

@@ -28,7 +28,7 @@ static void require_pmd(const char *at)
 /* One page of the folio is mapped a second time; only that one is shared. */
 static void check_exclusive(size_t twice)
 {
-	static struct page_state pages[PMD_PAGES];
+	static struct page_state pages[MOST_PMD_PAGES];
 	char *at = range_shared(SRC_BASE, PMD_PAGES, PMD_SIZE / KIB), *again;
 	struct page_state one;
 	size_t n;

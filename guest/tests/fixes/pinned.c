@@ -17,7 +17,7 @@
 #include "report/die.h"
 #include "run/ktap.h"
 
-#define SWAP_MIB	64
+#define SWAP_MIB	(64 * PAGE_SCALE)
 
 /*
  * When the pages are freed. The folios become lazyfree when this CPU's LRU

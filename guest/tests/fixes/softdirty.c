@@ -19,7 +19,7 @@
 #include "report/die.h"
 #include "run/ktap.h"
 
-#define SWAP_MIB	16
+#define SWAP_MIB	(16 * PAGE_SCALE)
 
 static void expect_soft_dirty(char *at, size_t nr, bool dirty)
 {
@@ -36,7 +36,7 @@ static char *moved(size_t nr, void (*prepare)(char *, size_t))
 	char *from, *to;
 
 	needs_soft_dirty();
-	from = range_filled(SRC_BASE, nr, 4);
+	from = range_filled(SRC_BASE, nr, PAGE_KIB);
 	to = range_hole(DST_BASE, nr);
 	if (prepare)
 		prepare(from, nr);
@@ -90,7 +90,7 @@ QUIRE_CASE_TAGGED(fixes, moved_tracked, FIXES)
 
 	pagemap_clear_soft_dirty();
 	expect_soft_dirty(at, PMD_PAGES, false);
-	range_fill(page_at(at, 7), 1, 4, SEED_NEW);
+	range_fill(page_at(at, 7), 1, PAGE_KIB, SEED_NEW);
 	expect_soft_dirty(at, 7, false);
 	expect_soft_dirty(page_at(at, 7), 1, true);
 	expect_soft_dirty(page_at(at, 8), PMD_PAGES - 8, false);
@@ -106,7 +106,7 @@ QUIRE_CASE_TAGGED(fixes, moved_then_merged, FIXES)
 	char *from, *to, *tail;
 
 	needs_soft_dirty();
-	from = range_filled(SRC_BASE, 2 * PMD_PAGES, 4);
+	from = range_filled(SRC_BASE, 2 * PMD_PAGES, PAGE_KIB);
 	to = range_hole(DST_BASE, 2 * PMD_PAGES);
 	tail = page_at(to, PMD_PAGES);
 	move(from, PMD_PAGES, to);
@@ -118,7 +118,7 @@ QUIRE_CASE_TAGGED(fixes, moved_then_merged, FIXES)
 	range_protect(to, PMD_PAGES, PROT_READ | PROT_WRITE);
 	expect_soft_dirty(tail, PMD_PAGES, true);
 	pagemap_clear_soft_dirty();
-	range_fill(page_at(tail, 7), 1, 4, SEED_NEW);
+	range_fill(page_at(tail, 7), 1, PAGE_KIB, SEED_NEW);
 	expect_soft_dirty(page_at(tail, 7), 1, true);
 	range_drop(to, 2 * PMD_PAGES);
 }
@@ -137,7 +137,7 @@ static void moved_then(change_fn *change)
 	needs_soft_dirty();
 	for (i = 0; i < 4; i++) {
 		bool moved = i & 1, changed = i & 2;
-		char *from = range_filled(SRC_BASE + i * GIB / 2, 2 * PMD_PAGES, 4);
+		char *from = range_filled(SRC_BASE + i * GIB / 2, 2 * PMD_PAGES, PAGE_KIB);
 		char *to = range_hole(DST_BASE, 2 * PMD_PAGES);
 		unsigned long vmas;
 

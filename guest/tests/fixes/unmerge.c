@@ -28,7 +28,7 @@
 /* Pages that hold the same. */
 static char *equal_pages(void)
 {
-	char *at = range_filled(SRC_BASE, PAGES, 4);
+	char *at = range_filled(SRC_BASE, PAGES, PAGE_KIB);
 	size_t n;
 
 	for (n = 1; n < PAGES; n++)

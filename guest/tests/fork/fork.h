@@ -16,7 +16,6 @@
 #define FORK_CASE(name, ...)	SWAPPING_CASE(fork, name, __VA_ARGS__)
 
 /* The size of a folio of one block, for masks within small folios, too. */
-#define BLOCK_KIB	(BLOCK * PAGE_SIZE / KIB)
 
 /* A range of which all pages are in swap. */
 char *fork_range(unsigned long kib);

@@ -23,7 +23,7 @@
 #include "report/die.h"
 #include "run/ktap.h"
 
-#define SWAP_MIB	64
+#define SWAP_MIB	(64 * PAGE_SCALE)
 
 static void write_device(int fd, const char *from, size_t pages)
 {

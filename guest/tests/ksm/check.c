@@ -15,7 +15,7 @@
 #include "proc/idle.h"
 #include "proc/proc.h"
 
-#define SWAP_MIB	32
+#define SWAP_MIB	(32 * PAGE_SCALE)
 #define RECLAIMS	60u	/* aging takes several; some come back */
 #define HWPOISON	"/sys/kernel/debug/hwpoison"
 

@@ -20,7 +20,7 @@
 #define ROUNDS		60u
 #define STRESS_PAGES	32ul
 #define CONTENTS	5u	/* few, so that most pages find an equal */
-#define SWAP_MIB	32
+#define SWAP_MIB	(32 * PAGE_SCALE)
 
 /*
  * The contents of page n in round r of an actor, in its own pseudo-random

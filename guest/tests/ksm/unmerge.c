@@ -30,26 +30,37 @@
 #define AREA		((char *)0x2000000000ul)
 #define PMD_PAGES	(PMD_SIZE / PAGE_SIZE)
 #define PAGES		(4 * PMD_PAGES)
-#define SWAP_MIB	64
+#define SWAP_MIB	(64 * PAGE_SCALE)
 #define SEED_MERGED	0x6e41u
 
 /* Pages that are equal: at the ends of page tables, in a row, and after a hole */
-static const size_t merged[] = {
-	0, 1, 2, 17, PMD_PAGES - 1, PMD_PAGES, PMD_PAGES + 1,
-	3 * PMD_PAGES - 2, 3 * PMD_PAGES, PAGES - 2, PAGES - 1,
-};
+static size_t merged[11];
 
 static char *page_at(char *area, size_t page)
 {
 	return area + page * PAGE_SIZE;
 }
 
+static char *new_area(void)
+{
+	const size_t places[ARRAY_SIZE(merged)] = {
+		0, 1, 2, 17, PMD_PAGES - 1, PMD_PAGES, PMD_PAGES + 1,
+		3 * PMD_PAGES - 2, 3 * PMD_PAGES, PAGES - 2, PAGES - 1,
+	};
+
+	memcpy(merged, places, sizeof(merged));
+	return folio_map(AREA, PAGES * PAGE_SIZE, PAGE_KIB);
+}
+
 /* full: the pages between them are mapped, too, except for a page table. */
 static char *map_area(bool full)
 {
-	char *area = folio_map(AREA, PAGES * PAGE_SIZE, 4);
+	char *area = new_area();
 	size_t i, n;
 
+	if (full && !fits_memory(PAGES * PAGE_SIZE))
+		SKIP("%lu MiB are more than a third of the memory",
+		     PAGES * PAGE_SIZE / MIB);
 	for (n = 0; full && n < PAGES; n++) {
 		if (n / PMD_PAGES != 2)
 			pattern_write_page(page_at(area, n), SEED, n);
@@ -163,7 +174,7 @@ QUIRE_CASE(ksm, unmerge_beside_swap)
 /* With use_zero_pages, a page of zeroes is merged with the zero page. */
 QUIRE_CASE(ksm, unmerge_zero_pages)
 {
-	char *area = folio_map(AREA, PAGES * PAGE_SIZE, 4);
+	char *area = new_area();
 	struct page_state state;
 	size_t i;
 

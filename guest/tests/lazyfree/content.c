@@ -86,7 +86,7 @@ QUIRE_CASE_SIZES(lazyfree, redirtied_swapped, ALL_SIZES)
 			check_redirtied(kib, by_pte, BY_PAGEOUT, mask);
 	}
 	/* Each CPU caches up to 64 free slots of swap, twice. */
-	EXPECT(swap_used_kib() <= 512, "%lu KiB of swap are still in use",
+	EXPECT(swap_used_kib() <= 128 * PAGE_KIB, "%lu KiB of swap are still in use",
 	       swap_used_kib());
 }
 

@@ -10,7 +10,14 @@
 #include "proc/proc.h"
 #include "process/child.h"
 
-#define MIB_EACH	16ul
+
+/* At least four folios, of which one is written again. */
+static unsigned long mib_each(unsigned long kib)
+{
+	unsigned long least = 4 * kib * KIB / MIB;
+
+	return least > 16 * PAGE_SCALE ? least : 16 * PAGE_SCALE;
+}
 static void expect_counts(const char *at, unsigned long kib,
 			  unsigned long lazy_kib)
 {
@@ -23,7 +30,7 @@ static void expect_counts(const char *at, unsigned long kib,
 
 static char *big_range(unsigned long kib)
 {
-	size_t pages = MIB_EACH * MIB / PAGE_SIZE;
+	size_t pages = mib_each(kib) * MIB / PAGE_SIZE;
 	char *at = range_filled(SRC_BASE, pages, kib);
 
 	lazy_free(at, pages);
@@ -32,8 +39,8 @@ static char *big_range(unsigned long kib)
 
 static void check_counts(unsigned long kib, enum how how)
 {
-	size_t n, nr = folio_pages(kib), pages = MIB_EACH * MIB / PAGE_SIZE;
-	unsigned long all = MIB_EACH * 1024;
+	size_t n, nr = folio_pages(kib), pages = mib_each(kib) * MIB / PAGE_SIZE;
+	unsigned long all = mib_each(kib) * 1024;
 	struct usage first = usage_now();
 	char *at = big_range(kib);
 
@@ -61,7 +68,7 @@ QUIRE_CASE_SIZES(lazyfree, counters, ALL_SIZES)
 /* Fill, free and drop many times: nothing may be left behind. */
 QUIRE_CASE_SIZES(lazyfree, nothing_leaks, ALL_SIZES)
 {
-	size_t pages = MIB_EACH * MIB / PAGE_SIZE, round;
+	size_t pages = mib_each(kib) * MIB / PAGE_SIZE, round;
 	struct usage first;
 	char *at;
 

@@ -27,7 +27,7 @@ static char *droppable_range(unsigned long kib, bool by_pte, bool clean)
 	map_or_die(at, len, PROT_READ | PROT_WRITE,
 		   MAP_DROPPABLE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	pattern_write(at, len, SEED);
-	folio_want(4);
+	folio_want(PAGE_KIB);
 	ok = folio_count(at, len, kib, &total);
 	ASSERT(ok == total, "only %zu of %zu blocks are folios of %lu KiB", ok,
 	       total, kib);

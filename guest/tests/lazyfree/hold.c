@@ -255,7 +255,7 @@ QUIRE_CASE_SIZES(lazyfree, held_then_redirtied, ALL_SIZES)
 /* The held pages keep their contents when the mapping is gone. */
 QUIRE_CASE_SIZES(lazyfree, held_content, ALL_SIZES)
 {
-	static char page[PAGE_SIZE];
+	static char page[MOST_PAGE_SIZE];
 	size_t n, nr = folio_pages(kib), pages = range_pages(kib);
 
 	for_each_mapping(by_pte, kib) {

@@ -17,7 +17,7 @@
 #include "memory/range.h"
 #include "run/ktap.h"
 
-#define SWAP_MIB	64
+#define SWAP_MIB	(64 * PAGE_SCALE)
 
 /*
  * range_charged() folios after MADV_FREE: still mapped and whole, but clean.

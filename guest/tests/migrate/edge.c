@@ -127,11 +127,11 @@ QUIRE_CASE_SIZES(migrate, mlocked, ALL_SIZES)
 /* Two merged pages move as one, and both of them are mapped again. */
 QUIRE_CASE(migrate, merged)
 {
-	size_t n, pages = range_pages(4);
+	size_t n, pages = range_pages(PAGE_KIB);
 	char *at;
 
 	needs_nodes();
-	at = range_filled(SRC_BASE, pages, 4);
+	at = range_filled(SRC_BASE, pages, PAGE_KIB);
 	for (n = 0; n < pages; n++)
 		pattern_write_page(page_at(at, n), SEED, 0);
 	ksm_mergeable(at, pages * PAGE_SIZE);

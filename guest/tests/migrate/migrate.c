@@ -39,8 +39,8 @@ void migrate(char *at, size_t pages)
 
 void migrate_fast(char *at, size_t pages, unsigned long kib)
 {
-	static void *addrs[2 * PMD_PAGES];
-	static int nodes[2 * PMD_PAGES], status[2 * PMD_PAGES];
+	static void *addrs[2 * MOST_PMD_PAGES];
+	static int nodes[2 * MOST_PMD_PAGES], status[2 * MOST_PMD_PAGES];
 	int node = !node_of(at);
 	size_t n, nr = 0;
 

@@ -39,7 +39,7 @@ struct scene {
 	int device;
 	unsigned long writes, changes, holds, reads, forks;
 	/* The value of each page; for direct I/O, 1 + the block it comes from. */
-	uint64_t last[2 * PMD_PAGES];
+	uint64_t last[2 * MOST_PMD_PAGES];
 };
 
 static bool ended(const struct scene *scene)
@@ -108,7 +108,7 @@ static void *protect_pages(void *arg)
 /* What a reference shows is not older than the reference. */
 static void *hold_pages(void *arg)
 {
-	static char copy[PAGE_SIZE] __attribute__((aligned(8)));
+	static char copy[MOST_PAGE_SIZE] __attribute__((aligned(8)));
 	struct scene *scene = arg;
 	uint32_t random = 3;
 
@@ -183,7 +183,7 @@ static void expect_last(const struct scene *scene)
 /* What the parent writes later does not show. */
 static void look_again(const struct scene *scene)
 {
-	static uint64_t first[2 * PMD_PAGES];
+	static uint64_t first[2 * MOST_PMD_PAGES];
 	unsigned int look;
 	size_t n;
 

@@ -16,8 +16,7 @@
 #include "process/map.h"
 #include "run/ktap.h"
 
-#define SWAP_MIB	64
-#define BLOCK_KIB	(BLOCK * PAGE_SIZE / KIB)
+#define SWAP_MIB	(64 * PAGE_SCALE)
 
 static void protect_masked(char *at, size_t pages, unsigned long kib,
 			   const struct mask *mask, int prot)

@@ -33,7 +33,7 @@ struct race {
 	bool end;
 	bool busy;		/* the writer is at a page */
 	unsigned long writes;
-	uint64_t value[2 * PMD_PAGES];	/* last written to each page */
+	uint64_t value[2 * MOST_PMD_PAGES];	/* last written to each page */
 };
 
 static uint64_t *word_of(struct race *race, size_t page)
@@ -110,7 +110,7 @@ static struct race *new_race(unsigned long kib)
 
 static void expect_unwritten(struct race *race)
 {
-	static uint64_t was[2 * PMD_PAGES];
+	static uint64_t was[2 * MOST_PMD_PAGES];
 	size_t n;
 
 	for (n = 0; n < race->pages; n++)
@@ -126,7 +126,7 @@ QUIRE_CASE_FULL(mprotect, race_writer, RACE_SECONDS * 1000u,
 		KTAP_SIZES(4, 16, 64, 2048))
 {
 	struct race *race = new_race(kib);
-	unsigned int i, rounds = kib > 64 ? ROUNDS / 8 : ROUNDS;
+	unsigned int i, rounds = folio_pages(kib) > BLOCK ? ROUNDS / 8 : ROUNDS;
 	pthread_t thread;
 
 	start(race, &thread);

@@ -10,10 +10,9 @@
 #include "kernel/swap.h"
 #include "mremap.h"
 
-#define SWAP_MIB	64
+#define SWAP_MIB	(64 * PAGE_SCALE)
 
 /* Destinations one, three, ... pages off the alignment of source and block. */
-static const size_t shifts[] = { 1, 3, 8, BLOCK - 1, PMD_PAGES - 1 };
 
 static void check_shift(size_t pages, unsigned long kib, size_t shift)
 {
@@ -31,6 +30,7 @@ static void check_shift(size_t pages, unsigned long kib, size_t shift)
 
 QUIRE_CASE_SIZES(mremap, unaligned_destination, ALL_SIZES)
 {
+	const size_t shifts[] = { 1, 3, 8, BLOCK - 1, PMD_PAGES - 1 };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(shifts); i++)
@@ -80,11 +80,13 @@ static void check_part(char *from, size_t pages, size_t first, size_t nr,
 
 QUIRE_CASE_SIZES(mremap, part_of_range, ALL_SIZES)
 {
-	static const struct {
+	const size_t half = BLOCK / 2;
+	const struct {
 		size_t first, nr;
 	} parts[] = {
-		{ 0, 1 }, { 0, 8 }, { 8, 8 }, { 5, 1 }, { 3, 10 }, { 15, 1 },
-		{ 15, 2 }, { 1, 30 }, { 8, 24 }, { 16, 16 }, { 13, 35 },
+		{ 0, 1 }, { 0, half }, { half, half }, { 5, 1 }, { 3, 10 },
+		{ BLOCK - 1, 1 }, { BLOCK - 1, 2 }, { 1, 2 * BLOCK - 2 },
+		{ half, 3 * half }, { BLOCK, BLOCK }, { 13, 2 * BLOCK + 3 },
 	};
 	size_t i, pages = range_pages(kib);
 
@@ -158,7 +160,17 @@ QUIRE_CASE_SIZES(mremap, halves_swapped, ALL_SIZES)
 }
 
 /* How many pages of the range lie before the 2 MiB boundary. */
-static const size_t before_pmd[] = { 1, 7, 8, 15, 16, 24 };
+/* Pages between the start and the boundary: the number-th of NR_BEFORE. */
+static size_t before_pmd(size_t number)
+{
+	const size_t pages[] = {
+		1, 7, BLOCK / 2, BLOCK - 1, BLOCK, BLOCK / 2 * 3,
+	};
+
+	return pages[number];
+}
+
+#define NR_BEFORE	6u
 
 static void check_straddle(unsigned long kib, size_t before, size_t final_shift)
 {
@@ -182,8 +194,8 @@ QUIRE_CASE_SIZES(mremap, across_pmd, ALL_SIZES)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(before_pmd); i++)
-		check_straddle(kib, before_pmd[i], BLOCK);
+	for (i = 0; i < NR_BEFORE; i++)
+		check_straddle(kib, before_pmd(i), BLOCK);
 }
 
 /* Source and destination cross a boundary, at the same page or not. */
@@ -191,9 +203,9 @@ QUIRE_CASE_SIZES(mremap, across_two_pmds, ALL_SIZES)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(before_pmd); i++) {
-		check_straddle(kib, before_pmd[i], PMD_PAGES - 5);
-		check_straddle(kib, before_pmd[i], PMD_PAGES - before_pmd[i]);
+	for (i = 0; i < NR_BEFORE; i++) {
+		check_straddle(kib, before_pmd(i), PMD_PAGES - 5);
+		check_straddle(kib, before_pmd(i), PMD_PAGES - before_pmd(i));
 	}
 }
 

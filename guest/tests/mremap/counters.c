@@ -13,11 +13,11 @@
 #include "process/child.h"
 #include "report/die.h"
 
-#define SWAP_MIB	64
+#define SWAP_MIB	(64 * PAGE_SCALE)
 #define TURNS		10
 #define DST		page_at(DST_BASE, BLOCK)
 /* What the process itself may touch in between; less than a page per turn. */
-#define SLACK_KIB	32ul
+#define SLACK_KIB	(32 * PAGE_SCALE)
 
 static const char *const fields[] = {
 	"AnonPages", "AnonHugePages", "Mapped", "Shmem", "ShmemHugePages",

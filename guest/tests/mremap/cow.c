@@ -12,7 +12,7 @@
 #include "mremap.h"
 #include "process/peer.h"
 
-#define SWAP_MIB	64
+#define SWAP_MIB	(64 * PAGE_SCALE)
 #define DST		page_at(DST_BASE, BLOCK)
 
 /*

@@ -48,7 +48,7 @@ static void child_moves(unsigned long kib, size_t own)
 
 QUIRE_CASE_SIZES(mremap, cow_child_moves, ALL_SIZES)
 {
-	static const size_t own[] = { 2, 5, BLOCK, 3 * BLOCK };
+	const size_t own[] = { 2, 5, BLOCK, 3 * BLOCK };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(own); i++)

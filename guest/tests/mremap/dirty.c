@@ -17,7 +17,7 @@
 #include "proc/proc.h"
 #include "process/map.h"
 
-#define SWAP_MIB	64
+#define SWAP_MIB	(64 * PAGE_SCALE)
 #define DST		page_at(DST_BASE, BLOCK)
 
 /* Move the folios in this CPU's batches to their lists. */
@@ -48,7 +48,7 @@ static bool is_zero(const char *page)
 static void lazyfree_written(unsigned long kib, size_t written)
 {
 	size_t n, pages = range_pages(kib);
-	size_t folio = kib < 64 ? BLOCK : kib * KIB / PAGE_SIZE;
+	size_t folio = folio_pages(kib) < BLOCK ? BLOCK : folio_pages(kib);
 	char *from = range_filled(SRC_BASE, pages, kib);
 	char *to = range_hole(DST, pages);
 	unsigned long clean;
@@ -155,7 +155,7 @@ static void clean_then_written(unsigned long kib, size_t written)
 	char *to = range_hole(DST, pages);
 	unsigned long clean;
 
-	folio_want_shmem(kib == 2048 ? 1024 : kib);
+	folio_want_shmem(kib == PMD_KIB ? PMD_KIB / 2 : kib);
 	map_or_die(from, pages * PAGE_SIZE, PROT_READ | PROT_WRITE,
 		   MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	expect_zero(from, pages);
@@ -198,7 +198,7 @@ QUIRE_CASE_SIZES(mremap, file_clean_then_written, ALL_SIZES)
 static void accessed(unsigned long kib, size_t read)
 {
 	size_t pages = range_pages(kib);
-	size_t folio = kib < 64 ? BLOCK : kib * KIB / PAGE_SIZE;
+	size_t folio = folio_pages(kib) < BLOCK ? BLOCK : folio_pages(kib);
 	char *from = range_filled(SRC_BASE, pages, kib);
 	char *mid = range_hole(DST2_BASE, pages);
 	char *to = range_hole(DST, pages);

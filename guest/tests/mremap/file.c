@@ -20,7 +20,7 @@
 #include "process/map.h"
 #include "process/peer.h"
 
-#define SWAP_MIB	64
+#define SWAP_MIB	(64 * PAGE_SCALE)
 #define VIEW_BASE	((char *)0x2180000000ul)
 /* Not aligned to 2 MiB, so that even such folios are mapped by PTEs. */
 #define SRC		page_at(SRC_BASE, BLOCK)
@@ -64,7 +64,7 @@ static struct file shmem_file(size_t pages, unsigned long kib)
 		die("only %zu of %zu blocks of a file are folios of %lu KiB",
 		    ok, total, kib);
 	file.fd = reopen(file.view, pages * PAGE_SIZE);
-	folio_want_shmem(4);
+	folio_want_shmem(PAGE_KIB);
 	return file;
 }
 
@@ -219,16 +219,17 @@ QUIRE_CASE_SIZES(mremap, file_swapped, ALL_SIZES)
 	expect_writable(from, file.pages);
 }
 
-/* A file with a name, on tmpfs with small pages or with folios of 2 MiB. */
+/* A file with a name, on tmpfs with small pages or with folios of PMD_SIZE. */
 static struct file tmpfs_file(unsigned long kib)
 {
-	struct file file = { .view = VIEW_BASE, .pages = range_pages(2048) };
+	struct file file = { .view = VIEW_BASE, .pages = range_pages(PMD_KIB) };
 	const char *dir = "/tmp/mremap";
 	size_t len = file.pages * PAGE_SIZE;
 
+	must_fit(len);
 	mkdir(dir, 0755);
 	if (mount("tmpfs", dir, "tmpfs", 0,
-		  kib == 4 ? "huge=never" : "huge=always"))
+		  kib == PAGE_KIB ? "huge=never" : "huge=always"))
 		die_errno("cannot mount tmpfs on %s", dir);
 	file.fd = open("/tmp/mremap/file", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (file.fd < 0 || ftruncate(file.fd, len))

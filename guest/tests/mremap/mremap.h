@@ -14,7 +14,6 @@
 #include "run/ktap.h"
 
 /* For masks that are the same in each block, whatever the size of folios. */
-#define BLOCK_KIB	(BLOCK * PAGE_SIZE / KIB)
 
 /* What a move does to uffd-wp bits and markers. */
 enum wp_rule {

@@ -22,7 +22,7 @@
 #include "process/cpu.h"
 #include "process/map.h"
 
-#define SWAP_MIB	64
+#define SWAP_MIB	(64 * PAGE_SCALE)
 #define MOVES		150
 #define EXIT_MS		1000	/* how long a joined thread may take to exit */
 #define CGROUP		"/sys/fs/cgroup"
@@ -115,7 +115,7 @@ static void finish(struct race *race, pthread_t thread)
 /* Every word of the page except the writer's holds the pattern. */
 static void expect_others(struct race *race, char *at)
 {
-	static char want[PAGE_SIZE];
+	static char want[MOST_PAGE_SIZE];
 	size_t n;
 
 	for (n = 0; n < race->pages; n++) {

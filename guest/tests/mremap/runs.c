@@ -18,14 +18,22 @@
 #include "process/map.h"
 #include "process/peer.h"
 
-#define SWAP_MIB	64
-#define LONGEST		33u		/* more than two blocks of 16 */
-#define PAGES		64u		/* of the range, and of the holes */
+#define SWAP_MIB	(64 * PAGE_SCALE)
+#define LONGEST		(2 * BLOCK + 1)
+#define PAGES		(4 * BLOCK)	/* of the range, and of the holes */
+#define STEP		(BLOCK / 16)	/* large blocks take long page by page */
 #define START		5u		/* where runs with an odd entry begin */
 #define WP		(WP_FEATURES | UFFD_FEATURE_WP_UNPOPULATED)
 
-/* Offsets of destinations, in pages, relative to a block. */
-static const size_t shifts[] = { START, 0, 1, 15, 16 + START };
+/* Offsets of destinations, in pages, relative to a block: number-th of NR_SHIFTS. */
+static size_t shift(size_t number)
+{
+	const size_t pages[] = { START, 0, 1, BLOCK - 1, BLOCK + START };
+
+	return pages[number];
+}
+
+#define NR_SHIFTS	5u
 
 static void drop_page(char *page)
 {
@@ -51,10 +59,10 @@ static void each_alignment(char *from, char *to, size_t pages)
 {
 	size_t s, d;
 
-	for (s = 0; s < 16; s++) {
-		if (s % 4 == 0)
+	for (s = 0; s < BLOCK; s += STEP) {
+		if (s / STEP % 4 == 0)
 			pagemap_clear_soft_dirty();
-		for (d = 0; d < 16; d++)
+		for (d = 0; d < BLOCK; d += STEP)
 			there_and_back(page_at(from, s), pages, page_at(to, d));
 	}
 }
@@ -63,7 +71,7 @@ static void each_length(char *from, char *to, size_t first, size_t step)
 {
 	size_t pages;
 
-	for (pages = first; pages <= LONGEST; pages += step)
+	for (pages = first; pages <= LONGEST; pages += step * STEP)
 		each_alignment(from, to, pages);
 	expect_content(from, PAGES, SEED, 0);
 	expect_guards();
@@ -138,7 +146,7 @@ static void move_and_change(char *from, char *to)
 {
 	size_t d;
 
-	for (d = 0; d < 16; d++) {
+	for (d = 0; d < BLOCK; d += STEP) {
 		move(from, LONGEST, page_at(to, d));
 		change_pages(page_at(to, d), LONGEST);
 		move(page_at(to, d), LONGEST, from);
@@ -170,9 +178,9 @@ static void move_with_odd(char *from, char *to)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(shifts); i++)
+	for (i = 0; i < NR_SHIFTS; i++)
 		there_and_back(page_at(from, START), LONGEST,
-			       page_at(to, shifts[i]));
+			       page_at(to, shift(i)));
 }
 
 static void each_place(unsigned long kib, const struct kind *kind)
@@ -181,10 +189,10 @@ static void each_place(unsigned long kib, const struct kind *kind)
 	size_t odd;
 
 	swap_on(SWAP_MIB);
-	for (odd = START; odd < START + LONGEST; odd++) {
+	for (odd = START; odd < START + LONGEST; odd += STEP) {
 		from = range_filled(SRC_BASE, PAGES, kib);
 		kind->make(from, odd);
-		if (odd % 4 == 0)
+		if (odd / STEP % 4 == 0)
 			pagemap_clear_soft_dirty();
 		move_with_odd(from, to);
 		kind->check(from, odd);
@@ -415,11 +423,11 @@ static void each_protected(unsigned long kib, enum protected how, bool watched)
 	size_t odd;
 
 	swap_on(SWAP_MIB);
-	for (odd = START; odd < START + LONGEST; odd++) {
-		at = page_at(to, shifts[odd % ARRAY_SIZE(shifts)]);
+	for (odd = START; odd < START + LONGEST; odd += STEP) {
+		at = page_at(to, shift(odd / STEP % NR_SHIFTS));
 		from = range_filled(SRC_BASE, PAGES, kib);
 		prepare(from, odd, how);
-		if (odd % 4 == 0)
+		if (odd / STEP % 4 == 0)
 			pagemap_clear_soft_dirty();
 		move_protected(from, at, odd, watched);
 		unmap(at, LONGEST * PAGE_SIZE);

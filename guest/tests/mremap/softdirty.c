@@ -11,7 +11,7 @@
 #include "memory/pattern.h"
 #include "mremap.h"
 
-#define SWAP_MIB	64
+#define SWAP_MIB	(64 * PAGE_SCALE)
 #define DST		page_at(DST_BASE, BLOCK)
 
 /* Clear all, write some: these must be soft-dirty, and no others. */

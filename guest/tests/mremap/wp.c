@@ -16,7 +16,7 @@
 #include "proc/proc.h"
 #include "process/peer.h"
 
-#define SWAP_MIB	64
+#define SWAP_MIB	(64 * PAGE_SCALE)
 #define DST		page_at(DST_BASE, BLOCK)
 #define FEATURES	(WP_FEATURES | UFFD_FEATURE_WP_UNPOPULATED)
 

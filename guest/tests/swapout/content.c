@@ -8,7 +8,8 @@
 #include "memory/pattern.h"
 #include "swapout.h"
 
-#define PAGE_WORDS (PAGE_SIZE / sizeof(uint64_t))
+#define PAGE_WORDS	(PAGE_SIZE / sizeof(uint64_t))
+#define LAST_WORD	SIZE_MAX	/* of a page, however large */
 
 /* Pages in the mask hold the pattern, all others are zero. */
 static void fill_masked(char *at, size_t pages, unsigned long kib,
@@ -95,15 +96,17 @@ static const size_t words[] = {
 	0, 1, 2, 16, 30, 31, 32, 33, 45, 62, 63, 64, 74, 90, 103, 119, 127, 128,
 	132, 148, 177, 206, 235, 251, 254, 255, 256, 257, 264, 280, 293, 309,
 	338, 367, 383, 384, 396, 425, 441, 454, 470, 478, 479, 480, 481, 483,
-	499, 508, 509, 510, PAGE_WORDS - 1,
+	499, 508, 509, 510, LAST_WORD,
 };
 
 static uint64_t *only_word(char *at, size_t folio, unsigned long kib, size_t i,
 			   const struct mask *mask)
 {
 	size_t n = folio * folio_pages(kib) + mask_first(mask, kib);
+	size_t word = words[i % ARRAY_SIZE(words)];
 
-	return (uint64_t *)page_at(at, n) + words[i % ARRAY_SIZE(words)];
+	return (uint64_t *)page_at(at, n) +
+	       (word == LAST_WORD ? PAGE_WORDS - 1 : word);
 }
 
 /* One word per folio, of which one byte is set: the folio is not zero. */
@@ -146,8 +149,8 @@ QUIRE_CASE_SIZES(swapout, again_and_again, ALL_SIZES)
 	/* Little swap, so that slots and their cache are used again. */
 	swapout_start(12);
 	for (round = 0; round < 6; round++) {
-		char *at = swapout_range(round % 2 ? 4 : kib, true);
-		size_t nr = round % 2 ? range_pages(4) : pages;
+		char *at = swapout_range(round % 2 ? PAGE_KIB : kib, true);
+		size_t nr = round % 2 ? range_pages(PAGE_KIB) : pages;
 
 		pattern_write(at, nr * PAGE_SIZE, SEED + round);
 		swap_out(at, nr);

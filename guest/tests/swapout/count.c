@@ -210,7 +210,7 @@ static void check_overflow(unsigned long kib, size_t few,
 	 */
 	swapout_start(SWAP_MIB);
 	at = swapout_range(kib, true);
-	if (kib > 4)
+	if (kib > PAGE_KIB)
 		reclaim_to_swap_cache(at, pages, kib);
 	gather(&peers, at, pages, kib, few);
 	kept_from = few;

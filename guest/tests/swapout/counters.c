@@ -10,7 +10,7 @@
 #include "process/child.h"
 #include "swapout.h"
 
-#define MIB_EACH	16ul
+#define MIB_EACH	(16 * PAGE_SCALE)
 #define PAGES		(MIB_EACH * MIB / PAGE_SIZE)
 
 static char *big_range(unsigned long kib)
@@ -63,7 +63,7 @@ QUIRE_CASE_SIZES(swapout, counters, ALL_SIZES)
 {
 	enum how how;
 
-	swapout_start(64);
+	swapout_start(64 * PAGE_SCALE);
 	for (how = 0; how < NR_HOW; how++)
 		check_counts(kib, how);
 	swapout_end();
@@ -75,7 +75,7 @@ QUIRE_CASE_SIZES(swapout, not_split, LARGE_SIZES)
 	size_t folios = PAGES / folio_pages(kib);
 	enum how how;
 
-	swapout_start(64);
+	swapout_start(64 * PAGE_SCALE);
 	for (how = 0; how < NR_HOW; how++) {
 		unsigned long out = mthp_stat(kib, "swpout");
 		unsigned long split = mthp_stat(kib, "split");
@@ -143,7 +143,7 @@ QUIRE_CASE_SIZES(swapout, counters_at_exit, ALL_SIZES)
 {
 	struct usage first;
 
-	swapout_start(64);
+	swapout_start(64 * PAGE_SCALE);
 	first = usage_now();
 	for_each_mask(mask) {
 		pid_t pid = fork_child();

@@ -72,7 +72,7 @@ static void all_in_swap(char *addr, size_t pages, size_t first)
 
 QUIRE_CASE_SIZES(swapout, ends_with_table, 16, 64, 256, 1024)
 {
-	swapout_start(64);
+	swapout_start(64 * PAGE_SCALE);
 	tables_as_neighbours(kib, unlock, all_in_swap);
 	swapout_end();
 }

@@ -133,7 +133,7 @@ static void check_held(unsigned long kib, enum how how, size_t index)
 	kept = hold.held * folio_pages(kib);
 	before = snapshot(at, kept);
 	reclaim(at, pages, how);
-	if (kib > 4)
+	if (kib > PAGE_KIB)
 		expect_entries(before, at);
 	expect_content(at, pages, SEED, 0);
 	expect_back(before, at);

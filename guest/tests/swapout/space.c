@@ -9,36 +9,42 @@
 #include "proc/proc.h"
 #include "swapout.h"
 
-/* Room for only half of the pages: the others stay, and no byte is lost. */
-#define SMALL_SWAP_MIB	3
-#define FULL_PAGES	(2 * SMALL_SWAP_MIB * MIB / PAGE_SIZE)
+/* Room for one and a half of the largest folios. */
+static unsigned long small_swap_mib(unsigned long kib)
+{
+	unsigned long mib = kib * 3 / 2048;
 
+	return mib > 3 * PAGE_SCALE ? mib : 3 * PAGE_SCALE;
+}
+
+/* Room for only half of the pages: the others stay, and no byte is lost. */
 static void check_full(unsigned long kib, enum how how)
 {
-	char *at = range_filled(SRC_BASE, FULL_PAGES, kib);
-	size_t out, round;
+	size_t out, round, room = small_swap_mib(kib) * MIB / PAGE_SIZE;
+	size_t pages = 2 * room;
+	char *at = range_filled(SRC_BASE, pages, kib);
 
-	if (munlock(at, FULL_PAGES * PAGE_SIZE))
+	if (munlock(at, pages * PAGE_SIZE))
 		die_errno("munlock of the range");
 	for (round = 0; round < 3; round++) {
-		pattern_write(at, FULL_PAGES * PAGE_SIZE, SEED + round);
-		reclaim(at, FULL_PAGES, how);
-		out = pagemap_swapped(at, FULL_PAGES);
+		pattern_write(at, pages * PAGE_SIZE, SEED + round);
+		reclaim(at, pages, how);
+		out = pagemap_swapped(at, pages);
 		/* The header takes a page; each CPU may have slots in reserve. */
-		EXPECT(out > FULL_PAGES / 2 * 3 / 4 && out < FULL_PAGES / 2,
+		EXPECT(out > room * 3 / 4 && out < room,
 		       "%zu pages are in swap", out);
-		EXPECT_EQ(pagemap_present(at, FULL_PAGES), FULL_PAGES - out);
+		EXPECT_EQ(pagemap_present(at, pages), pages - out);
 		EXPECT_EQ(smaps_kib(at, "Swap"), out * PAGE_SIZE / KIB);
-		expect_content(at, FULL_PAGES, SEED + round, 0);
+		expect_content(at, pages, SEED + round, 0);
 	}
-	range_drop(at, FULL_PAGES);
+	range_drop(at, pages);
 }
 
 QUIRE_CASE_SIZES(swapout, swap_full, ALL_SIZES)
 {
 	enum how how;
 
-	swapout_start(SMALL_SWAP_MIB);
+	swapout_start(small_swap_mib(kib));
 	for (how = 0; how < NR_HOW; how++)
 		check_full(kib, how);
 	swapout_end();

@@ -21,7 +21,7 @@
 #include "memory/range.h"
 #include "run/ktap.h"
 
-#define SWAP_MIB	32
+#define SWAP_MIB	(32 * PAGE_SCALE)
 
 /* Enables swap, and locks the rest of this process. */
 void swapout_start(unsigned long mib);
