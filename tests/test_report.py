@@ -105,10 +105,26 @@ def test_a_lost_guest(quire: Quire, tree: Path, series: Path) -> None:
     assert "LOST" in done.stdout
 
 
+def test_a_row_that_finds_wrong_data(quire: Quire, tree: Path, series: Path) -> None:
+    """The other rows are counted, and the tests run."""
+    series.write_text(line_patch("mm: lose", 8, "// wrong"))
+    done = quire(*words(tree, series))
+    said(done, 1, "bench.mremap 64 KiB wrong data")
+    assert "  FAIL bench.mremap 64 KiB wrong data" in done.stdout
+    assert "arm64, tests with the series: 2 pass" in done.stdout
+
+
+def test_a_row_that_finds_wrong_data_without_the_series(
+    quire: Quire, tree: Path, series: Path
+) -> None:
+    text = quire.passes(*words(tree, series), FAKE_QEMU="wrong").stdout
+    assert "  arm64: mremap 64 KiB: without the series: wrong data" in text
+
+
 def test_a_guest_that_is_lost_with_a_row(quire: Quire, tree: Path, series: Path) -> None:
     done = quire(*words(tree, series), FAKE_QEMU="cut")
     assert done.returncode == 4, done.stderr
-    assert "LOST: arm64: rows of 64 KiB" in done.stdout
+    assert "LOST: arm64-mremap 64 KiB" in done.stdout
     assert "arm64, tests with the series: 2 pass" in done.stdout
 
 

@@ -27,6 +27,7 @@ from typing import Any
 
 from quire import lab
 from quire.arch import Architecture, requirements
+from quire.boot.ktap import Status
 from quire.commands import options
 from quire.fuzz import report as fuzz_report
 from quire.fuzz import runner
@@ -40,13 +41,15 @@ from quire.fuzz.programs import Programs
 from quire.host import process
 from quire.host.errors import Difference, GuestLost, UserError
 from quire.measure import bench, concerns
-from quire.measure.bench import Sampling
+from quire.measure.bench import Rig, Sampling
 from quire.measure.workloads import Cell
 from quire.report import data
 from quire.report.reply import Reply
+from quire.report.steps import name as row_name
 from quire.session import Session
 from quire.source import apply
 from quire.test import expected, export, outcome, suite
+from quire.test.outcome import Case
 from quire.test.suite import BootOptions, Job
 
 # Folio sizes in KiB, the most telling first; rows without a size come with the first.
@@ -138,13 +141,41 @@ def _tasks(session: Session, minutes: float, reply: Reply) -> Iterator[Task]:
 
 def _count(session: Session, arch: Architecture, reply: Reply, cells: Sequence[Cell]) -> None:
     both, sampling = lab.rigs(session, arch, reply.sides), Sampling(place=session.place)
+    cells = [cell for cell in cells if cell.workload.runs_on(arch.name)]
     for each in both:
         cells, gone = bench.countable(cells, each.kernel)
         if gone:
             reply.left.append(f"{arch.name}: calls: {each.kernel.tree.label} has {gone}")
+    try:
+        bench.measure(session.cache, both, cells, session.progress, sampling)
+    except (Difference, GuestLost):
+        process.go_on()
+        cells = [cell for cell in cells if _counts(session, both, cell, reply)]
     rows, made, _ = lab.compare(session, reply.sides, both, cells, sampling)
     before = reply.parts[arch.name][0].rows if arch.name in reply.parts else ()
     reply.parts[arch.name] = (replace(rows, rows=(*before, *rows.rows)), made)
+
+
+def _counts(session: Session, both: Sequence[Rig], cell: Cell, reply: Reply) -> bool:
+    """Whether a row can be counted on both sides. If not, the reply says why."""
+    row, sampling = row_name(cell), Sampling(place=session.place)
+    for rig, stock in zip(both, (True, False), strict=True):
+        arch = rig.kernel.arch.name
+        try:
+            bench.measure(session.cache, [rig], [cell], session.progress, sampling)
+        except GuestLost as lost:
+            process.go_on()
+            reply.tests.append(outcome.Outcome(f"{arch}-{row}", rig.kernel, lost=lost))
+            return False
+        except Difference as wrong:
+            process.go_on()
+            if stock:
+                reply.left.append(f"{arch}: {row}: without the series: {wrong.what}")
+            else:
+                case = Case(f"bench.{row}", Status.FAIL, wrong.what)
+                reply.tests.append(outcome.Outcome(f"{arch}-{row}", rig.kernel, (case,)))
+            return False
+    return True
 
 
 def _test(session: Session, arch: Architecture, reply: Reply, cases: Sequence[str]) -> None:

@@ -22,6 +22,8 @@ from quire.test.outcome import Case, Outcome
 
 # Of a program, or of a case's output, so many lines.
 LINES = 12
+# Columns of a mail.
+WIDTH = 76
 ROWS = "Each row is a program, guest/workloads/NAME.c, with the size of its folios."
 SAME = "within 0.3 %, with as many atomics, barriers, locks and TLB invalidations"
 WORDS = {Status.SKIP: "skipped", Status.EXPECTED: "fail without the series, too"}
@@ -97,7 +99,8 @@ class Reply:
         yield f"{rows.arch.title}: instructions per 4 KiB page, on one virtual CPU of QEMU {qemu}"
         names = ", ".join(path.name for path in made.fragments)
         yield f"  {kernel.toolchain.version}; allnoconfig with {names}"
-        yield f"  (.config: sha256 {sha256(kernel.config)[:16]}). {ROWS}"
+        yield f"  (.config: sha256 {sha256(kernel.config)[:16]})"
+        yield f"  {ROWS}"
         yield f"  {'row':<36}{'before':>10}{'after':>10}{'change':>10}"
         for row in rows.rows:
             move, unit = Move(0, row.a, row.b), row.cell.workload.unit
@@ -114,19 +117,21 @@ class Reply:
                 said = (f"{g.symbol} {number(g.a.insns)} → {number(g.b.insns)}" for g in grown)
                 yield f"    COSTS MORE: {', '.join(said)}"
             yield from (f"    MORE CALLS: {calls.what}" for calls in row.excess)
-        yield from textwrap.wrap(
-            f"{SAME}: {', '.join(still) or 'none'}",
-            76,
-            initial_indent="  ",
-            subsequent_indent="    ",
-        )
+        if still:
+            yield from _wrap(f"  {SAME}: {', '.join(still)}")
 
 
 def _programs(hunt: Hunt) -> Iterator[str]:
     """What generated programs showed; each finding with its shrunk program."""
     for judge in hunt.judges:
         summary = judge.account(hunt.seconds).summary
-        yield f"Generated programs, {summary}{len(judge.tally.findings)} findings"
+        yield from _wrap(f"Generated programs, {summary}{len(judge.tally.findings)} findings")
         for found in judge.tally.findings:
             yield f"  {judge.words.finding} {found.number}: {found.fault.text}"
             yield from (f"    {op.text()}" for op in found.program[:LINES])
+
+
+def _wrap(text: str) -> list[str]:
+    """A sentence in lines that fit a mail."""
+    indent = " " * (len(text) - len(text.lstrip()))
+    return textwrap.wrap(text, WIDTH, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
