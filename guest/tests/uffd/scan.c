@@ -124,7 +124,7 @@ static size_t scan_call(const struct scan *scan, struct pm_scan_arg *arg)
 static size_t scan_some(struct scan *scan, uint64_t mask, size_t first, size_t nr,
 			size_t most, size_t room)
 {
-	static struct page_region regions[MAX_REGIONS];
+	static struct page_region regions[2 * MOST_PMD_PAGES];
 	struct pm_scan_arg arg = scan_arg(scan, first, nr);
 	size_t n, r, filled, stop, found = 0;
 
