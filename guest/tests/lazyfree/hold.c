@@ -32,10 +32,9 @@ static void take_blocks_apart(char *at, size_t pages)
 {
 	size_t n;
 
-	for (n = 0; n < pages; n += 16) {
-		if (mprotect(page_at(at, n), PAGE_SIZE, PROT_READ) ||
-		    mprotect(page_at(at, n), PAGE_SIZE, PROT_READ | PROT_WRITE))
-			die("mprotect");
+	for (n = 0; n < pages; n += BLOCK) {
+		range_protect(page_at(at, n), 1, PROT_READ);
+		range_protect(page_at(at, n), 1, PROT_READ | PROT_WRITE);
 	}
 }
 
