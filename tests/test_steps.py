@@ -15,7 +15,8 @@ from test_checkout import git
 from test_side import clone  # noqa: F401 -- a fixture
 
 from quire.measure import concerns, moves
-from quire.measure.comparison import Figure
+from quire.measure.comparison import Figure, Row
+from quire.measure.profile import ProfileLine, Spent
 from quire.measure.workloads import Catalogue
 
 ROW = ("mremap", "--size", "64", "ARCH=arm64")
@@ -43,6 +44,14 @@ def test_what_moves() -> None:
 
 def test_an_event_that_an_interrupt_makes_does_not_move() -> None:
     assert moves.between([figure(1000, atomics=1.0), figure(1000, atomics=1.01)]) == []
+
+
+def test_a_symbol_that_hardly_grew_is_not_named() -> None:
+    (cell,) = Catalogue.read(FOLDER).cells(["mprotect"], [4])
+    sides = {"walk": (40.0, 80.0), "read": (0.0, 14.0), "flush": (0.547, 0.551), "less": (9.0, 1.0)}
+    lines = [ProfileLine(name, Spent(a), Spent(b)) for name, (a, b) in sides.items()]
+    row = Row(cell, figure(240), figure(306), None, tuple(lines))
+    assert [line.symbol for line in moves.grown(row)] == ["walk", "read"]
 
 
 def test_each_patch_of_a_series(quire: Quire, tree: Path, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from quire.host.git import run_git
 from quire.measure import bench, comparison
 from quire.measure.bench import Samples, Sampling
 from quire.measure.comparison import Known, Row
-from quire.measure.moves import Move
+from quire.measure.moves import Move, grown
 from quire.measure.workloads import Cell
 from quire.report import steps as report
 from quire.report.table import number
@@ -134,12 +134,11 @@ class Trial:
         """What grew at a commit, against its first parent or, if that was not tried, `good`."""
         parent = base.commit(self.commits.repository, f"{commit}^")
         row = self.row(parent if parent in self.images else good, commit)
-        grown = [line for line in row.symbols if line.change() > 0]
         return {
             "subject": self.commits.step(commit).subject,
             "instructions": (row.a.insns, row.b.insns),
             "events": report.events(Move(0, row.a, row.b)),
-            "symbols": {line.symbol: (line.a.insns, line.b.insns) for line in grown[:SYMBOLS]},
+            "symbols": {line.symbol: (line.a.insns, line.b.insns) for line in grown(row)[:SYMBOLS]},
         }
 
 
@@ -172,6 +171,6 @@ def _text(answer: dict[str, Any]) -> str:
         a, b = answer["instructions"]
         lines += ["", f"{answer['first_bad'][0]} is the first bad commit", answer["subject"]]
         lines += [f"{number(a)} → {number(b)} instructions ({b / a - 1:+.1%})", *answer["events"]]
-        grown = answer["symbols"].items()
-        lines += [f"{symbol}: {number(a)} → {number(b)}" for symbol, (a, b) in grown]
+        symbols = answer["symbols"].items()
+        lines += [f"{symbol}: {number(a)} → {number(b)}" for symbol, (a, b) in symbols]
     return "\n".join(lines)

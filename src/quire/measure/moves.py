@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from quire.measure.comparison import Figure
+from quire.measure.comparison import Figure, Row
+from quire.measure.profile import ProfileLine
 
 # A row moved by instructions if they changed by more than this share; by events, if one kind did,
 # and by so much per unit: an interrupt in a region takes a lock, too.
 SHARE, EVENT = 0.003, 0.02
+# A symbol grew if it did by this share of the one that grew most.
+GREW = 0.01
 
 
 @dataclass(frozen=True)
@@ -45,3 +48,9 @@ def between(figures: Sequence[Figure | None]) -> list[Move]:
     known = [(number, figure) for number, figure in enumerate(figures) if figure]
     steps = (Move(number, a, b) for (_, a), (number, b) in pairwise(known))
     return [move for move in steps if move.moved]
+
+
+def grown(row: Row) -> list[ProfileLine]:
+    """The symbols that cost more on side B, the most first."""
+    lines = [line for line in row.symbols if line.change() > 0]
+    return [line for line in lines if line.change() >= GREW * max(map(ProfileLine.change, lines))]

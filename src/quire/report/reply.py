@@ -13,7 +13,7 @@ from quire.boot.ktap import Status
 from quire.fuzz.hunt import Hunt
 from quire.host.cache import sha256
 from quire.measure.comparison import Comparison, Row
-from quire.measure.moves import Move
+from quire.measure.moves import Move, grown
 from quire.report.data import Provenance
 from quire.report.steps import events
 from quire.report.table import number
@@ -88,6 +88,8 @@ class Reply:
         statuses = sorted({case.status for case in outcome.cases})
         counts = (f"{outcome.count(status)} {words.get(status, status)}" for status in statuses)
         yield f"{arch}, tests {'without' if stock else 'with'} the series: {', '.join(counts)}"
+        why = dict.fromkeys(case.reason for case in outcome.cases if case.status is Status.SKIP)
+        yield from (f"  skipped: {reason}" for reason in why)
         for case in outcome.failed:
             yield f"  FAIL {case.name} {case.reason}".rstrip()
             yield from (f"    {line}" for line in case.diagnostics[-LINES:])
@@ -113,8 +115,9 @@ class Reply:
             if move.events:
                 yield f"    {'; '.join(events(move))}"
             if move.share > self.limit:
-                grown = [line for line in row.symbols if line.change() > 0][:3]
-                said = (f"{g.symbol} {number(g.a.insns)} → {number(g.b.insns)}" for g in grown)
+                said = (
+                    f"{g.symbol} {number(g.a.insns)} → {number(g.b.insns)}" for g in grown(row)[:3]
+                )
                 yield f"    COSTS MORE: {', '.join(said)}"
             yield from (f"    MORE CALLS: {calls.what}" for calls in row.excess)
         if still:
