@@ -148,7 +148,8 @@ def _judge(a: Row, b: Row) -> Verdict:
     left, right = (median_interval(row.medians if by_boot else row.runs, EACH) for row in (a, b))
     values = "boots" if by_boot else "runs"
     if not left or not right or not right.low:
-        return Verdict(a, CANNOT_TELL, "too few runs", values=values)
+        why = "too few runs" if not left or not right else "its interval reaches 0"
+        return Verdict(a, CANNOT_TELL, why, values=values)
     ratio = Interval(left.median / right.median, left.low / right.high, left.high / right.low)
     verdict = FASTER if ratio.low > 1 else SLOWER if ratio.high < 1 else CANNOT_TELL
     return Verdict(a, verdict, "", left, right, ratio, values)
