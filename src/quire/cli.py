@@ -18,7 +18,7 @@ from typing import Any
 
 import quire
 from quire import commands
-from quire.arch import ARCHITECTURES, architecture
+from quire.arch import ARCHITECTURES, BOOTED, architecture
 from quire.boot.launch import Here
 from quire.cluster import option
 from quire.commands import options
@@ -31,6 +31,8 @@ from quire.source import line as lines
 from quire.source import series as series_files
 from quire.source.side import SideOptions
 
+# ARCH=all: those that are emulated.
+ALL = "all"
 KBUILD = re.compile(r"(ARCH|CROSS_COMPILE|O)=(.*)", re.S)
 DESCRIPTION = (
     "Builds stock and patched kernels, counts what large folios cost, tests the kernels, and "
@@ -141,6 +143,8 @@ def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> Se
     build = Path(variables["O"]) if variables.get("O") else root.root / "build"
     cross = variables.get("CROSS_COMPILE")
     names = variables.get("ARCH", "").replace(",", " ").split() or [*ARCHITECTURES]
+    if names == [ALL]:
+        names = [arch.name for arch in BOOTED.values() if arch.qemu]
     if cross is not None and len(names) != 1:
         raise UserError(
             "CROSS_COMPILE is for one architecture, but several are to be built",

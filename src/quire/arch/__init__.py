@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
+from typing import Any
 
 from quire.arch.architecture import Architecture, Cpu
 from quire.host import data
@@ -14,9 +16,17 @@ __all__ = ["ARCHITECTURES", "BOOTED", "KNOWN", "Architecture", "Cpu", "architect
 
 def read(file: Path) -> Architecture:
     """Read one architecture, named after its file. UserError says what is wrong with the file."""
-    remedy = "arm64.toml explains the keys"
-    names = {"name": file.stem, "guest": file.stem}
-    return data.read(file, Architecture, remedy, lambda keys: {**names, **keys})
+
+    def complete(keys: dict[str, Any]) -> dict[str, Any]:
+        if "like" not in keys:
+            return {"name": file.stem, "kbuild": file.stem, "guest": file.stem, **keys}
+        like = file.with_name(f"{keys.pop('like')}.toml")
+        if not like.is_file():
+            raise ValueError(f"is like {like.name}, which does not exist")
+        names = {"name": file.stem, "kbuild": like.stem, "guest": like.stem, "aliases": []}
+        return {**tomllib.loads(like.read_text()), **names, **keys}
+
+    return data.read(file, Architecture, "arm64.toml explains the keys", complete)
 
 
 KNOWN: dict[str, Architecture] = {

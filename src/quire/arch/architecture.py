@@ -45,6 +45,8 @@ class Architecture:
     append: str
     packages: tuple[str, ...]
     cross_packages: tuple[str, ...]
+    # kbuild's ARCH.
+    kbuild: str
     # What user programs are compiled for, as guest/arch/ names it.
     guest: str
     # Without one, the kernel is a program of this host.
@@ -58,6 +60,10 @@ class Architecture:
     # Further options that a kernel needs for the guest, besides the common ones.
     guest_options: tuple[str, ...] = ()
     lean_args: tuple[str, ...] = ()
+    # Of a machine that runs tests or programs, where pages are larger; empty: as the test needs.
+    memory: str = ""
+    # A case takes many times as long as on others: more data.
+    slow: bool = False
     append_icount: str = ""
     append_fuzz: str = ""
     append_cpus: str = ""
@@ -68,6 +74,9 @@ class Architecture:
     remote_flushes: tuple[str, ...] = ()
     # The CPU whose caches are simulated and whose cycles are estimated: measure/cpus/NAME.toml.
     modelled: str = ""
+    # The sizes of folios in KiB that rows have in place of the first ones of workloads.SIZES; rows
+    # of other sizes are left out. Empty: the same sizes.
+    folio_sizes: tuple[int, ...] = ()
     kvm_args: tuple[str, ...] = ()
     # KVM needs one of these flags of the CPU; empty: the flags say nothing about it.
     kvm_flags: tuple[str, ...] = ()

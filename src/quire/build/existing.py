@@ -39,7 +39,7 @@ def read(objdir: Path, label: str, cross_compile: str | None = None) -> Kernel:
     image = objdir / arch.image
     for path in (image, objdir / INITRAMFS, objdir / RELEASE):
         if not path.is_file():
-            remedy = f"build it: make O={objdir} ARCH={arch.name} {arch.image_target}"
+            remedy = f"build it: make O={objdir} ARCH={arch.kbuild} {arch.image_target}"
             raise UserError(f"{objdir.name} is not built", f"no {path}", remedy)
     lacking = [name for name in (*OPTIONS, *arch.guest_options) if options.get(name) != "y"]
     if lacking:

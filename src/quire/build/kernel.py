@@ -160,7 +160,7 @@ def make_command(
     and options are the same. Without it, every object is compiled.
     """
     cross, env = request.toolchain.cross_compile, dict(REPRODUCIBLE)
-    argv = ["make", f"-j{request.jobs}", f"ARCH={request.arch.name}"]
+    argv = ["make", f"-j{request.jobs}", f"ARCH={request.arch.kbuild}"]
     if cross:
         argv.append(f"CROSS_COMPILE={cross}")
     if shutil.which(CCACHE):

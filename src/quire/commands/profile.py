@@ -27,6 +27,7 @@ from quire.host.console import console
 from quire.measure import cost, profile
 from quire.measure.bench import Sample, Sampling
 from quire.measure.profile import ProfileLine
+from quire.measure.workloads import on_architecture
 from quire.report.table import UNKNOWN, number
 from quire.session import Session
 
@@ -73,7 +74,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     for arch in session.architectures:
         both = lab.rigs(session, arch, sides)
         _, made, samples = lab.compare(session, sides, both, cells, Sampling(place=session.place))
-        for cell in cells:
+        for cell in on_architecture(arch, cells):
             a, b = (samples[rig.kernel.image_sha256, cell][0] for rig in (made.a, made.b))
             lines = profile.lines(a, b, classes, kind)
             title = f"{arch.name} · {cell.label}" + (f" {cell.size} KiB" if cell.size else "")

@@ -251,7 +251,7 @@ def _machine(target: Target, programs: Numbered) -> Machine:
         kernel,
         Guest(target.guest.arch, initrd, "", target.guest.initrd),
         target.init,
-        Hardware(memory=MORE_MEMORY if empties else MEMORY, lean=True),
+        Hardware(memory=kernel.arch.memory or (MORE_MEMORY if empties else MEMORY), lean=True),
         probe.counting if probe else None,
         timeout=BOOT_SECONDS + PROGRAM_SECONDS * len(programs),
         silence=SILENT_SECONDS,

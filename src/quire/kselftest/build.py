@@ -92,7 +92,7 @@ def _headers(session: Session, kernel: Kernel) -> Path:
 
 def _make(session: Session, kernel: Kernel, log: Path, *words: str) -> None:
     """Run make with the kernel's compiler; BuildFailed with the first error line."""
-    arch = kernel.arch.name
+    arch = kernel.arch.kbuild
     argv = ["make", f"-j{session.jobs}", f"ARCH={arch}"]
     command = process.Command(
         [*argv, f"CROSS_COMPILE={kernel.toolchain.cross_compile}", *words], log=log

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from quire.arch.architecture import Rows
+from quire.arch.architecture import Architecture, Rows
 from quire.build import program
 from quire.host import data
 from quire.host.errors import UserError
@@ -125,6 +125,16 @@ class Cell:
     def _settings(self) -> tuple[str, ...]:
         size = (("size", str(self.size)),) if self.size is not None else ()
         return tuple(f"{name}={value}" for name, value in (*size, *self.parameters))
+
+
+def on_architecture(arch: Architecture, cells: Iterable[Cell]) -> list[Cell]:
+    """The cells that the architecture can run, with its own folio sizes."""
+    sizes = dict(zip(SIZES, arch.folio_sizes or SIZES, strict=False))
+    return [
+        replace(cell, size=sizes.get(cell.size or 0))
+        for cell in cells
+        if cell.workload.runs_on(arch.guest) and (cell.size is None or cell.size in sizes)
+    ]
 
 
 @dataclass(frozen=True)

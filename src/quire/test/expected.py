@@ -34,7 +34,7 @@ class Expected:
         """Whether the entry covers this case on this kernel."""
         return (
             self.tree == kernel.tree.label
-            and not {kernel.arch.name, kernel.arch.guest}.isdisjoint(self.architectures)
+            and not _disjoint(kernel, self.architectures)
             and any(fnmatchcase(case, pattern) for pattern in self.cases)
         )
 
@@ -57,7 +57,7 @@ class Skip:
         """Whether the kernel skips the cases in a boot with so many CPUs."""
         return (
             kernel.tree.base.version.line in (self.lines or (kernel.tree.base.version.line,))
-            and kernel.arch.name in (self.architectures or (kernel.arch.name,))
+            and not (self.architectures and _disjoint(kernel, self.architectures))
             and not (self.unless and kernel.enables(self.unless))
             and self.cpus in (0, cpus)
         )
@@ -65,6 +65,11 @@ class Skip:
     def covers(self, case: str) -> bool:
         """Whether the entry covers this case."""
         return any(fnmatchcase(case, pattern) for pattern in self.cases)
+
+
+def _disjoint(kernel: Kernel, architectures: Sequence[str]) -> bool:
+    """Whether neither the architecture nor the one that its guest is built for is named."""
+    return {kernel.arch.name, kernel.arch.guest}.isdisjoint(architectures)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,8 @@ FINISHED = "finished"
 # A parameter of the kernel: the cases to run, as I/N.
 SHARD = "quire_shard"
 # The limit for a case in milliseconds, where the default of ten seconds is too short: without
-# -icount, or an emulator, the guest runs in real time, and a debug kernel is slow.
+# -icount, or an emulator, the guest runs in real time, a debug kernel is slow, and large pages are
+# much data.
 PATIENCE = "quire_timeout=180000"
 
 
@@ -137,12 +138,12 @@ def run(
     kernel, options = job.kernel, job.options
     repeats = options.cpus == 1 or options.counting is not None
     real = not repeats or not kernel.arch.qemu
-    patient = real or kernel.enables("CONFIG_DEBUG_VM")
+    patient = real or kernel.arch.slow or kernel.enables("CONFIG_DEBUG_VM")
     boot = Machine(
         kernel,
         tests.guest(session, kernel),
         (*tests.words, *patterns),
-        Hardware(options.cpus, options.memory, icount=repeats, lean=True),
+        Hardware(options.cpus, kernel.arch.memory or options.memory, icount=repeats, lean=True),
         options.counting,
         timeout=options.timeout,
         loglevel=CHATTY,

@@ -89,7 +89,7 @@ def on_kernels(a: Kernel, b: Kernel, file: Path = FILE) -> Watch:
     lines, sums = read(file)
     symbols = [functions(kernel) for kernel in (a, b)]
     either, both = symbols[0].keys() | symbols[1].keys(), symbols[0].keys() & symbols[1].keys()
-    line, arch = b.tree.base.version.line, b.arch.name
+    line, arch = b.tree.base.version.line, b.arch.guest
     made: list[Sum] = []
     left_out: list[str] = []
     for total in sums:

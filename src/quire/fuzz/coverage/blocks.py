@@ -125,7 +125,7 @@ def _of_object(
 
 def _leaders(kernel: Kernel, parts: Sequence[Code]) -> dict[int, list[int]]:
     """Where blocks begin, by the start of their symbol. Neighbours are disassembled together."""
-    arch = kernel.arch.name
+    arch = kernel.arch.guest
     if arch not in BRANCHES:
         remedy = "add them to BRANCHES in src/quire/fuzz/coverage/blocks.py, or use --no-coverage"
         what, where = f"coverage does not know the branches of {arch}", ", ".join(BRANCHES)
