@@ -9,7 +9,9 @@
 #include "memory/range.h"
 #include "proc/knob.h"
 #include "proc/pagemap.h"
+#include "proc/proc.h"
 #include "report/die.h"
+#include "report/expectation.h"
 
 char *range_charged(unsigned long kib, bool by_pte)
 {
@@ -61,6 +63,18 @@ void reclaim_nothing_else(void)
 		die_errno("mlockall");
 }
 
+bool swap_splits(unsigned long kib)
+{
+	return kib > PAGE_KIB && !mthp_stat(kib, "swpout") &&
+	       mthp_stat(kib, "swpout_fallback");
+}
+
+void needs_whole_swap(unsigned long kib)
+{
+	if (swap_splits(kib))
+		SKIP("this kernel splits folios that go to swap");
+}
+
 void reclaim_to_swap_cache(char *addr, size_t pages, unsigned long kib)
 {
 	const uint64_t want = KPF_SWAPCACHE;
@@ -74,8 +88,10 @@ void reclaim_to_swap_cache(char *addr, size_t pages, unsigned long kib)
 	for (n = 0; n < pages; n++) {
 		struct page_state state = pagemap_page(page_at(addr, n));
 
-		if (!state.present || !(kpage_flags(state.pfn) & want))
-			die("page %zu is %s", n, state.present ?
+		if (state.present && (kpage_flags(state.pfn) & want))
+			continue;
+		needs_whole_swap(kib);
+		die("page %zu is %s", n, state.present ?
 			    "not in the swap cache" : "no longer mapped");
 	}
 }

@@ -46,4 +46,12 @@ void reclaim_to_swap_cache(char *addr, size_t pages, unsigned long kib);
 void mask_mlock(char *addr, size_t pages, unsigned long kib,
 		const struct mask *mask);
 
+/*
+ * Whether a folio of kib that goes to swap is split first, as without
+ * CONFIG_THP_SWAP. It counts what was swapped out: ask afterwards.
+ */
+bool swap_splits(unsigned long kib);
+/* Skips the case if it is. */
+void needs_whole_swap(unsigned long kib);
+
 #endif

@@ -8,12 +8,15 @@
 #include "mremap.h"
 
 /*
- * One character per page: P a page of the first folio, '.' absent, S in swap, s
- * a small page of its own. A large folio from which some pages were dropped
+ * One character per page, or per 1/16 of a longer block: P a page of the first
+ * folio, '.' absent, S in swap, s a small page of its own. A large folio from
+ * which some pages were dropped
  * keeps the others; the small pages and swap entries between them are new. A
  * whole block comes before each kind of first page, so that a batch must not go
  * on into the next block.
  */
+#define LETTERS	16u
+
 static const char *const kinds[] = {
 	"PPPPPPPPPPPPPPPP",
 	"SPPPPPPPPPPPPPPP",
@@ -38,7 +41,9 @@ size_t mixed_pages(unsigned long kib)
 
 static char kind_of(size_t page)
 {
-	return kinds[page / BLOCK % ARRAY_SIZE(kinds)][page % BLOCK];
+	size_t block = page / BLOCK % ARRAY_SIZE(kinds);
+
+	return kinds[block][page % BLOCK / (BLOCK / LETTERS)];
 }
 
 void mix_states(char *addr, size_t pages)

@@ -84,6 +84,7 @@ QUIRE_CASE_SIZES(swapout, not_split, LARGE_SIZES)
 
 		reclaim(at, PAGES, how);
 		expect_in_swap(before, at, kib);
+		needs_whole_swap(kib);
 		EXPECT_EQ(mthp_stat(kib, "swpout") - out, folios);
 		EXPECT_EQ(mthp_stat(kib, "split") - split, 0);
 		range_drop(at, PAGES);

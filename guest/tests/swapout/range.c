@@ -60,7 +60,7 @@ void expect_in_swap(const struct snapshot *before, const char *addr,
 		    unsigned long kib)
 {
 	struct snapshot *now = snapshot(addr, before->pages);
-	size_t n, nr = folio_pages(kib);
+	size_t n, nr = swap_splits(kib) ? 1 : folio_pages(kib);
 
 	for (n = 0; n < before->pages; n++) {
 		const struct page_state *page = &now->page[n];

@@ -46,7 +46,7 @@ char *swapout_range(unsigned long kib, bool by_pte);
 
 /*
  * Each page of `before`, which was mapped, is in swap with the same bits. The
- * pages of a folio are in an aligned run of slots, as a whole folio is swapped
+ * pages of a folio are in an aligned run of slots, if a whole folio is swapped
  * out.
  */
 void expect_in_swap(const struct snapshot *before, const char *addr,

@@ -25,7 +25,7 @@
 #include "report/die.h"
 #include "run/ktap.h"
 
-#define SWAP_MIB	64
+#define SWAP_MIB	(64 * PAGE_SCALE)
 
 /* Memory with no page, to which pages can be moved. */
 static int target(char *to, size_t pages)

@@ -23,7 +23,7 @@
 #include "run/ktap.h"
 
 #define MAX_REGIONS	(2 * PMD_PAGES)
-#define SWAP_MIB	64
+#define SWAP_MIB	(64 * PAGE_SCALE)
 
 struct scan {
 	int uffd, pagemap;
