@@ -10,7 +10,11 @@
 
 #include <stddef.h>
 
-#define HOLD_MAX 16u	/* pages: the buffers of a pipe */
+#include "base/units.h"
+
+/* Pages: a pipe has 16 buffers, and gets more where blocks have more pages. */
+#define HOLD_MAX	(units.block / PAGE_SIZE)
+#define HOLD_USUAL	16u
 
 struct hold {
 	int out, in;	/* the ends of the pipe */

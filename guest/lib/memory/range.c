@@ -137,8 +137,10 @@ void range_assert_pmds(char *at, size_t pages)
 char *range_by_pmds(size_t folios)
 {
 	size_t pages = folios * PMD_PAGES;
-	char *at = range_filled(SRC_BASE, pages, PMD_SIZE / KIB);
+	char *at;
 
+	must_fit(2 * PMD_SIZE);
+	at = range_filled(SRC_BASE, pages, PMD_SIZE / KIB);
 	range_assert_pmds(at, pages);
 	return at;
 }

@@ -29,10 +29,12 @@ static void require_pmd(const char *at)
 static void check_exclusive(size_t twice)
 {
 	static struct page_state pages[MOST_PMD_PAGES];
-	char *at = range_shared(SRC_BASE, PMD_PAGES, PMD_SIZE / KIB), *again;
 	struct page_state one;
+	char *at, *again;
 	size_t n;
 
+	must_fit(2 * PMD_SIZE);
+	at = range_shared(SRC_BASE, PMD_PAGES, PMD_SIZE / KIB);
 	require_pmd(at);
 	again = mremap(page_at(at, twice), 0, PAGE_SIZE, MREMAP_MAYMOVE);
 	if (again == MAP_FAILED)

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "kernel/env.h"
+#include "memory/folio.h"
 #include "memory/pattern.h"
 #include "proc/knob.h"
 #include "process/child.h"
@@ -205,14 +206,23 @@ QUIRE_CASE(selftest, reports_a_skip_with_its_reason)
 		      "\n  ok 1 skips # SKIP no such thing here\n", "");
 }
 
+/* A case of mremap that the sources say is of that size. */
+static void expect_of_size(unsigned long size, const char *verdict)
+{
+	char name[64], line[96];
+
+	snprintf(name, sizeof(name), "mremap.whole_folios-%luk",
+		 folio_size(size));
+	snprintf(line, sizeof(line), "\n  ok 1 whole_folios-%luk%s\n",
+		 folio_size(size), verdict);
+	expect_report(name, STATUS_OK, line, "");
+}
+
 QUIRE_CASE(selftest, leaves_sizes_out)
 {
 	setenv("quire_without_sizes", "6,64", 1);
-	expect_report("mremap.whole_folios-64k", STATUS_OK,
-		      "\n  ok 1 whole_folios-64k # SKIP left out: its size\n",
-		      "");
-	expect_report("mremap.whole_folios-16k", STATUS_OK,
-		      "\n  ok 1 whole_folios-16k\n", "");
+	expect_of_size(64, " # SKIP left out: its size");
+	expect_of_size(16, "");
 	expect_report("selftest.skips", STATUS_OK, "SKIP no such thing", "");
 	unsetenv("quire_without_sizes");
 }

@@ -50,7 +50,7 @@ long act_watch(char *addr __attribute__((unused)), long early)
 static long act_was_told(char *addr, long arg __attribute__((unused)))
 {
 	if (bus.nr == 1 && bus.code == BUS_MCEERR_AO && bus.addr == addr &&
-	    bus.lsb == 12)
+	    bus.lsb == __builtin_ctzl(PAGE_SIZE))
 		return true;
 	diag("%d times SIGBUS; code %d, address %p, %d bits; expected %p",
 	     bus.nr, bus.code, bus.addr, bus.lsb, addr);

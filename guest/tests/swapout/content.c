@@ -119,7 +119,10 @@ static void check_only_word(unsigned long kib, size_t round,
 	memset(at, 0, pages * PAGE_SIZE);
 	for (f = 0; f < folios; f++)
 		((char *)only_word(at, f, kib, round + f, mask))[f % 8] = 1;
-	swap_out(at, pages);
+	page_out(at, pages * PAGE_SIZE);
+	/* Of a folio that is split, pages of zeroes become the zero page */
+	needs_whole_swap(kib);
+	EXPECT_EQ(pagemap_swapped(at, pages), pages);
 	for (f = 0; f < folios; f++) {
 		char *byte = (char *)only_word(at, f, kib, round + f, mask);
 
@@ -147,7 +150,7 @@ QUIRE_CASE_SIZES(swapout, again_and_again, ALL_SIZES)
 	size_t round, pages = range_pages(kib);
 
 	/* Little swap, so that slots and their cache are used again. */
-	swapout_start(12);
+	swapout_start(12 * PAGE_SCALE);
 	for (round = 0; round < 6; round++) {
 		char *at = swapout_range(round % 2 ? PAGE_KIB : kib, true);
 		size_t nr = round % 2 ? range_pages(PAGE_KIB) : pages;

@@ -56,6 +56,13 @@ static void expect_bits(const struct page_state *before,
 	       before->uffd_wp);
 }
 
+/* When a folio is split, its pages of zeroes become the zero page. */
+static bool became_zero_page(const struct page_state *page, unsigned long kib)
+{
+	return page->present && swap_splits(kib) &&
+	       (kpage_flags(page->pfn) & KPF_ZERO_PAGE);
+}
+
 void expect_in_swap(const struct snapshot *before, const char *addr,
 		    unsigned long kib)
 {
@@ -66,6 +73,8 @@ void expect_in_swap(const struct snapshot *before, const char *addr,
 		const struct page_state *page = &now->page[n];
 		uint64_t first = now->page[n - n % nr].swap_offset;
 
+		if (became_zero_page(page, kib))
+			continue;
 		EXPECT(page->swapped && !page->present,
 		       "page %zu is not in swap: %#llx", n,
 		       (unsigned long long)page->raw);

@@ -20,7 +20,7 @@ def read(file: Path) -> Architecture:
     def complete(keys: dict[str, Any]) -> dict[str, Any]:
         if "like" not in keys:
             return {"name": file.stem, "kbuild": file.stem, "guest": file.stem, **keys}
-        like = file.with_name(f"{keys.pop('like')}.toml")
+        like = file.with_name(f"{keys['like']}.toml")
         if not like.is_file():
             raise ValueError(f"is like {like.name}, which does not exist")
         names = {"name": file.stem, "kbuild": like.stem, "guest": like.stem, "aliases": []}

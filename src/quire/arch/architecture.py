@@ -49,6 +49,8 @@ class Architecture:
     kbuild: str
     # What user programs are compiled for, as guest/arch/ names it.
     guest: str
+    # The architecture whose keys this one has where its file does not say them; empty: none.
+    like: str = ""
     # Without one, the kernel is a program of this host.
     qemu: str = ""
     machine_args: tuple[str, ...] = ()

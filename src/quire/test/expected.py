@@ -34,7 +34,7 @@ class Expected:
         """Whether the entry covers this case on this kernel."""
         return (
             self.tree == kernel.tree.label
-            and not _disjoint(kernel, self.architectures)
+            and not _disjoint(kernel, self.architectures, sizes=True)
             and any(fnmatchcase(case, pattern) for pattern in self.cases)
         )
 
@@ -67,9 +67,11 @@ class Skip:
         return any(fnmatchcase(case, pattern) for pattern in self.cases)
 
 
-def _disjoint(kernel: Kernel, architectures: Sequence[str]) -> bool:
-    """Whether neither the architecture nor the one that its guest is built for is named."""
-    return {kernel.arch.name, kernel.arch.guest}.isdisjoint(architectures)
+def _disjoint(kernel: Kernel, architectures: Sequence[str], *, sizes: bool = False) -> bool:
+    """Whether neither the architecture nor the one that its guest is built for is named. With
+    `sizes`, the latter does not count where the same folio sizes stand for others."""
+    arch = kernel.arch
+    return {arch.name, arch.name if sizes and arch.like else arch.guest}.isdisjoint(architectures)
 
 
 @dataclass(frozen=True)
