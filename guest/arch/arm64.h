@@ -20,4 +20,26 @@
 #define ARCH_RETURN	"ret"
 #define ARCH_MARKER_AND_RETURN	8
 
+/*
+ * Memory tags: four bits for each 16 bytes of memory that is mapped with this
+ * protection, on a CPU that has this bit in AT_HWCAP2.
+ */
+#define ARCH_PROT_TAGS	0x20
+#define ARCH_HAS_TAGS	(1ul << 18)
+
+static inline void arch_set_tag(char *at, unsigned long tag)
+{
+	__asm__ volatile(".arch armv8.5-a+memtag\n\tstg %0, [%0]"
+			 : : "r"((unsigned long)at | tag << 56) : "memory");
+}
+
+static inline unsigned long arch_tag(const char *at)
+{
+	unsigned long tagged = (unsigned long)at;
+
+	__asm__ volatile(".arch armv8.5-a+memtag\n\tldg %0, [%0]"
+			 : "+r"(tagged) : : "memory");
+	return tagged >> 56 & 0xf;
+}
+
 #endif

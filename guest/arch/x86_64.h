@@ -20,4 +20,18 @@
 #define ARCH_RETURN	"ret"
 #define ARCH_MARKER_AND_RETURN	8
 
+/* There are no memory tags. */
+#define ARCH_PROT_TAGS	0
+#define ARCH_HAS_TAGS	0ul
+
+static inline void arch_set_tag(char *at __attribute__((unused)),
+				unsigned long tag __attribute__((unused)))
+{
+}
+
+static inline unsigned long arch_tag(const char *at __attribute__((unused)))
+{
+	return 0;
+}
+
 #endif
