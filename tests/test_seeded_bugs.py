@@ -92,6 +92,7 @@ def test_every_table_of_the_project_is_sound() -> None:
     for table in tables:
         bugs = seeded.read(table.parent)
         names = [bug.name for bug in bugs]
+        assert seeded.LATE not in names
         assert len(names) == len(set(names))
         patches = "".join(patch.read_text() for patch in table.parent.glob("*.patch"))
         for entry in bugs:
@@ -203,4 +204,4 @@ def test_races_run_on_several_cpus_with_no_bug_selected(quire: Quire, tree: Path
     (boot,) = quire.build.glob("boot/test-arm64-patched-smp2-*")
     command = (boot / "command").read_text()
     assert "*.race*-64k" in command
-    assert seeded.PARAMETER not in command
+    assert f"{seeded.PARAMETER}={seeded.LATE} " in command

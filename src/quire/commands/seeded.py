@@ -32,6 +32,8 @@ from quire.test.suite import BootOptions, Job
 
 # What several CPUs run.
 RACES = "*.race*-64k"
+# With no bug selected.
+CLEAN = (f"{seeded.PARAMETER}={seeded.LATE}",)
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -79,7 +81,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         visible = [bug for bug in bugs if bug.shown_by(kernel, session.configs)]
         if arguments.proofs:
             visible = seeded.proved(visible, seeded.proofs(where), arch.guest, session.configs)
-        races = BootOptions(arguments.smp)
+        races = BootOptions(arguments.smp, parameters=CLEAN)
         clean = [(races, [RACES])] if arguments.smp > 1 else []
         findings += _look_for(session, kernel, visible, known, clean, quiet=arguments.json)
     if arguments.json:
@@ -113,7 +115,8 @@ def _look_for(
 ) -> list[Sighting]:
     """`clean`: boots with no bug selected, besides those of the bugs' cases."""
     boot = BootOptions()
-    clean += [(boot, some) for some in seeded.batches(case for bug in bugs for case in bug.cases)]
+    late = BootOptions(parameters=CLEAN)
+    clean += [(late, some) for some in seeded.batches(case for bug in bugs for case in bug.cases)]
     progress, machines = session.progress, session.place.machines
 
     def caught(done: int, _: Bug, finding: Sighting) -> None:
