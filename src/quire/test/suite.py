@@ -167,12 +167,11 @@ def _boot(
 
     With `resume`, reuse an earlier boot of the same machine if that reached its end.
     """
-    work = session.cache.root / "boot" / _directory(boot)
     mark = digest(boot.guest and boot.guest.sha256, start.argv(boot, Path()))
-    finished = work / FINISHED
-    if resume and finished.is_file() and finished.read_text() == mark:
-        return launch.judge(boot, work, Ended()), work
-    # Beside another quire process, this is not the directory above.
+    # Beside other quire processes, the directory's name ends in a number.
+    for finished in (session.cache.root / "boot").glob(f"{_directory(boot)}*/{FINISHED}"):
+        if resume and finished.read_text() == mark:
+            return launch.judge(boot, finished.parent, Ended()), finished.parent
     work = launch.workdir(session.cache, _directory(boot))
 
     def tick() -> None:
