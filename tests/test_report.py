@@ -111,6 +111,7 @@ def test_a_row_that_finds_wrong_data(quire: Quire, tree: Path, series: Path) -> 
     done = quire(*words(tree, series))
     said(done, 1, "bench.mremap 64 KiB wrong data")
     assert "  FAIL bench.mremap 64 KiB wrong data" in done.stdout
+    assert "arm64, rows with the series: 1 fail" in done.stdout
     assert "arm64, tests with the series: 2 pass" in done.stdout
 
 

@@ -20,8 +20,8 @@ from quire.report.table import number
 from quire.source.side import Sides
 from quire.test.outcome import Case, Outcome
 
-# Of a program, or of a case's output, so many lines.
-LINES = 12
+# Of a program, or of a case's output, so many lines; so many cases that fail with their output.
+LINES, CASES = 12, 3
 # Columns of a mail.
 WIDTH = 76
 ROWS = "Each row is a program, guest/workloads/NAME.c, with the size of its folios."
@@ -87,12 +87,15 @@ class Reply:
         words = WORDS | ({Status.EXPECTED: "fail"} if stock else {})
         statuses = sorted({case.status for case in outcome.cases})
         counts = (f"{outcome.count(status)} {words.get(status, status)}" for status in statuses)
-        yield f"{arch}, tests {'without' if stock else 'with'} the series: {', '.join(counts)}"
+        what = "rows" if all(case.name.startswith("bench.") for case in outcome.cases) else "tests"
+        yield f"{arch}, {what} {'without' if stock else 'with'} the series: {', '.join(counts)}"
         why = dict.fromkeys(case.reason for case in outcome.cases if case.status is Status.SKIP)
         yield from (f"  skipped: {reason}" for reason in why)
-        for case in outcome.failed:
+        for case in outcome.failed[:CASES]:
             yield f"  FAIL {case.name} {case.reason}".rstrip()
             yield from (f"    {line}" for line in case.diagnostics[-LINES:])
+        if further := outcome.failed[CASES:]:
+            yield from _wrap(f"  FAIL {', '.join(case.name for case in further)}")
 
     def _rows(self, rows: Comparison, made: Provenance) -> Iterator[str]:
         """A table of the rows that moved, and the names of the others."""
@@ -128,7 +131,9 @@ def _programs(hunt: Hunt) -> Iterator[str]:
     """What generated programs showed; each finding with its shrunk program."""
     for judge in hunt.judges:
         summary = judge.account(hunt.seconds).summary
-        yield from _wrap(f"Generated programs, {summary}{len(judge.tally.findings)} findings")
+        count = len(judge.tally.findings)
+        findings = f"{count} finding{'s' if count != 1 else ''}"
+        yield from _wrap(f"Generated programs, {summary}{findings}")
         for found in judge.tally.findings:
             yield f"  {judge.words.finding} {found.number}: {found.fault.text}"
             yield from (f"    {op.text()}" for op in found.program[:LINES])

@@ -187,7 +187,7 @@ class CostJudge(Judge[Regression]):
             notes.append(f"  not watched, as not both kernels have it: {name}")
         return Account(
             f"costs: {self.operations} operations compared, in {self.tally.suspects} programs one "
-            f"cost more at first, and {self.repeated} did in repeated runs; ",
+            f"cost more at first, and {self.repeated} operations did in repeated runs; ",
             notes,
             {
                 "operations": self.operations,
