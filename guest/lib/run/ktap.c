@@ -4,9 +4,11 @@
  * suite, and inside it, indented by two spaces, one per case.
  */
 #include <fnmatch.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "memory/folio.h"
 #include "proc/proc.h"
@@ -207,6 +209,21 @@ static bool run_suite(struct run_list *list, size_t first, size_t number)
 	return ok;
 }
 
+/*
+ * The program's own data in single pages: what a case reclaims must be its range
+ * alone, and a large folio is locked, or not, as a whole. Buffers of
+ * MOST_PAGE_SIZE align the data.
+ */
+static void keep_data_small(void)
+{
+	extern char __bss_start[], _end[];
+	uintptr_t from = ((uintptr_t)__bss_start + MOST_PAGE_SIZE - 1) & -MOST_PAGE_SIZE;
+	uintptr_t to = (uintptr_t)_end & -PAGE_SIZE;
+
+	if (madvise((void *)from, to - from, MADV_NOHUGEPAGE))
+		die_errno("MADV_NOHUGEPAGE of the program's data");
+}
+
 int ktap_run(char *const *patterns, size_t nr)
 {
 	static struct run_list list;
@@ -221,6 +238,7 @@ int ktap_run(char *const *patterns, size_t nr)
 		return STATUS_USAGE;
 	}
 	folio_quiet_khugepaged();
+	keep_data_small();
 	results_line("KTAP version 1");
 	results_line("1..%zu", count_suites(&list));
 	for (i = 0; i < list.nr; i++) {

@@ -280,8 +280,11 @@ QUIRE_CASE_SIZES(uffd, missing_ends, ALL_SIZES)
 	}
 }
 
-/* A page that the kernel writes to or reads from stays where it is. */
-QUIRE_CASE_SIZES(uffd, pinned_stays, LARGE_SIZES)
+/*
+ * A page that the kernel writes to or reads from stays where it is. Before 7.3,
+ * the kernel tries to split its folio until the process is killed.
+ */
+QUIRE_CASE_FULL(uffd, pinned_stays, 2000, KTAP_SIZES(LARGE_SIZES))
 {
 	size_t pages = range_pages(kib);
 	char *at = range_by_ptes(kib);
