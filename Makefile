@@ -4,9 +4,10 @@
 #   make try-um   tests and real times of one topic, without an emulator: on x86-64 (docs/um.md)
 #   make demo     from nothing to the tables and the picture (build/demo/)
 #   make check    lint and unit tests on fakes, without the slow ones: no kernel, two minutes
-#   make test     lint and all unit tests, then kernels: guest tests without an emulator (x86-64),
-#                 checks of the series, guest tests, a kernel with some seeded bugs, the fuzzer's
-#                 corpus, compared and judged; checks and guest tests of 7.3, too
+#   make test     lint and all unit tests, then kernels: checks of the series, guest tests, a kernel
+#                 with some seeded bugs, the fuzzer's corpus, compared and judged; checks and guest
+#                 tests of 7.3, too
+#   make test-um  guest tests without an emulator: on x86-64 (docs/um.md)
 #   make lint     style, types and static analysis: Python, shell, C
 #   make lock     write requirements/*.txt anew from requirements/*.in (needs uv)
 #
@@ -19,9 +20,6 @@ WORDS := $(KBUILD_WORDS) $(if $(SOURCE),--source $(SOURCE)) $(if $(BASE),--base 
 # One more kernel to build: one architecture will do. The bugs are for the newest base.
 FEW_WORDS := $(WORDS) $(if $(ARCH),,ARCH=arm64)
 PYTHON_TOOL := .venv/bin/python -m
-# A fault of generic code shows here in minutes, before an emulator boots.
-HERE := $(shell uname -m)
-UM_TESTS = $(if $(filter x86_64,$(HERE)),$(if $(ARCH),,$(QUIRE) test ARCH=um $(WORDS)))
 
 # With one topic, few files differ between stock and patched.
 try:
@@ -47,7 +45,6 @@ test:
 	$(QUIRE) doctor --install $(KBUILD_WORDS)
 	$(MAKE) lint
 	$(PYTHON_TOOL) pytest -n auto -m "not kernel"
-	$(UM_TESTS)
 	$(QUIRE) build $(WORDS)
 	QUIRE_TEST_WORDS="$(WORDS)" $(PYTHON_TOOL) pytest -m kernel
 	$(QUIRE) check --quick $(WORDS)
@@ -57,9 +54,12 @@ test:
 	$(QUIRE) fuzz --corpus --oracle $(WORDS)
 	$(if $(SOURCE)$(BASE),,$(MAKE) test-line BASE=7.3)
 
+# A fault of generic code shows here in minutes, before an emulator boots.
+test-um:
+	$(QUIRE) test ARCH=um $(WORDS)
+
 # What `make test` runs on the line that is not the default: no other kernels than the patched ones.
 test-line:
-	$(UM_TESTS)
 	$(QUIRE) check --quick $(WORDS)
 	$(QUIRE) test $(WORDS)
 
@@ -83,4 +83,4 @@ lock:
 clean:
 	rm -rf build .venv
 
-.PHONY: try try-um demo check unit test test-line lint dev lock clean
+.PHONY: try try-um demo check unit test test-um test-line lint dev lock clean
