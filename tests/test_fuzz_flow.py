@@ -88,7 +88,7 @@ def test_seeded_bugs_are_found_or_missed(quire: Quire, tree: Path) -> None:
     assert last["reason"] == "it does what the other one does"
     assert lose["operations"] == 1
     assert 1 <= lose["programs"] <= 40
-    assert hide.pop("seconds") > 0
+    assert hide.pop("seconds") >= 0
     missed = {"operations": None, "difference": None, "reason": ""}
     assert hide == {"bug": "hide", "programs": 40, **missed}
     assert quire(*words, "--seeded", "lose").returncode == 0
