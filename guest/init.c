@@ -144,9 +144,10 @@ int main(int argc, char **argv)
 	char *words[MAX_WORDS];
 	size_t nr;
 
-	units_read();
-	if (getpid() != 1)
+	if (getpid() != 1) {
+		units_read();
 		return ordinary_main(argc - 1, argv + 1);
+	}
 	on_exit(finish, NULL);
 	mount_all();
 	units_read();

@@ -267,10 +267,10 @@ bool content_is_void(const char *page);
 int content_write(unsigned int slot, unsigned int page, unsigned int tag);
 /* The same content for all pages of a class, so that KSM merges them. */
 int content_write_same(char *page, unsigned int class);
-/* Writes one word of the page only, so that the page is not zero. */
 /* Of a page, programs name so many words, at equal distances. */
 #define PAGE_WORDS	512u
 #define WORD_STRIDE	(PAGE_SIZE / PAGE_WORDS)
+/* Writes one word of the page only, so that the page is not zero. */
 int content_write_word(unsigned int slot, unsigned int page, unsigned int tag,
 		       unsigned int number);
 /* Reads the pages of a range now, present or not; returns a hash of all. */

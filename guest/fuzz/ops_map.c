@@ -80,7 +80,7 @@ struct outcome_text verb_resize(struct actor *self __attribute__((unused)),
 struct outcome_text verb_advise(struct actor *self __attribute__((unused)),
 				const struct op *op)
 {
-	const struct {
+	static const struct {
 		const char *word;
 		int advice;
 	} advices[] = {

@@ -100,8 +100,7 @@ static void run_loop(void)
 static const struct workload mremap_loop = {
 	.name = "mremap-loop",
 	.summary = "mmap, memset, mremap and munmap of 1 MiB",
-	.params = { { "size", "4", NULL },
-		    { "reps", "16", NULL } },
+	.params = { PARAM_SIZE, { "reps", "16", NULL } },
 	.vmstat = { "thp_split_page" },
 	.mthp = { "split", "split_deferred" },
 	.run = run_loop,

@@ -28,15 +28,6 @@ static void unmap(unsigned int page, unsigned int nr)
 	clear_ptes(&space, AT + page * PAGE_SIZE, tested_table + page, nr);
 }
 
-/* All pages of a block, as single entries: every second one is writable. */
-static void map_single(void)
-{
-	unsigned int page;
-
-	for (page = 0; page < CONT_PTES; page++)
-		map(page, 1, entry(page, page % 2));
-}
-
 /* In turn exclusive pages, which become writable, and shared ones. */
 static void map_in_turn(bool cut)
 {
@@ -47,6 +38,20 @@ static void map_in_turn(bool cut)
 			unmap(page, 1);
 		map(page, 1, entry(page, page % 2));
 	}
+}
+
+/* All pages of a block, as single entries: every second one is writable. */
+static void map_single(void)
+{
+	map_in_turn(false);
+}
+
+/* A block's worth of entries goes, and, as it should be, they are flushed. */
+static void clear_block(bool flushed)
+{
+	unmap(0, 16);
+	if (flushed)
+		flush_pages(16, TLBF_NONE);
 }
 
 static void tell(const char *name)
@@ -83,15 +88,11 @@ static void test_mprotect(bool flushed)
 	map_in_turn(flushed);
 	tell("mprotect, a block in turn");
 	map_single();
-	unmap(0, 16);
-	if (flushed)
-		flush_pages(16, TLBF_NONE);
+	clear_block(flushed);
 	map(0, 16, entry(0, false));
 	tell("mprotect, single entries become a block");
 	map(0, 16, entry(0, true));
-	unmap(0, 16);
-	if (flushed)
-		flush_pages(16, TLBF_NONE);
+	clear_block(flushed);
 	for (page = 0; page < 5; page++)
 		map(page, 1, entry(page, true));
 	tell("a fault after hints on a block");
@@ -126,15 +127,11 @@ static void test_reclaim(bool wait)
 static void test_zap(bool flushed)
 {
 	map_single();
-	unmap(0, 16);
-	if (flushed)
-		flush_pages(16, TLBF_NONE);
+	clear_block(flushed);
 	map(0, 16, entry(16, true));
 	tell("a fault maps a block after zapping single pages");
 	map(0, 16, entry(0, true));
-	unmap(0, 16);
-	if (flushed)
-		flush_pages(16, TLBF_NONE);
+	clear_block(flushed);
 	map(5, 1, entry(77, true));
 	tell("a fault maps a page after zapping a block");
 }

@@ -116,23 +116,22 @@ char *folio_map(void *at, size_t len, unsigned long kib)
 char *folio_map_filled(void *at, size_t len, unsigned long kib,
 		       unsigned long seed)
 {
-	char *p = folio_map(at, len, kib);
-	size_t ok, total;
+	size_t ok, total, tries = 2;
+	char *p = at;
 
-	pattern_write(p, len, seed);
-	ok = folio_count(p, len, kib, &total);
-	if (ok != total) {
-		/* What was freed page by page lies on the lists of CPUs. */
-		unmap(p, len);
-		write_file("/proc/sys/vm/compact_memory", "1");
+	for (;;) {
 		p = folio_map(p, len, kib);
 		pattern_write(p, len, seed);
 		ok = folio_count(p, len, kib, &total);
+		if (ok == total)
+			return p;
+		if (!--tries)
+			die("only %zu of %zu blocks at %p are folios of %lu KiB",
+			    ok, total, p, kib);
+		/* What was freed page by page lies on the lists of CPUs. */
+		unmap(p, len);
+		write_file("/proc/sys/vm/compact_memory", "1");
 	}
-	if (ok != total)
-		die("only %zu of %zu blocks at %p are folios of %lu KiB", ok,
-		    total, p, kib);
-	return p;
 }
 
 /* Is pfn the head of a folio of exactly nr pages? nr 1: not a large folio. */

@@ -121,7 +121,12 @@ unsigned long meminfo_kib(const char *field)
 
 bool fits_memory(size_t len)
 {
-	return len / KIB <= meminfo_kib("MemTotal") / 3;
+	/* Asked for each range of a case. */
+	static unsigned long total_kib;
+
+	if (!total_kib)
+		total_kib = meminfo_kib("MemTotal");
+	return len / KIB <= total_kib / 3;
 }
 
 unsigned long vmstat(const char *name)

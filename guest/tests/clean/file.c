@@ -9,8 +9,7 @@
 #include "proc/pagemap.h"
 #include "process/map.h"
 
-/* Of the file: a power of two. */
-/* Room for some of the largest folios. */
+/* Of the file: a power of two, with room for some of the largest folios. */
 #define FILE_MIB	(PAGE_SCALE == 1 ? 8 : 128)
 
 static void map_file(struct file *file)

@@ -11,7 +11,6 @@
 
 #include "base/uapi.h"
 #include "kernel/pin.h"
-#include "kernel/reclaim.h"
 #include "kernel/swap.h"
 #include "kernel/uffd.h"
 #include "kernel/wp.h"
@@ -24,19 +23,26 @@
 #include "proc/proc.h"
 #include "report/die.h"
 #include "run/ktap.h"
+#include "tests/lazyfree/lazyfree.h"
 
-#define SWAP_MIB	(64 * PAGE_SCALE)
-
-/* Memory with no page, to which pages can be moved. */
-static int target(char *to, size_t pages)
+/*
+ * Memory with no page, to which pages can be moved. target_with(): with these
+ * features, and registered for these modes, too.
+ */
+static int target_with(uint64_t features, uint64_t modes, char *to, size_t pages)
 {
-	int uffd = uffd_open_or_skip(UFFD_FEATURE_MOVE);
+	int uffd = uffd_open_or_skip(UFFD_FEATURE_MOVE | features);
 
 	range_hole(to, pages);
 	map_anon(to, pages * PAGE_SIZE);
 	uffd_register(uffd, to, pages * PAGE_SIZE,
-		      UFFDIO_REGISTER_MODE_MISSING);
+		      UFFDIO_REGISTER_MODE_MISSING | modes);
 	return uffd;
+}
+
+static int target(char *to, size_t pages)
+{
+	return target_with(0, 0, to, pages);
 }
 
 static void end(int uffd, char *to, char *from, size_t pages)
@@ -162,15 +168,10 @@ QUIRE_CASE_SIZES(uffd, moved_unprotected, ALL_SIZES)
 QUIRE_CASE_SIZES(uffd, moved_rwp, ALL_SIZES)
 {
 	size_t n, pages = range_pages(kib);
-	int uffd = uffd_open_or_skip(UFFD_FEATURE_MOVE | UFFD_FEATURE_RWP |
-				     UFFD_FEATURE_RWP_ASYNC);
 	char *at = range_by_ptes(kib), *to = DST_BASE;
+	int uffd = target_with(UFFD_FEATURE_RWP | UFFD_FEATURE_RWP_ASYNC,
+			       UFFDIO_REGISTER_MODE_RWP, to, pages);
 
-	range_hole(to, pages);
-	map_anon(to, pages * PAGE_SIZE);
-	uffd_register(uffd, to, pages * PAGE_SIZE,
-		      UFFDIO_REGISTER_MODE_MISSING |
-		      UFFDIO_REGISTER_MODE_RWP);
 	EXPECT_EQ(uffd_move(uffd, to, at, pages * PAGE_SIZE),
 		  pages * PAGE_SIZE);
 	for (n = 0; n < pages; n++)
@@ -320,7 +321,7 @@ QUIRE_CASE_SIZES(uffd, moved_swaps_out, ALL_SIZES)
 /* What is written after MADV_FREE is not lost after the move. */
 QUIRE_CASE_SIZES(uffd, moved_lazyfree_written_kept, ALL_SIZES)
 {
-	size_t n, pages = range_pages(kib);
+	size_t pages = range_pages(kib);
 	char *at, *to = DST_BASE;
 	int uffd;
 
@@ -328,23 +329,14 @@ QUIRE_CASE_SIZES(uffd, moved_lazyfree_written_kept, ALL_SIZES)
 	for_each_mask(mask) {
 		at = range_by_ptes(kib);
 		uffd = target(to, pages);
-		if (madvise(at, pages * PAGE_SIZE, MADV_FREE))
-			die_errno("MADV_FREE");
-		for (n = 0; n < pages; n++) {
-			if (masked(mask, n, kib))
-				pattern_write_page(page_at(at, n), SEED_NEW, n);
-		}
+		lazy_free(at, pages);
+		lazy_rewrite(at, pages, kib, mask);
 		EXPECT_EQ(uffd_move(uffd, to, at, pages * PAGE_SIZE),
 			  pages * PAGE_SIZE);
 		/* Pages that were dropped are read as zeroes from now on. */
 		uffd_unregister(uffd, to, pages * PAGE_SIZE);
 		page_out(to, pages * PAGE_SIZE);
-		for (n = 0; n < pages; n++) {
-			if (masked(mask, n, kib))
-				EXPECT(pattern_verify_page(page_at(to, n),
-							   SEED_NEW, n) < 0,
-				       "page %zu is lost", n);
-		}
+		expect_survivors(to, pages, kib, mask);
 		end(uffd, to, at, pages);
 	}
 }

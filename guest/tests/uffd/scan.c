@@ -21,9 +21,9 @@
 #include "memory/range.h"
 #include "report/die.h"
 #include "run/ktap.h"
+#include "tests/lazyfree/lazyfree.h"
 
 #define MAX_REGIONS	(2 * PMD_PAGES)
-#define SWAP_MIB	(64 * PAGE_SCALE)
 
 struct scan {
 	int uffd, pagemap;
@@ -65,12 +65,9 @@ static void scan_write(struct scan *scan, unsigned long kib,
 {
 	size_t n;
 
-	for (n = 0; n < scan->pages; n++) {
-		if (!masked(mask, n, kib))
-			continue;
-		pattern_write_page(page_at(scan->at, n), SEED_NEW, n);
-		scan->written[n] = true;
-	}
+	lazy_rewrite(scan->at, scan->pages, kib, mask);
+	for (n = 0; n < scan->pages; n++)
+		scan->written[n] |= masked(mask, n, kib);
 }
 
 /* What protects a page shows in pagemap; a page that was written to has lost it. */
@@ -263,23 +260,15 @@ QUIRE_CASE_SIZES(uffd, scan_looks, ALL_SIZES)
 /* What was written after MADV_FREE stays dirty when it is protected. */
 QUIRE_CASE_SIZES(uffd, scan_keeps_dirty, ALL_SIZES)
 {
-	size_t n;
-
 	swap_on(SWAP_MIB);
 	for_each_mask(mask) {
 		struct scan scan = scan_start(kib);
 
-		if (madvise(scan.at, scan.pages * PAGE_SIZE, MADV_FREE))
-			die_errno("MADV_FREE");
+		lazy_free(scan.at, scan.pages);
 		scan_write(&scan, kib, mask);
 		scan_all(&scan, PAGE_IS_WRITTEN, 0, scan.pages);
 		page_out(scan.at, scan.pages * PAGE_SIZE);
-		for (n = 0; n < scan.pages; n++) {
-			if (masked(mask, n, kib))
-				EXPECT(pattern_verify_page(page_at(scan.at, n),
-							   SEED_NEW, n) < 0,
-				       "page %zu is lost", n);
-		}
+		expect_survivors(scan.at, scan.pages, kib, mask);
 		scan_end(&scan);
 	}
 }
