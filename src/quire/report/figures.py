@@ -30,7 +30,7 @@ from typing import Any, NamedTuple, Self
 
 from quire.host.errors import UserError
 from quire.report import dots, times
-from quire.report.table import UNKNOWN, number
+from quire.report.table import UNKNOWN, written
 from quire.source.version import parse
 
 Json = Mapping[str, Any]
@@ -69,8 +69,8 @@ class _Growth(NamedTuple):
     def cells(self) -> tuple[str, str]:
         """Stock, then the series."""
         percent = round(100 * (self.now / self.was - 1))
-        stock = f"{_number(self.was)} → {_number(self.now)}, {percent:+} %"
-        series = _number(self.series)
+        stock = f"{written(self.was)} → {written(self.now)}, {percent:+} %"
+        series = written(self.series)
         return stock, f"**{series}**" if self.series > ABOVE * self.was else series
 
 
@@ -247,7 +247,7 @@ class Figures:
             if row is None:
                 raise UserError(f"no such figure: {figure[0]}", str(TABLES))
             of = times.NS if architecture == times.ARCHITECTURE else "instructions"
-            now = _ratio(row, of)[:-1] if what == "ratio" else _number(row[what][of])
+            now = _ratio(row, of)[:-1] if what == "ratio" else written(row[what][of])
             if found[at] != now:
                 stale.append(f"{figure[0][1:-1]}: {found[at]} is written, {now} was counted")
             start, end = found.span(at)
@@ -364,14 +364,14 @@ def _cells(line: str) -> list[str]:
 def _pair(sides: Json | None, of: str = "instructions") -> str:
     if sides is None or (of not in sides["a"] and of not in sides["b"]):
         return UNKNOWN
-    return " → ".join(_number(sides[side].get(of, 0)) for side in "ab")
+    return " → ".join(written(sides[side].get(of, 0)) for side in "ab")
 
 
 def _ratio(sides: Json | None, of: str = "instructions") -> str:
     ratio = _quotient(sides, of)
     if ratio is None:
         return UNKNOWN
-    return f"{_number(ratio) if ratio >= 10 else format(ratio, '.2f')}×"
+    return f"{written(ratio) if ratio >= 10 else format(ratio, '.2f')}×"
 
 
 def _quotient(sides: Json | None, of: str = "instructions") -> float | None:
@@ -382,7 +382,3 @@ def _quotient(sides: Json | None, of: str = "instructions") -> float | None:
 def _natural(name: str) -> list[tuple[int, str]]:
     """A key that sorts the words of a row, and sizes by their number."""
     return [(int(word), "") if word.isdigit() else (0, word) for word in name.split()]
-
-
-def _number(value: float) -> str:
-    return number(value).replace(" ", ",")

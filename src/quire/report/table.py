@@ -164,6 +164,11 @@ def _size(row: Row) -> str:
     return UNKNOWN if row.cell.size is None else str(row.cell.size)
 
 
+def written(value: float) -> str:
+    """number() as documents write it: 4,254."""
+    return number(value).replace(" ", ",")
+
+
 def number(value: float) -> str:
     """Three significant digits below 100, whole numbers above; thousands are separated."""
     if value >= 100:

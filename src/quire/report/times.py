@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from quire.report.table import UNKNOWN, number
+from quire.report.table import UNKNOWN, written
 from quire.report.timing import KERNEL, SYNC
 from quire.source.version import parse
 from quire.timing import compare, document
@@ -104,4 +104,4 @@ def _ratio(ratio: Interval) -> str:
 
 
 def _number(value: Any) -> str:
-    return number(value).replace(" ", ",") if isinstance(value, float | int) else UNKNOWN
+    return written(value) if isinstance(value, float | int) else UNKNOWN

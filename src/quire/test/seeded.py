@@ -51,6 +51,11 @@ HANG = 400.0
 AT_ONCE = 20
 
 
+def _kernels(arch: str, configs: Sequence[Path]) -> set[str]:
+    """What a list of architectures may call a kernel with these additional fragments."""
+    return {arch, *(f"{arch}/{path.stem}" for path in configs)}
+
+
 @dataclass(frozen=True)
 class Bug:
     """One seeded bug, or a regression of cost."""
@@ -80,8 +85,7 @@ class Bug:
 
     def seen_on(self, arch: str, configs: Sequence[Path] = ()) -> bool:
         """Whether it is visible to programs for `arch`, with these additional fragments."""
-        kernels = {arch, *(f"{arch}/{path.stem}" for path in configs)}
-        return not kernels.isdisjoint(self.architectures)
+        return not _kernels(arch, configs).isdisjoint(self.architectures)
 
 
 @dataclass(frozen=True)
@@ -171,7 +175,7 @@ def proved(
     bugs: Sequence[Bug], proofs: Sequence[Proof], arch: str, configs: Sequence[Path]
 ) -> list[Bug]:
     """The bugs that proofs name, with the cases that must fail on `arch` with these fragments."""
-    kernels = {arch, *(f"{arch}/{path.stem}" for path in configs)}
+    kernels = _kernels(arch, configs)
     cases: dict[str, list[str]] = defaultdict(list)
     for proof in proofs:
         cases[proof.bug] += proof.cases if proof.architecture in kernels else ()

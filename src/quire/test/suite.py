@@ -168,10 +168,11 @@ def _boot(
     With `resume`, reuse an earlier boot of the same machine if that reached its end.
     """
     mark = digest(boot.guest and boot.guest.sha256, start.argv(boot, Path()))
-    # Beside other quire processes, the directory's name ends in a number.
-    for finished in (session.cache.root / "boot").glob(f"{_directory(boot)}*/{FINISHED}"):
-        if resume and finished.read_text() == mark:
-            return launch.judge(boot, finished.parent, Ended()), finished.parent
+    if resume:
+        # Beside other quire processes, the directory's name ends in a number.
+        for finished in (session.cache.root / "boot").glob(f"{_directory(boot)}*/{FINISHED}"):
+            if finished.read_text() == mark:
+                return launch.judge(boot, finished.parent, Ended()), finished.parent
     work = launch.workdir(session.cache, _directory(boot))
 
     def tick() -> None:
