@@ -46,7 +46,10 @@ LEFT_OUT = (
     ("flush_agrees(mm, start);", ""),
     ("flush_agrees(mm, end);", ""),
     ("other_size && !system_supports_bbml3()", "other_size"),
-    ("if (system_supports_bbml3())\n\t\treturn;", ""),
+    ("system_supports_bbml3() || object_is_on_stack(entry)", "false"),
+    ("!level && !lpa2_is_enabled()", "false"),
+    ("!level && !lpa2_is_enabled()", "!level"),
+    ("(pte_val(pte) & PTE_TYPE_MASK) != PTE_TYPE_PAGE", "!pte_valid(pte)"),
 )
 
 
@@ -61,7 +64,7 @@ def added(patch: Path, name: str) -> str:
 def harness(patch: Path, directory: Path, source: str) -> None:
     """Write the model and what it includes."""
     for name in (*HEADERS, *re.findall(r"^#include <(.*)>", source, re.M)):
-        (directory / name).parent.mkdir(exist_ok=True)
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
         (directory / name).touch()
     header = added(patch, "arch/arm64/include/asm/tlb_hazard.h")
     (directory / "asm/tlb_hazard.h").write_text(header)

@@ -42,6 +42,8 @@ typedef uint16_t u16;
 #define TASK_SIZE_64 (1UL << 48)
 #define PTE_VALID BIT(0)
 #define PTE_TABLE BIT(1)
+#define PTE_TYPE_MASK 3UL
+#define PTE_TYPE_PAGE 3UL
 #define PTE_ATTRINDX_MASK (7UL << 2)
 #define PTE_ATTRINDX(type) ((u64)(type) << 2)
 #define PTE_RDONLY BIT(7)
@@ -78,6 +80,7 @@ typedef u64 pgprot_t;
 #define pte_mkwrite_novma(pte) __pte((pte).val | PTE_WRITE)
 #define pte_index(addr) ((addr) >> PAGE_SHIFT & (PTRS_PER_PTE - 1))
 #define pte_pmd(pte) (pte)
+#define pmd_pte(pmd) (pmd)
 #define pmd_mkhuge(pmd) __pmd((pmd).val & ~PTE_TABLE)
 #define pmd_valid(pmd) pte_valid(pmd)
 #define pmd_present(pmd) pte_valid(pmd)
@@ -88,12 +91,12 @@ typedef u64 pgprot_t;
 typedef pte_t pgd_t, p4d_t, pud_t;
 #define pgd_offset(mm, addr) ((pgd_t *)NULL)
 #define pgd_none(pgd) true
-#define p4d_offset(pgd, addr) (pgd)
+#define p4d_offset_lockless(pgdp, pgd, addr) (pgdp)
 #define p4d_none(p4d) true
-#define pud_offset(p4d, addr) (p4d)
+#define pud_offset_lockless(p4dp, p4d, addr) (p4dp)
 #define pud_present(pud) false
 #define pud_leaf(pud) false
-#define pmd_offset(pud, addr) (pud)
+#define pmd_offset_lockless(pudp, pud, addr) (pudp)
 #define pte_offset_kernel(pmd, addr) (pmd)
 
 /* Lists. */
@@ -163,6 +166,8 @@ static inline void hlist_add_head(struct hlist_node *node, struct hlist_head *he
 #define pr_info_once(...) printf(__VA_ARGS__)
 #define WARN(condition, ...) (warnings++, printf(__VA_ARGS__))
 #define system_supports_bbml3() bbml3
+#define lpa2_is_enabled() lpa2
+#define object_is_on_stack(p) false
 #define local_irq_save(flags) ((flags) = 0)
 #define local_irq_restore(flags) ((void)(flags))
 #define udelay(time) ((void)(time))
@@ -182,7 +187,7 @@ typedef int64_t atomic64_t;
 #define mm_tlb_flush_pending(mm) false
 
 static int warnings;
-static bool bbml3;
+static bool bbml3, lpa2;
 static struct { pid_t pid; } task, *current = &task;
 
 #include <asm/tlb_hazard.h>

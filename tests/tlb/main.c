@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Run the self-test of DEBUG_TLB_HAZARD on the host, without and with BBML3. */
+/* Run the self-test of DEBUG_TLB_HAZARD on the host, without and with BBML3, LPA2. */
 #include "kernel.h"
 #include "tlb_hazard.c"
 
 int main(void)
 {
 	early();
+	late();
+	lpa2 = true;
 	late();
 	bbml3 = true;
 	late();
