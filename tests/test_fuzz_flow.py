@@ -17,6 +17,7 @@ from quire.build import guest
 from quire.fuzz import runner
 from quire.fuzz.language import program, record
 from quire.fuzz.language.record import Record
+from quire.host import process
 
 WORDS = ("fuzz", "ARCH=arm64", "--no-coverage", "--programs", "30")
 
@@ -168,6 +169,17 @@ def test_a_guest_that_says_nothing_for_long_hangs(
     with pytest.raises(launch.Silent, match="the guest hangs"):
         look()
     assert len(ticks) == 4
+
+
+def test_a_guest_that_repeats_a_message_for_ever_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "FLOOD", 1 << 20)
+    console = tmp_path / machine.CONSOLE
+    script = f"yes 'swap_info_get: Unused swap offset' | head -c 2M >{console}; sleep 100"
+    loop = process.Command(["sh", "-c", script], log=tmp_path / machine.LOG, timeout=50)
+    ended = launch.execute(loop, None, [tmp_path / machine.RESULTS, console], silence=0)
+    assert ended == launch.Ended(killed="the guest's console has more than 1 MiB")
 
 
 def test_the_executor_is_told_what_to_swap_to(tmp_path: Path) -> None:

@@ -20,13 +20,20 @@ from quire.host import process
 from quire.host.cache import Cache
 from quire.host.errors import GuestLost
 
+# Bytes. The suites leave a third of a MiB; a fault that is repeated for ever fills a disk.
+FLOOD = 8 << 20
+
 
 @dataclass(frozen=True)
 class Ended:
-    """How the command ended: its exit status, or that it was killed past the time limit."""
+    """How the command ended: its exit status, or why it was killed."""
 
     status: int = 0
-    hung: bool = False
+    killed: str = ""
+
+
+class Flooded(Exception):
+    """The console is longer than that of any sound boot."""
 
 
 class Silent(Exception):
@@ -77,11 +84,27 @@ def execute(
     silence: float,
 ) -> Ended:
     """Run the command. Silent if `silence` is not 0 and no file has grown for so many seconds."""
+    look = until_silent(growing, silence, until_flooded(growing, tick))
     try:
-        status = process.run(command, until_silent(growing, silence, tick)).status
+        status = process.run(command, look).status
     except process.TimedOut:
-        return Ended(hung=True)
+        return Ended(killed=f"the guest hung: not done in {command.timeout or 0:.0f} s")
+    except Flooded:
+        return Ended(killed=f"the guest's console has more than {FLOOD >> 20} MiB")
     return Ended(status)
+
+
+def until_flooded(files: Sequence[Path], tick: Callable[[], None] | None) -> Callable[[], None]:
+    """A callback that calls `tick`, and raises Flooded when the console is too long."""
+    consoles = [path for path in files if path.name == CONSOLE]
+
+    def look() -> None:
+        if tick:
+            tick()
+        if any(path.exists() and path.stat().st_size > FLOOD for path in consoles):
+            raise Flooded
+
+    return look
 
 
 def until_silent(
@@ -158,8 +181,8 @@ def _sound(machine: Machine, directory: Path, ended: Ended) -> str:
     text = read(directory / CONSOLE)
     if complaint := splat.find(text):
         raise lost(machine, directory, f"the guest printed a splat ({complaint.kind})", complaint)
-    if ended.hung:
-        raise lost(machine, directory, f"the guest hung: not done in {machine.timeout:.0f} s")
+    if ended.killed:
+        raise lost(machine, directory, ended.killed)
     return text
 
 
