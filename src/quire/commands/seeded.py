@@ -115,8 +115,10 @@ def _look_for(
 ) -> list[Sighting]:
     """`clean`: boots with no bug selected, besides those of the bugs' cases."""
     boot = BootOptions()
-    late = BootOptions(parameters=CLEAN)
-    clean += [(late, some) for some in seeded.batches(case for bug in bugs for case in bug.cases)]
+    for cpus in sorted({bug.cpus for bug in bugs}):
+        late = BootOptions(cpus, parameters=CLEAN)
+        cases = (case for bug in bugs if bug.cpus == cpus for case in bug.cases)
+        clean += [(late, some) for some in seeded.batches(cases)]
     progress, machines = session.progress, session.place.machines
 
     def caught(done: int, _: Bug, finding: Sighting) -> None:

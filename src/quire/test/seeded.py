@@ -77,6 +77,8 @@ class Bug:
     no_program: str = ""
     # The option without which a kernel cannot show it.
     needs: str = ""
+    # Virtual CPUs of its boots.
+    cpus: int = 1
 
     def shown_by(self, kernel: Kernel, configs: Sequence[Path] = ()) -> bool:
         """Whether it is visible on that kernel, which has these additional fragments."""
@@ -216,7 +218,8 @@ def hunt(
     known: Sequence[Expected] = (),
 ) -> Sighting:
     """Boot with this bug selected and run its cases. `known` fail without it, too."""
-    chosen = replace(options, parameters=(f"{PARAMETER}={bug.name}",), timeout=HANG)
+    parameters = (f"{PARAMETER}={bug.name}",)
+    chosen = replace(options, cpus=bug.cpus, parameters=parameters, timeout=HANG)
     failed: list[str] = []
     for batch in batches(bug.cases):
         try:
