@@ -18,7 +18,7 @@ from quire.measure import locks as classes
 from quire.measure.bench import Rig, Samples, Sampling
 from quire.measure.comparison import Comparison, Known
 from quire.measure.locks import Locks
-from quire.measure.workloads import Catalogue, Cell, on_architecture
+from quire.measure.workloads import Catalogue, Cell
 from quire.report.data import Provenance
 from quire.session import Session
 from quire.source.side import PATCHED, STOCK, Sides
@@ -80,10 +80,9 @@ def on(both: tuple[Rig, Rig], cpu: Cpu) -> tuple[Rig, Rig]:
 def compare(
     session: Session, sides: Sides, both: tuple[Rig, Rig], cells: Sequence[Cell], options: Sampling
 ) -> tuple[Comparison, Provenance, Samples]:
-    """Measure the cells on both kernels of one architecture."""
+    """Measure the cells, with the folio sizes of the architecture, on both kernels."""
     a, b = both
     arch = a.kernel.arch
-    cells = on_architecture(arch, cells)
     samples = bench.measure(session.cache, both, cells, session.progress, options)
     images = (a.kernel.image_sha256, b.kernel.image_sha256)
     figures = posted.read(sides.line.posted) if sides.ours and not sides.same else {}

@@ -33,7 +33,7 @@ from quire.host.errors import UserError
 from quire.measure import comparison, cycles, workloads
 from quire.measure.bench import Sampling
 from quire.measure.comparison import Comparison
-from quire.measure.workloads import Catalogue, Cell
+from quire.measure.workloads import Catalogue, Cell, on_architecture
 from quire.report import data, dots, page, table
 from quire.report.data import Provenance
 from quire.session import Session
@@ -103,7 +103,8 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     for architecture, cpu in machines:
         both = lab.rigs(session, architecture, sides)
         both = lab.on(both, cpu) if cpu else both
-        rows, made, _ = lab.compare(session, sides, both, cells, sampling)
+        chosen = on_architecture(architecture, cells)
+        rows, made, _ = lab.compare(session, sides, both, chosen, sampling)
         parts.append((rows, made))
         if not arguments.json:
             table.show(rows, sides.title)

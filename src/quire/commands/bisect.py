@@ -30,7 +30,7 @@ from quire.measure import bench, comparison
 from quire.measure.bench import Samples, Sampling
 from quire.measure.comparison import Known, Row
 from quire.measure.moves import Move, grown
-from quire.measure.workloads import Cell
+from quire.measure.workloads import Cell, on_architecture
 from quire.report import steps as report
 from quire.report.table import number
 from quire.session import Session
@@ -145,7 +145,7 @@ class Trial:
 def _cell(session: Session, arguments: argparse.Namespace, arch: Architecture) -> Cell:
     """The one row. UserError if there are several, or none on this architecture."""
     cells = lab.workloads(session).cells([arguments.row], [arguments.size])
-    cells = [cell for cell in cells if cell.workload.runs_on(arch.name)]
+    cells = on_architecture(arch, cells)
     if len(cells) != 1:
         names = "\n".join(f"{report.name(c)} {dict(c.parameters) or ''}" for c in cells)
         what = f"{arguments.row} is {len(cells)} rows of {arch.name}, not one"

@@ -12,6 +12,7 @@ from quire import lab
 from quire.arch import requirements
 from quire.commands import bench, options
 from quire.measure.bench import Sampling
+from quire.measure.workloads import on_architecture
 from quire.report import table
 from quire.session import Session
 
@@ -34,7 +35,8 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         steps += [(lab.on(both, cpu), catalogue.rows(cpu.rows)) for cpu in arch.further_cpus]
         for rigs, cells in steps:
             sampling = Sampling(place=session.place)
-            rows, made, _ = lab.compare(session, sides, rigs, cells, sampling)
+            chosen = on_architecture(arch, cells)
+            rows, made, _ = lab.compare(session, sides, rigs, chosen, sampling)
             parts.append((rows, made))
             if not arguments.json:
                 table.show(rows, sides.title)

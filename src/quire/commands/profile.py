@@ -73,8 +73,9 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     document = []
     for arch in session.architectures:
         both = lab.rigs(session, arch, sides)
-        _, made, samples = lab.compare(session, sides, both, cells, Sampling(place=session.place))
-        for cell in on_architecture(arch, cells):
+        chosen = on_architecture(arch, cells)
+        _, made, samples = lab.compare(session, sides, both, chosen, Sampling(place=session.place))
+        for cell in chosen:
             a, b = (samples[rig.kernel.image_sha256, cell][0] for rig in (made.a, made.b))
             lines = profile.lines(a, b, classes, kind)
             title = f"{arch.name} · {cell.label}" + (f" {cell.size} KiB" if cell.size else "")

@@ -42,7 +42,7 @@ from quire.host import process
 from quire.host.errors import Difference, GuestLost, UserError
 from quire.measure import bench, concerns
 from quire.measure.bench import Rig, Sampling
-from quire.measure.workloads import Cell
+from quire.measure.workloads import Cell, on_architecture
 from quire.report import data
 from quire.report.reply import Reply
 from quire.report.steps import name as row_name
@@ -141,7 +141,7 @@ def _tasks(session: Session, minutes: float, reply: Reply) -> Iterator[Task]:
 
 def _count(session: Session, arch: Architecture, reply: Reply, cells: Sequence[Cell]) -> None:
     both, sampling = lab.rigs(session, arch, reply.sides), Sampling(place=session.place)
-    cells = [cell for cell in cells if cell.workload.runs_on(arch.name)]
+    cells = on_architecture(arch, cells)
     for each in both:
         cells, gone = bench.countable(cells, each.kernel)
         if gone:

@@ -30,7 +30,7 @@ from quire.host.errors import BuildFailed, UserError
 from quire.measure import bench, comparison, concerns
 from quire.measure.bench import Rig, Sampling
 from quire.measure.comparison import Figure
-from quire.measure.workloads import Cell
+from quire.measure.workloads import Cell, on_architecture
 from quire.report import steps as report
 from quire.report.steps import Stepped
 from quire.session import Session
@@ -61,7 +61,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     title = f"Linux {steps[0].tree.base.version}, {steps[0].tree.base.origin}"
     results = []
     for arch in session.architectures:
-        chosen = [cell for cell in cells if cell.workload.runs_on(arch.name)]
+        chosen = on_architecture(arch, cells)
         results.append(_measure(session, Stepped(arch, title, steps), where, chosen))
         if not arguments.json:
             console().print(report.table(results[-1]))
