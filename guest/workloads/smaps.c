@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reading smaps_rollup of a process with 16 MiB of written folios: the kernel
- * looks at each page. What it costs for the program itself, some hundred pages,
- * is a constant part.
+ * Reading smaps_rollup of a process with 16 MiB of written folios, which may be
+ * in swap: the kernel looks at each entry. What it costs for the program itself,
+ * some hundred pages, is a constant part.
+ *
+ * clear-refs: clearing the accessed bit of each page of such a process.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/units.h"
 #include "kernel/env.h"
+#include "kernel/swap.h"
 #include "memory/folio.h"
 #include "memory/pattern.h"
+#include "proc/proc.h"
 #include "report/die.h"
 #include "run/bench.h"
 
@@ -35,6 +40,13 @@ static void setup(void)
 	bench_work(area_len / PAGE_SIZE, 1);
 }
 
+static void setup_swapped(void)
+{
+	setup();
+	swap_on(2 * area_len / MIB);
+	page_out(area, area_len);
+}
+
 static void run(void)
 {
 	int file = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
@@ -51,15 +63,26 @@ static void run(void)
 	close(file);
 }
 
-static void verify(void)
+static void verify_field(const char *name)
 {
-	const char *line = strstr(text, "Anonymous:");
+	const char *line = strstr(text, name);
 	unsigned long kib = 0;
 
 	if (line)
-		kib = strtoul(line + strlen("Anonymous:"), NULL, 10);
+		kib = strtoul(line + strlen(name), NULL, 10);
 	if (kib < area_len / KIB)
-		bench_fail("%lu KiB are anonymous, of %zu", kib, area_len / KIB);
+		bench_fail("%s %lu KiB, of %zu", name, kib, area_len / KIB);
+}
+
+static void verify(void)
+{
+	verify_field("Anonymous:");
+}
+
+static void verify_swapped(void)
+{
+	verify_field("Swap:");
+	verify_field("SwapPss:");
 }
 
 static const struct workload smaps = {
@@ -71,3 +94,47 @@ static const struct workload smaps = {
 	.verify = verify,
 };
 QUIRE_WORKLOAD(smaps);
+
+static const struct workload smaps_swapped = {
+	.name = "smaps-swapped",
+	.summary = "a read of smaps_rollup, all in swap",
+	.params = { PARAM_SIZE, { "mib", "16", NULL } },
+	.setup = setup_swapped,
+	.run = run,
+	.verify = verify_swapped,
+};
+QUIRE_WORKLOAD(smaps_swapped);
+
+static void run_clear(void)
+{
+	int file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+	ssize_t len;
+
+	if (file < 0)
+		die_errno("cannot open /proc/self/clear_refs");
+	env_after_tick();
+	quire_start();
+	len = write(file, "1", 1);
+	quire_stop();
+	if (len != 1)
+		die_errno("cannot write to /proc/self/clear_refs");
+	close(file);
+}
+
+static void verify_cleared(void)
+{
+	unsigned long kib = smaps_kib(area, "Referenced");
+
+	if (kib)
+		bench_fail("%lu KiB count as accessed", kib);
+}
+
+static const struct workload clear_refs = {
+	.name = "clear-refs",
+	.summary = "clearing the accessed bits of a process",
+	.params = { PARAM_SIZE, { "mib", "16", NULL } },
+	.setup = setup,
+	.run = run_clear,
+	.verify = verify_cleared,
+};
+QUIRE_WORKLOAD(clear_refs);

@@ -16,6 +16,7 @@
 #include "report/die.h"
 #include "run/ktap.h"
 #include "tests/aging/aging.h"
+#include "tests/fork/fork.h"
 
 static const char *const fields[] = {
 	"Rss", "Pss", "Pss_Dirty", "Shared_Clean", "Shared_Dirty",
@@ -24,6 +25,9 @@ static const char *const fields[] = {
 };
 
 #define NR_FIELDS	ARRAY_SIZE(fields)
+#define RSS		0u
+#define SWAP		(NR_FIELDS - 2u)
+#define SWAP_PSS	(NR_FIELDS - 1u)
 
 static void advise(char *at, size_t pages, int advice)
 {
@@ -68,7 +72,7 @@ static void read_sums(const char *at, size_t pages, unsigned long *sums)
 
 /*
  * Each page has its own mapping while it is not to be dumped and its neighbours
- * are. Pss is rounded down for each mapping, so that it may lose 1 KiB there.
+ * are. With up to two processes a page counts whole or half, which is whole KiB.
  */
 static void check_sums(char *at, size_t pages)
 {
@@ -81,10 +85,9 @@ static void check_sums(char *at, size_t pages)
 	read_sums(at, pages, each);
 	advise(at, pages, MADV_DODUMP);
 	for (f = 0; f < NR_FIELDS; f++)
-		EXPECT(all[f] - each[f] <= (strstr(fields[f], "Pss") ? pages : 0),
-		       "%s: %lu KiB, and %lu of each page by itself", fields[f],
-		       all[f], each[f]);
-	EXPECT_EQ(all[0], pages * PAGE_SIZE / KIB);
+		EXPECT(all[f] == each[f], "%s: %lu KiB, and %lu of each page",
+		       fields[f], all[f], each[f]);
+	EXPECT_EQ(all[RSS] + all[SWAP], pages * PAGE_SIZE / KIB);
 }
 
 /* Some pages are shared, some accessed or dirty, some in small folios. */
@@ -121,4 +124,56 @@ QUIRE_CASE_SIZES(smaps, sums_each_page, 16, 64)
 {
 	for_each_mask(mask)
 		check_mixed(kib, mask);
+}
+
+/* A child has some of the entries, too; and some pages are in memory again. */
+SWAPPING_CASE(smaps, swap_sums_each_page, 4, 16, 64, 2048)
+{
+	unsigned long mixed = kib < BLOCK_KIB ? BLOCK_KIB : kib;
+	size_t n, pages = range_pages(kib);
+
+	for_each_mask(mask) {
+		char *at = fork_range(kib);
+		struct peer peer;
+
+		if (!fork_without(&peer, at, pages, mixed, mask)) {
+			peer_wait(&peer);
+			peer_end(&peer);
+		}
+		check_sums(at, pages);
+		for (n = 0; n < pages; n++) {
+			if (masked(mask_opposite(mask), n, mixed))
+				*(volatile const char *)page_at(at, n);
+		}
+		check_sums(at, pages);
+		peer_turn(&peer);
+		peer_join(&peer, "the child that shares some entries");
+		range_drop(at, pages);
+	}
+}
+
+/* More references than a slot of the swap table has room for (15). */
+SWAPPING_CASE(smaps, swap_sums_of_many, 4, 64)
+{
+	size_t n, pages = range_pages(kib);
+	unsigned long sums[NR_FIELDS];
+	char *at = fork_range(kib);
+	struct peer peers[31];
+
+	for (n = 0; n < ARRAY_SIZE(peers); n++) {
+		if (!fork_without(&peers[n], at, pages, BLOCK_KIB, MASK_FIRST)) {
+			peer_wait(&peers[n]);
+			peer_end(&peers[n]);
+		}
+	}
+	/* Of each block, a page by itself and 15 that 32 processes share. */
+	read_sums(at, pages, sums);
+	EXPECT_EQ(sums[SWAP], pages * PAGE_SIZE / KIB);
+	EXPECT_EQ(sums[SWAP_PSS], pages / BLOCK * (PAGE_SIZE +
+		  (BLOCK - 1) * PAGE_SIZE / (ARRAY_SIZE(peers) + 1)) / KIB);
+	for (n = 0; n < ARRAY_SIZE(peers); n++) {
+		peer_turn(&peers[n]);
+		peer_join(&peers[n], "one of many children");
+	}
+	range_drop(at, pages);
 }
