@@ -32,22 +32,28 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add = part.add_argument
     add("pattern", nargs="*", help="run only these cases: suite.case, with * and ?")
     add("--resume", action="store_true", help="reuse the boots that an earlier run completed")
+    text = "only the first N variants of lines/coverage.toml: 3 need no further kernel"
+    add("--variants", type=options.positive, metavar="N", help=text)
     options.as_json(part)
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """Difference when too few lines ran, or a reason no longer holds."""
     requirements.require(session.architectures)
+    if arguments.variants:
+        options.refuse(arguments, "pattern", "with --variants")
     sides = session.sides()
     if sides.same:
         raise UserError("there is no patch to cover", remedy="name a base with a series")
     lines = added.lines(sides.a.tree.path, sides.b.tree.path, sides.series.patches)
     wanted = {(line.file, line.number) for line in lines}
     entries = judge.read(sides.line.folder / "unreached.toml") if sides.ours else []
+    known = boots.variants(session.project.root / "lines/coverage.toml")
+    chosen = [boots.of_patterns(arguments.pattern)] if arguments.pattern else known
     results = []
     for arch in session.architectures:
         covered = boots.run(
-            session, arch, sides, wanted, arguments.pattern, resume=arguments.resume
+            session, arch, sides, wanted, chosen[: arguments.variants], resume=arguments.resume
         )
         results.append(judge.judge(arch.name, lines, covered, entries))
         if not arguments.json:

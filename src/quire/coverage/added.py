@@ -16,7 +16,7 @@ from quire.source.patch import Patch
 # The text of each line of a file, and the name of the patch it is from; the base's has none.
 Origins = list[tuple[str, str]]
 # A definition begins in the first column; its arguments may be on the next lines.
-_DEFINED = re.compile(r"[a-z][^=;]*?\b(\w+)\(")
+_DEFINED = re.compile(r"(?=[a-z])[^=;]*?\b(\w+)\(")
 
 
 @dataclass(frozen=True, order=True)

@@ -11,6 +11,8 @@ import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from quire.arch import Architecture
@@ -66,6 +68,11 @@ def variants(file: Path) -> list[Variant]:
     return found
 
 
+def of_patterns(patterns: Sequence[str]) -> Variant:
+    """These cases in all sizes, and nothing else."""
+    return Variant(tuple(patterns), sizes=SIZES)
+
+
 @dataclass(frozen=True)
 class Covered:
     """The lines that have code in one of the kernels, and those that ran."""
@@ -79,24 +86,23 @@ def run(
     arch: Architecture,
     sides: Sides,
     wanted: Collection[Line],
-    patterns: Sequence[str],
+    chosen: Sequence[Variant],
     *,
     resume: bool,
 ) -> Covered:
-    """Build and boot all variants. With patterns only these cases run, and nothing else."""
+    """Build and boot these variants. Those of one kernel boot side by side."""
     executable: set[Line] = set()
     ran: set[Line] = set()
-    known = variants(session.project.root / "lines/coverage.toml")
-    for variant in [Variant(tuple(patterns), sizes=SIZES)] if patterns else known:
-        fragments = (session.project.configs / name for name in variant.fragments)
-        chosen = replace(session, configs=(*session.configs, *fragments))
-        kernel = chosen.kernel(arch, sides.b.tree)
+    for names, variants_of in groupby(chosen, attrgetter("fragments")):
+        fragments = (session.project.configs / name for name in names)
+        own = replace(session, configs=(*session.configs, *fragments))
+        kernel = own.kernel(arch, sides.b.tree)
         work = session.cache.root / "coverage" / f"{arch.name}-{kernel.image_sha256[:12]}"
         with session.progress.stage(f"{arch.name} line tables"):
             table = code.find(kernel, wanted, work, session.jobs)
         executable.update(*(lines for _, lines in table.values()))
-        boots = Boots(chosen, kernel, table, work, resume)
-        jobs = boots.jobs(variant)
+        boots = Boots(own, kernel, table, work, resume)
+        jobs = [job for variant in variants_of for job in boots.jobs(variant)]
         with session.progress.stage(f"{arch.name} boots that count", len(jobs)):
             ran.update(
                 *parallel.side_by_side(
@@ -130,7 +136,8 @@ class Boots:
         if variant.all:
             table = runs.read(self.session.project.guest / runs.TABLE)
             choice = runs.choose(table, self.kernel.tree.base.path, self.kernel.arch)
-            jobs += [self.corpus, partial(self.suite, build.tests(choice), "*")]
+            # The longest first.
+            jobs = [partial(self.suite, build.tests(choice), "*"), self.corpus, *jobs]
         return jobs
 
     def suite(
