@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,20 @@ def test_a_row_that_cannot_be_is_named(tmp_path: Path, words: tuple[str, str]) -
 
 def test_what_has_passed() -> None:
     assert not kunit.trouble(PROOF, GOOD)
+
+
+@pytest.mark.parametrize(
+    ("said", "trouble"),
+    [
+        ("XArray: 5 of 5 tests passed", ""),
+        ("XArray: 4 of 5 tests passed", "XArray: 4 of 5 tests passed"),
+        ("XArray: 0 of 0 tests passed", "XArray: 0 of 0 tests passed"),
+        ("XArray: testing", "test XArray: no result"),
+    ],
+)
+def test_a_test_that_is_not_kunits(said: str, trouble: str) -> None:
+    proof = replace(PROOF, tests=("XArray",))
+    assert kunit.trouble(proof, f"{said}\n{GOOD}") == trouble
 
 
 @pytest.mark.parametrize(

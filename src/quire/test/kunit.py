@@ -7,6 +7,7 @@ that run them. A kernel runs its suites at boot, prints KTAP on the console, and
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -41,13 +42,15 @@ MARK = "FAILED at "
 @dataclass(frozen=True)
 class Proof:
     """One kernel to boot. `tree` is stock or patched; `fragments` are names in configs/, on top of
-    allnoconfig and `kunit-boot.config`; all `suites` must pass."""
+    allnoconfig and `kunit-boot.config`; all `suites` must pass. So must all `tests`, which are
+    not KUnit's and say "NAME: 5 of 5 tests passed"."""
 
     name: str
     architecture: str
     tree: str
     fragments: tuple[str, ...]
     suites: tuple[str, ...]
+    tests: tuple[str, ...] = ()
 
     @property
     def arch(self) -> Architecture:
@@ -126,7 +129,7 @@ def boot(session: Session, built: Kernel, proof: Proof) -> Outcome:
 
 
 def trouble(proof: Proof, console: str) -> str:
-    """The suites of the proof that did not pass, and what KUnit says; empty if all passed."""
+    """What of the proof did not pass, and what KUnit says; empty if all passed."""
     report = ktap.parse(console.splitlines())
     suites = {test.name: test.outcome for test in report.subtests}
     lines = [
@@ -134,6 +137,12 @@ def trouble(proof: Proof, console: str) -> str:
         for suite in proof.suites
         if suites.get(suite) is not Status.PASS
     ]
+    for name in proof.tests:
+        said = re.search(rf"^{name}: (\d+) of (\d+) tests passed$", console, re.M)
+        if not said:
+            lines.append(f"test {name}: no result")
+        elif said[1] != said[2] or not int(said[2]):
+            lines.append(said[0])
     lines += [report.problem] if report.problem else []
     return "\n".join(lines + complaints(console))
 
