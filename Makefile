@@ -5,8 +5,8 @@
 #   make demo     from nothing to the tables and the picture (build/demo/)
 #   make check    lint and unit tests on fakes, without the slow ones: no kernel, two minutes
 #   make test     lint and all unit tests, then kernels: checks of the series, guest tests, a kernel
-#                 with some seeded bugs, the fuzzer's corpus, compared and judged; checks and guest
-#                 tests of 7.3, too
+#                 with some seeded bugs and debugging options, also on two CPUs, the fuzzer's
+#                 corpus, compared and judged; checks and guest tests of 7.3, too
 #   make test-um  guest tests without an emulator: on x86-64 (docs/um.md)
 #   make lint     style, types and static analysis: Python, shell, C
 #   make lock     write requirements/*.txt anew from requirements/*.in (needs uv)
@@ -17,8 +17,9 @@
 QUIRE := ./quire
 KBUILD_WORDS := $(foreach name,O ARCH CROSS_COMPILE,$(if $($(name)),$(name)=$($(name))))
 WORDS := $(KBUILD_WORDS) $(if $(SOURCE),--source $(SOURCE)) $(if $(BASE),--base $(BASE))
-# One more kernel to build: one architecture will do. The bugs are for the newest base.
-FEW_WORDS := $(WORDS) $(if $(ARCH),,ARCH=arm64)
+# One more kernel to build, with debugging options: one architecture will do. The bugs are for the
+# newest base.
+FEW_WORDS := $(WORDS) $(if $(ARCH),,ARCH=arm64) --config configs/debug.config
 PYTHON_TOOL := .venv/bin/python -m
 
 # With one topic, few files differ between stock and patched.
@@ -49,7 +50,7 @@ test:
 	QUIRE_TEST_WORDS="$(WORDS)" $(PYTHON_TOOL) pytest -m kernel
 	$(QUIRE) check --quick $(WORDS)
 	$(QUIRE) test $(WORDS)
-	$(if $(SOURCE)$(BASE),,$(QUIRE) seeded --few $(FEW_WORDS))
+	$(if $(SOURCE)$(BASE),,$(QUIRE) seeded --few --smp 2 $(FEW_WORDS))
 	$(QUIRE) fuzz --corpus $(WORDS)
 	$(QUIRE) fuzz --corpus --oracle $(WORDS)
 	$(if $(SOURCE)$(BASE),,$(MAKE) test-line BASE=7.3)
