@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 from quire.boot.machine import CONSOLE, RESULTS, Machine
@@ -18,7 +20,21 @@ UML_TERMINAL = UML.removesuffix(" </dev/null")
 
 def command(machine: Machine, directory: Path, *, terminal: bool = False) -> list[str]:
     """The command, which ends with us; logs and results go to `directory`, or to our terminal."""
-    return process.die_with_us(argv(machine, directory, terminal=terminal))
+    words = argv(machine, directory, terminal=terminal)
+    if not machine.kernel.arch.qemu and machine.hardware.cpus == 1:
+        words = ["taskset", "-c", str(_cpu(directory)), *words]
+    return process.die_with_us(words)
+
+
+def _cpu(directory: Path) -> int:
+    """A CPU of this host for UML and its processes, which take turns: waking the other one up on
+    an idle CPU takes most of a switch.
+
+    Boots at the same time have directories with other numbers (launch.workdir).
+    """
+    number = re.search(r"-(\d+)$", directory.name)
+    cpus = sorted(os.sched_getaffinity(0))
+    return cpus[((int(number[1]) if number else 1) - 1) % len(cpus)]
 
 
 def argv(machine: Machine, directory: Path, *, terminal: bool = False) -> list[str]:
