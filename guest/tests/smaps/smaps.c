@@ -130,7 +130,7 @@ QUIRE_CASE_SIZES(smaps, sums_each_page, 16, 64)
 SWAPPING_CASE(smaps, swap_sums_each_page, 4, 16, 64, 2048)
 {
 	unsigned long mixed = kib < BLOCK_KIB ? BLOCK_KIB : kib;
-	size_t n, pages = range_pages(kib);
+	size_t pages = range_pages(kib);
 
 	for_each_mask(mask) {
 		char *at = fork_range(kib);
@@ -141,10 +141,7 @@ SWAPPING_CASE(smaps, swap_sums_each_page, 4, 16, 64, 2048)
 			peer_end(&peer);
 		}
 		check_sums(at, pages);
-		for (n = 0; n < pages; n++) {
-			if (masked(mask_opposite(mask), n, mixed))
-				*(volatile const char *)page_at(at, n);
-		}
+		access_pages(at, pages, mixed, mask_opposite(mask));
 		check_sums(at, pages);
 		peer_turn(&peer);
 		peer_join(&peer, "the child that shares some entries");
