@@ -137,6 +137,7 @@ static void check_near(unsigned long kib, size_t distance)
 
 QUIRE_CASE_SIZES(uffd, moved_nearby, LARGE_SIZES)
 {
+	check_near(kib, 1);
 	check_near(kib, folio_pages(kib) / 2);
 	check_near(kib, range_pages(kib));
 }
