@@ -47,8 +47,12 @@ LEFT_OUT = (
     ("flush_agrees(mm, end);", ""),
     ("other_size && !system_supports_bbml3()", "other_size"),
     ("system_supports_bbml3() || object_is_on_stack(entry)", "false"),
-    ("!level && !lpa2_is_enabled()", "false"),
-    ("!level && !lpa2_is_enabled()", "!level"),
+    ("!level && (", "false && ("),
+    ("!level && (", "!level || ("),
+    ("!lpa2_is_enabled() ||", ""),
+    ("system_supports_tlb_range() &&", ""),
+    ("system_supports_tlb_range() &&", "false &&"),
+    ("end - start > PAGE_SIZE)", "true)"),
     ("(pte_val(pte) & PTE_TYPE_MASK) != PTE_TYPE_PAGE", "!pte_valid(pte)"),
 )
 

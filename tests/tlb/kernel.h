@@ -167,6 +167,9 @@ static inline void hlist_add_head(struct hlist_node *node, struct hlist_head *he
 #define WARN(condition, ...) (warnings++, printf(__VA_ARGS__))
 #define system_supports_bbml3() bbml3
 #define lpa2_is_enabled() lpa2
+#define system_supports_tlb_range() ranges
+#define NSEC_PER_MSEC 1000000
+#define ktime_get_mono_fast_ns() (clock_ns += NSEC_PER_MSEC)
 #define object_is_on_stack(p) false
 #define local_irq_save(flags) ((flags) = 0)
 #define local_irq_restore(flags) ((void)(flags))
@@ -187,7 +190,8 @@ typedef int64_t atomic64_t;
 #define mm_tlb_flush_pending(mm) false
 
 static int warnings;
-static bool bbml3, lpa2;
+static bool bbml3, lpa2, ranges;
+static u64 clock_ns;
 static struct { pid_t pid; } task, *current = &task;
 
 #include <asm/tlb_hazard.h>
