@@ -58,7 +58,10 @@ def test_a_path_that_only_patched_takes_fails_the_bench(
     assert "arm64 gup 64 KiB: slow GUP" in done.stderr
     report = json.loads((tmp_path / "out/bench.json").read_text())
     assert report["architectures"][0]["rows"][0]["calls_beyond_a"] == ["slow GUP"]
-    assert quire("demo", "--source", str(tree), "ARCH=arm64", FAKE_QEMU="slow").returncode == 1
+    assert (
+        quire("demo", "--all", "--source", str(tree), "ARCH=arm64", FAKE_QEMU="slow").returncode
+        == 1
+    )
 
 
 def test_calls_of_a_function_that_is_not_there_are_not_zero(quire: Quire, tree: Path) -> None:
@@ -207,7 +210,7 @@ def test_profile_shows_symbols(quire: Quire, tree: Path, tmp_path: Path) -> None
 @pytest.mark.slow
 def test_a_demo_says_what_is_left(quire: Quire, tree: Path) -> None:
     keep_workloads(quire.project, "lazyfree", "migrate", "mremap", "swapout")
-    done = quire.passes("demo", "--source", str(tree))
+    done = quire.passes("demo", "--all", "--source", str(tree))
     assert "left: " in done.stderr
     headings = ("arm64 · Linux", "arm64 · neoverse-n1", "x86_64 · Linux")
     places = [done.stdout.index(heading) for heading in headings]

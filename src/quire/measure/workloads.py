@@ -20,8 +20,10 @@ from quire.measure import concerns, locks
 SIZES = (4, 16, 64, 256, 1024, 2048)
 # Groups of symbols, by name.
 GROUPS = "symbols.toml"
+# The rows of the demo.
+DEMO = "demo.toml"
 # Files in the workloads' folder that describe no workload.
-OTHERS = (GROUPS, locks.FILE, concerns.FILE)
+OTHERS = (GROUPS, DEMO, locks.FILE, concerns.FILE)
 
 Parameters = tuple[tuple[str, str], ...]
 
@@ -142,6 +144,8 @@ class Catalogue:
     """All workloads, in table order."""
 
     workloads: tuple[Workload, ...]
+    # What the demo counts unless it is asked for all.
+    shown: tuple[Rows, ...] = ()
 
     @classmethod
     def read(cls, folder: Path) -> Catalogue:
@@ -150,7 +154,9 @@ class Catalogue:
         groups = data.optional(folder / GROUPS, lists, "give each group a list")
         files = sorted(path for path in folder.glob("*.toml") if path.name not in OTHERS)
         workloads = [read(file, groups) for file in files]
-        return cls(tuple(sorted(workloads, key=lambda workload: (workload.order, workload.name))))
+        workloads.sort(key=lambda workload: (workload.order, workload.name))
+        demo = data.optional(folder / DEMO, dict[str, tuple[Rows, ...]], "rows = [...]")
+        return cls(tuple(workloads), demo.get("rows", ()))
 
     def cells(self, names: Sequence[str] = (), sizes: Sequence[int] = ()) -> list[Cell]:
         """The cells of the named workloads (patterns work) at these sizes; both default to all.
@@ -185,9 +191,10 @@ class Catalogue:
             for cell in cells
         ]
 
-    def demo(self) -> list[Cell]:
-        """All cells, with cache lines where the workload asks for them."""
-        return [replace(cell, lines=cell.size in cell.workload.lines) for cell in self.cells()]
+    def demo(self, *, everything: bool = False) -> list[Cell]:
+        """The demo's cells, or all, with cache lines where the workload asks for them."""
+        cells = self.cells() if everything else self.rows(self.shown)
+        return [replace(cell, lines=cell.size in cell.workload.lines) for cell in cells]
 
     def rows(self, wanted: Iterable[Rows]) -> list[Cell]:
         """The cells of several workloads, each with its own sizes. Raises as cells()."""
