@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Excuses: read from the series, and applied if the series in use has their topic."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,12 +58,21 @@ CASES: dict[Rule, Case] = {
         "ksm 4\nreclaim", "m 0 B 0 2*p:k1", "m 0 B 0 2*s"),
 }  # fmt: skip
 # The same for the rules that only the series for 7.3 needs.
-NEWER = {Rule.BITS_OF_A_BATCH}
+NEWER = {Rule.BITS_OF_A_BATCH, Rule.TAKEN, Rule.TAKEN_HELD}
 BATCH = ending(
     "folio 16\n0 map A 0 4 anon\n0 write A 0 1\n0 advise A 0 4 free\n0 write A 3 1\n0 wp A 0 4",
     "v 0 A: 0+4:rw-p:0,Size=16,Rss=16,Pss_Dirty=16,Private_Dirty=16",
     "v 0 A: 0+4:rw-p:0,Size=16,Rss=16,Pss_Dirty=4,Private_Clean=12,Private_Dirty=4,LazyFree=12",
 )
+TAKE = "folio 64\n0 map A 0 16 anon\n0 write A 0 16\n{}0 map B 0 16 anon\n0 take A 0 16 B 0 all\n"
+AWAY = "m 0 A 0 16*-\nm 0 B 0 16*{}"
+SPLIT, WHOLE = AWAY.format("px:t2@A0"), AWAY.format("pxL:t2@A0")
+UFFD: dict[Rule, Case] = {
+    Rule.TAKEN: ending(TAKE.format(""), SPLIT, WHOLE),
+    Rule.TAKEN_HELD: ending(
+        TAKE.format("0 hold A 3\n"), "o 5 EBUSY\nm 0 A 0 16*pxL:t2@A0\nm 0 B 0 16*-",
+        f"o 5 ok\n{WHOLE}"),
+}  # fmt: skip
 SLOTS = (
     program.parse(
         "0 map A 0 16 anon\n0 write A 0 16\nreclaim\n0 read A 0 16\n0 move A 0 16 B 0 move"
@@ -145,6 +155,60 @@ def test_a_batch_changes_nothing_but_bits() -> None:
     assert compare(ops, a, b, excuses.applying(newer())).differences
 
 
+@pytest.mark.parametrize("rule", UFFD, ids=str)
+def test_what_is_taken_belongs_to_the_topic_that_moves_folios_whole(rule: Rule) -> None:
+    ours = excuses.applying(newer().only(["uffd"]))
+    verdict = compare(*UFFD[rule], ours)
+    assert verdict.differences == []
+    assert rule in verdict.excused
+    others = [name for name in newer().topics if name != "uffd"]
+    without = {name: why for name, why in ours.items() if name != rule}
+    for applied in (excuses.applying(newer().only(others)), without, applying(), OWN):
+        assert compare(*UFFD[rule], applied).differences
+
+
+def taken(text: str, a: str, b: str) -> list[str]:
+    """What differs, if these are the pages of B after further operations."""
+    ops = program.parse(TAKE.format("") + text)
+    states = (done(5) + side for side in (SPLIT, WHOLE))
+    more = "".join(f"\no {n} ok" for n in range(5, len(ops)))
+    left, right = (
+        read(f"{was}{more}\nm 0 B 0 {now}") for was, now in zip(states, (a, b), strict=True)
+    )
+    return compare(ops, left, right, excuses.applying(newer())).differences
+
+
+def test_a_folio_that_was_taken_is_one() -> None:
+    assert taken("0 hold B 3\nreclaim", "3*s 1*px:t2@A3 12*s", "16*pxL:t2@A0") == []
+    written = "0 advise B 0 16 free\n0 write B 0 1\nreclaim"
+    assert taken(written, "1*s 15*-", "16*s") == []
+    assert taken(written, "1*px:t6@B0 15*pxz:t2@A1", "1*pxL:t6@B0 15*pxL:t2@A1") == []
+    assert taken("reclaim", "16*po:0", "16*s") == []
+
+
+def test_a_page_that_was_taken_loses_nothing() -> None:
+    for a, b in (
+        ("16*px:t2@A0", "16*-"), ("16*px:t2@A0", "16*pxL:t2@A1"), ("16*px:t2@A0", "16*pxwL:t2@A0"),
+        ("16*s", "16*-"), ("16*px:t2@A0", "16*pL:t2@A0"), ("16*-", "16*s"),
+    ):  # fmt: skip
+        assert len(taken("reclaim", a, b)) == 16
+    written = "0 advise B 0 16 free\n0 write B 0 1\nreclaim"
+    assert len(taken(written, "16*s", "1*s 15*-")) == 15
+
+
+def test_a_page_that_was_not_taken_is_of_the_same_folio() -> None:
+    text = "0 map A 0 16 anon\n0 write A 0 16\n0 map B 0 16 anon\n0 take A 0 8 B 0 all"
+    case = ending(text, "m 0 A 0 8*- 8*px:t1@A8", "m 0 A 0 8*- 8*pxL:t1@A8")
+    assert len(compare(*case, excuses.applying(newer())).differences) == 8
+
+
+def test_pages_of_zeroes_are_the_zero_page_where_the_folio_was_split() -> None:
+    ops, *_ = UFFD[Rule.TAKEN]
+    for letters, fine in (("pxL", True), ("pxdL", True), ("pxwL", False)):
+        a, b = (read(done(5) + AWAY.format(f"{state}:0")) for state in ("po", letters))
+        assert (compare(ops, a, b, excuses.applying(newer())).differences == []) == fine
+
+
 def test_every_variant_of_the_series_has_the_excuses_of_its_topics() -> None:
     variants = series.variants(ROOT / "patches" / "linux-6.12.y")
     assert len(variants) > 1
@@ -221,5 +285,7 @@ def test_the_documentation_has_every_rule() -> None:
     text = (ROOT / "docs/fuzz-rules.md").read_text()
     for rule, topic in TOPICS.items():
         assert f"| `{rule}` | {topic} |" in text
+    for rule in NEWER:
+        assert re.search(rf"^\| `{rule}` \| .*7\.3 \|", text, re.M)
     for own in OWN:
         assert f"- `{own}`:" in text

@@ -90,6 +90,9 @@ def test_the_guest_knows_the_same_words() -> None:
     source = (ROOT / "guest/fuzz/ops_map.c").read_text()
     assert set(re.findall(r'\{ "([\w-]+)", MADV_', source)) == set(program.ADVICES)
     assert set(re.findall(r'\{ "([\w-]+)", MAP_', source)) == set(program.MAPPINGS)
+    take, scan = ((ROOT / f"guest/fuzz/ops_{n}.c").read_text() for n in ("take", "scan"))
+    assert set(re.findall(r'\{ "([\w-]+)", UFFDIO_', take)) == set(program.TAKES)
+    assert set(re.findall(r'\{ "([\w-]+)", \.protects', scan)) == set(program.SCANS)
 
 
 def test_the_documentation_knows_every_operation() -> None:

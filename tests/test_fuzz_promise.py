@@ -19,6 +19,11 @@ MAPPED = f"o 0 ok\n{TWO}"
 WROTE = f"{MAPPED}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\n"
 # Hashes of a page that operation 1 wrote to page 0 of A, and of one that cannot be read.
 WRITTEN_ONCE, REFUSED = "c129dcb4", "9e3779b9"
+# The same, and a second mapping for UFFDIO_MOVE; and all pages protected by a scan.
+TAKE = f"{WRITE}0 map B 0 2 anon\n"
+ROOM = f"{WROTE}o 2 ok\nv 0 B 0+2:rw-p:0\nm 0 B 0 2*-\n"
+SCAN = f"{WRITE}0 scan A 0 2 0 written\n"
+SCANNED = f"{WROTE}o 2 end=2 0+2:W\nm 0 A 0 2*pxw:t1@A0\n"
 # A program, its record up to the last operation, and how that goes on: as promised, and not.
 CASES: dict[str, tuple[Promise, str, str, str, str]] = {
     "a new mapping is zero": (
@@ -77,6 +82,44 @@ CASES: dict[str, tuple[Promise, str, str, str, str]] = {
         rules.WRITTEN, f"{WRITE}0 move A 0 2 B 0 move",
         f"{WROTE}o 2 ok\nv 0 A\nm 0 A 0 2*-\nv 0 B 0+2:rw-p:0", "m 0 B 0 2*px:t1@A0",
         "m 0 B 0 1*px:t1@A1 1*px:t1@A0"),
+    "UFFDIO_MOVE mixes pages up": (
+        rules.WRITTEN, f"{TAKE}0 take A 0 2 B 0 all", f"{ROOM}o 3 ok\nm 0 A 0 2*-",
+        "m 0 B 0 2*px:t1@A0", "m 0 B 0 1*px:t1@A1 1*px:t1@A0"),
+    "UFFDIO_MOVE moves a page more than it says": (
+        rules.WRITTEN, f"{TAKE}0 take A 0 2 B 0 all", f"{ROOM}o 3 EBUSY after=1",
+        "m 0 A 0 1*- 1*px:t1@A1\nm 0 B 0 1*px:t1@A0 1*-", "m 0 A 0 2*-\nm 0 B 0 2*px:t1@A0"),
+    "UFFDIO_MOVE leaves a page": (
+        rules.TAKEN, f"{TAKE}0 take A 0 2 B 0 holes", f"{ROOM}o 3 ok\nm 0 B 0 2*px:t1@A0",
+        "m 0 A 0 2*-", "m 0 A 0 1*- 1*px:t1@A1"),
+    "UFFDIO_MOVE onto what is just behind": (
+        rules.WRITTEN, "0 map A 0 3 anon\n0 write A 1 2\n0 take A 1 2 A 0 all",
+        "o 0 ok\nv 0 A 0+3:rw-p:0\no 1 ok=2 segv=0 bus=0\nm 0 A 0 1*- 2*px:t1@A1\no 2 ok",
+        "m 0 A 0 2*px:t1@A1 1*-", "m 0 A 0 1*px:t1@A1 1*px:t1@A1 1*-"),
+    "a page is not trapped where it was moved to": (
+        rules.READABLE, f"{TAKE}0 take A 0 2 B 0 to-rwp", f"{ROOM}o 3 ok\nm 0 A 0 2*-",
+        "m 0 B 0 2*pxw:!", "m 0 B 0 1*pxw:! 1*px:t1@A1"),
+    "a scan leaves a page": (
+        rules.PROTECTED, SCAN, f"{WROTE}o 2 end=2 0+2:W", "m 0 A 0 2*pxw:t1@A0",
+        "m 0 A 0 1*pxw:t1@A0 1*px:t1@A1"),
+    "a scan protects more than it reports": (
+        rules.LIFTED, f"{WRITE}0 scan A 0 2 1 written", f"{WROTE}o 2 end=1 0+1:W",
+        "m 0 A 0 1*pxw:t1@A0 1*px:t1@A1", "m 0 A 0 2*pxw:t1@A0"),
+    "a write lifts the protection of another page": (
+        rules.PROTECTED, f"{SCAN}0 write A 0 1", f"{SCANNED}o 3 ok=1 segv=0 bus=0",
+        "m 0 A 0 1*px:t3@A0 1*pxw:t1@A1", "m 0 A 0 1*px:t3@A0 1*px:t1@A1"),
+    "a write to a page under asynchronous protection is refused": (
+        rules.LIFTED, f"{SCAN}0 write A 0 2", SCANNED,
+        "o 3 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t3@A0", "o 3 ok=0 segv=0 bus=2"),
+    "a scan does not report what was written": (
+        rules.WRITTEN_SINCE, f"{SCAN}0 write A 0 2\n0 scan A 0 2 0 written",
+        f"{SCANNED}o 3 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t3@A0",
+        "o 4 end=2 0+2:W\nm 0 A 0 2*pxw:t3@A0", "o 4 end=2 0+1:W\nm 0 A 0 2*pxw:t3@A0"),
+    "a scan reports what was not written": (
+        rules.WRITTEN_SINCE, f"{SCAN}0 scan A 0 2 0 look", SCANNED, "o 3 end=2 0+2:Ap",
+        "o 3 end=2 0+2:WAp"),
+    "a scan finds a page that is not there": (
+        rules.SCANNED, f"{WRITE}0 scan A 0 2 0 look", WROTE, "o 2 end=2 0+2:Wp",
+        "o 2 end=2 0+1:Wp 1+1:W"),
     "a hole in a mapping": (
         rules.MAPPED, "0 map A 0 2 anon\n0 protect A 0 2 r", f"{MAPPED}m 0 A 0 2*-\no 1 ok",
         "v 0 A 0+2:r--p:0", "v 0 A 0+1:r--p:0"),
@@ -196,6 +239,7 @@ ERRORS = {
     "0 map A 0 2 anon\n0 lock A 0 2\n0 advise A 0 2 dontneed": ("EINVAL", "ok"),
     "0 map A 0 2 shared\n0 advise A 0 2 free": ("EINVAL", "ok"),
     "0 map A 0 2 anon\n0 advise A 0 2 remove": ("EACCES", "ok"),
+    "0 map A 0 2 anon\n0 write A 0 2\n0 take B 0 2 A 0 all": ("EEXIST after=1", "ok"),
     "0 advise A 0 2 pageout": ("ENOMEM", "ok"),
     "0 map A 0 2 anon\n0 advise A 0 2 pageout": ("ok", "EIO"),
 }
@@ -222,6 +266,16 @@ def test_each_error_has_a_case() -> None:
     assert len(ERRORS) == len(errors.PROMISES)
 
 
+# Reports that no scan of page 0 and 1, of at most one page, may make.
+@pytest.mark.parametrize(
+    "report",
+    ["end=3 0+1:W", "end=2 0+2:W", "end=1 1+1:W", "end=2 1+1:W 0+1:W", "end=2", "end=2 0+1:Ws"],
+)
+def test_a_report_that_cannot_be(report: str) -> None:
+    (found, *_) = judged(f"{WRITE}0 scan A 0 2 1 look", f"{WROTE}o 2 {report}\n")
+    assert found.rule is rules.SCANNED
+
+
 # Where no source says anything, nothing is found.
 UNDEFINED = {
     "reclaim of what was held": (
@@ -236,6 +290,20 @@ UNDEFINED = {
         f"{WRITE}0 wp A 0 2\n0 move A 0 2 B 0 move",
         f"{WROTE}o 2 ok\nm 0 A 0 2*pxw:t1@A0\no 3 ok\nv 0 A\nm 0 A 0 2*-\nv 0 B 0+2:rw-p:0\n"
         "m 0 B 0 1*px:t1@A0 1*pxw:t1@A1\n"),
+    "a mark after UFFDIO_MOVE": (
+        f"{TAKE}0 wp A 0 2\n0 take A 0 2 B 0 all\n0 write B 0 2",
+        f"{ROOM}o 3 ok\nm 0 A 0 2*pxw:t1@A0\no 4 ok\nm 0 A 0 2*-\nm 0 B 0 1*px:t1@A0 1*pxw:t1@A1\n"
+        "o 5 ok=2 segv=0 bus=0\nm 0 B 0 2*px:t5@B0\n"),
+    "what a scan that failed has protected": (
+        f"{SCAN}0 write A 0 1", f"{WROTE}o 2 EPERM\nm 0 A 0 1*px:t1@A0 1*pxw:t1@A1\n"
+        "o 3 ok=1 segv=0 bus=0\nm 0 A 0 1*px:t3@A0 1*pxw:t1@A1\n"),
+    "a scan of more regions than an outcome has room for": (
+        f"{SCAN}0 scan A 0 2 0 look", f"{SCANNED}o 3 end=2 rest=00000001\n"),
+    "marks of memory that a process writes to for the kernel": (
+        f"{SCAN}0 pin A 0\n0 lock A 1 1\n0 scan A 1 1 0 quiet\n0 protect A 1 1 rw",
+        f"{SCANNED}o 3 ok\nm 0 A 0 1*px:t1@A0 1*pxw:t1@A1\no 4 ok\n"
+        "v 0 A 0+1:rw-p:0 1+1:rw-p:0,lo\nm 0 A 0 2*px:t1@A0\n"
+        "o 5 end=2\nm 0 A 0 1*px:t1@A0 1*pxw:t1@A1\no 6 ok\nm 0 A 0 2*px:t1@A0\n"),
     "a mark in a child": (
         f"{WRITE}0 wp A 0 2\n0 fork 1\n1 write A 0 2",
         f"{WROTE}o 2 ok\nm 0 A 0 2*pxw:t1@A0\no 3 ok\nm 0 A 0 2*pw:t1@A0\n"

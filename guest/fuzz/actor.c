@@ -204,7 +204,7 @@ void actors_begin(const struct program *next)
 		 */
 		if (mlockall(MCL_CURRENT | MCL_ONFAULT))
 			die_errno("mlockall");
-		me = (struct actor){ .id = 0, .uffd = -1 };
+		me = (struct actor){ .id = 0, .uffd = -1, .tracker = -1 };
 		turns_take(program, me.id, take_step);
 	}
 	setpgid(pid, pid);
@@ -223,7 +223,9 @@ struct outcome_text verb_fork(struct actor *self, const struct op *op)
 		forget_pin();
 		forget_crowd();
 		proc_forget();
-		*self = (struct actor){ .id = op->number, .uffd = -1 };
+		*self = (struct actor){
+			.id = op->number, .uffd = -1, .tracker = -1,
+		};
 		turns_take(program, me.id, take_step);
 	}
 	arena->pid[op->number] = pid;

@@ -31,7 +31,7 @@ struct actor;
 
 /* The outcome of an operation, as recorded. */
 struct outcome_text {
-	char text[64];
+	char text[256];
 };
 
 struct verb {
@@ -83,6 +83,7 @@ struct program {
 struct actor {
 	unsigned int id;
 	int uffd;		/* -1: none yet */
+	int tracker;		/* the one that protects without faults; -1: none yet */
 	unsigned int fail_nth;	/* the fault to inject into the next one */
 	bool warm;		/* read the pages before and after the next one */
 	bool holding;

@@ -16,6 +16,13 @@ operation verb_write, verb_same, verb_word, verb_read, verb_idle, verb_look, ver
 operation verb_migrate;
 /* ops_uffd.c */
 operation verb_watch, verb_wp, verb_unwp, verb_rwp, verb_unrwp, verb_unwatch;
+struct uffdio_api;
+/* A userfaultfd with these features, or -1; the kernel adds to the features. */
+int uffd_with(struct uffdio_api *api);
+/* Opens the actor's, if it has none. */
+void uffd_need(struct actor *self);
+/* ops_take.c, ops_scan.c */
+operation verb_take, verb_scan;
 
 /* actor.c: a new actor, as a child of this one. */
 operation verb_fork;

@@ -10,7 +10,7 @@
 #include "base/uapi.h"
 #include "ops.h"
 
-static int open_with(struct uffdio_api *api)
+int uffd_with(struct uffdio_api *api)
 {
 	int uffd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
 
@@ -25,7 +25,7 @@ static int open_with(struct uffdio_api *api)
 static uint64_t rwp_feature(void)
 {
 	struct uffdio_api api = { .api = UFFD_API };
-	int uffd = open_with(&api);
+	int uffd = uffd_with(&api);
 
 	if (uffd >= 0)
 		close(uffd);
@@ -46,7 +46,20 @@ static int open_uffd(uint64_t more)
 			    more,
 	};
 
-	return open_with(&api);
+	return uffd_with(&api);
+}
+
+/* An architecture may have no protection: then it only moves pages. */
+void uffd_need(struct actor *self)
+{
+	struct uffdio_api api = {
+		.api = UFFD_API, .features = UFFD_FEATURE_SIGBUS,
+	};
+
+	if (self->uffd < 0)
+		self->uffd = open_uffd(0);
+	if (self->uffd < 0)
+		self->uffd = uffd_with(&api);
 }
 
 static void *pass_events(void *arg)
@@ -94,8 +107,7 @@ struct outcome_text verb_wp(struct actor *self, const struct op *op)
 		.mode = UFFDIO_WRITEPROTECT_MODE_WP,
 	};
 
-	if (self->uffd < 0)
-		self->uffd = open_uffd(0);
+	uffd_need(self);
 	if (ioctl(self->uffd, UFFDIO_REGISTER, &reg))
 		return outcome_of(false);
 	return outcome_of(!ioctl(self->uffd, UFFDIO_WRITEPROTECT, &wp));
@@ -122,8 +134,7 @@ struct outcome_text verb_rwp(struct actor *self, const struct op *op)
 		.mode = UFFDIO_RWPROTECT_MODE_RWP,
 	};
 
-	if (self->uffd < 0)
-		self->uffd = open_uffd(0);
+	uffd_need(self);
 	if (ioctl(self->uffd, UFFDIO_REGISTER, &reg))
 		return outcome_of(false);
 	return outcome_of(!ioctl(self->uffd, UFFDIO_RWPROTECT, &rwp));
@@ -141,6 +152,11 @@ struct outcome_text verb_unrwp(struct actor *self, const struct op *op)
 struct outcome_text verb_unwatch(struct actor *self, const struct op *op)
 {
 	struct uffdio_range where = range_of(op);
+	struct outcome_text outcome =
+		outcome_of(!ioctl(self->uffd, UFFDIO_UNREGISTER, &where));
 
-	return outcome_of(!ioctl(self->uffd, UFFDIO_UNREGISTER, &where));
+	/* The range may be one that `scan` has registered. */
+	if (!ioctl(self->tracker, UFFDIO_UNREGISTER, &where))
+		return outcome_ok();
+	return outcome;
 }

@@ -22,6 +22,7 @@
 #ifndef UFFD_FEATURE_MOVE
 #define UFFD_FEATURE_MOVE	(1 << 16)
 #define UFFDIO_MOVE		_IOWR(UFFDIO, 0x05, struct uffdio_move)
+#define UFFDIO_MOVE_MODE_ALLOW_SRC_HOLES	(1ull << 1)
 
 struct uffdio_move {
 	__u64 dst;
@@ -33,8 +34,12 @@ struct uffdio_move {
 #endif
 #ifndef PAGEMAP_SCAN
 #define PAGEMAP_SCAN		_IOWR('f', 16, struct pm_scan_arg)
+#define PAGE_IS_WPALLOWED	(1 << 0)
 #define PAGE_IS_WRITTEN		(1 << 1)
+#define PAGE_IS_FILE		(1 << 2)
 #define PAGE_IS_PRESENT		(1 << 3)
+#define PAGE_IS_SWAPPED		(1 << 4)
+#define PAGE_IS_PFNZERO		(1 << 5)
 #define PM_SCAN_WP_MATCHING	(1 << 0)
 #define PM_SCAN_CHECK_WPASYNC	(1 << 1)
 
@@ -58,6 +63,9 @@ struct pm_scan_arg {
 	__u64 category_anyof_mask;
 	__u64 return_mask;
 };
+#endif
+#ifndef PAGE_IS_SOFT_DIRTY
+#define PAGE_IS_SOFT_DIRTY	(1 << 7)
 #endif
 #ifndef UFFD_FEATURE_RWP
 #define UFFD_FEATURE_RWP	(1 << 17)

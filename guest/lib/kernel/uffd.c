@@ -11,6 +11,9 @@
 #include "kernel/uffd.h"
 #include "report/expectation.h"
 
+/* How often a call may move nothing and ask to try again. */
+#define MOVE_TRIES	8u
+
 static struct uffdio_range range_of(const void *addr, size_t len)
 {
 	return (struct uffdio_range){ .start = (uintptr_t)addr, .len = len };
@@ -116,6 +119,44 @@ long uffd_move(int uffd, void *to, const void *from, size_t len)
 	if (ioctl(uffd, UFFDIO_MOVE, &move) && !move.move)
 		die_errno("cannot move %zu KiB at %p", len / KIB, from);
 	return move.move;
+}
+
+/* Goes on with all that is left. */
+static void move_next(struct uffd_moves *moves)
+{
+	struct uffdio_move *call = &moves->call;
+
+	call->src += call->move;
+	call->dst += call->move;
+	call->len += moves->rest - call->move;
+	moves->rest = 0;
+}
+
+static void move_less(struct uffd_moves *moves)
+{
+	size_t half = moves->call.len / PAGE_SIZE / 2 * PAGE_SIZE;
+
+	moves->rest += moves->call.len - half;
+	moves->call.len = half;
+}
+
+int uffd_move_on(int uffd, struct uffd_moves *moves)
+{
+	struct uffdio_move *call = &moves->call;
+	unsigned int tries = 0;
+	int error;
+
+	while (call->len) {
+		call->move = 0;
+		error = ioctl(uffd, UFFDIO_MOVE, call) ? errno : 0;
+		if (call->move > 0)
+			move_next(moves);
+		else if (error == EINVAL && call->len > PAGE_SIZE)
+			move_less(moves);
+		else if (error != EAGAIN || ++tries == MOVE_TRIES)
+			return error;
+	}
+	return 0;
 }
 
 bool uffd_event(int uffd, struct uffd_msg *msg, int timeout_ms)

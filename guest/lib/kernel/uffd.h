@@ -3,10 +3,11 @@
 #ifndef QUIRE_UFFD_H
 #define QUIRE_UFFD_H
 
-#include <linux/userfaultfd.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/uapi.h"
 
 /* Opens a userfaultfd with these UFFD_FEATURE_* bits. */
 int uffd_open(uint64_t features);
@@ -25,6 +26,18 @@ void uffd_rwprotect(int uffd, void *addr, size_t len, bool protect);
  * of bytes moved, or if the first page cannot move, -errno.
  */
 long uffd_move(int uffd, void *to, const void *from, size_t len);
+/* Moves of one range after the other. */
+struct uffd_moves {
+	struct uffdio_move call;	/* the present one */
+	uint64_t rest;			/* bytes behind it */
+};
+
+/*
+ * Moves again behind what has moved, as programs do, and less at a time where
+ * the range is not in one VMA. Returns 0, or the error of the first page that
+ * stays; call.len and rest are what is left.
+ */
+int uffd_move_on(int uffd, struct uffd_moves *moves);
 /* Reads the next event; false when none comes within timeout_ms. */
 bool uffd_event(int uffd, struct uffd_msg *msg, int timeout_ms);
 

@@ -53,7 +53,11 @@ def with_epilogue(program: Program) -> Program:
     """
     actors = sorted({0} | {op.number for op in program if op.verb == "fork"})
     drops = tuple(Op("drop", actor) for actor in actors)
-    traps = dict.fromkeys((op.actor, op.range) for op in program if op.verb == "rwp")
+    traps = dict.fromkeys(
+        (op.actor, op.target if op.verb == "take" else op.range)
+        for op in program
+        if op.verb == "rwp" or op.word == "to-rwp"
+    )
     drops += tuple(Op("unrwp", actor, range=where) for actor, where in traps)
     end = (*drops, Op("swap", word="on"), *(Op("reclaim"),) * RECLAIMS)
     if len(program) + len(end) > MAX_OPS or program[-RECLAIMS:] == end[-RECLAIMS:]:

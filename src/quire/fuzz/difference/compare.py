@@ -88,6 +88,7 @@ def _compare_step(verdict: Judgement, model: Model, op: Op | None, left: Step, r
     where = f"{left.name} {op.text() if op else ''}".strip()
     # Forget which pages are late, but for one operation.
     model.ksm.before, model.ksm.late = model.ksm.late, set()
+    ended = model.ends_elsewhere(op, left.outcome, right.outcome) if op else None
     for key in sorted({*left.states, *right.states}, key=lambda key: ("muv".index(key[0]), key)):
         a, b = left.states.get(key, ""), right.states.get(key, "")
         if a == b:
@@ -97,7 +98,7 @@ def _compare_step(verdict: Judgement, model: Model, op: Op | None, left: Step, r
         else:
             verdict.note(_sums_excuse(model, key, a, b), f"{where}: {key}: {a} | {b}")
     if left.outcome != right.outcome:
-        rule = _outcome_excuse(model, op, left.outcome, right.outcome)
+        rule = ended or _outcome_excuse(model, op, left.outcome, right.outcome)
         verdict.note(rule, f"{where}: {left.outcome} | {right.outcome}")
 
 
@@ -127,8 +128,8 @@ def _compare_pages(
                 unexcused.append(at)
                 continue
             verdict.excused[rule] += 1
-            # KSM tracks these pages itself.
-            if rule is not Rule.MERGED_LATER:
+            # KSM, and what was taken, track these pages themselves.
+            if rule not in (Rule.MERGED_LATER, Rule.TAKEN):
                 apart.add(page)
         model.apart |= apart
         differing = unexcused

@@ -30,6 +30,9 @@ class Rule(StrEnum):
     BITS_OF_A_BATCH = "bits of a batch"
     # model.py: folios that only one process maps again.
     REUSED = "reused"
+    # taken.py: folios that UFFDIO_MOVE moves whole.
+    TAKEN = "taken whole"
+    TAKEN_HELD = "taken held"
     # ksm.py: pages that KSM merges.
     MERGED_LATER = "merged later"
     FOUND = "found"

@@ -6,12 +6,13 @@ moves with it and is inherited by children.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from quire.fuzz.difference.excuses import Excuses, Rule
 from quire.fuzz.difference.ksm import KsmExcuses, TrackedPage
+from quire.fuzz.difference.taken import TakenExcuses
 from quire.fuzz.language.program import Op, Range
-from quire.fuzz.language.record import Page, Step, pages
+from quire.fuzz.language.record import Page, Step, pages, taken
 
 
 def within(actor: int | None, where: Range | None) -> set[TrackedPage]:
@@ -23,17 +24,19 @@ def within(actor: int | None, where: Range | None) -> set[TrackedPage]:
 
 def touched(op: Op) -> set[TrackedPage]:
     """The pages that an operation can meet; pages that moved have their new address by now."""
-    tracked = within(op.actor, op.range)
-    if op.range and op.to:
-        tracked |= within(op.actor, Range(op.to.slot, op.to.page, op.range.count))
-    return tracked
+    return within(op.actor, op.range) | within(op.actor, op.target)
 
 
 def follow(known: Iterable[set[TrackedPage]], op: Op, outcome: str) -> None:
     """Carry what is known of pages along when they move, and copy it to a child."""
-    for tracked in known if outcome == "ok" else ():
-        if op.verb == "move" and op.range and op.to:
-            _move(tracked, op, op.range, op.to)
+    what = taken(op, outcome) if op.verb == "take" else op.range
+    for tracked in known:
+        if op.verb == "take" and what and op.to:
+            _move(tracked, op, what, op.to)
+        elif outcome != "ok":
+            continue
+        elif op.verb == "move" and what and op.to:
+            _move(tracked, op, what, op.to)
         elif op.verb == "fork":
             tracked |= {(op.number, slot, page) for who, slot, page in tracked if who == op.actor}
 
@@ -48,10 +51,14 @@ def _move(tracked: set[TrackedPage], op: Op, what: Range, to: Range) -> None:
 
 @dataclass
 class Model:
-    """Pages given up by MADV_FREE, and pages that differ with an excuse; `ksm` has KSM's part."""
+    """Pages given up by MADV_FREE, and pages that differ with an excuse.
+
+    `ksm` has the part of KSM, `taken` that of UFFDIO_MOVE.
+    """
 
     excuses: Excuses
     ksm: KsmExcuses = field(init=False)
+    taken: TakenExcuses = field(init=False)
     lazy: set[TrackedPage] = field(default_factory=set)
     # Pages of droppable mappings, which both sides treat alike.
     droppable: set[TrackedPage] = field(default_factory=set)
@@ -68,6 +75,7 @@ class Model:
 
     def __post_init__(self) -> None:
         self.ksm = KsmExcuses(self.excuses)
+        self.taken = TakenExcuses(self.excuses)
 
     @property
     def unlike(self) -> set[TrackedPage]:
@@ -77,10 +85,11 @@ class Model:
     def apply(self, op: Op, outcome: str) -> None:
         """Follow one operation."""
         self.ksm.apply(op, outcome)
+        self.taken.apply(op)
         where = within(op.actor, op.range)
         self.let_go |= self.ksm.held and op.verb in ("drop", "exit")
         self.freed |= op.word in ("free", "droppable")
-        self.changed |= op.verb in ("protect", "wp", "unwp", "rwp", "unrwp", "move")
+        self.changed |= op.verb in ("protect", "wp", "unwp", "rwp", "unrwp", "move", "take", "scan")
         self.forked |= op.verb in ("fork", "crowd")
         if op.verb in ("write", "same", "word"):
             self.written |= self.freed
@@ -88,13 +97,15 @@ class Model:
                 self.lazy -= where
         elif op.word == "free":
             self.lazy |= where
-        for known in (self.lazy, self.apart, self.ksm.apart, self.ksm.away) if op.empties else ():
+        gone = self.lazy, self.apart, self.ksm.apart, self.ksm.away, self.taken.apart
+        for known in gone if op.empties else ():
             known.difference_update(where)
         if op.remaps:
             self.droppable -= where
             self.droppable |= where if op.word == "droppable" else set()
-        tracked = self.lazy, self.apart, self.droppable, self.ksm.apart, self.ksm.away
-        follow(tracked, op, outcome)
+        follow((*gone, self.droppable, self.taken.taken), op, outcome)
+        if op.verb == "take" and op.to and (what := taken(op, outcome)):
+            self.taken.taken |= within(op.actor, replace(op.to, count=what.count))
         if op.verb == "reclaim" or op.word == "pageout":
             self.reclaimed |= self.freed
 
@@ -102,7 +113,9 @@ class Model:
         """The rule that covers a page's difference, if one does and it applies."""
         if page in self.apart or page in self.ksm.apart:
             return Rule.FOLLOWS
-        rule = self._given_up(page, a, b) or self.ksm.excuse(page, a, b)
+        lazy = page in self.lazy or "z" in a.state or "z" in b.state
+        rule = self.taken.excuse(page, a, b, lazy=lazy)
+        rule = rule or self._given_up(page, a, b) or self.ksm.excuse(page, a, b)
         if rule:
             return rule
         if a.without("L") == b.without("L"):
@@ -134,13 +147,22 @@ class Model:
         applies = self.written and Rule.DROPPED_IN_PART in self.excuses
         return Rule.DROPPED_IN_PART if applies else None
 
+    def ends_elsewhere(self, op: Op, a: str, b: str) -> Rule | None:
+        """The rule if one side may move more pages than the other; then all of them may differ."""
+        rule = self.taken.ends_elsewhere(op, touched(op), a) if a != b else None
+        self.apart |= touched(op) if rule else set()
+        return rule
+
     def touches(self, op: Op) -> bool:
         """Whether an operation's outcome can depend on pages that differ."""
+        if op.range and self.taken.counts_differ(op, touched(op)):
+            return True
         return bool(touched(op) & self.unlike if op.range else self.unlike)
 
     def apart_in(self, actor: int, slot: str = "") -> bool:
         """Whether a process has pages that differ, in that slot or in any."""
-        return any(who == actor and slot in ("", where) for who, where, _ in self.unlike)
+        unlike = self.unlike | self.taken.apart
+        return any(who == actor and slot in ("", where) for who, where, _ in unlike)
 
 
 def _swapped_alone(steps: Sequence[Step], page: TrackedPage) -> bool:

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 """Programs from a seed: large folios on the paths that the series changes.
 
-A program has a theme (mremap, lazyfree, swap-out, KSM, copy-on-write, migration), which weights the
-operations and the recipes: short sequences that single random operations would rarely produce. In
-a recipe, a mixer makes pages of one folio differ in what a batch must not mix up, often twice. Then
-an action treats the folio as a whole. One that needs pages in a known state begins with a mapping.
+A program has a theme (mremap, lazyfree, swap-out, KSM, copy-on-write, userfaultfd, migration),
+which weights the operations and the recipes: short sequences that single random operations would
+rarely produce. In a recipe, a mixer makes pages of one folio differ in what a batch must not mix
+up, often twice. Then an action treats the folio as a whole. One that needs pages in a known state
+begins with a mapping.
 """
 
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from quire.fuzz.generate import moves, reclaim
+from quire.fuzz.generate import moves, reclaim, userfault
 from quire.fuzz.generate import steps as st
 from quire.fuzz.generate.draw import CROWDS, FOLIO_WEIGHTS, PASSES, USUAL, Area, Draw, pick
 from quire.fuzz.generate.steps import Step
@@ -39,6 +40,7 @@ COMMON = {
     "move": 2.5, "resize": 0.3, "clear-refs": 1.5, "wp": 1.5, "unwp": 0.7, "watch": 0.2,
     "unwatch": 0.2, "lock": 0.5, "unlock": 0.4, "hold": 0.6, "drop": 0.5, "warm": 0.2, "split": 0.5,
     "pin": 0.3, "crowd": 0.05, "word": 0.3, "rwp": 0.5, "unrwp": 0.4, "khugepaged": 0.1,
+    "take": 0.4, "scan": 0.4,
     "folio": 0.7, "swap": 0.3, "reclaim": 2.0, "idle": 0.6, "look": 0.6, "same": 0.4, "ksm": 0.1,
     "free": 1.5, "pageout": 3.0, "cold": 0.6, "dontneed": 1.0, "dontfork": 1.0, "dofork": 1.0,
     "mergeable": 0.1, "collapse": 0.7, "populate-read": 0.5, "populate-write": 0.5,
@@ -53,6 +55,7 @@ THEMES: dict[str, tuple[float, dict[str, float]]] = {
     "ksm": (1.5, {"same": 10, "ksm": 8, "mergeable": 5, "unmergeable": 1.5, "smart": 0.3,
                   "reclaim": 5, "idle": 2, "look": 2, "move": 4, "merge": 4}),
     "cow": (1, {"fork": 6, "exit": 3, "write": 12}),
+    "uffd": (3, {"take": 5, "scan": 5, "free": 2, "wp": 1, "hold": 0.2, "pin": 0.2}),
     "mixed": (1, {}),
     # Only for the oracle. Stock splits a folio before it moves a second time, so that two sides
     # differ in all that follows.
@@ -156,6 +159,9 @@ ACTIONS: dict[str, dict[Step, int]] = {
     "cow": {
         after_a_fork: 4, reclaim.freed_by_child: 1, st.everything: 1,
     },
+    "uffd": {
+        userfault.taken: 5, userfault.nearby: 2, userfault.scanned: 4,
+    },
     "mixed": {
         moves.move_all: 1, st.page_out: 1, st.everything: 1, reclaim.freed: 1,
         reclaim.freed_refilled: 2, reclaim.freed_by_child: 1, collapsed_freed: 1, moves.low: 1,
@@ -233,6 +239,8 @@ SPECIAL: dict[str, Callable[[Draw, int], object]] = {
     "fork": Draw.fork,
     "exit": Draw.exit,
     "move": lambda draw, actor: moves.move_some(draw, actor, draw.area(actor)),
+    "take": lambda draw, actor: userfault.take_some(draw, actor, draw.area(actor)),
+    "scan": lambda draw, actor: userfault.scan_some(draw, actor, draw.area(actor)),
     "protect": _protect,
     "resize": _resize,
     "word": lambda draw, actor: draw.word(actor, draw.part(draw.area(actor).where)),

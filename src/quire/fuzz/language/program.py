@@ -37,6 +37,8 @@ FOLIOS = (4, 16, 32, 64, 128, 256, 512, 1024, 2048)
 MAPPINGS = ("anon", "shared", "file", "shfile", "far", "droppable")
 PROTECTIONS = ("none", "r", "rw")
 MOVES = ("move", "keep")
+TAKES = ("all", "holes", "to-wp", "to-rwp")
+SCANS = ("look", "written", "states", "room", "quiet")
 SWITCH = ("on", "off")
 _FORK = "dontfork dofork wipeonfork keeponfork mergeable unmergeable hugepage nohugepage"
 _MEMORY = "free pageout cold dontneed willneed remove"
@@ -71,6 +73,8 @@ VERBS: dict[str, Verb] = {
     "protect": Verb("Rw", words=PROTECTIONS),
     "advise": Verb("Rw", words=ADVICES),
     "move": Verb("RAw", words=MOVES),
+    "take": Verb("RAw", words=TAKES),
+    "scan": Verb("Rnw", words=SCANS),
 }
 
 
@@ -117,6 +121,11 @@ class Op:
     def kind(self) -> str:
         """The verb, with its word: `advise pageout`, `move keep`."""
         return f"{self.verb} {self.word}".strip()
+
+    @property
+    def target(self) -> Range | None:
+        """Where a move puts its pages."""
+        return replace(self.to, count=self.range.count) if self.range and self.to else None
 
     @property
     def remaps(self) -> bool:

@@ -7,12 +7,12 @@ of the same process and slot. A line c says which of the plugin's stops the step
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from quire.boot import splat
 from quire.boot.stops import Stop
-from quire.fuzz.language.program import Op, Program
+from quire.fuzz.language.program import Op, Program, Range
 
 # Kinds of lines that hold a state, and how many words name the process and slot.
 STATES = {"v": 2, "m": 2, "u": 1}
@@ -133,6 +133,14 @@ def pages(line: str) -> dict[int, Page]:
             numbered[at] = Page(state, f"{tagged[1]}{index}")
             at += 1
     return numbered
+
+
+def taken(op: Op, outcome: str) -> Range | None:
+    """The pages of its range that a `take` has moved, by its outcome; None: none."""
+    if not op.range or outcome == "ok":
+        return op.range
+    _, _, count = outcome.partition(" after=")
+    return replace(op.range, count=int(count)) if count else None
 
 
 def read(lines: Iterable[str], stops: Sequence[Stop] = ()) -> dict[int, Record]:

@@ -34,6 +34,8 @@ def write(
         fates[fate] += 1
         if page and fate in (OK, UNSAID):
             _change(memory, page, place, op, tag, certain=fate == OK)
+            if page.marked and page.tracked is not False:
+                page.marked = False if page.tracked else None
     yield from _judge(fates, outcome)
 
 
@@ -55,7 +57,7 @@ def _fate(page: Page | None, *, writes: bool) -> str:
     """What an access comes to: the protection of the mapping counts before that of the page."""
     if not page or page.prot == "none" or (writes and page.prot == "r"):
         return SEGV
-    refused = page.marked if writes else page.refuses_reads
+    refused = page.refuses_writes if writes else page.refuses_reads
     if page.murky or refused is None:
         return UNSAID
     return BUS if refused else OK

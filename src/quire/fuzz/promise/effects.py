@@ -9,7 +9,7 @@ must not change what a process sees.
 from dataclasses import replace
 
 from quire.fuzz.language.program import Op
-from quire.fuzz.promise import rules
+from quire.fuzz.promise import rules, userfault
 from quire.fuzz.promise.content import ZERO, Content
 from quire.fuzz.promise.memory import (
     FAR,
@@ -22,7 +22,6 @@ from quire.fuzz.promise.memory import (
     Page,
     Process,
     positions,
-    target,
 )
 
 # Operations between two of `reclaim` that touch no memory.
@@ -42,6 +41,8 @@ def apply(memory: Memory, op: Op, outcome: str) -> None:
     effect, ok = EFFECTS.get(op.call), outcome == "ok"
     if process and not ok and op.verb in ("map", "unmap", "protect", "resize"):
         process.doubtful |= {*positions(op.range)}
+    elif process and op.verb in BY_OUTCOME:
+        BY_OUTCOME[op.verb](memory, process, op, outcome)
     elif process and effect:
         effect(memory, process, op, ok)
 
@@ -82,10 +83,12 @@ def _exit(memory: Memory, _process: Process, op: Op, _ok: bool) -> None:
 def _protect(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
     for page in process.within(op.range):
         page.prot = op.word
+        if page.locked is not False and op.word == "rw":
+            _written_by_kernel(page)
 
 
 def _move(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
-    to = target(op)
+    to = op.target
     if not op.range or not to:
         return
     old, new = positions(op.range), positions(to)
@@ -104,14 +107,20 @@ def _move(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
     for before, after, page in zip(old, new, pages, strict=True):
         # Between several mappings that move, the target stays as it is.
         if page:
-            process.pages[after] = replace(page, marked=page.perhaps_marked, dirty=page.held)
+            process.pages[after] = replace(
+                page,
+                marked=page.perhaps_marked,
+                tracked=None if page.tracked else page.tracked,
+                dirty=page.held,
+            )
         if page and op.word == "keep":
             process.pages[before] = _left(page)
 
 
 def _left(page: Page) -> Page:
     """What is left of a page whose content has moved."""
-    left = replace(page, marked=None, dirty=False, resident=False, locked=None)
+    tracked = None if page.tracked else page.tracked
+    left = replace(page, marked=None, tracked=tracked, dirty=False, resident=False, locked=None)
     if page.kind in PRIVATE_ANON:
         left.cell = Cell(frozenset({ZERO}), rules.LEFT, fading=page.kind == "droppable")
     elif not page.shared:
@@ -142,7 +151,7 @@ def _grown(memory: Memory, last: Page, more: int) -> Page:
     number = last.at + more - (FAR if last.kind == "far" else 0) if last.at is not None else 0
     new = _new(memory, last.kind, number)
     new.prot, new.locked, new.dontfork, new.wipe = last.prot, last.locked, last.dontfork, last.wipe
-    new.marked, new.murky = None, last.murky
+    new.marked, new.tracked, new.murky = None, last.tracked, last.murky
     return new
 
 
@@ -150,6 +159,8 @@ def _mark(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
     for page in process.within(op.range):
         page.marked = op.verb == "wp" if ok else None
         page.trapped = page.trapped and not ok
+        if ok and op.verb != "unwp":
+            page.tracked = False
 
 
 def _trap(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
@@ -158,6 +169,7 @@ def _trap(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
         # Only a page that is there, or in swap, can be trapped.
         page.marked = op.verb == "rwp" and (True if page.held else None)
         page.trapped = op.verb == "rwp"
+        page.tracked = page.tracked and op.verb != "rwp"
 
 
 def _clear_refs(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
@@ -172,10 +184,25 @@ def _lock(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
         said = ok and page.kind != "droppable" and not page.murky
         page.locked = op.verb == "lock" if said else None
         page.resident = op.verb == "lock" and said
+        if op.verb == "lock":
+            _written_by_kernel(page)
 
 
 def _hold(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
     process.holding = op.verb != "drop"
+    for page in process.within(op.to and replace(op.to, count=1)):
+        _written_by_kernel(page)
+
+
+def _populate(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+    for page in process.within(op.range):
+        _written_by_kernel(page)
+
+
+def _written_by_kernel(page: Page) -> None:
+    """The kernel may make it writable for itself, which ends asynchronous protection."""
+    if page.tracked is not False:
+        page.marked = page.perhaps_marked
 
 
 def _free(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
@@ -216,11 +243,12 @@ def _inherit(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
             page.wipe = op.word == "wipeonfork" if ok else None
 
 
+BY_OUTCOME = {"take": userfault.take, "scan": userfault.scan}
 EFFECTS: dict[str, Effect] = {
     "map": _map, "unmap": _map, "fork": _fork, "exit": _exit, "protect": _protect, "move": _move,
     "resize": _resize, "wp": _mark, "unwp": _mark, "unwatch": _mark, "rwp": _trap, "unrwp": _trap,
     "clear-refs": _clear_refs, "lock": _lock, "unlock": _lock, "hold": _hold, "pin": _hold,
     "drop": _hold, "advise free": _free, "advise dontneed": _dontneed, "advise remove": _remove,
     "advise dontfork": _inherit, "advise dofork": _inherit, "advise wipeonfork": _inherit,
-    "advise keeponfork": _inherit,
+    "advise keeponfork": _inherit, "advise populate-write": _populate,
 }  # fmt: skip

@@ -70,6 +70,7 @@ class Page:
     prot: str = "rw"
     marked: bool | None = False  # protected by userfaultfd
     trapped: bool | None = False  # if it is marked: from reads, too
+    tracked: bool | None = False  # if it is marked: only until a write, which succeeds
     dirty: bool = False  # soft-dirty for certain
     locked: bool | None = False  # its mapping is
     resident: bool = False  # locked, and present for certain
@@ -109,6 +110,13 @@ class Page:
             return False
         return None if self.marked is None else self.trapped
 
+    @property
+    def refuses_writes(self) -> bool | None:
+        """Whether a write raises SIGBUS; None: nothing is said."""
+        if not self.marked or self.tracked is False:
+            return self.marked
+        return None if self.tracked is None else False
+
     def child(self) -> "Page | None":
         """The page of a child that is forked now."""
         if self.dontfork:
@@ -117,6 +125,7 @@ class Page:
         # Without UFFD_FEATURE_EVENT_FORK a child is not registered; what remains is not said.
         new.marked = self.perhaps_marked
         new.trapped = None if self.trapped else self.trapped
+        new.tracked = None if self.tracked else self.tracked
         new.murky |= self.dontfork is None
         if self.wipe or self.kind == "droppable":
             new.cell = Cell(frozenset({ZERO}), rules.WIPED, fading=self.kind == "droppable")
@@ -191,10 +200,3 @@ Effect = Callable[[Memory, Process, Op, bool], None]
 def positions(where: Range | None) -> list[Position]:
     """The places of a range."""
     return [(where.slot, number) for number in where.pages] if where else []
-
-
-def target(op: Op) -> Range | None:
-    """Where a move puts its pages."""
-    if not op.range or not op.to:
-        return None
-    return Range(op.to.slot, op.to.page, op.range.count)

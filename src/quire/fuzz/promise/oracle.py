@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from quire.fuzz.judge import AT_THE_END
 from quire.fuzz.language.program import Op, Program, Range
 from quire.fuzz.language.record import Record, Step, steps
-from quire.fuzz.promise import accesses, checks, content, effects, errors, rules, state
+from quire.fuzz.promise import accesses, checks, content, effects, errors, rules, state, userfault
 from quire.fuzz.promise.accesses import Seen
 from quire.fuzz.promise.memory import Memory, Page, Position, Process, positions
 from quire.fuzz.promise.rules import Promise
@@ -97,12 +97,16 @@ class Oracle:
             effects.apply(self.memory, op, outcome)
             return
         process = self.memory.processes.get(op.actor)
-        if not process or outcome in ("ESRCH", "EEXIST"):
+        if not process or outcome == "ESRCH" or (outcome == "EEXIST" and op.verb != "take"):
             return
         hashes = _HASHES.search(step.outcome) if where else None
         if hashes:
             yield from self._fresh(process, where, "before", hashes[1])
         yield from errors.check(process, op, outcome, before)
+        if op.verb == "scan" and where:
+            line = step.states.get(f"m {op.actor} {where.slot}", "")
+            shown = state.pages(line) if line else {}
+            yield from userfault.scanned(process, op, outcome, shown)
         effects.apply(self.memory, op, outcome)
         if op.verb in WRITES:
             pages = positions(where)

@@ -56,6 +56,9 @@ DROPPED = Promise("dropped", "zeroes, or the file's content", "madvise(2): MADV_
 HOLE = Promise("a hole", "zeroes in each mapping of the object's page", "madvise(2): MADV_REMOVE")
 WIPED = Promise("wiped", "zeroes in the child", "madvise(2): MADV_WIPEONFORK")
 LEFT = Promise("moved away", "the old place is empty", "mremap(2): MREMAP_DONTUNMAP")
+TAKEN = Promise(
+    "taken away", "a page moves; its old place is empty", "UFFDIO_MOVE(2const): DESCRIPTION"
+)
 
 # Mappings and accesses.
 MAPPED = Promise(
@@ -94,6 +97,16 @@ SOFT_DIRTY = Promise(
     "soft-dirty",
     "a page written to or moved here since the bits were cleared is soft-dirty",
     f"{_MM}/soft-dirty.rst",
+)
+SCANNED = Promise(
+    "scanned",
+    "regions in order, in the range, up to max_pages; of each page what pagemap tells",
+    f"{_MM}/pagemap.rst: PAGEMAP_SCAN, bits 55, 61, 62, 63",
+)
+WRITTEN_SINCE = Promise(
+    "written since",
+    "a page in a range under asynchronous protection is reported exactly if it is not protected",
+    f"{_MM}/pagemap.rst: PAGE_IS_WRITTEN",
 )
 
 # Mapped pages.
