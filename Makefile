@@ -55,9 +55,12 @@ test:
 	$(QUIRE) fuzz --corpus --oracle $(WORDS)
 	$(if $(SOURCE)$(BASE),,$(MAKE) test-line BASE=7.3)
 
-# A fault of generic code shows here in minutes, before an emulator boots.
+# A fault of generic code shows here in minutes, before an emulator boots. One CPU runs a half.
 test-um:
-	$(QUIRE) test ARCH=um $(WORDS)
+	$(MAKE) -j2 --output-sync=target test-um-1 test-um-2
+
+test-um-%:
+	$(QUIRE) test ARCH=um --shard $*/2 $(filter-out ARCH=% CROSS_COMPILE=%,$(WORDS))
 
 # What `make test` runs on the line that is not the default: no other kernels than the patched ones.
 test-line:
