@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import shutil
 import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -77,6 +80,26 @@ def test_the_words_of_the_kernel_and_of_uml(tmp_path: Path) -> None:
     assert "time-travel" not in start.argv(real, tmp_path)
     shown = start.argv(boot, tmp_path, terminal=True)
     assert not [word for word in shown if "ttyS0" in word or "/dev/null" in word]
+
+
+def test_kernels_at_the_same_time_have_a_cpu_each(tmp_path: Path) -> None:
+    words = start.command(Machine(kernel(tmp_path), None, ()), tmp_path)
+    alone = [word.replace("/dev/shm", str(tmp_path)) for word in words]
+    alone = alone[: words.index(start.ALONE) + 2]
+    host, end = sorted(os.sched_getaffinity(0)), tmp_path / "end"
+    # Each says where it may run, and stays until the last one has said so.
+    script = "taskset -cp $$ >$0.new; mv $0.new $0; until [ -e $1 ]; do sleep 0.01; done"
+    runs, cpus = [], []
+    for number in range(len(host) + 1):
+        says = tmp_path / f"run-{number}"
+        runs.append(subprocess.Popen([*alone, "sh", "-c", script, str(says), str(end)]))
+        while not says.exists() and runs[-1].poll() is None:
+            time.sleep(0.01)
+        cpus.append(says.read_text().split()[-1])
+    end.touch()
+    assert [run.wait() for run in runs] == [0] * len(runs)
+    assert cpus[:-1] == [str(cpu) for cpu in host]
+    assert len(host) == 1 or cpus[-1] not in cpus[:-1]
 
 
 def test_several_cpus_need_a_kernel_for_them(tmp_path: Path) -> None:

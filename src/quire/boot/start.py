@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 from quire.boot.machine import CONSOLE, RESULTS, Machine
@@ -16,25 +15,22 @@ from quire.host.errors import UserError
 UML = 'unset TMPDIR TMP TEMP; exec setarch -R "$@" </dev/null'
 UML_FILES = f'{UML} >"$0/{CONSOLE}" 2>&1 3>"$0/{RESULTS}"'
 UML_TERMINAL = UML.removesuffix(" </dev/null")
+# UML of one CPU and its processes take turns: waking the other one up on an idle CPU takes most of
+# a switch. They get one CPU of the host to themselves, as long as they have its file locked; if
+# none is free, they run anywhere.
+ALONE = (
+    'for cpu in $0; do { flock -n 9 && exec taskset -c $cpu "$@"; } 9>>/dev/shm/quire-cpu-$cpu; '
+    'done; exec "$@"'
+)
 
 
 def command(machine: Machine, directory: Path, *, terminal: bool = False) -> list[str]:
     """The command, which ends with us; logs and results go to `directory`, or to our terminal."""
     words = argv(machine, directory, terminal=terminal)
     if not machine.kernel.arch.qemu and machine.hardware.cpus == 1:
-        words = ["taskset", "-c", str(_cpu(directory)), *words]
+        cpus = " ".join(map(str, sorted(os.sched_getaffinity(0))))
+        words = ["sh", "-c", ALONE, cpus, *words]
     return process.die_with_us(words)
-
-
-def _cpu(directory: Path) -> int:
-    """A CPU of this host for UML and its processes, which take turns: waking the other one up on
-    an idle CPU takes most of a switch.
-
-    Boots at the same time have directories with other numbers (launch.workdir).
-    """
-    number = re.search(r"-(\d+)$", directory.name)
-    cpus = sorted(os.sched_getaffinity(0))
-    return cpus[((int(number[1]) if number else 1) - 1) % len(cpus)]
 
 
 def argv(machine: Machine, directory: Path, *, terminal: bool = False) -> list[str]:
