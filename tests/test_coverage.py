@@ -146,7 +146,7 @@ def test_two_equal_sides_have_no_patch(quire: Quire, tree: Path) -> None:
 def test_the_variants_run_every_case() -> None:
     root = Path(__file__).parent.parent
     known = boots.variants(root / "lines/coverage.toml")
-    patterns = [pattern for variant in known if variant.all for pattern in variant.cases]
+    patterns = [pattern for variant in known if variant.corpus for pattern in variant.cases]
     assert [
         name
         for name in cases()

@@ -32,7 +32,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add = part.add_argument
     add("pattern", nargs="*", help="run only these cases: suite.case, with * and ?")
     add("--resume", action="store_true", help="reuse the boots that an earlier run completed")
-    text = "only the first N variants of lines/coverage.toml: 3 need no further kernel"
+    text = "only the first N variants of lines/coverage.toml: 4 need no further kernel"
     add("--variants", type=options.positive, metavar="N", help=text)
     options.as_json(part)
 
@@ -46,14 +46,13 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     if sides.same:
         raise UserError("there is no patch to cover", remedy="name a base with a series")
     lines = added.lines(sides.a.tree.path, sides.b.tree.path, sides.series.patches)
-    wanted = {(line.file, line.number) for line in lines}
     entries = judge.read(sides.line.folder / "unreached.toml") if sides.ours else []
     known = boots.variants(session.project.root / "lines/coverage.toml")
     chosen = [boots.of_patterns(arguments.pattern)] if arguments.pattern else known
     results = []
     for arch in session.architectures:
         covered = boots.run(
-            session, arch, sides, wanted, chosen[: arguments.variants], resume=arguments.resume
+            session, arch, sides, lines, chosen[: arguments.variants], resume=arguments.resume
         )
         results.append(judge.judge(arch.name, lines, covered, entries))
         if not arguments.json:

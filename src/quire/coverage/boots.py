@@ -21,6 +21,7 @@ from quire.boot.machine import Counting
 from quire.boot.stops import Stop
 from quire.build.kernel import Kernel
 from quire.coverage import code
+from quire.coverage.added import Added
 from quire.coverage.code import Code, Line
 from quire.fuzz import programs, runner
 from quire.fuzz.language.program import Program
@@ -46,13 +47,17 @@ class Variant:
     """Kernels of one configuration: fragments of configs/, CPUs, and patterns of cases, a boot for
     each. Also on several CPUs one instruction takes one nanosecond."""
 
-    cases: tuple[str, ...]
+    cases: tuple[str, ...] = ()
     fragments: tuple[str, ...] = ()
     cpus: int = 1
     # Of folios, in KiB.
     sizes: tuple[int, ...] = (4, 64)
-    # Whether the corpus and the selftests run, too.
-    all: bool = False
+    # Whether the programs of the corpus run, too.
+    corpus: bool = False
+    # Names of the kernel's selftests, with * and ?.
+    selftests: tuple[str, ...] = ()
+    # Empty: all.
+    architectures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,10 +67,8 @@ class _File:
 
 def variants(file: Path) -> list[Variant]:
     """Those of lines/coverage.toml. UserError names a wrong one."""
-    remedy = "give each [[variant]] cases"
-    found = list(data.read(file, _File, remedy).variant)
-    data.require_complete(file, "variant", found, remedy)
-    return found
+    remedy = "give each [[variant]] cases, or selftests"
+    return list(data.read(file, _File, remedy).variant)
 
 
 def of_patterns(patterns: Sequence[str]) -> Variant:
@@ -85,7 +88,7 @@ def run(
     session: Session,
     arch: Architecture,
     sides: Sides,
-    wanted: Collection[Line],
+    added: Collection[Added],
     chosen: Sequence[Variant],
     *,
     resume: bool,
@@ -93,13 +96,14 @@ def run(
     """Build and boot these variants. Those of one kernel boot side by side."""
     executable: set[Line] = set()
     ran: set[Line] = set()
-    for names, variants_of in groupby(chosen, attrgetter("fragments")):
+    ours = [variant for variant in chosen if arch.name in (variant.architectures or (arch.name,))]
+    for names, variants_of in groupby(ours, attrgetter("fragments")):
         fragments = (session.project.configs / name for name in names)
         own = replace(session, configs=(*session.configs, *fragments))
         kernel = own.kernel(arch, sides.b.tree)
         work = session.cache.root / "coverage" / f"{arch.name}-{kernel.image_sha256[:12]}"
         with session.progress.stage(f"{arch.name} line tables"):
-            table = code.find(kernel, wanted, work, session.jobs)
+            table = code.find(kernel, added, work, session.jobs)
         executable.update(*(lines for _, lines in table.values()))
         boots = Boots(own, kernel, table, work, resume)
         jobs = [job for variant in variants_of for job in boots.jobs(variant)]
@@ -129,15 +133,15 @@ class Boots:
         """Those of a variant."""
         others = ",".join(str(size) for size in SIZES if size not in variant.sizes)
         without = (f"quire_without_sizes={others}",)
-        jobs: list[Callable[[], set[Line]]] = [
+        jobs: list[Callable[[], set[Line]]] = [self.corpus] if variant.corpus else []
+        jobs += [
             partial(self.suite, suite.OURS, pattern, variant.cpus, without)
             for pattern in variant.cases
         ]
-        if variant.all:
+        if variant.selftests:
             table = runs.read(self.session.project.guest / runs.TABLE)
-            choice = runs.choose(table, self.kernel.tree.base.path, self.kernel.arch)
-            # The longest first.
-            jobs = [partial(self.suite, build.tests(choice), "*"), self.corpus, *jobs]
+            tests = build.tests(runs.choose(table, self.kernel.tree.base.path, self.kernel.arch))
+            jobs += [partial(self.suite, tests, pattern) for pattern in variant.selftests]
         return jobs
 
     def suite(

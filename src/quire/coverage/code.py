@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from quire.boot.counter import SYMBOL
 from quire.boot.counts import read
 from quire.build.kernel import Kernel
+from quire.coverage.added import Added
 from quire.fuzz.coverage import blocks
 from quire.host import parallel, process
 from quire.host.errors import BuildFailed
@@ -33,27 +34,32 @@ _SIZE = re.compile(r"^ +\d+ \.text +([0-9a-f]+) ", re.M)
 _ROW = re.compile(r"^\S+ +(\d+|-) +(0x[0-9a-f]+|0)( |$)")
 
 
-def find(kernel: Kernel, wanted: Collection[Line], work: Path, machines: int) -> Code:
+def find(kernel: Kernel, added: Collection[Added], work: Path, machines: int) -> Code:
     """The code of these lines. BuildFailed if debug information changes an object."""
-    sources = _sources(kernel, {PurePosixPath(file) for file, _ in wanted if file[-2:] == ".c"})
+    sources = _sources(kernel, added)
+    wanted = {(line.file, line.number) for line in added}
     addresses: dict[str, set[int]] = defaultdict(set)
     for address, name in SYMBOL.findall(kernel.system_map.read_text()):
         addresses[name].add(int(address, 16))
-    read = partial(_of_object, kernel, addresses, set(wanted), work)
+    read = partial(_of_object, kernel, addresses, wanted, work)
     found: Code = {}
     for code in parallel.side_by_side(sources, read, lambda *_: None, machines):
         found |= code
     return found
 
 
-def _sources(kernel: Kernel, changed: set[PurePosixPath]) -> list[str]:
-    """The changed files, and all beside them in folders of mm, which use what headers inline."""
-    folders = {file.parent for file in changed if file.parent.name == "mm"}
-    names = {str(file) for file in changed if (kernel.objdir / file.with_suffix(".o")).exists()}
-    for folder in folders:
-        objects = (kernel.objdir / folder).glob("*.o")
-        names |= {str(folder / f"{path.stem}.c") for path in objects}
-    return sorted(name for name in names if (kernel.tree.path / name).exists())
+def _sources(kernel: Kernel, added: Collection[Added]) -> list[str]:
+    """The changed files, and those beside them in folders of mm that name what headers inline."""
+    changed = {PurePosixPath(line.file) for line in added if line.file.endswith(".c")}
+    built = {file for file in changed if (kernel.objdir / file.with_suffix(".o")).exists()}
+    functions = {line.function for line in added if line.file.endswith(".h") and line.function}
+    uses = re.compile(rf"\b({'|'.join(sorted(functions))})\b") if functions else re.compile(r"(?!)")
+    for folder in {file.parent for file in changed if file.parent.name == "mm"}:
+        for path in (kernel.objdir / folder).glob("*.o"):
+            source = kernel.tree.path / folder / f"{path.stem}.c"
+            if source.exists() and uses.search(source.read_text()):
+                built.add(folder / source.name)
+    return sorted(map(str, built))
 
 
 def _of_object(
