@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import Quire, line_patch, said
+from conftest import ROOT, Quire, line_patch, said
 from known import X86_64
 from test_interrupt import interrupt
 from test_time import data
@@ -24,7 +24,9 @@ from quire.boot.machine import Hardware, Machine
 from quire.build import existing
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel, Toolchain
+from quire.fuzz.programs import Programs
 from quire.host.errors import UserError
+from quire.source import line as lines
 from quire.source.base import Base
 from quire.source.tree import stock
 from quire.source.version import parse
@@ -142,6 +144,17 @@ def test_ctrl_c_ends_all_of_its_processes(lab: Quire, tree: Path, tmp_path: Path
     words = ("test", "--source", str(tree), "ARCH=um")
     done = interrupt(lab, tmp_path / "started", signal.SIGINT, *words, FAKE_QEMU="hang")
     assert done.returncode == 130
+
+
+def test_what_may_never_end_is_left_out_where_the_clock_stands_still() -> None:
+    endless = {line.name: line.endless for line in lines.known(ROOT)}
+    assert endless == {"6.12": ("take",), "7.3": ()}
+    assert UM.append_fuzz
+    assert not X86_64.append_fuzz
+    all_of_them, some = Programs(100), Programs(100, without=endless["6.12"])
+    longer, shorter = ([each.program(n) for n in range(100)] for each in (all_of_them, some))
+    assert longer != shorter
+    assert shorter == [tuple(op for op in ops if op.verb != "take") for ops in longer]
 
 
 def test_programs_are_compared_without_the_plugin(lab: Quire, tree: Path) -> None:

@@ -124,7 +124,7 @@ def _hunt(session: Session, arguments: Namespace, sides: Sides, arch: Architectu
         judges.append(CostJudge(targets, watch.prepare(session, targets), meant))
     elif arch.qemu and not (arguments.oracle or given or arguments.no_coverage):
         guide = Guide(session, targets, sides.series, output)
-    chosen = _programs(arguments, PROGRAMS, given)
+    chosen = _programs(arguments, PROGRAMS, given, sides, arch)
     if not given:
         numbers = arguments.shard.range(chosen.count)
         chosen = replace(chosen, count=len(numbers), seed=chosen.seed + numbers.start)
@@ -153,7 +153,7 @@ def _bugs(session: Session, arguments: Namespace, sides: Sides, arch: Architectu
         given, _ = programs.read(programs.corpus(session.project.root))
     elif arguments.cost:
         make, limit = partial(CostJudge, watch=watch.prepare(session, targets)), FOR_A_COST
-    chosen = _programs(arguments, limit, given)
+    chosen = _programs(arguments, limit, given, sides, arch)
     shrinks = not arguments.oracle or arguments.findings > 0
     search = Search(make, targets, chosen, session.cache, pages=simplest, shrinks=shrinks)
     seen = [bug for bug in bugs if bug.shown_by(targets.tried.kernel, session.configs)]
@@ -173,10 +173,15 @@ def _targets(session: Session, arguments: Namespace, sides: Sides, arch: Archite
     return targets
 
 
-def _programs(arguments: Namespace, default: int, given: Numbered) -> Programs:
+def _programs(
+    arguments: Namespace, default: int, given: Numbered, sides: Sides, arch: Architecture
+) -> Programs:
     count = default if arguments.programs is None else arguments.programs
     seed = 1 if arguments.seed is None else arguments.seed
-    return Programs(count, seed, given, faults=arguments.faults, oracle=arguments.oracle)
+    faults, oracle = arguments.faults, arguments.oracle
+    # The limit of an operation is one of the guest's clock.
+    without = sides.line.endless if arch.append_fuzz else ()
+    return Programs(count, seed, given, faults=faults, oracle=oracle, without=without)
 
 
 def _check(arguments: Namespace) -> None:

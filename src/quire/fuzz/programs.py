@@ -2,7 +2,7 @@
 """Which programs run: those of a range of seeds, or those of files."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +21,8 @@ RECLAIMS = 3  # how often a program for the oracle reclaims memory at its end
 class Programs:
     """Programs by number: first those `given`, then generated ones, `seed` being the first's.
 
-    `faults`: allocations fail. `oracle`: pages migrate, and the epilogue is added.
+    `faults`: allocations fail. `oracle`: pages migrate, and the epilogue is added. `without`: these
+    operations are left out of all.
     """
 
     count: int = 1000
@@ -29,6 +30,7 @@ class Programs:
     given: Numbered = field(default_factory=dict)
     faults: bool = False
     oracle: bool = False
+    without: Collection[str] = ()
 
     @property
     def total(self) -> int:
@@ -42,6 +44,7 @@ class Programs:
             seed = self.seed + number - len(self.given)
             ops = generator.following(seed, pool, migrating=self.oracle)
             ops = generator.with_faults(seed, ops) if self.faults else ops
+        ops = tuple(op for op in ops if op.verb not in self.without)
         return with_epilogue(ops) if self.oracle else ops
 
 

@@ -42,6 +42,8 @@ class Line:
     # The folder of the series files; None for a line that has none or stands in.
     series: Path | None = None
     exact: bool = True
+    # Operations of the fuzzer that this line's kernels may repeat until the process is killed.
+    endless: tuple[str, ...] = ()
 
     @property
     def expected(self) -> Path:
@@ -89,6 +91,7 @@ class _File:
     fragments: Mapping[str, tuple[str, ...]]
     source: _Source = _Source()
     series: _Series | None = None
+    endless: tuple[str, ...] = ()
 
 
 def read(root: Path, folder: Path) -> Line:
@@ -99,7 +102,8 @@ def read(root: Path, folder: Path) -> Line:
         for name, paths in file.fragments.items()
     }
     series = root / file.series.folder if file.series else None
-    return Line(folder.name, folder, file.source.debian, fragments, series)
+    debian = file.source.debian
+    return Line(folder.name, folder, debian, fragments, series, endless=file.endless)
 
 
 def known(root: Path) -> list[Line]:
