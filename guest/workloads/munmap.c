@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A control: munmap() of one MiB. No series is meant to change its cost. */
+/* munmap() of one MiB. */
 #include <sys/mman.h>
 
 #include "mib.h"
@@ -37,7 +37,7 @@ static void run(void)
 
 static const struct workload munmap_workload = {
 	.name = "munmap",
-	.summary = "control: munmap of 1 MiB",
+	.summary = "munmap of 1 MiB",
 	.params = MIB_PARAMS,
 	.vmstat = { "thp_split_page" },
 	.mthp = { "split", "split_deferred" },
