@@ -19,6 +19,8 @@
 #define REGIONS		CONTEXT "/targets/0/regions"
 #define SCHEME		CONTEXT "/schemes/0"
 #define TRIED		SCHEME "/tried_regions"
+#define STATS		SCHEME "/stats"
+#define FILTERS		SCHEME "/ops_filters"
 
 struct block {
 	uint64_t start;		/* physical address */
@@ -156,19 +158,55 @@ bool damon_can_move(void)
 	return can;
 }
 
-void damon_start_moving(const char *at, size_t nr, size_t len, int node,
-			unsigned int window_ms)
+/* Blocks of virtual addresses. */
+static void start_virtual(pid_t pid, const char *at, size_t nr, size_t len,
+			  unsigned int sample_ms, unsigned int window_ms)
 {
 	size_t n;
 
 	new_blocks(nr, len);
 	for (n = 0; n < nr; n++)
-		watched.blocks[n].start = (uintptr_t)at + n * len;
-	start("vaddr", window_ms, window_ms);
-	write_file(CONTEXT "/targets/0/pid_target", "%d", getpid());
+		watched.blocks[n] = (struct block){
+			.start = (uintptr_t)at + n * len, .number = n
+		};
+	start("vaddr", sample_ms, window_ms);
+	write_file(CONTEXT "/targets/0/pid_target", "%d", pid);
+}
+
+void damon_start_process(pid_t pid, const char *at, size_t nr, size_t len,
+			 unsigned int sample_ms, unsigned int window_ms)
+{
+	start_virtual(pid, at, nr, len, sample_ms, window_ms);
+	write_scheme("stat");
+	write_file(KDAMOND "/state", "on");
+}
+
+void damon_start_moving(const char *at, size_t nr, size_t len, int node,
+			unsigned int window_ms)
+{
+	start_virtual(getpid(), at, nr, len, window_ms, window_ms);
 	write_scheme("migrate_cold");
 	write_file(SCHEME "/target_nid", "%d", node);
 	write_file(KDAMOND "/state", "on");
+}
+
+void damon_start_counting(const char *at, size_t nr, size_t len,
+			  unsigned int window_ms)
+{
+	start_virtual(getpid(), at, nr, len, window_ms, window_ms);
+	write_scheme("stat");
+	write_file(FILTERS "/nr_filters", "1");
+	write_file(FILTERS "/0/type", "anon");
+	write_file(FILTERS "/0/matching", "Y");
+	write_file(FILTERS "/0/allow", "Y");
+	write_file(KDAMOND "/state", "on");
+}
+
+void damon_counted(unsigned long *all, unsigned long *counted)
+{
+	write_file(KDAMOND "/state", "update_schemes_stats");
+	*all = read_number(STATS "/sz_tried");
+	*counted = read_number(STATS "/sz_ops_filter_passed");
 }
 
 static const struct block *block_at(uint64_t start)

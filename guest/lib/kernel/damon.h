@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* Is the kernel built with DAMON's sysfs files and physical monitoring? */
 bool damon_available(void);
@@ -21,6 +22,9 @@ bool damon_available(void);
  */
 void damon_start(const char *at, size_t nr, size_t len, unsigned int sample_ms,
 		 unsigned int window_ms);
+/* The same of the pages that a process maps there: of each block, some page. */
+void damon_start_process(pid_t pid, const char *at, size_t nr, size_t len,
+			 unsigned int sample_ms, unsigned int window_ms);
 /*
  * Waits for the end of a window, and says for each block in how many of its
  * samples it was accessed.
@@ -34,6 +38,14 @@ bool damon_can_move(void);
  */
 void damon_start_moving(const char *at, size_t nr, size_t len, int node,
 			unsigned int window_ms);
+/*
+ * Counts the bytes of anonymous pages that this process maps in the blocks, at the
+ * end of each window. damon_counted(): how many bytes were looked at until now,
+ * and how many of them counted.
+ */
+void damon_start_counting(const char *at, size_t nr, size_t len,
+			  unsigned int window_ms);
+void damon_counted(unsigned long *all, unsigned long *counted);
 void damon_stop(void);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * DAMON on physical memory: a sample makes a folio old, and sees later whether
- * any of its pages was accessed by any mapping.
+ * any of its pages was accessed by any mapping. On the memory of a process, it
+ * looks at one entry.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -17,11 +18,19 @@
 #define SAMPLE_MS	20
 #define WINDOW_MS	200
 
+/* DAMON has three regions at least. */
+static size_t damon_pages(unsigned long kib)
+{
+	size_t least = 4 * folio_pages(kib), pages = range_pages(kib);
+
+	return pages > least ? pages : least;
+}
+
 /* A child reads pages of every second folio, until it is killed. */
 static pid_t access_by_child(char *at, unsigned long kib,
 			     const struct mask *mask)
 {
-	size_t n, nr = folio_pages(kib), pages = range_pages(kib);
+	size_t n, nr = folio_pages(kib), pages = damon_pages(kib);
 	pid_t pid = fork_child();
 
 	if (pid)
@@ -44,18 +53,25 @@ static void end_child(pid_t pid)
 		die("the process that reads ended with status %#x", status);
 }
 
-static void check_damon(unsigned long kib, bool by_pte, const struct mask *mask)
+static void check_damon(unsigned long kib, bool by_pte, bool physical,
+			const struct mask *mask)
 {
-	size_t n, pages = range_pages(kib), folios = pages / folio_pages(kib);
+	size_t n, pages = damon_pages(kib), folios = pages / folio_pages(kib);
 	unsigned int *found = calloc(folios, sizeof(*found));
-	char *at = range_charged(kib, by_pte);
+	char *at = range_filled(SRC_BASE, pages, kib);
 	pid_t pid;
 
 	if (!found)
 		die("no memory for %zu numbers", folios);
+	if (by_pte && kib * KIB == PMD_SIZE)
+		range_split_pmds(at, pages);
 	env_drain_lru();
 	pid = access_by_child(at, kib, mask);
-	damon_start(at, folios, kib * KIB, SAMPLE_MS, WINDOW_MS);
+	if (physical)
+		damon_start(at, folios, kib * KIB, SAMPLE_MS, WINDOW_MS);
+	else
+		damon_start_process(pid, at, folios, kib * KIB, SAMPLE_MS,
+				    WINDOW_MS);
 	damon_accesses(found);
 	damon_stop();
 	end_child(pid);
@@ -67,7 +83,7 @@ static void check_damon(unsigned long kib, bool by_pte, const struct mask *mask)
 	range_drop(at, pages);
 }
 
-QUIRE_CASE_SIZES(aging, damon, 4, 16, 64, 256)
+QUIRE_CASE_SIZES(aging, damon, 4, 16, 64, 256, 2048)
 {
 	const struct mask *const which[] = { MASK_FIRST, MASK_MIDDLE, MASK_LAST,
 					     MASK_ALL };
@@ -77,6 +93,14 @@ QUIRE_CASE_SIZES(aging, damon, 4, 16, 64, 256)
 		SKIP("this kernel has no DAMON");
 	for (n = 0; n < sizeof(which) / sizeof(which[0]); n++) {
 		for_each_mapping(by_pte, kib)
-			check_damon(kib, by_pte, which[n]);
+			check_damon(kib, by_pte, true, which[n]);
 	}
+}
+
+QUIRE_CASE_SIZES(aging, damon_process, 4, 64, 2048)
+{
+	if (!damon_available())
+		SKIP("this kernel has no DAMON");
+	for_each_mapping(by_pte, kib)
+		check_damon(kib, by_pte, false, MASK_ALL);
 }

@@ -106,6 +106,37 @@ QUIRE_CASE_SIZES(aging, accessed_stays_limit_mglru, ALL_SIZES)
 }
 
 /*
+ * On the classic lists, folios become active when reclaim finds again that they were
+ * accessed, and inactive when it finds nothing else.
+ */
+QUIRE_CASE_SIZES(aging, active_then_reclaimed, ALL_SIZES)
+{
+	size_t pages = aging_pages(kib), i;
+	unsigned long active;
+	char *at;
+
+	lru_gen_enable(false);
+	at = aging_range(kib, pages);
+	for (i = 0; i < 4; i++) {
+		flush_range(at, pages);
+		access_pages(at, pages, kib, MASK_ALL);
+		memcg_reclaim_kib(BLOCK_KIB);
+	}
+	age_range(at, pages);
+	/* Reclaim compares the lists by counters that a look at them brings up to date. */
+	active = memcg_stat("active_anon") / PAGE_SIZE + memcg_stat("pgdeactivate");
+	EXPECT(active >= pages / 2, "only %lu of %zu pages were active", active,
+	       pages);
+	memcg_reclaim();
+	EXPECT(pagemap_swapped(at, pages) >= pages / 2,
+	       "only %zu of %zu pages were reclaimed",
+	       pagemap_swapped(at, pages), pages);
+	expect_content(at, pages, SEED, 0);
+	range_drop(at, pages);
+	swap_off();
+}
+
+/*
  * The walk of the page tables meets vmas that begin and end inside of folios.
  * Only the part in the second vma was accessed.
  */

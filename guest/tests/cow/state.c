@@ -3,8 +3,11 @@
  * What the pages next to the written one keep: they become writable, and nothing
  * else changes. Where a write has to be noticed, it still is.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/uapi.h"
@@ -16,8 +19,9 @@
 #include "proc/knob.h"
 #include "proc/pagemap.h"
 #include "proc/proc.h"
+#include "process/child.h"
 
-#define VALUE		0x99ull
+#define VALUE		0x99
 #define IN_ORDER	6	/* so many pages in order, and a block becomes writable */
 
 /* The written pages are soft-dirty, and no other is; later the others are. */
@@ -283,6 +287,53 @@ QUIRE_CASE_SIZES(cow, neighbours_stay_dirty, 64, 256, 1024)
 	write_some(at, pages);
 	EXPECT_EQ(smaps_kib(at, "Private_Dirty"), pages * PAGE_SIZE / KIB);
 	range_drop(at, pages);
+}
+
+/* Waits until the process stops, and writes a word there. */
+static void poke(pid_t pid, char *at, long word)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
+		die("the process does not stop for its debugger");
+	if (ptrace(PTRACE_POKEDATA, pid, at, word))
+		die_errno("cannot write to %p", at);
+}
+
+/*
+ * A debugger writes to memory that the process only reads: no page becomes
+ * writable by that, neither at the first write to a folio nor at the second.
+ */
+QUIRE_CASE_SIZES(cow, written_by_debugger, ALL_SIZES)
+{
+	size_t pages = range_pages(kib), n, first = folio_pages(kib) / 2;
+	pid_t pid = fork_child();
+	char *at;
+
+	if (pid) {
+		poke(pid, page_at(SRC_BASE, first), VALUE);
+		ptrace(PTRACE_CONT, pid, NULL, NULL);
+		poke(pid, page_at(SRC_BASE, first + 1), VALUE);
+		ptrace(PTRACE_DETACH, pid, NULL, NULL);
+		wait_child(pid, "the process that has a debugger");
+		return;
+	}
+	at = cow_range(kib, true);
+	fork_and_forget();
+	range_protect(at, pages, PROT_READ);
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) || raise(SIGSTOP) ||
+	    raise(SIGSTOP))
+		die_errno("cannot stop for a debugger");
+	for (n = first; n < first + 2; n++)
+		EXPECT(*(volatile long *)(void *)page_at(at, n) == VALUE,
+		       "page %zu does not have what was written", n);
+	expect_read_only(at, pages);
+	range_protect(at, pages, PROT_READ | PROT_WRITE);
+	for (n = first; n < first + 2; n++)
+		pattern_write_page(page_at(at, n), SEED, n);
+	expect_content(at, pages, SEED, 0);
+	range_drop(at, pages);
+	exit(0);
 }
 
 /* Direct I/O that reads a page makes it exclusive and leaves it read-only. */

@@ -63,6 +63,27 @@ QUIRE_CASE_TAGGED(fixes, moved_tables, FIXES)
 	range_drop(moved(3 * PMD_PAGES, NULL), 3 * PMD_PAGES);
 }
 
+/* A whole table of tables; a few pages in it will do. */
+QUIRE_CASE_TAGGED(fixes, moved_gib, FIXES)
+{
+	const size_t pages = GIB / PAGE_SIZE, pick[] = { 0, pages / 2, pages - 1 };
+	size_t i;
+
+	map_anon(SRC_BASE, GIB);
+	for (i = 0; i < ARRAY_SIZE(pick); i++)
+		pattern_write_page(page_at(SRC_BASE, pick[i]), SEED, pick[i]);
+	pagemap_clear_soft_dirty();
+	move(SRC_BASE, pages, DST_BASE);
+	for (i = 0; i < ARRAY_SIZE(pick); i++) {
+		char *to = page_at(DST_BASE, pick[i]);
+
+		if (pagemap_has_soft_dirty())
+			expect_soft_dirty(to, 1, true);
+		expect_content(to, 1, SEED, pick[i]);
+	}
+	unmap(DST_BASE, GIB);
+}
+
 QUIRE_CASE_TAGGED(fixes, moved_last_of_table, FIXES)
 {
 	char *from = page_at(SRC_BASE, PMD_PAGES - 1);

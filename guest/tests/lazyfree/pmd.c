@@ -226,3 +226,55 @@ QUIRE_CASE(lazyfree, pmd_child_dirty)
 	peer_join(&peer, "the child that freed nothing");
 	range_drop(at, pages);
 }
+
+static void expect_in_swap_cache(const char *at, size_t pages, bool in)
+{
+	size_t n;
+
+	for (n = 0; n < pages; n += PMD_PAGES) {
+		uint64_t flags = kpage_flags(pagemap_page(at + n * PAGE_SIZE).pfn);
+
+		EXPECT(!!(flags & KPF_SWAPCACHE) == in,
+		       "folio %zu is %sin the swap cache", n / PMD_PAGES,
+		       in ? "not " : "");
+	}
+}
+
+/* The rmap comes to mappings that begin at the same page in the order of changes. */
+static void come_second(char *at)
+{
+	if (madvise(pmd_at(at, 1), PMD_SIZE, MADV_DONTFORK))
+		die_errno("MADV_DONTFORK");
+}
+
+/*
+ * A folio in the swap cache that is still mapped by a PMD: reclaim met another
+ * process first, with a locked page. MADV_FREE takes it out of the swap cache.
+ */
+QUIRE_CASE_TAGGED(lazyfree, pmd_in_swap_cache, FIXES)
+{
+	size_t pages = range_pages(KIB_PMD);
+	char *at = range_charged(KIB_PMD, false);
+	struct peer peer;
+
+	swap_on(SWAP_MIB);
+	if (!peer_fork(&peer)) {
+		peer_wait(&peer);
+		come_second(at);
+		peer_turn(&peer);
+		range_assert_pmds(at, PMD_PAGES);
+		expect_in_swap_cache(at, pages, true);
+		lazy_free(at, pages);
+		expect_in_swap_cache(at, pages, false);
+		page_out(at, pages * PAGE_SIZE);
+		expect_dropped(at, pages);
+		peer_end(&peer);
+	}
+	range_split_pmds(at, pages);
+	mask_mlock(at, pages, KIB_PMD, MASK_FIRST);
+	peer_turn(&peer);
+	reclaim_to_swap_cache(at, pages, KIB_PMD);
+	range_drop(at, pages);
+	peer_turn(&peer);
+	peer_join(&peer, "the process that frees");
+}

@@ -2,7 +2,8 @@
 /*
  * Write protection by userfaultfd on some pages of a folio. A userfaultfd with
  * UFFD_FEATURE_EVENT_REMAP follows its range and keeps all protection. Without
- * that feature it loses the range, and no protection may be left.
+ * that feature it loses the range, and no protection may be left, nor any
+ * against all accesses (RWP).
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -221,4 +222,27 @@ QUIRE_CASE_SIZES(mremap, wp_markers_kept, ALL_SIZES)
 	uffd_watch_end(watch);
 	close(uffd);
 	free(before);
+}
+
+/* A hint of NUMA balancing lets an access through, too, but takes a fault. */
+static void move_rwp(char *from, size_t pages, char *to, const struct mask *mask)
+{
+	int uffd = uffd_open_or_skip(UFFD_FEATURE_RWP);
+	unsigned long hints = vmstat("numa_hint_faults");
+	size_t n = 0, run;
+
+	uffd_register(uffd, from, pages * PAGE_SIZE, UFFDIO_REGISTER_MODE_RWP);
+	for (; (run = mask_run(mask, &n, pages, BLOCK_KIB)); n += run)
+		uffd_rwprotect(uffd, page_at(from, n), run * PAGE_SIZE, true);
+	move(from, pages, to);
+	expect_gone(from, pages);
+	expect_content(to, pages, SEED, 0);
+	expect_writable(to, pages);
+	EXPECT_EQ(vmstat("numa_hint_faults"), hints);
+	close(uffd);
+}
+
+QUIRE_CASE_SIZES(mremap, rwp_dropped, ALL_SIZES)
+{
+	each_mask(kib, range_pages(kib), true, move_rwp);
 }

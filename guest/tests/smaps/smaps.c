@@ -4,15 +4,21 @@
  * mapping, where the kernel may take several at a time, or each in one of its
  * own.
  */
+#include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "memory/expect.h"
 #include "memory/pattern.h"
 #include "memory/range.h"
 #include "memory/share.h"
+#include "proc/proc.h"
+#include "process/map.h"
 #include "report/die.h"
 #include "run/ktap.h"
 #include "tests/aging/aging.h"
@@ -173,4 +179,32 @@ SWAPPING_CASE(smaps, swap_sums_of_many, 4, 64)
 		peer_join(&peers[n], "one of many children");
 	}
 	range_drop(at, pages);
+}
+
+/*
+ * A mapping of page frames, as of a device, has no pages that are counted. Perf maps
+ * its buffer so.
+ */
+QUIRE_CASE(smaps, frames_are_no_pages)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+	};
+	int event = syscall(SYS_perf_event_open, &attr, 0, -1, -1,
+			    PERF_FLAG_FD_CLOEXEC);
+	char *at;
+
+	if (event < 0 && errno == ENOSYS)
+		SKIP("this kernel has no perf");
+	if (event < 0)
+		die_errno("perf_event_open");
+	at = map_or_die(NULL, 3 * PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+			event, 0);
+	if (!smaps_flag(at, "pf"))
+		SKIP("this kernel's perf maps pages");
+	EXPECT_EQ(smaps_kib(at, "Rss"), 0);
+	unmap(at, 3 * PAGE_SIZE);
+	close(event);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * hugetlb pages are not swapped, but try_to_unmap() takes them from all
- * processes when their memory fails. Then each access raises SIGBUS.
+ * processes when their memory fails. Then each access raises SIGBUS. They
+ * migrate as other folios do.
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -16,6 +17,7 @@
 #include "proc/proc.h"
 #include "process/peer.h"
 #include "run/ktap.h"
+#include "tests/migrate/migrate.h"
 
 #define POOL	"/proc/sys/vm/nr_hugepages"
 #define PAGES	2ul	/* of 2 MiB */
@@ -24,7 +26,6 @@ static char *range_huge(size_t len, int flags)
 {
 	if (access(POOL, F_OK))
 		SKIP("this kernel has no hugetlb pages");
-	poison_or_skip();
 	write_file(POOL, "%lu", 2 * PAGES);
 	ASSERT(read_number(POOL) == 2 * PAGES, "there are no free huge pages");
 	if (mmap(SRC_BASE, len, PROT_READ | PROT_WRITE,
@@ -59,6 +60,7 @@ static unsigned long check(char *at)
 	unsigned long before;
 	struct peer peer;
 
+	poison_or_skip();
 	if (!peer_fork(&peer)) {
 		expect_content(at, PAGES * PMD_PAGES, SEED, 0);
 		peer_turn(&peer);
@@ -98,4 +100,23 @@ QUIRE_CASE(swapout, hugetlb_table_poisoned)
 
 	check(at);
 	range_gone(at, GIB);
+}
+
+QUIRE_CASE(migrate, hugetlb)
+{
+	size_t i, n, pages = PAGES * PMD_PAGES;
+	char *at;
+
+	needs_nodes();
+	at = range_huge(PAGES * PMD_SIZE, MAP_PRIVATE);
+	for (i = 0; i < 4; i++) {
+		int node = !node_of(at);
+
+		for (n = 0; n < PAGES; n++) {
+			move_to_node(0, pmd_at(at, n), 1, node);
+			EXPECT_EQ(node_of(pmd_at(at, n)), node);
+		}
+		expect_content(at, pages, SEED, 0);
+	}
+	range_gone(at, PAGES * PMD_SIZE);
 }
