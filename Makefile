@@ -4,9 +4,10 @@
 #   make try-um   tests and real times of one topic, without an emulator: on x86-64 (docs/um.md)
 #   make demo     from nothing to the tables and the picture (build/demo/)
 #   make check    lint and unit tests on fakes, without the slow ones: no kernel, two minutes
-#   make test     lint and all unit tests, then kernels: checks of the series, guest tests, a kernel
-#                 with some seeded bugs and debugging options, also on two CPUs, the fuzzer's
-#                 corpus, compared and judged; checks and guest tests of 7.3, too
+#   make test     guest tests of 7.3 without an emulator, where the host can; lint and all unit
+#                 tests; then kernels: checks of the series, guest tests, a kernel with some seeded
+#                 bugs and debugging options, also on two CPUs, the fuzzer's corpus, compared and
+#                 judged; checks and guest tests of 7.3, too
 #   make test-um  guest tests without an emulator: on x86-64 (docs/um.md)
 #   make lint     style, types and static analysis: Python, shell, C
 #   make lock     write requirements/*.txt anew from requirements/*.in (needs uv)
@@ -44,6 +45,7 @@ unit: dev
 
 test:
 	$(QUIRE) doctor --install $(KBUILD_WORDS)
+	$(if $(SOURCE)$(ARCH),,if $(QUIRE) doctor ARCH=um; then $(MAKE) test-um BASE=$(or $(BASE),7.3); fi)
 	$(MAKE) lint
 	$(PYTHON_TOOL) pytest -n auto -m "not kernel"
 	$(QUIRE) build $(WORDS)
