@@ -14,6 +14,13 @@ SCANS = {"look": 2, "written": 4, "states": 3, "room": 1, "quiet": 2}
 LIMITS = (0, 0, 0, 0, 1, 7, 15, 16, 17, 40)
 
 
+# What makes pages of a folio differ before it moves.
+_mixed = st.choose(
+    st.half_forked, st.written_by_child, st.swapped_some, st.holes, st.redirty, st.write_protect,
+    st.protect_some, st.in_swap_cache,
+)  # fmt: skip
+
+
 def take(draw: Draw, actor: int, what: Range, to: Range) -> None:
     """Take pages to that address."""
     draw.add("take", actor, range=what, to=to.address, word=pick(draw.rng, TAKES))
@@ -53,6 +60,9 @@ def _place(draw: Draw, actor: int, area: Area, offset: int, count: int) -> Range
 def taken(draw: Draw, actor: int, area: Area) -> None:
     """Take an area's folios away, whole or in parts, maybe use them there, and maybe back."""
     rng = draw.rng
+    if rng.random() < 0.5:
+        area = draw.fresh(actor)
+        st.maybe(0.7, _mixed)(draw, actor, area)
     what = area.where if rng.random() < 0.6 else draw.part(area.where)
     to = _place(draw, actor, area, what.page % draw.folio_pages, what.count)
     if rng.random() < 0.1:
@@ -86,9 +96,7 @@ def nearby(draw: Draw, actor: int, _area: Area) -> None:
     draw.put(actor, whole, "anon")
     draw.add("write", actor, range=where)
     area = Area(where, "anon")
-    mixers = st.choose(st.swapped_some, st.holes, st.redirty, st.half_forked, st.protect_some)
-    st.maybe(0.4, mixers)(draw, actor, area)
-    st.maybe(0.3, st.op("warm"))(draw, actor, area)
+    st.all_of(st.maybe(0.4, _mixed), st.maybe(0.3, st.op("warm")))(draw, actor, area)
     take(draw, actor, where, whole)
     st.maybe(0.5, st.everything_or_page_out)(draw, actor, area)
 
