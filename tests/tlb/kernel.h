@@ -197,6 +197,7 @@ static struct { pid_t pid; } task, *current = &task;
 #include <asm/tlb_hazard.h>
 
 struct mm_struct {
+	void *pgd;
 	atomic_t mm_users;
 	struct { atomic64_t id; struct tlb_hazard_mm tlb_hazard; } context;
 };
