@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "aging.h"
 #include "base/clock.h"
@@ -26,15 +27,30 @@ static size_t damon_pages(unsigned long kib)
 	return pages > least ? pages : least;
 }
 
-/* A child reads pages of every second folio, until it is killed. */
+/*
+ * A child reads all pages, and then some of every second folio, until it is
+ * killed. It has read all when this returns.
+ */
 static pid_t access_by_child(char *at, unsigned long kib,
 			     const struct mask *mask)
 {
 	size_t n, nr = folio_pages(kib), pages = damon_pages(kib);
-	pid_t pid = fork_child();
+	int ready[2];
+	pid_t pid;
 
-	if (pid)
+	if (pipe(ready))
+		die_errno("pipe");
+	pid = fork_child();
+	if (pid) {
+		close(ready[1]);
+		if (read(ready[0], &(char){ 0 }, 1))
+			die("the process that reads wrote to its pipe");
+		close(ready[0]);
 		return pid;
+	}
+	for (n = 0; n < pages; n += nr)
+		access_pages(page_at(at, n), nr, kib, MASK_ALL);
+	close(ready[1]);
 	for (;;) {
 		for (n = 0; n < pages; n += 2 * nr)
 			access_pages(page_at(at, n), nr, kib, mask);
