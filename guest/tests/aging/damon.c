@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "kernel/damon.h"
 #include "kernel/env.h"
-#include "process/child.h"
+#include "process/peer.h"
 #include "report/die.h"
 
 #define SAMPLE_MS	20
@@ -31,26 +31,18 @@ static size_t damon_pages(unsigned long kib)
  * A child reads pages of every second folio, until it is killed; before this
  * returns, all small folios. With large ones, 7.3 reports all as accessed then.
  */
-static pid_t access_by_child(char *at, unsigned long kib,
-			     const struct mask *mask)
+static void access_by_child(struct peer *peer, char *at, unsigned long kib,
+			    const struct mask *mask)
 {
 	size_t n, nr = folio_pages(kib), pages = damon_pages(kib);
-	int ready[2];
-	pid_t pid;
 
-	if (pipe(ready))
-		die_errno("pipe");
-	pid = fork_child();
-	if (pid) {
-		close(ready[1]);
-		if (read(ready[0], &(char){ 0 }, 1))
-			die("the process that reads wrote to its pipe");
-		close(ready[0]);
-		return pid;
+	if (peer_fork(peer)) {
+		peer_wait(peer);
+		return;
 	}
 	for (n = 0; nr == 1 && n < pages; n++)
 		access_pages(page_at(at, n), nr, kib, MASK_ALL);
-	close(ready[1]);
+	peer_go(peer);
 	for (;;) {
 		for (n = 0; n < pages; n += 2 * nr)
 			access_pages(page_at(at, n), nr, kib, mask);
@@ -59,11 +51,13 @@ static pid_t access_by_child(char *at, unsigned long kib,
 	}
 }
 
-static void end_child(pid_t pid)
+static void end_child(struct peer *peer)
 {
 	int status;
 
-	if (kill(pid, SIGKILL) || waitpid(pid, &status, 0) != pid)
+	close(peer->tell);
+	close(peer->hear);
+	if (kill(peer->pid, SIGKILL) || waitpid(peer->pid, &status, 0) != peer->pid)
 		die_errno("cannot end the process that reads");
 	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
 		die("the process that reads ended with status %#x", status);
@@ -75,22 +69,22 @@ static void check_damon(unsigned long kib, bool by_pte, bool physical,
 	size_t n, pages = damon_pages(kib), folios = pages / folio_pages(kib);
 	unsigned int *found = calloc(folios, sizeof(*found));
 	char *at = range_filled(SRC_BASE, pages, kib);
-	pid_t pid;
+	struct peer peer;
 
 	if (!found)
 		die("no memory for %zu numbers", folios);
 	if (by_pte && kib * KIB == PMD_SIZE)
 		range_split_pmds(at, pages);
 	env_drain_lru();
-	pid = access_by_child(at, kib, mask);
+	access_by_child(&peer, at, kib, mask);
 	if (physical)
 		damon_start(at, folios, kib * KIB, SAMPLE_MS, WINDOW_MS);
 	else
-		damon_start_process(pid, at, folios, kib * KIB, SAMPLE_MS,
+		damon_start_process(peer.pid, at, folios, kib * KIB, SAMPLE_MS,
 				    WINDOW_MS);
 	damon_accesses(found);
 	damon_stop();
-	end_child(pid);
+	end_child(&peer);
 	for (n = 0; n < folios; n++)
 		EXPECT((found[n] > 0) == (n % 2 == 0),
 		       "%s: folio %zu was accessed in %u samples", mask->name,

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Large folios that are unmapped in part by MADV_DONTNEED or munmap(). */
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "memory/expect.h"
-#include "memory/folio.h"
-#include "memory/pattern.h"
 #include "memory/range.h"
 #include "proc/pagemap.h"
 #include "process/child.h"
+#include "process/map.h"
 #include "report/die.h"
 #include "run/ktap.h"
 
@@ -42,8 +40,7 @@ QUIRE_CASE_SIZES(zap, child_keeps, ALL_SIZES)
 	pid_t child = fork_child();
 
 	if (!child) {
-		if (munmap(page_at(at, 1), (pages - 2) * PAGE_SIZE))
-			die_errno("munmap");
+		unmap(page_at(at, 1), (pages - 2) * PAGE_SIZE);
 		expect_ends(at, pages);
 		_exit(STATUS_OK);
 	}
@@ -53,8 +50,7 @@ QUIRE_CASE_SIZES(zap, child_keeps, ALL_SIZES)
 		expect_content(at, pages, SEED, 0);
 		_exit(STATUS_OK);
 	}
-	if (munmap(page_at(at, 1), (pages - 2) * PAGE_SIZE))
-		die_errno("munmap");
+	unmap(page_at(at, 1), (pages - 2) * PAGE_SIZE);
 	wait_child(child, "the child that reads");
 	expect_ends(at, pages);
 	range_drop(at, pages);
