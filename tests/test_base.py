@@ -45,6 +45,9 @@ case "$*" in
 *"show "*) echo "SHA256: $(cat {folder}/sha256)";;
 *download*) echo "$@" >> {folder}/downloads
     cp {folder}/package.deb "./{PACKAGE}_6.12.117-1~deb12u1_all.deb";;
+*update*) mkdir {folder}/lock || exit 100
+    sleep 0.3
+    rmdir {folder}/lock;;
 *indextargets*) echo "http://mirror.example/debian/ bookworm main"
     echo "http://mirror.example/security/ bookworm-security main";;
 esac
@@ -78,6 +81,15 @@ def test_another_suite_through_an_isolated_apt(quire: Quire, archive: Path) -> N
     assert "http://mirror.example/debian/ trixie main" in sources
     assert "http://mirror.example/security/ trixie-security main" in sources
     assert all("signed-by=/usr/share/keyrings/debian-archive" in s for s in sources.splitlines())
+
+
+def test_two_processes_that_need_the_same_index(quire: Quire, archive: Path) -> None:
+    """apt fails if another apt uses its lists: the second process waits, and finds the base."""
+    words = ("build", "ARCH=arm64", "--stock")
+    both = [quire.start(*words, SYSTEM="") for _ in range(2)]
+    said = [process.communicate()[1] for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    assert len((archive / "downloads").read_text().splitlines()) == 1
 
 
 def test_a_download_that_is_not_what_the_index_says(quire: Quire, archive: Path) -> None:

@@ -38,7 +38,8 @@ def fetch(
     flavour = flavour or arch.debian
 
     def build(directory: Path) -> None:
-        file, _ = debian.fetch(_find(cache, line, wanted, arch), directory)
+        with bases.apt_state(cache, line, arch.debian) as state:
+            file, _ = debian.fetch(_find(line, wanted, arch, state), directory)
         name = _member(file, f"usr/src/{package}", arch, flavour)
         (directory / "config").write_text(debian.member(file, name))
         file.unlink()
@@ -65,13 +66,12 @@ def _member(package: Path, directory: str, arch: Architecture, flavour: str) -> 
     return known[flavour]
 
 
-def _find(cache: Cache, line: Line, wanted: str, arch: Architecture) -> Offer:
+def _find(line: Line, wanted: str, arch: Architecture, state: Path) -> Offer:
     """The package of that version. Ask the system's apt first, as for a base."""
     packages, known = bases.packages(line), list[Offer]()
     for isolated in (False, True):
         apt = debian.for_architecture(arch.debian)
         if isolated:
-            state = bases.apt_state(cache, line, arch.debian)
             apt = debian.isolated(state, packages.suites, arch.debian)
         known = debian.offers(packages.config, apt)
         for offer in known:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -38,18 +39,23 @@ class Base:
 
 def from_debian(cache: Cache, line: Line, wanted: str) -> Base:
     """Debian's source for "6.12" (the newest in the system's apt) or "6.12.94" (that version)."""
-    return _cached(cache, wanted) or from_offer(cache, find_offer(cache, line, wanted))
+    if found := _cached(cache, wanted):
+        return found
+    with apt_state(cache, line) as state:
+        # Another process may have fetched it while this one waited for the lock.
+        return _cached(cache, wanted) or from_offer(cache, _find_offer(line, wanted, state))
 
 
-def find_offer(cache: Cache, line: Line, wanted: str) -> debian.Offer:
-    """The offer for `wanted`; the system's apt comes first. UserError if no suite has it."""
+def _find_offer(line: Line, wanted: str, state: Path) -> debian.Offer:
+    """The offer for `wanted`; the system's apt comes first, then an isolated one in `state`.
+    UserError if no suite has it."""
     source = packages(line)
     if not shutil.which("apt-get"):
         what = "this host has no apt, so Debian's kernel source cannot be fetched"
         raise UserError(what, remedy="name your own kernel tree with --source DIR")
     known = debian.offers(source.package, debian.Apt())
     if not any(_fits(offer, wanted) for offer in known):
-        isolated = debian.isolated(apt_state(cache, line), source.suites)
+        isolated = debian.isolated(state, source.suites)
         known = debian.offers(source.package, isolated)
     for offer in known:
         if _fits(offer, wanted):
@@ -69,18 +75,20 @@ def packages(line: Line) -> Debian:
     return line.debian
 
 
-def apt_state(cache: Cache, line: Line, debian_arch: str = "") -> Path:
+@contextlib.contextmanager
+def apt_state(cache: Cache, line: Line, debian_arch: str = "") -> Iterator[Path]:
     """The directory of the apt state for the line's suites; with `debian_arch`, for that
-    architecture's packages."""
-    return cache.root / "-".join(filter(None, ("apt", line.name, debian_arch)))
+    architecture's packages. apt fails if another apt uses the state, so it is locked."""
+    name = "-".join(filter(None, ("apt", line.name, debian_arch)))
+    with cache.lock("apt", name):
+        yield cache.root / name
 
 
 def all_offers(cache: Cache, line: Line) -> list[debian.Offer]:
     """One offer per kernel version of `line` in all Debian suites, oldest first."""
     source = packages(line)
-    newest_first = debian.offers(
-        source.package, debian.isolated(apt_state(cache, line), source.suites)
-    )
+    with apt_state(cache, line) as state:
+        newest_first = debian.offers(source.package, debian.isolated(state, source.suites))
     by_kernel = {offer.kernel: offer for offer in reversed(newest_first)}
     return sorted(by_kernel.values(), key=lambda offer: version.parse(offer.kernel))
 
