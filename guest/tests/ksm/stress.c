@@ -3,6 +3,7 @@
  * All at once: ksmd merges without a pause while processes write, move, split,
  * fork and swap, and merged pages are migrated. No byte may be lost.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,7 +18,8 @@
 #include "process/map.h"
 
 #define ACTORS		4u
-#define ROUNDS		60u
+#define ROUNDS		60u	/* at least; a slow ksmd gets more */
+#define ROUNDS_MAX	(20 * ROUNDS)
 #define STRESS_PAGES	32ul
 #define CONTENTS	5u	/* few, so that most pages find an equal */
 #define SWAP_MIB	(32 * PAGE_SCALE)
@@ -78,7 +80,8 @@ static void cut(char *range, unsigned int round)
 		die_errno("cannot lift the protection");
 }
 
-static void __attribute__((noreturn)) actor(unsigned int nr)
+static void __attribute__((noreturn)) actor(unsigned int nr,
+					    const volatile bool *done)
 {
 	char *here = HOME + nr * GIB, *there = AWAY + nr * GIB, *swap;
 	unsigned int round;
@@ -86,7 +89,7 @@ static void __attribute__((noreturn)) actor(unsigned int nr)
 	map_anon(here, STRESS_PAGES * PAGE_SIZE);
 	if (madvise(here, STRESS_PAGES * PAGE_SIZE, MADV_MERGEABLE))
 		die_errno("MADV_MERGEABLE");
-	for (round = 0; round < ROUNDS; round++) {
+	for (round = 0; round < ROUNDS || !*done; round++) {
 		write_some(here, nr, round);
 		sleep_ms(7 + nr);
 		if (round % 3 == nr % 3) {
@@ -112,7 +115,12 @@ QUIRE_CASE_TIMEOUT(ksm, stress, 60)
 	pid_t pids[ACTORS];
 	unsigned int nr, round;
 	unsigned long merged = 0;
+	volatile bool *done;
 
+	done = mmap(NULL, PAGE_SIZE, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (done == MAP_FAILED)
+		die_errno("cannot map the flag of the actors");
 	ksm_begin();
 	swap_on(SWAP_MIB);
 	ksm_set("sleep_millisecs", 2);
@@ -120,9 +128,10 @@ QUIRE_CASE_TIMEOUT(ksm, stress, 60)
 	for (nr = 0; nr < ACTORS; nr++) {
 		pids[nr] = fork_child();
 		if (!pids[nr])
-			actor(nr);
+			actor(nr, done);
 	}
-	for (round = 0; round < ROUNDS; round++) {
+	for (round = 0; round < ROUNDS ||
+	     (merged <= STRESS_PAGES && round < ROUNDS_MAX); round++) {
 		sleep_ms(8);
 		if (ksm_sysfs("pages_sharing") > merged)
 			merged = ksm_sysfs("pages_sharing");
@@ -134,6 +143,7 @@ QUIRE_CASE_TIMEOUT(ksm, stress, 60)
 			ksm_set("run", 2);
 		ksm_set("run", 1);
 	}
+	*done = true;
 	for (nr = 0; nr < ACTORS; nr++)
 		wait_child(pids[nr], "an actor");
 	ksm_set("run", 0);
