@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Shared memory that is mapped page by page and then by its PMD. What was read
+ * first and written later is dirty in the entries of its pages, and nowhere else.
+ */
+#include <sys/mman.h>
+
+#include "base/uapi.h"
+#include "kernel/memcg.h"
+#include "kernel/reclaim.h"
+#include "kernel/swap.h"
+#include "memory/expect.h"
+#include "memory/folio.h"
+#include "memory/pattern.h"
+#include "memory/range.h"
+#include "proc/proc.h"
+#include "process/map.h"
+#include "report/die.h"
+#include "run/ktap.h"
+
+#define SWAP_MIB	(64 * PAGE_SCALE)
+
+static void advise(char *at, int advice)
+{
+	if (madvise(at, PMD_SIZE, advice))
+		die_errno("madvise(%d) of shared memory", advice);
+}
+
+/* A folio of PMD_SIZE that is only read, mapped by a writable entry a page. */
+static char *read_by_ptes(void)
+{
+	char *at = range_hole(SRC_BASE, PMD_PAGES);
+
+	memcg_enter();
+	folio_want_shmem(PMD_KIB);
+	map_or_die(at, PMD_SIZE, PROT_READ | PROT_WRITE,
+		   MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	expect_zero(at, 1);
+	advise(at, MADV_NOHUGEPAGE);
+	advise(at, MADV_DONTNEED);
+	expect_zero(at, PMD_PAGES);
+	folio_want_shmem(PAGE_KIB);
+	ASSERT(folio_is_size(at, PMD_KIB), "no folio of %lu KiB", PMD_KIB);
+	ASSERT(!smaps_kib(at, "ShmemPmdMapped"), "mapped by a PMD");
+	return at;
+}
+
+QUIRE_CASE_TAGGED(fixes, collapse_keeps_written, FIXES)
+{
+	char *at;
+
+	swap_on(SWAP_MIB);
+	at = read_by_ptes();
+	pattern_write(at, PMD_SIZE, SEED);
+	advise(at, MADV_HUGEPAGE);
+	EXPECT(!madvise(at, PMD_SIZE, MADV_COLLAPSE), "MADV_COLLAPSE: %m");
+	ASSERT(smaps_kib(at, "ShmemPmdMapped") == PMD_KIB,
+	       "only %lu KiB are mapped by PMD", smaps_kib(at, "ShmemPmdMapped"));
+	reclaim(at, PMD_PAGES, BY_PAGEOUT);
+	expect_content(at, PMD_PAGES, SEED, 0);
+	unmap(at, PMD_SIZE);
+}
