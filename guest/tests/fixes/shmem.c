@@ -49,6 +49,7 @@ QUIRE_CASE_TAGGED(fixes, collapse_keeps_written, FIXES)
 {
 	char *at;
 
+	must_fit(2 * PMD_SIZE);
 	swap_on(SWAP_MIB);
 	at = read_by_ptes();
 	pattern_write(at, PMD_SIZE, SEED);
