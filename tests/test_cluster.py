@@ -184,7 +184,7 @@ def test_an_error_is_read_back(where: str, remedy: str) -> None:
     assert "Traceback" in errors.read(1, "Traceback: x").text()
 
 
-@pytest.mark.parametrize("at_once", [1, 2, 8])
+@pytest.mark.parametrize("at_once", [0, 1, 2, 8])
 def test_work_ahead_is_in_order_and_stops(at_once: int) -> None:
     begun = []
 

@@ -78,15 +78,15 @@ class Hunt:
 
     @property
     def _ahead(self) -> int:
-        """How many batches run at once: one after the other if each depends on those before it."""
+        """How many batches run while the one before is judged; 0 if each depends on that."""
         alone = self.guide or any(judge.noisy for judge in self.judges)
-        return 1 if alone else max(self.targets.tried.place.machines // len(self.targets.all), 1)
+        return 0 if alone else max(self.targets.tried.place.machines // len(self.targets.all), 1)
 
     def _run(self, programs: Programs, numbers: range) -> tuple[dict[int, Program], Runs]:
-        """Run a batch; several at once have a directory each."""
+        """Run a batch; batches that run ahead have a directory each."""
         pool = self.guide.pool if self.guide else ()
         batch = {number: programs.program(number, pool) for number in numbers}
-        if self._ahead == 1:
+        if not self._ahead:
             return batch, self.targets.run(batch)
         apart = self.targets.apart(f"batch-{numbers.start}")
         runs = apart.run(batch)

@@ -43,9 +43,10 @@ def ahead(
 ) -> Generator[tuple[Item, Result], None, None]:
     """Each item and its result, in their order, while `work` runs for the next ones.
 
+    With `at_once` 0, `work` runs for an item when the caller asks for it.
     When the caller stops, what has begun is waited for, and nothing further begins.
     """
-    if at_once < 2:
+    if not at_once:
         for item in items:
             yield item, work(item)
         return

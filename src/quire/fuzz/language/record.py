@@ -8,6 +8,7 @@ of the same process and slot. A line c says which of the plugin's stops the step
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 from quire.boot import splat
@@ -41,6 +42,9 @@ class Page:
     def differs_in(self, other: "Page") -> set[str]:
         """The letters that only one of the two has."""
         return {*self.state} ^ {*other.state}
+
+
+_page = lru_cache(16384)(Page)
 
 
 @dataclass
@@ -117,7 +121,10 @@ def step_name(line: str) -> str:
 
 
 def pages(line: str) -> dict[int, Page]:
-    """The pages in the state of an m line, "first run run ...", by their numbers in the slot."""
+    """The pages in the state of an m line, "first run run ...", by their numbers in the slot.
+
+    Pages that are equal are one object.
+    """
     first, *runs = line.split(" ")
     at = int(first)
     numbered: dict[int, Page] = {}
@@ -125,12 +132,11 @@ def pages(line: str) -> dict[int, Page]:
         count, state, content = _RUN.fullmatch(run).groups()  # type: ignore[union-attr]
         tagged = _TAGGED.fullmatch(content or "")
         if not tagged:
-            # All pages of the run are one object.
-            numbered |= dict.fromkeys(range(at, at + int(count)), Page(state, content or ""))
+            numbered |= dict.fromkeys(range(at, at + int(count)), _page(state, content or ""))
             at += int(count)
             continue
         for index in range(int(tagged[2]), int(tagged[2]) + int(count)):
-            numbered[at] = Page(state, f"{tagged[1]}{index}")
+            numbered[at] = _page(state, f"{tagged[1]}{index}")
             at += 1
     return numbered
 

@@ -5,16 +5,15 @@ A page is checked after what no promise says was taken from the record (state.py
 on `murky` pages.
 """
 
-import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from quire.fuzz.language import record
 from quire.fuzz.language.program import Op
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.accesses import Seen
-from quire.fuzz.promise.content import UNREADABLE
-from quire.fuzz.promise.memory import FILE, Memory, Page, Position, Process, positions
+from quire.fuzz.promise.content import UNREADABLE, name
+from quire.fuzz.promise.memory import FILE, Memory, Page, Position, Process
 from quire.fuzz.promise.state import Mapped, pages
 
 _VMLCK = re.compile(r"VmLck=(\d+)")
@@ -23,38 +22,43 @@ _VMLCK = re.compile(r"VmLck=(\d+)")
 ENOUGH = 2
 
 
-def mappings(process: Process, mapped: Mapping[Position, Mapped], slot: str) -> Iterator[Seen]:
-    """The mappings of a slot are what the program asked for."""
-    here = {place: page for place, page in process.pages.items() if place[0] == slot}
-    for place in sorted({*here, *mapped}):
-        wanted, seen = here.get(place), mapped.get(place)
-        where = f"{place[0]} {place[1]}"
-        if not wanted or not seen:
-            yield rules.MAPPED, f"{where} is {'' if seen else 'not '}mapped"
-        elif wanted.prot != seen.prot or (wanted.shared != seen.shared):
-            yield rules.MAPPED, f"{where} has {seen.prot}, not {wanted.prot}"
-        elif wanted.at is not None and wanted.kind in FILE and wanted.at != seen.at:
-            yield rules.MAPPED, f"{where} is page {seen.at:x} of the file, not {wanted.at:x}"
-        elif wanted.locked is not None and wanted.locked != seen.locked:
-            yield rules.MAPPED, f"{where} is {'' if seen.locked else 'not '}locked"
-    yield from _locked(here, mapped)
+def mappings(
+    process: Process, mapped: Mapping[Position, Mapped], slot: str, numbers: Iterable[int]
+) -> Iterator[Seen]:
+    """These pages of a slot are mapped as the program asked for."""
+    for number in numbers:
+        place = slot, number
+        wrong = _mapping(process.pages.get(place), mapped.get(place), number)
+        if wrong:
+            yield rules.MAPPED, f"{slot} {number} {wrong}"
 
 
-def _locked(here: Mapping[Position, Page], mapped: Mapping[Position, Mapped]) -> Iterator[Seen]:
+def _mapping(wanted: Page | None, seen: Mapped | None, number: int) -> str:
+    """What is wrong with how a page is mapped, or nothing."""
+    if not wanted or not seen:
+        return "" if not wanted and not seen else f"is {'' if seen else 'not '}mapped"
+    if wanted.prot != seen.prot or wanted.shared != seen.shared:
+        return f"has {seen.prot}, not {wanted.prot}"
+    if wanted.at is not None and wanted.kind in FILE and wanted.at != seen.at(number):
+        return f"is page {seen.at(number):x} of the file, not {wanted.at:x}"
+    if wanted.locked is not None and wanted.locked != seen.locked:
+        return f"is {'' if seen.locked else 'not '}locked"
+    return ""
+
+
+def locked(process: Process, mappings: Iterable[Mapped], slot: str) -> Iterator[Seen]:
     """No page of a locked mapping is in swap. What never was in memory may be."""
-    loose = {seen.mapping for at, seen in mapped.items() if at not in here or not here[at].resident}
-    for place, seen in mapped.items():
-        if seen.swapped and seen.mapping not in loose and seen.mapping == place[1]:
-            yield rules.LOCKED, f"{place[0]} {place[1]}: a page of the mapping is in swap"
+    for seen in mappings:
+        pages = (process.pages.get((slot, n)) for n in range(seen.first, seen.end))
+        if seen.swapped and all(page and page.resident for page in pages):
+            yield rules.LOCKED, f"{slot} {seen.first}: a page of the mapping is in swap"
 
 
-def apart(op: Op, mapped: Mapping[Position, Mapped]) -> Iterator[Seen]:
+def apart(op: Op, mappings: Iterable[Mapped]) -> Iterator[Seen]:
     """After MADV_UNMERGEABLE none of the mappings in its range has a merged page."""
-    where = {*positions(op.range)}
-    outside = {seen.mapping for place, seen in mapped.items() if place not in where}
-    for place, seen in mapped.items():
-        if seen.merged and seen.mapping == place[1] and seen.mapping not in outside:
-            begins = f"{op.actor} {place[0]} {place[1]} begins"
+    for seen in mappings if op.range else ():
+        if seen.merged and op.range and op.range.page <= seen.first and seen.end <= op.range.end:
+            begins = f"{op.actor} {op.range.slot} {seen.first} begins"
             yield rules.APART, f"{begins} a mapping with merged pages"
 
 
@@ -71,51 +75,57 @@ def locked_sum(process: Process, counters: str, locked: int) -> Iterator[Seen]:
         yield rules.LOCKED_SUM, f"VmLck is {more} kB more for {locked} locked pages"
 
 
-def page(known: Page | None, seen: record.Page, memory: Memory) -> Iterator[Seen]:
+def page(known: Page | None, seen: record.Page, memory: Memory) -> list[Seen]:
     """The rules that what is seen of a page breaks. `seen` shows something if `known` is None."""
     if not known:
-        yield rules.MAPPED, "a page where nothing is mapped"
-    elif not known.murky:
-        checks = (_contents(known, seen, memory), _marks(known, seen, memory), _swap(seen, memory))
-        for rule, text in itertools.chain(*checks):
-            yield rule, f"{seen.state}:{seen.content}, {text}"
+        return [(rules.MAPPED, "a page where nothing is mapped")]
+    if known.murky:
+        return []
+    broken: list[Seen] = []
+    _contents(broken, known, seen, memory)
+    _marks(broken, known, seen, memory)
+    _swap(broken, seen, memory)
+    return [(rule, f"{seen.state}:{seen.content}, {text}") for rule, text in broken]
 
 
-def _contents(page: Page, seen: record.Page, memory: Memory) -> Iterator[Seen]:
-    refused = page.prot == "none" or page.refuses_reads
+def _contents(broken: list[Seen], page: Page, seen: record.Page, memory: Memory) -> None:
     unreadable = seen.content == UNREADABLE
-    if seen.state[0] == "p" and refused is not None and unreadable != refused:
-        yield rules.READABLE, "trapped" if page.refuses_reads else f"protection {page.prot}"
+    if seen.state[0] == "p":
+        refused = page.prot == "none" or page.refuses_reads
+        if refused is not None and unreadable != refused:
+            why = "trapped" if page.refuses_reads else f"protection {page.prot}"
+            broken.append((rules.READABLE, why))
     if page.unsaid:
         return
     told = seen.content and not unreadable
     if (seen.state[0] == "-" and page.held) or (
-        told and seen.content not in page.cell.names(memory.words)
+        told and not page.cell.allows(seen.content, memory.words)
     ):
-        yield page.cell.rule, f"not {' or '.join(sorted(page.cell.names(memory.words)))}"
+        names = sorted({name(content, memory.words) for content in page.cell.allowed})
+        broken.append((page.cell.rule, f"not {' or '.join(names)}"))
 
 
-def _marks(page: Page, seen: record.Page, memory: Memory) -> Iterator[Seen]:
+def _marks(broken: list[Seen], page: Page, seen: record.Page, memory: Memory) -> None:
     if page.marked and "w" not in seen.state:
-        yield rules.PROTECTED, "not write-protected any more"
+        broken.append((rules.PROTECTED, "not write-protected any more"))
     if page.marked is False and "w" in seen.state:
-        yield rules.LIFTED, "write-protected"
+        broken.append((rules.LIFTED, "write-protected"))
     # A page of an object may be in memory and not in the page table.
     if page.resident and not (page.shared or page.behind or seen.state[0] == "p"):
-        yield rules.LOCKED, "not present"
+        broken.append((rules.LOCKED, "not present"))
     if memory.soft_dirty and page.dirty and page.held and "d" not in seen.state:
-        yield rules.SOFT_DIRTY, "not soft-dirty"
+        broken.append((rules.SOFT_DIRTY, "not soft-dirty"))
     if id(page) in memory.written and seen.state[:2] != "px":
-        yield rules.EXCLUSIVE, "not mapped by this process alone"
+        broken.append((rules.EXCLUSIVE, "not mapped by this process alone"))
 
 
-def _swap(seen: record.Page, memory: Memory) -> Iterator[Seen]:
+def _swap(broken: list[Seen], seen: record.Page, memory: Memory) -> None:
     # A mark without a page looks like swap.
     if not memory.swapping and seen.state[0] == "s" and "w" not in seen.state:
-        yield rules.SWAPPED_OFF, "in swap"
-    reclaimed = memory.swapping and memory.reclaims >= ENOUGH
+        broken.append((rules.SWAPPED_OFF, "in swap"))
+    reclaimed = memory.reclaims >= ENOUGH and memory.swapping
     if reclaimed and seen.state[0] == "p" and "o" not in seen.state and not memory.kept:
-        yield rules.RECLAIMABLE, f"still there after {memory.reclaims} times"
+        broken.append((rules.RECLAIMABLE, f"still there after {memory.reclaims} times"))
 
 
 def shared(memory: Memory, states: Mapping[str, str]) -> Iterator[Seen]:

@@ -5,9 +5,10 @@ from functools import lru_cache
 
 from quire.fuzz.language.program import PAGE_WORDS, SLOT_PAGES, SLOTS
 
-# The words that are not zero, by their number, in order.
-Content = tuple[tuple[int, int], ...]
-ZERO: Content = ()
+# The word that a page was last filled from (_follow(); 0: with zeroes), and the single words that
+# were written since, by their number, in order.
+Content = tuple[int, tuple[tuple[int, int], ...]]
+ZERO: Content = (0, ())
 UNREADABLE = "!"  # the name of a page that cannot be read
 
 # Kinds of contents, as the guest numbers them.
@@ -28,18 +29,15 @@ def classed(number: int) -> int:
     return _BY_CLASS << 48 | number
 
 
-@lru_cache(65536)
 def with_words(content: Content, first: int) -> Content:
     """The content after the eight words were written that follow from the first."""
-    words = dict(content)
-    words |= {at * _STRIDE: _follow(first, at) for at in range(_WORDS)}
-    return tuple(sorted(words.items()))
+    return first, tuple(word for word in content[1] if word[0] % _STRIDE)
 
 
-@lru_cache(65536)
 def with_word(content: Content, number: int, value: int) -> Content:
     """The content after one word was written."""
-    return tuple(sorted((dict(content) | {number % PAGE_WORDS: value}).items()))
+    first, single = content
+    return first, tuple(sorted((dict(single) | {number % PAGE_WORDS: value}).items()))
 
 
 @lru_cache(65536)
@@ -59,23 +57,32 @@ def mixed(value: int, content: Content | None, *, words: bool) -> int:
     return (value ^ kind ^ number ^ first) * _GOLDEN & _MASK
 
 
-@lru_cache(65536)
 def _read(content: Content, words: bool) -> tuple[int, int, int]:
     """What the guest reads: a kind, the number of a single word, and the word or a hash."""
-    held = dict(content)
+    first, single = content
+    if not single:
+        return _filled(first)
+    held = {at * _STRIDE: _follow(first, at) for at in range(_WORDS)} if first else {}
+    held |= single
     eight = [held.get(at * _STRIDE, 0) for at in range(_WORDS)]
     whole = all(word == _follow(eight[0], at) for at, word in enumerate(eight))
     if any(eight) and whole:
-        classed = eight[0] >> 48 == _BY_CLASS
-        return (CLASS, 0, eight[0] & 0xFFFFFFFF) if classed else (TAGGED, 0, eight[0])
-    if not content or not (words or any(eight)):
+        return _filled(eight[0])
+    if not (words or any(eight)):
         return ZEROES, 0, 0
-    if words and len(content) == 1:
-        return WORD, *content[0]
+    if words and len(held) == 1:
+        return WORD, *single[0]
     value = 0
     for word in [held.get(at, 0) for at in range(PAGE_WORDS)] if words else eight:
         value = (value ^ word) * _GOLDEN & _MASK
     return TORN, 0, value >> 32
+
+
+def _filled(first: int) -> tuple[int, int, int]:
+    """What the guest reads of a page that was filled from this word."""
+    if first >> 48 == _BY_CLASS:
+        return CLASS, 0, first & 0xFFFFFFFF
+    return TAGGED if first else ZEROES, 0, first
 
 
 def _follow(first: int, at: int) -> int:

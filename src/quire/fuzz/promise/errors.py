@@ -42,9 +42,9 @@ class Call:
         """How many mappings the range spans."""
         if not self.op.range:
             return 0
-        slot = self.op.range.slot
-        mapped = state.mapped(self.states.get(f"v {self.op.actor} {slot}", ""), slot)
-        return len({mapped[place].mapping for place in positions(self.op.range) if place in mapped})
+        where = self.op.range
+        mappings = state.mappings(self.states.get(f"v {self.op.actor} {where.slot}", ""))
+        return sum(seen.first < where.end and where.page < seen.end for seen in mappings)
 
 
 # By name: what holds of a call.

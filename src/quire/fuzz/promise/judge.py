@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The judge of promises: one kernel must keep what user space was promised (oracle.py)."""
 
+import contextlib
+import gc
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -76,10 +78,13 @@ class PromiseJudge(Judge[Broken]):
         """Of each program that breaks a promise the first, with all that its step breaks."""
         target, broken = self.targets.tried, {}
         soft_dirty, swapping = target.kernel.enables(SOFT_DIRTY), target.swap != runner.NONE
-        for n, record in runs[0].items():
-            some = broken_promises(programs[n], record, soft_dirty=soft_dirty, swapping=swapping)
-            if some:
-                broken[n] = replace(some[0], all=tuple(some))
+        with _uncollected():
+            for n, record in runs[0].items():
+                some = broken_promises(
+                    programs[n], record, soft_dirty=soft_dirty, swapping=swapping
+                )
+                if some:
+                    broken[n] = replace(some[0], all=tuple(some))
         return broken
 
     def describe(self, finding: Finding[Broken]) -> Description:
@@ -127,3 +132,15 @@ class PromiseJudge(Judge[Broken]):
                 "kinds": [[*kind, count] for kind, count in kinds],
             },
         )
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the search for cycles of objects: the model makes many objects, and no cycles."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

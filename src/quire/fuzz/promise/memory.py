@@ -23,7 +23,7 @@ FILE = frozenset({"file", "shfile", "far"})
 FAR = 64 << 40 | 5 << 32
 
 
-@dataclass
+@dataclass(slots=True)
 class Cell:
     """What one page of memory may hold, and the rule that says so.
 
@@ -42,20 +42,21 @@ class Cell:
 
     def become(self, allowed: Iterable[Content], rule: Promise, *, fading: bool = False) -> None:
         """The page holds one of these from now on."""
-        self.allowed = frozenset(allowed) | ({ZERO} if fading else frozenset())
+        self.allowed = frozenset(allowed) | {ZERO} if fading else frozenset(allowed)
         self.rule, self.fading = rule, fading
 
-    def names(self, words: bool) -> set[str]:
-        """The allowed contents as a record has them."""
-        return {name(content, words) for content in self.allowed}
+    def allows(self, seen: str, words: bool) -> bool:
+        """Whether one of the allowed contents has this name in a record."""
+        return any(name(content, words) == seen for content in self.allowed)
 
     def narrow(self, seen: str, words: bool) -> None:
-        """This content was seen; fading memory may still lose it."""
+        """If what was seen is allowed, it is there; fading memory may still lose it."""
         kept = frozenset(content for content in self.allowed if name(content, words) == seen)
-        self.allowed = kept | ({ZERO} if self.fading else frozenset())
+        if kept:
+            self.allowed = kept | ({ZERO} if self.fading else frozenset())
 
 
-@dataclass
+@dataclass(slots=True)
 class Page:
     """A page of a process's address space.
 
@@ -169,11 +170,6 @@ class Memory:
         for actor, process in self.processes.items():
             for place, page in process.pages.items():
                 yield actor, place, page
-
-    @property
-    def sharing(self) -> bool:
-        """Whether what one process does may change what another sees."""
-        return bool(self.file) or any(page.shared for _, _, page in self.pages())
 
     @property
     def kept(self) -> bool:

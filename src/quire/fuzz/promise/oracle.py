@@ -1,18 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0
 """The oracle: follows a program in the model, and compares each step with what a record saw."""
 
+import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from quire.fuzz.judge import AT_THE_END
+from quire.fuzz.language import record
 from quire.fuzz.language.program import Op, Program, Range
 from quire.fuzz.language.record import Record, Step, steps
-from quire.fuzz.promise import accesses, checks, content, effects, errors, rules, state, userfault
+from quire.fuzz.promise import (
+    accesses,
+    checks,
+    content,
+    effects,
+    errors,
+    rules,
+    state,
+    touched,
+    userfault,
+)
 from quire.fuzz.promise.accesses import Seen
-from quire.fuzz.promise.memory import Memory, Page, Position, Process, positions
+from quire.fuzz.promise.memory import FILE, SHARED, Memory, Page, Process, positions
 from quire.fuzz.promise.rules import Promise
 from quire.fuzz.promise.state import Mapped
+from quire.fuzz.promise.touched import NOTHING, Touched
 
 WRITES = frozenset({"write", "same", "word"})
 SETTINGS = frozenset({"folio", "smart", "warm", "fail"})  # nothing is observed after these
@@ -63,16 +77,39 @@ def broken_promises(
     return broken
 
 
+@dataclass(frozen=True)
+class Known:
+    """What a process has last seen in a slot."""
+
+    process: Process
+    mappings: tuple[Mapped, ...]
+    pages: Mapping[int, record.Page]
+
+    def changed(self, pages: Mapping[int, record.Page]) -> set[int]:
+        """The numbers of the pages that are not as they were."""
+        if pages is self.pages:
+            return set()
+        before = self.pages
+        return {number for number, seen in pages.items() if seen is not before.get(number)}
+
+
 @dataclass
 class Oracle:
     """A program, and the memory that it should have after the steps so far."""
 
     program: Program
     memory: Memory
-    # What each process has last seen in a slot.
-    known: dict[tuple[int, str], tuple[Process, Mapping[Position, Mapped], str]] = field(
-        default_factory=dict
-    )
+    known: dict[tuple[int, str], Known] = field(default_factory=dict)  # by process and slot
+
+    @cached_property
+    def shown(self) -> list[Range]:
+        """The pages that the record shows."""
+        return state.extents(self.program)
+
+    @cached_property
+    def shares(self) -> bool:
+        """Whether several processes may see the same page of an object."""
+        return any(op.verb == "map" and op.word in FILE | SHARED for op in self.program)
 
     def follow(self, record: Record) -> Iterator[Broken]:
         """All that the first broken step breaks."""
@@ -83,9 +120,10 @@ class Oracle:
                 # An allocation fails from here on: anything may fail.
                 return
             self.memory.written.clear()
+            changed = touched.by(self.memory, op) if op else self._at_the_end(step)
             seen = list(self._operation(op, step, before) if op else self._end(step))
             if not op or op.verb not in SETTINGS:
-                seen += self._observation(step, op)
+                seen += self._observation(step, changed)
             if seen:
                 yield from (Broken(rule, step.name, op, text) for rule, text in seen)
                 return
@@ -115,7 +153,7 @@ class Oracle:
             yield from accesses.read(process, positions(where), outcome)
         elif op.word == "unmergeable" and where and outcome == "ok":
             line = step.states.get(f"v {op.actor} {where.slot}", "")
-            yield from checks.apart(op, state.mapped(line, where.slot))
+            yield from checks.apart(op, state.mappings(line))
         if hashes:
             yield from self._fresh(process, where, "after", hashes[2])
 
@@ -134,7 +172,7 @@ class Oracle:
             yield rules.FRESH, f"what was read {when} it has the hash {read}, not {wanted}"
 
     def _end(self, step: Step) -> Iterator[Seen]:
-        actor, where = step.number, state.extents(self.program)
+        actor, where = step.number, list(itertools.chain(*map(positions, self.shown)))
         process = self.memory.processes.get(actor)
         self.memory.reclaims = 0
         if process and step.name[0] == "r":
@@ -143,45 +181,66 @@ class Oracle:
             last, tag = Op("write", actor), accesses.TAG_LAST + actor
             yield from accesses.write(self.memory, process, where, last, tag, step.outcome)
 
-    def _observation(self, step: Step, op: Op | None) -> Iterator[Seen]:
+    def _at_the_end(self, step: Step) -> Touched:
+        """Reads change nothing in the model; writes all that the process may write to."""
+        if step.name[0] == "r":
+            return NOTHING
+        return Touched(step.number, tuple(self.shown), objects=self.shares)
+
+    def _observation(self, step: Step, changed: Touched) -> Iterator[Seen]:
         """What the processes have seen after a step; at the reads, only the one that read."""
         alone = step.number if step.name[0] == "r" else None
-        # The slots that the step may have changed in the model; None: any slot of any process.
-        changed: set[tuple[int | None, str]] | None = None
-        if op and not self.memory.sharing and op.verb not in ("reclaim", "swap", "clear-refs"):
-            changed = {(op.actor, where.slot) for where in (op.range, op.to) if where}
         for actor, process in self.memory.processes.items():
             if alone in (None, actor):
                 seen = self._observed(actor, process, step.states, changed)
                 yield from ((rule, f"{actor} {text}") for rule, text in seen)
-        if alone is None and self.memory.sharing:
+        if alone is None and self.shares:
             yield from checks.shared(self.memory, step.states)
 
     def _observed(
-        self,
-        actor: int,
-        process: Process,
-        states: dict[str, str],
-        changed: set[tuple[int | None, str]] | None,
+        self, actor: int, process: Process, states: dict[str, str], changed: Touched
     ) -> Iterator[Seen]:
-        """What a process has seen. What neither changed in the model nor in the record is known."""
+        """What a process has seen."""
         lines = {key[-1]: text for key, text in states.items() if key.startswith(f"v {actor} ")}
-        locked = sum(state.locked(text) for text in lines.values())
+        slots = {slot: state.mappings(text) for slot, text in lines.items()}
+        locked = sum(
+            seen.end - seen.first for seen in itertools.chain(*slots.values()) if seen.locked
+        )
         yield from checks.locked_sum(process, states.get(f"u {actor}", ""), locked)
-        for slot, text in lines.items():
-            mapped, pages = state.mapped(text, slot), states.get(f"m {actor} {slot}", "")
-            before = self.known.get((actor, slot))
-            self.known[actor, slot] = (process, mapped, pages)
-            same = before and before[0] is process and before[1] is mapped and before[2] == pages
-            if same and changed is not None and (actor, slot) not in changed:
-                continue
-            state.take_mappings(process, mapped, slot)
-            yield from checks.mappings(process, mapped, slot)
-            yield from self._pages(process, pages, slot)
+        for slot, mappings in slots.items():
+            line = states.get(f"m {actor} {slot}", "")
+            seen = Known(process, mappings, state.pages(line) if line else {})
+            yield from self._slot(actor, slot, seen, changed)
 
-    def _pages(self, process: Process, line: str, slot: str) -> Iterator[Seen]:
-        for number, seen in state.pages(line).items() if line else ():
-            known = process.pages.get((slot, number))
+    def _slot(self, actor: int, slot: str, seen: Known, changed: Touched) -> Iterator[Seen]:
+        """What a process has seen in a slot.
+
+        What changed neither in the model nor in the record is known.
+        """
+        process, before = seen.process, self.known.get((actor, slot))
+        self.known[actor, slot] = seen
+        mapped = state.mapped(seen.mappings, slot)
+        doubtful = any(at == slot for at, _ in process.doubtful)
+        if before and (before.process is not process or changed.all or doubtful):
+            before = None
+        numbers = changed.numbers(actor, process, slot)
+        pages = numbers | before.changed(seen.pages) if before else {*seen.pages}
+        if not before or seen.mappings != before.mappings:
+            numbers = {number for at, number in (*process.pages, *mapped) if at == slot}
+        state.take_mappings(process, mapped, slot, numbers)
+        yield from checks.mappings(process, mapped, slot, sorted(numbers))
+        yield from checks.locked(process, seen.mappings, slot)
+        yield from self._pages(process, seen.pages, slot, sorted(pages & seen.pages.keys()))
+
+    def _pages(
+        self,
+        process: Process,
+        pages: Mapping[int, record.Page],
+        slot: str,
+        numbers: Iterable[int],
+    ) -> Iterator[Seen]:
+        for number in numbers:
+            seen, known = pages[number], process.pages.get((slot, number))
             if known:
                 state.take_page(known, seen, words=self.memory.words)
             elif seen.state[0] == "-":

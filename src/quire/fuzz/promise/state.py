@@ -6,62 +6,76 @@ like what was promised.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from quire.fuzz.language import record
 from quire.fuzz.language.program import Program, Range
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.content import ZERO
-from quire.fuzz.promise.memory import Cell, Page, Position, Process, positions
+from quire.fuzz.promise.memory import Cell, Page, Position, Process
 
 _MAPPING = re.compile(r"(\d+)\+(\d+):(....):([0-9a-f]+)(\S*)")
 PROTECTIONS = {"rw": "rw", "r-": "r", "--": "none"}
 
 
-@dataclass(frozen=True)
-class Mapped:
-    """A page of a mapping: its protection, whether writes are shared, its number in the file.
+class Mapped(NamedTuple):
+    """A mapping: its pages, its protection, whether writes are shared, the first page of the file.
 
-    `mapping` is the first page of the mapping that it belongs to; `swapped`: some page of it, which
-    the page table of shared memory does not show; `merged`: some page of it is.
+    `swapped`: some page of it, which the page table of shared memory does not show; `merged`: some
+    page of it is.
     """
 
+    first: int
+    end: int  # the page after the last
     prot: str
     shared: bool
-    at: int
+    offset: int
     locked: bool
     swapped: bool
-    mapping: int
     merged: bool
 
+    def at(self, number: int) -> int:
+        """The page of the file that is at this page of the slot."""
+        return self.offset + number - self.first
 
-@lru_cache(4096)
+
+# A program's lines repeat, for each of its processes and after each of its operations.
+@lru_cache(512)
 def pages(line: str) -> dict[int, record.Page]:
     """The pages of an m line. The result is shared: it must not be changed."""
     return record.pages(line)
 
 
-@lru_cache(4096)
-def mapped(line: str, slot: str) -> dict[Position, Mapped]:
-    """The mapped pages of a v line. The result is shared: it must not be changed."""
-    result: dict[Position, Mapped] = {}
-    for first, count, perms, offset, flags in _MAPPING.findall(line):
-        start, prot, shared = int(first), PROTECTIONS.get(perms[:2], perms[:2]), perms[3] == "s"
-        locked, swapped, merged = (flag in flags for flag in (",lo", ",Swap=", ",KSM="))
-        for number in range(int(count)):
-            at = int(offset, 16) + number
-            result[slot, start + number] = Mapped(prot, shared, at, locked, swapped, start, merged)
-    return result
+@lru_cache(512)
+def mappings(line: str) -> tuple[Mapped, ...]:
+    """The mappings of a v line, with what the rules ask for."""
+    return tuple(
+        Mapped(
+            int(first),
+            int(first) + int(count),
+            PROTECTIONS.get(perms[:2], perms[:2]),
+            perms[3] == "s",
+            int(offset, 16),
+            *(flag in flags for flag in (",lo", ",Swap=", ",KSM=")),
+        )
+        for first, count, perms, offset, flags in _MAPPING.findall(line)
+    )
 
 
-def locked(line: str) -> int:
-    """How many pages of a v line's mappings are locked."""
-    return sum(int(count) for _, count, _, _, flags in _MAPPING.findall(line) if ",lo" in flags)
+@lru_cache(512)
+def mapped(mappings: tuple[Mapped, ...], slot: str) -> dict[Position, Mapped]:
+    """The mapping of each of their pages. The result is shared: it must not be changed."""
+    places: dict[Position, Mapped] = {}
+    for mapping in mappings:
+        numbers = range(mapping.first, mapping.end)
+        places |= dict.fromkeys(((slot, number) for number in numbers), mapping)
+    return places
 
 
-def extents(program: Program) -> list[Position]:
+def extents(program: Program) -> list[Range]:
     """The pages that a record shows: in each slot all between the first and the last named."""
     named: dict[str, tuple[int, int]] = {}
     for op in program:
@@ -70,12 +84,16 @@ def extents(program: Program) -> list[Position]:
             if where:
                 first, end = named.get(where.slot, (where.page, where.end))
                 named[where.slot] = min(first, where.page), max(end, where.end)
-    shown = (Range(slot, first, end - first) for slot, (first, end) in sorted(named.items()))
-    return [place for where in shown for place in positions(where)]
+    return [Range(slot, first, end - first) for slot, (first, end) in sorted(named.items())]
 
 
-def take_mappings(process: Process, mapped: Mapping[Position, Mapped], slot: str) -> None:
-    """Take which doubtful places of a slot are mapped, with which protection; which are locked."""
+def take_mappings(
+    process: Process, mapped: Mapping[Position, Mapped], slot: str, numbers: Iterable[int]
+) -> None:
+    """Take which doubtful places of a slot are mapped, with which protection; which are locked.
+
+    Only pages of these numbers may be locked for all that the model knows.
+    """
     doubtful = {place for place in process.doubtful if place[0] == slot}
     process.doubtful -= doubtful
     for place in doubtful:
@@ -89,17 +107,18 @@ def take_mappings(process: Process, mapped: Mapping[Position, Mapped], slot: str
             cell, kind = Cell(frozenset({ZERO}), rules.ZEROED), "shared" if seen.shared else "anon"
             taken = Page(kind, cell, prot=seen.prot, marked=None, murky=True)
             process.pages[place] = replace(taken, locked=None, dontfork=None, wipe=None)
-    for place, page in process.pages.items():
-        if page.locked is None and place in mapped:
+    for place in ((slot, number) for number in numbers):
+        page = process.pages.get(place)
+        if page and page.locked is None and place in mapped:
             page.locked = mapped[place].locked
 
 
 def take_page(known: Page, seen: record.Page, *, words: bool) -> None:
     """Take the marks of a page, and which of its allowed contents it has."""
-    marked = "w" in seen.state
-    fleeting = known.cell.fading or (known.trapped is not False and not known.held)
-    if known.marked is None or (known.marked and fleeting):
-        # A page that fades away may lose its mark with its content; a trap is one of a page.
-        known.marked = marked
-    if len(known.cell.allowed) > 1 and seen.content in known.cell.names(words):
+    # A page that fades away may lose its mark with its content; a trap is one of a page.
+    if known.marked is None or (
+        known.marked and (known.cell.fading or (known.trapped is not False and not known.held))
+    ):
+        known.marked = "w" in seen.state
+    if len(known.cell.allowed) > 1:
         known.cell.narrow(seen.content, words)
