@@ -2,7 +2,7 @@
 #
 #   make try      one row on arm64, in minutes: the first thing to run
 #   make try-um   tests and real times of one topic, without an emulator: on x86-64 (docs/um.md)
-#   make demo     from nothing to the tables and the picture (build/demo/)
+#   make demo     from nothing to the tables and the picture (build/demo/), on arm64
 #   make check    lint and unit tests on fakes, without the slow ones: no kernel, two minutes
 #   make test     guest tests of 7.3 without an emulator, where the host can; lint and all unit
 #                 tests; then kernels: checks of the series, guest tests, a kernel with some seeded
@@ -34,8 +34,9 @@ try-um:
 	$(QUIRE) test 'lazyfree.held*-64k' --only lazyfree ARCH=um $(filter O=%,$(WORDS))
 	$(QUIRE) time lazyfree-redirtied-size=64 --only lazyfree --runs 10 ARCH=um $(filter O=%,$(WORDS))
 
+# Two kernels: with two CPUs, four are more than twenty minutes. ARCH=all takes both architectures.
 demo:
-	$(QUIRE) demo $(WORDS)
+	$(QUIRE) demo $(WORDS) $(if $(ARCH),,ARCH=arm64)
 
 check: dev
 	$(MAKE) -j2 --output-sync=target lint unit
