@@ -34,7 +34,7 @@ try-um:
 	$(QUIRE) test 'lazyfree.held*-64k' --only lazyfree ARCH=um $(filter O=%,$(WORDS))
 	$(QUIRE) time lazyfree-redirtied-size=64 --only lazyfree --runs 10 ARCH=um $(filter O=%,$(WORDS))
 
-# Two kernels: with two CPUs, four are more than twenty minutes. ARCH=all takes both architectures.
+# Two kernels: four take two CPUs more than twenty minutes. ./quire demo takes both architectures.
 demo:
 	$(QUIRE) demo $(WORDS) $(if $(ARCH),,ARCH=arm64)
 
