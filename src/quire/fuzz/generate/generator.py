@@ -103,6 +103,24 @@ collapsed_freed = st.on_new(
 collapsed_paged_out = st.on_new(collapsed, st.everything_or_page_out)
 
 
+def shared_collapsed(draw: Draw, actor: int) -> Area:
+    """Shared memory in a huge folio that is read and written by entries, then mapped by a PMD."""
+    whole = Range(draw.rng.choice(USUAL), draw.rng.choice((0, 0, TABLE)), TABLE)
+    draw.set_folio(4)
+    area = draw.put(actor, whole, "shared")
+    draw.add("read", actor, range=draw.part(whole))
+    # The page table stays, so that entries map the folio that comes next.
+    draw.add("advise", actor, range=whole, word="remove")
+    draw.set_folio(2048)
+    st.all_of(st.op("read"), st.op("write", st.part))(draw, actor, area)
+    st.maybe(0.2, st.written_by_child)(draw, actor, area)
+    st.advise("collapse")(draw, actor, area)
+    return area
+
+
+shared_paged_out = st.on_new(shared_collapsed, st.everything_or_page_out)
+
+
 def after_a_fork(draw: Draw, actor: int, _area: Area) -> None:
     """Fork, most often let the child end, then write: single pages, or some, or all of them.
 
@@ -147,6 +165,7 @@ ACTIONS: dict[str, dict[Step, int]] = {
         st.page_out: 3, st.everything: 3, reclaim.pinned_in_cache: 1, reclaim.pinned_and_mapped: 1,
         reclaim.zero_but_words: 1, reclaim.crowded: 1, reclaim.markers: 1,
         reclaim.swapped_read_only: 2, collapsed_paged_out: 1, moves.low: 1, reclaim.two_tables: 2,
+        shared_paged_out: 1,
     },
     "ksm": {
         st.everything: 1, st.walk: 1, moves.move_all: 1, moves.merged_and_moved: 2,
