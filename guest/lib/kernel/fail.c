@@ -19,15 +19,18 @@ void needs_failing_allocations(void)
 		SKIP("this kernel cannot fail allocations (debug.config)");
 }
 
-/* Of this process, all that may not sleep, without a report. */
-static void select_atomic(const char *kind)
+/*
+ * Of this process, without a report: the next `times` (-1: all), only those that
+ * may not sleep, or any.
+ */
+static void select_task(const char *kind, const char *atomic, const char *times)
 {
-	static const char *const settings[][2] = {
+	const char *const settings[][2] = {
 		{ "task-filter", "Y" },
-		{ "ignore-gfp-wait", "Y" },
+		{ "ignore-gfp-wait", atomic },
 		{ "verbose", "0" },
 		{ "interval", "1" },
-		{ "times", "-1" },
+		{ "times", times },
 	};
 	char path[80];
 	size_t i;
@@ -38,16 +41,27 @@ static void select_atomic(const char *kind)
 	}
 }
 
-void fail_allocations_start(void)
+static void fail_pages(void)
 {
-	select_atomic(PAGES);
-	select_atomic(SLABS);
-	/* A continuation page of the swap map may be in high memory. */
+	/* A page of a process, or of the swap map, may be in high memory. */
 	write_file(PAGES "/ignore-gfp-highmem", "N");
 	write_file(PAGES "/min-order", "0");
 	write_file(TASK, "1");
 	write_file(PAGES "/probability", "100");
+}
+
+void fail_allocations_start(void)
+{
+	select_task(PAGES, "Y", "-1");
+	select_task(SLABS, "Y", "-1");
+	fail_pages();
 	write_file(SLABS "/probability", "100");
+}
+
+void fail_next_page(void)
+{
+	select_task(PAGES, "N", "1");
+	fail_pages();
 }
 
 void fail_allocations_end(void)

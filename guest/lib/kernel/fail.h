@@ -10,6 +10,9 @@
 /* Skips the case on a kernel without that. */
 void needs_failing_allocations(void);
 void fail_allocations_start(void);
+/* Only one fails, of a page, and it may be one that may sleep. */
+void fail_next_page(void);
+/* After either. */
 void fail_allocations_end(void);
 
 #endif

@@ -14,6 +14,7 @@
 #include "arch/arch.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "kernel/fail.h"
 #include "kernel/ksm.h"
 #include "kernel/swap.h"
 #include "memory/folio.h"
@@ -292,6 +293,38 @@ static int unmerge_everything(void)
 	error = write(fd, "2", 1) == 1 ? 0 : errno;
 	close(fd);
 	return error;
+}
+
+/*
+ * No memory for a copy: unmerging ends, the caller is told, the pages stay
+ * merged and can be unmerged later.
+ */
+QUIRE_CASE(ksm, unmerge_no_memory)
+{
+	uint64_t pfn;
+	char *area;
+	long error;
+
+	needs_failing_allocations();
+	ksm_begin();
+	area = map_area(false);
+	merge_all(area);
+	pfn = pagemap_page(area).pfn;
+	fail_next_page();
+	error = act_unmergeable(area, PAGES);
+	fail_allocations_end();
+	EXPECT_EQ(error, EAGAIN);	/* madvise() has no ENOMEM of this kind */
+	expect_unmerged(area, pfn, 0, 0);
+	EXPECT(smaps_flag(area, "mg"), "the range is not mergeable any more");
+
+	fail_next_page();
+	error = unmerge_everything();
+	fail_allocations_end();
+	EXPECT_EQ(error, ENOMEM);
+	expect_unmerged(area, pfn, 0, 0);
+	EXPECT_EQ(unmerge_everything(), 0);
+	expect_unmerged(area, pfn, 0, PAGES);
+	ksm_set("run", 0);
 }
 
 /* act: how many of the pages that map_area() makes equal are the page pfn. */
