@@ -50,6 +50,12 @@ CASES: dict[str, tuple[Promise, str, str, str, str]] = {
         rules.SHARED, "0 map A 0 2 shfile\n0 map B 0 2 shfile\n0 write A 0 2\n0 read B 0 2",
         f"o 0 ok\n{OBJECT}o 1 ok\nv 0 B 0+2:rw-s:0\no 2 ok=2 segv=0 bus=0\nm 0 A 0 2*pxf:t2@A0\n"
         "o 3 ok=2 segv=0 bus=0\nm 0 A 0 2*pf:t2@A0", "m 0 B 0 2*pf:t2@A0", "m 0 B 0 2*pf:0"),
+    "a child that may not have a mapping writes to another object": (
+        rules.SHARED,
+        "0 map A 0 2 shared\n0 write A 0 2\n0 advise A 0 3 dofork\n0 fork 1\n1 write A 0 1",
+        f"o 0 ok\n{OBJECT}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*pxf:t1@A0\no 2 ENOMEM\no 3 ok\n"
+        "m 0 A 0 2*pf:t1@A0\nv 1 A 0+2:rw-s:0\nm 1 A 0 2*pf:t1@A0\no 4 ok=1 segv=0 bus=0\n"
+        "m 1 A 0 1*pf:t4@A0 1*pf:t1@A1", "m 0 A 0 1*pf:t4@A0 1*pf:t1@A1", "m 0 A 0 2*pf:t1@A0"),
     "a private mapping shows something else than the file": (
         rules.SHOWN, "0 map A 0 2 shfile\n0 write A 0 2\n0 map B 0 2 file\n0 read B 0 2",
         f"o 0 ok\n{OBJECT}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*pxf:t1@A0\no 2 ok\nv 0 B 0+2:rw-p:0\n"

@@ -127,7 +127,6 @@ class Page:
         new.marked = self.perhaps_marked
         new.trapped = None if self.trapped else self.trapped
         new.tracked = None if self.tracked else self.tracked
-        new.murky |= self.dontfork is None
         if self.wipe or self.kind == "droppable":
             new.cell = Cell(frozenset({ZERO}), rules.WIPED, fading=self.kind == "droppable")
             new.behind = None
