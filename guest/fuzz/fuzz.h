@@ -121,6 +121,7 @@ enum state { MAPPINGS, PAGES, COUNTERS, NR_STATES };
  */
 #define TEXT_SIZE	(4 * MIB)
 #define SCRATCH_SIZE	MIB
+#define NEARBY		32u	/* frames whose flags cost less than a system call */
 
 struct arena {
 	pid_t pid[MAX_ACTORS];	/* 0: not there */
@@ -137,7 +138,7 @@ struct arena {
 	char scratch[SCRATCH_SIZE];
 	uint64_t word[SLOT_PAGES];
 	uint64_t flag[SLOT_PAGES];
-	uint64_t window[2 * SLOT_PAGES];
+	uint64_t window[2 * SLOT_PAGES + NEARBY];
 };
 
 extern struct arena *arena;

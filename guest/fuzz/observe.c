@@ -39,8 +39,8 @@ struct window {
 };
 
 /*
- * Adds a page frame, if the gap to it is no larger than the frames that we
- * want.
+ * Adds a page frame, if the gap to it is not much larger than the frames that
+ * we want.
  */
 static bool widen(struct window *window, uint64_t pfn, unsigned int wanted)
 {
@@ -49,7 +49,7 @@ static bool widen(struct window *window, uint64_t pfn, unsigned int wanted)
 
 	if (pfn >= end)
 		end = pfn + 1;
-	if (end - first > 2 * wanted)
+	if (end - first > 2 * wanted + NEARBY)
 		return false;
 	*window = (struct window){ first, end - first };
 	return true;
@@ -200,7 +200,7 @@ static void observe_status(const struct actor *self)
 	static const char *const fields[] = { "VmLck", "VmPin", "VmPTE" };
 	char *text = arena->scratch;
 	size_t start = arena->len, i;
-	ssize_t len = read(proc_open(PROC_STATUS), text, SCRATCH_SIZE - 1);
+	ssize_t len = pread(proc_open(PROC_STATUS), text, SCRATCH_SIZE - 1, 0);
 
 	if (len < 0)
 		die_errno("cannot read the status");

@@ -34,7 +34,7 @@ static bool read_more(struct reader *reader)
 
 	if (reader->len + CHUNK > SCRATCH_SIZE)
 		die("smaps is too long");
-	got = read(reader->fd, reader->text + reader->len, CHUNK);
+	got = pread(reader->fd, reader->text + reader->len, CHUNK, reader->len);
 	if (got < 0)
 		die_errno("cannot read smaps");
 	reader->len += got;
