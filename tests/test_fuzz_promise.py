@@ -352,6 +352,14 @@ def test_what_is_undefined_is_no_finding(name: str) -> None:
     assert judged(*UNDEFINED[name]) == []
 
 
+@pytest.mark.parametrize("crowd", [10, 100])
+def test_a_page_of_a_thousand_mappings_looks_pinned(crowd: int) -> None:
+    text = f"0 map A 0 15 anon\n0 same A 0 15 1\n0 crowd {crowd}\nreclaim\nreclaim"
+    seen = "o 0 ok\nv 0 A 0+15:rw-p:0\no 1 ok=15 segv=0 bus=0\nm 0 A 0 15*px:k1\no 2 ok\n"
+    broken = judged(text, f"{seen}m 0 A 0 15*p:k1\no 3 ok\no 4 ok\n")
+    assert {promise.rule for promise in broken} == ({rules.RECLAIMABLE} if crowd == 10 else set())
+
+
 def test_an_operation_that_fails_may_have_done_a_part() -> None:
     text = "0 map A 0 1 anon\n0 write A 0 1\n0 advise A 0 2 dontneed"
     start = (

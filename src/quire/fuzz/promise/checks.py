@@ -20,6 +20,9 @@ _VMLCK = re.compile(r"VmLck=(\d+)")
 # Reclaim asks for more than there is, and tries sixteen times. Twice in a row, with no other
 # operation in between, is enough for pages that the observation itself has accessed.
 ENOUGH = 2
+# A small page with some 1,024 references looks pinned, and is not reclaimed
+# (Documentation/core-api/pin_user_pages.rst: false positives).
+MANY = 1000
 
 
 def mappings(
@@ -124,7 +127,11 @@ def _swap(broken: list[Seen], seen: record.Page, memory: Memory) -> None:
     if not memory.swapping and seen.state[0] == "s" and "w" not in seen.state:
         broken.append((rules.SWAPPED_OFF, "in swap"))
     reclaimed = memory.reclaims >= ENOUGH and memory.swapping
-    if reclaimed and seen.state[0] == "p" and "o" not in seen.state and not memory.kept:
+    if (
+        (reclaimed and seen.state[0] == "p" and "o" not in seen.state and not memory.kept)
+        # Only mappings of merged pages can be so many.
+        and (seen.content[:1] != "k" or memory.mapped(seen.content) < MANY)
+    ):
         broken.append((rules.RECLAIMABLE, f"still there after {memory.reclaims} times"))
 
 

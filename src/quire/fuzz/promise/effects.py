@@ -194,6 +194,10 @@ def _hold(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
         _written_by_kernel(page)
 
 
+def _crowd(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+    process.crowd = op.number
+
+
 def _populate(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
     for page in process.within(op.range):
         _written_by_kernel(page)
@@ -248,7 +252,8 @@ EFFECTS: dict[str, Effect] = {
     "map": _map, "unmap": _map, "fork": _fork, "exit": _exit, "protect": _protect, "move": _move,
     "resize": _resize, "wp": _mark, "unwp": _mark, "unwatch": _mark, "rwp": _trap, "unrwp": _trap,
     "clear-refs": _clear_refs, "lock": _lock, "unlock": _lock, "hold": _hold, "pin": _hold,
-    "drop": _hold, "advise free": _free, "advise dontneed": _dontneed, "advise remove": _remove,
-    "advise dontfork": _inherit, "advise dofork": _inherit, "advise wipeonfork": _inherit,
-    "advise keeponfork": _inherit, "advise populate-write": _populate,
+    "drop": _hold, "crowd": _crowd, "advise free": _free, "advise dontneed": _dontneed,
+    "advise remove": _remove, "advise dontfork": _inherit, "advise dofork": _inherit,
+    "advise wipeonfork": _inherit, "advise keeponfork": _inherit,
+    "advise populate-write": _populate,
 }  # fmt: skip

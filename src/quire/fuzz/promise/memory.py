@@ -143,6 +143,7 @@ class Process:
     pages: dict[Position, Page] = field(default_factory=dict)
     doubtful: set[Position] = field(default_factory=set)
     holding: bool = False
+    crowd: int = 0  # children that share its memory
     locked_base: int | None = None  # VmLck, less the pages of the program
 
     def within(self, where: Range | None) -> Iterator[Page]:
@@ -175,6 +176,14 @@ class Memory:
         """Whether some page is locked or held, and with it all of its folio."""
         holding = any(process.holding for process in self.processes.values())
         return holding or any(page.locked is not False for _, _, page in self.pages())
+
+    def mapped(self, content: str) -> int:
+        """At most how often a merged page of this content is mapped."""
+        return sum(
+            (1 + process.crowd)
+            * sum(page.cell.allows(content, self.words) for page in process.pages.values())
+            for process in self.processes.values()
+        )
 
     def of_file(self, at: int) -> Cell:
         """A page of the file; at first it is a hole."""
