@@ -105,6 +105,18 @@ def test_code_is_found_by_the_line_table(tmp_path: Path, monkeypatch: pytest.Mon
     assert code.executed(table, counts) == {("mm/rmap.c", 1139)}
 
 
+def test_a_changed_header_is_looked_for_beside_what_is_changed(tmp_path: Path) -> None:
+    for name in ("mm/uses", "mm/other", "arch/arm64/mm/uses", "fs/uses"):
+        for path in (tmp_path / f"{name}.c", tmp_path / f"o/{name}.o"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("other();" if "other" in name else "clear();")
+    header = Added("include/x.h", 1, "x();", "clear", "p")
+    built = kernel(tmp_path / "o")
+    assert code._sources(built, [header]) == ["arch/arm64/mm/uses.c", "mm/uses.c"]
+    change = Added("mm/other.c", 1, "y();", "other", "p")
+    assert code._sources(built, [header, change]) == ["mm/other.c", "mm/uses.c"]
+
+
 LINES = [Added("mm/a.c", n, text, "f", "p") for n, text in ((1, "{"), (2, "x();"), (3, "y();"))]
 COVERED = Covered(frozenset({("mm/a.c", 2), ("mm/a.c", 3)}), frozenset({("mm/a.c", 2)}))
 

@@ -54,7 +54,11 @@ def _sources(kernel: Kernel, added: Collection[Added]) -> list[str]:
     built = {file for file in changed if (kernel.objdir / file.with_suffix(".o")).exists()}
     functions = {line.function for line in added if line.file.endswith(".h") and line.function}
     uses = re.compile(rf"\b({'|'.join(sorted(functions))})\b") if functions else re.compile(r"(?!)")
-    for folder in {file.parent for file in changed if file.parent.name == "mm"}:
+    folders = {file.parent for file in changed if file.parent.name == "mm"}
+    if not folders:
+        # Of a patch of headers.
+        folders = {PurePosixPath("mm"), PurePosixPath("arch", kernel.arch.srcarch, "mm")}
+    for folder in folders:
         for path in (kernel.objdir / folder).glob("*.o"):
             source = kernel.tree.path / folder / f"{path.stem}.c"
             if source.exists() and uses.search(source.read_text()):
