@@ -83,10 +83,10 @@ class Hunt:
         return 0 if alone else max(self.targets.tried.place.machines // len(self.targets.all), 1)
 
     def _run(self, programs: Programs, numbers: range) -> tuple[dict[int, Program], Runs]:
-        """Run a batch; batches that run ahead have a directory each."""
+        """Run a batch; of several, each has a directory of its own."""
         pool = self.guide.pool if self.guide else ()
         batch = {number: programs.program(number, pool) for number in numbers}
-        if not self._ahead:
+        if not self._ahead or programs.total <= BATCH:
             return batch, self.targets.run(batch)
         apart = self.targets.apart(f"batch-{numbers.start}")
         runs = apart.run(batch)
