@@ -74,6 +74,15 @@ CASES: dict[str, tuple[Promise, str, str, str, str]] = {
     "MADV_DONTNEED keeps a page": (
         rules.DROPPED, f"{WRITE}0 advise A 0 2 dontneed", f"{WROTE}o 2 ok", "m 0 A 0 2*-",
         "m 0 A 0 2*px:t1@A0"),
+    "a move leaves what was at its target": (
+        rules.WRITTEN,
+        "0 map A 0 1 anon\n0 write A 0 1\n0 map B 0 1 anon\n0 write B 0 1\n0 move A 0 1 B 0 move",
+        "o 0 ok\nv 0 A 0+1:rw-p:0\no 1 ok=1 segv=0 bus=0\nm 0 A 0 1*px:t1@A0\no 2 ok\n"
+        "v 0 B 0+1:rw-p:0\no 3 ok=1 segv=0 bus=0\nm 0 B 0 1*px:t3@B0\no 4 ok\nv 0 A\n"
+        "m 0 A 0 1*-", "m 0 B 0 1*px:t1@A0", "m 0 B 0 1*px:t3@B0"),
+    "a mapping that was to grow is as it was": (
+        rules.MAPPED, "0 map A 0 2 anon\n0 resize A 0 2 3", f"{MAPPED}o 1 ok", "v 0 A 0+3:rw-p:0",
+        "v 0 A 0+2:rw-p:0"),
     "a hole has contents": (
         rules.HOLE, "0 map A 0 2 shared\n0 write A 0 2\n0 advise A 0 2 remove\n0 read A 0 2",
         f"o 0 ok\n{OBJECT}o 1 ok=2 segv=0 bus=0\nm 0 A 0 2*pxf:t1@A0\no 2 ok\nm 0 A 0 2*-\n"
