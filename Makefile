@@ -18,9 +18,10 @@
 QUIRE := ./quire
 KBUILD_WORDS := $(foreach name,O ARCH CROSS_COMPILE,$(if $($(name)),$(name)=$($(name))))
 WORDS := $(KBUILD_WORDS) $(if $(SOURCE),--source $(SOURCE)) $(if $(BASE),--base $(BASE))
-# One more kernel to build, with debugging options: one architecture will do. The bugs are for the
-# newest base.
-FEW_WORDS := $(WORDS) $(if $(ARCH),,ARCH=arm64) --config configs/debug.config
+# Two more kernels to build, one with debugging options and one with the fixes alone: one architecture
+# will do. The bugs are for the newest base.
+ONE_WORDS := $(WORDS) $(if $(ARCH),,ARCH=arm64)
+FEW_WORDS := $(ONE_WORDS) --config configs/debug.config
 PYTHON_TOOL := .venv/bin/python -m
 
 # With one topic, few files differ between stock and patched.
@@ -36,7 +37,7 @@ try-um:
 
 # Two kernels: four take two CPUs more than twenty minutes. ./quire demo takes both architectures.
 demo:
-	$(QUIRE) demo $(WORDS) $(if $(ARCH),,ARCH=arm64)
+	$(QUIRE) demo $(ONE_WORDS)
 
 check: dev
 	$(MAKE) -j2 --output-sync=target lint unit
@@ -54,7 +55,7 @@ test:
 	$(QUIRE) check --quick $(WORDS)
 	$(QUIRE) test $(WORDS)
 	$(if $(SOURCE)$(BASE),,$(QUIRE) seeded --few --smp 2 $(FEW_WORDS))
-	$(QUIRE) fuzz --corpus $(WORDS)
+	$(QUIRE) fuzz --corpus $(ONE_WORDS)
 	$(QUIRE) fuzz --corpus --oracle $(WORDS)
 	$(if $(SOURCE)$(BASE),,$(MAKE) test-line BASE=7.3)
 
