@@ -5,13 +5,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/units.h"
 #include "kernel/nodes.h"
 #include "proc/knob.h"
+#include "proc/proc.h"
 #include "report/die.h"
 
 #define BALANCING	"/proc/sys/kernel/numa_balancing"
 #define SCAN		"/sys/kernel/debug/sched/numa_balancing/"
+#define HINTS_MS	8000
 
 bool nodes_two(void)
 {
@@ -68,6 +71,40 @@ bool nodes_balance_often(bool often)
 		return false;
 	write_file(SCAN "scan_delay_ms", "%u", ms);
 	write_file(SCAN "scan_period_min_ms", "%u", ms);
+	/* 1000 ms for 2560 MiB is the least period */
+	write_file(SCAN "scan_size_mb", "%u", often ? 16 : 256);
 	write_file(BALANCING, "%d", often || nodes_two());
 	return true;
+}
+
+void nodes_balance(bool on)
+{
+	write_file(BALANCING, "%d", on);
+}
+
+void nodes_hint_other(void)
+{
+	unsigned int cpu, node;
+	unsigned long mask;
+
+	if (syscall(SYS_getcpu, &cpu, &node, NULL))
+		die_errno("getcpu");
+	mask = node ? 1ul : 2ul;
+	if (syscall(SYS_set_mempolicy, MPOL_BIND | MPOL_F_NUMA_BALANCING, &mask,
+		    8 * sizeof(mask)))
+		die_errno("cannot take hints for memory of another node than %u",
+			  node);
+}
+
+/* The kernel gives them in a timer tick, as soon as it may. */
+void nodes_give_hints(size_t pages)
+{
+	unsigned long now, before = vmstat("numa_pte_updates");
+	long end = now_ms() + HINTS_MS;
+
+	nodes_balance(true);
+	while ((now = vmstat("numa_pte_updates")) - before < pages) {
+		if (now_ms() > end)
+			die("only %lu hints for %zu pages", now - before, pages);
+	}
 }

@@ -21,10 +21,23 @@ int node_of(const void *addr);
 int node_move(pid_t pid, char *at, size_t pages, int node);
 
 /*
- * NUMA balancing each millisecond of run time, or as at boot. The entries of
- * pages become hints if another node is near, or if the process has two threads.
- * Returns false on a kernel without.
+ * NUMA balancing every few milliseconds of run time, or as at boot. The entries
+ * of pages become hints if another node is near, or if the process has two
+ * threads. A process or thread has its period from when it began. Returns false
+ * on a kernel without.
  */
 bool nodes_balance_often(bool often);
+/*
+ * Allocates from the node that this CPU is not of, and takes hints, but migrates
+ * nothing: of a process with one thread, pages of its own node are left alone.
+ */
+void nodes_hint_other(void);
+/* Only switches it on or off, after nodes_balance_often(). */
+void nodes_balance(bool on);
+/*
+ * Switches it on, and runs until the kernel has made so many entries hints, or
+ * dies.
+ */
+void nodes_give_hints(size_t pages);
 
 #endif

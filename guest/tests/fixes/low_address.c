@@ -7,13 +7,9 @@
  * mapped without access. What becomes accessible there was taken for a part of
  * the mapping of the tail.
  */
-#include <linux/mempolicy.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "base/clock.h"
 #include "kernel/memcg.h"
 #include "kernel/nodes.h"
 #include "kernel/reclaim.h"
@@ -29,7 +25,6 @@
 #include "run/ktap.h"
 
 #define SWAP_MIB	(16 * PAGE_SCALE)
-#define HINTS_MS	8000
 
 /* The heads and tails of so many folios; not every head's table is next to it */
 #define HINTED		12u
@@ -47,32 +42,8 @@ static void expect_no_access(const char *at, const char *what, size_t i)
 	       i);
 }
 
-/* Allocates from that node, and takes hints, but migrates nothing. */
-static void bind_with_hints(int node)
-{
-	unsigned long mask = 1ul << node;
-
-	if (syscall(SYS_set_mempolicy, MPOL_BIND | MPOL_F_NUMA_BALANCING, &mask,
-		    8 * sizeof(mask)))
-		die_errno("cannot take hints for memory of node %d", node);
-}
-
-/* Until the kernel has made so many entries hints. It counts run time. */
-static void wait_for_hints(size_t pages)
-{
-	unsigned long before = vmstat("numa_pte_updates");
-	long end = now_ms() + HINTS_MS;
-
-	while (vmstat("numa_pte_updates") - before < pages) {
-		if (now_ms() > end)
-			die("only %lu hints for %zu pages",
-			    vmstat("numa_pte_updates") - before, pages);
-	}
-}
-
 QUIRE_CASE_TAGGED(fixes, low_hint, FIXES)
 {
-	unsigned int cpu, node;
 	unsigned long faults;
 	uint64_t value;
 	size_t i;
@@ -81,10 +52,7 @@ QUIRE_CASE_TAGGED(fixes, low_hint, FIXES)
 	must_fit(HINTED * PMD_SIZE);
 	stay_on_cpu(0);
 	probe_init();
-	if (syscall(SYS_getcpu, &cpu, &node, NULL))
-		die_errno("getcpu");
-	/* Hints are for pages of other nodes than the process runs on. */
-	bind_with_hints(!node);
+	nodes_hint_other();
 	for (i = 0; i < HINTED; i++) {
 		/* In the midst of the tables for the folios, and kept by the tails */
 		if (i == HINTED / 2)
@@ -100,7 +68,8 @@ QUIRE_CASE_TAGGED(fixes, low_hint, FIXES)
 	}
 	if (!nodes_balance_often(true))
 		SKIP("this kernel has no NUMA balancing");
-	wait_for_hints(HINTED * TAIL);
+	nodes_balance(false);
+	nodes_give_hints(HINTED * TAIL);
 	nodes_balance_often(false);
 	faults = vmstat("numa_hint_faults");
 	for (i = 0; i < HINTED; i++)
