@@ -19,7 +19,7 @@
 
 #include "base/units.h"
 #include "kernel/env.h"
-#include "kernel/zonefs.h"
+#include "kernel/large_file.h"
 #include "memory/folio.h"
 #include "memory/pattern.h"
 #include "proc/pagemap.h"
@@ -88,7 +88,7 @@ static void setup(void)
 	unsigned long mib = bench_number("mib"), kib = bench_number("size");
 
 	area_len = mib * MIB;
-	file = zonefs_file(mib, area_len, kib);
+	file = large_file(mib, area_len, kib);
 	area = map_file();
 	pattern_write(area, area_len, SEED);
 	bench_check_folios(area, area_len, kib);

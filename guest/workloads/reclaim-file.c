@@ -17,7 +17,7 @@
 
 #include "base/units.h"
 #include "kernel/env.h"
-#include "kernel/zonefs.h"
+#include "kernel/large_file.h"
 #include "memory/folio.h"
 #include "memory/pattern.h"
 #include "proc/pagemap.h"
@@ -72,7 +72,7 @@ static void setup(void)
 	unsigned long mib = bench_number("mib"), kib = bench_number("size");
 
 	area_len = mib * MIB;
-	file = zonefs_file(mib, area_len, kib);
+	file = large_file(mib, area_len, kib);
 	fill();
 	area = map_or_die(folio_hole(area_len), area_len,
 			  PROT_READ | PROT_WRITE,
@@ -103,7 +103,7 @@ static void verify_device(void)
 
 	if (fsync(file))
 		die_errno("fsync of the file");
-	zonefs_read_device(data, area_len);
+	large_file_read_device(data, area_len);
 	bad = pattern_verify(data, area_len, SEED);
 	if (bad >= 0)
 		bench_fail("page %ld of the device has wrong data", bad);

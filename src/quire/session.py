@@ -8,7 +8,7 @@ from pathlib import Path
 
 from quire.arch import Architecture
 from quire.boot.launch import HERE, Place
-from quire.build import guest, kconfig, kernel, program
+from quire.build import filesystem, guest, kconfig, kernel, program
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
 from quire.host import project
@@ -82,7 +82,8 @@ class Session:
             return kernel.build(self.cache, request, self.progress.at)
 
     def guest(self, for_kernel: Kernel) -> Guest:
-        """Build our guest for that kernel, with the user's programs."""
+        """Build our guest for that kernel, with its filesystem and the user's programs."""
         plain = guest.build(self.cache, self.project.guest, for_kernel, self.jobs)
+        plain = filesystem.added(self.cache, plain, for_kernel)
         include = self.project.guest / "include"
         return program.added(self.cache, plain, for_kernel.toolchain, include, self.programs)

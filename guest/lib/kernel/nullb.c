@@ -60,20 +60,33 @@ void nullb_create(const struct nullb *device)
 	set(device, "power", 1);
 }
 
-void nullb_fill(const struct nullb *device)
+static int open_device(const struct nullb *device, int flags)
 {
-	char *zeroes = map_anon(NULL, MIB);
-	unsigned long done;
 	char path[64];
 	int fd;
 
 	snprintf(path, sizeof(path), "/dev/%s", device->name);
-	fd = open(path, O_WRONLY | O_DIRECT | O_CLOEXEC);
+	fd = open(path, O_WRONLY | O_CLOEXEC | flags);
 	if (fd < 0)
 		die_errno("cannot open %s", path);
+	return fd;
+}
+
+int nullb_open(const struct nullb *device)
+{
+	return open_device(device, 0);
+}
+
+void nullb_fill(const struct nullb *device)
+{
+	int fd = open_device(device, O_DIRECT);
+	char *zeroes = map_anon(NULL, MIB);
+	unsigned long done;
+
 	for (done = 0; done < device->mib; done++) {
 		if (write(fd, zeroes, MIB) != (ssize_t)MIB)
-			die_errno("cannot write MiB %lu of %s", done, path);
+			die_errno("cannot write MiB %lu of %s", done,
+				  device->name);
 	}
 	close(fd);
 	unmap(zeroes, MIB);

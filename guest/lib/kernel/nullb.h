@@ -23,6 +23,8 @@ struct nullb {
 
 /* Creates the device. One of that name, which nobody may use, is removed. */
 void nullb_create(const struct nullb *device);
+/* Opened for writing. */
+int nullb_open(const struct nullb *device);
 /*
  * Writes zeroes to all of it. Otherwise the first write to each page would also
  * allocate the driver's memory for it.

@@ -8,18 +8,11 @@
 #define QUIRE_ZONEFS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-/*
- * Makes a null_blk device, formats and mounts it, in place of that of an earlier
- * call. Returns its file, open, of that many MiB, a power of two. The first len
- * bytes are written, by writes of kib: they give the page cache folios of that
- * size. Only an explicit sync cleans them from then on.
- */
-int zonefs_file(unsigned long mib, size_t len, unsigned long kib);
-/*
- * Reads the file's data from the device, past the page cache: what would be left
- * after a power cut. `to` and len are aligned to pages.
- */
-void zonefs_read_device(void *to, size_t len);
+/* Makes and formats a null_blk device with a file of that size, a power of two. */
+void zonefs_make(const char *name, unsigned long mib);
+/* Where the file begins on the device: in the zone after the super block's. */
+uint64_t zonefs_place(int file, size_t len, unsigned long mib);
 
 #endif

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "clean.h"
-#include "kernel/zonefs.h"
+#include "kernel/large_file.h"
 #include "memory/folio.h"
 #include "memory/pattern.h"
 #include "proc/pagemap.h"
@@ -24,7 +24,7 @@ struct file file_range(unsigned long kib)
 	struct file file = { .pages = range_pages(kib), .at = SRC_BASE };
 	size_t n;
 
-	file.fd = zonefs_file(FILE_MIB, file.pages * PAGE_SIZE, kib);
+	file.fd = large_file(FILE_MIB, file.pages * PAGE_SIZE, kib);
 	map_file(&file);
 	pattern_write(file.at, file.pages * PAGE_SIZE, SEED);
 	for (n = 0; n < file.pages; n += folio_pages(kib)) {
@@ -62,7 +62,7 @@ const char *file_image(const struct file *file)
 
 	if (!image)
 		image = map_anon(NULL, FILE_MIB * MIB);
-	zonefs_read_device(image, file->pages * PAGE_SIZE);
+	large_file_read_device(image, file->pages * PAGE_SIZE);
 	return image;
 }
 

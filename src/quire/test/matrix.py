@@ -45,8 +45,8 @@ FLAVOURS = (
     Flavour("debug", DEBUG, cpus=(1,), parameters=FEWER),
     Flavour("debug", DEBUG, cpus=(2,), parameters=FEWEST),
     Flavour("kasan", ("kasan.config",), "b", (2,), FEWER),
-    # Pages that a device has for itself, and pins by io_uring and gup_test.
-    Flavour("device", ("device.config", "pin.config"), "b", (1,), FEWEST),
+    # Pages that a device has for itself, pins by io_uring and gup_test, files on XFS.
+    Flavour("device", ("device.config", "pin.config", "xfs.config"), "b", (1,), FEWEST),
     # Stock has hazards: docs/tlb.md.
     Flavour("tlb", ("tlbcheck.config",), "b", (1, 4), FEWER, ("arm64",)),
 )
