@@ -73,7 +73,7 @@ bool nodes_balance_often(bool often)
 	write_file(SCAN "scan_period_min_ms", "%u", ms);
 	/* 1000 ms for 2560 MiB is the least period */
 	write_file(SCAN "scan_size_mb", "%u", often ? 16 : 256);
-	write_file(BALANCING, "%d", often || nodes_two());
+	nodes_balance(often || nodes_two());
 	return true;
 }
 

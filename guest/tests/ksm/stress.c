@@ -117,10 +117,8 @@ QUIRE_CASE_TIMEOUT(ksm, stress, 60)
 	unsigned long merged = 0;
 	volatile bool *done;
 
-	done = mmap(NULL, PAGE_SIZE, PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (done == MAP_FAILED)
-		die_errno("cannot map the flag of the actors");
+	done = map_or_die(NULL, PAGE_SIZE, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ksm_begin();
 	swap_on(SWAP_MIB);
 	ksm_set("sleep_millisecs", 2);

@@ -59,9 +59,10 @@ def locked(process: Process, mappings: Iterable[Mapped], slot: str) -> Iterator[
 
 def apart(op: Op, mappings: Iterable[Mapped]) -> Iterator[Seen]:
     """After MADV_UNMERGEABLE none of the mappings in its range has a merged page."""
-    for seen in mappings if op.range else ():
-        if seen.merged and op.range and op.range.page <= seen.first and seen.end <= op.range.end:
-            begins = f"{op.actor} {op.range.slot} {seen.first} begins"
+    where = op.range
+    for seen in mappings:
+        if where and seen.merged and where.page <= seen.first and seen.end <= where.end:
+            begins = f"{op.actor} {where.slot} {seen.first} begins"
             yield rules.APART, f"{begins} a mapping with merged pages"
 
 
@@ -127,11 +128,9 @@ def _swap(broken: list[Seen], seen: record.Page, memory: Memory) -> None:
     if not memory.swapping and seen.state[0] == "s" and "w" not in seen.state:
         broken.append((rules.SWAPPED_OFF, "in swap"))
     reclaimed = memory.reclaims >= ENOUGH and memory.swapping
-    if (
-        (reclaimed and seen.state[0] == "p" and "o" not in seen.state and not memory.kept)
-        # Only mappings of merged pages can be so many.
-        and (seen.content[:1] != "k" or memory.mapped(seen.content) < MANY)
-    ):
+    stays = reclaimed and seen.state[0] == "p" and "o" not in seen.state and not memory.kept
+    # Only mappings of merged pages can be so many.
+    if stays and (seen.content[:1] != "k" or memory.mapped(seen.content) < MANY):
         broken.append((rules.RECLAIMABLE, f"still there after {memory.reclaims} times"))
 
 
