@@ -22,6 +22,8 @@ WORDS := $(KBUILD_WORDS) $(if $(SOURCE),--source $(SOURCE)) $(if $(BASE),--base 
 # will do. The bugs are for the newest base.
 ONE_WORDS := $(WORDS) $(if $(ARCH),,ARCH=arm64)
 FEW_WORDS := $(ONE_WORDS) --config configs/debug.config
+# Folio sizes in KiB. Those between take the same paths; `quire test` runs all.
+SIZES := --size 4 --size 16 --size 64 --size 2048
 PYTHON_TOOL := .venv/bin/python -m
 
 # With one topic, few files differ between stock and patched.
@@ -48,16 +50,14 @@ unit: dev
 test:
 	$(QUIRE) doctor --install $(KBUILD_WORDS)
 	$(if $(SOURCE)$(ARCH),,if $(QUIRE) doctor ARCH=um; then $(MAKE) test-um BASE=$(or $(BASE),7.3); fi)
-	$(MAKE) lint
-	$(PYTHON_TOOL) pytest -n auto -m "not kernel"
+	$(MAKE) -j2 --output-sync=target lint unit-all
 	$(QUIRE) build $(WORDS)
-	QUIRE_TEST_WORDS="$(WORDS)" $(PYTHON_TOOL) pytest -m kernel
-	$(QUIRE) check --quick $(WORDS)
-	$(QUIRE) test $(WORDS)
+	$(MAKE) -j2 --output-sync=target unit-kernel check-series $(if $(SOURCE)$(BASE),,check-series-7.3)
+	$(QUIRE) test $(if $(SOURCE)$(BASE),,$(SIZES)) $(WORDS)
 	$(if $(SOURCE)$(BASE),,$(QUIRE) seeded --few --smp 2 $(FEW_WORDS))
 	$(QUIRE) fuzz --corpus $(ONE_WORDS)
 	$(QUIRE) fuzz --corpus --oracle $(WORDS)
-	$(if $(SOURCE)$(BASE),,$(MAKE) test-line BASE=7.3)
+	$(if $(SOURCE)$(BASE),,$(QUIRE) test $(SIZES) --size 1024 --base 7.3 $(WORDS))
 
 # A fault of generic code shows here in minutes, before an emulator boots. One CPU runs a half.
 test-um:
@@ -66,10 +66,18 @@ test-um:
 test-um-%:
 	$(QUIRE) test ARCH=um --shard $*/2 $(filter-out ARCH=% CROSS_COMPILE=%,$(WORDS))
 
-# What `make test` runs on the line that is not the default: no other kernels than the patched ones.
-test-line:
+# One CPU each.
+unit-all: dev
+	$(PYTHON_TOOL) pytest -n auto -m "not kernel"
+
+unit-kernel: dev
+	QUIRE_TEST_WORDS="$(WORDS)" $(PYTHON_TOOL) pytest -m kernel
+
+check-series:
 	$(QUIRE) check --quick $(WORDS)
-	$(QUIRE) test $(WORDS)
+
+check-series-%:
+	$(QUIRE) check --quick --base $* $(KBUILD_WORDS)
 
 lint: dev
 	$(PYTHON_TOOL) ruff check
@@ -91,4 +99,4 @@ lock:
 clean:
 	rm -rf build .venv
 
-.PHONY: try try-um demo check unit test test-um test-line lint dev lock clean
+.PHONY: try try-um demo check unit unit-all unit-kernel check-series test test-um lint dev lock clean

@@ -81,6 +81,15 @@ def test_the_guest_chooses_its_cases(quire: Quire, tree: Path) -> None:
     said(quire(*words, "--list"), 2, "--shard does nothing with --list")
 
 
+def test_the_guest_leaves_sizes_out(quire: Quire, tree: Path) -> None:
+    words = ("test", "--source", str(tree), "ARCH=arm64", "-q", "--size", "4", "--size", "64")
+    assert quire(*words).returncode == 0
+    (command,) = quire.build.glob("boot/test-*/command")
+    assert "quire_without_sizes=16,256,1024,2048" in command.read_text()
+    said(quire(*words, "--all"), 2, "--size does nothing with --all")
+    assert quire(*words, "--size", "5").returncode == 2
+
+
 def test_fuzz_runs_its_programs(quire: Quire, tree: Path) -> None:
     def ran(*words: str) -> list[str]:
         done = quire("fuzz", "--no-coverage", "--programs", "3", "--seed", "5", *words,

@@ -6,6 +6,7 @@ repeats exactly; --smp 2 runs without -icount, so that races can happen.
 
   quire test                            all cases, both architectures
   quire test 'mremap.*' ARCH=arm64      one suite
+  quire test --size 64 --size 2048      cases of these folio sizes, and those without one
   quire test --stock 'mremap.content*'  on the base
   quire test --all                      stock and patched, normal, debug, KASAN, 1 and 2 CPUs
   quire test --list                     list the cases
@@ -59,6 +60,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     shard.add(part, "cases")
     add = part.add_argument
     add("pattern", nargs="*", help="suite.case, with * and ? (default: all)")
+    text = "only cases of this folio size in KiB, and those without one; may be repeated"
+    add("--size", type=int, action="append", choices=suite.SIZES, default=[], help=text)
     add("--all", action="store_true", help="test all kernels, side by side")
     text = "reuse the boots that an earlier run of the same kernel and guest completed"
     add("--resume", action="store_true", help=text)
@@ -82,6 +85,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     _refuse(arguments)
     # The guest chooses the cases of its shard.
     parameters = (f"{suite.SHARD}={arguments.shard}",) if arguments.shard != shard.ALL else ()
+    parameters += (suite.of_sizes(arguments.size),) if arguments.size else ()
     boot = suite.BootOptions(
         arguments.smp, arguments.timeout, resume=arguments.resume, parameters=parameters
     )
@@ -107,16 +111,17 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
 def _refuse(arguments: argparse.Namespace) -> None:
     """UserError for options that do nothing beside others."""
     if arguments.list:
-        names = "pattern all resume smp timeout program json junit ktap shard"
+        names = "pattern size all resume smp timeout program json junit ktap shard"
         options.refuse(arguments, names, "with --list")
     if arguments.kernel:
         names = "all base source config only series a b git ARCH"
         names += "" if arguments.stock else " line"
         options.refuse(arguments, names, "with --kernel, which names built ones")
     if arguments.all:
-        options.refuse(arguments, "stock smp timeout program", "with --all")
+        options.refuse(arguments, "size stock smp timeout program", "with --all")
     if arguments.program:
-        options.refuse(arguments, "shard", "with --program: its cases are not known before it runs")
+        names = "shard size"
+        options.refuse(arguments, names, "with --program: its cases are not known before it runs")
     options.require_series(arguments)
 
 

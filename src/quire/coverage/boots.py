@@ -36,8 +36,6 @@ from quire.test.suite import BootOptions, Job, Tests
 
 # For the guest: count all that it does.
 COUNT = "quire_count=on"
-# The sizes of folios that cases have.
-SIZES = (4, 16, 64, 256, 1024, 2048)
 # Seconds of a boot: counting makes it several times as slow.
 PATIENCE = 14400.0
 
@@ -73,7 +71,7 @@ def variants(file: Path) -> list[Variant]:
 
 def of_patterns(patterns: Sequence[str]) -> Variant:
     """These cases in all sizes, and nothing else."""
-    return Variant(tuple(patterns), sizes=SIZES)
+    return Variant(tuple(patterns), sizes=suite.SIZES)
 
 
 @dataclass(frozen=True)
@@ -131,8 +129,7 @@ class Boots:
 
     def jobs(self, variant: Variant) -> list[Callable[[], set[Line]]]:
         """Those of a variant."""
-        others = ",".join(str(size) for size in SIZES if size not in variant.sizes)
-        without = (f"quire_without_sizes={others}",)
+        without = (suite.of_sizes(variant.sizes),)
         jobs: list[Callable[[], set[Line]]] = [self.corpus] if variant.corpus else []
         jobs += [
             partial(self.suite, suite.OURS, pattern, variant.cpus, without)

@@ -15,7 +15,7 @@ from quire.session import Session
 from quire.source.side import Sides
 from quire.test import export
 from quire.test.outcome import Outcome
-from quire.test.suite import BootOptions, Job
+from quire.test.suite import BootOptions, Job, of_sizes
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Flavour:
 # On a debug kernel a case takes four times as long. It runs the folio sizes 4 KiB, 64 KiB and
 # 2 MiB; the sizes between take the same paths. 2 MiB takes two thirds of the time, and two CPUs
 # take twice as long as one.
-FEWER = ("quire_without_sizes=16,256,1024",)
-FEWEST = ("quire_without_sizes=16,256,1024,2048",)
+FEWER = (of_sizes((4, 64, 2048)),)
+FEWEST = (of_sizes((4, 64)),)
 
 DEBUG = ("debug.config",)
 # KASAN is the slowest, and what it finds in the stock kernel is outside the scope of the series.

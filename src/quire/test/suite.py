@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,10 +31,18 @@ MOVABLE = "movablecore=1G"
 FINISHED = "finished"
 # A parameter of the kernel: the cases to run, as I/N.
 SHARD = "quire_shard"
+# Folios of the cases, in KiB: as their names have them with pages of 4 KiB.
+SIZES = (4, 16, 64, 256, 1024, 2048)
 # The limit for a case in milliseconds, where the default of ten seconds is too short: without
 # -icount, or an emulator, the guest runs in real time, a debug kernel is slow, and large pages are
 # much data.
 PATIENCE = "quire_timeout=180000"
+
+
+def of_sizes(sizes: Collection[int]) -> str:
+    """A parameter of the kernel: leave out the cases of other folio sizes, in KiB."""
+    others = ",".join(str(size) for size in SIZES if size not in sizes)
+    return f"quire_without_sizes={others}"
 
 
 @dataclass(frozen=True)
