@@ -83,11 +83,12 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """Difference when a case failed, GuestLost when a guest was lost."""
     _refuse(arguments)
-    # The guest chooses the cases of its shard.
-    parameters = (f"{suite.SHARD}={arguments.shard}",) if arguments.shard != shard.ALL else ()
-    parameters += (suite.of_sizes(arguments.size),) if arguments.size else ()
+    # The guest chooses the cases.
+    parameters = [f"{suite.SHARD}={arguments.shard}"] if arguments.shard != shard.ALL else []
+    if arguments.size:
+        parameters.append(suite.of_sizes(arguments.size))
     boot = suite.BootOptions(
-        arguments.smp, arguments.timeout, resume=arguments.resume, parameters=parameters
+        arguments.smp, arguments.timeout, resume=arguments.resume, parameters=tuple(parameters)
     )
     known: list[Expected] | Sides
     if arguments.kernel:
