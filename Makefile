@@ -66,7 +66,7 @@ test-um:
 test-um-%:
 	$(QUIRE) test ARCH=um --shard $*/2 $(filter-out ARCH=% CROSS_COMPILE=%,$(WORDS))
 
-# One CPU each.
+# `make test` runs these in pairs: for long stretches, each keeps one CPU busy.
 unit-all: dev
 	$(PYTHON_TOOL) pytest -n auto -m "not kernel"
 
