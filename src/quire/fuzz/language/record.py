@@ -129,16 +129,21 @@ def pages(line: str) -> dict[int, Page]:
     at = int(first)
     numbered: dict[int, Page] = {}
     for run in runs:
-        count, state, content = _RUN.fullmatch(run).groups()  # type: ignore[union-attr]
-        tagged = _TAGGED.fullmatch(content or "")
-        if not tagged:
-            numbered |= dict.fromkeys(range(at, at + int(count)), _page(state, content or ""))
-            at += int(count)
-            continue
-        for index in range(int(tagged[2]), int(tagged[2]) + int(count)):
-            numbered[at] = _page(state, f"{tagged[1]}{index}")
-            at += 1
+        several = _run(run)
+        numbered.update(enumerate(several, at))
+        at += len(several)
     return numbered
+
+
+@lru_cache(4096)
+def _run(run: str) -> tuple[Page, ...]:
+    """The pages of a run: equal ones, or such with consecutive contents."""
+    count, state, content = _RUN.fullmatch(run).groups()  # type: ignore[union-attr]
+    tagged = _TAGGED.fullmatch(content or "")
+    if not tagged:
+        return (_page(state, content or ""),) * int(count)
+    index = int(tagged[2])
+    return tuple(_page(state, f"{tagged[1]}{at}") for at in range(index, index + int(count)))
 
 
 def taken(op: Op, outcome: str) -> Range | None:

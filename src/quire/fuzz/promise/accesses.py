@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from quire.fuzz.language.program import Op
 from quire.fuzz.promise import content, rules
-from quire.fuzz.promise.memory import Memory, Page, Position, Process
+from quire.fuzz.promise.memory import Memory, Page, Position, Process, Shows, change
 from quire.fuzz.promise.rules import Promise
 
 # What an access comes to.
@@ -28,12 +28,14 @@ def write(
     At the end, where each process writes to all pages, the tag is TAG_LAST and its number.
     """
     fates: Counter[str] = Counter()
+    shows, same = memory.shows(), op.verb == "same"
     for place in where:
         page = process.pages.get(place)
         fate = _fate(page, writes=True)
         fates[fate] += 1
         if page and fate in (OK, UNSAID):
-            _change(memory, page, place, op, tag, certain=fate == OK)
+            first = content.classed(op.number) if same else content.tagged(*place, tag)
+            _change(memory, shows, page, op, first, certain=fate == OK)
             if page.marked and page.tracked is not False:
                 page.marked = False if page.tracked else None
     yield from _judge(fates, outcome)
@@ -63,16 +65,15 @@ def _fate(page: Page | None, *, writes: bool) -> str:
     return BUS if refused else OK
 
 
-def _change(memory: Memory, page: Page, at: Position, op: Op, tag: int, *, certain: bool) -> None:
-    """A page after a write to it, or after one that may have failed."""
-    first = content.classed(op.number) if op.verb == "same" else content.tagged(*at, tag)
+def _change(memory: Memory, shows: Shows, page: Page, op: Op, first: int, *, certain: bool) -> None:
+    """A page after a write of `first` to it, or after one that may have failed."""
     old = page.cell.allowed
     if op.verb == "word":
         new = frozenset(content.with_word(held, op.number, first) for held in old)
     else:
         new = frozenset(content.with_words(held, first) for held in old)
     if page.shared:
-        memory.change(page.cell, new if certain else new | old, rules.SHARED)
+        change(page.cell, new if certain else new | old, rules.SHARED, shows)
     elif not certain:
         page.cell.allowed |= new
     else:

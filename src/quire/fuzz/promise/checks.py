@@ -89,7 +89,7 @@ def page(known: Page | None, seen: record.Page, memory: Memory) -> list[Seen]:
     _contents(broken, known, seen, memory)
     _marks(broken, known, seen, memory)
     _swap(broken, seen, memory)
-    return [(rule, f"{seen.state}:{seen.content}, {text}") for rule, text in broken]
+    return broken and [(rule, f"{seen.state}:{seen.content}, {text}") for rule, text in broken]
 
 
 def _contents(broken: list[Seen], page: Page, seen: record.Page, memory: Memory) -> None:
@@ -99,14 +99,15 @@ def _contents(broken: list[Seen], page: Page, seen: record.Page, memory: Memory)
         if refused is not None and unreadable != refused:
             why = "trapped" if page.refuses_reads else f"protection {page.prot}"
             broken.append((rules.READABLE, why))
-    if page.unsaid:
+    cell = page.cell
+    if cell.unsaid or (page.behind and page.behind.unsaid):
         return
     told = seen.content and not unreadable
     if (seen.state[0] == "-" and page.held) or (
-        told and not page.cell.allows(seen.content, memory.words)
+        told and not cell.allows(seen.content, memory.words)
     ):
-        names = sorted({name(content, memory.words) for content in page.cell.allowed})
-        broken.append((page.cell.rule, f"not {' or '.join(names)}"))
+        names = sorted({name(content, memory.words) for content in cell.allowed})
+        broken.append((cell.rule, f"not {' or '.join(names)}"))
 
 
 def _marks(broken: list[Seen], page: Page, seen: record.Page, memory: Memory) -> None:

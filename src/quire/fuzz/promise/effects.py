@@ -21,6 +21,7 @@ from quire.fuzz.promise.memory import (
     Memory,
     Page,
     Process,
+    change,
     positions,
 )
 
@@ -230,9 +231,10 @@ def _dontneed(memory: Memory, process: Process, op: Op, ok: bool) -> None:
 
 def _remove(memory: Memory, process: Process, op: Op, ok: bool) -> None:
     holes = {id(page.cell): page.cell for page in process.within(op.range) if page.shared}
+    shows = memory.shows()
     for cell in holes.values():
         before: frozenset[Content] = frozenset() if ok else cell.allowed
-        memory.change(cell, {ZERO} | before, rules.HOLE)
+        change(cell, {ZERO} | before, rules.HOLE, shows)
     for _, _, page in memory.pages():
         if id(page.cell) in holes or id(page.behind) in holes:
             page.marked, page.dirty, page.resident = page.perhaps_marked, False, False

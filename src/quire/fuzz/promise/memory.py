@@ -38,7 +38,7 @@ class Cell:
 
     def copy(self, rule: Promise | None = None) -> "Cell":
         """Another page with the same content."""
-        return replace(self, rule=rule or self.rule, unsaid=False)
+        return Cell(self.allowed, rule or self.rule, self.fading)
 
     def become(self, allowed: Iterable[Content], rule: Promise, *, fading: bool = False) -> None:
         """The page holds one of these from now on."""
@@ -47,6 +47,9 @@ class Cell:
 
     def allows(self, seen: str, words: bool) -> bool:
         """Whether one of the allowed contents has this name in a record."""
+        if len(self.allowed) == 1:
+            # As almost always.
+            return name(*self.allowed, words) == seen
         return any(name(content, words) == seen for content in self.allowed)
 
     def narrow(self, seen: str, words: bool) -> None:
@@ -151,6 +154,10 @@ class Process:
         return (self.pages[place] for place in positions(where) if place in self.pages)
 
 
+# Private pages by the id() of the page of the file that may show through them.
+Shows = dict[int, list[Page]]
+
+
 @dataclass
 class Memory:
     """All processes of a program, and the file."""
@@ -189,12 +196,22 @@ class Memory:
         """A page of the file; at first it is a hole."""
         return self.file.setdefault(at, Cell(frozenset({ZERO}), rules.SHOWN))
 
-    def change(self, cell: Cell, allowed: Iterable[Content], rule: Promise) -> None:
-        """Shared memory holds one of these now, and may show through private mappings."""
-        cell.become(allowed, rule)
+    def shows(self) -> Shows:
+        """The private pages that pages of the file may show through."""
+        shows: Shows = {}
         for _, _, page in self.pages():
-            if page.behind is cell:
-                page.cell.allowed |= cell.allowed
+            if page.behind:
+                shows.setdefault(id(page.behind), []).append(page)
+        return shows
+
+
+def change(cell: Cell, allowed: Iterable[Content], rule: Promise, shows: Shows) -> None:
+    """Shared memory holds one of these now, and may show through private mappings."""
+    cell.become(allowed, rule)
+    for page in shows.get(id(cell), ()):
+        # It may have been written to since.
+        if page.behind is cell:
+            page.cell.allowed |= cell.allowed
 
 
 # What an operation does; the last argument is whether it succeeded.

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from quire.fuzz.judge import AT_THE_END
 from quire.fuzz.language import record
-from quire.fuzz.language.program import Op, Program, Range
+from quire.fuzz.language.program import SLOTS, Op, Program, Range
 from quire.fuzz.language.record import Record, Step, steps
 from quire.fuzz.promise import (
     accesses,
@@ -79,11 +79,20 @@ def broken_promises(
 
 @dataclass(frozen=True)
 class Known:
-    """What a process has last seen in a slot."""
+    """What a process has last seen in a slot, and the lines v and m that say so."""
 
     process: Process
+    lines: tuple[str, str]
     mappings: tuple[Mapped, ...]
     pages: Mapping[int, record.Page]
+    locked: int  # pages of locked mappings
+
+    @staticmethod
+    def read(process: Process, lines: tuple[str, str]) -> "Known":
+        """What the lines say."""
+        mappings = state.mappings(lines[0])
+        locked = sum(seen.end - seen.first for seen in mappings if seen.locked)
+        return Known(process, lines, mappings, state.pages(lines[1]) if lines[1] else {}, locked)
 
     def changed(self, pages: Mapping[int, record.Page]) -> set[int]:
         """The numbers of the pages that are not as they were."""
@@ -201,16 +210,18 @@ class Oracle:
         self, actor: int, process: Process, states: dict[str, str], changed: Touched
     ) -> Iterator[Seen]:
         """What a process has seen."""
-        lines = {key[-1]: text for key, text in states.items() if key.startswith(f"v {actor} ")}
-        slots = {slot: state.mappings(text) for slot, text in lines.items()}
-        locked = sum(
-            seen.end - seen.first for seen in itertools.chain(*slots.values()) if seen.locked
-        )
+        slots: dict[str, Known] = {}
+        for slot in SLOTS:
+            line, known = states.get(f"v {actor} {slot}"), self.known.get((actor, slot))
+            if line is None:
+                continue
+            lines = line, states.get(f"m {actor} {slot}", "")
+            same = known and known.process is process and known.lines == lines
+            slots[slot] = known if known and same else Known.read(process, lines)
+        locked = sum(known.locked for known in slots.values())
         yield from checks.locked_sum(process, states.get(f"u {actor}", ""), locked)
-        for slot, mappings in slots.items():
-            line = states.get(f"m {actor} {slot}", "")
-            seen = Known(process, mappings, state.pages(line) if line else {})
-            yield from self._slot(actor, slot, seen, changed)
+        for slot, known in slots.items():
+            yield from self._slot(actor, slot, known, changed)
 
     def _slot(self, actor: int, slot: str, seen: Known, changed: Touched) -> Iterator[Seen]:
         """What a process has seen in a slot.
@@ -218,9 +229,11 @@ class Oracle:
         What changed neither in the model nor in the record is known.
         """
         process, before = seen.process, self.known.get((actor, slot))
+        doubtful = any(at == slot for at, _ in process.doubtful)
+        if before is seen and not doubtful and not changed.touches(actor, slot):
+            return
         self.known[actor, slot] = seen
         mapped = state.mapped(seen.mappings, slot)
-        doubtful = any(at == slot for at, _ in process.doubtful)
         if before and (before.process is not process or changed.all or doubtful):
             before = None
         numbers = changed.numbers(actor, process, slot)
@@ -239,13 +252,15 @@ class Oracle:
         slot: str,
         numbers: Iterable[int],
     ) -> Iterator[Seen]:
+        memory, mapped = self.memory, process.pages
         for number in numbers:
-            seen, known = pages[number], process.pages.get((slot, number))
+            seen, known = pages[number], mapped.get((slot, number))
             if known:
-                state.take_page(known, seen, words=self.memory.words)
+                if known.marked is not False or len(known.cell.allowed) > 1:
+                    state.take_page(known, seen, words=memory.words)
             elif seen.state[0] == "-":
                 continue
-            for rule, text in checks.page(known, seen, self.memory):
+            for rule, text in checks.page(known, seen, memory):
                 yield rule, f"{slot} {number}: {text}"
 
 

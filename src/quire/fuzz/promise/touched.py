@@ -21,6 +21,12 @@ class Touched:
     objects: bool = False
     all: bool = False
 
+    def touches(self, actor: int, slot: str) -> bool:
+        """Whether some page of a slot may have changed."""
+        if self.all or self.objects:
+            return True
+        return actor == self.actor and any(where.slot == slot for where in self.ranges)
+
     def numbers(self, actor: int, process: Process, slot: str) -> set[int]:
         """The pages of a slot that may have changed, unless these are all."""
         ranges = self.ranges if actor == self.actor else ()
