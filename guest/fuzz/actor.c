@@ -101,12 +101,36 @@ static void perform(const struct op *op)
 	say_cost(begun);
 }
 
-/* At the end every page is accessed, mapped or not. */
-static bool is_void(unsigned int slot, unsigned int page)
+/* Of each page of a slot, whether an access to it fails because nothing is mapped. */
+static bool is_void[SLOT_PAGES];
+
+/* The pages from `first` on that can be probed at once. Returns the next page. */
+static unsigned int probe_voids(unsigned int slot, unsigned int first,
+				unsigned int end)
 {
-	return !is_mapped(slot, page) && content_is_void(page_addr(slot, page));
+	unsigned int page, nr = 0, done = 0;
+
+	for (page = first; page < end && nr < MAX_CALLS; page++) {
+		if (!is_mapped(slot, page))
+			arena->call[nr++] =
+				content_probe(page_addr(slot, page));
+	}
+	calls_make(arena->call, nr);
+	for (end = page, page = first; page < end; page++)
+		is_void[page] = !is_mapped(slot, page) &&
+				content_is_void(&arena->call[done++]);
+	return end;
 }
 
+static void find_voids(unsigned int slot)
+{
+	struct extent extent = program->extent[slot];
+
+	while (extent.first < extent.end)
+		extent.first = probe_voids(slot, extent.first, extent.end);
+}
+
+/* At the end every page is accessed, mapped or not. */
 static struct outcome_text read_all(void)
 {
 	unsigned int slot, page, refused = 0;
@@ -114,8 +138,9 @@ static struct outcome_text read_all(void)
 	for (slot = 0; slot < MAX_SLOTS; slot++) {
 		const struct extent *extent = &program->extent[slot];
 
+		find_voids(slot);
 		for (page = extent->first; page < extent->end; page++)
-			refused += is_void(slot, page) ||
+			refused += is_void[page] ||
 				   content_read(page_addr(slot, page)).kind ==
 				   UNREADABLE;
 	}
@@ -129,8 +154,9 @@ static struct outcome_text write_all(void)
 	for (slot = 0; slot < MAX_SLOTS; slot++) {
 		const struct extent *extent = &program->extent[slot];
 
+		find_voids(slot);
 		for (page = extent->first; page < extent->end; page++) {
-			int sig = is_void(slot, page) ? SIGSEGV :
+			int sig = is_void[page] ? SIGSEGV :
 				  content_write(slot, page, TAG_LAST + me.id);
 
 			ok += !sig;

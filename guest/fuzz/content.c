@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/syscall.h>
 
 #include "fuzz.h"
 #include "memory/probe.h"
@@ -33,10 +34,14 @@ static int write_words(char *page, uint64_t first)
 	return probe_write_words(page, STRIDE, word, WORDS);
 }
 
-bool content_is_void(const char *page)
+struct call content_probe(const char *page)
 {
-	return epoll_ctl(-1, EPOLL_CTL_ADD, -1, (struct epoll_event *)page) &&
-	       errno == EFAULT;
+	return call_of(__NR_epoll_ctl, -1, EPOLL_CTL_ADD, -1, (uintptr_t)page);
+}
+
+bool content_is_void(const struct call *probe)
+{
+	return probe->result == -EFAULT;
 }
 
 static uint64_t tagged(unsigned int slot, unsigned int page, unsigned int tag)

@@ -121,7 +121,23 @@ enum state { MAPPINGS, PAGES, COUNTERS, NR_STATES };
  */
 #define TEXT_SIZE	(4 * MIB)
 #define SCRATCH_SIZE	MIB
+#define STATUS_SIZE	4096u
 #define NEARBY		32u	/* frames whose flags cost less than a system call */
+
+/* A system call of up to four arguments, and what it returns: an error is negative. */
+struct call {
+	long nr;
+	unsigned long arg[6];
+	long result;
+};
+
+static inline struct call call_of(long nr, unsigned long a, unsigned long b,
+				  unsigned long c, unsigned long d)
+{
+	return (struct call){ .nr = nr, .arg = { a, b, c, d } };
+}
+
+#define MAX_CALLS	64u	/* a page of them */
 
 struct arena {
 	pid_t pid[MAX_ACTORS];	/* 0: not there */
@@ -136,8 +152,10 @@ struct arena {
 	size_t done;		/* the complete part of it */
 	char text[TEXT_SIZE];	/* lines that main has not read yet */
 	char scratch[SCRATCH_SIZE];
-	uint64_t word[SLOT_PAGES];
-	uint64_t flag[SLOT_PAGES];
+	char status[STATUS_SIZE];
+	struct call call[MAX_CALLS];	/* of the process whose turn it is */
+	uint64_t word[MAX_SLOTS][SLOT_PAGES];
+	uint64_t flag[MAX_SLOTS][SLOT_PAGES];
 	uint64_t window[2 * SLOT_PAGES + NEARBY];
 };
 
@@ -234,13 +252,21 @@ void turns_drain(void);
 /* observe.c: what an actor observes; called in that actor. */
 void observe(const struct actor *self, const struct program *program);
 
-/* proc.c: files of /proc/self stay open; a child has to close its parent's. */
-enum proc_file { PROC_SMAPS, PROC_STATUS, PROC_PAGEMAP, NR_PROC_FILES };
+/* calls.c: main calls calls_open() once. The calls are made one after the other. */
+void calls_open(void);
+void calls_make(struct call *call, unsigned int nr);
+
+/* proc.c: files of /proc stay open; a child has to close its parent's. */
+enum proc_file { PROC_SMAPS, PROC_STATUS, PROC_PAGEMAP, PROC_FLAGS, NR_PROC_FILES };
 int proc_open(enum proc_file file);
 void proc_forget(void);
+/* Reads a file at an offset. */
+struct call proc_call(enum proc_file file, void *to, size_t size, off_t at);
 
-/* smaps.c */
-void observe_mappings(const struct actor *self, const struct program *program);
+/* smaps.c: the first read of smaps, into arena->scratch; then what it has read. */
+struct call smaps_call(void);
+void observe_mappings(const struct actor *self, const struct program *program,
+		      size_t len);
 /* Whether there was a mapping at the last observation by this process. */
 bool is_mapped(unsigned int slot, unsigned int page);
 
@@ -258,10 +284,11 @@ void say_state(size_t start, enum state state, unsigned int actor,
 
 /* content.c: the contents of pages. */
 /*
- * Whether an access to an unmapped page fails, as it should. A system call can
- * tell that for less than the cost of a signal.
+ * An access to an unmapped page, which has to fail; whether it did. A system
+ * call can tell that for less than the cost of a signal.
  */
-bool content_is_void(const char *page);
+struct call content_probe(const char *page);
+bool content_is_void(const struct call *probe);
 /*
  * Writes the content of operation `tag` to a page; returns 0 or the signal
  * raised.

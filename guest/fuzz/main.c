@@ -241,6 +241,7 @@ int fuzz_main(enum counting counting, enum swap_device device)
 	if (!record)
 		die("no memory for a record");
 	system_open(device);
+	calls_open();
 	if (strstr(text, " offline "))
 		offline_open();
 	actors_open();

@@ -15,14 +15,11 @@
 #include "proc/pagemap.h"
 #include "report/die.h"
 
-/* The states of a slot's pages, as pagemap has them. */
-static void read_pagemap(const char *first, size_t pages)
+/* A read of all that was asked for; of a text, there may be less. */
+static void check_read(const struct call *call, bool text)
 {
-	ssize_t size = pages * sizeof(*arena->word);
-	off_t at = (uintptr_t)first / PAGE_SIZE * sizeof(*arena->word);
-
-	if (pread(proc_open(PROC_PAGEMAP), arena->word, size, at) != size)
-		die_errno("cannot read the pagemap of %p", first);
+	if (call->result < 0 || (!text && call->result != (long)call->arg[2]))
+		die("cannot read a file of /proc: %ld", call->result);
 }
 
 #define PM_PRESENT	(1ull << 63)
@@ -55,24 +52,69 @@ static bool widen(struct window *window, uint64_t pfn, unsigned int wanted)
 	return true;
 }
 
-/* The flags of the page frames; one read for frames close to each other. */
-static void read_flags(unsigned int pages)
+/* The flags of the frames of some pages, read as one window. */
+struct look {
+	struct window window;
+	unsigned int slot, first, end;
+	const uint64_t *flag;
+};
+
+/* Looks that are made at once, and how much of arena->window they take. */
+static struct {
+	struct look look[MAX_CALLS];
+	unsigned int nr;
+	size_t used;
+} looks;
+
+static void make_looks(void)
 {
+	const struct look *look;
+	unsigned int page;
+
+	calls_make(arena->call, looks.nr);
+	for (look = looks.look; look < looks.look + looks.nr; look++) {
+		check_read(&arena->call[look - looks.look], false);
+		for (page = look->first; page < look->end; page++) {
+			uint64_t pfn = PM_PFN(arena->word[look->slot][page]);
+
+			arena->flag[look->slot][page] =
+				look->flag[pfn - look->window.first];
+		}
+	}
+	looks.nr = looks.used = 0;
+}
+
+static void add_look(struct look look)
+{
+	if (looks.nr == MAX_CALLS ||
+	    looks.used + look.window.count > ARRAY_SIZE(arena->window))
+		make_looks();
+	look.flag = arena->window + looks.used;
+	arena->call[looks.nr] = proc_call(PROC_FLAGS, arena->window + looks.used,
+					  look.window.count * sizeof(*look.flag),
+					  look.window.first * sizeof(*look.flag));
+	looks.look[looks.nr++] = look;
+	looks.used += look.window.count;
+}
+
+/* The flags of a slot's page frames; one read for frames close to each other. */
+static void add_looks(unsigned int slot, unsigned int pages)
+{
+	const uint64_t *word = arena->word[slot];
 	unsigned int i, end;
 
 	for (i = 0; i < pages; i = end) {
-		struct window window = { PM_PFN(arena->word[i]), 1 };
+		struct look look = { .slot = slot, .first = i };
 
 		end = i + 1;
-		if (!(arena->word[i] & PM_PRESENT))
+		if (!(word[i] & PM_PRESENT))
 			continue;
-		while (end < pages && arena->word[end] & PM_PRESENT &&
-		       widen(&window, PM_PFN(arena->word[end]), end + 1 - i))
+		look.window = (struct window){ PM_PFN(word[i]), 1 };
+		while (end < pages && word[end] & PM_PRESENT &&
+		       widen(&look.window, PM_PFN(word[end]), end + 1 - i))
 			end++;
-		kpage_flags_range(window.first, window.count, arena->window);
-		for (; i < end; i++)
-			arena->flag[i] = arena->window[PM_PFN(arena->word[i]) -
-						       window.first];
+		look.end = end;
+		add_look(look);
 	}
 }
 
@@ -149,7 +191,7 @@ static bool continues(const struct run *run, const struct run *page)
 	       next.value == page->first.value;
 }
 
-static void say_pages(const char *at, unsigned int pages)
+static void say_pages(unsigned int slot, const char *at, unsigned int pages)
 {
 	struct run run = { 0 };
 	unsigned int i;
@@ -157,10 +199,11 @@ static void say_pages(const char *at, unsigned int pages)
 	for (i = 0; i < pages; i++, at += PAGE_SIZE) {
 		struct run page = {
 			.count = 1,
-			.state = state_of(arena->word[i], arena->flag[i]),
+			.state = state_of(arena->word[slot][i],
+					  arena->flag[slot][i]),
 		};
 
-		if (arena->word[i] & PM_PRESENT)
+		if (arena->word[slot][i] & PM_PRESENT)
 			page.first = content_read(at);
 		if (continues(&run, &page)) {
 			run.count++;
@@ -180,13 +223,11 @@ static void observe_pages(const struct actor *self, unsigned int slot,
 	unsigned int pages = extent.end - extent.first;
 	size_t start = arena->len;
 
-	read_pagemap(first, pages);
-	read_flags(pages);
 	say_text("m ");
 	say_number(self->id);
 	say_bytes((char[]){ ' ', 'A' + slot, ' ' }, 3);
 	say_number(extent.first);
-	say_pages(first, pages);
+	say_pages(slot, first, pages);
 	say_text("\n");
 	say_state(start, PAGES, self->id, slot);
 }
@@ -195,15 +236,12 @@ static void observe_pages(const struct actor *self, unsigned int slot,
  * "VmLck: 16 kB" and other fields that are always exact (RSS counters are not), as
  * with pages of 4 KiB.
  */
-static void observe_status(const struct actor *self)
+static void observe_status(const struct actor *self, size_t len)
 {
 	static const char *const fields[] = { "VmLck", "VmPin", "VmPTE" };
-	char *text = arena->scratch;
+	char *text = arena->status;
 	size_t start = arena->len, i;
-	ssize_t len = pread(proc_open(PROC_STATUS), text, SCRATCH_SIZE - 1, 0);
 
-	if (len < 0)
-		die_errno("cannot read the status");
 	text[len] = '\0';
 	say_text("u ");
 	say_number(self->id);
@@ -220,12 +258,41 @@ static void observe_status(const struct actor *self)
 	say_state(start, COUNTERS, self->id, 0);
 }
 
-void observe(const struct actor *self, const struct program *program)
+/* Reads the states of all slots' pages, as pagemap has them, behind other calls. */
+static unsigned int add_pagemaps(const struct program *program, unsigned int nr)
 {
 	unsigned int slot;
 
-	observe_mappings(self, program);
-	observe_status(self);
+	for (slot = 0; slot < MAX_SLOTS; slot++) {
+		struct extent extent = program->extent[slot];
+		uintptr_t first = (uintptr_t)page_addr(slot, extent.first);
+		size_t size = sizeof(*arena->word[slot]);
+
+		if (extent.end)
+			arena->call[nr++] = proc_call(
+				PROC_PAGEMAP, arena->word[slot],
+				(extent.end - extent.first) * size,
+				first / PAGE_SIZE * size);
+	}
+	return nr;
+}
+
+void observe(const struct actor *self, const struct program *program)
+{
+	unsigned int slot, nr, i;
+
+	arena->call[0] = smaps_call();
+	arena->call[1] = proc_call(PROC_STATUS, arena->status, STATUS_SIZE - 1, 0);
+	nr = add_pagemaps(program, 2);
+	calls_make(arena->call, nr);
+	for (i = 0; i < nr; i++)
+		check_read(&arena->call[i], i < 2);
+	observe_mappings(self, program, arena->call[0].result);
+	observe_status(self, arena->call[1].result);
+	for (slot = 0; slot < MAX_SLOTS; slot++)
+		add_looks(slot, program->extent[slot].end -
+				program->extent[slot].first);
+	make_looks();
 	for (slot = 0; slot < MAX_SLOTS; slot++) {
 		if (program->extent[slot].end)
 			observe_pages(self, slot, program->extent[slot]);

@@ -23,10 +23,17 @@ enum { BEFORE = MAX_SLOTS, BEHIND };
 
 /* The part of smaps that was read, and our position in it. */
 struct reader {
-	int fd;
 	size_t len, at;
 	char *text;
 };
+
+/* What this process last needed: it often needs as much again. */
+static size_t needed = CHUNK;
+
+struct call smaps_call(void)
+{
+	return proc_call(PROC_SMAPS, arena->scratch, needed, 0);
+}
 
 static bool read_more(struct reader *reader)
 {
@@ -34,7 +41,8 @@ static bool read_more(struct reader *reader)
 
 	if (reader->len + CHUNK > SCRATCH_SIZE)
 		die("smaps is too long");
-	got = pread(reader->fd, reader->text + reader->len, CHUNK, reader->len);
+	got = pread(proc_open(PROC_SMAPS), reader->text + reader->len, CHUNK,
+		    reader->len);
 	if (got < 0)
 		die_errno("cannot read smaps");
 	reader->len += got;
@@ -195,11 +203,10 @@ static bool begin_mapping(struct line *line, char *text)
  * Mappings are in the order of addresses, so those of one slot are together. A
  * slot without mappings also has a line.
  */
-void observe_mappings(const struct actor *self, const struct program *program)
+void observe_mappings(const struct actor *self, const struct program *program,
+		      size_t len)
 {
-	struct reader reader = {
-		.fd = proc_open(PROC_SMAPS), .text = arena->scratch,
-	};
+	struct reader reader = { .text = arena->scratch, .len = len };
 	struct line line = { .actor = self->id, .slot = BEFORE };
 	unsigned int slot;
 	bool ours = false;
@@ -212,6 +219,7 @@ void observe_mappings(const struct actor *self, const struct program *program)
 		else if (ours)
 			say_field(text);
 	}
+	needed = reader.at;
 	end_line(&line);
 	for (slot = 0; slot < MAX_SLOTS; slot++) {
 		if (!program->extent[slot].end || line.seen[slot])

@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "fuzz.h"
@@ -44,6 +45,19 @@ static bool wait_for_turn(unsigned int who)
 	char byte;
 
 	return read(pipes[who][0], &byte, 1) == 1;
+}
+
+/* Wakes the next one, and waits for the next turn. */
+static bool pass_turn(unsigned int next, unsigned int self)
+{
+	char byte = 0;
+	struct call call[] = {
+		call_of(__NR_write, pipes[next][1], (uintptr_t)&byte, 1, 0),
+		call_of(__NR_read, pipes[self][0], (uintptr_t)&byte, 1, 0),
+	};
+
+	calls_make(call, ARRAY_SIZE(call));
+	return call[0].result == 1 && call[1].result == 1;
 }
 
 /* The first live actor from `id` on, or NOBODY. */
@@ -104,15 +118,16 @@ static unsigned int next_turn(const struct program *program, unsigned int self)
 void turns_take(const struct program *program, unsigned int self,
 		void (*step)(void))
 {
-	while (wait_for_turn(self)) {
+	bool mine = wait_for_turn(self);
+
+	while (mine) {
 		unsigned int next;
 
 		step();
 		arena->done = arena->len;
 		arena->steps++;
 		next = next_turn(program, self);
-		if (!turn_wake(next == self ? NOBODY : next))
-			break;
+		mine = pass_turn(next == self ? NOBODY : next, self);
 	}
 	_exit(STATUS_FAILED);
 }
