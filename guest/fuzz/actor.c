@@ -130,6 +130,19 @@ static void find_voids(unsigned int slot)
 		extent.first = probe_voids(slot, extent.first, extent.end);
 }
 
+/* Touches the mapped pages of a slot. */
+static void touch_mapped(unsigned int slot, bool writes)
+{
+	struct extent extent = program->extent[slot];
+	unsigned int page, end;
+
+	for (page = extent.first; page < extent.end; page = end + 1) {
+		for (end = page; end < extent.end && is_mapped(slot, end);)
+			end++;
+		content_touch(page_addr(slot, page), end - page, writes);
+	}
+}
+
 /* At the end every page is accessed, mapped or not. */
 static struct outcome_text read_all(void)
 {
@@ -139,6 +152,7 @@ static struct outcome_text read_all(void)
 		const struct extent *extent = &program->extent[slot];
 
 		find_voids(slot);
+		touch_mapped(slot, false);
 		for (page = extent->first; page < extent->end; page++)
 			refused += is_void[page] ||
 				   content_read(page_addr(slot, page)).kind ==
@@ -155,6 +169,7 @@ static struct outcome_text write_all(void)
 		const struct extent *extent = &program->extent[slot];
 
 		find_voids(slot);
+		touch_mapped(slot, true);
 		for (page = extent->first; page < extent->end; page++) {
 			int sig = is_void[page] ? SIGSEGV :
 				  content_write(slot, page, TAG_LAST + me.id);

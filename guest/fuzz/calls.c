@@ -25,6 +25,11 @@ void calls_open(void)
 		die_errno("cannot open " AT_ONCE);
 }
 
+bool calls_cost_less(void)
+{
+	return at_once >= 0;
+}
+
 static void call_alone(struct call *call)
 {
 	long result = syscall(call->nr, call->arg[0], call->arg[1],

@@ -44,6 +44,23 @@ bool content_is_void(const struct call *probe)
 	return probe->result == -EFAULT;
 }
 
+void content_touch(const char *word, unsigned int pages, bool writes)
+{
+	unsigned int nr;
+
+	if (!calls_cost_less())
+		return;
+	for (nr = 0; pages; pages--, word += PAGE_SIZE) {
+		arena->call[nr++] = writes ?
+			call_of(__NR_getcpu, (uintptr_t)word, 0, 0, 0) :
+			content_probe(word);
+		if (nr < MAX_CALLS && pages > 1)
+			continue;
+		calls_make(arena->call, nr);
+		nr = 0;
+	}
+}
+
 static uint64_t tagged(unsigned int slot, unsigned int page, unsigned int tag)
 {
 	uint64_t place = slot * SLOT_PAGES + page;

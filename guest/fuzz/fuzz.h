@@ -255,6 +255,8 @@ void observe(const struct actor *self, const struct program *program);
 /* calls.c: main calls calls_open() once. The calls are made one after the other. */
 void calls_open(void);
 void calls_make(struct call *call, unsigned int nr);
+/* Whether they are made at once, so that many cost less than a page fault. */
+bool calls_cost_less(void);
 
 /* proc.c: files of /proc stay open; a child has to close its parent's. */
 enum proc_file { PROC_SMAPS, PROC_STATUS, PROC_PAGEMAP, PROC_FLAGS, NR_PROC_FILES };
@@ -269,6 +271,8 @@ void observe_mappings(const struct actor *self, const struct program *program,
 		      size_t len);
 /* Whether there was a mapping at the last observation by this process. */
 bool is_mapped(unsigned int slot, unsigned int page);
+/* Whether pages of the slot had not been accessed then. */
+bool is_old(unsigned int slot);
 
 /* say.c: lines for the record. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -289,6 +293,11 @@ void say_state(size_t start, enum state state, unsigned int actor,
  */
 struct call content_probe(const char *page);
 bool content_is_void(const struct call *probe);
+/*
+ * The kernel accesses a word of each page: what a process then reads, or writes
+ * over, is in its page tables. Under UML, that saves it a page fault each.
+ */
+void content_touch(const char *word, unsigned int pages, bool writes);
 /*
  * Writes the content of operation `tag` to a page; returns 0 or the signal
  * raised.

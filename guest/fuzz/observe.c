@@ -216,6 +216,18 @@ static void say_pages(unsigned int slot, const char *at, unsigned int pages)
 	say_run(&run);
 }
 
+/* Before they are read: an old page is a page fault under UML. */
+static void touch_present(unsigned int slot, const char *at, unsigned int pages)
+{
+	unsigned int i, end;
+
+	for (i = 0; i < pages; i = end + 1) {
+		for (end = i; end < pages && arena->word[slot][end] & PM_PRESENT;)
+			end++;
+		content_touch(at + i * PAGE_SIZE, end - i, false);
+	}
+}
+
 static void observe_pages(const struct actor *self, unsigned int slot,
 			  struct extent extent)
 {
@@ -223,6 +235,8 @@ static void observe_pages(const struct actor *self, unsigned int slot,
 	unsigned int pages = extent.end - extent.first;
 	size_t start = arena->len;
 
+	if (is_old(slot))
+		touch_present(slot, first, pages);
 	say_text("m ");
 	say_number(self->id);
 	say_bytes((char[]){ ' ', 'A' + slot, ' ' }, 3);

@@ -36,6 +36,7 @@ struct outcome_text verb_write(struct actor *self __attribute__((unused)),
 	struct tally tally = { 0 };
 	unsigned int i;
 
+	content_touch(op_range(op), op->count, true);
 	for (i = 0; i < op->count; i++)
 		count(&tally, content_write(op->slot, op->page + i,
 					    op->index));
@@ -48,6 +49,7 @@ struct outcome_text verb_same(struct actor *self __attribute__((unused)),
 	struct tally tally = { 0 };
 	unsigned int i;
 
+	content_touch(op_range(op), op->count, true);
 	for (i = 0; i < op->count; i++)
 		count(&tally, content_write_same(op_range(op) + i * PAGE_SIZE,
 						 op->number));
@@ -73,6 +75,7 @@ struct outcome_text verb_read(struct actor *self __attribute__((unused)),
 	unsigned int i;
 	uint64_t word;
 
+	content_touch(op_range(op), op->count, false);
 	for (i = 0; i < op->count; i++)
 		count(&tally, probe_read(op_range(op) + i * PAGE_SIZE, &word));
 	return outcome_tally(&tally);

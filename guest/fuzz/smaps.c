@@ -83,6 +83,15 @@ bool is_mapped(unsigned int slot, unsigned int page)
 	return mapped[slot][page];
 }
 
+/* Likewise: the present pages of the last mapping, and slots with old ones. */
+static unsigned long rss;
+static bool old[MAX_SLOTS];
+
+bool is_old(unsigned int slot)
+{
+	return old[slot];
+}
+
 /* "start-end perms offset ...": place in the slot, permissions, offset. */
 static void say_header(unsigned int slot, unsigned long start, char *line)
 {
@@ -124,7 +133,7 @@ static void say_flags(const char *text)
  * "Rss:   12 kB", if not zero, as with pages of 4 KiB; page sizes follow from the
  * mapping.
  */
-static void say_field(const char *line)
+static void say_field(unsigned int slot, const char *line)
 {
 	const char *colon = strchr(line, ':'), *digit;
 	unsigned long value = 0;
@@ -139,6 +148,10 @@ static void say_field(const char *line)
 		;
 	for (; *digit >= '0' && *digit <= '9'; digit++)
 		value = value * 10 + *digit - '0';
+	if (!strncmp(line, "Rss:", 4))
+		rss = value;
+	else if (!strncmp(line, "Referenced:", 11))
+		old[slot] |= value < rss;
 	if (!value || strstr(line, "PageSize:"))
 		return;
 	say_text(",");
@@ -213,11 +226,12 @@ void observe_mappings(const struct actor *self, const struct program *program,
 	char *text;
 
 	memset(mapped, false, sizeof(mapped));
+	memset(old, false, sizeof(old));
 	while (line.slot != BEHIND && (text = next_line(&reader))) {
 		if (!isupper((unsigned char)*text))
 			ours = begin_mapping(&line, text);
 		else if (ours)
-			say_field(text);
+			say_field(line.slot, text);
 	}
 	needed = reader.at;
 	end_line(&line);
