@@ -20,6 +20,18 @@ struct snapshot *snapshot(const char *addr, size_t pages)
 	return now;
 }
 
+void soft_dirty_where(char *addr, size_t pages, unsigned long kib,
+		      const struct mask *mask)
+{
+	size_t n;
+
+	pagemap_clear_soft_dirty();
+	for (n = 0; n < pages; n++) {
+		if (masked(mask, n, kib))
+			pattern_write_page(page_at(addr, n), SEED, n);
+	}
+}
+
 size_t snapshot_moved(const struct snapshot *before, const char *addr,
 		      unsigned long kib, const struct mask *mask)
 {

@@ -21,6 +21,9 @@ struct snapshot *snapshot(const char *addr, size_t pages);
 size_t snapshot_moved(const struct snapshot *before, const char *addr,
 		      unsigned long kib, const struct mask *mask);
 
+/* Writes to the pages in the mask, as SEED has them: no others are soft-dirty then. */
+void soft_dirty_where(char *addr, size_t pages, unsigned long kib,
+		      const struct mask *mask);
 /* Skips the case on a kernel without soft-dirty tracking. */
 void needs_soft_dirty(void);
 /* Skips the case on a machine with one CPU. */

@@ -112,11 +112,7 @@ FORK_CASE(soft_dirty, ALL_SIZES)
 		char *at = swapout_range(kib, true);
 		struct snapshot *before;
 
-		pagemap_clear_soft_dirty();
-		for (n = 0; n < pages; n++) {
-			if (masked(mask, n, kib))
-				pattern_write_page(page_at(at, n), SEED, n);
-		}
+		soft_dirty_where(at, pages, kib, mask);
 		reclaim(at, pages, BY_PAGEOUT);
 		before = snapshot(at, pages);
 		for (n = 0; n < pages; n++)

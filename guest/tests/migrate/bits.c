@@ -128,11 +128,7 @@ static void check_soft_dirty(unsigned long kib, const struct mask *mask,
 	char *at = migrate_range(kib, true);
 	struct snapshot *before;
 
-	pagemap_clear_soft_dirty();
-	for (n = 0; n < pages; n++) {
-		if (masked(mask, n, kib))
-			pattern_write_page(page_at(at, n), SEED, n);
-	}
+	soft_dirty_where(at, pages, kib, mask);
 	if (alike)
 		fork_and_forget();
 	before = snapshot(at, pages);

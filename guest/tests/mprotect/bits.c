@@ -109,11 +109,7 @@ QUIRE_CASE_SIZES(mprotect, soft_dirty, ALL_SIZES)
 		char *at = range_by_ptes(kib);
 		struct snapshot *before;
 
-		pagemap_clear_soft_dirty();
-		for (n = 0; n < pages; n++) {
-			if (masked(mask, n, kib))
-				pattern_write_page(page_at(at, n), SEED, n);
-		}
+		soft_dirty_where(at, pages, kib, mask);
 		before = snapshot(at, pages);
 		range_protect(at, pages, PROT_READ);
 		expect_entries(before, at);

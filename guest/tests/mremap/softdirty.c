@@ -21,11 +21,7 @@ static void dirty_some(char *addr, size_t pages, const struct mask *mask)
 	size_t n;
 
 	range_split_pmds(addr, pages);
-	pagemap_clear_soft_dirty();
-	for (n = 0; n < pages; n++) {
-		if (masked(mask, n, BLOCK_KIB))
-			pattern_write_page(page_at(addr, n), SEED, n);
-	}
+	soft_dirty_where(addr, pages, BLOCK_KIB, mask);
 	now = snapshot(addr, pages);
 	for (n = 0; n < pages; n++) {
 		const struct page_state *page = &now->page[n];
