@@ -22,7 +22,7 @@ WORDS := $(KBUILD_WORDS) $(if $(SOURCE),--source $(SOURCE)) $(if $(BASE),--base 
 # will do. The bugs are for the newest base.
 ONE_WORDS := $(WORDS) $(if $(ARCH),,ARCH=arm64)
 FEW_WORDS := $(ONE_WORDS) --config configs/debug.config
-# Folio sizes in KiB. Those between take the same paths; `quire test` runs all.
+# Folio sizes in KiB. Those between take the same paths; `quire test` and test-um run all.
 SIZES := --size 4 --size 16 --size 64 --size 2048
 PYTHON_TOOL := .venv/bin/python -m
 
@@ -57,7 +57,7 @@ test:
 	$(if $(SOURCE)$(BASE),,$(QUIRE) seeded --few --smp 2 $(FEW_WORDS))
 	$(QUIRE) fuzz --corpus $(ONE_WORDS)
 	$(QUIRE) fuzz --corpus --oracle $(WORDS)
-	$(if $(SOURCE)$(BASE),,$(QUIRE) test $(SIZES) --size 1024 --base 7.3 $(WORDS))
+	$(if $(SOURCE)$(BASE),,$(QUIRE) test $(SIZES) --base 7.3 $(WORDS))
 
 # A fault of generic code shows here in minutes, before an emulator boots. One CPU runs a half.
 test-um:
