@@ -5,9 +5,9 @@
 #   make demo     from nothing to the tables and the picture (build/demo/), on arm64
 #   make check    lint and unit tests on fakes, without the slow ones: no kernel, two minutes
 #   make test     guest tests of 7.3 without an emulator, where the host can; lint and all unit
-#                 tests; then kernels: checks of the series, guest tests, a kernel with some seeded
-#                 bugs and debugging options, also on two CPUs, the fuzzer's corpus, compared and
-#                 judged; checks and guest tests of 7.3, too
+#                 tests; then kernels: the fuzzer's corpus, compared, checks of the series, guest
+#                 tests, a kernel with some seeded bugs and debugging options, also on two CPUs,
+#                 the corpus, judged; checks and guest tests of 7.3, too. No stock kernel
 #   make test-um  guest tests without an emulator: on x86-64 (docs/um.md)
 #   make lint     style, types and static analysis: Python, shell, C
 #   make lock     write requirements/*.txt anew from requirements/*.in (needs uv)
@@ -51,11 +51,11 @@ test:
 	$(QUIRE) doctor --install $(KBUILD_WORDS)
 	$(if $(SOURCE)$(ARCH),,if $(QUIRE) doctor ARCH=um; then $(MAKE) test-um BASE=$(or $(BASE),7.3); fi)
 	$(MAKE) -j2 --output-sync=target lint unit-all
-	$(QUIRE) build $(WORDS)
+	$(QUIRE) build --patched $(WORDS)
+	$(QUIRE) fuzz --corpus $(ONE_WORDS)
 	$(MAKE) -j2 --output-sync=target unit-kernel check-series $(if $(SOURCE)$(BASE),,check-series-7.3)
 	$(QUIRE) test $(if $(SOURCE)$(BASE),,$(SIZES)) $(WORDS)
 	$(if $(SOURCE)$(BASE),,$(QUIRE) seeded --few --smp 2 $(FEW_WORDS))
-	$(QUIRE) fuzz --corpus $(ONE_WORDS)
 	$(QUIRE) fuzz --corpus --oracle $(WORDS)
 	$(if $(SOURCE)$(BASE),,$(QUIRE) test $(SIZES) --base 7.3 $(WORDS))
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -25,6 +24,9 @@ from quire.build.kernel import Kernel
 from quire.host import process
 from quire.host.errors import GuestLost
 from quire.session import Session
+from quire.source import side
+from quire.source.side import Sides
+from quire.source.tree import Tree
 
 pytestmark = pytest.mark.kernel
 
@@ -68,14 +70,24 @@ def arch(request: pytest.FixtureRequest, session: Session) -> Architecture:
 
 
 @pytest.fixture
-def built(session: Session, arch: Architecture) -> Kernel:
-    """The stock kernel. Only `make test` builds it: a plain pytest run does not wait minutes."""
+def both(session: Session) -> Sides:
+    """The base with the fixes alone, and with the whole series."""
     if not list(session.cache.root.glob("base/*/base.json")):
-        pytest.skip("no kernel is built: make test, or ./quire build")
-    stock = session.sides().a.tree
-    if not (session.request(arch, stock).objdir / kernel.BUILT).exists():
-        pytest.skip("no kernel is built: make test, or ./quire build")
-    return session.kernel(arch, stock)
+        pytest.skip("no kernel is built: make test")
+    return side.fixed(session.cache, session.sides())
+
+
+def kernel_if_built(session: Session, arch: Architecture, tree: Tree) -> Kernel:
+    """Only `make test` builds one: a plain pytest run does not wait minutes."""
+    if not (session.request(arch, tree).objdir / kernel.BUILT).exists():
+        pytest.skip(f"the kernel {tree.label} is not built: make test")
+    return session.kernel(arch, tree)
+
+
+@pytest.fixture
+def built(session: Session, arch: Architecture, both: Sides) -> Kernel:
+    """The patched kernel."""
+    return kernel_if_built(session, arch, both.b.tree)
 
 
 @pytest.fixture
@@ -186,15 +198,20 @@ def test_the_guest_names_the_page_tables(session: Session, built: Kernel, tmp_pa
     assert all(stop.symbols["move_page_tables"].calls == 1 for stop in ended)
 
 
-def test_the_same_folios_are_reclaimed_in_the_same_order(built: Kernel, arch: Architecture) -> None:
+def test_the_same_folios_are_reclaimed_in_the_same_order(
+    session: Session, arch: Architecture, both: Sides
+) -> None:
     """The row's counter `order` is made of each page's swap slot; idle and half accessed folios."""
-    command = [str(ROOT / "quire"), "bench", "reclaim", "--size", "64", "--quiet", "--json", *WORDS]
-    done = subprocess.run(
-        [*command, f"ARCH={arch.name}"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)["architectures"][0]["rows"]
-    orders = [(row["a"]["counters"]["order"], row["b"]["counters"]["order"]) for row in rows]
+    from quire import lab  # noqa: PLC0415
+    from quire.measure.bench import Sampling, measure  # noqa: PLC0415
+
+    rigs = [lab.rig(session, kernel_if_built(session, arch, a.tree)) for a in both.both]
+    cells = lab.workloads(session).cells(["reclaim"], [64])
+    samples = measure(session.cache, rigs, cells, session.progress, Sampling(1))
+    orders = [
+        [samples[rig.kernel.image_sha256, cell][0].results.counters["order"] for rig in rigs]
+        for cell in cells
+    ]
     assert len(orders) == 5
-    assert all(stock == patched for stock, patched in orders)
-    assert len({stock for stock, _ in orders}) > 1, "the number does not depend on the order"
+    assert all(fixed == patched for fixed, patched in orders)
+    assert len({fixed for fixed, _ in orders}) > 1, "the number does not depend on the order"
