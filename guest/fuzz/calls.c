@@ -16,6 +16,9 @@
 #define CALLS_IOCTL(nr)	_IOC(_IOC_READ | _IOC_WRITE, 'U', 0, \
 			     (nr) * sizeof(struct call))
 
+_Static_assert(MAX_CALLS * sizeof(struct call) < 1u << _IOC_SIZEBITS,
+	       "the command has no room for the size of the array");
+
 static int at_once = -1;
 
 void calls_open(void)
