@@ -53,6 +53,7 @@ void pagemap_clear_soft_dirty(void);
 #define KPF_ZERO_PAGE		(1ull << 24)
 #define KPF_IDLE		(1ull << 25)
 #define KPF_PGTABLE		(1ull << 26)
+#define KPF_MLOCKED		(1ull << 33)	/* include/linux/kernel-page-flags.h */
 
 void kpage_flags_range(uint64_t pfn, size_t nr, uint64_t *out);
 uint64_t kpage_flags(uint64_t pfn);
