@@ -50,8 +50,7 @@ unit: dev
 test:
 	$(QUIRE) doctor --install $(KBUILD_WORDS)
 	$(if $(SOURCE)$(ARCH),,if $(QUIRE) doctor ARCH=um; then $(MAKE) test-um BASE=$(or $(BASE),7.3); fi)
-	$(MAKE) -j2 --output-sync=target lint unit-all
-	$(QUIRE) build --patched $(WORDS)
+	$(MAKE) -j3 --output-sync=target lint unit-all patched
 	$(QUIRE) fuzz --corpus $(ONE_WORDS)
 	$(MAKE) -j2 --output-sync=target unit-kernel check-series $(if $(SOURCE)$(BASE),,check-series-7.3)
 	$(QUIRE) test $(if $(SOURCE)$(BASE),,$(SIZES)) $(WORDS)
@@ -66,9 +65,13 @@ test-um:
 test-um-%:
 	$(QUIRE) test ARCH=um --shard $*/2 $(filter-out ARCH=% CROSS_COMPILE=%,$(WORDS))
 
-# `make test` runs these in pairs: for long stretches, each keeps one CPU busy.
+# `make test` runs these beside each other: for long stretches, each keeps one CPU busy.
 unit-all: dev
 	$(PYTHON_TOOL) pytest -n auto -m "not kernel"
+
+# Many unit tests wait for what they have started.
+patched: dev
+	$(QUIRE) build --patched $(WORDS)
 
 unit-kernel: dev
 	QUIRE_TEST_WORDS="$(WORDS)" $(PYTHON_TOOL) pytest -m kernel
@@ -99,4 +102,4 @@ lock:
 clean:
 	rm -rf build .venv
 
-.PHONY: try try-um demo check unit unit-all unit-kernel check-series test test-um lint dev lock clean
+.PHONY: try try-um demo check unit unit-all patched unit-kernel check-series test test-um lint dev lock clean
