@@ -289,11 +289,6 @@ QUIRE_CASE_SIZES(migrate, split_two_tables, LARGE_SIZES)
 	}
 }
 
-static bool zero_page(const char *at)
-{
-	return kpage_flags(pagemap_page(at).pfn) & KPF_ZERO_PAGE;
-}
-
 static void check_zeroes(unsigned long kib, const struct mask *mask)
 {
 	size_t n, pages = range_pages(kib);
@@ -309,8 +304,9 @@ static void check_zeroes(unsigned long kib, const struct mask *mask)
 	for (n = 0; n < pages; n++) {
 		bool zero = masked(mask, n, kib);
 		struct page_state now = pagemap_page(page_at(at, n));
+		bool zero_page = kpage_flags(now.pfn) & KPF_ZERO_PAGE;
 
-		EXPECT(zero_page(page_at(at, n)) == zero,
+		EXPECT(zero_page == zero,
 		       "%s pages are zero: page %zu is %sthe zero page",
 		       mask->name, n, zero ? "not " : "");
 		EXPECT(zero || now.pfn == before->page[n].pfn,
