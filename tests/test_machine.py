@@ -21,6 +21,9 @@ from quire.boot.machine import Counting, Machine
 from quire.build import guest, kernel
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
+from quire.fuzz import runner
+from quire.fuzz.generate import generator
+from quire.fuzz.runner import Target
 from quire.host import process
 from quire.host.errors import GuestLost
 from quire.session import Session
@@ -215,3 +218,16 @@ def test_the_same_folios_are_reclaimed_in_the_same_order(
     assert len(orders) == 5
     assert all(fixed == patched for fixed, patched in orders)
     assert len({fixed for fixed, _ in orders}) > 1, "the number does not depend on the order"
+
+
+def test_a_record_does_not_depend_on_how_many_programs_run(
+    session: Session, built: Kernel, tmp_path: Path
+) -> None:
+    """Or else no difference would ever repeat: what is suspicious runs again among few others."""
+    program = guest.build(session.cache, session.project.guest, built, session.jobs)
+    target = Target(built, program, tmp_path)
+    programs = {number: generator.generate(number) for number in range(500)}
+    alone = runner.run(target, {0: programs[0]})
+    among = runner.run(target, programs, watch=lambda *_: True)
+    assert not alone[0].trouble
+    assert alone[0].plain == among[0].plain
