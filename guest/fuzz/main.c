@@ -34,7 +34,7 @@
 #include "report/results.h"
 
 #define PROGRAMS	"/programs"
-/* Always as large: actor 0 has it locked, and its VmLck is in the records. */
+/* Always as large: what is mapped after it must be where it always is. */
 #define PROGRAMS_SIZE	(16 * MIB)
 #define RECORD_SIZE	(4 * MIB)
 /* Virtual time; a program takes a tenth of a second. */
@@ -203,9 +203,22 @@ static bool run_program(const struct program *program)
 	return more;
 }
 
+/*
+ * The records have VmLck and VmPTE of the actors: what they share with us must
+ * not depend on what ran before.
+ */
+static void *not_for_actors(size_t size)
+{
+	void *p = map_anon(NULL, size);
+
+	if (madvise(p, size, MADV_DONTFORK))
+		die_errno("MADV_DONTFORK");
+	return p;
+}
+
 static char *read_programs(void)
 {
-	char *text = map_anon(NULL, PROGRAMS_SIZE);
+	char *text = not_for_actors(PROGRAMS_SIZE);
 	ssize_t len = read_file(PROGRAMS, text, PROGRAMS_SIZE);
 
 	if (len < 0)
@@ -237,9 +250,10 @@ int fuzz_main(enum counting counting, enum swap_device device)
 
 	arena = map_or_die(NULL, sizeof(*arena), PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	record = malloc(RECORD_SIZE);
-	if (!record)
-		die("no memory for a record");
+	/* khugepaged would take away the page tables of what it collapses. */
+	if (madvise(arena, sizeof(*arena), MADV_NOHUGEPAGE))
+		die_errno("MADV_NOHUGEPAGE");
+	record = not_for_actors(RECORD_SIZE);
 	system_open(device);
 	calls_open();
 	if (strstr(text, " offline "))
