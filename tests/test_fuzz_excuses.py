@@ -167,10 +167,10 @@ def test_what_is_taken_belongs_to_the_topic_that_moves_folios_whole(rule: Rule) 
         assert compare(*UFFD[rule], applied).differences
 
 
-def taken(text: str, a: str, b: str) -> list[str]:
+def taken(text: str, a: str, b: str, whole: str = WHOLE) -> list[str]:
     """What differs, if these are the pages of B after further operations."""
     ops = program.parse(TAKE.format("") + text)
-    states = (done(5) + side for side in (SPLIT, WHOLE))
+    states = (done(5) + side for side in (SPLIT, whole))
     more = "".join(f"\no {n} ok" for n in range(5, len(ops)))
     left, right = (
         read(f"{was}{more}\nm 0 B 0 {now}") for was, now in zip(states, (a, b), strict=True)
@@ -194,6 +194,26 @@ def test_a_page_that_was_taken_loses_nothing() -> None:
         assert len(taken("reclaim", a, b)) == 16
     written = "0 advise B 0 16 free\n0 write B 0 1\nreclaim"
     assert len(taken(written, "16*s", "1*s 15*-")) == 15
+
+
+def test_a_small_page_beside_a_folio_that_was_taken_is_given_up_with_it() -> None:
+    whole = "m 0 A 0 16*-\nm 0 B 0 8*pxL:t2@A0 8*px:t2@A8"
+    a, b = "16*px:t2@A0", "8*pxzL:t2@A0 8*pxz:t2@A8"
+    assert taken("0 advise B 0 16 free", a, b, whole) == []
+    assert len(taken("0 advise B 0 16 cold", a, b.replace("z", "d"), whole)) == 16
+    assert len(taken("0 advise B 0 16 free", a, b, SPLIT)) == 16
+    assert len(taken("0 advise B 0 16 free", a, b.replace("t2@A8", "t2@A7"), whole)) == 8
+
+
+def test_what_was_taken_on_one_side_alone_is_taken_again_there_alone() -> None:
+    text = TAKE.format("0 hold A 3\n") + "0 map D 0 16 anon\n0 take {} 0 16 D 0 all"
+    a = "o 5 EBUSY\nm 0 A 0 16*pxL:t2@A0\nm 0 B 0 16*-\no 6 ok\nm 0 D 0 16*-\n"
+    b = f"o 5 ok\n{WHOLE}\no 6 ok\nm 0 D 0 16*-\n"
+    for slot, fine in (("B", True), ("C", False)):
+        ops = program.parse(text.format(slot))
+        left = read(done(5) + a + "o 7 ENOENT")
+        right = read(done(5) + b + "o 7 ok\nm 0 B 0 16*-\nm 0 D 0 16*pxL:t2@A0")
+        assert (compare(ops, left, right, excuses.applying(newer())).differences == []) == fine
 
 
 def test_a_page_that_was_not_taken_is_of_the_same_folio() -> None:

@@ -149,7 +149,10 @@ class Model:
 
     def ends_elsewhere(self, op: Op, a: str, b: str) -> Rule | None:
         """The rule if one side may move more pages than the other; then all of them may differ."""
-        rule = self.taken.ends_elsewhere(op, touched(op), a) if a != b else None
+        if a == b or op.verb != "take":
+            return None
+        rule = self.taken.ends_elsewhere(op, touched(op), a)
+        rule = rule or (Rule.FOLLOWS if touched(op) & self.apart else None)
         self.apart |= touched(op) if rule else set()
         return rule
 
