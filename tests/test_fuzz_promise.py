@@ -361,6 +361,17 @@ def test_what_is_undefined_is_no_finding(name: str) -> None:
     assert judged(*UNDEFINED[name]) == []
 
 
+def test_what_was_in_swap_when_swap_ended_is_back() -> None:
+    text = f"{WRITE}reclaim\nreclaim\nswap off\nswap on\n"
+    seen = (
+        f"{WROTE}o 2 ok\nm 0 A 0 2*s\no 3 ok\no 4 ok\nm 0 A 0 2*px:t1@A0\no 5 ok\no 6 ok\no 7 ok\n"
+    )
+    assert judged(text, seen.partition("o 6")[0]) == []
+    assert [promise.rule for promise in judged(f"{text}reclaim\nreclaim", seen)][:1] == [
+        rules.RECLAIMABLE
+    ]
+
+
 @pytest.mark.parametrize("crowd", [10, 100])
 def test_a_page_of_a_thousand_mappings_looks_pinned(crowd: int) -> None:
     text = f"0 map A 0 15 anon\n0 same A 0 15 1\n0 crowd {crowd}\nreclaim\nreclaim"

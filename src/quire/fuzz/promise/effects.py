@@ -26,7 +26,7 @@ from quire.fuzz.promise.memory import (
 )
 
 # Operations between two of `reclaim` that touch no memory.
-IDLE = frozenset({"drop", "swap", "folio", "smart", "warm"})
+IDLE = frozenset({"drop", "folio", "smart", "warm"})
 
 
 def apply(memory: Memory, op: Op, outcome: str) -> None:
