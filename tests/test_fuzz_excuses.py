@@ -216,6 +216,29 @@ def test_what_was_taken_on_one_side_alone_is_taken_again_there_alone() -> None:
         assert (compare(ops, left, right, excuses.applying(newer())).differences == []) == fine
 
 
+def test_a_folio_that_was_given_up_is_reused_as_such() -> None:
+    text = "folio 64\n0 map A 0 16 anon\n0 write A 0 1\n0 advise A 0 16 free\n0 fork 1"
+    case = ending(text, "m 1 A 0 16*px:t201@A0", "m 1 A 0 16*pxzL:t201@A0")
+    assert compare(*case, applying()).differences == []
+    without = {name: why for name, why in applying().items() if name != Rule.REUSED}
+    assert len(compare(*case, without).differences) == 16
+
+
+def test_what_was_taken_takes_other_slots() -> None:
+    last = "reclaim\n0 read B 0 16"
+    for size, fine in (("8*pxL:t2@A0 8*px:t2@A8", True), ("16*px:t2@A0", False)):
+        ops = program.parse(TAKE.format("") + "0 map C 0 8 anon\n0 write C 0 8\n" + last)
+        whole = f"m 0 A 0 16*-\nm 0 B 0 {size}"
+        middle = (
+            "o 5 ok\no 6 ok\nm 0 C 0 8*pxL:t6@C0\no 7 ok\nm 0 C 0 8*s\no 8 ok\nm 0 C 0 8*{}:t6@C0"
+        )
+        left, right = (
+            read(f"{done(5)}{state}\n{middle.format(letters)}")
+            for state, letters in ((SPLIT, "pxL"), (whole, "px"))
+        )
+        assert (compare(ops, left, right, excuses.applying(newer())).differences == []) == fine
+
+
 def test_a_page_that_was_not_taken_is_of_the_same_folio() -> None:
     text = "0 map A 0 16 anon\n0 write A 0 16\n0 map B 0 16 anon\n0 take A 0 8 B 0 all"
     case = ending(text, "m 0 A 0 8*- 8*px:t1@A8", "m 0 A 0 8*- 8*pxL:t1@A8")

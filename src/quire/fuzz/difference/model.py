@@ -114,19 +114,29 @@ class Model:
         if page in self.apart or page in self.ksm.apart:
             return Rule.FOLLOWS
         lazy = page in self.lazy or "z" in a.state or "z" in b.state
-        rule = self.taken.excuse(page, a, b, lazy=lazy)
+        # A folio that was given up, written to in part and kept is one on side b alone.
+        rule = self.taken.excuse(page, a, b, lazy=lazy or self.freed)
         rule = rule or self._given_up(page, a, b) or self.ksm.excuse(page, a, b)
         if rule:
             return rule
-        if a.without("L") == b.without("L"):
+        if a.without("L") == b.without("L") and all(
+            _swapped(seen, page, alone=not self.taken.apart)
+            for seen in zip(*self.seen, strict=True)
+        ):
             # It left for swap in a small folio, and one side alone brought it back in a large one.
-            if all(_swapped_alone(seen, page) for seen in zip(*self.seen, strict=True)):
-                return Rule.SLOTS
-            # Side b alone may still have the large folio, with the same page.
-            whole = "L" in b.state and "L" not in a.state
-            if whole and self.forked and Rule.REUSED in self.excuses:
-                return Rule.REUSED
-        near = any((actor, slot) == page[:2] for actor, slot, _ in self.unlike)
+            # Where a folio that was split took fewer slots, folios of any size do.
+            return Rule.SLOTS
+        # Side b alone may still have the large folio, given up or not, with the same page.
+        whole = "L" in b.state and a == b.without("zL")
+        if whole and self.forked and Rule.REUSED in self.excuses:
+            return Rule.REUSED
+        # A batch of pages that were given up ends sooner where one of them is a large folio.
+        if lazy and (self.unlike or self.taken.apart) and a.without("z") == b.without("z"):
+            return Rule.FOLLOWS
+        # What one side swaps out before a fork is exclusive when it comes back.
+        known = self.forked or "x" not in a.differs_in(b)
+        unlike = self.unlike | (self.taken.apart if known else set())
+        near = any((actor, slot) == page[:2] for actor, slot, _ in unlike)
         alike = a.empty == b.empty and _same_bits(a, b) and _same_content(a, b)
         return Rule.FOLLOWS if near and alike else None
 
@@ -168,15 +178,15 @@ class Model:
         return any(who == actor and slot in ("", where) for who, where, _ in unlike)
 
 
-def _swapped_alone(steps: Sequence[Step], page: TrackedPage) -> bool:
-    """Whether a page was in swap after the last of these steps, and in a small folio before."""
+def _swapped(steps: Sequence[Step], page: TrackedPage, *, alone: bool) -> bool:
+    """Whether a page was in swap after these steps, and, if `alone`, in a small folio before."""
     actor, slot, number = page
     key, known = f"m {actor} {slot}", None
     for step in reversed(steps):
         before = pages(step.states[key]).get(number) if key in step.states else None
         if not before or "s" not in before.state:
             # A page without an earlier state has moved while it was in swap.
-            return bool(known) and not (before and "L" in before.state)
+            return bool(known) and not (alone and before and "L" in before.state)
         known = before
     return bool(known)
 

@@ -13,7 +13,7 @@ from quire.fuzz.language.program import Op
 from quire.fuzz.language.record import Page
 
 # These may end at another page, or count others, where one side has a large folio.
-_COUNTING = {"look", "take"}
+_COUNTING = {"look", "scan", "take"}
 
 
 @dataclass
@@ -34,7 +34,7 @@ class TakenExcuses:
         if Rule.TAKEN not in self.excuses or page not in self.taken:
             return None
         if not (_whole(a, b) or (page in self.apart and _by_itself(a, b, lazy=lazy))):
-            return Rule.TAKEN if self.apart and lazy and _late(a, b) else None
+            return None
         self.apart.add(page)
         return Rule.TAKEN
 
@@ -55,14 +55,6 @@ def _whole(a: Page, b: Page) -> bool:
     if _zero_page(a) and b.content == "0":
         return a.without("od").state == b.without("xLd").state
     return "L" in b.state and a == b.without("L")
-
-
-def _late(a: Page, b: Page) -> bool:
-    """Whether a page that was given up is still in the CPU's batch of such pages on one side alone.
-
-    A large folio ends the batch, and side b alone has those.
-    """
-    return a.without("z") == b.without("z")
 
 
 def _zero_page(page: Page) -> bool:
