@@ -14,6 +14,7 @@
 #define PAGES		4096	/* translations of the kernel's pages */
 #define STREAMS		16
 #define ALONG		2	/* misses in a row before a prefetcher helps */
+#define NEAR		3	/* lines: so far out of order compilers load what they know to be there */
 
 /* Each set has its lines' numbers + 1, the latest first; 0: an empty way. */
 struct level {
@@ -88,11 +89,12 @@ static void remove_line(struct level *level, uint64_t line)
 static bool streams(struct core *core, uint64_t line)
 {
 	struct stream *stream;
+	uint64_t distance;
 
 	for (unsigned int i = 0; i < STREAMS; i++) {
 		stream = &core->streams[i];
-		if (stream->line / PAGE_LINES == line / PAGE_LINES &&
-		    (stream->line + 1 == line || stream->line == line + 1)) {
+		distance = line > stream->line ? line - stream->line : stream->line - line;
+		if (stream->line / PAGE_LINES == line / PAGE_LINES && distance <= NEAR) {
 			stream->line = line;
 			return ++stream->length > ALONG;
 		}

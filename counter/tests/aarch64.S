@@ -155,9 +155,9 @@ _start:
  * caches: region 40 runs 2 insns 54 user 6 kernel 48 other 0
  * caches: event 40 l2_hits 6
  * caches: event 40 llc_hits 2
- * caches: event 40 memory 20
- * caches: event 40 streamed 6
- * caches: sym 40 k_caches 48 2 l2_hits=4 llc_hits=2 memory=20 streamed=6
+ * caches: event 40 memory 18
+ * caches: event 40 streamed 8
+ * caches: sym 40 k_caches 48 2 l2_hits=4 llc_hits=2 memory=18 streamed=8
  * caches: event 41 memory 1
  */
 	ldr	x22, =PLACE
@@ -837,7 +837,7 @@ k_caches:
 	ldr	x2, [x21, #8]		/* the first level */
 	ldr	x2, [x21, #(2 * 64)]	/* memory; line 0 leaves the first level */
 	ldr	x2, [x21]		/* the second */
-	ldr	x2, [x21, #(4 * 64)]	/* memory */
+	ldr	x2, [x21, #(4 * 64)]	/* a stream: the third that is near */
 	ldr	x2, [x21, #(8 * 64)]	/* memory; line 0 leaves the second level */
 	ldr	x2, [x21]		/* the last */
 	ldr	x2, [x21, #(16 * 64)]	/* memory */
