@@ -239,6 +239,27 @@ def test_what_was_taken_takes_other_slots() -> None:
         assert (compare(ops, left, right, excuses.applying(newer())).differences == []) == fine
 
 
+def test_a_mapping_that_is_replaced_was_read_before() -> None:
+    text = "0 map A 0 16 anon\n0 write A 0 16\n0 advise A 0 16 free\n0 write A 3 1\nreclaim\n"
+    ops = program.parse(text + "0 warm\n0 map A 0 16 anon")
+    last = "o 4 ok\nm 0 A 0 {}\no 5 ok\no 6 ok before={:08x} after=00000001\nm 0 A 0 16*-"
+    a = done(4) + last.format("3*- 1*px:t3@A3 12*-", 2)
+    b = done(4) + last.format("16*px:t3@A0", 3)
+    verdict = compare(ops, read(a), read(b), applying())
+    assert [text for text in verdict.differences if "before" in text] == []
+    same = done(4) + last.format("16*px:t3@A0", 2)
+    assert compare(ops, read(same), read(b), applying()).differences
+
+
+def test_a_crowd_of_merged_pages_shares_several() -> None:
+    text = "0 map A 0 300 anon\n0 same A 0 300 1\n0 advise A 0 300 mergeable\nksm 4\nreclaim"
+    for sharing, fine in ((299, True), (99, False)):
+        ops = program.parse(text.replace("300", str(sharing + 1)))
+        head = f"{done(3)}o 3 shared=1 sharing={sharing}\no 4 ok\n"
+        a, b = (read(f"{head}m 0 A 0 2*{page}") for page in ("s", "p:k1"))
+        assert (compare(ops, a, b, applying()).differences == []) == fine
+
+
 def test_a_page_that_was_not_taken_is_of_the_same_folio() -> None:
     text = "0 map A 0 16 anon\n0 write A 0 16\n0 map B 0 16 anon\n0 take A 0 8 B 0 all"
     case = ending(text, "m 0 A 0 8*- 8*px:t1@A8", "m 0 A 0 8*- 8*pxL:t1@A8")

@@ -98,12 +98,13 @@ class KsmExcuses:
         """Where the program is.
 
         A held page cannot be merged, and may block all pages of its content in each pass. A KSM
-        page that has as many mappings as allowed takes no more: a page may come too late.
+        page that has as many mappings as allowed takes no more: a page may come too late, or be
+        merged into another one, which may be locked.
         """
-        if not self.unmerged:
+        if not self.unmerged and not self.crowded:
             return Phase.TOGETHER
         settled = self.since >= SETTLED and not self.held and not self.crowded
-        if self.smart:
+        if self.smart or self.crowded:
             return Phase.SKIPPING_SETTLED if settled else Phase.SKIPPING
         return Phase.SETTLED if settled else Phase.LATER
 

@@ -71,6 +71,7 @@ class Model:
     written: bool = False
     reclaimed: bool = False
     changed: bool = False  # entries were changed or moved, which can be done in batches
+    met: bool = False  # the last operation met pages that differed; it may have emptied them
     forked: bool = False  # a process forked: pages were shared with another, which may be gone
 
     def __post_init__(self) -> None:
@@ -84,6 +85,7 @@ class Model:
 
     def apply(self, op: Op, outcome: str) -> None:
         """Follow one operation."""
+        self.met = bool(touched(op) & self.unlike)
         self.ksm.apply(op, outcome)
         self.taken.apply(op)
         where = within(op.actor, op.range)
@@ -120,11 +122,11 @@ class Model:
         if rule:
             return rule
         if a.without("L") == b.without("L") and all(
-            _swapped(seen, page, alone=not self.taken.apart)
+            _swapped(seen, page, alone=not (self.apart or self.taken.apart))
             for seen in zip(*self.seen, strict=True)
         ):
             # It left for swap in a small folio, and one side alone brought it back in a large one.
-            # Where a folio that was split took fewer slots, folios of any size do.
+            # Where pages differed, which take other slots, folios of any size do.
             return Rule.SLOTS
         # Side b alone may still have the large folio, given up or not, with the same page.
         whole = "L" in b.state and a == b.without("zL")
@@ -137,7 +139,9 @@ class Model:
         known = self.forked or "x" not in a.differs_in(b)
         unlike = self.unlike | (self.taken.apart if known else set())
         near = any((actor, slot) == page[:2] for actor, slot, _ in unlike)
-        alike = a.empty == b.empty and _same_bits(a, b) and _same_content(a, b)
+        # The rest of a folio that was split may be zeroes, which are not swapped.
+        rest = "0" in (a.content, b.content) and "s" in (a.state[0], b.state[0])
+        alike = (a.empty == b.empty or rest) and _same_bits(a, b) and _same_content(a, b)
         return Rule.FOLLOWS if near and alike else None
 
     def _given_up(self, page: TrackedPage, a: Page, b: Page) -> Rule | None:
@@ -170,7 +174,7 @@ class Model:
         """Whether an operation's outcome can depend on pages that differ."""
         if op.range and self.taken.counts_differ(op, touched(op)):
             return True
-        return bool(touched(op) & self.unlike if op.range else self.unlike)
+        return self.met or bool(touched(op) & self.unlike if op.range else self.unlike)
 
     def apart_in(self, actor: int, slot: str = "") -> bool:
         """Whether a process has pages that differ, in that slot or in any."""
