@@ -16,6 +16,8 @@ ROOT = project.find().root
 HERE = ROOT / "tests/tlb"
 PATCHES = sorted(ROOT.glob("lines/*/tlbcheck/tlb-hazard.patch"))
 SOURCE = "arch/arm64/mm/tlb_hazard.c"
+X86_PATCHES = sorted(ROOT.glob("lines/*/tlbcheck/tlb-hazard-x86.patch"))
+X86_SOURCE = "arch/x86/mm/tlb_hazard.c"
 HEADERS = ("linux/types.h", "asm/tlbflush.h")
 
 # Each is a part of the model; without it, some hazard is not seen or a correct change is reported.
@@ -56,6 +58,51 @@ LEFT_OUT = (
     ("(pte_val(pte) & PTE_TYPE_MASK) != PTE_TYPE_PAGE", "!pte_valid(pte)"),
 )
 
+# The same of x86-64's.
+X86_LEFT_OUT = (
+    ("(entry & _PAGE_RW) && ", ""),
+    (" && (entry & _PAGE_DIRTY);", ";"),
+    ("& ~(pages - 1);", ";"),
+    ("r->mm == mm && r->addr == addr &&", "r->mm == mm &&"),
+    ("r->writes = false;", "r->writes = true;"),
+    ("r->writes |= writes(entry);", "r->writes = writes(entry);"),
+    ("r->since = ++now;", "r->since = now;"),
+    ("r->batch = NULL;", ""),
+    ("r->task = current;", ""),
+    ("(!r->writes || writes(new))", "true"),
+    ("(!r->writes || writes(new))", "!r->writes"),
+    ("(!r->writes || writes(new))", "writes(new)"),
+    ("if (r && (!r->writes || writes(new)))", "if (false)"),
+    ("if (!(old & _PAGE_PRESENT))\n\t\treturn;", ""),
+    ("!(new & _PAGE_PRESENT) || pfn_of", "pfn_of"),
+    ("pfn_of(old, pages) != pfn_of(new, pages)", "false"),
+    ("(writes(old) && !writes(new))", "false"),
+    ("(writes(old) && !writes(new))", "!writes(new)"),
+    ("if (walk(mm, addr) == entry)", "if (false)"),
+    ("if (pages > 1 && is_table(__pmd(old)))", "if (false)"),
+    ("val += pages * PAGE_SIZE;", ";"),
+    ("if (is_table(READ_ONCE(*pmdp)))", "if (true)"),
+    ("else if (old & _PAGE_PSE)\n", "else\n"),
+    ("else if (old & _PAGE_PSE)\n", "else if (false)\n"),
+    ("hold_table(mm, addr, __pmd(old));\n\t\traw", "raw"),
+    ("start += round_up(r->addr - start, 1UL << shift);", "return start < end;"),
+    ("if (r->addr > start)", "if (false)"),
+    ("return start < min(last, end);", "return start < last;"),
+    ("return start < min(last, end);", "return start < end;"),
+    ("(!mm || r->mm == mm)", "true"),
+    ("(!mm || r->mm == mm)", "r->mm == mm"),
+    ("r->since <= begun", "true"),
+    ("r->since <= begun", "r->since < begun"),
+    ("end == TLB_FLUSH_ALL || covers(r, start, end, shift)", "true"),
+    ("covers(r, start, end, PAGE_SHIFT))", "true)"),
+    ("if (r->batch == batch)", "if (true)"),
+    ("r->task != task :", "false :"),
+    ("r->pfn >= pfn + nr ||", ""),
+    ("r->pfn + r->pages <= pfn)", "r->pfn < pfn)"),
+    ("r->pfn + r->pages <= pfn)", "false)"),
+    ("if (written && !r->writes)", "if (false)"),
+)
+
 
 def added(patch: Path, name: str) -> str:
     """The contents of a file that a patch adds."""
@@ -65,20 +112,21 @@ def added(patch: Path, name: str) -> str:
     return "".join(line[1:] + "\n" for line in part.splitlines() if line.startswith("+"))
 
 
-def harness(patch: Path, directory: Path, source: str) -> None:
+def harness(patch: Path, directory: Path, source: str, arch: str = "arm64") -> None:
     """Write the model and what it includes."""
     for name in (*HEADERS, *re.findall(r"^#include <(.*)>", source, re.M)):
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
         (directory / name).touch()
-    header = added(patch, "arch/arm64/include/asm/tlb_hazard.h")
+    header = added(patch, f"arch/{arch}/include/asm/tlb_hazard.h")
     (directory / "asm/tlb_hazard.h").write_text(header)
     (directory / "tlb_hazard.c").write_text(source)
 
 
-def complaints(patch: Path, directory: Path, source: str) -> str:
+def complaints(patch: Path, directory: Path, source: str, arch: str = "arm64") -> str:
     """Build the self-test with this source and run it; what it complains of."""
-    harness(patch, directory, source)
-    words = ["cc", "-w", "-I", str(directory), str(HERE / "main.c"), "-o", str(directory / "test")]
+    harness(patch, directory, source, arch)
+    main = HERE / ("main.c" if arch == "arm64" else f"{arch}.c")
+    words = ["cc", "-w", "-I", str(directory), str(main), "-o", str(directory / "test")]
     subprocess.run(words, check=True)
     done = subprocess.run([directory / "test"], check=False, stdout=subprocess.PIPE, text=True)
     assert "self-test done" in done.stdout
@@ -87,6 +135,7 @@ def complaints(patch: Path, directory: Path, source: str) -> str:
 
 def test_the_lines_have_one_model() -> None:
     assert len({added(patch, SOURCE) for patch in PATCHES}) == 1
+    assert len({added(patch, X86_SOURCE) for patch in X86_PATCHES}) == 1
 
 
 @pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.parent.parent.name)
@@ -96,3 +145,13 @@ def test_the_model(patch: Path, tmp_path: Path) -> None:
     for part, instead in LEFT_OUT:
         assert source.count(part) == 1, part
         assert complaints(patch, tmp_path, source.replace(part, instead)), f"not missed: {part}"
+
+
+@pytest.mark.parametrize("patch", X86_PATCHES, ids=lambda patch: patch.parent.parent.name)
+def test_the_model_of_x86(patch: Path, tmp_path: Path) -> None:
+    source = added(patch, X86_SOURCE)
+    assert not complaints(patch, tmp_path, source, "x86")
+    for part, instead in X86_LEFT_OUT:
+        assert source.count(part) == 1, part
+        found = complaints(patch, tmp_path, source.replace(part, instead), "x86")
+        assert found, f"not missed: {part}"
