@@ -224,6 +224,20 @@ def test_a_folio_that_was_given_up_is_reused_as_such() -> None:
     assert len(compare(*case, without).differences) == 16
 
 
+def test_a_folio_that_was_taken_and_locked_stays_whole() -> None:
+    text = "0 advise B 0 16 free\n0 write B 0 3\n0 lock B 0 1\nreclaim"
+    assert taken(text, "3*px:t6@B0 13*-", "3*pxzL:t6@B0 13*pxzL:t2@A3") == []
+    assert taken(text, "1*px:t6@B0 2*s 13*-", "3*pxzL:t6@B0 13*pxzL:t2@A3") == []
+    assert len(taken(text, "3*px:t6@B0 13*px:t2@A3", "3*pxzL:t6@B0 13*pxzL:t9@A3")) == 13
+
+
+def test_a_held_folio_of_zeroes_stays_given_up() -> None:
+    text = "0 map A 0 16 anon\n0 read A 0 16\n0 advise A 0 16 free\n0 hold A 3\n"
+    case = ending(f"{text}0 advise A 0 16 pageout", "m 0 A 0 16*pxL:0", "m 0 A 0 16*pxzL:0")
+    assert compare(*case, applying()).differences == []
+    assert compare(*case, OWN).differences
+
+
 def test_what_was_taken_takes_other_slots() -> None:
     last = "reclaim\n0 read B 0 16"
     for size, fine in (("8*pxL:t2@A0 8*px:t2@A8", True), ("16*px:t2@A0", False)):

@@ -151,9 +151,7 @@ def _sums_excuse(model: Model, key: str, a: str, b: str) -> Rule | None:
     changed = Rule.BITS_OF_A_BATCH in model.excuses and model.changed
     if changed and _same_but(_MARKS, a, b):
         return Rule.BITS_OF_A_BATCH
-    if not model.reclaimed or not (model.written or model.ksm.held):
-        return None
-    put_back = Rule.BITS_OF_A_RUN in model.excuses and _same_but(_BITS, a, b)
+    put_back = model.put_back and _same_but(_BITS, a, b)
     return Rule.BITS_OF_A_RUN if put_back else None
 
 

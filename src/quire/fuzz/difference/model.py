@@ -85,7 +85,9 @@ class Model:
 
     def apply(self, op: Op, outcome: str) -> None:
         """Follow one operation."""
-        self.met = bool(touched(op) & self.unlike)
+        self.met = bool(touched(op) & self.unlike) or self.taken.counts_differ(
+            op, touched(op), freed=self.freed
+        )
         self.ksm.apply(op, outcome)
         self.taken.apply(op)
         where = within(op.actor, op.range)
@@ -121,17 +123,18 @@ class Model:
         rule = rule or self._given_up(page, a, b) or self.ksm.excuse(page, a, b)
         if rule:
             return rule
-        if a.without("L") == b.without("L") and all(
+        if (a.without("L") == b.without("L") or self._with_others(a, b)) and all(
             _swapped(seen, page, alone=not (self.apart or self.taken.apart))
             for seen in zip(*self.seen, strict=True)
         ):
             # It left for swap in a small folio, and one side alone brought it back in a large one.
             # Where pages differed, which take other slots, folios of any size do.
             return Rule.SLOTS
-        # Side b alone may still have the large folio, given up or not, with the same page.
-        whole = "L" in b.state and a == b.without("zL")
-        if whole and self.forked and Rule.REUSED in self.excuses:
-            return Rule.REUSED
+        # Side b alone may still have the large folio, given up or not, with the same page. Its last
+        # owner also keeps one whose mapping was left huge.
+        whole = self.forked and "L" in b.state and a == b.without("zL")
+        if whole and (Rule.REUSED in self.excuses or self.put_back):
+            return Rule.REUSED if Rule.REUSED in self.excuses else Rule.BITS_OF_A_RUN
         # A batch of pages that were given up ends sooner where one of them is a large folio.
         if lazy and (self.unlike or self.taken.apart) and a.without("z") == b.without("z"):
             return Rule.FOLLOWS
@@ -144,6 +147,17 @@ class Model:
         alike = (a.empty == b.empty or rest) and _same_bits(a, b) and _same_content(a, b)
         return Rule.FOLLOWS if near and alike else None
 
+    @property
+    def put_back(self) -> bool:
+        """Whether reclaim may have put entries back that side b left as they were."""
+        kept = self.reclaimed and (self.written or self.ksm.held)
+        return kept and Rule.BITS_OF_A_RUN in self.excuses
+
+    def _with_others(self, a: Page, b: Page) -> bool:
+        """Whether one side alone brought a page back from swap, in a large folio of others."""
+        back = {a.state[0], b.state[0]} == {*"ps"} and "L" in a.state + b.state
+        return back and bool(self.apart or self.taken.apart) and _same_bits(a, b)
+
     def _given_up(self, page: TrackedPage, a: Page, b: Page) -> Rule | None:
         """The rule by which a lazyfree page may be there on one side only, or still be lazyfree.
 
@@ -153,7 +167,7 @@ class Model:
         lazy = page in self.lazy or "z" in a.state or "z" in b.state
         if not lazy or page in self.droppable:
             return None
-        gone = a.empty or b.empty
+        gone = a.empty != b.empty or "-" in (a.state[0], b.state[0])
         if not gone and not (_same_bits(a, b) and _same_content(a, b)):
             return None
         if self.ksm.held and (self.let_go or not gone) and Rule.HELD in self.excuses:
@@ -172,8 +186,6 @@ class Model:
 
     def touches(self, op: Op) -> bool:
         """Whether an operation's outcome can depend on pages that differ."""
-        if op.range and self.taken.counts_differ(op, touched(op)):
-            return True
         return self.met or bool(touched(op) & self.unlike if op.range else self.unlike)
 
     def apart_in(self, actor: int, slot: str = "") -> bool:

@@ -33,7 +33,7 @@ class TakenExcuses:
         """The rule if it covers a page's difference; `lazy`: the program has given the page up."""
         if Rule.TAKEN not in self.excuses or page not in self.taken:
             return None
-        if not (_whole(a, b) or (page in self.apart and _by_itself(a, b, lazy=lazy))):
+        if not (_whole(a, b, lazy=lazy) or (page in self.apart and _by_itself(a, b, lazy=lazy))):
             return None
         self.apart.add(page)
         return Rule.TAKEN
@@ -45,15 +45,18 @@ class TakenExcuses:
         held = self.keeps and a.startswith("EBUSY")
         return Rule.TAKEN_HELD if held or pages & self.apart else None
 
-    def counts_differ(self, op: Op, pages: set[TrackedPage]) -> bool:
-        """Whether an operation on these pages may come to something else."""
-        return op.verb in _COUNTING and bool(pages & self.apart)
+    def counts_differ(self, op: Op, pages: set[TrackedPage], *, freed: bool) -> bool:
+        """Whether an operation on these pages may come to something else.
+
+        `freed`: pages were given up, and one side alone may have dropped some, as `warm` reads.
+        """
+        return bool(pages & self.apart) and (freed or op.verb in _COUNTING)
 
 
-def _whole(a: Page, b: Page) -> bool:
+def _whole(a: Page, b: Page, *, lazy: bool) -> bool:
     """Whether side b alone has a large folio, with the same page."""
     if _zero_page(a) and b.content == "0":
-        return a.without("od").state == b.without("xLd").state
+        return a.without("od").state == b.without("xLdz" if lazy else "xLd").state
     return "L" in b.state and a == b.without("L")
 
 
@@ -67,7 +70,7 @@ def _by_itself(a: Page, b: Page, *, lazy: bool) -> bool:
     told = a.content == b.content or not (a.content and b.content)
     where = {a.state[0], b.state[0]}
     if told and where == {*"ps"}:
-        kept = "od" if _zero_page(a) else ""
+        kept = ("od" if _zero_page(a) else "") + ("z" if lazy else "")
         return a.without(f"psxL{kept}").state == b.without(f"psxL{kept}").state
     if a.without("L") == b.without("L"):
         return True
