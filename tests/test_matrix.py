@@ -209,10 +209,10 @@ class Planner:
         return replace(kernel(arch), config_key=" ".join(path.stem for path in self.configs))
 
 
-def test_only_arm64_tells_tlb_hazards() -> None:
+def test_two_architectures_tell_tlb_hazards() -> None:
     planner = Planner(SimpleNamespace(configs=ROOT / "configs"))
     sides = SimpleNamespace(same=False, both=(SimpleNamespace(tree=kernel().tree),) * 2)
     planned = matrix.jobs(cast(Session, planner), cast(Sides, sides), BootOptions())
     told = [(job.kernel.arch, job.flavour) for job in planned if "tlb" in job.kernel.config_key]
-    assert told == [(ARM64, "tlb-smp1"), (ARM64, "tlb-smp4")]
-    assert len(planned) == 22
+    assert told == [(arch, f"tlb-smp{n}") for arch in (ARM64, X86_64) for n in (1, 4)]
+    assert len(planned) == 24

@@ -48,7 +48,7 @@ FLAVOURS = (
     # Pages that a device has for itself, pins by io_uring and gup_test, files on XFS.
     Flavour("device", ("device.config", "pin.config", "xfs.config"), "b", (1,), FEWEST),
     # Stock has hazards: docs/tlb.md.
-    Flavour("tlb", ("tlbcheck.config",), "b", (1, 4), FEWER, ("arm64",)),
+    Flavour("tlb", ("tlbcheck.config",), "b", (1, 4), FEWER, ("arm64", "x86_64")),
 )
 # Seconds. A debug kernel is several times as slow, and shares the host.
 PATIENCE = 5400.0
