@@ -33,7 +33,6 @@ static struct task_struct init_task;
 
 /* The hooks. */
 struct arch_tlbflush_unmap_batch { int unused; };
-#define arch_tlbbatch_add_pending tlb_hazard_batch
 #define arch_tlbbatch_flush tlb_hazard_batch_flush
 
 static inline void flush_tlb_mm_range(struct mm_struct *mm, unsigned long start,

@@ -85,9 +85,8 @@ class Model:
 
     def apply(self, op: Op, outcome: str) -> None:
         """Follow one operation."""
-        self.met = bool(touched(op) & self.unlike) or self.taken.counts_differ(
-            op, touched(op), freed=self.freed
-        )
+        met = touched(op)
+        self.met = bool(met & self.unlike) or self.taken.counts_differ(op, met, freed=self.freed)
         self.ksm.apply(op, outcome)
         self.taken.apply(op)
         where = within(op.actor, op.range)
@@ -120,7 +119,7 @@ class Model:
         lazy = page in self.lazy or "z" in a.state or "z" in b.state
         # A folio that was given up, written to in part and kept is one on side b alone.
         rule = self.taken.excuse(page, a, b, lazy=lazy or self.freed)
-        rule = rule or self._given_up(page, a, b) or self.ksm.excuse(page, a, b)
+        rule = rule or self._given_up(page, a, b, lazy=lazy) or self.ksm.excuse(page, a, b)
         if rule:
             return rule
         if (a.without("L") == b.without("L") or self._with_others(a, b)) and all(
@@ -158,13 +157,12 @@ class Model:
         back = {a.state[0], b.state[0]} == {*"ps"} and "L" in a.state + b.state
         return back and bool(self.apart or self.taken.apart) and _same_bits(a, b)
 
-    def _given_up(self, page: TrackedPage, a: Page, b: Page) -> Rule | None:
+    def _given_up(self, page: TrackedPage, a: Page, b: Page, *, lazy: bool) -> Rule | None:
         """The rule by which a lazyfree page may be there on one side only, or still be lazyfree.
 
         The program or the kernel says which pages are lazyfree: a process can give up a page that
         another process maps, too. A held page stays.
         """
-        lazy = page in self.lazy or "z" in a.state or "z" in b.state
         if not lazy or page in self.droppable:
             return None
         gone = a.empty != b.empty or "-" in (a.state[0], b.state[0])
@@ -179,9 +177,10 @@ class Model:
         """The rule if one side may move more pages than the other; then all of them may differ."""
         if a == b or op.verb != "take":
             return None
-        rule = self.taken.ends_elsewhere(op, touched(op), a)
-        rule = rule or (Rule.FOLLOWS if touched(op) & self.apart else None)
-        self.apart |= touched(op) if rule else set()
+        met = touched(op)
+        rule = self.taken.ends_elsewhere(met, a)
+        rule = rule or (Rule.FOLLOWS if met & self.apart else None)
+        self.apart |= met if rule else set()
         return rule
 
     def touches(self, op: Op) -> bool:

@@ -38,9 +38,9 @@ class TakenExcuses:
         self.apart.add(page)
         return Rule.TAKEN
 
-    def ends_elsewhere(self, op: Op, pages: set[TrackedPage], a: str) -> Rule | None:
+    def ends_elsewhere(self, pages: set[TrackedPage], a: str) -> Rule | None:
         """The rule if a `take` that came to `a` on side a may end elsewhere on side b."""
-        if op.verb != "take" or Rule.TAKEN_HELD not in self.excuses:
+        if Rule.TAKEN_HELD not in self.excuses:
             return None
         held = self.keeps and a.startswith("EBUSY")
         return Rule.TAKEN_HELD if held or pages & self.apart else None
