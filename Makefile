@@ -36,7 +36,7 @@ try:
 try-um:
 	$(QUIRE) doctor --install ARCH=um
 	$(QUIRE) test 'lazyfree.held*-64k' --only lazyfree ARCH=um $(filter O=%,$(WORDS))
-	$(QUIRE) time lazyfree-redirtied-size=64 --only lazyfree --runs 10 ARCH=um $(filter O=%,$(WORDS))
+	$(QUIRE) time lazyfree-redirtied-size=2048 --only lazyfree --runs 3 ARCH=um $(filter O=%,$(WORDS))
 
 # Two kernels: four take two CPUs more than twenty minutes. ./quire demo takes both architectures.
 demo:
