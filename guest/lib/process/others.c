@@ -15,8 +15,11 @@
 #define TURNS	100u	/* for what is pending elsewhere */
 #define MAX_CPUS	8u
 
-/* Not mapped by pthread_create(): a bench's VMAs must fit into one node. */
-static char stacks[MAX_CPUS][64 * KIB] __attribute__((aligned(4096)));
+/*
+ * Not mapped by pthread_create(): a bench's VMAs must fit into one node.
+ * PTHREAD_STACK_MIN is 128 KiB on arm64.
+ */
+static char stacks[MAX_CPUS][256 * KIB] __attribute__((aligned(4096)));
 static bool several, run_on;
 static unsigned int started;
 
