@@ -170,6 +170,18 @@ def test_two_boots_count_the_same(session: Session, built: Kernel) -> None:
     assert (max(totals) - min(totals)) / min(totals) <= 0.001
 
 
+def test_a_row_with_a_thread_on_another_cpu(session: Session, built: Kernel) -> None:
+    """`quire bench --smp 2`: the C library accepts the thread and its stack."""
+    from quire import lab  # noqa: PLC0415
+    from quire.measure.bench import Sampling, measure  # noqa: PLC0415
+    from quire.measure.workloads import Catalogue  # noqa: PLC0415
+
+    rig = lab.rig(session, built)
+    (cell,) = Catalogue.on_cpus(lab.workloads(session).cells(["mremap"], [64]), 2)
+    samples = measure(session.cache, [rig], [cell], session.progress, Sampling(1, fresh=True))
+    assert all(sample.counts.total for sample in samples[built.image_sha256, cell])
+
+
 def test_the_guest_names_the_page_tables(session: Session, built: Kernel, tmp_path: Path) -> None:
     """Moving a small page stores two words: one is cleared, one is set. It takes mmap_lock once."""
     from quire import lab  # noqa: PLC0415
