@@ -33,13 +33,14 @@ from quire.source.side import SideOptions
 
 # ARCH=all: those that are emulated.
 ALL = "all"
-KBUILD = re.compile(r"(ARCH|CROSS_COMPILE|O)=(.*)", re.S)
+KBUILD = re.compile(r"(ARCH|CROSS_COMPILE|LLVM|O)=(.*)", re.S)
 DESCRIPTION = (
     "Builds stock and patched kernels, counts what large folios cost, tests the kernels, and "
     "maintains the series."
 )
 EPILOG = """\
-kbuild's names work as words: ARCH=arm64 CROSS_COMPILE=… O=DIR; but for O in the environment, too.
+kbuild's names work as words: ARCH=arm64 CROSS_COMPILE=… LLVM=-19 O=DIR; ARCH and CROSS_COMPILE in
+the environment, too.
 exit status: 0 pass · 1 a test failed or a difference was found · 2 usage, or something is
 missing · 3 a build failed · 4 the guest was lost (panic, hang, splat)."""
 
@@ -164,6 +165,7 @@ def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> Se
         jobs=arguments.jobs,
         side_options=_side_options(arguments),
         cross_compile=cross,
+        llvm=variables.get("LLVM", ""),
         configs=tuple(arguments.config),
         place=Here(arguments.jobs),
     )

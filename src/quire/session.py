@@ -33,6 +33,7 @@ class Session:
     jobs: int
     side_options: SideOptions = field(default_factory=SideOptions)
     cross_compile: str | None = None
+    llvm: str = ""
     configs: tuple[Path, ...] = ()
     # A user's own workloads or tests, added to the guest.
     programs: tuple[Path, ...] = ()
@@ -66,7 +67,7 @@ class Session:
             arch,
             tree,
             self.fragments(arch, line),
-            kernel.toolchain(arch, self.cross_compile),
+            kernel.toolchain(arch, self.cross_compile, self.llvm),
             self.jobs,
             strict=line.exact,
         )

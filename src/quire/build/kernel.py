@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quire.arch import Architecture
@@ -30,6 +30,9 @@ REPRODUCIBLE = {
 BUILT, BUILDING = ".quire-built", ".quire-building"
 # The compiler cache, and its directory below the build directory.
 CCACHE = "ccache"
+# Of LLVM, what kbuild cannot do without.
+LLVM_PROGRAMS = ("clang", "ld.lld", "llvm-ar", "llvm-nm", "llvm-objcopy")
+LLVM_PACKAGES = ("clang", "lld", "llvm")
 # So many lost options are named where they are no error.
 NAMED = 20
 # kbuild prints one such line per step.
@@ -38,10 +41,20 @@ STEP = re.compile(rb"^  (CC|AS|LD|AR|HOSTCC|HOSTLD) ", re.M)
 
 @dataclass(frozen=True)
 class Toolchain:
-    """CROSS_COMPILE for one architecture, and the first line of `gcc --version`."""
+    """CROSS_COMPILE for one architecture, and the first line of the compiler's --version.
+
+    `llvm` is kbuild's LLVM: 1, the suffix of the programs as in `-19`, or their directory, with a
+    slash at its end. Programs of user space are compiled by gcc all the same.
+    """
 
     cross_compile: str
     version: str
+    llvm: str = ""
+
+    @property
+    def compiler(self) -> str:
+        """The compiler of kernels."""
+        return llvm_program("clang", self.llvm) if self.llvm else f"{self.cross_compile}gcc"
 
 
 @dataclass(frozen=True)
@@ -103,7 +116,12 @@ class Request:
         return f"{self.arch.name} {self.tree.label} kernel"
 
 
-def toolchain(arch: Architecture, cross_compile: str | None = None) -> Toolchain:
+def llvm_program(name: str, llvm: str) -> str:
+    """What kbuild runs with this LLVM=."""
+    return f"{llvm}{name}" if llvm.endswith("/") else f"{name}{llvm if llvm[0] == '-' else ''}"
+
+
+def toolchain(arch: Architecture, cross_compile: str | None = None, llvm: str = "") -> Toolchain:
     """The compiler for `arch`; if it is missing, UserError names its package."""
     native = platform.machine() == arch.machine
     prefix = cross_compile if cross_compile is not None else "" if native else arch.cross_compile
@@ -113,8 +131,21 @@ def toolchain(arch: Architecture, cross_compile: str | None = None) -> Toolchain
         remedy = f"apt-get install {' '.join(packages)}\nor name another with CROSS_COMPILE="
         what = f"{compiler}, the compiler for {arch.name}, is not installed"
         raise UserError(what, remedy=remedy)
-    output = process.query(compiler, "--version").output
-    return Toolchain(prefix, output.partition("\n")[0])
+    if llvm:
+        _require_llvm(llvm)
+    tools = Toolchain(prefix, "", llvm)
+    output = process.query(tools.compiler, "--version").output
+    return replace(tools, version=output.partition("\n")[0])
+
+
+def _require_llvm(llvm: str) -> None:
+    programs = [llvm_program(name, llvm) for name in LLVM_PROGRAMS]
+    lacking = [name for name in programs if not shutil.which(name)]
+    if lacking:
+        names = " ".join(llvm_program(n, llvm if llvm[0] == "-" else "1") for n in LLVM_PACKAGES)
+        remedy = f"apt-get install {names}\nor name another with LLVM="
+        what = f"kbuild's LLVM={llvm} is not complete: {', '.join(lacking)} missing"
+        raise UserError(what, remedy=remedy)
 
 
 def build(cache: Cache, request: Request, tick: Callable[[int], None] | None = None) -> Kernel:
@@ -159,12 +190,15 @@ def make_command(
     With ccache, a tree shares the objects of all trees, at whatever path, whose preprocessed source
     and options are the same. Without it, every object is compiled.
     """
-    cross, env = request.toolchain.cross_compile, dict(REPRODUCIBLE)
+    tools, env = request.toolchain, dict(REPRODUCIBLE)
     argv = ["make", f"-j{request.jobs}", f"ARCH={request.arch.kbuild}"]
-    if cross:
-        argv.append(f"CROSS_COMPILE={cross}")
+    if tools.llvm:
+        argv.append(f"LLVM={tools.llvm}")
+    elif tools.cross_compile:
+        argv.append(f"CROSS_COMPILE={tools.cross_compile}")
     if shutil.which(CCACHE):
-        argv += [f"CC={CCACHE} {cross}gcc", f"HOSTCC={CCACHE} gcc"]
+        host = tools.compiler if tools.llvm else "gcc"
+        argv += [f"CC={CCACHE} {tools.compiler}", f"HOSTCC={CCACHE} {host}"]
         # Paths below the base directory count as relative. Not in depend mode (CCACHE_DEPEND): it
         # does not see .incbin, and an image would contain another tree's vDSO.
         root = str(cache.root)

@@ -36,6 +36,7 @@ from quire.source.side import Sides
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select the checks."""
     options.kernel(part)
+    part.set_defaults(words=("ARCH", "CROSS_COMPILE"))
     options.emulated(part, "checks what distributions ship")
     options.cluster(part)
     extent = part.add_mutually_exclusive_group()

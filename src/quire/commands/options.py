@@ -43,7 +43,7 @@ def sides(part: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     which, own = side_a(part)
     jobs(which)
     own.add_argument("--b", default="", metavar="SIDE", help="side B: a kernel tree, or a revision")
-    part.set_defaults(words=("ARCH", "CROSS_COMPILE"))
+    part.set_defaults(words=("ARCH", "CROSS_COMPILE", "LLVM"))
     return which
 
 

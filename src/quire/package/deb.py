@@ -60,7 +60,7 @@ def request(
     Debian does not offer the configuration.
     """
     line, configs = session.line(tree.base), session.project.configs
-    tools = kernel.toolchain(arch, session.cross_compile)
+    tools = kernel.toolchain(arch, session.cross_compile, session.llvm)
     files = session.configs
     if trimmed:
         files = session.fragments(arch, line)

@@ -102,7 +102,7 @@ def build(session: Session, sides: Sides, proof: Proof, where: Path) -> Kernel:
     series = replace(sides.series, patches=(*before, Patch(PATCH, where / PATCH)))
     source = tree.patched(session.cache, sides.base, series)
     files = tuple(session.project.configs / name for name in (FRAGMENT, *proof.fragments))
-    tools = kernel.toolchain(proof.arch, session.cross_compile)
+    tools = kernel.toolchain(proof.arch, session.cross_compile, session.llvm)
     request = Request(proof.arch, source, files, tools, session.jobs)
     with session.progress.stage(f"{proof.name} kernel with KUnit", proof.arch.objects):
         return kernel.build(session.cache, request, session.progress.at)
