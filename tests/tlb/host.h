@@ -16,6 +16,7 @@
 #define unlikely(x) (x)
 #define READ_ONCE(x) (x)
 #define BIT(n) (1UL << (n))
+#define BIT_ULL(n) (1ULL << (n))
 #define UL(n) n##UL
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
 
@@ -112,6 +113,8 @@ static inline void hlist_add_head(struct hlist_node *node, struct hlist_head *he
 #define stack_trace_save(store, size, skip) ((void)(store))
 #define pr_info(...) printf(__VA_ARGS__)
 #define pr_info_once(...) printf(__VA_ARGS__)
+#define printk_deferred_once(...) printf(__VA_ARGS__)
+#define KERN_INFO
 #define WARN(condition, ...) (warnings++, printf(__VA_ARGS__))
 #define vzalloc(size) calloc(1, size)
 #define array_size(a, b) ((a) * (size_t)(b))
