@@ -109,6 +109,28 @@ def test_a_run_is_recorded() -> None:
         figures.record({"schema": "quire-test"}, "c0ffee", 0, {})
 
 
+def test_cycles_are_added_to_what_was_counted() -> None:
+    line, text = figures.record(REPORT, "c0ffee", 0, {})
+    known = json.loads(text)
+    (part,) = REPORT["architectures"]
+    first = part["rows"][0]
+    more = {side: {**first[side], "instructions_per_unit": 1.0} for side in "ab"}
+    more["a"]["estimated_cycles"] = {"instruction": 300.0, "dsb": 100.0}
+    more["b"]["estimated_cycles"] = {"instruction": 100.0}
+    later = {**REPORT, "architectures": [{**part, "rows": [{**first, **more}]}]}
+    _, text = figures.record(later, "f00d", 86400, {line: known})
+    rows = json.loads(text)["architectures"]["arm64"]["rows"]
+    before = known["architectures"]["arm64"]["rows"]
+    assert rows.keys() == before.keys()
+    row, was = rows["swapout zero 64"], before["swapout zero 64"]
+    assert row["of"] == ["1970-01-01", "c0ffee", str(known["patches"])]
+    assert row["a"] == {**was["a"], "cycles": 400} and row["b"] == {**was["b"], "cycles": 100}
+    assert figures._ratios(row, "instructions").endswith(" (4.00×)")
+    # Counts without cycles take the place of both.
+    _, text = figures.record(REPORT, "beef", 86400, {line: json.loads(text)})
+    assert "cycles" not in text
+
+
 def test_a_run_of_the_suite_is_recorded() -> None:
     kernels = [kernel("arm64", "pass", "pass", "skip"), kernel("x86_64", "pass", "expected")]
     text = figures.record_suite("[]", {"kernels": kernels}, "c0ffee", 0)

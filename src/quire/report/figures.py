@@ -111,6 +111,7 @@ class Figures:
             for cells in times.rows(self.root / RESULTS, line, only):
                 counted = self.row(line, times.COUNTED, cells["row"])
                 cells |= {"counted": _pair(counted), "counted, ratio": _ratio(counted)}
+                cells["cycles, ratio"] = _ratio(counted, "cycles")
                 yield [cells[word] for word in words]
 
     def row(self, line: str, architecture: str, name: str) -> Json | None:
@@ -173,7 +174,7 @@ class Figures:
             row = dict(zip(words, [*entry, *[""] * len(words)], strict=False))
             name, _, figure = row.get("row", "").partition(": ")
             sides = [self.row(*column, name) for column in columns]
-            show = _ratio if wanted.get("ratios") and not figure else _pair
+            show = _ratios if wanted.get("ratios") and not figure else _pair
             lines.append([*row.values(), *(show(both, figure or "instructions") for both in sides)])
         return lines
 
@@ -267,7 +268,8 @@ def record(report: Json, commit: str, when: float, before: Json) -> tuple[str, s
     """The line of a report of `quire demo` or `bench`, and the text of its file, a line per row.
 
     Rows that the report lacks stay as `before`, the lines by name, has them, with the run that they
-    are of. UserError for another document.
+    are of. So do those that it has with cycles, which are all that they get: boots with simulated
+    caches count within 0.1 % of the same. UserError for another document.
     """
     if report.get("schema") != "quire-bench":
         raise UserError("this is no report of demo or bench", str(report.get("schema")))
@@ -279,9 +281,11 @@ def record(report: Json, commit: str, when: float, before: Json) -> tuple[str, s
     new = {title: _part(part) for title, part in parts.items()}
     for title, part in old["architectures"].items():
         rows = new.setdefault(title, {**part, "rows": {}})["rows"]
-        rows |= {
-            name: {"of": _of(old), **part["rows"][name]} for name in part["rows"].keys() - rows
-        }
+        for name, row in part["rows"].items():
+            cycles = {side: _only(rows.get(name), side, "cycles") for side in "ab"}
+            if name not in rows or all(cycles.values()):
+                sides = {side: {**row[side], **cycles[side]} for side in "ab"}
+                rows[name] = {"of": _of(old), **row, **sides}
     head = {
         "base": side["about"],
         **dated(commit, when),
@@ -326,6 +330,11 @@ def _run(run: Json) -> list[str]:
     return [f"`{run['suite']}`", run["of"], run["date"], run["commit"], counted, run["result"]]
 
 
+def _only(row: Json | None, side: str, figure: str) -> Json:
+    """That figure of a side, if the row has it."""
+    return {what: n for what, n in row[side].items() if what == figure} if row else {}
+
+
 def _of(run: Json) -> list[str]:
     """Which run a row is of: date, commit, patches of the series."""
     return [run["date"], run["commit"], str(run["patches"])]
@@ -346,11 +355,12 @@ def _text(title: str, part: Json) -> str:
 
 
 def _side(figure: Json) -> Json:
-    own = figure["own_instructions_per_unit"]
+    own, cycles = figure["own_instructions_per_unit"], figure.get("estimated_cycles")
     counted = {
         "instructions": figure["instructions_per_unit"],
         "TLB invalidations": figure["tlb_invalidations_per_unit"],
         **({"own": own} if own else {}),
+        **({"cycles": sum(cycles.values())} if cycles else {}),
         **figure["spans"],
         **{what: n for what, n in figure["counters"].items() if n},
     }
@@ -372,6 +382,12 @@ def _ratio(sides: Json | None, of: str = "instructions") -> str:
     if ratio is None:
         return UNKNOWN
     return f"{written(ratio) if ratio >= 10 else format(ratio, '.2f')}×"
+
+
+def _ratios(sides: Json | None, of: str) -> str:
+    """That of instructions; behind it, in brackets, that of estimated cycles."""
+    cycles = _ratio(sides, "cycles").strip(UNKNOWN)
+    return _ratio(sides, of) + (f" ({cycles})" if cycles else "")
 
 
 def _quotient(sides: Json | None, of: str = "instructions") -> float | None:
