@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from quire.measure import concerns, moves
 from quire.measure.comparison import Figure, Row
 from quire.measure.profile import ProfileLine, Spent
 from quire.measure.workloads import Catalogue
+from quire.report import steps as report
 
 ROW = ("mremap", "--size", "64", "ARCH=arm64")
 FOLDER = Path(__file__).parent.parent / "guest/workloads"
@@ -44,6 +46,13 @@ def test_what_moves() -> None:
 
 def test_an_event_that_an_interrupt_makes_does_not_move() -> None:
     assert moves.between([figure(1000, atomics=1.0), figure(1000, atomics=1.01)]) == []
+
+
+def test_cycles_move() -> None:
+    before, after = (replace(figure(1000), cycles={"dsb": n, "atomic": 50.0}) for n in (50.0, 10.0))
+    (move,) = moves.between([before, after])
+    assert move.events == {moves.CYCLES: (100.0, 60.0)}
+    assert report.events(move) == ["est. cycles 100 → 60.0"]
 
 
 def test_a_symbol_that_hardly_grew_is_not_named() -> None:

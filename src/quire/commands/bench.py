@@ -69,11 +69,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     text += "invalidations by kind; counting lines takes a slower boot of its own"
     add("--cost", action="store_true", help=text)
     options.cpus(part, 1)
-    text = (
-        f"simulate caches and estimate cycles of a CPU ({', '.join(cycles.names())}); slower, and "
-    )
-    text += "docs/results.md says how well"
-    add("--cycles", nargs="?", default="", const=cycles.DEFAULT, metavar="CPU", help=text)
+    options.cycles(part)
     options.as_json(part, "print JSON in place of the tables")
     add("--output", type=Path, metavar="DIR", help="write JSON, HTML and SVG there")
 
@@ -92,10 +88,8 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     if arguments.smp > 1:
         options.refuse(arguments, "cost", "with --smp, which shows its own costs")
         cells = Catalogue.on_cpus(cells, arguments.smp)
-    cells = [replace(cell, lines=arguments.cost, cycles=arguments.cycles) for cell in cells]
-    if arguments.cycles:
-        for architecture, _ in machines:
-            cycles.of(architecture, arguments.cycles)
+    cells = [replace(cell, lines=arguments.cost) for cell in cells]
+    cells = cycles.added(cells, arguments.cycles, [architecture for architecture, _ in machines])
     sampling = Sampling(arguments.repeat, arguments.fresh, session.place)
     labelled = [architecture.on(cpu) if cpu else architecture for architecture, cpu in machines]
     sides = lab.plan(session, labelled, SECONDS * len(cells))

@@ -27,7 +27,7 @@ from quire.arch import requirements
 from quire.commands import options
 from quire.host.console import console
 from quire.host.errors import BuildFailed, UserError
-from quire.measure import bench, comparison, concerns
+from quire.measure import bench, comparison, concerns, cycles
 from quire.measure.bench import Rig, Sampling
 from quire.measure.comparison import Figure
 from quire.measure.workloads import Cell, on_architecture
@@ -47,6 +47,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     text = "as for bench (default: those of the topics, or of the files that the series touches)"
     add("rows", nargs="*", metavar="workload", help=text)
     options.sizes(part, "all")
+    options.cycles(part)
     options.as_json(part)
     add("--output", type=Path, metavar="DIR", help="write JSON and SVG there")
 
@@ -56,6 +57,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     requirements.require(session.architectures)
     where, steps, rows = _steps(session)
     cells = lab.workloads(session).cells(arguments.rows or rows, arguments.size)
+    cells = cycles.added(cells, arguments.cycles, session.architectures)
     if len(steps) == 1:
         raise UserError("there is no patch to step over", steps[0].subject, "name a series")
     title = f"Linux {steps[0].tree.base.version}, {steps[0].tree.base.origin}"

@@ -7,8 +7,8 @@ their sources. An estimate knows no branch prediction, no overlap of misses and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from quire.boot.counts import RegionCounts
 from quire.host import data
 from quire.host.errors import UserError
 from quire.measure import cost
+from quire.measure.workloads import Cell
 
 CPUS = Path(__file__).parent / "cpus"
 LEVELS = ("l1d", "l2", "llc")
@@ -89,6 +90,14 @@ def of(arch: Architecture, name: str = DEFAULT) -> Model:
     if lacking:
         raise UserError(f"{name}.toml lacks {', '.join(lacking)}", remedy="add it")
     return model
+
+
+def added(cells: Iterable[Cell], name: str, architectures: Iterable[Architecture]) -> list[Cell]:
+    """The cells with an estimate for that CPU; as they are without a name. UserError as of()."""
+    if name:
+        for arch in architectures:
+            of(arch, name)
+    return [replace(cell, cycles=name) for cell in cells]
 
 
 def estimate(

@@ -13,6 +13,8 @@ from quire.measure.profile import ProfileLine
 # A row moved by instructions if they changed by more than this share; by events, if one kind did,
 # and by so much per unit: an interrupt in a region takes a lock, too.
 SHARE, EVENT = 0.003, 0.02
+# Estimated cycles, among the events.
+CYCLES = "est. cycles"
 # A symbol grew if it did by this share of the one that grew most.
 GREW = 0.01
 
@@ -32,9 +34,9 @@ class Move:
 
     @property
     def events(self) -> dict[str, tuple[float, float]]:
-        """What else changed, per unit: A and B, by the kinds of measure.cost and locks."""
-        kinds = {**self.a.cost, **self.b.cost}
-        pairs = {kind: (self.a.cost.get(kind, 0.0), self.b.cost.get(kind, 0.0)) for kind in kinds}
+        """What else changed, per unit: A and B, of measure.cost's kinds, locks, and CYCLES."""
+        a, b = ({**one.cost, CYCLES: sum(one.cycles.values())} for one in (self.a, self.b))
+        pairs = {kind: (a.get(kind, 0.0), b.get(kind, 0.0)) for kind in {**a, **b}}
         return {k: (a, b) for k, (a, b) in pairs.items() if abs(a - b) > max(EVENT, SHARE * a)}
 
     @property

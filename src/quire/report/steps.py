@@ -97,7 +97,8 @@ def table(stepped: Stepped) -> Table:
 def events(move: Move) -> list[str]:
     """What else moved, the most first."""
     pairs = sorted(move.events.items(), key=lambda item: -abs(item[1][1] - item[1][0]))
-    names = {kind: kind if kind in cost.KINDS else f"{kind} lock" for kind in move.events}
+    plain = (*cost.KINDS, moves.CYCLES)
+    names = {kind: kind if kind in plain else f"{kind} lock" for kind in move.events}
     return [f"{names[kind]} {number(a)} → {number(b)}" for kind, (a, b) in pairs]
 
 
