@@ -141,6 +141,8 @@ class Model:
         known = self.forked or "x" not in a.differs_in(b)
         unlike = self.unlike | (self.taken.apart if known else set())
         near = any((actor, slot) == page[:2] for actor, slot, _ in unlike)
+        # It may have been moved elsewhere before one side alone split the folio.
+        near |= bool(unlike) and _split_rest(a, b)
         # The rest of a folio that was split may be zeroes, which are not swapped.
         rest = "0" in (a.content, b.content) and "s" in (a.state[0], b.state[0])
         alike = (a.empty == b.empty or rest) and _same_bits(a, b) and _same_content(a, b)
@@ -204,6 +206,12 @@ def _swapped(steps: Sequence[Step], page: TrackedPage, *, alone: bool) -> bool:
             return bool(known) and not (alone and before and "L" in before.state)
         known = before
     return bool(known)
+
+
+def _split_rest(a: Page, b: Page) -> bool:
+    """Whether one side alone has a page of zeroes in a large folio, the other one the zero page."""
+    letters = {a.differs_in(b) - {*"dx"} == {*"Lo"}, a.content == "0", b.content == "0"}
+    return letters == {True}
 
 
 def _same_bits(a: Page, b: Page) -> bool:
