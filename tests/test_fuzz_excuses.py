@@ -290,11 +290,16 @@ def test_pages_of_zeroes_are_the_zero_page_where_the_folio_was_split() -> None:
 def test_the_rest_of_a_folio_was_moved_before_one_side_split_it() -> None:
     text = TAKE.format("0 hold A 3\n0 move A 20 1 C 0 move\n")
     ops = program.parse(text)
-    moved = f"{done(4)}o 4 ok\nm 0 C 0 1*pxL:0\no 5 ok\n"
-    end = "o 6 {}\nm 0 A 0 16*{}\nm 0 B 0 16*{}\nm 0 C 0 1*{}"
-    left = read(moved + end.format("EBUSY", "pxL:t2@A0", "-", "pxL:0"))
-    for page, fine in (("po:0", True), ("po:t2@A4", False), ("pwo:0", False)):
-        right = read(moved + end.format("ok", "-", "pxL:t2@A0", page))
+    state = f"{done(4)}o 4 ok\nm 0 C 0 1*{{0}}\no 5 ok\n"
+    state += "o 6 {1}\nm 0 A 0 16*{2}\nm 0 B 0 16*{3}\nm 0 C 0 1*{4}"
+    for was, page, fine in (
+        ("0", "po:0", True), ("0", "po:t2@A4", False), ("0", "pwo:0", False),
+        ("t2@A4", "px:t2@A4", True), ("t2@A4", "px:t2@A5", False), ("t2@A4", "p:t2@A4", False),
+    ):  # fmt: skip
+        left, right = (
+            read(state.format(f"pxL:{was}", *rest))
+            for rest in (("EBUSY", "pxL:t2@A0", "-", f"pxL:{was}"), ("ok", "-", "pxL:t2@A0", page))
+        )
         found = compare(ops, left, right, excuses.applying(newer())).differences
         assert (found == []) == fine
 

@@ -209,9 +209,10 @@ def _swapped(steps: Sequence[Step], page: TrackedPage, *, alone: bool) -> bool:
 
 
 def _split_rest(a: Page, b: Page) -> bool:
-    """Whether one side alone has a page of zeroes in a large folio, the other one the zero page."""
-    letters = {a.differs_in(b) - {*"dx"} == {*"Lo"}, a.content == "0", b.content == "0"}
-    return letters == {True}
+    """Whether one side alone has a page in a large folio, the other one by itself; zero pages are
+    mapped in place of zeroes."""
+    zeroes = a.content == b.content == "0" and a.differs_in(b) - {*"dx"} == {*"Lo"}
+    return zeroes or (a.content == b.content and a.differs_in(b) == {"L"})
 
 
 def _same_bits(a: Page, b: Page) -> bool:
