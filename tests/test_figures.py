@@ -308,6 +308,11 @@ def test_times_stand_beside_the_counts(documents: Path) -> None:
 columns = []
 words = ["line", "row", "counted, ratio", "kernel, ns", "kernel: is", "all, ratio", "mappings, ns"]
 timed = ["swapout*", "move"]
+[table.real]
+columns = []
+words = ["row"]
+real = true
+rows = [["swapout zero 64"], ["swapout zero 64: own"], ["move"]]
 """
     with (documents / TABLES).open("a") as file:
         file.write(text)
@@ -322,6 +327,12 @@ timed = ["swapout*", "move"]
     row_of = Figures(documents).row("6.12", "um", "swapout zero 64")
     assert row_of == {"a": {"ns": 30.0}, "b": {"ns": 10.0}}
     assert Figures(documents).row("6.12", "um", "move") is None
+    real = "| swapout zero 64 | 3× |\n| swapout zero 64: own | – |\n| move | – |\n"
+    assert Figures(documents).table("real") == f"| row | time, 6.12 |\n| --- | --: |\n{real}"
+    alike = {"swapout": (90.0, 80.0), "swapout:kernel": (30.0, 30.0)}
+    times.record(results, timed(documents / "alike", alike), of)
+    assert "| swapout zero 64 | ? |" in Figures(documents).table("real")
+    times.record(results, timed(documents / "one", both), of)
     # What another run lacks stays, unless another program timed it.
     times.record(results, timed(documents / "two", {"move": (1, 2), "other": (1, 1)}), of)
     table = Figures(documents).table("times")

@@ -98,11 +98,13 @@ X86_LEFT_OUT = (
     ("covers(r, start, end, PAGE_SHIFT))", "true)"),
     ("if (r->batches & bit_of(batch))", "if (true)"),
     ("if (r->batches & bit_of(batch))", "if (r->batches == bit_of(batch))"),
-    ("r->task != task :", "false :"),
-    ("r->pfn >= pfn + nr ||", ""),
-    ("r->pfn + r->pages <= pfn)", "r->pfn < pfn)"),
-    ("r->pfn + r->pages <= pfn)", "false)"),
-    ("if (written && !r->writes)", "if (false)"),
+    ("r->task == task :", "true :"),
+    ("r->pfn < pfn + nr &&", ""),
+    ("r->pfn + r->pages > pfn)", "r->pfn >= pfn)"),
+    ("r->pfn + r->pages > pfn)", "true)"),
+    ("pfn < r->pfn + r->pages &&", ""),
+    ("pfn & ~(PTRS_PER_PMD - 1UL)", "pfn"),
+    ("return !written || r->writes;", "return true;"),
 )
 
 

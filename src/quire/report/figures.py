@@ -13,7 +13,7 @@ row and the size of its folios, and is filled in:
 The table `suites` has the last full run of each suite, from docs/results/suites.json; the table
 `counted` says of which series the figures are. One with `growth = [OLD, NEW]` has the rows whose
 stock cost rose from line to line; one with `timed`, patterns of its rows, has times of user-mode
-Linux.
+Linux, and one with `real` their ratios in its last column.
 """
 
 from __future__ import annotations
@@ -170,12 +170,18 @@ class Figures:
         words = wanted["words"]
         lines = [[*words, *(" ".join(column) for column in columns)]]
         lines.append(["---"] * len(words) + ["--:"] * len(columns))
+        if wanted.get("real"):
+            lines[0].append(f"time, {', '.join(self.lines)}")
+            lines[1].append("--:")
         for entry in wanted["rows"]:
             row = dict(zip(words, [*entry, *[""] * len(words)], strict=False))
             name, _, figure = row.get("row", "").partition(": ")
             sides = [self.row(*column, name) for column in columns]
             show = _ratios if wanted.get("ratios") and not figure else _pair
             lines.append([*row.values(), *(show(both, figure or "instructions") for both in sides)])
+            if wanted.get("real"):
+                told = [times.told(self.root / RESULTS, line, name) for line in self.lines]
+                lines[-1].append(UNKNOWN if figure or {*told} == {UNKNOWN} else ", ".join(told))
         return lines
 
     def _growth(self, old: str, new: str) -> list[list[str]]:

@@ -81,6 +81,17 @@ def row(results: Path, line: str, name: str) -> dict[str, dict[str, float]] | No
     return None
 
 
+def told(results: Path, line: str, name: str) -> str:
+    """The ratio of the same where both sides can be told apart, `?` where not, or no row."""
+    if not folder(results, line).is_dir():
+        return UNKNOWN
+    for verdict in compare.compare(*read(folder(results, line))):
+        if verdict.row.name.endswith(KERNEL) and called(verdict) == name:
+            known = verdict.ratio and verdict.verdict in (compare.FASTER, compare.SLOWER)
+            return f"{verdict.ratio.median:.3g}×" if known and verdict.ratio else "?"
+    return UNKNOWN
+
+
 def called(verdict: Verdict) -> str:
     """The row's name in a report of `quire bench`: workload, parameters, size of the folios."""
     workload, *words = verdict.row.words.split()
