@@ -11,10 +11,14 @@
 #define CONFIG_DEBUG_TLB_HAZARD 1
 #define __init
 #define noinline
+#define __always_inline inline
+#define _RET_IP_ 0
+#define current_stack_pointer 0
 #define __page_aligned_bss __attribute__((aligned(4096)))
 #define EXPORT_SYMBOL_GPL(name)
 #define unlikely(x) (x)
 #define READ_ONCE(x) (x)
+#define WRITE_ONCE(x, value) ((x) = (value))
 #define BIT(n) (1UL << (n))
 #define BIT_ULL(n) (1ULL << (n))
 #define UL(n) n##UL

@@ -3,12 +3,12 @@
 #include "x86.h"
 #include "tlb_hazard.c"
 
-#define CLEAN (READ | _PAGE_RW)
+#define CLEAN (READABLE | _PAGE_RW)
 
 static void replace(unsigned int nr, unsigned int by)
 {
 	set_ptes(tested, AT, tested_table,
-		 __pte((PAGES + by) << PAGE_SHIFT | READ), nr);
+		 __pte((PAGES + by) << PAGE_SHIFT | READABLE), nr);
 }
 
 static void protected(unsigned int page, u64 bits)
@@ -31,156 +31,169 @@ static void drop(unsigned int page)
 
 static void pend(const struct arch_tlbflush_unmap_batch *in, unsigned int first, unsigned int end)
 {
-	tlb_hazard_batch(in, tested, AT + first * PAGE_SIZE, AT + end * PAGE_SIZE);
+	tlb_hazard_batch(in, tested, AT + first * PAGE_SIZE, AT + end * PAGE_SIZE,
+			 tlb_hazard_begin());
 }
 
 static void test_flushes(void)
 {
 	u64 begun;
 
-	removed(0, READ);
+	removed(0, READABLE);
 	is_freed(0, 1, "a page without a flush");
-	removed(0, READ);
+	removed(0, READABLE);
 	is_freed(1, 0, "the page behind it");
-	removed(1, READ);
+	removed(1, READABLE);
 	is_freed(0, 0, "the page before it");
-	removed(1, READ);
+	removed(1, READABLE);
 	tlb_hazard_free(PAGES, 4);
 	expect(1, "a folio without a flush");
-	removed(4, READ);
+	removed(4, READABLE);
 	tlb_hazard_free(PAGES, 4);
 	expect(0, "the folio before it");
-	removed(0, READ);
+	removed(0, READABLE);
 	tlb_hazard_free(PAGES + 1, 4);
 	expect(0, "the folio behind it");
-	removed(0, READ);
+	removed(0, READABLE);
 	flush(0, 1, PAGE_SHIFT);
 	is_freed(0, 0, "a page after a flush");
-	removed(1, READ);
+	removed(1, READABLE);
 	flush(0, 1, PAGE_SHIFT);
 	is_freed(1, 1, "a page after a flush that is a page short");
-	removed(0, READ);
+	removed(0, READABLE);
 	flush(1, 2, PAGE_SHIFT);
 	is_freed(0, 1, "a page after a flush that begins behind it");
-	removed(1, READ);
+	removed(1, READABLE);
 	flush(0, 2, PMD_SHIFT);
 	is_freed(1, 1, "a page after a flush with too long a stride");
-	removed(0, READ);
+	removed(0, READABLE);
 	flush_tlb_mm(tested);
 	is_freed(0, 0, "a page after a flush of the mm");
-	removed(0, READ);
+	removed(0, READABLE);
 	flush_tlb_all();
 	is_freed(0, 0, "a page after a flush of all");
-	removed(0, READ);
+	removed(0, READABLE);
 	flush_tlb_mm(&init_mm);
 	is_freed(0, 1, "a page after a flush of another mm");
 	begun = tlb_hazard_begin();
-	removed(0, READ);
+	removed(0, READABLE);
 	tlb_hazard_flush(tested, 0, TLB_FLUSH_ALL, 0, begun);
 	is_freed(0, 1, "a page that was removed during the flush");
-	removed(0, READ);
-	make(0, READ);
+	removed(0, READABLE);
+	make(0, READABLE);
 	is_freed(0, 0, "a page that came back");
-	make(0, READ);
+	make(0, READABLE);
 	replace(1, 64);
 	is_freed(0, 1, "a page that was replaced");
-	make(0, READ);
-	make(1, READ);
+	make(0, READABLE);
+	make(1, READABLE);
 	replace(2, 64);
 	is_freed(1, 1, "the second page of a run that was replaced");
-	make(0, READ);
-	make(1, READ);
+	make(0, READABLE);
+	make(1, READABLE);
 	replace(2, 0);
 	tlb_hazard_free(PAGES, 2);
 	expect(0, "a run that was set again");
-	removed(1, READ);
+	removed(1, READABLE);
 	replace(1, 1);
 	is_freed(1, 1, "a page that came back elsewhere");
-	removed(0, WRITE & ~_PAGE_PRESENT);
+	removed(0, WRITABLE & ~_PAGE_PRESENT);
 	is_freed(0, 0, "a page that was not present");
-	make(0, WRITE & ~_PAGE_PRESENT);
+	make(0, WRITABLE & ~_PAGE_PRESENT);
 	replace(2, 64);
 	is_freed(0, 0, "a page that was not present and was replaced");
 }
 
 static void test_batches(void)
 {
+	u64 begun;
 	const struct arch_tlbflush_unmap_batch *other = &batch;
 
 	while (bit_of(other) == bit_of(&batch))
 		other++;
-	removed(0, READ);
+	removed(0, READABLE);
 	pend(&batch, 0, 1);
 	is_freed(0, 1, "a page before the flush of its batch");
-	removed(0, READ);
+	removed(0, READABLE);
 	pend(&batch, 0, 1);
 	arch_tlbbatch_flush(&batch);
 	is_freed(0, 0, "a page after the flush of its batch");
-	removed(0, READ);
+	removed(0, READABLE);
 	arch_tlbbatch_flush(&batch);
 	is_freed(0, 1, "a page that is in no batch");
-	removed(1, READ);
+	removed(1, READABLE);
 	pend(&batch, 0, 1);
 	arch_tlbbatch_flush(&batch);
 	is_freed(1, 1, "a page behind the range in the batch");
-	removed(0, READ);
+	removed(0, READABLE);
 	pend(&batch, 0, 1);
-	removed(0, READ);
+	removed(0, READABLE);
 	arch_tlbbatch_flush(&batch);
 	is_freed(0, 1, "a page that was mapped again since it was in the batch");
-	removed(0, READ);
+	removed(0, READABLE);
 	pend(&batch, 0, 1);
 	pend(other, 0, 1);
 	arch_tlbbatch_flush(&batch);
 	is_freed(0, 0, "a page in two batches after the flush of the first");
-	removed(0, READ);
+	removed(0, READABLE);
 	pend(&batch, 0, 1);
 	pend(other, 0, 1);
 	arch_tlbbatch_flush(other);
 	is_freed(0, 0, "a page in two batches after the flush of the second");
-	removed(0, READ);
+	removed(0, READABLE);
 	pend(other, 0, 1);
 	arch_tlbbatch_flush(&batch);
 	is_freed(0, 1, "a page after the flush of another batch");
+	begun = tlb_hazard_begin();
+	removed(0, READABLE);
+	tlb_hazard_batch(&batch, tested, AT, AT + PAGE_SIZE, begun);
+	arch_tlbbatch_flush(&batch);
+	is_freed(0, 1, "a page that was removed while the mm was added to the batch");
+	removed(0, WRITABLE);
+	pend(&batch, 0, 1);
+	removed(0, READABLE);
+	pend(other, 0, 1);
+	arch_tlbbatch_flush(&batch);
+	is_stable(0, "contents of a page that is read-only in a later batch");
 }
 
 static void test_contents(void)
 {
-	removed(0, WRITE);
+	removed(0, WRITABLE);
 	is_stable(1, "contents that a TLB may write to");
-	removed(0, WRITE);
+	removed(0, WRITABLE);
 	flush(0, 1, PAGE_SHIFT);
 	is_stable(0, "contents after a flush");
-	removed(0, READ | _PAGE_DIRTY);
+	removed(0, READABLE | _PAGE_DIRTY);
 	is_stable(0, "contents that no TLB may write to");
-	removed(1, WRITE);
+	removed(1, WRITABLE);
 	is_stable(0, "contents of the page before");
-	protected(0, WRITE);
+	protected(0, WRITABLE);
 	is_stable(1, "contents of a page that was write-protected");
 	protected(0, CLEAN);
 	is_stable(0, "contents of a clean page that was write-protected");
-	make(0, WRITE);
+	make(0, WRITABLE);
 	make(0, CLEAN);
 	is_stable(1, "contents of a page that was made clean");
-	removed(0, WRITE);
-	make(0, READ);
+	removed(0, WRITABLE);
+	make(0, READABLE);
 	is_stable(1, "contents of a page that came back read-only");
-	removed(0, WRITE);
+	removed(0, WRITABLE);
 	make(0, CLEAN);
 	is_stable(1, "contents of a page that came back clean");
-	removed(0, WRITE);
-	make(0, WRITE);
+	removed(0, WRITABLE);
+	make(0, WRITABLE);
 	is_stable(0, "contents of a page that came back writable");
-	removed(0, WRITE);
-	removed(0, READ);
+	removed(0, WRITABLE);
+	removed(0, READABLE);
 	is_stable(1, "contents of a page that came back and was removed");
-	protected(0, WRITE);
+	protected(0, WRITABLE);
 	tlb_hazard_return();
 	expect(1, "a return before the flush");
-	protected(0, WRITE);
+	protected(0, WRITABLE);
 	check("return", &init_task, 0, 0, false);
 	expect(0, "the return of another task");
-	protected(0, WRITE);
+	protected(0, WRITABLE);
 	flush(0, 1, PAGE_SHIFT);
 	tlb_hazard_return();
 	expect(0, "a return after the flush");
@@ -188,42 +201,42 @@ static void test_contents(void)
 
 static void test_pmds(void)
 {
-	make_pmd(READ);
+	make_pmd(READABLE);
 	pmdp_huge_get_and_clear(tested, AT, &tested_pmd);
 	is_freed(17, 1, "a page of a PMD without a flush");
-	make_pmd(READ);
+	make_pmd(READABLE);
 	pmdp_huge_get_and_clear(tested, AT, &tested_pmd);
 	tlb_hazard_free(PAGES + 17, 2);
 	expect(1, "two pages of a PMD without a flush");
-	make_pmd(READ);
+	make_pmd(READABLE);
 	pmdp_huge_get_and_clear(tested, AT, &tested_pmd);
 	flush(0, PTRS_PER_PMD, PMD_SHIFT);
 	is_freed(17, 0, "a page of a PMD after a flush");
-	make_pmd(READ | _PAGE_PAT_LARGE);
+	make_pmd(READABLE | _PAGE_PAT_LARGE);
 	pmdp_huge_get_and_clear(tested, AT, &tested_pmd);
 	is_freed(PTRS_PER_PMD, 0, "a page behind a PMD");
-	make_pmd(READ | _PAGE_PAT_LARGE);
+	make_pmd(READABLE | _PAGE_PAT_LARGE);
 	pmdp_huge_get_and_clear(tested, AT, &tested_pmd);
 	is_freed(17, 1, "a page of a PMD of another memory type");
-	make_pmd(WRITE);
+	make_pmd(WRITABLE);
 	pmdp_set_wrprotect(tested, AT, &tested_pmd);
 	is_stable(1, "contents of a PMD that was write-protected");
-	make_pmd(READ);
-	make_pmd(WRITE & ~_PAGE_PRESENT);
+	make_pmd(READABLE);
+	make_pmd(WRITABLE & ~_PAGE_PRESENT);
 	is_freed(17, 1, "a page of a PMD that was made invalid");
-	make(3, READ);
+	make(3, READABLE);
 	pmdp_huge_get_and_clear(tested, AT, &tested_pmd);
 	is_freed(3, 1, "a page whose page table was removed");
-	make(3, READ);
+	make(3, READABLE);
 	pmdp_huge_get_and_clear(tested, AT, &tested_pmd);
 	flush_tlb_mm(tested);
 	drop(3);
 	is_freed(3, 0, "a page of a table that was removed before");
-	make(3, READ);
-	make_pmd(READ);
+	make(3, READABLE);
+	make_pmd(READABLE);
 	is_freed(3, 1, "a page whose page table was replaced");
 	set_pte_at(tested, AT, (pte_t *)&tested_pmd,
-		   __pte((u64)PAGES << PAGE_SHIFT | _PAGE_PSE | READ));
+		   __pte((u64)PAGES << PAGE_SHIFT | _PAGE_PSE | READABLE));
 	ptep_get_and_clear(tested, AT, (pte_t *)&tested_pmd);
 	is_freed(17, 1, "a page of hugetlb's");
 }
