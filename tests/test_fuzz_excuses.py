@@ -287,6 +287,22 @@ def test_pages_of_zeroes_are_the_zero_page_where_the_folio_was_split() -> None:
         assert (compare(ops, a, b, excuses.applying(newer())).differences == []) == fine
 
 
+def test_what_one_side_merged_with_more_comes_back_from_swap_as_shared_or_not() -> None:
+    text = "smart on\n0 map A 0 2 anon\n0 same A 0 2 1\n0 advise A 0 2 mergeable\nksm 4\n"
+    text += "0 write A 0 1\n0 same A 0 1 1\nksm 8\nreclaim\n0 read A 0 2"
+    ops = program.parse(text)
+    head = "o 4 shared=1 sharing=1\nm 0 A 0 2*p:k1\no 5 ok\nm 0 A 0 1*px:t5@A0 1*px:k1\no 6 ok\n"
+    end = "m 0 A 0 2*px:k1\no 7 {}\nm 0 A 0 {}\no 8 ok\nm 0 A 0 2*s\no 9 ok\nm 0 A 0 {}"
+    last = f"{done(4)}{head}{end}"
+    left = read(last.format("shared=1 sharing=0", "2*px:k1", "2*p:k1"))
+    for page, fine in (("px:k1", True), ("px:k2", False), ("pxd:k1", False)):
+        found = f"1*p:k1 1*{page}"
+        right = read(last.format("shared=1 sharing=1", "2*p:k1", found))
+        assert (compare(ops, left, right, applying()).differences == []) == fine
+    same = read(last.format("shared=1 sharing=0", "2*px:k1", "1*p:k1 1*px:k1"))
+    assert compare(ops, left, same, applying()).differences
+
+
 def test_the_rest_of_a_folio_was_moved_before_one_side_split_it() -> None:
     text = TAKE.format("0 hold A 3\n0 move A 20 1 C 0 move\n")
     ops = program.parse(text)

@@ -120,15 +120,9 @@ class Model:
         # A folio that was given up, written to in part and kept is one on side b alone.
         rule = self.taken.excuse(page, a, b, lazy=lazy or self.freed)
         rule = rule or self._given_up(page, a, b, lazy=lazy) or self.ksm.excuse(page, a, b)
+        rule = rule or self._from_swap(page, a, b)
         if rule:
             return rule
-        if (a.without("L") == b.without("L") or self._with_others(a, b)) and all(
-            _swapped(seen, page, alone=not (self.apart or self.taken.apart))
-            for seen in zip(*self.seen, strict=True)
-        ):
-            # It left for swap in a small folio, and one side alone brought it back in a large one.
-            # Where pages differed, which take other slots, folios of any size do.
-            return Rule.SLOTS
         # Side b alone may still have the large folio, given up or not, with the same page. Its last
         # owner also keeps one whose mapping was left huge.
         whole = self.forked and "L" in b.state and a == b.without("zL")
@@ -147,6 +141,22 @@ class Model:
         rest = "0" in (a.content, b.content) and "s" in (a.state[0], b.state[0])
         alike = (a.empty == b.empty or rest) and _same_bits(a, b) and _same_content(a, b)
         return Rule.FOLLOWS if near and alike else None
+
+    def _from_swap(self, page: TrackedPage, a: Page, b: Page) -> Rule | None:
+        """The rule by which a page may have come back from swap in another way."""
+
+        def was_there(*, alone: bool) -> bool:
+            both = zip(*self.seen, strict=True)
+            return all(_swapped(seen, page, alone=alone) for seen in both)
+
+        if a.without("L") == b.without("L") or self._with_others(a, b):
+            # It left for swap in a small folio, and one side alone brought it back in a large one.
+            # Where pages differed, which take other slots, folios of any size do.
+            alone = not (self.apart or self.taken.apart)
+            return Rule.SLOTS if was_there(alone=alone) else None
+        # It was in swap as one page with others that one side alone had merged with it.
+        shared = self.ksm.ever and a.without("x") == b.without("x")
+        return Rule.FOLLOWS if shared and was_there(alone=False) else None
 
     @property
     def put_back(self) -> bool:
