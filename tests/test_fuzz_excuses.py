@@ -303,6 +303,19 @@ def test_what_one_side_merged_with_more_comes_back_from_swap_as_shared_or_not() 
     assert compare(ops, left, same, applying()).differences
 
 
+def test_what_is_refused_empties_nothing() -> None:
+    text = "0 map A 0 16 anon\n0 write A 0 16\n0 advise A 0 16 free\n0 write A 8 1\nreclaim\n"
+    ops = program.parse(f"{text}0 lock A 0 1\n0 advise A 0 16 dontneed")
+    a, b = "8*- 1*px:t4@A8 7*-", "16*px:t4@A0"
+    for outcome, fine in (("EINVAL", True), ("ok", False)):
+        left, right = (
+            read(f"{done(4)}o 4 ok\nm 0 A 0 {pages}\no 5 ok\no 6 {outcome}\nm 0 A 0 {pages}")
+            for pages in (a, b)
+        )
+        found = compare(ops, left, right, applying()).differences
+        assert ([one for one in found if one.startswith("o 6")] == []) == fine
+
+
 def test_the_rest_of_a_folio_was_moved_before_one_side_split_it() -> None:
     text = TAKE.format("0 hold A 3\n0 move A 20 1 C 0 move\n")
     ops = program.parse(text)

@@ -101,7 +101,8 @@ class Model:
         elif op.word == "free":
             self.lazy |= where
         gone = self.lazy, self.apart, self.ksm.apart, self.ksm.away, self.taken.apart
-        for known in gone if op.empties else ():
+        # A locked mapping is refused, and nothing behind it is emptied.
+        for known in gone if op.empties and outcome != "EINVAL" else ():
             known.difference_update(where)
         if op.remaps:
             self.droppable -= where
