@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Run the self-test of x86-64's DEBUG_TLB_HAZARD on the host, and more sequences than a boot runs. */
+/* Run the self-test of x86-64's DEBUG_TLB_HAZARD on the host, and the sequences that no boot runs. */
 #include "x86.h"
 #include "tlb_hazard.c"
 
@@ -17,16 +17,10 @@ static void protected(unsigned int page, u64 bits)
 	ptep_set_wrprotect(tested, AT + page * PAGE_SIZE, tested_table + page);
 }
 
-static void flush(unsigned int first, unsigned int end,
-			 unsigned int shift)
+static void flush(unsigned int first, unsigned int end, unsigned int shift)
 {
 	flush_tlb_mm_range(tested, AT + first * PAGE_SIZE, AT + end * PAGE_SIZE,
 			   shift, false);
-}
-
-static void drop(unsigned int page)
-{
-	ptep_get_and_clear(tested, AT + page * PAGE_SIZE, tested_table + page);
 }
 
 static void pend(const struct arch_tlbflush_unmap_batch *in, unsigned int first, unsigned int end)
@@ -39,8 +33,6 @@ static void test_flushes(void)
 {
 	u64 begun;
 
-	removed(0, READABLE);
-	is_freed(0, 1, "a page without a flush");
 	removed(0, READABLE);
 	is_freed(1, 0, "the page behind it");
 	removed(1, READABLE);
@@ -67,12 +59,6 @@ static void test_flushes(void)
 	flush(0, 2, PMD_SHIFT);
 	is_freed(1, 1, "a page after a flush with too long a stride");
 	removed(0, READABLE);
-	flush_tlb_mm(tested);
-	is_freed(0, 0, "a page after a flush of the mm");
-	removed(0, READABLE);
-	flush_tlb_all();
-	is_freed(0, 0, "a page after a flush of all");
-	removed(0, READABLE);
 	flush_tlb_mm(&init_mm);
 	is_freed(0, 1, "a page after a flush of another mm");
 	begun = tlb_hazard_begin();
@@ -82,9 +68,6 @@ static void test_flushes(void)
 	removed(0, READABLE);
 	make(0, READABLE);
 	is_freed(0, 0, "a page that came back");
-	make(0, READABLE);
-	replace(1, 64);
-	is_freed(0, 1, "a page that was replaced");
 	make(0, READABLE);
 	make(1, READABLE);
 	replace(2, 64);
@@ -114,10 +97,6 @@ static void test_batches(void)
 	removed(0, READABLE);
 	pend(&batch, 0, 1);
 	is_freed(0, 1, "a page before the flush of its batch");
-	removed(0, READABLE);
-	pend(&batch, 0, 1);
-	arch_tlbbatch_flush(&batch);
-	is_freed(0, 0, "a page after the flush of its batch");
 	removed(0, READABLE);
 	arch_tlbbatch_flush(&batch);
 	is_freed(0, 1, "a page that is in no batch");
@@ -168,8 +147,6 @@ static void test_contents(void)
 	is_stable(0, "contents that no TLB may write to");
 	removed(1, WRITABLE);
 	is_stable(0, "contents of the page before");
-	protected(0, WRITABLE);
-	is_stable(1, "contents of a page that was write-protected");
 	protected(0, CLEAN);
 	is_stable(0, "contents of a clean page that was write-protected");
 	make(0, WRITABLE);
@@ -203,9 +180,6 @@ static void test_pmds(void)
 {
 	make_pmd(READABLE);
 	pmdp_huge_get_and_clear(tested, AT, &tested_pmd);
-	is_freed(17, 1, "a page of a PMD without a flush");
-	make_pmd(READABLE);
-	pmdp_huge_get_and_clear(tested, AT, &tested_pmd);
 	tlb_hazard_free(PAGES + 17, 2);
 	expect(1, "two pages of a PMD without a flush");
 	make_pmd(READABLE);
@@ -218,9 +192,6 @@ static void test_pmds(void)
 	make_pmd(READABLE | _PAGE_PAT_LARGE);
 	pmdp_huge_get_and_clear(tested, AT, &tested_pmd);
 	is_freed(17, 1, "a page of a PMD of another memory type");
-	make_pmd(WRITABLE);
-	pmdp_set_wrprotect(tested, AT, &tested_pmd);
-	is_stable(1, "contents of a PMD that was write-protected");
 	make_pmd(READABLE);
 	make_pmd(WRITABLE & ~_PAGE_PRESENT);
 	is_freed(17, 1, "a page of a PMD that was made invalid");
@@ -230,11 +201,8 @@ static void test_pmds(void)
 	make(3, READABLE);
 	pmdp_huge_get_and_clear(tested, AT, &tested_pmd);
 	flush_tlb_mm(tested);
-	drop(3);
+	ptep_get_and_clear(tested, AT + 3 * PAGE_SIZE, tested_table + 3);
 	is_freed(3, 0, "a page of a table that was removed before");
-	make(3, READABLE);
-	make_pmd(READABLE);
-	is_freed(3, 1, "a page whose page table was replaced");
 	set_pte_at(tested, AT, (pte_t *)&tested_pmd,
 		   __pte((u64)PAGES << PAGE_SHIFT | _PAGE_PSE | READABLE));
 	ptep_get_and_clear(tested, AT, (pte_t *)&tested_pmd);

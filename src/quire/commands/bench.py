@@ -69,7 +69,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     text += "invalidations by kind; counting lines takes a slower boot of its own"
     add("--cost", action="store_true", help=text)
     options.cpus(part, 1)
-    options.cycles(part)
+    cycles.add_option(part)
     options.as_json(part, "print JSON in place of the tables")
     add("--output", type=Path, metavar="DIR", help="write JSON, HTML and SVG there")
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from quire.arch import ARCHITECTURES, Architecture
 from quire.cluster import option
 from quire.host.errors import UserError
-from quire.measure import cycles as estimate
 from quire.source import side
 from quire.test import suite
 
@@ -130,15 +129,6 @@ def sizes(part: argparse.ArgumentParser, default: str) -> None:
     """--size."""
     text = f"folio size in KiB, 4 for none; may be repeated (default: {default})"
     part.add_argument("--size", type=int, action="append", default=[], metavar="KIB", help=text)
-
-
-def cycles(part: argparse.ArgumentParser) -> None:
-    """--cycles."""
-    names = ", ".join(estimate.names())
-    text = f"simulate caches and estimate cycles of a CPU ({names}); slower, and docs/results.md "
-    text += "says how well"
-    add = part.add_argument
-    add("--cycles", nargs="?", default="", const=estimate.DEFAULT, metavar="CPU", help=text)
 
 
 def stock(part: argparse._ActionsContainer) -> None:

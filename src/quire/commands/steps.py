@@ -47,7 +47,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     text = "as for bench (default: those of the topics, or of the files that the series touches)"
     add("rows", nargs="*", metavar="workload", help=text)
     options.sizes(part, "all")
-    options.cycles(part)
+    cycles.add_option(part)
     options.as_json(part)
     add("--output", type=Path, metavar="DIR", help="write JSON and SVG there")
 

@@ -7,6 +7,7 @@ their sources. An estimate knows no branch prediction, no overlap of misses and 
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -90,6 +91,14 @@ def of(arch: Architecture, name: str = DEFAULT) -> Model:
     if lacking:
         raise UserError(f"{name}.toml lacks {', '.join(lacking)}", remedy="add it")
     return model
+
+
+def add_option(part: argparse.ArgumentParser) -> None:
+    """--cycles."""
+    text = f"simulate caches and estimate cycles of a CPU ({', '.join(names())}); slower, and "
+    text += "docs/results.md says how well"
+    add = part.add_argument
+    add("--cycles", nargs="?", default="", const=DEFAULT, metavar="CPU", help=text)
 
 
 def added(cells: Iterable[Cell], name: str, architectures: Iterable[Architecture]) -> list[Cell]:

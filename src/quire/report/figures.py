@@ -170,7 +170,9 @@ class Figures:
         words = wanted["words"]
         lines = [[*words, *(" ".join(column) for column in columns)]]
         lines.append(["---"] * len(words) + ["--:"] * len(columns))
-        if wanted.get("real"):
+        results, real = self.root / RESULTS, wanted.get("real")
+        told = [times.told(results, line) for line in self.lines] if real else []
+        if told:
             lines[0].append(f"time, {', '.join(self.lines)}")
             lines[1].append("--:")
         for entry in wanted["rows"]:
@@ -179,9 +181,9 @@ class Figures:
             sides = [self.row(*column, name) for column in columns]
             show = _ratios if wanted.get("ratios") and not figure else _pair
             lines.append([*row.values(), *(show(both, figure or "instructions") for both in sides)])
-            if wanted.get("real"):
-                told = [times.told(self.root / RESULTS, line, name) for line in self.lines]
-                lines[-1].append(UNKNOWN if figure or {*told} == {UNKNOWN} else ", ".join(told))
+            if told:
+                cells = [known.get(name, UNKNOWN) for known in told]
+                lines[-1].append(UNKNOWN if figure or {*cells} == {UNKNOWN} else ", ".join(cells))
         return lines
 
     def _growth(self, old: str, new: str) -> list[list[str]]:
@@ -288,9 +290,11 @@ def record(report: Json, commit: str, when: float, before: Json) -> tuple[str, s
     for title, part in old["architectures"].items():
         rows = new.setdefault(title, {**part, "rows": {}})["rows"]
         for name, row in part["rows"].items():
-            cycles = {side: _only(rows.get(name), side, "cycles") for side in "ab"}
-            if name not in rows or all(cycles.values()):
-                sides = {side: {**row[side], **cycles[side]} for side in "ab"}
+            added = rows.get(name)
+            if not added:
+                rows[name] = {"of": _of(old), **row}
+            elif all("cycles" in added[side] for side in "ab"):
+                sides = {side: {**row[side], "cycles": added[side]["cycles"]} for side in "ab"}
                 rows[name] = {"of": _of(old), **row, **sides}
     head = {
         "base": side["about"],
@@ -334,11 +338,6 @@ def _run(run: Json) -> list[str]:
         for one, tally in run["counted"].items()
     )
     return [f"`{run['suite']}`", run["of"], run["date"], run["commit"], counted, run["result"]]
-
-
-def _only(row: Json | None, side: str, figure: str) -> Json:
-    """That figure of a side, if the row has it."""
-    return {what: n for what, n in row[side].items() if what == figure} if row else {}
 
 
 def _of(run: Json) -> list[str]:

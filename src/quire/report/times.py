@@ -72,24 +72,27 @@ def rows(results: Path, line: str, only: Sequence[str]) -> Iterator[dict[str, st
 
 def row(results: Path, line: str, name: str) -> dict[str, dict[str, float]] | None:
     """Medians inside of the kernel of both sides, of the row called `name`; None without times."""
-    if not folder(results, line).is_dir():
+    verdict = _inside(results, line).get(name)
+    if not verdict or not verdict.a or not verdict.b:
         return None
-    for verdict in compare.compare(*read(folder(results, line))):
-        inside = verdict.row.name.endswith(KERNEL)
-        if inside and called(verdict) == name and verdict.a and verdict.b:
-            return {"a": {NS: verdict.a.median}, "b": {NS: verdict.b.median}}
-    return None
+    return {"a": {NS: verdict.a.median}, "b": {NS: verdict.b.median}}
 
 
-def told(results: Path, line: str, name: str) -> str:
-    """The ratio of the same where both sides can be told apart, `?` where not, or no row."""
+def told(results: Path, line: str) -> dict[str, str]:
+    """The ratios of the same by the rows' names; `?` where the sides cannot be told apart."""
+    found = {}
+    for name, verdict in _inside(results, line).items():
+        known = verdict.verdict != compare.CANNOT_TELL and verdict.ratio
+        found[name] = f"{known.median:.3g}×" if known else "?"
+    return found
+
+
+def _inside(results: Path, line: str) -> dict[str, Verdict]:
+    """By the rows' names, what is said of the times inside of the kernel."""
     if not folder(results, line).is_dir():
-        return UNKNOWN
-    for verdict in compare.compare(*read(folder(results, line))):
-        if verdict.row.name.endswith(KERNEL) and called(verdict) == name:
-            known = verdict.ratio and verdict.verdict in (compare.FASTER, compare.SLOWER)
-            return f"{verdict.ratio.median:.3g}×" if known and verdict.ratio else "?"
-    return UNKNOWN
+        return {}
+    verdicts = compare.compare(*read(folder(results, line)))
+    return {called(each): each for each in verdicts if each.row.name.endswith(KERNEL)}
 
 
 def called(verdict: Verdict) -> str:
