@@ -299,8 +299,43 @@ def test_what_one_side_merged_with_more_comes_back_from_swap_as_shared_or_not() 
         found = f"1*p:k1 1*{page}"
         right = read(last.format("shared=1 sharing=1", "2*p:k1", found))
         assert (compare(ops, left, right, applying()).differences == []) == fine
-    same = read(last.format("shared=1 sharing=0", "2*px:k1", "1*p:k1 1*px:k1"))
-    assert compare(ops, left, same, applying()).differences
+
+
+def test_which_of_equal_pages_is_merged_after_swap_decides_what_the_rest_come_back_as() -> None:
+    text = "0 map A 0 5 anon\n0 same A 2 3 1\n0 advise A 0 5 mergeable\nksm 4\nreclaim\n"
+    text += "0 advise A 3 1 populate-read\n0 same A 0 2 1\nksm 8\n0 read A 2 3"
+    record = "o 1 ok\nm 0 A 0 2*- 3*px:k1\no 3 ok\nm 0 A 0 2*- 3*p:k1\no 4 ok\nm 0 A 0 2*- 3*s\n"
+    record += "o 5 ok\nm 0 A 0 2*- 1*s 1*px:k1 1*s\no 6 ok\nm 0 A 0 2*px:k1 1*s 1*px:k1 1*s\n"
+    record += "o 7 ok\nm 0 A 0 2*p:k1 1*s 1*p:k1 1*s\no 8 ok\nm 0 A 0 {}"
+    ops, a = program.parse(text), read(record.format("5*p:k1"))
+    for page, fine in (("px:k1", True), ("px:k2", False), ("pxd:k1", False)):
+        b = read(record.format(f"2*p:k1 1*{page} 1*p:k1 1*{page}"))
+        assert (compare(ops, a, b, applying()).differences == []) == fine
+
+
+def test_shares_of_swap_depend_on_what_was_merged_after_it_came_back() -> None:
+    text = "0 map A 0 4 anon\n0 same A 0 4 1\n0 advise A 0 4 mergeable\nksm 8\n{}"
+    text += "0 read A 1 2\nksm 4\nreclaim"
+    sums = "0+4:rw-p:0,Size=16,Swap=16,SwapPss={},rd,wr{}"
+    for between, flag, fine in (
+        ("reclaim\n", ",mg", True),
+        ("compact\n", ",mg", False),
+        ("reclaim\n", "", False),
+    ):
+        a, b = (f"v 0 A: {sums.format(share, flag)}" for share in (6, 4))
+        ops, left, right = ending(text.format(between), a, b)
+        assert (compare(ops, left, right, applying()).differences == []) == fine
+
+
+def test_a_pin_marks_the_folio_that_its_last_owner_kept() -> None:
+    text = "folio 64\n0 map A 0 16 anon\n0 write A 0 16\n{}1 pin A 9\n1 advise A 9 1 dontneed"
+    line = "v 1 A: 0+16:rw-p:0,Size=64,Rss=60,{}Anonymous=60"
+    for shared, field, fine in (
+        ("0 fork 1\n0 exit\n", "Referenced=60,", True), ("", "Referenced=60,", False),
+        ("0 fork 1\n0 exit\n", "Private_Dirty=60,", False),
+    ):  # fmt: skip
+        ops, a, b = ending(text.format(shared), line.format(""), line.format(field))
+        assert (compare(ops, a, b, applying()).differences == []) == fine
 
 
 def test_what_is_refused_empties_nothing() -> None:

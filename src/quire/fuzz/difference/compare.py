@@ -25,6 +25,7 @@ _DIRTY = "(?:Private|Shared)_(?:Clean|Dirty)"
 _MARKS = _fields(f"Referenced|LazyFree|Pss_Dirty|{_DIRTY}")
 _BITS = _fields(f"Referenced|LazyFree|AnonHugePages|Pss_Dirty|{_DIRTY}")
 _SUMS = _fields(r"[A-Z]\w+")
+_REFERENCED = _fields("Referenced")
 # A process's share of a merged page depends on how many others map that page, and there are several
 # KSM pages of a content with more than 256 mappings. Locked is such a share, too; and the shared
 # page keeps its accessed bit.
@@ -151,8 +152,11 @@ def _sums_excuse(model: Model, key: str, a: str, b: str) -> Rule | None:
     changed = Rule.BITS_OF_A_BATCH in model.excuses and model.changed
     if changed and _same_but(_MARKS, a, b):
         return Rule.BITS_OF_A_BATCH
-    put_back = model.put_back and _same_but(_BITS, a, b)
-    return Rule.BITS_OF_A_RUN if put_back else None
+    if model.put_back and _same_but(_BITS, a, b):
+        return Rule.BITS_OF_A_RUN
+    # What a pin marks as accessed: the folio that its last owner kept, or the copy of one page.
+    kept = Rule.REUSED in model.excuses and model.forked and model.ksm.held
+    return Rule.REUSED if kept and _same_but(_REFERENCED, a, b) else None
 
 
 def _same_but(fields: re.Pattern[str], a: str, b: str) -> bool:
@@ -169,6 +173,6 @@ def _of_merging(ksm: KsmExcuses, mapping: str) -> tuple[Rule, re.Pattern[str]] |
     if Rule.MERGED_LATER not in ksm.excuses or not ksm.unmerged:
         return None
     mergeable = re.search(r",KSM=|,mg\b", mapping)
-    if ksm.ever or ksm.crowded or (ksm.held and mergeable):
+    if ksm.ever or ksm.crowded or ((ksm.held or ksm.back) and mergeable):
         return Rule.MERGED_LATER, _SPLIT
     return (Rule.MERGED_LATER, _SHARES) if ",KSM=" in mapping else None

@@ -2,8 +2,8 @@
 """The excuses of KSM: what ksmd may merge differently on side b, which has the KSM series.
 
 With the series, an item that leaves the stable tree starts anew, without its old checksum and age.
-So a page that was merged and written to is merged again a pass later than on side a, or earlier
-with smart scan. TABLE says what may differ in each phase of a program.
+So a page that was merged, and was written to or came back from swap, is merged again a pass later
+than on side a, or earlier with smart scan. TABLE says what may differ in each phase of a program.
 """
 
 import re
@@ -30,9 +30,9 @@ _LAZY = "z"
 class Phase(Enum):
     """Where a program is, as far as ksmd may treat its pages differently on the two sides."""
 
-    # Both sides have merged the same pages: nothing was written to after a pass.
+    # Both sides have merged the same pages: nothing left them after a pass.
     TOGETHER = auto()
-    # Merged pages were written to: each side merges them again in its time.
+    # Merged pages were written to, or came back from swap: each side merges them again in its time.
     LATER = auto()
     # ksmd has merged again all that it can, and the same on both sides.
     SETTLED = auto()
@@ -84,10 +84,12 @@ class KsmExcuses:
     # Pages that one side has merged; the other side had not, and so could swap them.
     away: set[TrackedPage] = field(default_factory=set)
     ever: bool = False  # one side alone has merged some page at some time
-    # ksmd has passed; something was written after that; passes since the last write.
+    # ksmd has passed; a page left what it merged after that; passes since the last time.
     passed: bool = False
     unmerged: bool = False
     since: int = 0
+    out: bool = False  # merged pages may have been swapped out
+    back: bool = False  # and ksmd may have met them again
     smart: bool = False
     moved: bool = False  # a mapping moved
     held: bool = False  # the program took a reference to some page
@@ -109,6 +111,11 @@ class KsmExcuses:
         return Phase.SETTLED if settled else Phase.LATER
 
     @property
+    def merges_apart(self) -> bool:
+        """Whether the sides may have merged a page with others, or at another time."""
+        return self.phase is not Phase.TOGETHER and Rule.MERGED_LATER in self.excuses
+
+    @property
     def unlike(self) -> set[TrackedPage]:
         """Pages that differ between the sides."""
         return self.apart | self.late | self.away
@@ -120,8 +127,12 @@ class KsmExcuses:
         self.held |= op.verb in ("hold", "pin")
         self.smart |= op.verb == "smart" and op.word == "on"
         self.since += op.number if op.verb == "ksm" else 0
-        if op.verb in WRITING or op.word in WRITING_ADVICE:
-            self.unmerged |= self.passed
+        self.back |= op.verb == "ksm" and self.out
+        writes = op.verb in WRITING or op.word in WRITING_ADVICE
+        reclaims = op.verb == "reclaim" or op.word == "pageout"
+        self.out |= self.passed and reclaims
+        self.unmerged |= (self.passed and writes) or self.back
+        if writes or reclaims:
             self.since = 0
         self.crowded |= merged(outcome) >= MAX_SHARING
 

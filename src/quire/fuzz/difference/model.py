@@ -155,8 +155,8 @@ class Model:
             # Where pages differed, which take other slots, folios of any size do.
             alone = not (self.apart or self.taken.apart)
             return Rule.SLOTS if was_there(alone=alone) else None
-        # It was in swap as one page with others that one side alone had merged with it.
-        shared = self.ksm.ever and a.without("x") == b.without("x")
+        # It was in swap as one page with others, which each side merges with pages of its choice.
+        shared = self.ksm.merges_apart and a.without("x") == b.without("x")
         return Rule.FOLLOWS if shared and was_there(alone=False) else None
 
     @property
