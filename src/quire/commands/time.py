@@ -9,12 +9,14 @@ Under emulation nothing is called time.
   quire time 'mremap*' --output a.json   on this machine, as it runs now
   quire time --kvm --output DIR          boots both kernels, alternating; DIR/stock.json, …
   quire time ARCH=um --output DIR        the same as processes of this host (docs/um.md)
+  quire time --leaf                      inner loops of both sides alone, on this CPU
   quire time --emulate 'mremap-size=64' ARCH=arm64   only tries the code paths, in QEMU
   quire compare a.json b.json            what is faster, what is slower
 """
 
 import argparse
 import platform
+from collections.abc import Sequence
 from pathlib import Path
 
 from quire import lab
@@ -25,8 +27,9 @@ from quire.host import process
 from quire.host.errors import Difference, UserError
 from quire.report import timing as report
 from quire.session import Session
-from quire.timing import boots, compare, document, program
+from quire.timing import boots, compare, document, leaf, program
 from quire.timing.boots import Boots
+from quire.timing.document import Timing
 
 # For --emulate: enough runs to execute each line of the code.
 FEW = ("--runs=2", "--least=2", "--warm=1")
@@ -43,6 +46,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     where.add_argument("--kvm", action="store_true", help="boot both kernels under KVM")
     text = "boot both kernels in QEMU: no times, code paths"
     where.add_argument("--emulate", action="store_true", help=text)
+    where.add_argument("--leaf", action="store_true", help="time inner loops without a kernel")
     where.add_argument("--list", action="store_true", help="list the rows")
     text = "of each kernel that boots (default %(default)s; with fewer, runs are compared)"
     add("--boots", type=options.positive, default=boots.BOOTS, metavar="N", help=text)
@@ -67,6 +71,10 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
             return program.build(session.cache, session.project.guest, arch, tools, cells)
 
     words = (f"--runs={arguments.runs}", f"--precision={arguments.precision}", *arguments.row)
+    if arguments.leaf:
+        options.refuse(arguments, "row runs precision", "with --leaf")
+        _leaves(session, arguments)
+        return 0
     boot = _boots(session, arguments)
     if arguments.bundle:
         options.allow(arguments, "bundle", "with --bundle")
@@ -80,16 +88,19 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
             _both(session, arguments, arch, build(arch), words)
         return 0
     options.allow(arguments, "row runs precision output", "on this machine: --kvm and ARCH=um boot")
-    native = [arch for arch in session.architectures if arch.machine == platform.machine()]
-    if not native:
-        raise UserError(
-            f"this machine is {platform.machine()}",
-            f"ARCH={' '.join(arch.name for arch in session.architectures)}",
-            "quire time --bundle DIR, and run the program there",
-        )
+    native = _native(session, "quire time --bundle DIR, and run the program there")
     # The program writes its progress on stderr, and its JSON where it is told.
     output = (f"--output={arguments.output}",) if arguments.output else ()
-    return process.interact(process.Command([str(build(native[0])), *output, *words]))
+    return process.interact(process.Command([str(build(native)), *output, *words]))
+
+
+def _native(session: Session, remedy: str) -> Architecture:
+    """The architecture of this machine. UserError if another one was asked for."""
+    for arch in session.architectures:
+        if arch.machine == platform.machine():
+            return arch
+    names = " ".join(arch.name for arch in session.architectures)
+    raise UserError(f"this machine is {platform.machine()}", f"ARCH={names}", remedy)
 
 
 def _boots(session: Session, arguments: argparse.Namespace) -> bool:
@@ -125,6 +136,26 @@ def _both(
     few = Boots(1, (*FEW, *arguments.row), kvm=False)
     how = few if arguments.emulate else Boots(arguments.boots, words, kvm=arguments.kvm)
     timings = boots.run(session, kernels, built, how)
+    _show(arguments, timings)
+    report.show_sync(timings)
+    failed = [f"{timing.name}: {row.name}: {row.failed}" for timing in timings
+              for row in timing.rows if row.failed]  # fmt: skip
+    if failed:
+        raise Difference("rows have failed", "\n".join(failed), "read the logs in build/boot/")
+
+
+def _leaves(session: Session, arguments: argparse.Namespace) -> None:
+    native = _native(session, "leave ARCH= out, or use a host of that architecture")
+    tools = kernel.toolchain(native, session.cross_compile, session.llvm)
+    trees = [side.tree for side in session.sides().both]
+    for loop in leaf.read():
+        built = leaf.build(session.cache, tools, loop, trees)
+        with session.progress.stage(f"leaf {loop.name}", arguments.boots), boots.pinned():
+            times = leaf.run(loop, built, trees, arguments.boots, session.progress.at)
+        _show(arguments, times)
+
+
+def _show(arguments: argparse.Namespace, timings: Sequence[Timing]) -> None:
     if arguments.output:
         arguments.output.mkdir(parents=True, exist_ok=True)
         for timing in timings:
@@ -134,8 +165,3 @@ def _both(
     if len(timings) == 2 and timings[0].is_time:
         a, b = timings
         report.show_verdicts(a, b, compare.compare(a, b))
-    report.show_sync(timings)
-    failed = [f"{timing.name}: {row.name}: {row.failed}" for timing in timings
-              for row in timing.rows if row.failed]  # fmt: skip
-    if failed:
-        raise Difference("rows have failed", "\n".join(failed), "read the logs in build/boot/")

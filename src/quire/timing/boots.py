@@ -77,7 +77,7 @@ def run(session: Session, kernels: Sequence[Kernel], built: Path, boots: Boots) 
         for kernel in kernels
     ]
     timings: list[list[Timing]] = [[] for _ in kernels]
-    with session.progress.stage(f"{arch.name} time", boots.number * len(kernels)), _pinned():
+    with session.progress.stage(f"{arch.name} time", boots.number * len(kernels)), pinned():
         for number in range(boots.number):
             for at, machine in enumerate(machines):
                 timings[at].append(_boot(session, machine, number))
@@ -105,7 +105,7 @@ def _require_running(boot: Machine, work: Path) -> None:
 
 
 @contextlib.contextmanager
-def _pinned() -> Iterator[None]:
+def pinned() -> Iterator[None]:
     """Keep this thread and the machines that it starts on the last CPU that we may use."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(before)})

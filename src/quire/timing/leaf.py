@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Leaves: inner loops of the kernel, of both sides' own sources, timed without a kernel.
+
+For what neither counts nor UML can price: a loop that waits for memory. The loop and what it uses
+of its file are compiled as the kernel is, without vector registers, and both are one program.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import platform
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire.build.kernel import Toolchain, explain
+from quire.host import data, process
+from quire.host.cache import Cache, digest
+from quire.host.console import head
+from quire.host.errors import Difference, UserError
+from quire.source.tree import Tree
+from quire.timing.document import REAL, Row, Timing, as_json
+
+SOURCES = Path(__file__).with_name("leaves")
+CPUINFO = Path("/proc/cpuinfo")
+PROGRAM = "leaf"
+# What of the kernel's flags decides about the code of a loop.
+FLAGS = ("-O2", "-std=gnu11", "-fno-strict-aliasing", "-mgeneral-regs-only")
+SIDES = "ab"
+PS = 1000  # in a nanosecond
+_WORD = re.compile(r"\b[A-Za-z_]\w*\b")
+_MACRO = r"^#define[ \t]+{}\b(?:[^\n]*\\\n)*[^\n]*\n"
+_FUNCTION = r"^[a-z][^;{{}}()]*\b{}\([^;{{}}]*\)\n\{{.*?^\}}\n"
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One entry of leaves.toml, which explains the fields."""
+
+    name: str
+    file: str
+    function: str
+
+
+@dataclass(frozen=True)
+class _File:
+    leaf: tuple[Leaf, ...]
+
+
+def read() -> tuple[Leaf, ...]:
+    """The leaves that there are."""
+    return data.read(SOURCES / "leaves.toml", _File, "see leaves.toml").leaf
+
+
+def functions(leaf: Leaf, tree: Tree) -> str:
+    """The loop, and before it what it uses of its file. UserError if the tree does not have it."""
+    file = tree.path / leaf.file
+    source = file.read_text() if file.is_file() else ""
+    found: dict[str, str] = {}
+
+    def take(name: str, users: tuple[str, ...] = ()) -> None:
+        kinds = (re.search(kind.format(name), source, re.M | re.S) for kind in (_MACRO, _FUNCTION))
+        text = next(filter(None, kinds), None)
+        if name in found or name in users or not text:
+            return
+        for used in sorted(_WORD.findall(text[0])):
+            take(used, (*users, name))
+        found[name] = text[0]
+
+    take(leaf.function)
+    if not found:
+        remedy = "leave --leaf out, or mend quire/timing/leaves"
+        raise UserError(f"{tree.label} has no {leaf.function}()", str(file), remedy)
+    return "\n".join(found.values())
+
+
+def build(cache: Cache, tools: Toolchain, leaf: Leaf, trees: Sequence[Tree]) -> Path:
+    """The program with the loops of both trees. BuildFailed with the first error line."""
+    texts = [functions(leaf, tree) for tree in trees]
+    files = sorted(SOURCES.iterdir())
+    key = f"{leaf.name}-{digest(tools.version, *FLAGS, *texts, *files)}"
+
+    def make(directory: Path) -> None:
+        log = cache.log(f"leaf-{leaf.name}")
+        parts = [directory / f"{side}.c" for side in SIDES]
+        for side, part, text in zip(SIDES, parts, texts, strict=True):
+            call = f"bool leaf_{side}(void *page)\n{{\n\treturn leaf(page);\n}}\n"
+            process.do(part.write_text, f'#include "{leaf.name}.h"\n\n{text}\n{call}')
+        argv = [tools.compiler, *FLAGS, f"-I{SOURCES}", "-o", str(directory / PROGRAM)]
+        command = process.Command([*argv, *map(str, parts), str(SOURCES / "main.c")], log=log)
+        if process.run(command).status:
+            raise explain(f"the leaf {leaf.name} did not compile", log, command)
+
+    return cache.make("leaf", key, make) / PROGRAM
+
+
+def run(
+    leaf: Leaf, program: Path, trees: Sequence[Tree], number: int, tick: Callable[[int], None]
+) -> list[Timing]:
+    """Run the program `number` times, each a boot of the timings. `tick` gets how many are done.
+
+    Difference if the two loops do not agree about a page.
+    """
+    runs: dict[str, list[list[tuple[float, float]]]] = {}
+    for done in range(number):
+        tick(done)
+        finished = process.run(process.Command([str(program)]))
+        process.needs_results("the times are of a run")
+        if finished.status:
+            raise Difference(f"{leaf.name}: {finished.output.strip()}", str(program))
+        lines = [line.split() for line in finished.output.splitlines()]
+        for (when, memory), pairs in itertools.groupby(lines, lambda line: (line[0], line[1])):
+            name = f"{leaf.name} data={when} memory={memory}"
+            runs.setdefault(name, []).append([(int(a) / PS, int(b) / PS) for _, _, a, b in pairs])
+    return [_timing(tree, at, program, runs) for at, tree in enumerate(trees)]
+
+
+def _timing(
+    tree: Tree, at: int, program: Path, runs: dict[str, list[list[tuple[float, float]]]]
+) -> Timing:
+    rows = tuple(
+        Row(name, "page", name, tuple(tuple(pair[at] for pair in pairs) for pairs in boots))
+        for name, boots in runs.items()
+    )
+    machine = {**_machine(), "release": str(tree.base.version)}
+    clock = {"kind": REAL, "why": "this host's CPU", "values": "nanoseconds per unit"}
+    document = head("time") | {
+        "build": program.parent.name, "clock": clock, "machine": machine, "options": {},
+        "rows": [as_json(row) for row in rows],
+    }  # fmt: skip
+    return Timing(tree.label, program.parent.name, clock, machine, rows, document)
+
+
+def _machine() -> dict[str, str | int]:
+    model = re.search(r"^model name\s*: (.*)$", CPUINFO.read_text(), re.M)
+    cpu = {"cpu": model[1]} if model else {}
+    return {"architecture": platform.machine(), "cpus": os.cpu_count() or 1, **cpu}
