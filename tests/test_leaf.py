@@ -57,14 +57,14 @@ def tree(directory: Path, label: str, source: str) -> Tree:
     return Tree(label, Base("test", parse("6.12.117"), "test", "0", path), None, path, label)
 
 
-def timed(tmp_path: Path, a: str, b: str) -> list[compare.Verdict]:
+def timed(tmp_path: Path, a: str, b: str, runs: int = 7) -> list[compare.Verdict]:
     """The verdicts of these two sources."""
     native = next(arch for arch in ARCHITECTURES.values() if arch.machine == platform.machine())
     trees = [tree(tmp_path, "stock", a), tree(tmp_path, "patched", b)]
     program = leaf.build(Cache(tmp_path / "build"), kernel.toolchain(native), ZERO, trees)
     ticks: list[int] = []
-    left, right = leaf.run(ZERO, program, trees, 7, ticks.append)
-    assert ticks == [*range(7)]
+    left, right = leaf.run(ZERO, program, trees, runs, ticks.append)
+    assert ticks == [*range(runs)]
     return compare.compare(left, right)
 
 
@@ -84,12 +84,26 @@ def test_a_tree_may_not_have_the_function(tmp_path: Path) -> None:
 
 def test_a_loop_that_reads_more_is_slower(tmp_path: Path) -> None:
     found = {verdict.row.name: verdict.verdict for verdict in timed(tmp_path, BY_WORD, SLOW)}
-    names = [f"zero data={data} memory={memory}"
-             for data in ("early", "late", "never") for memory in ("hot", "cold")]  # fmt: skip
-    assert [*found] == names
-    assert {found[f"zero data={data} memory=hot"] for data in ("late", "never")} == {compare.SLOWER}
+    words = ("word-0", "word-1", "word-256", "word-510", "word-511", "none")
+    names = [f"zero data={word} memory={memory}" for word in words for memory in ("hot", "cold")]
+    assert [*found] == ["zero data=unread memory=hot", *names]
+    read = [found[f"zero data={word} memory=hot"] for word in ("word-256", "word-511", "none")]
+    assert {*read} == {compare.SLOWER}
 
 
-def test_both_loops_must_say_the_same(tmp_path: Path) -> None:
-    with pytest.raises(Difference, match="other data"):
-        timed(tmp_path, BY_WORD, BY_WORD.replace("at <= LAST", "at < 8"))
+def test_few_runs_tell_nothing(tmp_path: Path) -> None:
+    assert {verdict.verdict for verdict in timed(tmp_path, BY_WORD, SLOW, runs=2)} == {
+        compare.CANNOT_TELL
+    }
+
+
+@pytest.mark.parametrize(
+    ("loop", "told"),
+    [
+        ("at < 8", "side b is wrong about 64 of 64 pages, data in word-256"),
+        ("(at < 8 || *(volatile long *)0)", "ended with status -11"),
+    ],
+)
+def test_a_loop_that_is_wrong_has_no_times(tmp_path: Path, loop: str, told: str) -> None:
+    with pytest.raises(Difference, match=told):
+        timed(tmp_path, BY_WORD, BY_WORD.replace("at <= LAST", loop))

@@ -72,7 +72,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 
     words = (f"--runs={arguments.runs}", f"--precision={arguments.precision}", *arguments.row)
     if arguments.leaf:
-        options.refuse(arguments, "row runs precision", "with --leaf")
+        options.refuse(arguments, "ARCH row runs precision", "with --leaf")
         _leaves(session, arguments)
         return 0
     boot = _boots(session, arguments)
@@ -145,22 +145,23 @@ def _both(
 
 
 def _leaves(session: Session, arguments: argparse.Namespace) -> None:
-    native = _native(session, "leave ARCH= out, or use a host of that architecture")
+    native = _native(session, "leave --leaf out")
     tools = kernel.toolchain(native, session.cross_compile, session.llvm)
     trees = [side.tree for side in session.sides().both]
     for loop in leaf.read():
         built = leaf.build(session.cache, tools, loop, trees)
         with session.progress.stage(f"leaf {loop.name}", arguments.boots), boots.pinned():
             times = leaf.run(loop, built, trees, arguments.boots, session.progress.at)
-        _show(arguments, times)
+        _show(arguments, times, f"{loop.name}-")
 
 
-def _show(arguments: argparse.Namespace, timings: Sequence[Timing]) -> None:
+def _show(arguments: argparse.Namespace, timings: Sequence[Timing], prefix: str = "") -> None:
     if arguments.output:
         arguments.output.mkdir(parents=True, exist_ok=True)
         for timing in timings:
-            document.write(timing, arguments.output / f"{timing.name}.json")
-            print(arguments.output / f"{timing.name}.json")
+            file = arguments.output / f"{prefix}{timing.name}.json"
+            document.write(timing, file)
+            print(file)
     report.show(timings)
     if len(timings) == 2 and timings[0].is_time:
         a, b = timings

@@ -27,7 +27,10 @@ SOURCES = Path(__file__).with_name("leaves")
 CPUINFO = Path("/proc/cpuinfo")
 PROGRAM = "leaf"
 # What of the kernel's flags decides about the code of a loop.
-FLAGS = ("-O2", "-std=gnu11", "-fno-strict-aliasing", "-mgeneral-regs-only")
+FLAGS = (
+    *("-O2", "-std=gnu11", "-fno-strict-aliasing", "-fno-strict-overflow"),
+    *("-fno-delete-null-pointer-checks", "-mgeneral-regs-only", "-falign-functions=64"),
+)
 SIDES = "ab"
 PS = 1000  # in a nanosecond
 _WORD = re.compile(r"\b[A-Za-z_]\w*\b")
@@ -101,7 +104,7 @@ def run(
 ) -> list[Timing]:
     """Run the program `number` times, each a boot of the timings. `tick` gets how many are done.
 
-    Difference if the two loops do not agree about a page.
+    Difference if a loop is wrong about a page, or crashes.
     """
     runs: dict[str, list[list[tuple[float, float]]]] = {}
     for done in range(number):
@@ -109,7 +112,9 @@ def run(
         finished = process.run(process.Command([str(program)]))
         process.needs_results("the times are of a run")
         if finished.status:
-            raise Difference(f"{leaf.name}: {finished.output.strip()}", str(program))
+            last = finished.output.strip().rpartition("\n")[2]
+            what = last if finished.status == 1 else f"ended with status {finished.status}"
+            raise Difference(f"the leaf {leaf.name}: {what}", str(program))
         lines = [line.split() for line in finished.output.splitlines()]
         for (when, memory), pairs in itertools.groupby(lines, lambda line: (line[0], line[1])):
             name = f"{leaf.name} data={when} memory={memory}"
@@ -121,7 +126,14 @@ def _timing(
     tree: Tree, at: int, program: Path, runs: dict[str, list[list[tuple[float, float]]]]
 ) -> Timing:
     rows = tuple(
-        Row(name, "page", name, tuple(tuple(pair[at] for pair in pairs) for pairs in boots))
+        # The pairs of one run resemble each other: only enough runs make a verdict.
+        Row(
+            name,
+            "page",
+            name,
+            tuple(tuple(pair[at] for pair in pairs) for pairs in boots),
+            tight=False,
+        )
         for name, boots in runs.items()
     )
     machine = {**_machine(), "release": str(tree.base.version)}

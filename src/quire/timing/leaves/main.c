@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Times a loop of two kernels in turn, on the same pages: with data early, late or nowhere; in the
- * first cache, or in none. A line of output is a pair of runs: data, memory, ps a page of A, of B.
- * Exits with 1 if the two do not say the same of a page.
+ * Times a loop of two kernels in turn, on the same pages, which have data in one word or none; in
+ * the first cache, or in no cache. A fence before each page keeps one from overlapping the next.
+ * A line of output is a pair of runs: data, memory, ps a page of A, of B. The first lines are of a
+ * loop that reads nothing, on both sides. Exits with 1 if a loop is wrong about a page.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,19 +18,40 @@
 #define LINE		64
 #define NOWHERE		(-1)
 
-static const struct {
+struct side {
+	char name;
+	bool (*leaf)(void *page);
+};
+
+struct kind {
 	const char *name;
-	int word;
-} data[] = {
-	/* Of 512 words of a page; the last is one that a search may look at first. */
-	{ "early", 0 },
-	{ "late", 510 },
-	{ "never", NOWHERE },
+	int word;	/* of 512 that a page has */
+};
+
+static const struct kind kinds[] = {
+	{ "word-0", 0 },	 { "word-1", 1 },     { "word-256", 256 },
+	{ "word-510", 510 }, { "word-511", 511 }, { "none", NOWHERE },
 };
 
 static char memory[PAGES * PAGE_SIZE] __attribute__((aligned(PAGE_SIZE)));
 
-/* Take all pages out of the caches. */
+static bool reads_nothing(void *page)
+{
+	(void)page;
+	return true;
+}
+
+/* Nothing is read before all that was read is there. */
+static void fence(void)
+{
+#ifdef __x86_64__
+	asm volatile("lfence" : : : "memory");
+#else
+	asm volatile("dsb sy; isb" : : : "memory");
+#endif
+}
+
+/* Take all pages out of the caches; their TLB entries stay. */
 static void make_cold(void)
 {
 	for (size_t at = 0; at < sizeof(memory); at += LINE) {
@@ -55,50 +77,61 @@ static uint64_t now_ns(void)
 }
 
 /* ps a page; for what is hot all reads are of one page. */
-static uint64_t run(bool (*leaf)(void *page), bool cold, bool expected)
+static uint64_t run(const struct side *side, const struct kind *kind, bool cold)
 {
+	bool expected = kind->word == NOWHERE;
 	size_t step = cold ? PAGE_SIZE : 0;
-	unsigned int agree = 0;
+	unsigned int right = 0;
 	uint64_t start;
 
 	if (cold)
 		make_cold();
 	else
-		leaf(memory);
+		side->leaf(memory);
 	start = now_ns();
-	for (size_t page = 0; page < PAGES; page++)
-		agree += leaf(memory + page * step) == expected;
-	if (agree != PAGES) {
-		fprintf(stderr, "a page was taken for one with other data\n");
+	for (size_t page = 0; page < PAGES; page++) {
+		fence();
+		right += side->leaf(memory + page * step) == expected;
+	}
+	fence();
+	start = now_ns() - start;
+	if (right != PAGES) {
+		fflush(stdout);
+		fprintf(stderr, "side %c is wrong about %u of %u pages, data in %s\n", side->name,
+			PAGES - right, PAGES, kind->name);
 		exit(1);
 	}
-	return (now_ns() - start) * 1000 / PAGES;
+	return start * 1000 / PAGES;
 }
 
-static void pairs(const char *name, bool cold, bool expected)
+static void pairs(const struct side *sides, const struct kind *kind, const char *name, bool cold)
 {
 	for (int pair = 0; pair < PAIRS; pair++) {
-		uint64_t a = 0, b;
+		int first = pair % 2;
+		uint64_t spent[2];
 
-		if (pair % 2)
-			a = run(leaf_a, cold, expected);
-		b = run(leaf_b, cold, expected);
-		if (pair % 2 == 0)
-			a = run(leaf_a, cold, expected);
-		printf("%s %s %" PRIu64 " %" PRIu64 "\n", name, cold ? "cold" : "hot", a, b);
+		spent[first] = run(&sides[first], kind, cold);
+		spent[!first] = run(&sides[!first], kind, cold);
+		printf("%s %s %" PRIu64 " %" PRIu64 "\n", name, cold ? "cold" : "hot", spent[0],
+		       spent[1]);
 	}
 }
 
 int main(void)
 {
-	for (size_t kind = 0; kind < sizeof(data) / sizeof(*data); kind++) {
-		int word = data[kind].word;
+	static const struct side none[] = { { 'a', reads_nothing }, { 'b', reads_nothing } };
+	static const struct side both[] = { { 'a', leaf_a }, { 'b', leaf_b } };
+	static const struct kind zeroes = { "none", NOWHERE };
+
+	pairs(none, &zeroes, "unread", false);
+	for (size_t at = 0; at < sizeof(kinds) / sizeof(*kinds); at++) {
+		const struct kind *kind = &kinds[at];
 
 		memset(memory, 0, sizeof(memory));
-		for (size_t page = 0; word != NOWHERE && page < PAGES; page++)
-			memory[page * PAGE_SIZE + (size_t)word * sizeof(long)] = 1;
-		pairs(data[kind].name, false, word == NOWHERE);
-		pairs(data[kind].name, true, word == NOWHERE);
+		for (size_t page = 0; kind->word != NOWHERE && page < PAGES; page++)
+			memory[page * PAGE_SIZE + (size_t)kind->word * sizeof(uint64_t)] = 1;
+		pairs(both, kind, kind->name, false);
+		pairs(both, kind, kind->name, true);
 	}
 	return 0;
 }
