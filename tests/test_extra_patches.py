@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from conftest import Quire, line_patch, said
@@ -32,3 +33,22 @@ def test_a_fragment_brings_the_patches_of_its_name(quire: Quire, tree: Path) -> 
     assert not [image for image in images(quire, *words).values() if "checked 15" in image]
     (folder / "checked.patch").write_text(line_patch("mm: check", 8, "checked 8"))
     said(quire("build", *words, "--config", str(fragment), "ARCH=arm64"), 2, "checked.patch")
+
+
+def test_a_check_applies_them_to_the_base_and_behind_the_series(quire: Quire, tree: Path) -> None:
+    found = {}
+    for name, at in (("checked", 15), ("late", 8), ("seeded", 15)):
+        folder = quire.project / "lines/6.12" / name
+        folder.mkdir(exist_ok=True)
+        (folder / "own.patch").write_text(line_patch("mm: check", at, f"checked {at}"))
+        (folder / "series").write_text("own.patch\n")
+    done = quire("check", "--quick", "--json", "--source", str(tree), "ARCH=arm64")
+    for row in json.loads(done.stdout):
+        if row["check"] in ("applies to the base", "applies to the series"):
+            found[row["subject"], row["check"].rpartition(" ")[2]] = row["trouble"]
+    fails = {key for key, trouble in found.items() if trouble}
+    assert fails == {("late/series", "series")}
+    assert "own.patch" in found["late/series", "series"]
+    assert ("checked/series", "base") in found
+    assert ("seeded/series", "series") in found
+    assert ("seeded/series", "base") not in found

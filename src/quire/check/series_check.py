@@ -20,6 +20,7 @@ from quire.source import base, debian, version
 from quire.source import series as series_files
 from quire.source.apply import apply_patch, apply_series
 from quire.source.debian import Offer
+from quire.source.line import Line
 from quire.source.patch import Patch
 from quire.source.series import Series
 from quire.source.tree import Tree, copy_links
@@ -80,6 +81,22 @@ def applies(tree: Path, series: Series) -> Iterator[Check]:
             else:
                 if name != "all":
                     yield Check("applies alone", name)
+
+
+def lab_patches(tree: Path, line: Line, series: Series) -> Iterator[Check]:
+    """The lab's own patches of a line apply without fuzz: behind the series, and, but for seeded
+    bugs, to the base."""
+    for file in sorted(line.folder.rglob("series")):
+        extra = series_files.read(file)
+        for where, before in (("base", ()), ("series", series.patches)):
+            if where == "base" and file.is_relative_to(line.seeded):
+                continue
+            with copied(tree, touched(series) | touched(extra)) as scratch:
+                for patch in before:
+                    apply_patch(scratch, patch)
+                troubles = (_trouble(scratch, patch) for patch in extra.patches)
+                trouble = next(filter(None, troubles), "")
+            yield Check(f"applies to the {where}", f"{file.relative_to(line.folder)}", trouble)
 
 
 def builds(cache: Cache, requests: Sequence[Request], series: Series) -> Iterator[Check]:

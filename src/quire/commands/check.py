@@ -96,6 +96,8 @@ def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Check]
                 yield from series_check.listed(series)
             yield from series_check.style(sides.base.path, session.project.root, series.patches)
             yield from series_check.applies(sides.base.path, series)
+            if own:
+                yield from series_check.lab_patches(sides.base.path, sides.line, series)
     if arguments.debian_config:
         for arch in session.architectures:
             with session.progress.stage(f"{arch.name} configuration"):
