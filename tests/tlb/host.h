@@ -116,6 +116,7 @@ static inline void hlist_add_head(struct hlist_node *node, struct hlist_head *he
 #define cmpxchg(p, old, new) ({ typeof(*(p)) was = *(p); if (was == (old)) *(p) = (new); was; })
 #define stack_trace_save(store, size, skip) ((void)(store))
 #define pr_info(...) printf(__VA_ARGS__)
+#define pr_warn_once(...) printf(__VA_ARGS__)
 #define pr_info_once(...) printf(__VA_ARGS__)
 #define printk_deferred_once(...) printf(__VA_ARGS__)
 #define KERN_INFO

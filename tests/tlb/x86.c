@@ -80,6 +80,10 @@ static void test_flushes(void)
 	removed(1, READABLE);
 	replace(1, 1);
 	is_freed(1, 1, "a page that came back elsewhere");
+	set_pte_at(tested, AT, tested_table, __pte(ZERO_PFN << PAGE_SHIFT | READABLE));
+	ptep_get_and_clear(tested, AT, tested_table);
+	tlb_hazard_return();
+	expect(0, "the zero page");
 	removed(0, WRITABLE & ~_PAGE_PRESENT);
 	is_freed(0, 0, "a page that was not present");
 	make(0, WRITABLE & ~_PAGE_PRESENT);
@@ -170,6 +174,10 @@ static void test_contents(void)
 	protected(0, WRITABLE);
 	check("return", &init_task, 0, 0, false);
 	expect(0, "the return of another task");
+	protected(0, WRITABLE);
+	current->pid++;
+	tlb_hazard_return();
+	expect(0, "the return of a task that has the place of another one");
 	protected(0, WRITABLE);
 	flush(0, 1, PAGE_SHIFT);
 	tlb_hazard_return();

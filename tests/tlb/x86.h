@@ -21,6 +21,8 @@
 #define _PAGE_PSE BIT(7)
 #define _PAGE_PAT_LARGE BIT(12)
 #define pmd_page_vaddr(pmd) ((pmd).val & PTE_PFN_MASK)
+#define ZERO_PFN 0x77UL
+#define is_zero_pfn(pfn) ((pfn) == ZERO_PFN)
 #define __pa(p) ((u64)(uintptr_t)(p))
 
 struct mm_struct { void *pgd; };
