@@ -13,7 +13,9 @@
  * page in both places, too.
  *
  * ksm-migrate: the measured call moves that page to another node, as compaction
- * does: one walk unmaps it, another maps it again.
+ * does: one walk unmaps it, another maps it again. ksm-swapout: it pages the
+ * page out, as reclaim does; the other place was unmapped before, because
+ * MADV_PAGEOUT leaves shared pages alone.
  */
 #include <linux/mempolicy.h>
 #include <string.h>
@@ -24,6 +26,7 @@
 #include "base/units.h"
 #include "kernel/env.h"
 #include "kernel/ksm.h"
+#include "kernel/swap.h"
 #include "memory/folio.h"
 #include "memory/pattern.h"
 #include "proc/idle.h"
@@ -40,6 +43,7 @@
 #define RANGE_ADDR	((char *)(4 * GIB))
 #define FIRST_ADDR	((char *)(8 * GIB))	/* before a move */
 #define SEED		0x6b5u
+#define SWAP_MIB	16
 
 static char *page;		/* the merged page in the split range */
 static unsigned long mapped;	/* how many times it is mapped */
@@ -180,6 +184,31 @@ static void run_migrate(void)
 	idle = idle_open(pagemap_page(page).pfn);
 }
 
+static void setup_swapout(void)
+{
+	setup();
+	if (munmap(OTHER_ADDR, PAGE_SIZE))
+		die_errno("cannot unmap %p", OTHER_ADDR);
+	swap_on(SWAP_MIB);
+}
+
+static void run_swapout(void)
+{
+	env_after_tick();
+	quire_start();
+	if (madvise(page, PAGE_SIZE, MADV_PAGEOUT))
+		die_errno("madvise(MADV_PAGEOUT)");
+	quire_stop();
+}
+
+static void verify_swapout(void)
+{
+	if (pagemap_swapped(page, 1) != 1)
+		bench_fail("the merged page was not swapped out");
+	if (pattern_verify_page(page, SEED, 0) >= 0)
+		bench_fail("the merged page came back with wrong data");
+}
+
 /* Does a walk of the page's mappings reach the one at p? */
 static void expect_seen(const char *where, void (*access)(char *), char *p)
 {
@@ -234,3 +263,13 @@ static const struct workload ksm_migrate = {
 	.verify = verify,
 };
 QUIRE_WORKLOAD(ksm_migrate);
+
+static const struct workload ksm_swapout = {
+	.name = "ksm-swapout",
+	.summary = "MADV_PAGEOUT of a KSM page in an anon_vma of many VMAs",
+	.params = { { "vmas", "22169", NULL }, { "kind", "plain", "plain|moved" } },
+	.setup = setup_swapout,
+	.run = run_swapout,
+	.verify = verify_swapout,
+};
+QUIRE_WORKLOAD(ksm_swapout);
