@@ -301,6 +301,17 @@ def test_what_one_side_merged_with_more_comes_back_from_swap_as_shared_or_not() 
         assert (compare(ops, left, right, applying()).differences == []) == fine
 
 
+def test_what_both_sides_merged_alike_comes_back_from_swap_alike() -> None:
+    text = (
+        "0 map A 0 2 anon\n0 same A 0 2 1\n0 advise A 0 2 mergeable\nksm 4\nreclaim\n0 read A 0 2"
+    )
+    record = (
+        "o 1 ok\nm 0 A 0 2*px:k1\no 3 ok\nm 0 A 0 2*p:k1\no 4 ok\nm 0 A 0 2*s\no 5 ok\nm 0 A 0 {}"
+    )
+    a, b = (read(record.format(pages)) for pages in ("2*px:k1", "1*p:k1 1*px:k1"))
+    assert compare(program.parse(text), a, b, applying()).differences
+
+
 def test_which_of_equal_pages_is_merged_after_swap_decides_what_the_rest_come_back_as() -> None:
     text = "0 map A 0 5 anon\n0 same A 2 3 1\n0 advise A 0 5 mergeable\nksm 4\nreclaim\n"
     text += "0 advise A 3 1 populate-read\n0 same A 0 2 1\nksm 8\n0 read A 2 3"

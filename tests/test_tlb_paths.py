@@ -14,6 +14,7 @@ import pytest
 from test_tlb_hazard import HERE, PATCHES, ROOT, SOURCE, added, harness
 
 from quire.source import series
+from quire.timing import leaf
 
 CONTPTE = "arch/arm64/mm/contpte.c"
 BUILD = Path(os.environ.get("O", ROOT / "build"))
@@ -64,10 +65,7 @@ def functions(source: str) -> str:
     gather = re.search(r"^struct pte_gather \{.*?^\};\n", source, re.M | re.S)
     text += gather[0] if gather else ""
     for name in FUNCTIONS:
-        found = re.search(
-            rf"^[a-z][^;{{}}()]*\b{name}\([^;{{]*\)\n\{{.*?^\}}\n", source, re.M | re.S
-        )
-        text += found[0] if found else ""
+        text += leaf.definition(source, name)
     return text
 
 

@@ -86,17 +86,18 @@ def applies(tree: Path, series: Series) -> Iterator[Check]:
 def lab_patches(tree: Path, line: Line, series: Series) -> Iterator[Check]:
     """The lab's own patches of a line apply without fuzz: behind the series, and, but for seeded
     bugs, to the base."""
-    for file in sorted(line.folder.rglob("series")):
-        extra = series_files.read(file)
-        for where, before in (("base", ()), ("series", series.patches)):
-            if where == "base" and file.is_relative_to(line.seeded):
-                continue
-            with copied(tree, touched(series) | touched(extra)) as scratch:
-                for patch in before:
-                    apply_patch(scratch, patch)
-                troubles = (_trouble(scratch, patch) for patch in extra.patches)
-                trouble = next(filter(None, troubles), "")
-            yield Check(f"applies to the {where}", f"{file.relative_to(line.folder)}", trouble)
+    extras = {file: series_files.read(file) for file in sorted(line.folder.rglob("series"))}
+    with copied(tree, touched(series).union(*map(touched, extras.values()))) as behind:
+        if any(_trouble(behind, patch) for patch in series.patches):
+            return  # applies() has told
+        for file, extra in extras.items():
+            bugs = file.is_relative_to(line.seeded)
+            places = {"series": behind} if bugs else {"base": tree, "series": behind}
+            for where, place in places.items():
+                with copied(place, touched(extra)) as scratch:
+                    troubles = (_trouble(scratch, patch) for patch in extra.patches)
+                    trouble = next(filter(None, troubles), "")
+                yield Check(f"applies to the {where}", f"{file.relative_to(line.folder)}", trouble)
 
 
 def builds(cache: Cache, requests: Sequence[Request], series: Series) -> Iterator[Check]:

@@ -21,16 +21,17 @@ from quire.host.cache import Cache, digest
 from quire.host.console import head
 from quire.host.errors import Difference, UserError
 from quire.source.tree import Tree
+from quire.timing import document
+from quire.timing.boots import CPUINFO
 from quire.timing.document import REAL, Row, Timing, as_json
 
 SOURCES = Path(__file__).with_name("leaves")
-CPUINFO = Path("/proc/cpuinfo")
 PROGRAM = "leaf"
 # What of the kernel's flags decides about the code of a loop.
 FLAGS = (
-    *("-O2", "-std=gnu11", "-fno-strict-aliasing", "-fno-strict-overflow"),
-    *("-fno-delete-null-pointer-checks", "-mgeneral-regs-only", "-falign-functions=64"),
-)
+    "-O2 -std=gnu11 -fno-strict-aliasing -fno-strict-overflow -fno-delete-null-pointer-checks "
+    "-mgeneral-regs-only -falign-functions=64"
+).split()
 SIDES = "ab"
 PS = 1000  # in a nanosecond
 _WORD = re.compile(r"\b[A-Za-z_]\w*\b")
@@ -57,6 +58,13 @@ def read() -> tuple[Leaf, ...]:
     return data.read(SOURCES / "leaves.toml", _File, "see leaves.toml").leaf
 
 
+def definition(source: str, name: str) -> str:
+    """The macro or function of that name in the text of a kernel's file; empty if it has none."""
+    kinds = (re.search(kind.format(name), source, re.M | re.S) for kind in (_MACRO, _FUNCTION))
+    found = next(filter(None, kinds), None)
+    return found[0] if found else ""
+
+
 def functions(leaf: Leaf, tree: Tree) -> str:
     """The loop, and before it what it uses of its file. UserError if the tree does not have it."""
     file = tree.path / leaf.file
@@ -64,13 +72,12 @@ def functions(leaf: Leaf, tree: Tree) -> str:
     found: dict[str, str] = {}
 
     def take(name: str, users: tuple[str, ...] = ()) -> None:
-        kinds = (re.search(kind.format(name), source, re.M | re.S) for kind in (_MACRO, _FUNCTION))
-        text = next(filter(None, kinds), None)
+        text = definition(source, name)
         if name in found or name in users or not text:
             return
-        for used in sorted(_WORD.findall(text[0])):
+        for used in sorted(_WORD.findall(text)):
             take(used, (*users, name))
-        found[name] = text[0]
+        found[name] = text
 
     take(leaf.function)
     if not found:
@@ -106,7 +113,7 @@ def run(
 
     Difference if a loop is wrong about a page, or crashes.
     """
-    runs: dict[str, list[list[tuple[float, float]]]] = {}
+    timings: list[list[Timing]] = [[] for _ in trees]
     for done in range(number):
         tick(done)
         finished = process.run(process.Command([str(program)]))
@@ -116,33 +123,28 @@ def run(
             what = last if finished.status == 1 else f"ended with status {finished.status}"
             raise Difference(f"the leaf {leaf.name}: {what}", str(program))
         lines = [line.split() for line in finished.output.splitlines()]
-        for (when, memory), pairs in itertools.groupby(lines, lambda line: (line[0], line[1])):
-            name = f"{leaf.name} data={when} memory={memory}"
-            runs.setdefault(name, []).append([(int(a) / PS, int(b) / PS) for _, _, a, b in pairs])
-    return [_timing(tree, at, program, runs) for at, tree in enumerate(trees)]
+        for at, tree in enumerate(trees):
+            timings[at].append(_timing(leaf, tree, program, at, lines))
+    return [document.merge(boots, tree.label) for boots, tree in zip(timings, trees, strict=True)]
 
 
 def _timing(
-    tree: Tree, at: int, program: Path, runs: dict[str, list[list[tuple[float, float]]]]
+    leaf: Leaf, tree: Tree, program: Path, at: int, lines: Sequence[Sequence[str]]
 ) -> Timing:
-    rows = tuple(
+    """One run of the program: what its lines say of the side at that place."""
+    rows = []
+    for (when, memory), pairs in itertools.groupby(lines, lambda line: (line[0], line[1])):
+        name = f"{leaf.name} data={when} memory={memory}"
+        boot = tuple(int(spent[at]) / PS for _, _, *spent in pairs)
         # The pairs of one run resemble each other: only enough runs make a verdict.
-        Row(
-            name,
-            "page",
-            name,
-            tuple(tuple(pair[at] for pair in pairs) for pairs in boots),
-            tight=False,
-        )
-        for name, boots in runs.items()
-    )
+        rows.append(Row(name, "page", name, (boot,), tight=False))
     machine = {**_machine(), "release": str(tree.base.version)}
     clock = {"kind": REAL, "why": "this host's CPU", "values": "nanoseconds per unit"}
-    document = head("time") | {
+    whole = head("time") | {
         "build": program.parent.name, "clock": clock, "machine": machine, "options": {},
         "rows": [as_json(row) for row in rows],
     }  # fmt: skip
-    return Timing(tree.label, program.parent.name, clock, machine, rows, document)
+    return Timing(tree.label, program.parent.name, clock, machine, tuple(rows), whole)
 
 
 def _machine() -> dict[str, str | int]:

@@ -104,7 +104,7 @@ static uint64_t run(const struct side *side, const struct kind *kind, bool cold)
 	return start * 1000 / PAGES;
 }
 
-static void pairs(const struct side *sides, const struct kind *kind, const char *name, bool cold)
+static void pairs(const struct side *sides, const struct kind *kind, bool cold)
 {
 	for (int pair = 0; pair < PAIRS; pair++) {
 		int first = pair % 2;
@@ -112,8 +112,8 @@ static void pairs(const struct side *sides, const struct kind *kind, const char 
 
 		spent[first] = run(&sides[first], kind, cold);
 		spent[!first] = run(&sides[!first], kind, cold);
-		printf("%s %s %" PRIu64 " %" PRIu64 "\n", name, cold ? "cold" : "hot", spent[0],
-		       spent[1]);
+		printf("%s %s %" PRIu64 " %" PRIu64 "\n", kind->name, cold ? "cold" : "hot",
+		       spent[0], spent[1]);
 	}
 }
 
@@ -121,17 +121,17 @@ int main(void)
 {
 	static const struct side none[] = { { 'a', reads_nothing }, { 'b', reads_nothing } };
 	static const struct side both[] = { { 'a', leaf_a }, { 'b', leaf_b } };
-	static const struct kind zeroes = { "none", NOWHERE };
+	static const struct kind unread = { "unread", NOWHERE };
 
-	pairs(none, &zeroes, "unread", false);
+	pairs(none, &unread, false);
 	for (size_t at = 0; at < sizeof(kinds) / sizeof(*kinds); at++) {
 		const struct kind *kind = &kinds[at];
 
 		memset(memory, 0, sizeof(memory));
 		for (size_t page = 0; kind->word != NOWHERE && page < PAGES; page++)
 			memory[page * PAGE_SIZE + (size_t)kind->word * sizeof(uint64_t)] = 1;
-		pairs(both, kind, kind->name, false);
-		pairs(both, kind, kind->name, true);
+		pairs(both, kind, false);
+		pairs(both, kind, true);
 	}
 	return 0;
 }
