@@ -379,6 +379,36 @@ def test_the_rest_of_a_folio_was_moved_before_one_side_split_it() -> None:
         assert (found == []) == fine
 
 
+def test_a_huge_mapping_that_was_kept_and_emptied_leaves_no_page_table() -> None:
+    text = "folio 2048\n0 map A 0 512 anon\n0 write A 0 1\n0 advise A 0 512 free\n{}"
+    text += "0 advise A 0 512 pageout\n0 advise A 0 512 dontneed\n0 read A 0 512"
+    for written, pages, fine in (
+        ("0 write A 4 1\n", "pxL:0", True), ("0 write A 4 1\n", "pxL:t2@A0", False),
+        ("", "pxL:0", False),
+    ):  # fmt: skip
+        ops = program.parse(text.format(written))
+        emptied = f"{done(len(ops) - 1)}o {len(ops) - 2} ok\nu 0 VmLck=0 VmPin=0 VmPTE={{}}\n"
+        ended = f"m 0 A 0 512*-\no {len(ops) - 1} ok\nm 0 A 0 512*{{}}"
+        a, b = (
+            read(emptied.format(table) + ended.format(page))
+            for table, page in ((36, "po:0"), (32, pages))
+        )
+        assert (compare(ops, a, b, applying()).differences == []) == fine
+
+
+def test_slots_depend_on_pages_that_differed_and_are_gone() -> None:
+    text = "folio 64\n0 map A 0 16 anon\n0 write A 0 1\n0 fork 1\n1 exit\n0 write A 0 1\n"
+    text += "0 map C 0 16 anon\n0 write C 0 16\nreclaim\n0 {}\n0 read C 0 16"
+    ops = program.parse(text.format("advise A 0 16 dontneed"))
+    state = "o 5 ok\nm 0 A 0 1*{}:t5@A0 15*pxL:0\no 7 ok=16\nm 0 C 0 16*pxL:t7@C0\n"
+    state += "o 8 ok\nm 0 C 0 16*s\no 9 ok\nm 0 A 0 16*-\no 10 ok\nm 0 C 0 {}"
+    for page, apart, fine in (
+        ("px:t7@C0", "px", True), ("px:t7@C1", "px", False), ("px:t7@C0", "pxL", False),
+    ):  # fmt: skip
+        a, b = read(state.format(apart, "16*pxL:t7@C0")), read(state.format("pxL", f"16*{page}"))
+        assert (compare(ops, a, b, applying()).differences == []) == fine
+
+
 def test_every_variant_of_the_series_has_the_excuses_of_its_topics() -> None:
     variants = series.variants(ROOT / "patches" / "linux-6.12.y")
     assert len(variants) > 1

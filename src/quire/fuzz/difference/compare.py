@@ -26,6 +26,8 @@ _MARKS = _fields(f"Referenced|LazyFree|Pss_Dirty|{_DIRTY}")
 _BITS = _fields(f"Referenced|LazyFree|AnonHugePages|Pss_Dirty|{_DIRTY}")
 _SUMS = _fields(r"[A-Z]\w+")
 _REFERENCED = _fields("Referenced")
+# The page tables of a process.
+_TABLES = re.compile(r"\bVmPTE=\d+")
 # A process's share of a merged page depends on how many others map that page, and there are several
 # KSM pages of a content with more than 256 mappings. Locked is such a share, too; and the shared
 # page keeps its accessed bit.
@@ -133,6 +135,7 @@ def _compare_pages(
             if rule not in (Rule.MERGED_LATER, Rule.TAKEN):
                 apart.add(page)
         model.apart |= apart
+        model.differed |= bool(apart)
         differing = unexcused
     for at in differing:
         texts = (f"{page.state}:{page.content}" for page in (left[at], right[at]))
@@ -152,8 +155,12 @@ def _sums_excuse(model: Model, key: str, a: str, b: str) -> Rule | None:
     changed = Rule.BITS_OF_A_BATCH in model.excuses and model.changed
     if changed and _same_but(_MARKS, a, b):
         return Rule.BITS_OF_A_BATCH
-    if model.put_back and _same_but(_BITS, a, b):
-        return Rule.BITS_OF_A_RUN
+    if model.put_back:
+        # What empties a huge mapping leaves no table, in which a fault maps a small folio.
+        tables = _same_but(_TABLES, a, b)
+        model.tables |= tables
+        if tables or _same_but(_BITS, a, b):
+            return Rule.BITS_OF_A_RUN
     # What a pin marks as accessed: the folio that its last owner kept, or the copy of one page.
     kept = Rule.REUSED in model.excuses and model.forked and model.ksm.held
     return Rule.REUSED if kept and _same_but(_REFERENCED, a, b) else None

@@ -63,6 +63,8 @@ class Model:
     # Pages of droppable mappings, which both sides treat alike.
     droppable: set[TrackedPage] = field(default_factory=set)
     apart: set[TrackedPage] = field(default_factory=set)  # pages that have differed, with an excuse
+    differed: bool = False  # there were such pages, which may be gone, or what they left in swap
+    tables: bool = False  # one side has a page table where the other can have a huge mapping
     # What was seen on both sides after each operation so far.
     seen: list[tuple[Step, Step]] = field(default_factory=list)
     let_go: bool = False  # the program dropped a reference that it had taken to a page
@@ -129,6 +131,8 @@ class Model:
         whole = self.forked and "L" in b.state and a == b.without("zL")
         if whole and (Rule.REUSED in self.excuses or self.put_back):
             return Rule.REUSED if Rule.REUSED in self.excuses else Rule.BITS_OF_A_RUN
+        if self.tables and _split_rest(a, b):
+            return Rule.BITS_OF_A_RUN
         # A batch of pages that were given up ends sooner where one of them is a large folio.
         if lazy and (self.unlike or self.taken.apart) and a.without("z") == b.without("z"):
             return Rule.FOLLOWS
@@ -153,7 +157,7 @@ class Model:
         if a.without("L") == b.without("L") or self._with_others(a, b):
             # It left for swap in a small folio, and one side alone brought it back in a large one.
             # Where pages differed, which take other slots, folios of any size do.
-            alone = not (self.apart or self.taken.apart)
+            alone = not (self.differed or self.taken.apart)
             return Rule.SLOTS if was_there(alone=alone) else None
         # It was in swap as one page with others, which each side merges with pages of its choice.
         shared = self.ksm.merges_apart and a.without("x") == b.without("x")
@@ -168,7 +172,7 @@ class Model:
     def _with_others(self, a: Page, b: Page) -> bool:
         """Whether one side alone brought a page back from swap, in a large folio of others."""
         back = {a.state[0], b.state[0]} == {*"ps"} and "L" in a.state + b.state
-        return back and bool(self.apart or self.taken.apart) and _same_bits(a, b)
+        return back and bool(self.differed or self.taken.apart) and _same_bits(a, b)
 
     def _given_up(self, page: TrackedPage, a: Page, b: Page, *, lazy: bool) -> Rule | None:
         """The rule by which a lazyfree page may be there on one side only, or still be lazyfree.
