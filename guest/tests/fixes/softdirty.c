@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pages of which the whole page table moves are soft-dirty at their new place,
- * as all pages are that move. The range begins and ends at page tables, or its
- * pages are the last of a table that has no others.
+ * Soft-dirty of pages whose entries are made anew: because their page table
+ * moves, or because khugepaged collapses them.
  */
 #include <linux/mempolicy.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "kernel/khugepaged.h"
 #include "kernel/swap.h"
 #include "memory/expect.h"
+#include "memory/folio.h"
 #include "memory/pattern.h"
 #include "memory/range.h"
 #include "proc/pagemap.h"
@@ -30,7 +31,10 @@ static void expect_soft_dirty(char *at, size_t nr, bool dirty)
 		       "page %zu is %ssoft-dirty", n, dirty ? "not " : "");
 }
 
-/* Moves whole tables. */
+/*
+ * Moves whole page tables: the range begins and ends at one, or its pages are the
+ * last of a table that has no others.
+ */
 static char *moved(size_t nr, void (*prepare)(char *, size_t))
 {
 	char *from, *to;
@@ -218,4 +222,24 @@ QUIRE_CASE_TAGGED(fixes, moved_then_locked, FIXES)
 QUIRE_CASE_TAGGED(fixes, moved_then_bound, FIXES)
 {
 	moved_then(change_policy);
+}
+
+/* Written, then made read-only, and collapsed by khugepaged to a folio of kib. */
+QUIRE_CASE_SIZES_TAGGED(fixes, collapsed_soft_dirty, FIXES, 16, 64, 256, 1024, 2048)
+{
+	size_t pages = folio_pages(kib);
+	char *at = range_hole(SRC_BASE, PMD_PAGES);
+
+	needs_soft_dirty();
+	folio_want(PAGE_KIB);
+	map_anon(at, PMD_SIZE);
+	range_fill(at, pages, PAGE_KIB, SEED);
+	pagemap_clear_soft_dirty();
+	range_fill(at, pages, PAGE_KIB, SEED_NEW);
+	range_protect(at, PMD_PAGES, PROT_READ);
+	if (!khugepaged_collapse(at, PMD_SIZE, kib))
+		SKIP("khugepaged makes no folio of %lu KiB of these pages", kib);
+	expect_soft_dirty(at, pages, true);
+	expect_content(at, pages, SEED_NEW, 0);
+	range_drop(at, PMD_PAGES);
 }
