@@ -107,7 +107,14 @@ X86_LEFT_OUT = (
     ("r->pfn + r->pages > pfn)", "true)"),
     ("pfn < r->pfn + r->pages &&", ""),
     ("pfn & ~(PTRS_PER_PMD - 1UL)", "pfn"),
-    ("return !written || r->writes;", "return true;"),
+    ("return what == HELD || (r->writes &&", "return (true &&"),
+    ("return what == HELD ||", "return"),
+    ("!(what == KEPT && r->given_up)", "true"),
+    ("!(what == KEPT && r->given_up)", "!r->given_up"),
+    ("r->given_up = false;", ""),
+    ("if (r->pfn == pfn && r->task == current)", "if (r->task == current)"),
+    ("if (r->pfn == pfn && r->task == current)", "if (r->pfn == pfn)"),
+    ("for (; nr; nr--, pfn++)\n\t\thlist", "for (; nr; nr = 0)\n\t\thlist"),
 )
 
 

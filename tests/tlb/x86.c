@@ -4,6 +4,8 @@
 #include "tlb_hazard.c"
 
 #define CLEAN (READABLE | _PAGE_RW)
+/* The page this far behind PAGES has its hash. */
+#define SAME_BUCKET 6765
 
 static void replace(unsigned int nr, unsigned int by)
 {
@@ -172,7 +174,7 @@ static void test_contents(void)
 	tlb_hazard_return();
 	expect(1, "a return before the flush");
 	protected(0, WRITABLE);
-	check("return", &init_task, 0, 0, false);
+	check("return", &init_task, 0, 0, HELD);
 	expect(0, "the return of another task");
 	protected(0, WRITABLE);
 	current->pid++;
@@ -182,6 +184,59 @@ static void test_contents(void)
 	flush(0, 1, PAGE_SHIFT);
 	tlb_hazard_return();
 	expect(0, "a return after the flush");
+}
+
+static void made_clean(unsigned int page)
+{
+	make(page, WRITABLE);
+	make(page, CLEAN);
+}
+
+static void is_kept(int times, const char *what)
+{
+	tlb_hazard_write(PAGES, 1);
+	expect(times, what);
+}
+
+static void test_given_up(void)
+{
+	made_clean(0);
+	is_kept(1, "contents that are written back");
+	made_clean(0);
+	tlb_hazard_given_up(PAGES, 1);
+	is_kept(0, "contents that were given up");
+	made_clean(0);
+	tlb_hazard_given_up(PAGES, 1);
+	is_stable(1, "contents that were given up, and compared");
+	made_clean(0);
+	tlb_hazard_given_up(PAGES - 1, 2);
+	is_kept(0, "contents of the second page that was given up");
+	made_clean(0);
+	tlb_hazard_given_up(PAGES + SAME_BUCKET, 1);
+	is_kept(1, "contents where another page was given up");
+	made_clean(0);
+	current = &init_task;
+	tlb_hazard_given_up(PAGES, 1);
+	current = &task;
+	is_kept(1, "contents that another task gave up");
+	made_clean(0);
+	tlb_hazard_given_up(PAGES, 1);
+	make(0, CLEAN);
+	tlb_hazard_return();
+	expect(1, "a return before the flush of what was given up");
+	made_clean(0);
+	tlb_hazard_given_up(PAGES, 1);
+	ptep_get_and_clear(tested, AT, tested_table);
+	is_freed(0, 2, "a page that was given up and removed");
+	made_clean(0);
+	tlb_hazard_given_up(PAGES, 1);
+	make(0, WRITABLE);
+	ptep_get_and_clear(tested, AT, tested_table);
+	is_kept(1, "contents that were given up and written again");
+	made_clean(0);
+	tlb_hazard_given_up(PAGES, 1);
+	made_clean(0);
+	is_kept(1, "contents that were given up, written again and made clean");
 }
 
 static void test_pmds(void)
@@ -228,6 +283,7 @@ int main(void)
 	test_flushes();
 	test_batches();
 	test_contents();
+	test_given_up();
 	test_pmds();
 	return warnings != 0;
 }
