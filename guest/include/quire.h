@@ -30,6 +30,10 @@
 #if defined(__aarch64__)
 /* movz xzr, #payload, lsl #48: a write to the zero register */
 #define QUIRE_MARKER(payload)	".inst 0xd2e0001f | ((" payload ") << 5)"
+#elif defined(__riscv) && __riscv_xlen == 64
+/* slti zero, x(16 + operation), region: a write to the zero register */
+#define QUIRE_MARKER(payload)						\
+	".4byte 0x2013 | (16 + ((" payload ") >> 12)) << 15 | ((" payload ") & 0xfff) << 20"
 #elif defined(__x86_64__)
 /* nopl disp32(%rax), the displacement being 0x51550000 | payload */
 #define QUIRE_MARKER(payload)	".byte 0x0f, 0x1f, 0x80\n\t"		\
@@ -42,8 +46,14 @@
 #define QUIRE_OP_STOP	2
 
 /* Region 0 is the measured one. */
+#ifdef __riscv
+/* A constant has no prefix there, and %c is not known. */
+#define QUIRE_CONSTANT	"%0"
+#else
+#define QUIRE_CONSTANT	"%c0"
+#endif
 #define QUIRE_MARK(op)							\
-	__asm__ volatile(QUIRE_MARKER("%c0") : : "i"((op) << 12) : "memory")
+	__asm__ volatile(QUIRE_MARKER(QUIRE_CONSTANT) : : "i"((op) << 12) : "memory")
 
 /*
  * The code between these two is counted. They may be called again: the counts
