@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from known import ARM64, X86_64
+from known import ARM64, RISCV64, X86_64
 
 from quire.arch import Architecture
 from quire.boot import counter
@@ -21,18 +21,6 @@ from quire.boot import counter
 COUNTER = Path(__file__).resolve().parent.parent / "counter"
 TIMEOUT = 60
 ICOUNT = ("-icount", "shift=0,sleep=off")
-
-
-# The lab has no kernels for it, the plugin can count it.
-RISCV64 = replace(
-    X86_64,
-    name="riscv64",
-    qemu="qemu-system-riscv64",
-    cross_compile="riscv64-linux-gnu-",
-    tlb_classes=("sfence_va", "sfence_asid", "sfence_all"),
-    tlb_kinds=("page", "space", "space"),
-    event_kinds=("atomic", "fence", "fence_i"),
-)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import json
 from quire.arch import KNOWN
 
 ARM64, X86_64, I386 = KNOWN["arm64"], KNOWN["x86_64"], KNOWN["i386"]
+RISCV64 = KNOWN["riscv64"]
 
 
 def toml(table: str, **fields: object) -> str:

@@ -10,10 +10,28 @@
 #include "arch/arm64.h"
 #elif defined(__riscv)
 #include "arch/riscv64.h"
+#elif defined(__s390x__)
+#include "arch/s390x.h"
 #elif defined(__x86_64__)
 #include "arch/x86_64.h"
 #else
 #error "there is no file in guest/arch for this architecture"
+#endif
+
+/* Most have no memory tags. */
+#ifndef ARCH_PROT_TAGS
+#define ARCH_PROT_TAGS	0
+#define ARCH_HAS_TAGS	0ul
+
+static inline void arch_set_tag(char *at __attribute__((unused)),
+				unsigned long tag __attribute__((unused)))
+{
+}
+
+static inline unsigned long arch_tag(const char *at __attribute__((unused)))
+{
+	return 0;
+}
 #endif
 
 #endif

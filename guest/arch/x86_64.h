@@ -13,25 +13,14 @@
 /* There is no contpte, no block with one state. */
 #define ARCH_BLOCK_STATE	0
 
+/* mprotect() leaves accessed bits alone. */
+#define ARCH_PROTECT_ACCESSES	0
+
 /* What a loop that waits for another CPU executes. */
 #define ARCH_RELAX	"pause"
 
 /* The return from a function, and the bytes of a marker and a return. */
 #define ARCH_RETURN	"ret"
 #define ARCH_MARKER_AND_RETURN	8
-
-/* There are no memory tags. */
-#define ARCH_PROT_TAGS	0
-#define ARCH_HAS_TAGS	0ul
-
-static inline void arch_set_tag(char *at __attribute__((unused)),
-				unsigned long tag __attribute__((unused)))
-{
-}
-
-static inline unsigned long arch_tag(const char *at __attribute__((unused)))
-{
-	return 0;
-}
 
 #endif

@@ -95,7 +95,8 @@ static void look_at_block(uint64_t pfn, uint64_t end, const char *zone)
 	}
 }
 
-static void find_clean(void)
+/* Is there memory that can be emptied? */
+static bool find_clean(void)
 {
 	char path[96], text[64];
 	unsigned long block, pages;
@@ -110,6 +111,7 @@ static void find_clean(void)
 		if (read_file(path, text, sizeof(text)) >= 0)
 			look_at_block(block * pages, (block + 1) * pages, text);
 	}
+	return memchr(clean, true, sizeof(clean));
 }
 
 static bool is_clean(uint64_t pfn)
@@ -149,15 +151,19 @@ static void take_ballast_of(int node)
 
 void offline_open(void)
 {
-	/* Nothing can be emptied: the operation does nothing. */
+	bool can_be_emptied;
+
+	/* If nothing can be emptied, the operation does nothing. */
 	unit = 1;
 	if (!have_gigantic() && access(MEMORY "/block_size_bytes", F_OK))
 		return;
 	if (have_gigantic())
 		gigantic_everywhere(MOST_GIGANTIC);
-	find_clean();
+	can_be_emptied = find_clean();
 	if (have_gigantic())
 		gigantic_everywhere(0);
+	if (!can_be_emptied)
+		return;
 	write_file(FOLIOS "/hugepages-2048kB/enabled", "madvise");
 	take_ballast_of(0);
 	if (nodes_two())

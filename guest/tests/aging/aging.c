@@ -2,10 +2,29 @@
 #include <sys/mman.h>
 
 #include "aging.h"
+#include "arch/arch.h"
 #include "proc/knob.h"
+#include "report/die.h"
+
+/* More pages than are flushed one by one. */
+#define MANY	128
+
+/* The TLB keeps nothing of a process that unmaps many pages. */
+static void flush_all(void)
+{
+	char *at = mmap(NULL, MANY * PAGE_SIZE, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (at == MAP_FAILED || munmap(at, MANY * PAGE_SIZE))
+		die_errno("mmap or munmap of %d pages", MANY);
+}
 
 void flush_range(char *at, size_t pages)
 {
+	if (ARCH_PROTECT_ACCESSES) {
+		flush_all();
+		return;
+	}
 	range_protect(at, pages, PROT_READ);
 	range_protect(at, pages, PROT_READ | PROT_WRITE);
 }

@@ -180,6 +180,7 @@ static void check_wp(unsigned long kib, const struct mask *mask,
 /* Protected by userfaultfd before: writes to these pages are still stopped. */
 QUIRE_CASE_SIZES(migrate, hint_wp, ALL_SIZES)
 {
+	close(uffd_open_or_skip(WP_FEATURES));
 	for_masks(check_wp, kib);
 }
 
