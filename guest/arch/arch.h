@@ -10,8 +10,6 @@
 #include "arch/arm64.h"
 #elif defined(__riscv)
 #include "arch/riscv64.h"
-#elif defined(__s390x__)
-#include "arch/s390x.h"
 #elif defined(__x86_64__)
 #include "arch/x86_64.h"
 #else

@@ -34,9 +34,6 @@
 /* slti zero, x(16 + operation), region: a write to the zero register */
 #define QUIRE_MARKER(payload)						\
 	".4byte 0x2013 | (16 + ((" payload ") >> 12)) << 15 | ((" payload ") & 0xfff) << 20"
-#elif defined(__s390x__)
-/* jnop, a branch that is never taken, to the payload; the plugin does not decode it */
-#define QUIRE_MARKER(payload)	".long 0xa7040000 | (" payload ")"
 #elif defined(__x86_64__)
 /* nopl disp32(%rax), the displacement being 0x51550000 | payload */
 #define QUIRE_MARKER(payload)	".byte 0x0f, 0x1f, 0x80\n\t"		\
@@ -49,7 +46,7 @@
 #define QUIRE_OP_STOP	2
 
 /* Region 0 is the measured one. */
-#if defined(__riscv) || defined(__s390x__)
+#ifdef __riscv
 /* A constant has no prefix there, and %c is not known. */
 #define QUIRE_CONSTANT	"%0"
 #else

@@ -54,8 +54,6 @@ class Architecture:
     # Without one, the kernel is a program of this host.
     qemu: str = ""
     machine_args: tuple[str, ...] = ()
-    # QEMU's name for the controller of the results port on this machine's bus.
-    port_device: str = "virtio-serial-device"
     tlb_classes: tuple[str, ...] = ()
     # What each class invalidates, in the order of `tlb_classes`: "page", "range" or "space".
     tlb_kinds: tuple[str, ...] = ()
