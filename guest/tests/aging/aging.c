@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <string.h>
 #include <sys/mman.h>
 
 #include "aging.h"
 #include "arch/arch.h"
 #include "proc/knob.h"
-#include "report/die.h"
+#include "process/map.h"
 
 /* More pages than are flushed one by one. */
 #define MANY	128
@@ -12,11 +13,10 @@
 /* The TLB keeps nothing of a process that unmaps many pages. */
 static void flush_all(void)
 {
-	char *at = mmap(NULL, MANY * PAGE_SIZE, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	char *at = map_anon(NULL, MANY * PAGE_SIZE);
 
-	if (at == MAP_FAILED || munmap(at, MANY * PAGE_SIZE))
-		die_errno("mmap or munmap of %d pages", MANY);
+	memset(at, 1, MANY * PAGE_SIZE);
+	unmap(at, MANY * PAGE_SIZE);
 }
 
 void flush_range(char *at, size_t pages)
