@@ -122,7 +122,7 @@ def test_clones_of_a_function_are_that_function() -> None:
 
 
 def test_another_cpu_has_its_own_heading_and_rows() -> None:
-    (cpu,) = ARM64.further_cpus
+    cpu, *_ = ARM64.further_cpus
     other = ARM64.on(cpu)
     assert other.title == "arm64 · neoverse-n1 (no ranged TLBI)"
     assert other.machine_args == (*ARM64.machine_args, "-cpu", "neoverse-n1")

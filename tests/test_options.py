@@ -8,6 +8,9 @@ import shlex
 from pathlib import Path
 
 from conftest import Quire
+from known import ARM64, X86_64
+
+from quire.arch import on_cpu
 
 # Commands, and what each does not take.
 NOT_TAKEN = """\
@@ -79,3 +82,17 @@ def test_an_option_without_effect(quire: Quire, tree: Path) -> None:
             assert "remedy: " in done.stderr
     assert not (quire.build / "base").exists()
     assert "--tls is for --cluster" in quire("bench", "--tls", "x").stderr
+
+
+def test_a_further_cpu_changes_the_machine_and_not_the_kernel() -> None:
+    (other,) = on_cpu((X86_64, ARM64), "cortex-a72")
+    assert other.machine_args[-2:] == ("-cpu", "cortex-a72")
+    assert (other.name, other.label) == ("arm64", "arm64 cortex-a72")
+
+
+def test_a_cpu_that_an_architecture_does_not_have(quire: Quire) -> None:
+    done = quire("test", "ARCH=x86_64", "--cpu", "cortex-a72")
+    assert done.returncode == 2
+    assert "cortex-a72 is no CPU of x86_64" in done.stderr
+    assert "use ARCH=arm64" in done.stderr
+    assert "unknown CPU 'pdp11'" in quire("soak", "--cpu", "pdp11").stderr

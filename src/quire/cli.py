@@ -18,7 +18,7 @@ from typing import Any
 
 import quire
 from quire import commands
-from quire.arch import ARCHITECTURES, BOOTED, architecture
+from quire.arch import ARCHITECTURES, BOOTED, architecture, on_cpu
 from quire.boot.launch import Here
 from quire.cluster import option
 from quire.commands import options
@@ -157,11 +157,14 @@ def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> Se
             str(build.resolve()),
             "name another build directory with O=DIR",
         )
+    chosen = tuple(architecture(name) for name in names)
+    if cpu := vars(arguments).get("cpu"):
+        chosen = on_cpu(chosen, cpu)
     return Session(
         project=root,
         cache=Cache(build.resolve()),
         progress=Progress(quiet=arguments.quiet or arguments.dry_run),
-        architectures=tuple(architecture(name) for name in names),
+        architectures=chosen,
         jobs=arguments.jobs,
         side_options=_side_options(arguments),
         cross_compile=cross,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,16 @@ from quire.arch.architecture import Architecture, Cpu
 from quire.host import data
 from quire.host.errors import UserError
 
-__all__ = ["ARCHITECTURES", "BOOTED", "KNOWN", "Architecture", "Cpu", "architecture", "further_cpu"]
+__all__ = [
+    "ARCHITECTURES",
+    "BOOTED",
+    "KNOWN",
+    "Architecture",
+    "Cpu",
+    "architecture",
+    "further_cpus",
+    "on_cpu",
+]
 
 
 def read(file: Path) -> Architecture:
@@ -37,15 +47,28 @@ BOOTED = {name: arch for name, arch in KNOWN.items() if not arch.proofs_only}
 ARCHITECTURES = {name: arch for name, arch in BOOTED.items() if not arch.on_request}
 
 
-def further_cpu(name: str) -> list[tuple[Architecture, Cpu]]:
-    """The architectures that have a further CPU of that name. UserError if none has."""
-    known = [(arch, cpu) for arch in ARCHITECTURES.values() for cpu in arch.further_cpus]
-    named = [(arch, cpu) for arch, cpu in known if cpu.name == name]
-    if not named:
-        names = ", ".join(cpu.name for _, cpu in known)
-        remedy = f"use one of: {names}\nor omit --cpu for the default CPU"
+def further_cpus() -> dict[str, list[str]]:
+    """The names of CPUs besides the default ones, each with the architectures that have it."""
+    known: dict[str, list[str]] = {}
+    for arch in BOOTED.values():
+        for cpu in arch.further_cpus:
+            known.setdefault(cpu.name, []).append(arch.name)
+    return known
+
+
+def on_cpu(architectures: Sequence[Architecture], name: str) -> tuple[Architecture, ...]:
+    """Those that have a further CPU of that name, on it. UserError if none has."""
+    known = further_cpus()
+    if name not in known:
+        remedy = f"use one of: {', '.join(known)}\nor omit --cpu for the default CPU"
         raise UserError(f"unknown CPU {name!r}", remedy=remedy)
-    return named
+    each = [(arch, cpu) for arch in architectures for cpu in arch.further_cpus]
+    found = [arch.on(cpu) for arch, cpu in each if cpu.name == name]
+    if not found:
+        names = ", ".join(arch.name for arch in architectures)
+        remedy = f"use ARCH={', '.join(known[name])}"
+        raise UserError(f"{name} is no CPU of {names}", remedy=remedy)
+    return tuple(found)
 
 
 def architecture(name: str) -> Architecture:

@@ -16,15 +16,15 @@ class Rows:
 
 @dataclass(frozen=True)
 class Cpu:
-    """A CPU on which some rows are counted, in addition to the architecture's default CPU."""
+    """A CPU besides the architecture's default one, for --cpu; the demo counts some rows on it."""
 
     # Our name for the CPU, and QEMU's: the word after -cpu.
     name: str
     model: str
     # The missing feature, as it appears in a heading.
     lacks: str
-    # What to count on this CPU.
-    rows: tuple[Rows, ...]
+    # What the demo, and bench without further words, count on this CPU.
+    rows: tuple[Rows, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Architecture:
     proofs_only: bool = False
     # Whether a line's fragments for all architectures are part of its configuration.
     common_config: bool = True
-    # CPUs to count on besides the default; `cpu` is the one selected, None for the default.
+    # CPUs besides the default; `cpu` is the one selected, None for the default.
     further_cpus: tuple[Cpu, ...] = ()
     cpu: Cpu | None = None
 

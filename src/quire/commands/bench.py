@@ -25,11 +25,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from quire import arch, lab
-from quire.arch import Architecture, Cpu, requirements
+from quire import lab
+from quire.arch import requirements
 from quire.commands import options
 from quire.host import shard
-from quire.host.errors import UserError
 from quire.measure import comparison, cycles, workloads
 from quire.measure.bench import Sampling
 from quire.measure.comparison import Comparison
@@ -41,8 +40,6 @@ from quire.source.side import Sides
 
 # Core-seconds of a cell's two boots, to estimate the remaining time.
 SECONDS = 12
-
-Machines = list[tuple[Architecture, Cpu | None]]
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -57,9 +54,6 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     options.sizes(part, "all")
     text = "at least N boots of each cell; the table shows their spread"
     add("--repeat", type=options.positive, default=1, metavar="N", help=text)
-    names = [cpu.name for known in arch.ARCHITECTURES.values() for cpu in known.further_cpus]
-    text = f"emulate a CPU other than the architecture's default: {', '.join(names)}"
-    add("--cpu", metavar="NAME", help=text)
     text = "a workload of your own: a C file or a static binary, with FILE.toml beside it"
     add("--workload", type=Path, action="append", default=[], metavar="FILE", help=text)
     add("--list", action="store_true", help="list the chosen rows")
@@ -77,26 +71,24 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """Measure and report. Difference if a row has calls that are not allowed."""
     session = replace(session, programs=tuple(arguments.workload))
-    machines = _machines(session, arguments)
-    cells = arguments.shard.some(_cells(session, arguments, machines))
+    architectures = session.architectures
+    cells = arguments.shard.some(_cells(session, arguments))
     if arguments.list:
         options.allow(arguments, "list rows size cpu workload shard", "with --list")
         for cell in cells:
             print(f"{cell.label}{f' {cell.size} KiB' if cell.size else ''}")
         return
-    requirements.require([architecture for architecture, _ in machines])
+    requirements.require(architectures)
     if arguments.smp > 1:
         options.refuse(arguments, "cost", "with --smp, which shows its own costs")
         cells = Catalogue.on_cpus(cells, arguments.smp)
     cells = [replace(cell, lines=arguments.cost) for cell in cells]
-    cells = cycles.added(cells, arguments.cycles, [architecture for architecture, _ in machines])
+    cells = cycles.added(cells, arguments.cycles, architectures)
     sampling = Sampling(arguments.repeat, arguments.fresh, session.place)
-    labelled = [architecture.on(cpu) if cpu else architecture for architecture, cpu in machines]
-    sides = lab.plan(session, labelled, SECONDS * len(cells))
+    sides = lab.plan(session, architectures, SECONDS * len(cells))
     parts = []
-    for architecture, cpu in machines:
+    for architecture in architectures:
         both = lab.rigs(session, architecture, sides)
-        both = lab.on(both, cpu) if cpu else both
         chosen = on_architecture(architecture, cells)
         rows, made, _ = lab.compare(session, sides, both, chosen, sampling)
         parts.append((rows, made))
@@ -107,25 +99,12 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     finish(arguments, sides, parts, arguments.output)
 
 
-def _machines(session: Session, arguments: argparse.Namespace) -> Machines:
-    """The architectures, each with the CPU of --cpu; UserError if none of them has that CPU."""
-    if not arguments.cpu:
-        return [(architecture, None) for architecture in session.architectures]
-    known = arch.further_cpu(arguments.cpu)
-    machines: Machines = [(owner, cpu) for owner, cpu in known if owner in session.architectures]
-    if not machines:
-        names = ", ".join(architecture.name for architecture in session.architectures)
-        remedy = f"use ARCH={', '.join(owner.name for owner, _ in known)}"
-        raise UserError(f"{arguments.cpu} is no CPU of {names}", remedy=remedy)
-    return machines
-
-
-def _cells(session: Session, arguments: argparse.Namespace, machines: Machines) -> Sequence[Cell]:
-    """The named cells; for a CPU without named cells, its default rows."""
-    catalogue, cpu = lab.workloads(session), machines[0][1]
+def _cells(session: Session, arguments: argparse.Namespace) -> Sequence[Cell]:
+    """The named cells; if none are named, the default rows of the CPU of --cpu."""
+    catalogue, cpu = lab.workloads(session), session.architectures[0].cpu
     if arguments.workload:
         catalogue = Catalogue(tuple(workloads.of_program(file) for file in arguments.workload))
-    elif cpu and not arguments.rows and not arguments.size:
+    elif cpu and cpu.rows and not arguments.rows and not arguments.size:
         return catalogue.rows(cpu.rows)
     return catalogue.cells(arguments.rows, arguments.size)
 

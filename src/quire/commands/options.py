@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from quire.arch import ARCHITECTURES, Architecture
+from quire.arch import ARCHITECTURES, Architecture, further_cpus
 from quire.cluster import option
 from quire.host.errors import UserError
 from quire.source import side
@@ -137,9 +137,11 @@ def stock(part: argparse._ActionsContainer) -> None:
 
 
 def cpus(part: argparse.ArgumentParser, default: int) -> None:
-    """--smp."""
+    """--smp and --cpu."""
     text = "virtual CPUs (default %(default)s)"
     part.add_argument("--smp", type=positive, default=default, metavar="N", help=text)
+    text = "emulate a CPU other than the architecture's default: " + ", ".join(further_cpus())
+    part.add_argument("--cpu", metavar="NAME", help=text)
 
 
 def timeout(part: argparse.ArgumentParser) -> None:

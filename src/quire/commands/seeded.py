@@ -57,7 +57,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """Difference when a bug is missed, or a case fails with no bug selected."""
     if arguments.list:
-        options.refuse(arguments, "cases proofs smp json config cluster", "with --list")
+        options.refuse(arguments, "cases proofs smp cpu json config cluster", "with --list")
     if arguments.cases:
         options.refuse(arguments, "proofs", "with --cases")
     sides = session.sides()

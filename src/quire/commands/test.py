@@ -112,14 +112,14 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
 def _refuse(arguments: argparse.Namespace) -> None:
     """UserError for options that do nothing beside others."""
     if arguments.list:
-        names = "pattern size all resume smp timeout program json junit ktap shard"
+        names = "pattern size all resume smp cpu timeout program json junit ktap shard"
         options.refuse(arguments, names, "with --list")
     if arguments.kernel:
-        names = "all base source config only series a b git ARCH"
+        names = "all base source config only series a b git cpu ARCH"
         names += "" if arguments.stock else " line"
         options.refuse(arguments, names, "with --kernel, which names built ones")
     if arguments.all:
-        options.refuse(arguments, "size stock smp timeout program", "with --all")
+        options.refuse(arguments, "size stock smp cpu timeout program", "with --all")
     if arguments.program:
         names = "shard size"
         options.refuse(arguments, names, "with --program: its cases are not known before it runs")
@@ -219,4 +219,4 @@ def _show(boot: Outcome) -> None:
         why = f"  {case.reason}" if case.reason and case.status is not Status.FAIL else ""
         out.print(Text.assemble((f"{case.status:<4}", STYLE[case.status]), f" {case.name}{why}"))
     counts = "LOST" if boot.lost else boot.counts()
-    out.print(f"{kernel.arch.name} {kernel.tree.label} {kernel.tree.base.version}: {counts}")
+    out.print(f"{kernel.arch.label} {kernel.tree.label} {kernel.tree.base.version}: {counts}")

@@ -99,7 +99,7 @@ class Job:
     @property
     def name(self) -> str:
         """The name in tables, reports and file names."""
-        words = (self.kernel.arch.name, self.kernel.tree.label, self.flavour)
+        words = (self.kernel.arch.label, self.kernel.tree.label, self.flavour)
         return "-".join(filter(None, words))
 
 
