@@ -112,9 +112,14 @@ X86_LEFT_OUT = (
     ("!(what == KEPT && r->given_up)", "true"),
     ("!(what == KEPT && r->given_up)", "!r->given_up"),
     ("r->given_up = false;", ""),
-    ("if (r->pfn == pfn && r->task == current)", "if (r->task == current)"),
-    ("if (r->pfn == pfn && r->task == current)", "if (r->pfn == pfn)"),
-    ("for (; nr; nr--, pfn++)\n\t\thlist", "for (; nr; nr = 0)\n\t\thlist"),
+    # Reset for a new record alone.
+    (
+        "\t}\n\tr->entry = entry;\n\tr->since = ++now;\n\tr->given_up = false;",
+        "\tr->given_up = false; }\n\tr->entry = entry;\n\tr->since = ++now;",
+    ),
+    ("nr--, pfn++, addr += PAGE_SIZE) {", "nr--, pfn++) {"),
+    ("nr--, pfn++, addr += PAGE_SIZE) {", "nr = 0) {"),
+    ("find(mm, addr, pfn, 1, true);", "find(mm, addr, pfn, 1, false);"),
 )
 
 

@@ -198,45 +198,73 @@ static void is_kept(int times, const char *what)
 	expect(times, what);
 }
 
+static void given_up(unsigned int page, unsigned int nr)
+{
+	tlb_hazard_given_up(tested, AT + page * PAGE_SIZE, PAGES + page, nr);
+}
+
+static void made_clean_and_given_up(void)
+{
+	made_clean(0);
+	given_up(0, 1);
+}
+
 static void test_given_up(void)
 {
 	made_clean(0);
 	is_kept(1, "contents that are written back");
-	made_clean(0);
-	tlb_hazard_given_up(PAGES, 1);
+	made_clean_and_given_up();
 	is_kept(0, "contents that were given up");
-	made_clean(0);
-	tlb_hazard_given_up(PAGES, 1);
+	made_clean_and_given_up();
 	is_stable(1, "contents that were given up, and compared");
+	made_clean(1);
+	given_up(0, 2);
+	tlb_hazard_write(PAGES + 1, 1);
+	expect(0, "contents of the second page that was given up");
 	made_clean(0);
-	tlb_hazard_given_up(PAGES - 1, 2);
-	is_kept(0, "contents of the second page that was given up");
-	made_clean(0);
-	tlb_hazard_given_up(PAGES + SAME_BUCKET, 1);
+	tlb_hazard_given_up(tested, AT, PAGES + SAME_BUCKET, 1);
 	is_kept(1, "contents where another page was given up");
 	made_clean(0);
-	current = &init_task;
-	tlb_hazard_given_up(PAGES, 1);
-	current = &task;
-	is_kept(1, "contents that another task gave up");
+	tlb_hazard_given_up(tested, AT + PAGE_SIZE, PAGES, 1);
+	is_kept(1, "contents that were given up at another address");
 	made_clean(0);
-	tlb_hazard_given_up(PAGES, 1);
+	tlb_hazard_given_up(NULL, AT, PAGES, 1);
+	is_kept(1, "contents that were given up by another address space");
+	made_clean(0);
+	current = &init_task;
+	given_up(0, 1);
+	current = &task;
+	is_kept(0, "contents that another task gave up before the flush of this one");
+	make_pmd(WRITABLE);
+	pmdp_huge_get_and_clear(tested, AT, &tested_pmd);
+	given_up(0, 1);
+	is_kept(1, "contents of a PMD of which a page was given up");
+	made_clean_and_given_up();
 	make(0, CLEAN);
 	tlb_hazard_return();
 	expect(1, "a return before the flush of what was given up");
-	made_clean(0);
-	tlb_hazard_given_up(PAGES, 1);
+}
+
+static void test_after_given_up(void)
+{
+	made_clean_and_given_up();
 	ptep_get_and_clear(tested, AT, tested_table);
 	is_freed(0, 2, "a page that was given up and removed");
-	made_clean(0);
-	tlb_hazard_given_up(PAGES, 1);
+	made_clean_and_given_up();
+	ptep_set_wrprotect(tested, AT, tested_table);
+	is_kept(0, "contents that were given up and write-protected");
+	made_clean_and_given_up();
 	make(0, WRITABLE);
 	ptep_get_and_clear(tested, AT, tested_table);
 	is_kept(1, "contents that were given up and written again");
-	made_clean(0);
-	tlb_hazard_given_up(PAGES, 1);
+	made_clean_and_given_up();
 	made_clean(0);
 	is_kept(1, "contents that were given up, written again and made clean");
+	made_clean_and_given_up();
+	/* A CPU sets the dirty bit, of which nothing is told. */
+	tested_table[0].val |= _PAGE_DIRTY;
+	ptep_get_and_clear(tested, AT, tested_table);
+	is_kept(1, "contents that were given up and written by a CPU");
 }
 
 static void test_pmds(void)
@@ -284,6 +312,7 @@ int main(void)
 	test_batches();
 	test_contents();
 	test_given_up();
+	test_after_given_up();
 	test_pmds();
 	return warnings != 0;
 }
