@@ -96,3 +96,9 @@ def test_a_cpu_that_an_architecture_does_not_have(quire: Quire) -> None:
     assert "cortex-a72 is no CPU of x86_64" in done.stderr
     assert "use ARCH=arm64" in done.stderr
     assert "unknown CPU 'pdp11'" in quire("soak", "--cpu", "pdp11").stderr
+
+
+def test_what_the_plugin_does_not_decode_is_not_counted(quire: Quire) -> None:
+    done = quire("bench", "ARCH=i386")
+    assert done.returncode == 2
+    assert "no instructions of i386 are decoded" in done.stderr

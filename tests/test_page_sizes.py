@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from known import ARM64
 
-from quire.arch import ARCHITECTURES, BOOTED, architecture, read
+from quire.arch import ARCHITECTURES, KNOWN, architecture, read
 from quire.host.errors import UserError
 from quire.host.project import find
 from quire.measure import workloads
@@ -25,7 +25,7 @@ def test_a_page_size_is_arm64_but_for_what_it_says(name: str) -> None:
     assert (arch.kbuild, arch.guest, arch.aliases) == ("arm64", "arm64", ())
     assert (arch.image, arch.machine_args) == (ARM64.image, ARM64.machine_args)
     # Its configurations have both options, and the first architecture that has its own decides.
-    names = list(BOOTED)
+    names = list(KNOWN)
     assert arch.option != ARM64.option
     assert names.index(name) < names.index("arm64")
 

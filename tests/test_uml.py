@@ -18,7 +18,7 @@ from known import X86_64
 from test_interrupt import interrupt
 from test_time import data
 
-from quire.arch import ARCHITECTURES, BOOTED, architecture, requirements, uml
+from quire.arch import ARCHITECTURES, KNOWN, architecture, requirements, uml
 from quire.boot import start
 from quire.boot.machine import Hardware, Machine
 from quire.build import existing
@@ -31,7 +31,7 @@ from quire.source.base import Base
 from quire.source.tree import stock
 from quire.source.version import parse
 
-UM = BOOTED["um"]
+UM = KNOWN["um"]
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_it_is_there_on_request_only() -> None:
     assert architecture("uml") is architecture("um") is UM
     assert "um" not in ARCHITECTURES
     # Both are set in its configurations, and the first that is set decides.
-    names = list(BOOTED)
+    names = list(KNOWN)
     assert names.index("um") < names.index("x86_64")
     assert UM.guest == X86_64.name
     assert not [need for need in requirements.needs([UM]) if "qemu" in need.name]

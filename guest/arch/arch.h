@@ -8,6 +8,8 @@
 
 #if defined(__aarch64__)
 #include "arch/arm64.h"
+#elif defined(__i386__)
+#include "arch/i386.h"
 #elif defined(__riscv)
 #include "arch/riscv64.h"
 #elif defined(__x86_64__)

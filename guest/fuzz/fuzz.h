@@ -172,7 +172,7 @@ static inline bool actor_alive(unsigned int id)
  */
 extern int program_file;
 /* An index that would mean old, and many skips, as smart scan's counters. */
-#define FAR_OFFSET	((64l << 40 | 5l << 32) * PAGE_SIZE)
+#define FAR_OFFSET	((off_t)(64ll << 40 | 5ll << 32) * PAGE_SIZE)
 
 /* Slot E is at address 0: a folio's tail there begins below all addresses. */
 static inline char *page_addr(unsigned int slot, unsigned int page)

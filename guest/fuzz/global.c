@@ -157,7 +157,7 @@ void system_open(enum swap_device device)
 	be_known_to_khugepaged();
 	set_folios(PMD_SIZE / KIB, "never");
 	write_file(KHUGEPAGED "/pages_to_scan", "1000000");
-	write_file(KHUGEPAGED "/max_ptes_none", "%lu",
+	write_file(KHUGEPAGED "/max_ptes_none", "%zu",
 		   PMD_SIZE / PAGE_SIZE - 1);
 	/* swapoff leaves the area empty, so it can be reused. */
 	open_swap(device);

@@ -34,7 +34,7 @@
 /* slti zero, x(16 + operation), region: a write to the zero register */
 #define QUIRE_MARKER(payload)						\
 	".4byte 0x2013 | (16 + ((" payload ") >> 12)) << 15 | ((" payload ") & 0xfff) << 20"
-#elif defined(__x86_64__)
+#elif defined(__x86_64__) || defined(__i386__)
 /* nopl disp32(%rax), the displacement being 0x51550000 | payload */
 #define QUIRE_MARKER(payload)	".byte 0x0f, 0x1f, 0x80\n\t"		\
 				".long 0x51550000 | (" payload ")"

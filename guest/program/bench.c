@@ -160,8 +160,8 @@ static void set_up(size_t nr, char *const *words)
 		swap_mib = number(words[i], "swap", swap_mib);
 	}
 	if (!folio_size_valid(kib))
-		die_usage("program bench: %lu KiB is no folio size: %lu, %lu, "
-			  "%lu, ... %lu", kib, PAGE_KIB, 4 * PAGE_KIB,
+		die_usage("program bench: %lu KiB is no folio size: %zu, %zu, "
+			  "%zu, ... %zu", kib, PAGE_KIB, 4 * PAGE_KIB,
 			  8 * PAGE_KIB, PMD_KIB);
 	env_reset();
 	if (swap_mib)

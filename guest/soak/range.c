@@ -6,12 +6,12 @@
 #include "soak.h"
 
 /*
- * Two homes for each range, one GiB apart. The second is shifted against the
+ * Two homes for each range, one GiB apart, or 64 MiB. The second is shifted against the
  * first by some pages, so that folios are aligned differently to batches of
  * PTEs and to page tables, and some cross the end of a table.
  */
-#define BASE	0x2000000000ul
-#define APART	GIB
+#define BASE	PLACE(0x2000000000, 0x40000000)
+#define APART	(NARROW ? 64 * MIB : GIB)
 
 static const struct {
 	enum range_type type;
@@ -57,7 +57,7 @@ void range_map(struct range *range, const struct run *run)
 void range_create(struct range *range, unsigned int number, struct model *model,
 		int fd)
 {
-	char *home = (char *)BASE + 2 * number * APART;
+	char *home = BASE + 2 * number * APART;
 	long shift = plans[number].shift;
 	struct run all;
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import quire
 from quire import commands
-from quire.arch import ARCHITECTURES, BOOTED, architecture, on_cpu
+from quire.arch import ARCHITECTURES, KNOWN, architecture, on_cpu
 from quire.boot.launch import Here
 from quire.cluster import option
 from quire.commands import options
@@ -145,7 +145,7 @@ def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> Se
     cross = variables.get("CROSS_COMPILE")
     names = variables.get("ARCH", "").replace(",", " ").split() or [*ARCHITECTURES]
     if names == [ALL]:
-        names = [arch.name for arch in BOOTED.values() if arch.qemu]
+        names = [arch.name for arch in KNOWN.values() if arch.qemu]
     if cross is not None and len(names) != 1:
         raise UserError(
             "CROSS_COMPILE is for one architecture, but several are to be built",

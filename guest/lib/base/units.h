@@ -6,13 +6,21 @@
 #ifndef QUIRE_UNITS_H
 #define QUIRE_UNITS_H
 
-#define KIB		1024ul
-#define MIB		(1024ul * KIB)
-#define GIB		(1024ul * MIB)
+#include <stddef.h>
+#include <stdint.h>
+
+#define KIB		((size_t)1024)
+#define MIB		(1024 * KIB)
+#define GIB		(1024 * MIB)
+
+/* Addresses have 32 bits. */
+#define NARROW		(sizeof(long) == 4)
+/* An address for a range, where they have 47 bits or more, and where 32. */
+#define PLACE(wide, narrow) ((char *)(uintptr_t)(NARROW ? narrow##ull : wide##ull))
 
 /* Of a page, of what a PMD maps, of a block of PTEs: units_read(). */
 struct units {
-	unsigned long page, pmd, block;
+	size_t page, pmd, block;
 };
 
 extern struct units units;

@@ -11,7 +11,7 @@
 #define GENERATIONS	"/sys/kernel/debug/lru_gen"
 
 struct youngest {
-	unsigned long cgroup;
+	unsigned long long cgroup;	/* its ID has 64 bits on every architecture */
 	unsigned long generation;
 };
 
@@ -29,14 +29,15 @@ static struct youngest find_youngest(const char *path)
 {
 	FILE *f = fopen(GENERATIONS, "re");
 	struct youngest found = { 0, 0 };
-	unsigned long id, number;
+	unsigned long long id;
+	unsigned long number;
 	char line[512], name[256];
 	bool ours = false;
 
 	if (!f)
 		die_errno("cannot open " GENERATIONS);
 	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "memcg %lu %255s", &id, name) == 2) {
+		if (sscanf(line, "memcg %llu %255s", &id, name) == 2) {
 			ours = !strcmp(name, path);
 			if (ours)
 				found.cgroup = id;
@@ -56,7 +57,7 @@ void lru_gen_age(void)
 {
 	struct youngest now = find_youngest(memcg_path());
 
-	write_file(GENERATIONS, "+ %lu 0 %lu", now.cgroup, now.generation);
+	write_file(GENERATIONS, "+ %llu 0 %lu", now.cgroup, now.generation);
 	if (find_youngest(memcg_path()).generation != now.generation + 1)
 		die(GENERATIONS " has no new generation of %s", memcg_path());
 }

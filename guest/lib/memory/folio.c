@@ -52,7 +52,7 @@ static void want(unsigned long kib, const char *file, const char *pmd)
 	bool found = kib == PAGE_KIB;
 
 	if (!folio_size_valid(kib))
-		die("%lu KiB is no folio size: %lu, %lu, %lu, ... %lu", kib,
+		die("%lu KiB is no folio size: %zu, %zu, %zu, ... %zu", kib,
 		    PAGE_KIB, 4 * PAGE_KIB, 8 * PAGE_KIB, PMD_KIB);
 	if (!dir)
 		die_errno("cannot open " THP_DIR);

@@ -16,7 +16,7 @@ struct hold hold_start(void)
 		die_errno("cannot make a pipe to hold pages");
 	if (HOLD_MAX > HOLD_USUAL &&
 	    fcntl(ends[1], F_SETPIPE_SZ, HOLD_MAX * PAGE_SIZE) < 0)
-		die_errno("cannot make a pipe for %lu pages", HOLD_MAX);
+		die_errno("cannot make a pipe for %zu pages", HOLD_MAX);
 	hold.out = ends[0];
 	hold.in = ends[1];
 	return hold;
@@ -27,7 +27,7 @@ void hold_page(struct hold *hold, const void *addr)
 	struct iovec page = { .iov_base = (void *)addr, .iov_len = PAGE_SIZE };
 
 	if (hold->held++ == HOLD_MAX)
-		die("a pipe cannot hold more than %lu pages", HOLD_MAX);
+		die("a pipe cannot hold more than %zu pages", HOLD_MAX);
 	if (vmsplice(hold->in, &page, 1, SPLICE_F_NONBLOCK) !=
 	    (ssize_t)PAGE_SIZE)
 		die_errno("vmsplice() of the page at %p", addr);

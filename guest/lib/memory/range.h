@@ -27,11 +27,11 @@
 
 /*
  * The addresses of ranges, far from the mappings of the C library. All are
- * aligned to 1 GiB and fixed, so that the case decides the alignment.
+ * aligned to 1 GiB, or to 512 MiB, and fixed, so that the case decides the alignment.
  */
-#define SRC_BASE	((char *)0x2000000000ul)
-#define DST_BASE	((char *)0x2080000000ul)
-#define DST2_BASE	((char *)0x2100000000ul)
+#define SRC_BASE	PLACE(0x2000000000, 0x40000000)
+#define DST_BASE	PLACE(0x2080000000, 0x60000000)
+#define DST2_BASE	PLACE(0x2100000000, 0x80000000)
 
 static inline char *page_at(char *addr, size_t page)
 {

@@ -55,7 +55,7 @@ static unsigned long field_of(const char *path, const char *name)
 /* Reads up to the header line of the VMA that holds addr. */
 static void seek_vma(FILE *f, const void *addr)
 {
-	uintptr_t start, end, want = (uintptr_t)addr;
+	unsigned long start, end, want = (unsigned long)addr;
 	char line[LINE_MAX_LEN];
 
 	while (fgets(line, sizeof(line), f)) {

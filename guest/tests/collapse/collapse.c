@@ -30,8 +30,11 @@ static void replace_within(char *at, unsigned long kib)
 
 static void check_collapse(unsigned long kib, bool replaced)
 {
-	char *at = range_filled(SRC_BASE, PMD_PAGES, kib);
+	char *at;
 
+	/* A huge page must be free beside the range. */
+	must_fit(2 * PMD_SIZE);
+	at = range_filled(SRC_BASE, PMD_PAGES, kib);
 	if (replaced)
 		replace_within(at, kib);
 	EXPECT(!madvise(at, PMD_SIZE, MADV_COLLAPSE), "MADV_COLLAPSE: %m");

@@ -38,7 +38,7 @@ static char *read_by_ptes(void)
 	folio_want_shmem(PMD_KIB);
 	expect_zero(at, PMD_PAGES);
 	folio_want_shmem(PAGE_KIB);
-	ASSERT(folio_is_size(at, PMD_KIB), "no folio of %lu KiB", PMD_KIB);
+	ASSERT(folio_is_size(at, PMD_KIB), "no folio of %zu KiB", PMD_KIB);
 	ASSERT(!smaps_kib(at, "ShmemPmdMapped"), "mapped by a PMD");
 	return at;
 }

@@ -64,12 +64,12 @@ enum range_kind { PLAIN, MOVED, FILE_PAGES, FILE_MOVED, HIGH, FAR };
 #define OTHER		1u	/* written to merged pages; OTHER + 1, too */
 
 /* Addresses for the cases, far from each other. */
-#define LOW_TWIN	((char *)0x1800000000ul)	/* scanned before HOME */
-#define HOME		((char *)0x2000000000ul)	/* most ranges */
-#define ORIGIN		((char *)0x2400000000ul)	/* before they moved */
-#define AWAY		((char *)0x2800000000ul)
-#define TWINS		((char *)0x3000000000ul)
-#define HIGH_HOME	((char *)0x500000000000ul)
+#define LOW_TWIN	PLACE(0x1800000000, 0x38000000)	/* scanned before HOME */
+#define HOME		PLACE(0x2000000000, 0x40000000)	/* most ranges */
+#define ORIGIN		PLACE(0x2400000000, 0x4c000000)	/* before they moved */
+#define AWAY		PLACE(0x2800000000, 0x58000000)
+#define TWINS		PLACE(0x3000000000, 0x64000000)
+#define HIGH_HOME	PLACE(0x500000000000, 0xa0000000)
 
 static inline char *page_of(char *range, size_t page)
 {

@@ -15,7 +15,7 @@
 #define MEMORY		"/sys/devices/system/memory"
 #define ATTEMPTS	8u
 #define BALLAST		(256 * MIB)
-#define BALLAST_ADDR	((char *)0x4000000000ul)
+#define BALLAST_ADDR	PLACE(0x4000000000, 0x70000000)
 
 /* Only blocks of ZONE_MOVABLE can be relied on to go offline. */
 static bool have_movable_zone(void)
@@ -74,6 +74,8 @@ KSM_CASES(memory_offline)
 	uint64_t pfn, now;
 	char path[96];
 
+	if (access(MEMORY "/block_size_bytes", F_OK))
+		SKIP("no memory can go offline");
 	if (!have_movable_zone())
 		SKIP("no ZONE_MOVABLE; boot with movablecore=1G to have it");
 	/*

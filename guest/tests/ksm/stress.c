@@ -83,7 +83,7 @@ static void cut(char *range, unsigned int round)
 static void __attribute__((noreturn)) actor(unsigned int nr,
 					    const volatile bool *done)
 {
-	char *here = HOME + nr * GIB, *there = AWAY + nr * GIB, *swap;
+	char *here = HOME + nr * 16 * MIB, *there = AWAY + nr * 16 * MIB, *swap;
 	unsigned int round;
 
 	map_anon(here, STRESS_PAGES * PAGE_SIZE);

@@ -28,7 +28,7 @@
 
 #include "ksm.h"
 
-#define AREA		((char *)0x2000000000ul)
+#define AREA		PLACE(0x2000000000, 0x40000000)
 #define PMD_PAGES	(PMD_SIZE / PAGE_SIZE)
 #define PAGES		(4 * PMD_PAGES)
 #define SWAP_MIB	(64 * PAGE_SCALE)
@@ -60,7 +60,7 @@ static char *map_area(bool full)
 	size_t i, n;
 
 	if (full && !fits_memory(PAGES * PAGE_SIZE))
-		SKIP("%lu MiB are more than a third of the memory",
+		SKIP("%zu MiB are more than a third of the memory",
 		     PAGES * PAGE_SIZE / MIB);
 	for (n = 0; full && n < PAGES; n++) {
 		if (n / PMD_PAGES != 2)

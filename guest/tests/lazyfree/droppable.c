@@ -21,6 +21,8 @@ static char *droppable_range(unsigned long kib, bool by_pte, bool clean)
 	size_t total, ok, pages = range_pages(kib), len = pages * PAGE_SIZE;
 	char *at;
 
+	if (NARROW)
+		SKIP("MAP_DROPPABLE is for 64 bits");
 	memcg_enter();
 	at = range_hole(SRC_BASE, pages);
 	folio_want(kib);

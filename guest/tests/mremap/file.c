@@ -21,7 +21,7 @@
 #include "process/peer.h"
 
 #define SWAP_MIB	(64 * PAGE_SCALE)
-#define VIEW_BASE	((char *)0x2180000000ul)
+#define VIEW_BASE	PLACE(0x2180000000, 0x90000000)
 /* Not aligned to 2 MiB, so that even such folios are mapped by PTEs. */
 #define SRC		page_at(SRC_BASE, BLOCK)
 #define DST		page_at(DST_BASE, 4 * BLOCK)

@@ -12,7 +12,7 @@
 #include "swapout.h"
 
 #define KIB_PMD		(PMD_SIZE / KIB)
-#define GATHER_SWAP_MIB	(48 * PAGE_SCALE)
+#define GATHER_SWAP_MIB	(24 * PMD_SIZE / MIB)
 
 static char *gather_range(size_t folios)
 {

@@ -133,7 +133,7 @@ static size_t scan_some(struct scan *scan, uint64_t mask, size_t first, size_t n
 	for (r = 0; r < filled; r++) {
 		n = (regions[r].start - (uintptr_t)scan->at) / PAGE_SIZE;
 		EXPECT_EQ(regions[r].categories, mask);
-		for (; page_at(scan->at, n) < (char *)regions[r].end; n++, found++) {
+		for (; page_at(scan->at, n) < (char *)(uintptr_t)regions[r].end; n++, found++) {
 			ASSERT(n >= first && n < first + nr,
 			       "page %zu is reported", n);
 			EXPECT(scan->written[n], "page %zu is reported", n);

@@ -14,7 +14,6 @@ from quire.host.errors import UserError
 
 __all__ = [
     "ARCHITECTURES",
-    "BOOTED",
     "KNOWN",
     "Architecture",
     "Cpu",
@@ -42,15 +41,14 @@ def read(file: Path) -> Architecture:
 KNOWN: dict[str, Architecture] = {
     file.stem: read(file) for file in sorted(Path(__file__).parent.glob("*.toml"))
 }
-# The architectures that ARCH= can name, and those that commands use when it names none.
-BOOTED = {name: arch for name, arch in KNOWN.items() if not arch.proofs_only}
-ARCHITECTURES = {name: arch for name, arch in BOOTED.items() if not arch.on_request}
+# Those that commands use when ARCH= names none.
+ARCHITECTURES = {name: arch for name, arch in KNOWN.items() if not arch.on_request}
 
 
 def further_cpus() -> dict[str, list[str]]:
     """The names of CPUs besides the default ones, each with the architectures that have it."""
     known: dict[str, list[str]] = {}
-    for arch in BOOTED.values():
+    for arch in KNOWN.values():
         for cpu in arch.further_cpus:
             known.setdefault(cpu.name, []).append(arch.name)
     return known
@@ -73,8 +71,8 @@ def on_cpu(architectures: Sequence[Architecture], name: str) -> tuple[Architectu
 
 def architecture(name: str) -> Architecture:
     """The architecture with that name or alias. UserError if there is none."""
-    for arch in BOOTED.values():
+    for arch in KNOWN.values():
         if name in (arch.name, *arch.aliases):
             return arch
-    remedy = f"use one of: {', '.join(BOOTED)}"
+    remedy = f"use one of: {', '.join(KNOWN)}"
     raise UserError(f"unknown architecture {name!r}", remedy=remedy)

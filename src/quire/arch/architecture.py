@@ -62,6 +62,8 @@ class Architecture:
     # Further options that a kernel needs for the guest, besides the common ones.
     guest_options: tuple[str, ...] = ()
     lean_args: tuple[str, ...] = ()
+    # The device that has the port for results.
+    results_device: str = "virtio-serial-device"
     # Of a machine that runs tests or programs, where pages are larger; empty: as the test needs.
     memory: str = ""
     # A case takes many times as long as on others: more data.
@@ -85,8 +87,6 @@ class Architecture:
     aliases: tuple[str, ...] = ()
     # Not in the default list of architectures, but ARCH= may name it.
     on_request: bool = False
-    # ARCH= cannot name it: boots only small kernels without user space.
-    proofs_only: bool = False
     # Whether a line's fragments for all architectures are part of its configuration.
     common_config: bool = True
     # CPUs besides the default; `cpu` is the one selected, None for the default.

@@ -56,7 +56,7 @@ def _qemu(machine: Machine, directory: Path, *, terminal: bool) -> list[str]:
     words += ["-serial", "mon:stdio" if terminal else f"file:{directory / CONSOLE}"]
     # Without a port for results the guest writes them to the console.
     if guest and not terminal:
-        words += ["-device", "virtio-serial-device"]
+        words += ["-device", arch.results_device]
         words += ["-chardev", f"file,id=q,path={directory / RESULTS}"]
         words += ["-device", "virtserialport,chardev=q,name=quire"]
     if machine.counting:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from quire.arch import BOOTED, Architecture
+from quire.arch import KNOWN, Architecture
 from quire.build import kconfig
 from quire.build.kernel import Kernel, toolchain
 from quire.host.cache import digest, sha256
@@ -58,10 +58,10 @@ def read(objdir: Path, label: str, cross_compile: str | None = None) -> Kernel:
 
 
 def _architecture(objdir: Path, options: dict[str, str]) -> Architecture:
-    for arch in BOOTED.values():
+    for arch in KNOWN.values():
         if options.get(arch.option) == "y":
             return arch
     what = f"{objdir.name} is for an architecture that quire does not boot"
-    known = ", ".join(arch.option for arch in BOOTED.values())
-    remedy = f"name a kernel for one of: {', '.join(BOOTED)}"
+    known = ", ".join(arch.option for arch in KNOWN.values())
+    remedy = f"name a kernel for one of: {', '.join(KNOWN)}"
     raise UserError(what, f"{objdir / '.config'} has none of: {known}", remedy)

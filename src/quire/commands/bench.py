@@ -45,7 +45,7 @@ SECONDS = 12
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select cells and repetitions."""
     options.kernel(part)
-    options.emulated(part, "counts instructions in QEMU")
+    options.counting(part)
     options.cluster(part)
     shard.add(part, "rows")
     add = part.add_argument

@@ -45,7 +45,7 @@ SYMBOLS = 10
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the row, the two revisions and the limit."""
     options.cluster(part)
-    options.emulated(part, "counts instructions in QEMU")
+    options.counting(part)
     add = part.add_argument
     add("row", metavar="ROW", help="one row, as for bench: swapout,data=zero")
     add("--size", type=int, default=64, metavar="KIB", help="its folio size (default %(default)s)")

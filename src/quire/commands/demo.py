@@ -21,7 +21,7 @@ from quire.session import Session
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the option for the output format."""
     options.kernel(part)
-    options.emulated(part, "counts instructions in QEMU")
+    options.counting(part)
     part.add_argument("--all", action="store_true", help="count every row of every workload")
     options.as_json(part, "print JSON in place of the tables")
 

@@ -106,10 +106,20 @@ def emulated(part: argparse.ArgumentParser, why: str) -> None:
     part.set_defaults(emulated=why)
 
 
+def counting(part: argparse.ArgumentParser) -> None:
+    """For a command whose work is to count instructions."""
+    part.set_defaults(emulated="counts instructions in QEMU", counting=True)
+
+
 def require_emulated(arguments: argparse.Namespace, architectures: Sequence[Architecture]) -> None:
-    """UserError for an architecture without an emulator where the command needs one."""
+    """UserError for an architecture without an emulator, or one whose instructions the plugin does
+    not decode, where the command needs it."""
     if arguments.emulated:
         refuse_programs(architectures, f"{arguments.part.prog} {arguments.emulated}")
+    names = [arch.name for arch in architectures if not arch.event_kinds]
+    if names and "counting" in arguments:
+        remedy = f"use one of: ARCH={' ARCH='.join(ARCHITECTURES)}"
+        raise UserError(f"no instructions of {', '.join(names)} are decoded", remedy=remedy)
 
 
 def refuse_programs(architectures: Sequence[Architecture], what: str) -> None:

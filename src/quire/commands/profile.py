@@ -39,7 +39,7 @@ KINDS = {kind.replace(" ", "-"): kind for kind in profile.KINDS}
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select cells and the extent of the output."""
     options.kernel(part)
-    options.emulated(part, "counts instructions in QEMU")
+    options.counting(part)
     add = part.add_argument
     add("workload", help="a workload, as for bench")
     options.sizes(part, "64")

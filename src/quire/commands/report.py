@@ -64,7 +64,7 @@ PROGRAMS, FINDINGS = 100, 3
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the series, its base, and how much to do."""
     options.cluster(part)
-    options.emulated(part, "counts instructions in QEMU")
+    options.counting(part)
     add = part.add_argument
     add("what", metavar="MBOX|DIR|BRANCH", help="the series; a branch is one of --git")
     options.base(part)

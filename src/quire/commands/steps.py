@@ -42,7 +42,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select rows."""
     options.kernel(part)
     options.cluster(part)
-    options.emulated(part, "counts instructions in QEMU")
+    options.counting(part)
     add = part.add_argument
     text = "as for bench (default: those of the topics, or of the files that the series touches)"
     add("rows", nargs="*", metavar="workload", help=text)

@@ -71,7 +71,8 @@ def _disjoint(kernel: Kernel, architectures: Sequence[str], *, sizes: bool = Fal
     """Whether neither the architecture nor the one that its guest is built for is named. With
     `sizes`, the latter does not count where the same folio sizes stand for others."""
     arch = kernel.arch
-    return {arch.name, arch.name if sizes and arch.like else arch.guest}.isdisjoint(architectures)
+    other = arch.name if sizes and arch.folio_sizes else arch.guest
+    return {arch.name, other}.isdisjoint(architectures)
 
 
 @dataclass(frozen=True)

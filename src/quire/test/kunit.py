@@ -91,7 +91,7 @@ def select(
         )
     if names:
         return [proof for proof in proofs if proof.name in names]
-    # i386 belongs to x86_64: the same source, the same compiler.
+    # i386 belongs to x86_64: the same source.
     sources = {arch.srcarch for arch in architectures}
     return [proof for proof in proofs if proof.arch.srcarch in sources]
 

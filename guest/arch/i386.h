@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef QUIRE_ARCH_I386_H
+#define QUIRE_ARCH_I386_H
+
+#ifndef __i386__
+#error "this compiler does not compile for i386"
+#endif
+
+#define ARCH_NAME	"i386"
+/* e_machine of its programs: EM_386. */
+#define ARCH_ELF	3
+
+/* There is no contpte, no block with one state. */
+#define ARCH_BLOCK_STATE	0
+
+/* mprotect() leaves accessed bits alone. */
+#define ARCH_PROTECT_ACCESSES	0
+
+/* What a loop that waits for another CPU executes. */
+#define ARCH_RELAX	"pause"
+
+/* The return from a function, and the bytes of a marker and a return. */
+#define ARCH_RETURN	"ret"
+#define ARCH_MARKER_AND_RETURN	8
+
+#endif
