@@ -5,6 +5,7 @@
  */
 #include "ksm.h"
 #include "proc/proc.h"
+#include "process/map.h"
 
 #define AGE_MAX	255u
 
@@ -55,9 +56,19 @@ static void unique_skipped(enum range_kind kind)
 QUIRE_CASE(ksm, unique_pages_skipped) { unique_skipped(PLAIN); }
 QUIRE_CASE(ksm, unique_pages_skipped_far) { unique_skipped(FAR); }
 
+/* Two pages that can be merged, and no others. */
+static struct mappings pair_alone(enum range_kind kind)
+{
+	struct mappings all = pair_make(kind);
+
+	act_unmergeable(all.at[0].addr - MID * PAGE_SIZE, MID);
+	act_unmergeable(all.at[0].addr + PAGE_SIZE, RANGE_PAGES - MID - 1);
+	return all;
+}
+
 /*
- * Only the two pages that were merged and then written to are mergeable. In two
- * passes they are too young to be skipped; in twenty they are skipped often.
+ * Two pages were merged and then written to. In two passes they are too young
+ * to be skipped; in twenty they are skipped often.
  */
 static void written_scanned(enum range_kind kind)
 {
@@ -66,9 +77,7 @@ static void written_scanned(enum range_kind kind)
 	unsigned int done;
 
 	ksm_begin();
-	all = pair_make(kind);
-	act_unmergeable(all.at[0].addr - MID * PAGE_SIZE, MID);
-	act_unmergeable(all.at[0].addr + PAGE_SIZE, RANGE_PAGES - MID - 1);
+	all = pair_alone(kind);
 	mappings_merge(&all);
 	ksm_pass(5);
 	act_write(all.at[0].addr, OTHER);
@@ -84,6 +93,38 @@ static void written_scanned(enum range_kind kind)
 	act_write(all.at[1].addr, SAME);
 	mappings_merge(&all);
 	expect_found(&all);
+}
+
+/* The same of pages that had an age, and passes to skip, when they were merged. */
+static void written_old(unsigned int different, unsigned int merged)
+{
+	struct mappings all = pair_alone(PLAIN);
+	size_t i;
+
+	act_write(all.at[0].addr, OTHER);
+	ksm_pass(different);
+	act_write(all.at[0].addr, SAME);
+	mappings_merge(&all);
+	ksm_pass(merged);
+	act_write(all.at[0].addr, OTHER);
+	act_write(all.at[1].addr, OTHER + 1);
+	ksm_pass(different);
+	act_write(all.at[0].addr, SAME);
+	act_write(all.at[1].addr, SAME);
+	mappings_merge(&all);
+	expect_found(&all);
+	for (i = 0; i < all.nr; i++)
+		unmap(all.at[i].addr - MID * PAGE_SIZE, RANGE_PAGES * PAGE_SIZE);
+}
+
+QUIRE_CASE_TIMEOUT(ksm, written_pages_scanned_old, 60)
+{
+	unsigned int different, merged;
+
+	ksm_begin();
+	for (different = 6; different < 12; different++)
+		for (merged = 1; merged < 4; merged++)
+			written_old(different, merged);
 }
 
 QUIRE_CASE(ksm, written_pages_scanned) { written_scanned(PLAIN); }
