@@ -102,3 +102,4 @@ def test_what_the_plugin_does_not_decode_is_not_counted(quire: Quire) -> None:
     done = quire("bench", "ARCH=i386")
     assert done.returncode == 2
     assert "no instructions of i386 are decoded" in done.stderr
+    assert "the fuzzer does not run on i386" in quire("fuzz", "ARCH=i386").stderr

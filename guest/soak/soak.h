@@ -167,6 +167,7 @@ struct common {
 	uint64_t operations;
 	struct tally tally[MAX_KINDS];
 	uint32_t violations;
+	bool unwatched;		/* no write protection by userfaultfd */
 	uint32_t stop;		/* there was a violation */
 	uint32_t end;		/* the run is over */
 	uint32_t pause;

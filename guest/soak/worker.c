@@ -107,7 +107,9 @@ void worker(unsigned int number, int file, int shared)
 	probe_init();
 	us.number = number;
 	us.owner = new_owner();
-	us.uffd = uffd_open(UFFD_FEATURE_WP_ASYNC);
+	us.uffd = uffd_try(UFFD_FEATURE_WP_ASYNC);
+	if (us.uffd < 0)
+		common->unwatched = true;
 	make_ranges(file, shared);
 	run_threads();
 	children_reap(true);

@@ -28,19 +28,28 @@ static int uffd_new(void)
 	return uffd;
 }
 
-int uffd_open(uint64_t features)
+int uffd_try(uint64_t features)
 {
 	struct uffdio_api api = { .api = UFFD_API, .features = features };
 	int uffd = uffd_new();
 
 	if (!ioctl(uffd, UFFDIO_API, &api))
 		return uffd;
-	/* An architecture may have no bit for write protection. */
-	if (errno == EINVAL)
+	if (errno != EINVAL)
+		die_errno("userfaultfd refuses features %#llx",
+			  (unsigned long long)features);
+	close(uffd);
+	return -1;
+}
+
+int uffd_open(uint64_t features)
+{
+	int uffd = uffd_try(features);
+
+	if (uffd < 0)
 		SKIP("userfaultfd refuses features %#llx",
 		     (unsigned long long)features);
-	die_errno("userfaultfd refuses features %#llx",
-		  (unsigned long long)features);
+	return uffd;
 }
 
 int uffd_open_or_skip(uint64_t features)

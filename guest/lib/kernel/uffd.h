@@ -9,7 +9,9 @@
 
 #include "base/uapi.h"
 
-/* Opens a userfaultfd with these UFFD_FEATURE_* bits. */
+/* Opens a userfaultfd with these UFFD_FEATURE_* bits; -1: the kernel refuses them. */
+int uffd_try(uint64_t features);
+/* The same; skips the case if it does: an architecture may have no bit for them. */
 int uffd_open(uint64_t features);
 /* The same; skips the case on a kernel without them. */
 int uffd_open_or_skip(uint64_t features);

@@ -85,6 +85,8 @@ class Architecture:
     # KVM needs one of these flags of the CPU; empty: the flags say nothing about it.
     kvm_flags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+    # Whether the fuzzer's executor, which makes 64-bit system calls itself, runs there.
+    fuzzed: bool = True
     # Not in the default list of architectures, but ARCH= may name it.
     on_request: bool = False
     # Whether a line's fragments for all architectures are part of its configuration.

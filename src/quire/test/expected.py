@@ -69,7 +69,8 @@ class Skip:
 
 def _disjoint(kernel: Kernel, architectures: Sequence[str], *, sizes: bool = False) -> bool:
     """Whether neither the architecture, by itself or with its CPU of --cpu, nor the one that its
-    guest is built for is named. With `sizes`, the latter does not count where the same folio sizes stand for others."""
+    guest is built for is named. With `sizes`, the latter does not count where the same folio sizes
+    stand for others."""
     arch = kernel.arch
     other = arch.name if sizes and arch.folio_sizes else arch.guest
     return {arch.name, arch.label, other}.isdisjoint(architectures)
