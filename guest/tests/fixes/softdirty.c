@@ -164,7 +164,7 @@ static void moved_then(change_fn *change)
 	needs_soft_dirty();
 	for (i = 0; i < 4; i++) {
 		bool moved = i & 1, changed = i & 2;
-		char *from = range_filled(SRC_BASE + i * 2 * PMD_SIZE, 2 * PMD_PAGES, PAGE_KIB);
+		char *from = range_filled(SRC_BASE + i * 4 * PMD_SIZE, 2 * PMD_PAGES, PAGE_KIB);
 		char *to = range_hole(DST_BASE, 2 * PMD_PAGES);
 		unsigned long vmas;
 
