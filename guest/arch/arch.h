@@ -18,6 +18,16 @@
 #error "there is no file in guest/arch for this architecture"
 #endif
 
+/* Most have no block of entries with one state, as arm64 has with contpte. */
+#ifndef ARCH_BLOCK_STATE
+#define ARCH_BLOCK_STATE	0
+#endif
+
+/* On most, mprotect() leaves accessed bits alone. */
+#ifndef ARCH_PROTECT_ACCESSES
+#define ARCH_PROTECT_ACCESSES	0
+#endif
+
 /* Most have no memory tags. */
 #ifndef ARCH_PROT_TAGS
 #define ARCH_PROT_TAGS	0

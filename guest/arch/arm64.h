@@ -13,9 +13,6 @@
 /* A contpte block has one accessed and one dirty state. */
 #define ARCH_BLOCK_STATE	1
 
-/* mprotect() leaves accessed bits alone. */
-#define ARCH_PROTECT_ACCESSES	0
-
 /* What a loop that waits for another CPU executes. */
 #define ARCH_RELAX	"yield"
 

@@ -10,9 +10,6 @@
 /* e_machine of its programs: EM_RISCV. */
 #define ARCH_ELF	243
 
-/* There is no contpte: Svnapot is for hugetlb alone. */
-#define ARCH_BLOCK_STATE	0
-
 /* mprotect() makes present pages accessed. */
 #define ARCH_PROTECT_ACCESSES	1
 

@@ -10,12 +10,6 @@
 /* e_machine of its programs: EM_X86_64. */
 #define ARCH_ELF	62
 
-/* There is no contpte, no block with one state. */
-#define ARCH_BLOCK_STATE	0
-
-/* mprotect() leaves accessed bits alone. */
-#define ARCH_PROTECT_ACCESSES	0
-
 /* What a loop that waits for another CPU executes. */
 #define ARCH_RELAX	"pause"
 
