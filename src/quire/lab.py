@@ -104,7 +104,7 @@ def stages(
         for label, seconds in zip(labels, KERNELS, strict=False):
             steps.append(Stage(f"{arch.name} {label} kernel", seconds / jobs))
         steps.append(Stage(f"{arch.label} bench", (BOOTS if boots is None else boots) / jobs))
-        further = [cpu for cpu in arch.further_cpus if cpu.rows and boots is None]
+        further = arch.counted_cpus if boots is None else ()
         steps += [Stage(f"{arch.on(cpu).label} bench", FURTHER / jobs) for cpu in further]
     return steps
 

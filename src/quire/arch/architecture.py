@@ -96,6 +96,11 @@ class Architecture:
     cpu: Cpu | None = None
 
     @property
+    def counted_cpus(self) -> tuple[Cpu, ...]:
+        """The further CPUs on which the demo counts rows."""
+        return tuple(cpu for cpu in self.further_cpus if cpu.rows)
+
+    @property
     def label(self) -> str:
         """For stages and directories: the name, and the CPU if it is not the default."""
         return f"{self.name} {self.cpu.name}" if self.cpu else self.name

@@ -34,8 +34,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     for arch in session.architectures:
         both = lab.rigs(session, arch, sides)
         steps = [(both, catalogue.demo(everything=arguments.all))]
-        further = [cpu for cpu in arch.further_cpus if cpu.rows]
-        steps += [(lab.on(both, cpu), catalogue.rows(cpu.rows)) for cpu in further]
+        steps += [(lab.on(both, cpu), catalogue.rows(cpu.rows)) for cpu in arch.counted_cpus]
         for rigs, cells in steps:
             sampling = Sampling(place=session.place)
             chosen = on_architecture(arch, cells)

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from quire.arch import ARCHITECTURES, Architecture, requirements
+from quire.arch import Architecture, requirements
 from quire.commands import options
 from quire.fuzz import detect, programs, report, runner
 from quire.fuzz.cost import allowed, watch
@@ -89,8 +89,7 @@ def run(session: Session, arguments: Namespace) -> int:
     if arguments.cost:
         options.refuse_programs(session.architectures, "--cost counts instructions in QEMU")
     if names := [arch.name for arch in session.architectures if not arch.fuzzed]:
-        remedy = f"use one of: ARCH={' ARCH='.join(ARCHITECTURES)}"
-        raise UserError(f"the fuzzer does not run on {', '.join(names)}", remedy=remedy)
+        raise options.other_architecture(f"the fuzzer does not run on {', '.join(names)}")
     requirements.require(session.architectures)
     oracle, seeks, sides = arguments.oracle, arguments.seeded is not None, session.sides()
     if arguments.fixed or not (oracle or arguments.stock):

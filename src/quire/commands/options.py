@@ -118,16 +118,19 @@ def require_emulated(arguments: argparse.Namespace, architectures: Sequence[Arch
         refuse_programs(architectures, f"{arguments.part.prog} {arguments.emulated}")
     names = [arch.name for arch in architectures if not arch.event_kinds]
     if names and "counting" in arguments:
-        remedy = f"use one of: ARCH={' ARCH='.join(ARCHITECTURES)}"
-        raise UserError(f"no instructions of {', '.join(names)} are decoded", remedy=remedy)
+        raise other_architecture(f"no instructions of {', '.join(names)} are decoded")
 
 
 def refuse_programs(architectures: Sequence[Architecture], what: str) -> None:
     """UserError if the kernel of one of them is a program of this host, since that does `what`."""
     names = [arch.name for arch in architectures if not arch.qemu]
     if names:
-        remedy = f"use one of: ARCH={' ARCH='.join(ARCHITECTURES)}"
-        raise UserError(f"{what}: not for ARCH={','.join(names)}", remedy=remedy)
+        raise other_architecture(f"{what}: not for ARCH={','.join(names)}")
+
+
+def other_architecture(what: str) -> UserError:
+    """The error for one that a command does not take; those that all take are the remedy."""
+    return UserError(what, remedy=f"use one of: ARCH={' ARCH='.join(ARCHITECTURES)}")
 
 
 def as_json(part: argparse.ArgumentParser, help: str = "print JSON") -> None:
