@@ -23,6 +23,8 @@ void ksm_begin(void);
 void ksm_set(const char *knob, unsigned long value);
 /* Waits until ksmd has done that many passes; returns how many it did. */
 unsigned int ksm_pass(unsigned int passes);
+/* Lets ksmd begin a pass, and stops it when it has visited one page. */
+void ksm_visit_first(void);
 
 /*
  * Workers: processes forked from the case's process or from each other. Each

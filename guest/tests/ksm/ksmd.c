@@ -15,6 +15,7 @@
 #define PAUSE_MS	20u
 #define LOOK_MS		4u
 #define LIMIT_MS	4000u
+#define NEVER_MS	3600000u	/* after one page it sleeps so long */
 
 void ksm_set(const char *knob, unsigned long value)
 {
@@ -43,6 +44,12 @@ static void stay_here(void)
 		die_errno("cannot stay on CPU 0");
 }
 
+static void whole_passes(void)
+{
+	ksm_set("sleep_millisecs", PAUSE_MS);
+	ksm_set("pages_to_scan", 1000000);	/* one batch is a whole pass */
+}
+
 void ksm_begin(void)
 {
 	stay_here();
@@ -50,8 +57,7 @@ void ksm_begin(void)
 	workers_open();
 	ksm_set("smart_scan", 1);
 	ksm_set("use_zero_pages", 0);
-	ksm_set("sleep_millisecs", PAUSE_MS);
-	ksm_set("pages_to_scan", 1000000);	/* one batch is a whole pass */
+	whole_passes();
 	if (ksm_sysfs("max_page_sharing") != 256)
 		ksm_set("max_page_sharing", 256);
 }
@@ -71,4 +77,22 @@ unsigned int ksm_pass(unsigned int passes)
 	}
 	ksm_set("run", 0);
 	return ksm_sysfs("full_scans") - first;
+}
+
+void ksm_visit_first(void)
+{
+	unsigned long scanned = ksm_sysfs("pages_scanned");
+	unsigned long waited;
+
+	ksm_set("sleep_millisecs", NEVER_MS);
+	ksm_set("pages_to_scan", 1);
+	ksm_set("run", 1);
+	for (waited = 0; ksm_sysfs("pages_scanned") == scanned;
+	     waited += LOOK_MS) {
+		if (waited > LIMIT_MS)
+			die("ksmd visits no page in %u ms", LIMIT_MS);
+		sleep_ms(LOOK_MS);
+	}
+	ksm_set("run", 0);
+	whole_passes();
 }

@@ -95,8 +95,11 @@ static void written_scanned(enum range_kind kind)
 	expect_found(&all);
 }
 
-/* The same of pages that had an age, and passes to skip, when they were merged. */
-static void written_old(unsigned int different, unsigned int merged)
+/*
+ * The same of pages that had an age, and passes to skip, when they were merged.
+ * between: the pages are written to after ksmd has visited one of them in a pass.
+ */
+static void written_old(unsigned int different, unsigned int merged, bool between)
 {
 	struct mappings all = pair_alone(PLAIN);
 	size_t i;
@@ -106,6 +109,8 @@ static void written_old(unsigned int different, unsigned int merged)
 	act_write(all.at[0].addr, SAME);
 	mappings_merge(&all);
 	ksm_pass(merged);
+	if (between)
+		ksm_visit_first();
 	act_write(all.at[0].addr, OTHER);
 	act_write(all.at[1].addr, OTHER + 1);
 	ksm_pass(different);
@@ -115,16 +120,27 @@ static void written_old(unsigned int different, unsigned int merged)
 	expect_found(&all);
 	for (i = 0; i < all.nr; i++)
 		unmap(all.at[i].addr - MID * PAGE_SIZE, RANGE_PAGES * PAGE_SIZE);
+	ksm_pass(1);	/* forgets the pages: the next ones have their addresses */
 }
 
-QUIRE_CASE_TIMEOUT(ksm, written_pages_scanned_old, 60)
+static void each_written_old(bool between)
 {
 	unsigned int different, merged;
 
 	ksm_begin();
 	for (different = 6; different < 12; different++)
 		for (merged = 1; merged < 4; merged++)
-			written_old(different, merged);
+			written_old(different, merged, between);
+}
+
+QUIRE_CASE_TIMEOUT(ksm, written_pages_scanned_old, 60)
+{
+	each_written_old(false);
+}
+
+QUIRE_CASE_TIMEOUT(ksm, written_pages_scanned_between, 60)
+{
+	each_written_old(true);
 }
 
 QUIRE_CASE(ksm, written_pages_scanned) { written_scanned(PLAIN); }

@@ -20,12 +20,13 @@
 #include "tests/migrate/migrate.h"
 
 #define POOL	"/proc/sys/vm/nr_hugepages"
-#define PAGES	2ul	/* of 2 MiB */
+#define PAGES	2ul	/* of PMD_SIZE */
 
 static char *range_huge(size_t len, int flags)
 {
 	if (access(POOL, F_OK))
 		SKIP("this kernel has no hugetlb pages");
+	must_fit(2 * PAGES * PMD_SIZE);
 	write_file(POOL, "%lu", 2 * PAGES);
 	ASSERT(read_number(POOL) == 2 * PAGES, "there are no free huge pages");
 	if (mmap(SRC_BASE, len, PROT_READ | PROT_WRITE,
