@@ -181,6 +181,16 @@ SWAPPING_CASE(smaps, swap_sums_of_many, 4, 64)
 	range_drop(at, pages);
 }
 
+/* Nobody else has a part of a huge page: it counts whole. */
+QUIRE_CASE(smaps, huge_page_pss)
+{
+	char *at = range_by_pmds(1);
+
+	EXPECT_EQ(smaps_kib(at, "Pss"), PMD_KIB);
+	EXPECT_EQ(smaps_kib(at, "Pss_Dirty"), PMD_KIB);
+	range_drop(at, PMD_PAGES);
+}
+
 /*
  * A mapping of page frames, as of a device, has no pages that are counted. Perf maps
  * its buffer so.
