@@ -6,7 +6,7 @@
 
 #include "ksm.h"
 
-#define MERGE_PASSES	24u	/* smart scan may skip a page eight times */
+#define MERGE_PASSES	40u	/* smart scan may skip a page 15 times, twice */
 
 void mappings_add(struct mappings *all, struct worker *who, char *addr)
 {

@@ -19,10 +19,10 @@
 
 /*
  * The page index is the offset divided by the page size. Its bits 32 to 39 are
- * 5, an age at which smart scan skips; its bits 40 to 47 are 3, the skips that
- * are left.
+ * 0x45, an age at which smart scan skips; its bits 40 to 47 are 3, the skips that
+ * are left (stock).
  */
-#define FAR_OFFSET	(((off_t)3 << 40 | (off_t)5 << 32 | 0x77) * PAGE_SIZE)
+#define FAR_OFFSET	(((off_t)3 << 40 | (off_t)0x45 << 32 | 0x77) * PAGE_SIZE)
 
 static char *map_file(char *home, off_t offset)
 {

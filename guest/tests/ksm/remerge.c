@@ -148,32 +148,6 @@ static void half_merged(enum range_kind kind)
 	expect_found(&all);
 }
 
-/*
- * The same at an age at which smart scan skips passes. Both pages are as old
- * as each other when the merge fails, and have to stay so: smart scan looks at
- * them in pass 9, and in pass 14 next.
- */
-QUIRE_CASE_TAGGED(ksm, half_merged_in_step, FIXES)
-{
-	struct mappings all = { 0 };
-	unsigned int passes;
-	int held;
-
-	ksm_begin();
-	mappings_add(&all, NULL, twin_make_at(LOW_TWIN));
-	mappings_add(&all, NULL, page_of(range_make(PLAIN), MID));
-	held = page_hold(LOW_TWIN);
-	passes = ksm_pass(9);
-	ASSERT(passes < 14, "ksmd made %u passes", passes);
-	EXPECT(!mappings_merged(&all),
-	       "a page with an extra reference was merged");
-	page_let_go(held);
-	while (!mappings_merged(&all) && passes < 40)
-		passes += ksm_pass(1);
-	EXPECT(passes >= 14 && passes < 18, "merged after %u passes", passes);
-	expect_found(&all);
-}
-
 QUIRE_CASE(ksm, half_merged) { half_merged(PLAIN); }
 QUIRE_CASE(ksm, half_merged_moved) { half_merged(MOVED); }
 QUIRE_CASE(ksm, half_merged_far) { half_merged(FAR); }

@@ -7,31 +7,13 @@
 #include "proc/proc.h"
 #include "process/map.h"
 
-#define AGE_MAX	255u
-
 /*
- * How often smart scan skips a page that never merges in so many passes. After
- * three scans it skips once, later twice, four and eight times between scans
- * (skip_age() and should_skip_rmap_item() of mm/ksm.c).
+ * Passes after which a page is old. From then on stock looks at it in every ninth
+ * pass; with the series, its checksum chooses one in 16.
  */
-static unsigned int skips(unsigned int passes)
-{
-	unsigned int age, next = 0, left = 0, skipped = 0;
-
-	for (; passes; passes--) {
-		age = next;
-		next += next < AGE_MAX;
-		if (age < 3)
-			continue;
-		if (left) {
-			left--;
-			skipped++;
-		} else {
-			left = age <= 3 ? 1 : age <= 5 ? 2 : age <= 8 ? 4 : 8;
-		}
-	}
-	return skipped;
-}
+#define OLD	48u
+#define LEAST	9u
+#define MOST	16u
 
 static unsigned long skipped_in(unsigned int passes, unsigned int *done)
 {
@@ -41,16 +23,21 @@ static unsigned long skipped_in(unsigned int passes, unsigned int *done)
 	return ksm_sysfs("pages_skipped") - before;
 }
 
-/* No page of the range has an equal: each is skipped on schedule. */
+/* No page of the range has an equal: each is looked at now and then. */
 static void unique_skipped(enum range_kind kind)
 {
+	unsigned long looks;
 	unsigned int done;
-	unsigned long skipped;
 
 	ksm_begin();
 	range_make(kind);
-	skipped = skipped_in(30, &done);
-	EXPECT_EQ(skipped, RANGE_PAGES * skips(done));
+	ksm_pass(OLD);
+	looks = skipped_in(4 * MOST, &done);
+	looks = done * RANGE_PAGES - looks;
+	EXPECT(looks >= done / MOST * RANGE_PAGES &&
+	       looks <= (done / LEAST + 1) * RANGE_PAGES,
+	       "%lu pages were looked at %lu times in %u passes", RANGE_PAGES,
+	       looks, done);
 }
 
 QUIRE_CASE(ksm, unique_pages_skipped) { unique_skipped(PLAIN); }
@@ -64,6 +51,30 @@ static struct mappings pair_alone(enum range_kind kind)
 	act_unmergeable(all.at[0].addr - MID * PAGE_SIZE, MID);
 	act_unmergeable(all.at[0].addr + PAGE_SIZE, RANGE_PAGES - MID - 1);
 	return all;
+}
+
+/*
+ * Two equal pages are merged, however long one has been there when the other one
+ * comes. Smart scan looks at each in every 16th pass or more often.
+ */
+QUIRE_CASE_TIMEOUT(ksm, merged_at_any_age, 120)
+{
+	unsigned int passes;
+
+	ksm_begin();
+	for (passes = 0; passes < 32; passes++) {
+		struct mappings all = { 0 };
+
+		mappings_add(&all, NULL, twin_make(0));
+		ksm_pass(passes);
+		mappings_add(&all, NULL, twin_make(1));
+		ksm_pass(40);
+		EXPECT(mappings_merged(&all),
+		       "two pages did not merge, one %u passes older", passes);
+		unmap(all.at[0].addr, PAGE_SIZE);
+		unmap(all.at[1].addr, PAGE_SIZE);
+		ksm_pass(1);	/* forgets the pages: the next ones have their addresses */
+	}
 }
 
 /*

@@ -28,7 +28,8 @@ class Run:
     # Seconds of guest time.
     seconds: int
     output: str
-    architectures: tuple[str, ...]
+    # If empty, all: the names that the guest's architecture may have.
+    architectures: tuple[str, ...] = ()
     # The reason that other architectures do not run it.
     why_not: str = ""
 
@@ -67,7 +68,7 @@ class _File:
 
 def read(file: Path) -> list[Run]:
     """The runs of the file. UserError names a wrong one."""
-    remedy = f"give each [[run]] command, seconds, architectures, output: {', '.join(DIALECTS)}"
+    remedy = f"give each [[run]] command, seconds, output: {', '.join(DIALECTS)}"
     runs = list(data.read(file, _File, remedy).run)
     data.require_complete(file, "run", runs, remedy)
     for number, run in enumerate(runs):
@@ -83,7 +84,7 @@ def choose(runs: Sequence[Run], tree: Path, arch: Architecture) -> Choice:
     for run in runs:
         if not (tree / SOURCES / f"{run.program}.c").is_file():
             left_out[run.name] = "not in this base"
-        elif arch.name not in run.architectures:
+        elif run.architectures and arch.guest not in run.architectures:
             left_out[run.name] = run.why_not or f"not for {arch.name}"
     return Choice(tuple(run for run in runs if run.name not in left_out), left_out)
 
