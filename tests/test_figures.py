@@ -14,8 +14,9 @@ import pytest
 from conftest import LOGS, ROOT, Quire
 from test_time import data
 
+from quire.arch import architecture
 from quire.host.errors import UserError
-from quire.measure.workloads import Catalogue
+from quire.measure.workloads import Catalogue, on_architecture
 from quire.report import dots, figures, times
 from quire.report.figures import RESULTS, SUITES, TABLES, Figures
 
@@ -40,6 +41,8 @@ def test_no_figure_is_stale() -> None:
 def test_every_row_of_a_table_is_one_of_the_demo() -> None:
     catalogue = Catalogue.read(ROOT / "guest/workloads")
     cells = catalogue.cells() + catalogue.cells(["lazyfree", "migrate*"])
+    kinds = [architecture(name) for name in ("arm64", "arm64-16k", "arm64-64k")]
+    cells = [cell for arch in kinds for cell in on_architecture(arch, cells)]
     known = {f"{cell.label} {cell.size or ''}".strip() for cell in cells}
     tables = Figures(ROOT).data["table"].values()
     wanted = {
