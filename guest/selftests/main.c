@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/units.h"
 #include "main.h"
 #include "process/watch.h"
 #include "report/results.h"
@@ -127,7 +128,7 @@ static bool run_one(const struct run *run, size_t number)
 	long start = now_ms();
 
 	current = run;
-	outcome = supervise(&test, 4);
+	outcome = supervise(&test, PAGE_KIB);
 	selftests_sweep();
 	diag("took %ld ms", now_ms() - start);
 	return report(run, number, &outcome);

@@ -44,8 +44,6 @@ static const struct {
 	{ THP_DIR "/defrag", "madvise" },
 	{ THP_DIR "/shmem_enabled", "never" },
 	{ THP_DIR "/use_zero_page", "1" },
-	{ THP_DIR "/hugepages-2048kB/enabled", "inherit" },
-	{ THP_DIR "/hugepages-2048kB/shmem_enabled", "inherit" },
 	{ "/proc/sys/vm/drop_caches", "3" },
 	{ "/proc/sys/vm/compact_memory", "1" },
 };
@@ -60,7 +58,7 @@ void selftests_mount(void)
 
 static void set_aside(unsigned long kib)
 {
-	unsigned long nr = kib == 2048 ? HUGETLB_KIB / kib : OTHER_PAGES;
+	unsigned long nr = kib == PMD_KIB ? HUGETLB_KIB / kib : OTHER_PAGES;
 	char path[128];
 
 	snprintf(path, sizeof(path), HUGETLB_DIR "/hugepages-%lukB/nr_hugepages",
@@ -87,15 +85,25 @@ static void set_aside_all(void)
 	closedir(dir);
 }
 
+static void set(const char *path, const char *value)
+{
+	if (!try_write_file(path, value))
+		diag("cannot set %s to %s", path, value);
+}
+
 void selftests_prepare(void)
 {
+	static const char *const inherit[] = { "enabled", "shmem_enabled" };
+	char path[128];
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(defaults); i++) {
-		if (!try_write_file(defaults[i].path, defaults[i].value))
-			diag("cannot set %s to %s", defaults[i].path,
-			     defaults[i].value);
+	for (i = 0; i < ARRAY_SIZE(inherit); i++) {
+		snprintf(path, sizeof(path), THP_DIR "/hugepages-%zukB/%s",
+			 PMD_KIB, inherit[i]);
+		set(path, "inherit");
 	}
+	for (i = 0; i < ARRAY_SIZE(defaults); i++)
+		set(defaults[i].path, defaults[i].value);
 	set_aside_all();
 	swap_on(SWAP_MIB);
 }
