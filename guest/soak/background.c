@@ -8,6 +8,7 @@
 #include "memory/folio.h"
 #include "proc/kmsg.h"
 #include "proc/knob.h"
+#include "proc/proc.h"
 #include "soak.h"
 #include "system.h"
 
@@ -54,19 +55,29 @@ static void read_messages(void)
 	}
 }
 
-static void change_folio_size(struct actor *self)
+/* Not what a PMD maps of 64 KiB pages: shmem has no such folios, the machine no room. */
+static unsigned long any_folio_size(struct actor *self)
 {
 	static const unsigned long sizes[] = {
 		4, 16, 32, 64, 64, 64, 128, 256, 512, 1024, 2048, 2048, 2048,
 		2048,
 	};
+	unsigned long kib;
 
-	unsigned long kib = folio_size(sizes[below(self, ARRAY_SIZE(sizes))]);
+	do {
+		kib = folio_size(sizes[below(self, ARRAY_SIZE(sizes))]);
+	} while (!fits_memory(2 * kib * KIB));
+	return kib;
+}
+
+static void change_folio_size(struct actor *self)
+{
+	unsigned long kib = any_folio_size(self);
 
 	folio_want(kib);
 	__atomic_store_n(&common->folio_pages, kib * KIB / PAGE_SIZE,
 			 __ATOMIC_RELAXED);
-	folio_want_shmem(folio_size(sizes[below(self, ARRAY_SIZE(sizes))]));
+	folio_want_shmem(any_folio_size(self));
 }
 
 static void change_ksm(struct actor *self)
