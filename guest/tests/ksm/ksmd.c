@@ -62,37 +62,33 @@ void ksm_begin(void)
 		ksm_set("max_page_sharing", 256);
 }
 
-unsigned int ksm_pass(unsigned int passes)
+/* Lets ksmd run until a counter has grown by so much; returns by how much. */
+static unsigned long run_until(const char *counter, unsigned long growth,
+			       unsigned long limit)
 {
-	unsigned long first = ksm_sysfs("full_scans");
-	unsigned long waited, limit = LIMIT_MS + passes * 2 * PAUSE_MS;
+	unsigned long waited, first = ksm_sysfs(counter);
 
 	ksm_set("run", 1);
-	for (waited = 0; ksm_sysfs("full_scans") - first < passes;
+	for (waited = 0; ksm_sysfs(counter) - first < growth;
 	     waited += LOOK_MS) {
 		if (waited > limit)
-			die("ksmd does not finish %u passes in %lu ms", passes,
-			    limit);
+			die("%s of ksmd does not grow by %lu in %lu ms", counter,
+			    growth, limit);
 		sleep_ms(LOOK_MS);
 	}
 	ksm_set("run", 0);
-	return ksm_sysfs("full_scans") - first;
+	return ksm_sysfs(counter) - first;
+}
+
+unsigned int ksm_pass(unsigned int passes)
+{
+	return run_until("full_scans", passes, LIMIT_MS + passes * 2 * PAUSE_MS);
 }
 
 void ksm_visit_first(void)
 {
-	unsigned long scanned = ksm_sysfs("pages_scanned");
-	unsigned long waited;
-
 	ksm_set("sleep_millisecs", NEVER_MS);
 	ksm_set("pages_to_scan", 1);
-	ksm_set("run", 1);
-	for (waited = 0; ksm_sysfs("pages_scanned") == scanned;
-	     waited += LOOK_MS) {
-		if (waited > LIMIT_MS)
-			die("ksmd visits no page in %u ms", LIMIT_MS);
-		sleep_ms(LOOK_MS);
-	}
-	ksm_set("run", 0);
+	run_until("pages_scanned", 1, LIMIT_MS);
 	whole_passes();
 }
