@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What the system does to the memory of all processes: KSM, compaction, folio
- * sizes.
+ * sizes, and DAMON, which ages the pages of a process.
  */
 #include <string.h>
 
+#include "kernel/damon.h"
 #include "memory/folio.h"
 #include "proc/kmsg.h"
 #include "proc/knob.h"
 #include "proc/proc.h"
+#include "range.h"
 #include "soak.h"
 #include "system.h"
 
 #define KSM	"/sys/kernel/mm/ksm"
+/* Of DAMON: some thousand samples a second, the results are not read. */
+#define SAMPLE_MS	4
+#define WINDOW_MS	1000
 
 static struct kmsg kmsg;
+static bool watching;
 
 void background_ksm(bool run)
 {
@@ -88,7 +94,31 @@ static void change_ksm(struct actor *self)
 	write_file(KSM "/run", "1");
 }
 
-void background_pass(struct actor *self)
+static void stop_watching(void)
+{
+	if (watching)
+		damon_stop();
+	watching = false;
+}
+
+/* DAMON ends with its process: workers end after the passes, or by a violation. */
+static void watch_another(struct actor *self, const pid_t *workers)
+{
+	pid_t worker = workers[below(self, common->processes)];
+	char *homes[2 * NR_RANGES];
+	size_t i;
+
+	stop_watching();
+	if (!worker || !damon_available())
+		return;
+	for (i = 0; i < ARRAY_SIZE(homes); i++)
+		homes[i] = range_home(i / 2, i % 2);
+	damon_start_places(worker, homes, ARRAY_SIZE(homes), MAX_PAGES * PAGE_SIZE,
+			   SAMPLE_MS, WINDOW_MS);
+	watching = true;
+}
+
+void background_pass(struct actor *self, const pid_t *workers)
 {
 	read_messages();
 	if (one_in(self, 8))
@@ -97,6 +127,14 @@ void background_pass(struct actor *self)
 		change_ksm(self);
 	if (one_in(self, 60))
 		write_file("/proc/sys/vm/compact_memory", "1");
+	if (one_in(self, 100))
+		watch_another(self, workers);
+}
+
+void background_rest(void)
+{
+	if (!stopped())
+		stop_watching();
 }
 
 void background_end(void)

@@ -134,7 +134,7 @@ static void run(pid_t *workers, long began)
 	watch.moved = began;
 	while (!done() && !stopped()) {
 		sleep_ms(TICK_MS);
-		background_pass(&self);
+		background_pass(&self, workers);
 		progress(began);
 		workers_judge(workers);
 		if (options.seconds &&
@@ -220,6 +220,7 @@ int soak_main(size_t nr, char *const *words)
 	background_begin();
 	workers_start(workers);
 	run(workers, now_s());
+	background_rest();
 	workers_end(workers);
 	background_end();
 	if (!workers_left(workers))

@@ -54,19 +54,27 @@ void range_map(struct range *range, const struct run *run)
 		refused(range, run->first, "MADV_MERGEABLE");
 }
 
+char *range_home(unsigned int number, unsigned int which)
+{
+	char *home = BASE + (2 * number + which) * APART;
+	long shift = plans[number].shift;
+
+	if (!which)
+		return home;
+	shift += shift < 0 ? (long)(PMD_SIZE / PAGE_SIZE) : 0;
+	return home + shift * PAGE_SIZE;
+}
+
 void range_create(struct range *range, unsigned int number, struct model *model,
 		int fd)
 {
-	char *home = BASE + 2 * number * APART;
-	long shift = plans[number].shift;
 	struct run all;
 
 	range->type = plans[number].type;
 	range->number = number;
 	range->pages = plans[number].pages;
-	range->home[0] = home;
-	shift += shift < 0 ? (long)(PMD_SIZE / PAGE_SIZE) : 0;
-	range->home[1] = home + APART + shift * PAGE_SIZE;
+	range->home[0] = range_home(number, 0);
+	range->home[1] = range_home(number, 1);
 	range->fd = range->type == ANON ? -1 : fd;
 	range->mergeable = plans[number].mergeable;
 	range->model = model;

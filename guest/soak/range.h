@@ -8,6 +8,8 @@
 
 size_t range_pages_planned(unsigned int number);
 enum range_type range_type_planned(unsigned int number);
+/* The first home of a range, or the second, in every process. */
+char *range_home(unsigned int number, unsigned int which);
 void range_create(struct range *range, unsigned int number, struct model *model,
 		int fd);
 void ranges_lock(void);

@@ -14,7 +14,9 @@ void accounting(const pid_t *workers);
 
 /* background.c: what the system does meanwhile. */
 void background_begin(void);
-void background_pass(struct actor *self);
+void background_pass(struct actor *self, const pid_t *workers);
+/* Before the workers end. */
+void background_rest(void);
 void background_ksm(bool run);
 void background_end(void);
 

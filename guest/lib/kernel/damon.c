@@ -11,7 +11,6 @@
 #include "proc/pagemap.h"
 #include "report/die.h"
 
-#define MIN_REGIONS	3u
 #define KDAMONDS	"/sys/kernel/mm/damon/admin/kdamonds"
 #define KDAMOND		KDAMONDS "/0"
 #define CONTEXT		KDAMOND "/contexts/0"
@@ -94,8 +93,8 @@ static void write_regions(void)
  */
 static void write_attrs(unsigned int sample_ms, unsigned int window_ms)
 {
-	if (watched.nr < MIN_REGIONS)
-		die("DAMON has at least %u regions, not %zu", MIN_REGIONS,
+	if (watched.nr < DAMON_MIN_REGIONS)
+		die("DAMON has at least %d regions, not %zu", DAMON_MIN_REGIONS,
 		    watched.nr);
 	write_file(ATTRS "/intervals/sample_us", "%u", sample_ms * 1000);
 	write_file(ATTRS "/intervals/aggr_us", "%u", window_ms * 1000);
@@ -158,6 +157,13 @@ bool damon_can_move(void)
 	return can;
 }
 
+static void start_process(pid_t pid, unsigned int sample_ms,
+			  unsigned int window_ms)
+{
+	start("vaddr", sample_ms, window_ms);
+	write_file(CONTEXT "/targets/0/pid_target", "%d", pid);
+}
+
 /* Blocks of virtual addresses. */
 static void start_virtual(pid_t pid, const char *at, size_t nr, size_t len,
 			  unsigned int sample_ms, unsigned int window_ms)
@@ -169,8 +175,7 @@ static void start_virtual(pid_t pid, const char *at, size_t nr, size_t len,
 		watched.blocks[n] = (struct block){
 			.start = (uintptr_t)at + n * len, .number = n
 		};
-	start("vaddr", sample_ms, window_ms);
-	write_file(CONTEXT "/targets/0/pid_target", "%d", pid);
+	start_process(pid, sample_ms, window_ms);
 }
 
 void damon_start_process(pid_t pid, const char *at, size_t nr, size_t len,
@@ -178,6 +183,20 @@ void damon_start_process(pid_t pid, const char *at, size_t nr, size_t len,
 {
 	start_virtual(pid, at, nr, len, sample_ms, window_ms);
 	write_scheme("stat");
+	write_file(KDAMOND "/state", "on");
+}
+
+void damon_start_places(pid_t pid, char *const *at, size_t nr, size_t len,
+			unsigned int sample_ms, unsigned int window_ms)
+{
+	size_t n;
+
+	new_blocks(nr, len);
+	for (n = 0; n < nr; n++)
+		watched.blocks[n] = (struct block){
+			.start = (uintptr_t)at[n], .number = n
+		};
+	start_process(pid, sample_ms, window_ms);
 	write_file(KDAMOND "/state", "on");
 }
 

@@ -12,13 +12,16 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* It monitors no fewer. */
+#define DAMON_MIN_REGIONS	3
+
 /* Is the kernel built with DAMON's sysfs files and physical monitoring? */
 bool damon_available(void);
 
 /*
- * Monitors nr blocks of len bytes from `at` on, three at least: each is a folio,
- * and a region of its own that is neither merged nor split. They must be present
- * and stay where they are. The intervals are in milliseconds.
+ * Monitors nr blocks of len bytes from `at` on, DAMON_MIN_REGIONS at least: each
+ * is a folio, and a region of its own that is neither merged nor split. They must
+ * be present and stay where they are. The intervals are in milliseconds.
  */
 void damon_start(const char *at, size_t nr, size_t len, unsigned int sample_ms,
 		 unsigned int window_ms);
@@ -30,6 +33,9 @@ void damon_start_process(pid_t pid, const char *at, size_t nr, size_t len,
  * samples it was accessed.
  */
 void damon_accesses(unsigned int *out);
+/* The same of blocks that do not follow each other, of which any page may be absent. */
+void damon_start_places(pid_t pid, char *const *at, size_t nr, size_t len,
+			unsigned int sample_ms, unsigned int window_ms);
 /* Can it move what a process maps? */
 bool damon_can_move(void);
 /*

@@ -13,16 +13,17 @@
 #include "base/clock.h"
 #include "kernel/damon.h"
 #include "kernel/env.h"
+#include "proc/idle_range.h"
 #include "process/peer.h"
 #include "report/die.h"
 
 #define SAMPLE_MS	20
 #define WINDOW_MS	200
 
-/* DAMON has three regions at least. */
 static size_t damon_pages(unsigned long kib)
 {
-	size_t least = 4 * folio_pages(kib), pages = range_pages(kib);
+	size_t least = (DAMON_MIN_REGIONS + 1) * folio_pages(kib);
+	size_t pages = range_pages(kib);
 
 	return pages > least ? pages : least;
 }
@@ -113,4 +114,42 @@ QUIRE_CASE_SIZES(aging, damon_process, 4, 64, 2048)
 		SKIP("this kernel has no DAMON");
 	for_each_mapping(by_pte, kib)
 		check_damon(kib, by_pte, false, MASK_ALL);
+}
+
+/*
+ * The last pages of a range are looked at, at any of their bytes: the last one
+ * ends a contpte block of arm64. No accessed bit of the next range may go.
+ */
+static void check_next_folio(unsigned long kib, bool by_pte)
+{
+	size_t nr = range_pages(kib);
+	unsigned int found[DAMON_MIN_REGIONS];
+	char *at = range_filled(SRC_BASE, 2 * nr, kib), *next = page_at(at, nr);
+	struct idle_range *idle;
+
+	if (by_pte && kib * KIB == PMD_SIZE)
+		range_split_pmds(at, 2 * nr);
+	env_drain_lru();
+	idle = idle_range_open(next, nr);
+	idle_range_mark(idle);
+	flush_range(at, 2 * nr);
+	access_pages(next, nr, kib, MASK_ALL);
+	damon_start_process(getpid(), page_at(at, nr - DAMON_MIN_REGIONS), DAMON_MIN_REGIONS,
+			    PAGE_SIZE, SAMPLE_MS, WINDOW_MS);
+	damon_accesses(found);
+	damon_stop();
+	idle_range_look(idle);
+	EXPECT(!idle_range_count(idle),
+	       "%zu pages behind those that DAMON looked at are idle",
+	       idle_range_count(idle));
+	idle_range_close(idle);
+	range_drop(at, 2 * nr);
+}
+
+QUIRE_CASE_SIZES(aging, damon_next_folio, 4, 64, 2048)
+{
+	if (!damon_available())
+		SKIP("this kernel has no DAMON");
+	for_each_mapping(by_pte, kib)
+		check_next_folio(kib, by_pte);
 }
