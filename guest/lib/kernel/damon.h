@@ -28,14 +28,14 @@ void damon_start(const char *at, size_t nr, size_t len, unsigned int sample_ms,
 /* The same of the pages that a process maps there: of each block, some page. */
 void damon_start_process(pid_t pid, const char *at, size_t nr, size_t len,
 			 unsigned int sample_ms, unsigned int window_ms);
+/* The same of blocks at these places, of which any page may be absent. */
+void damon_start_places(pid_t pid, char *const *at, size_t nr, size_t len,
+			unsigned int sample_ms, unsigned int window_ms);
 /*
  * Waits for the end of a window, and says for each block in how many of its
  * samples it was accessed.
  */
 void damon_accesses(unsigned int *out);
-/* The same of blocks that do not follow each other, of which any page may be absent. */
-void damon_start_places(pid_t pid, char *const *at, size_t nr, size_t len,
-			unsigned int sample_ms, unsigned int window_ms);
 /* Can it move what a process maps? */
 bool damon_can_move(void);
 /*

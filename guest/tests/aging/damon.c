@@ -132,6 +132,8 @@ static void check_next_folio(unsigned long kib, bool by_pte)
 	env_drain_lru();
 	idle = idle_range_open(next, nr);
 	idle_range_mark(idle);
+	idle_range_look(idle);
+	EXPECT_EQ(idle_range_count(idle), nr / folio_pages(kib));
 	flush_range(at, 2 * nr);
 	access_pages(next, nr, kib, MASK_ALL);
 	damon_start_process(getpid(), page_at(at, nr - DAMON_MIN_REGIONS), DAMON_MIN_REGIONS,
