@@ -8,7 +8,6 @@
  */
 #include <fcntl.h>
 #include <linux/kvm.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,7 +49,6 @@ __asm__("	.option push\n"
 	"code_end:\n"
 	"	.option pop\n");
 
-static char *memory;
 static int vm, vcpu, bitmap;
 static struct kvm_run *run;
 
@@ -60,15 +58,12 @@ static void fail(const char *what)
 	exit(1);
 }
 
-static void write_file(const char *value, const char *name, ...)
+static void set_folios(unsigned long kib, const char *value)
 {
 	char path[128];
-	va_list args;
 	int file;
 
-	va_start(args, name);
-	vsnprintf(path, sizeof(path), name, args);
-	va_end(args);
+	snprintf(path, sizeof(path), THP, kib);
 	file = open(path, O_WRONLY);
 	if (file < 0 || write(file, value, strlen(value)) < 0)
 		fail(path);
@@ -159,27 +154,32 @@ static unsigned long pfn_of(const char *at)
 	return entry & ((1ull << 55) - 1);
 }
 
-/* Marks the folio idle, or tells whether it is. */
-static bool idle(unsigned long pfn, bool mark)
+static void mark_idle(unsigned long pfn)
 {
 	uint64_t word = 1ull << pfn % 64;
-	off_t at = pfn / 64 * sizeof(word);
 
-	if (mark ? pwrite(bitmap, &word, sizeof(word), at) < 0 :
-	    pread(bitmap, &word, sizeof(word), at) < 0)
+	if (pwrite(bitmap, &word, sizeof(word), pfn / 64 * sizeof(word)) < 0)
+		fail("page_idle/bitmap");
+}
+
+static bool is_idle(unsigned long pfn)
+{
+	uint64_t word;
+
+	if (pread(bitmap, &word, sizeof(word), pfn / 64 * sizeof(word)) < 0)
 		fail("page_idle/bitmap");
 	return word >> pfn % 64 & 1;
 }
 
-static bool test(unsigned int slot, unsigned long kib)
+static bool test(unsigned long kib)
 {
 	size_t nr = kib * 1024 / PAGE, folios = MEMORY / PAGE / nr, n;
+	char *memory = map(MEMORY, 2ul << 20);
 	bool ok = true;
 
-	write_file("always", THP, kib);
-	memory = map(MEMORY, 2ul << 20);
+	set_folios(kib, "always");
 	memset(memory, 1, MEMORY);
-	write_file("never", THP, kib);
+	set_folios(kib, "never");
 	for (n = 0; n < folios; n++) {
 		const char *folio = memory + n * nr * PAGE;
 
@@ -189,20 +189,20 @@ static bool test(unsigned int slot, unsigned long kib)
 			return false;
 		}
 	}
-	add_memory(slot, MEMORY_AT, memory, MEMORY);
+	add_memory(1, MEMORY_AT, memory, MEMORY);
 	guest_reads(0, MEMORY / PAGE, 1);
 	for (n = 0; n < folios; n++)
-		idle(pfn_of(memory + n * nr * PAGE), true);
+		mark_idle(pfn_of(memory + n * nr * PAGE));
 	guest_reads(READ_PAGE % nr, folios / 2, 2 * nr);
 	for (n = 0; n < folios; n++) {
-		bool is = idle(pfn_of(memory + n * nr * PAGE), false);
+		bool idle = is_idle(pfn_of(memory + n * nr * PAGE));
 
-		if (is != (n % 2 == 1)) {
-			printf("# folio %zu of %lu KiB is %sidle\n", n, kib, is ? "" : "not ");
+		if (idle != (n % 2 == 1)) {
+			printf("# folio %zu of %lu KiB is %sidle\n", n, kib, idle ? "" : "not ");
 			ok = false;
 		}
 	}
-	add_memory(slot, MEMORY_AT, memory, 0);
+	add_memory(1, MEMORY_AT, memory, 0);
 	munmap(memory, MEMORY);
 	return ok;
 }
@@ -218,7 +218,7 @@ int main(void)
 		fail("page_idle/bitmap");
 	start_guest();
 	for (unsigned int i = 0; i < 4; i++) {
-		bool ok = test(1, sizes[i]);
+		bool ok = test(sizes[i]);
 
 		printf("%sok %u read_by_guest-%luk\n", ok ? "" : "not ", i + 1, sizes[i]);
 		all &= ok;
