@@ -129,9 +129,13 @@ class _Version(argparse.Action):
     """The version, the checkout's commit, and the series."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        root = project.find().root
-        told = git.run_git(root, "describe", "--always", "--dirty", "--exclude=*")
-        print(f"quire {quire.__version__}", "" if told.status else f"({told.output.strip()})")
+        found = project.find()
+        root, told = found.root, ""
+        # An installed copy may be inside somebody else's checkout.
+        if not found.installed:
+            described = git.run_git(root, "describe", "--always", "--dirty", "--exclude=*")
+            told = "" if described.status else f"({described.output.strip()})"
+        print(f"quire {quire.__version__}", told)
         for line in lines.known(root):
             for series in series_files.variants(line.series) if line.series else ():
                 print(f"  {len(series.patches)} patches for Linux {series.versions}")
@@ -141,7 +145,7 @@ class _Version(argparse.Action):
 def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> Session:
     """The parsed options and kbuild words. UserError for an unsuitable build directory."""
     root = project.find()
-    build = Path(variables["O"]) if variables.get("O") else root.root / "build"
+    build = Path(variables["O"]) if variables.get("O") else root.build
     cross = variables.get("CROSS_COMPILE")
     names = variables.get("ARCH", "").replace(",", " ").split() or [*ARCHITECTURES]
     if names == [ALL]:

@@ -38,7 +38,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         _post(session, arguments)
         return
     options.refuse(arguments, "author only", "without --post")
-    series, changed = checkout.export(arguments.directory, session.project.root)
+    series, changed = checkout.export(arguments.directory, session.project.writable())
     for name in changed:
         print(series.file.parent / name)
     noun = "file" if len(changed) == 1 else "files"

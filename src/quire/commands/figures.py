@@ -33,7 +33,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
     """Difference if a figure is stale."""
-    root = session.project.root
+    root = session.project.writable()
     if arguments.record:
         _record(root, arguments.record)
     known = Figures(root)

@@ -9,12 +9,16 @@ from pathlib import Path
 
 from quire.host.errors import UserError
 
+# In an installed package: what a checkout has beside src (pyproject.toml, force-include).
+INSTALLED = "data"
+
 
 @dataclass(frozen=True)
 class Project:
-    """A checkout of Quire."""
+    """Where Quire's data is: a checkout, or the copy in an installed package."""
 
     root: Path
+    installed: bool = False
 
     @property
     def configs(self) -> Path:
@@ -31,11 +35,29 @@ class Project:
         """Sources of the QEMU plugin."""
         return self.root / "counter"
 
+    @property
+    def build(self) -> Path:
+        """The build directory unless O= names one; outside a checkout, in the user's cache."""
+        if not self.installed:
+            return self.root / "build"
+        cache = os.environ.get("XDG_CACHE_HOME")
+        return (Path(cache) if cache else Path.home() / ".cache") / "quire"
+
+    def writable(self) -> Path:
+        """The root, to change files of Quire itself. UserError where it is an installed copy."""
+        if self.installed:
+            remedy = "clone Quire and run ./quire there, or set QUIRE_ROOT to a checkout"
+            raise UserError("an installed quire has no files to change", str(self.root), remedy)
+        return self.root
+
 
 def find() -> Project:
-    """QUIRE_ROOT, or the checkout this module runs from. UserError if it is neither."""
-    root = Path(os.environ.get("QUIRE_ROOT") or Path(__file__).resolve().parents[3])
-    if not (root / "configs").is_dir() or not (root / "lines").is_dir():
-        remedy = "run quire from a checkout, or set QUIRE_ROOT to one"
-        raise UserError("quire cannot find its lines and configs", str(root), remedy)
-    return Project(root)
+    """QUIRE_ROOT, or the checkout or the package this module runs from. UserError if it is none."""
+    package = Path(__file__).resolve().parents[1]
+    named = os.environ.get("QUIRE_ROOT")
+    roots = [Path(named)] if named else [package.parents[1], package / INSTALLED]
+    for root in roots:
+        if (root / "configs").is_dir() and (root / "lines").is_dir():
+            return Project(root, installed=root == package / INSTALLED)
+    remedy = "install quire again, run it from a checkout, or set QUIRE_ROOT to one"
+    raise UserError("quire cannot find its lines and configs", str(roots[0]), remedy)
