@@ -55,6 +55,7 @@ DEVELOPMENT = (
     Need("ccache", ("ccache",), "kernels: a further tree compiles only what its patches reach"),
     Need("clang-tidy", ("clang-tidy",), "make lint: the guest and the plugin"),
     Need("shellcheck", ("shellcheck",), "make lint: shell scripts"),
+    Need("b4", ("b4",), "quire report: a thread of mails"),
     Need("chromium-headless-shell", ("chromium-headless-shell",), "make test: a report's page"),
 )
 

@@ -59,12 +59,21 @@ def side_a(
     own = part.add_argument_group("two sides of your own")
     text = "side B is side A with this: a mailbox, a quilt series, a directory of patches"
     own.add_argument("--series", type=Path, metavar="PATH", help=text)
+    thread(own)
     own.add_argument("--a", default="", metavar="SIDE", help="side A: a kernel tree, or a revision")
     text = "the repository that has the revisions --a and --b"
     own.add_argument("--git", type=Path, metavar="DIR", help=text)
     text = "use this line's configuration (default: by the version of the trees)"
     own.add_argument("--line", default="", metavar="NAME", help=text)
     return which, own
+
+
+def thread(part: argparse._ActionsContainer) -> None:
+    """--version and --partial, for a series that is a thread of mails."""
+    text = "of a thread of mails, this version of the series (default: the newest)"
+    part.add_argument("--version", type=positive, default=0, metavar="N", help=text)
+    text = "of a thread of mails, the patches that are there; others may be missing"
+    part.add_argument("--partial", action="store_true", help=text)
 
 
 def configuration(part: argparse.ArgumentParser) -> None:

@@ -6,6 +6,8 @@ tests on both sides, and fuzzes with state and costs. The result is plain text, 
 list. The table of files, rows and cases is guest/workloads/concerns.toml.
 
   quire report topic.mbox --base 7.3                 a mailbox, a patch, a quilt series, a folder
+  quire report t.mbox.gz --base 7.3                  a thread, as a list's archive has it (needs b4)
+  quire report 20260501-topic-v2-0@example.org       the same by Message-ID, with a network
   quire report topic --git ~/linux --a v7.3          a branch
   quire report topic.mbox --budget 30                half an hour: the most telling things first
   quire report topic.mbox --junit report.xml --json  and for a CI (docs/ci.md)
@@ -47,7 +49,7 @@ from quire.report import data
 from quire.report.reply import Reply
 from quire.report.steps import name as row_name
 from quire.session import Session
-from quire.source import apply
+from quire.source import apply, mail
 from quire.test import expected, export, outcome, suite
 from quire.test.outcome import Case
 from quire.test.suite import BootOptions, Job
@@ -66,7 +68,9 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     options.cluster(part)
     options.counting(part)
     add = part.add_argument
-    add("what", metavar="MBOX|DIR|BRANCH", help="the series; a branch is one of --git")
+    text = "the series: a file, a folder, a Message-ID; a branch is one of --git"
+    add("what", metavar="MBOX|DIR|ID|BRANCH", help=text)
+    options.thread(part)
     options.base(part)
     add("--source", type=Path, metavar="DIR", help="any kernel tree in place of Debian's")
     add("--git", type=Path, metavar="DIR", help="the repository of the branch")
@@ -85,6 +89,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """Do what the time allows, then reply. The worst of what was found is raised at the end."""
     wanted, path = session.side_options, Path(arguments.what)
+    if not wanted.git and mail.is_message_id(arguments.what):
+        path = mail.fetch(session.cache, arguments.what)
     branch = wanted.git and not path.exists()
     wanted = replace(wanted, b=arguments.what) if branch else replace(wanted, series=path)
     session = replace(session, side_options=wanted)

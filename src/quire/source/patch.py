@@ -37,9 +37,12 @@ class Patch:
 
     def subject(self) -> str:
         """The commit's subject without [PATCH ...]; the name if the file has no mail header."""
+        return re.sub(r"^\[PATCH[^]]*\]\s*", "", self.full_subject() or self.name)
+
+    def full_subject(self) -> str:
+        """The mail's subject, with [PATCH ...]; empty if the file has no mail header."""
         message = email.message_from_bytes(self.path.read_bytes(), policy=email.policy.default)
-        subject = str(message.get("Subject", self.name))
-        return re.sub(r"^\[PATCH[^]]*\]\s*", "", " ".join(subject.split()))
+        return " ".join(str(message.get("Subject", "")).split())
 
     def diff(self) -> str:
         """The diff, without the message."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from quire.host.cache import Cache
 from quire.host.errors import UserError
 from quire.source import base as bases
-from quire.source import foreign, line, tree
+from quire.source import foreign, line, mail, tree
 from quire.source import series as series_files
 from quire.source.base import Base
 from quire.source.line import Line
@@ -41,6 +41,10 @@ class SideOptions:
     a: str = ""
     b: str = ""
     series: Path | None = None
+    # Of a mailbox with several versions: this one; 0 is the newest.
+    version: int = 0
+    # Whether patches of a mailbox may be missing.
+    partial: bool = False
     only: tuple[str, ...] = ()
     # The line whose configuration to use, regardless of the version of the trees.
     line: str = ""
@@ -149,7 +153,8 @@ def series_of(
 ) -> tuple[Series, bool]:
     """The series from this base to side B, which may be empty; and whether it is ours."""
     if options.series:
-        series = foreign.read(cache, options.series)
+        choice = mail.Choice(options.version, options.partial)
+        series = foreign.read(cache, options.series, choice)
         # Our own series named by its path is still ours.
         ours = line.series is not None and series.file.parent == line.series.resolve()
     else:

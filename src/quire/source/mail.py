@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Patches from mail: `git format-patch --stdout`, or a whole thread of a list, read by b4.
+
+b4 decodes the mails, tells replies from patches, and takes the newest version, with the patches
+that were rerolled in replies. It runs as a process of its own, without the network.
+"""
+
+from __future__ import annotations
+
+import email
+import email.policy
+import gzip
+import mailbox
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from email.message import EmailMessage
+from pathlib import Path
+
+from quire.host import process
+from quire.host.cache import Cache, digest
+from quire.host.errors import UserError
+from quire.source.patch import Patch
+
+B4 = "b4"
+# b4 looks up signing keys otherwise.
+OFFLINE = {
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "b4.attestation-policy",
+    "GIT_CONFIG_VALUE_0": "off",
+}
+INSTALL = "apt-get install b4, or pipx install b4"
+_MAIL = re.compile(r"From |From:|Subject:|Date:|Return-Path:|Received:")
+_NUMBER = re.compile(r"\[[^]]*?\b(\d+)/\d+\s*\]")
+_REPLY = re.compile(r"(?:Re|RE|Fwd):")
+_MISSING = re.compile(r"ERROR: missing \[(\d+/\d+)\]")
+# An id of a mail, or its address in a list's archive.
+_ID = re.compile(r"<?[^\s/<>]+@[^\s/<>]+>?|https://\S+/\S+@\S+")
+_DIFF = re.compile(r"^diff --git ", re.M)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which patches of a thread: `version` 0 is the newest. `partial`: some may be missing."""
+
+    version: int = 0
+    partial: bool = False
+
+
+def is_mail(path: Path) -> bool:
+    """Whether the file begins as a mailbox or a mail does, compressed or not."""
+    return bool(_MAIL.match(_bytes(path)[:80].decode(errors="replace")))
+
+
+def is_message_id(text: str) -> bool:
+    """Whether this names a mail on a list, and no file."""
+    return bool(_ID.fullmatch(text)) and not Path(text).exists()
+
+
+def fetch(cache: Cache, message_id: str) -> Path:
+    """Get a mail's thread from its list's archive, as a mailbox. UserError if b4 cannot."""
+    directory = cache.path("thread", digest(message_id))
+    process.do(directory.mkdir, parents=True, exist_ok=True)
+    argv = [_b4(), "-n", "mbox", "-o", str(directory), "-n", "thread", message_id.strip("<>")]
+    finished = process.run(process.Command(argv))
+    process.needs_results("the next commands depend on the thread")
+    if finished.status or not (found := sorted(directory.glob("thread*"))):
+        remedy = "save the thread as a file (t.mbox.gz in the list's archive), and name that"
+        raise UserError(f"cannot get the thread of {message_id}", finished.output, remedy)
+    return found[0]
+
+
+def patches(cache: Cache, file: Path, choice: Choice) -> list[Patch]:
+    """The patches of a mailbox, in order.
+
+    UserError if one of them is missing or cut off. Says on stderr which replies with a diff are
+    left out.
+    """
+    plain = _plain(cache, file)
+    messages = list(_messages(plain))
+    if not _is_thread(messages):
+        return _numbered(_split(cache, plain, file.name))
+    chosen = _split(cache, _thread(cache, plain, choice), file.name)
+    for patch in chosen:
+        # A mail that was cut off is malformed: say so before a kernel is copied.
+        patch.parsed()
+    subjects = {patch.subject() for patch in chosen}
+    for message in messages:
+        if _has_diff(message) and not _is_version_of(message, subjects):
+            print(f"quire: left out: {_subject(message)} (a diff in a reply)", file=sys.stderr)
+    return chosen
+
+
+def _bytes(path: Path) -> bytes:
+    data = path.read_bytes()
+    try:
+        return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    except (OSError, EOFError) as error:
+        raise UserError("cannot unpack the mailbox", f"{path}: {error}", "get it again") from error
+
+
+def _plain(cache: Cache, file: Path) -> Path:
+    """The mailbox, unpacked; a mail that was saved alone gets the line that begins each."""
+    data = _bytes(file)
+    if not data.startswith(b"From "):
+        data = b"From mboxrd@z Thu Jan  1 00:00:00 1970\n" + data
+    elif data == file.read_bytes():
+        return file
+
+    def build(directory: Path) -> None:
+        (directory / "mbox").write_bytes(data)
+
+    return cache.make("unpacked", digest(data), build) / "mbox"
+
+
+def _messages(file: Path) -> Iterator[EmailMessage]:
+    # A mailbox of the standard library locks nothing before it is asked to.
+    for message in mailbox.mbox(file, create=False):
+        parsed = email.message_from_bytes(message.as_bytes(), policy=email.policy.default)
+        assert isinstance(parsed, EmailMessage)
+        yield parsed
+
+
+def _is_thread(messages: Sequence[EmailMessage]) -> bool:
+    """Whether b4 can tell what belongs together: ids everywhere, and numbers or replies."""
+    if not all(message["Message-ID"] for message in messages):
+        return False
+    related = any(message["In-Reply-To"] for message in messages)
+    return len(messages) == 1 or related or any(_NUMBER.search(_subject(m)) for m in messages)
+
+
+def _thread(cache: Cache, mbox: Path, choice: Choice) -> Path:
+    """What b4 makes of a thread: one series, for git am."""
+
+    def build(directory: Path) -> None:
+        argv = [_b4(), "-n", "--offline-mode", "am", "--no-cache", "--no-add-trailers"]
+        argv += ["--no-cover", "-o", str(directory), "-n", "series", "-m", str(mbox)]
+        argv += ["-v", str(choice.version)] if choice.version else []
+        finished = process.run(process.Command(argv, env=OFFLINE))
+        process.needs_results("the next commands depend on the thread")
+        missing = ", ".join(_MISSING.findall(finished.output))
+        if missing and not choice.partial:
+            remedy = "save the whole thread, or take what is there with --partial"
+            raise UserError(f"the series lacks {missing}", str(mbox), remedy)
+        if finished.status or not (directory / "series.mbx").is_file():
+            remedy = "name a file of git format-patch --stdout, or another --version"
+            raise UserError("b4 finds no series in the mailbox", finished.output, remedy)
+
+    key = digest(mbox, choice.version, choice.partial)
+    return cache.make("thread", key, build) / "series.mbx"
+
+
+def _b4() -> str:
+    if not shutil.which(B4):
+        raise UserError("a thread of mails needs b4, which is not installed", remedy=INSTALL)
+    return B4
+
+
+def _split(cache: Cache, mbox: Path, name: str) -> list[Patch]:
+    """The mails that have a diff and are no replies."""
+
+    def build(directory: Path) -> None:
+        argv = ["git", "mailsplit", "-b", "-d4", f"-o{directory}", "--", str(mbox)]
+        remedy = "write one with git format-patch --stdout or b4 am"
+        process.check(process.Command(argv), f"{mbox} is not a mailbox", remedy, UserError)
+        process.needs_results("the next commands depend on the mailbox")
+
+    mails = sorted(cache.make("mailbox", digest(mbox), build).glob("[0-9]*"))
+    found = [Patch(f"{mail.name} of {name}", mail) for mail in mails]
+    return [patch for patch in found if patch.diff() and not _REPLY.match(patch.full_subject())]
+
+
+def _numbered(found: list[Patch]) -> list[Patch]:
+    """Sort by number if all subjects have one."""
+    numbers = [_NUMBER.search(patch.full_subject()) for patch in found]
+    if not all(numbers):
+        return found
+    pairs = zip(numbers, found, strict=True)
+    return [patch for _, patch in sorted(pairs, key=lambda pair: int(pair[0][1]) if pair[0] else 0)]
+
+
+def _subject(message: EmailMessage) -> str:
+    return " ".join(str(message.get("Subject", "")).split())
+
+
+def _has_diff(message: EmailMessage) -> bool:
+    body = message.get_body(("plain",))
+    return body is not None and bool(_DIFF.search(str(body.get_content())))
+
+
+def _is_version_of(message: EmailMessage, subjects: set[str]) -> bool:
+    """Whether the mail is a patch of the thread, maybe of another version, and no reply."""
+    return _subject(message).startswith("[") or _subject(message) in subjects

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Threads of mails: which patches they hold, and what is wrong with them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import mails
+import pytest
+from mails import diff, mail, patch, version
+
+from quire.host.cache import Cache
+from quire.host.errors import UserError
+from quire.source import foreign
+from quire.source.mail import Choice, is_message_id
+
+pytestmark = pytest.mark.skipif(not shutil.which("b4"), reason="needs b4 (quire doctor)")
+
+ONE = "[PATCH 1/2] mm: one"
+QUOTED = "".join(f"> {line}\n" for line in diff("one", "one-v1").splitlines())
+CUT = mail("[PATCH] mm: one", diff("one", "x").partition("+x\n")[0])
+
+# What a mailbox has, and the lines that its patches add.
+READ: dict[str, tuple[list[bytes], str]] = {
+    "one version": (version(1), "one-v1 two-v1"),
+    "base64": ([patch("[PATCH] mm: one", "x", cte="base64")], "x"),
+    "quoted-printable": ([patch("[PATCH] mm: one", "x=y", cte="quoted-printable")], "x=y"),
+    "two versions": (version(1) + version(2), "one-v2 two-v2"),
+    "two versions in one thread": (
+        version(1) + version(2, "[PATCH 0/2] mm: two patches"),
+        "one-v2 two-v2",
+    ),
+    "a patch rerolled in a reply": (
+        [*version(1), patch("[PATCH v2 2/2] mm: two", "new", to="[PATCH 2/2] mm: two", minute=30)],
+        "one-v1 new",
+    ),
+    "a reply in German that quotes": (
+        [*version(1), mail(f"AW: {ONE}", QUOTED, to=ONE)],
+        "one-v1 two-v1",
+    ),
+    "a reply in Swedish with the diff": (
+        [*version(1), mail(f"SV: {ONE}", diff("one", "one-v1"), to=ONE)],
+        "one-v1 two-v1",
+    ),
+    "the order of arrival": (version(1)[::-1], "one-v1 two-v1"),
+    "no thread": (version(1)[1:], "one-v1 two-v1"),
+    "no numbers": ([patch("[PATCH] mm: one", "x"), patch("[PATCH] mm: two", "y")], "x y"),
+}
+REFUSED: dict[str, tuple[list[bytes], str]] = {
+    "a patch is missing": (version(1)[:2], "the series lacks 2/2"),
+    "a mail is cut off": ([CUT], "malformed"),
+    "no patch": ([mail("mm: a question", "Why?\n")], "no series|no patch"),
+}
+
+
+def added(cache: Cache, file: Path, choice: Choice = foreign.NEWEST) -> str:
+    """The lines that the patches in the file add."""
+    series = foreign.read(cache, file, choice)
+    text = "".join(patch.diff() for patch in series.patches)
+    return " ".join(re.findall(r"^\+([^+].*)$", text, re.M))
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Cache:
+    return Cache(tmp_path / "build")
+
+
+@pytest.mark.parametrize("what", READ)
+def test_patches_of_a_thread(cache: Cache, tmp_path: Path, what: str) -> None:
+    given, wanted = READ[what]
+    assert added(cache, mails.write(tmp_path / "t.mbox", given)) == wanted
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_is_refused(cache: Cache, tmp_path: Path, what: str) -> None:
+    given, said = REFUSED[what]
+    with pytest.raises(UserError, match=said):
+        added(cache, mails.write(tmp_path / "t.mbox", given))
+
+
+def test_a_list_archives_download(cache: Cache, tmp_path: Path) -> None:
+    assert added(cache, mails.write(tmp_path / "t.mbox.gz", version(1))) == "one-v1 two-v1"
+
+
+def test_an_older_version_and_a_part(cache: Cache, tmp_path: Path) -> None:
+    both = mails.write(tmp_path / "both.mbox", version(1) + version(2))
+    assert added(cache, both, Choice(version=1)) == "one-v1 two-v1"
+    half = mails.write(tmp_path / "half.mbox", version(1)[:2])
+    assert added(cache, half, Choice(partial=True)) == "one-v1"
+
+
+def test_a_diff_in_a_reply_is_named(
+    cache: Cache, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f"This should work:\n\n{diff('one', 'other')}"
+    file = mails.write(tmp_path / "t.mbox", [*version(1), mail(f"Re: {ONE}", text, to=ONE)])
+    assert added(cache, file) == "one-v1 two-v1"
+    assert f"left out: Re: {ONE}" in capsys.readouterr().err
+
+
+def test_which_words_are_ids() -> None:
+    assert is_message_id("20260501-topic-v2-0@example.org")
+    assert is_message_id("<a@example.org>")
+    assert is_message_id("https://example.org/linux-mm/a@example.org")
+    assert not is_message_id("topic.mbox")
