@@ -5,7 +5,7 @@ import itertools
 from pathlib import Path
 
 import pytest
-from conftest import line_patch, patch_text, snapshot
+from conftest import Quire, line_patch, patch_text, snapshot
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -56,6 +56,33 @@ def test_any_order_of_topics_gives_one_tree(
     apply_series(tree, chosen)
     text = (tree / "mm/mremap.c").read_text()
     assert [text.count(new) for new in ("run 8", "run 20", "ksm 30")] == [1, 1, 1]
+
+
+def test_a_part_of_a_topic_and_then_the_topic(project: Path, tree: Path) -> None:
+    """What ksm needs of mremap is under mremap's other patch in the end, in any order."""
+    file = project / "patches/linux-6.12.y/series"
+    file.write_text("# needs: ksm mremap/mm-move-runs: text\n" + file.read_text())
+    whole = series.read(file)
+    apply_series(tree, whole.only(["ksm"]), whole)
+    done = apply_series(tree, whole.only(["mremap"]), whole)
+    assert done.already == ("mremap/0001-mm-move-runs.patch",)
+    after = snapshot(tree)
+    assert apply_series(tree, whole.only(["ksm"]), whole).written == ()
+    assert len(apply_series(tree, whole).already) == 3
+    assert snapshot(tree) == after
+
+
+def test_a_dry_run_says_why(quire: Quire, tree: Path) -> None:
+    file = quire.project / "patches/linux-6.12.y/series"
+    file.write_text("# needs: ksm mremap/mm-move-runs: pages are lost\n" + file.read_text())
+    done = quire.passes("apply", "--only", "ksm", "--dry-run", str(tree))
+    lines = done.stdout.splitlines()
+    assert lines[::2] == [
+        "# needed by ksm: pages are lost",
+        "# own",
+        "# 2 patches: 1 of ksm, 1 needed",
+    ]
+    assert lines[1].endswith("mremap/0001-mm-move-runs.patch")
 
 
 def test_a_tree_inside_another_repository(project: Path, tree: Path) -> None:

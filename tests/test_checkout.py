@@ -42,6 +42,12 @@ def patches(quire: Quire) -> Path:
     return quire.project / "patches/linux-6.12.y"
 
 
+def need(quire: Quire, *lines: str) -> None:
+    """Add needs to the series file."""
+    file = patches(quire) / "series"
+    file.write_text("".join(f"# needs: {line}\n" for line in lines) + file.read_text())
+
+
 def test_the_base_first_then_a_commit_for_each_patch(work: Path) -> None:
     subjects = git(work, "log", "--reverse", "--format=%s").splitlines()
     assert subjects == ["Linux 6.12.117", "mm: move runs", "mm: move more", "ksm: look less"]
@@ -123,6 +129,34 @@ def test_a_dropped_patch_goes(quire: Quire, work: Path) -> None:
         "# versions: 6.12.100-",
     ]
     assert series.index("# the other one") < series.index("ksm/0001")
+
+
+def test_a_need_keeps_its_patch_under_another_number_and_subject(quire: Quire, work: Path) -> None:
+    need(quire, "ksm mremap/mm-move-more: text")
+    git(work, "checkout", "-q", "HEAD~1")
+    git(work, "commit", "-q", "--amend", "-m", "mm: move even more")
+    git(work, "cherry-pick", "quire")
+    git(work, "rebase", "-q", "--onto", "HEAD~3", "HEAD~2")
+    quire.passes("export", str(work))
+    lines = (patches(quire) / "series").read_text().splitlines()
+    assert lines[0] == "# needs: ksm mremap/mm-move-even-more: text"
+    assert "mremap/0001-mm-move-even-more.patch" in lines
+
+
+def test_a_need_of_a_patch_that_is_gone(quire: Quire, work: Path) -> None:
+    need(quire, "ksm mremap/mm-move-more: text")
+    before = snapshot(patches(quire))
+    git(work, "rebase", "-q", "--onto", "HEAD~2", "HEAD~1")
+    done = quire("export", str(work))
+    said(done, 2, "names mremap/mm-move-more", "series:1: # needs: ksm mremap/mm-move-more: text")
+    assert snapshot(patches(quire)) == before
+
+
+def test_a_part_of_the_series_is_not_exported(quire: Quire, tree: Path, tmp_path: Path) -> None:
+    part, before = tmp_path / "part", snapshot(patches(quire))
+    quire.passes("tree", "6.12", str(part), "--source", str(tree), "--only", "ksm")
+    said(quire("export", str(part)), 2, "has only ksm")
+    assert snapshot(patches(quire)) == before
 
 
 def test_a_cover_letter_lists_the_commits_that_are_there(quire: Quire, work: Path) -> None:

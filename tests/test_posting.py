@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Quire, said
-from test_checkout import git, patches
+from test_checkout import git, need, patches
 
 MAINTAINERS = """\
 #!/usr/bin/perl
@@ -76,13 +76,37 @@ def test_mails_with_recipients_author_and_base(quire: Quire, work: Path, tmp_pat
     assert "Signed-off-by" not in cover.get_content()
 
 
-def test_a_topic_on_others_names_what_it_needs(quire: Quire, work: Path, tmp_path: Path) -> None:
+def test_a_topic_stands_on_the_base(quire: Quire, work: Path, tmp_path: Path) -> None:
     done = quire.passes("export", str(work), "--post", str(tmp_path / "out"), "--only", "ksm")
     assert "or --author" in done.stdout
     assert not (tmp_path / "out/mremap").exists()
     text = (tmp_path / "out/ksm/0001-ksm-look-less.patch").read_text()
-    assert text.count("prerequisite-patch-id: ") == 2
+    assert "prerequisite-patch-id: " not in text
     assert "Signed-off-by: Some Body" not in text
+
+
+def test_a_topic_is_posted_with_what_it_needs(quire: Quire, work: Path, tmp_path: Path) -> None:
+    need(quire, "ksm mremap/mm-move-more: 4 of 16 pages are lost")
+    (patches(quire) / "ksm/0000-cover-letter.patch").write_text(
+        "Subject: [PATCH 0/1] ksm\n\nWhy.\n\nA (1):\n  ksm: look less\n\n mm/x | 2 +-\n"
+    )
+    quire.passes("export", str(work), "--post", str(tmp_path / "out"), "--only", "ksm")
+    first, last = sorted((tmp_path / "out/ksm").glob("000[1-9]*"))
+    assert (first.name, last.name) == ("0001-mm-move-more.patch", "0002-ksm-look-less.patch")
+    assert mail(first)["Subject"] == "[PATCH 1/2] mm: move more"
+    assert "A Developer" in mail(first)["From"]
+    cover = (tmp_path / "out/ksm/0000-cover-letter.patch").read_text()
+    assert "[PATCH 0/2] ksm" in cover
+    assert "do not count them:\n\n1: 4 of 16 pages are lost\n\nA Developer (2):\n" in cover
+    before = git(work, "rev-parse", "HEAD")
+    git(work, "checkout", "-q", git(work, "config", "quire.base"))
+    git(work, "am", "-q", str(first), str(last))
+    text = (work / "mm/mremap.c").read_text()
+    assert [new in text for new in ("run 8", "run 20", "ksm 30")] == [False, True, True]
+    git(work, "checkout", "-q", before)
+    git(work, "rebase", "-q", "--onto", "HEAD~2", "HEAD~1")
+    done = quire("export", str(work), "--post", str(tmp_path / "new"), "--only", "ksm")
+    said(done, 2, "no patch mremap/mm-move-more, which ksm needs")
 
 
 def test_what_git_wrote_can_be_applied(quire: Quire, work: Path, tmp_path: Path) -> None:
@@ -124,8 +148,7 @@ def test_what_cannot_be_posted(quire: Quire, work: Path, tmp_path: Path) -> None
     (out / "mremap").mkdir(parents=True)
     (out / "mremap/mine").write_text("")
     said(quire("export", str(work), "--post", str(out)), 2, "is not empty")
-    (work / "mm/new.c").write_text("int x;\n")
-    git(work, "add", "mm/new.c")
-    git(work, "commit", "-m", "mm: move all\n\nQuire-topic: mremap")
-    done = quire("export", str(work), "--post", str(out))
-    said(done, 2, "the commits of topic mremap are not in a row")
+    (work / "mm/mremap.c").write_text((work / "mm/mremap.c").read_text().replace("run 8", "run 9"))
+    git(work, "commit", "-a", "-m", "ksm: and more")
+    done = quire("export", str(work), "--post", str(out), "--only", "ksm")
+    said(done, 2, "ksm-and-more does not apply without the patches before it", "`# needs:`")

@@ -51,6 +51,68 @@ def test_one_topic_brings_what_it_needs(project: Path) -> None:
         series.read(file).only(["nothing"])
 
 
+def test_a_need_names_a_patch_and_says_why(project: Path) -> None:
+    file = project / "patches/linux-6.12.y/series"
+    file.write_text("# needs: ksm mremap/mm-move-more: 4 of 16 pages: lost\n" + file.read_text())
+    found = series.read(file)
+    need = series.Need("ksm", "mremap/mm-move-more", "4 of 16 pages: lost")
+    assert found.needs == (need,)
+    first, second = found.reasons(["ksm"]).items()
+    assert (first[0].name, first[1]) == ("mremap/0002-mm-move-more.patch", (need,))
+    assert (second[0].name, second[1]) == ("ksm/0001-ksm-look-less.patch", ())
+    # Of mremap, there is only what ksm needs.
+    part = found.only(["ksm"])
+    assert [*part.alone()] == ["ksm"]
+    assert part.alone()["ksm"].patches == part.patches
+    assert [len(each.patches) for each in found.alone().values()] == [2, 2]
+
+
+def test_needs_of_what_is_needed(project: Path) -> None:
+    """A topic brings what it needs, a single patch what that patch needs."""
+    folder = project / "patches/linux-6.12.y"
+    folders = {"base": "abc", "mid": "de", "top": "f"}
+    files = [f"{t}/{n:04d}-{s}" for t, letters in folders.items() for n, s in enumerate(letters, 1)]
+    for name in files:
+        (folder / f"{name}.patch").parent.mkdir(exist_ok=True)
+        (folder / f"{name}.patch").write_text(line_patch(name, 8, "new"))
+    needs = ["mid base/b: x", "mid/e base/a: y", "base/c base/b: z"]
+
+    def chosen(*more: str) -> list[str]:
+        lines = [f"# needs: {need}" for need in (*needs, *more)]
+        lines += [f"{name}.patch" for name in files]
+        (folder / "series").write_text("\n".join(lines))
+        found = series.read(folder / "series").only(["top"])
+        return [name.removesuffix(".patch") for name in names(found)]
+
+    assert chosen() == ["top/0001-f"]
+    assert chosen("top mid/d: w") == ["mid/0001-d", "top/0001-f"]
+    assert chosen("top mid/e: w") == ["base/0001-a", "mid/0002-e", "top/0001-f"]
+    assert chosen("top mid") == [*files[:2], *files[3:]]
+    assert chosen("top base/c: w") == [*files[1:3], "top/0001-f"]
+
+
+@pytest.mark.parametrize(
+    ("need", "what", "remedy"),
+    [
+        ("ksm", "a need without a name", "write `# needs:"),
+        ("ksm mremap/mm-move-mor: text", "no patch or topic is called", "mremap/mm-move-more?"),
+        ("swapout mremap", "names swapout", "name a patch by its file"),
+        ("ksm ksm/ksm-look-less: text", "a part of itself", "remove it"),
+        ("mremap/mm-move-runs mremap", "a part of itself", "remove it"),
+        ("mremap ksm", "needs ksm, which comes after it", "list ksm before mremap"),
+        ("mremap/mm-move-runs mremap/mm-move-more: x", "comes after it", "list mremap/mm-move-m"),
+        ("ksm mremap/mm-move-more", "for no reason", "add `: text`"),
+    ],
+)
+def test_a_need_that_is_wrong(project: Path, need: str, what: str, remedy: str) -> None:
+    file = project / "patches/linux-6.12.y/series"
+    file.write_text(f"# first\n# needs: {need}\n" + file.read_text())
+    with pytest.raises(UserError, match=what) as caught:
+        series.read(file)
+    assert caught.value.where.startswith(f"{file}:2")
+    assert remedy in caught.value.remedy
+
+
 def test_the_topics_that_fix_the_base(project: Path) -> None:
     file = project / "patches/linux-6.12.y/series"
     assert names(series.read(file).fixing()) == []

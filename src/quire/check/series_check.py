@@ -69,8 +69,8 @@ def listed(series: Series) -> Iterator[Check]:
 
 def applies(tree: Path, series: Series) -> Iterator[Check]:
     """Each patch applies without fuzz on its predecessors, and each topic alone with its needs."""
-    selections = [("all", series)] + [(name, series.only([name])) for name in series.topics]
-    for name, selection in selections:
+    selections = {"all": series, **series.alone()}
+    for name, selection in selections.items():
         with copied(tree, touched(selection)) as scratch:
             for patch in selection.patches:
                 trouble = _trouble(scratch, patch)

@@ -6,9 +6,11 @@ unchanged; the error names the patch and hunk that do not apply. A second run ch
 
   quire apply ~/linux-6.12.117
   quire apply --only mremap ~/linux-6.12.117
+  quire apply --only mremap --dry-run ~/linux-6.12.117    which patches, and why each
 """
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from quire.commands import options
@@ -30,10 +32,13 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """Apply the series and report what changed."""
     linux = version.of_tree(arguments.tree)
-    chosen = _series(session, linux)
-    apply.plan(arguments.tree, chosen.patches)
+    whole = _series(session, linux)
+    topics = session.side_options.only
+    chosen = whole.only(topics) if topics else whole
+    if process.dry_run():
+        _explain(arguments.tree, whole, topics or whole.topics)
     process.needs_results()
-    done = apply.apply_series(arguments.tree, chosen)
+    done = apply.apply_series(arguments.tree, chosen, whole)
     if not done.written:
         print(f"Linux {linux} in {arguments.tree}: {len(chosen.patches)} patches, already applied")
         return
@@ -48,5 +53,15 @@ def _series(session: Session, linux: Version) -> Series:
         have = ", ".join(known.name for known in line.known(session.project.root) if known.series)
         remedy = f"series exist for: {have or 'nothing'}"
         raise UserError(f"there is no series for Linux {linux}", remedy=remedy)
-    chosen = series.select(folder, linux)
-    return chosen.only(session.side_options.only) if session.side_options.only else chosen
+    return series.select(folder, linux)
+
+
+def _explain(tree: Path, whole: Series, topics: Sequence[str]) -> None:
+    """Print each command, before it which needs bring the patch, and how many there are."""
+    reasons = whole.reasons(topics)
+    for patch, needs in reasons.items():
+        why = [f"needed by {need.who}{need.reason and ': '}{need.reason}" for need in needs]
+        print("".join(f"# {line}\n" for line in why or ["own"]), end="")
+        apply.plan(tree, [patch])
+    own = sum(not needs for needs in reasons.values())
+    print(f"# {len(reasons)} patches: {own} of {', '.join(topics)}, {len(reasons) - own} needed")

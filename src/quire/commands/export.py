@@ -7,8 +7,12 @@ git version, no blob hashes, numbered within each topic. Cover letters are kept.
   quire export linux-6.12.117
   quire export linux-6.12.117 --post OUT --only swapout --author 'Name <address>'
 
---post changes nothing in patches/. It writes each topic into a folder of OUT: cover letter, base
-commit, and To and Cc by the tree's get_maintainer.pl. Then checkpatch --strict must pass.
+The `# needs:` lines of the series follow a patch whose number changes, or whose subject alone does;
+a need of a patch that is gone is an error.
+
+--post changes nothing in patches/. It writes each topic, with the patches that it needs, into a
+folder of OUT: cover letter, base commit, and To and Cc by the tree's get_maintainer.pl. Then
+checkpatch --strict must pass.
 """
 
 import argparse

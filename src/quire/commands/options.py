@@ -94,7 +94,7 @@ def base(part: argparse._ActionsContainer) -> None:
 
 def only(part: argparse._ActionsContainer) -> None:
     """--only."""
-    text = "patch with this topic alone (mremap, ksm, …); may be repeated"
+    text = "patch with this topic (mremap, ksm, …) and what it needs alone; may be repeated"
     part.add_argument("--only", action="append", default=[], metavar="TOPIC", help=text)
 
 

@@ -2,8 +2,8 @@
 """Apply a series to a tree: without fuzz, completely or not at all, and idempotently.
 
 The touched files are copied and patched in the copy; the tree is written only when all patches
-apply. Topics that the tree already has are first reverted in the copy, so that the result is the
-same whether the tree had none, some or all of the series.
+apply. Patches that the tree already has are first reverted in the copy, and then applied again in
+the series' order, so that the result is the same whether the tree had none, some or all of them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import signal
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +45,19 @@ def plan(tree: Path, patches: Iterable[Patch]) -> None:
         process.plan(process.Command(argv))
 
 
-def apply_series(tree: Path, series: Series) -> Applied:
-    """Apply `series` to `tree`. UserError names patch and hunk; the tree is then unchanged."""
-    names = touched(series)
+def apply_series(tree: Path, series: Series, whole: Series | None = None) -> Applied:
+    """Apply `series` to `tree`, which may have other patches of the `whole` one already.
+
+    UserError names patch and hunk; the tree is then unchanged.
+    """
+    whole = whole or series
+    names = touched(whole)
     with _copies(tree, names) as scratch:
-        already = _peel(scratch, series)
-        written = _update(tree, scratch, series, names)
-    return Applied(written, tuple(already))
+        already = _peel(scratch, whole)
+        wanted = {*series.patches, *already}
+        union = replace(whole, patches=tuple(p for p in whole.patches if p in wanted))
+        written = _update(tree, scratch, union, names)
+    return Applied(written, tuple(p.name for p in series.patches if p in already))
 
 
 def touched(series: Series) -> list[str]:
@@ -145,19 +151,9 @@ def _signals_deferred() -> Iterator[None]:
             os.kill(os.getpid(), received)
 
 
-def _peel(scratch: Path, series: Series) -> list[str]:
-    """Revert topics that are completely applied in the scratch copy, the last one first."""
-    already: list[str] = []
-    for topic in reversed(series.topics):
-        patches = [patch for patch in series.patches if patch.topic == topic]
-        with tempfile.TemporaryDirectory(prefix="quire-peel-") as directory:
-            trial = Path(directory) / "tree"
-            shutil.copytree(scratch, trial)
-            if all(_git_apply(trial, patch, "--reverse") is None for patch in reversed(patches)):
-                shutil.rmtree(scratch)
-                shutil.copytree(trial, scratch)
-                already = [patch.name for patch in patches] + already
-    return already
+def _peel(scratch: Path, series: Series) -> list[Patch]:
+    """Revert what is applied in the scratch copy, the last patch first."""
+    return [p for p in reversed(series.patches) if _git_apply(scratch, p, "--reverse") is None]
 
 
 def read_file(path: Path) -> bytes | None:

@@ -23,11 +23,14 @@ from quire.source import series as series_files
 from quire.source import version
 from quire.source.apply import Contents, read_file, write
 from quire.source.base import Base
+from quire.source.patch import Patch
 from quire.source.series import Series
 from quire.source.tree import sources
 
 # In the checkout's git configuration: the commit of the base.
 BASE_SETTING = "quire.base"
+# There, too, if the checkout has only these topics and what they need.
+ONLY_SETTING = "quire.only"
 BRANCH = "quire"
 _TOPIC = re.compile(r"^Quire-topic: *(\S+)\n?", re.M)
 # The end of the message, with the empty lines that a removed trailer leaves and git strips.
@@ -89,6 +92,8 @@ def _checkout(base: Base, series: Series, directory: Path) -> str:
     git(directory, "commit", "-q", "--no-verify", "-m", message, env=IDENTITY)
     commit = git(directory, "rev-parse", "HEAD").strip()
     git(directory, "config", BASE_SETTING, commit)
+    if series.chosen:
+        git(directory, "config", ONLY_SETTING, " ".join(series.chosen))
     words = ("am", "-q", "--committer-date-is-author-date", "--keep-non-patch")
     remedy = "the series is for another base, or the file is not `git format-patch` output"
     for patch in series.patches:
@@ -100,11 +105,15 @@ def _checkout(base: Base, series: Series, directory: Path) -> str:
 def export(directory: Path, project: Path) -> tuple[Series, list[str]]:
     """Write the checkout's commits back as the series; return the series and the changed files.
 
-    UserError when quire did not create the checkout, when it is not clean, or when its history is
-    not linear. Either all files are written or none. Of a cover letter, the number of patches, the
-    list of commits and the diffstat are written anew.
+    UserError when quire did not create the checkout, when it is not clean, when its history is not
+    linear, when it has only some topics, or when a need names a patch that it does not have. Either
+    all files are written or none. Of a cover letter, the number of patches, the list of commits and
+    the diffstat are written anew.
     """
     opened = read(directory, project)
+    if only := run_git(directory, "config", "--local", ONLY_SETTING).output.strip():
+        remedy = "take the commits to a checkout of the whole series (quire tree), and export that"
+        raise UserError(f"{directory} has only {only}: the rest would be lost", remedy=remedy)
     file = opened.series.file
     contents = _contents(directory, opened.series, opened.commits)
     changed = {
@@ -147,30 +156,61 @@ def normalise(mail: str) -> str:
 def _contents(directory: Path, series: Series, commits: Sequence[Commit]) -> Contents:
     """Every file of the series: patches by name, the series file, None for deleted files."""
     totals = Counter(commit.topic for commit in commits)
-    numbers: Counter[str] = Counter()
-    names: list[str] = []
+    patches = patches_of(commits, series.file.parent)
     contents: Contents = {}
-    for commit in commits:
-        numbers[commit.topic] += 1
-        number, total = numbers[commit.topic], totals[commit.topic]
-        file = f"{number:04d}-{commit.slug[:SLUG_LENGTH]}.patch"
-        name = f"{commit.folder}/{file}" if commit.folder else file
-        names.append(name)
+    for commit, patch in zip(commits, patches, strict=True):
+        number, total = int(patch.path.name.partition("-")[0]), totals[commit.topic]
         prefix = f"PATCH {number:0{len(str(total))}d}/{total}" if total > 1 else "PATCH"
         words = (*MAIL_OPTIONS, *DIFF_OPTIONS, f"--subject-prefix={prefix}", commit.hash)
-        contents[name] = normalise(git(directory, "format-patch", *words)).encode()
+        contents[patch.name] = normalise(git(directory, "format-patch", *words)).encode()
     variants = series_files.variants(series.file.parent)
     others = {p.name for other in variants if other.file != series.file for p in other.patches}
     for patch in series.patches:
         if patch.name not in contents and patch.name not in others:
             contents[patch.name] = None
-    contents[series.file.name] = _series_text(series, names).encode()
+    text = _series_text(series, [patch.name for patch in patches])
+    text = _renamed(series, contents, text)
+    series_files.read_needs(text, series.file, patches)
+    contents[series.file.name] = text.encode()
     for folder in dict.fromkeys(commit.folder for commit in commits):
         cover = series.file.parent / folder / COVER
         if cover.is_file() and (between := in_a_row(commits, folder.partition("@")[0])):
             text = cover.read_text()
-            contents[f"{folder}/{COVER}"] = _cover(directory, text, *between).encode()
+            contents[f"{folder}/{COVER}"] = cover_of(directory, text, *between).encode()
     return contents
+
+
+def patches_of(commits: Sequence[Commit], folder: Path) -> list[Patch]:
+    """The file of each commit, numbered within its topic."""
+    numbers: Counter[str] = Counter()
+    patches = []
+    for commit in commits:
+        numbers[commit.topic] += 1
+        file = f"{numbers[commit.topic]:04d}-{commit.slug[:SLUG_LENGTH]}.patch"
+        name = f"{commit.folder}/{file}" if commit.folder else file
+        patches.append(Patch(name, folder / name))
+    return patches
+
+
+def _renamed(series: Series, contents: Contents, text: str) -> str:
+    """The text of the series file whose needs have the new names of patches that have a new subject
+    or topic, and the same diff."""
+    new = {
+        _diff(data.decode()): Patch(name, Path(name)).unnumbered
+        for name, data in contents.items()
+        if data is not None
+    }
+    for patch in series.patches:
+        old = patch.unnumbered
+        name = new.get(_diff(patch.path.read_text(errors="replace")), old)
+        if name != old and old not in new.values():
+            need = re.compile(rf"^(#\s*needs:.*?\s){re.escape(old)}(?=[:\s])", re.M)
+            text = need.sub(rf"\g<1>{name}", text)
+    return text
+
+
+def _diff(mail: str) -> str:
+    return mail.partition("\ndiff --git ")[2]
 
 
 def in_a_row(commits: Sequence[Commit], topic: str) -> tuple[str, str] | None:
@@ -181,14 +221,14 @@ def in_a_row(commits: Sequence[Commit], topic: str) -> tuple[str, str] | None:
     return commits[places[0]].hash, commits[places[-1]].hash
 
 
-def _cover(directory: Path, text: str, first: str, last: str) -> str:
-    """A cover letter with the list of these commits, and their diffstat."""
+def cover_of(directory: Path, text: str, first: str, last: str, note: str = "") -> str:
+    """A cover letter with a note, the list of these commits, and their diffstat."""
     commits = f"{first}^..{last}"
     count = git(directory, "rev-list", "--count", commits).strip()
     listed = git(directory, "shortlog", "-w72,2,4", commits).strip("\n")
     stat = git(directory, "diff", "--no-renames", "--histogram", "--stat=80", first + "^", last)
-    text = re.sub(r"(\[PATCH 0/)\d+\]", rf"\g<1>{count}]", text, count=1)
-    return _SHORTLOG.sub(lambda _: f"{listed}\n\n{stat}", text)
+    text = re.sub(r"\[PATCH 0+/\d+\]", f"[PATCH {'0' * len(count)}/{count}]", text, count=1)
+    return _SHORTLOG.sub(lambda _: f"{note}{listed}\n\n{stat}", text)
 
 
 def _series_text(series: Series, names: Sequence[str]) -> str:

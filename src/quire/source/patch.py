@@ -35,6 +35,12 @@ class Patch:
         """The topic of the folder; `lazyfree@6.12.94` contains a variant of `lazyfree`."""
         return self.folder.partition("@")[0]
 
+    @property
+    def unnumbered(self) -> str:
+        """The name that stays when patches are reordered: mremap/mm-move-runs."""
+        stem = re.sub(r"^\d+-|\.patch$", "", self.name.rpartition("/")[2])
+        return f"{self.topic}/{stem}"
+
     def subject(self) -> str:
         """The commit's subject without [PATCH ...]; the name if the file has no mail header."""
         return re.sub(r"^\[PATCH[^]]*\]\s*", "", self.full_subject() or self.name)

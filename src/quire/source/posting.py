@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """A topic as mails for the list, which `git send-email` or `b4` can take.
 
-`git format-patch --base` writes the patches of a checkout, with the base commit and the ids of the
-patches below the topic. As with `b4 prep --auto-to-cc`, every mail of a topic goes to all that the
-tree's own scripts/get_maintainer.pl names: maintainers in To, reviewers and lists in Cc.
+A topic is posted with the patches that it needs, on the base alone. `git format-patch --base` names
+the base commit. As with `b4 prep --auto-to-cc`, every mail of a topic goes to all that the tree's
+own scripts/get_maintainer.pl names: maintainers in To, reviewers and lists in Cc.
 """
 
 from __future__ import annotations
 
 import re
+import tempfile
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from email.utils import formataddr, parseaddr
@@ -16,7 +18,7 @@ from pathlib import Path
 
 from quire.host import process
 from quire.host.errors import UserError
-from quire.host.git import git
+from quire.host.git import IDENTITY, git
 from quire.source import checkout
 from quire.source.checkout import COVER, Checkout, Commit
 
@@ -48,8 +50,8 @@ def write(
 ) -> list[Posting]:
     """Write each topic of the checkout in `directory` into a folder of `out`.
 
-    UserError as checkout.read(), and when a topic's commits are not in a row, the tree has no
-    get_maintainer.pl, or a folder has files already.
+    UserError as checkout.read(), and when a topic does not apply with what it needs, the tree has
+    no get_maintainer.pl, or a folder has files already.
     """
     opened = checkout.read(directory, project)
     if not (directory / MAINTAINERS).is_file():
@@ -65,7 +67,6 @@ def write(
 def _posting(
     directory: Path, opened: Checkout, topic: str, folder: Path, by: str | None
 ) -> Posting:
-    first, last = _range(opened.commits, topic)
     folder = folder.resolve()
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty", remedy="name another directory, or remove it")
@@ -73,14 +74,17 @@ def _posting(
     words += ["--signoff"] if by else []
     name, address = parseaddr(by or "")
     identity = {"GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": address} if by else {}
-    listed = git(directory, "format-patch", *words, f"{first}^..{last}", env=identity)
+    chosen, note = _chosen(opened, topic)
+    made = _alone(directory, opened.base, chosen)
+    listed = git(directory, "format-patch", *words, f"{opened.base}..{made[-1]}", env=identity)
     mails = [Path(line) for line in listed.splitlines()]
     to = _listed(directory, mails, "--nor", "--nol")
     cc = [who for who in _listed(directory, mails) if who not in to]
     cover = opened.series.file.parent / topic / COVER
     if cover.is_file():
         mails.insert(0, folder / COVER)
-        mails[0].write_bytes(cover.read_bytes())
+        text = checkout.cover_of(directory, cover.read_text(), made[0], made[-1], note)
+        mails[0].write_text(text)
     headers = [f"{key}: " + ",\n\t".join(who) for key, who in (("To", to), ("Cc", cc)) if who]
     for mail in mails:
         head, _, body = mail.read_text().partition("\n\n")
@@ -90,13 +94,53 @@ def _posting(
     return Posting(tuple(mails), tuple(to), tuple(cc))
 
 
-def _range(commits: Sequence[Commit], topic: str) -> tuple[str, str]:
-    """The first and the last commit of a topic, between which there are only its commits."""
-    if between := checkout.in_a_row(commits, topic):
-        return between
-    last = [commit.slug for commit in commits if commit.topic == topic][-1]
-    what = f"the commits of topic {topic} are not in a row"
-    raise UserError(what, last, "reorder them: git rebase -i")
+def _chosen(opened: Checkout, topic: str) -> tuple[list[Commit], str]:
+    """The commits of a topic and those that it needs; what a cover letter says of the latter.
+
+    UserError when the checkout lacks one.
+    """
+    series = opened.series
+    reasons = series.reasons([topic])
+    needed = {patch.unnumbered: needs for patch, needs in reasons.items() if needs}
+    patches = checkout.patches_of(opened.commits, series.file.parent)
+    names = [patch.unnumbered for patch in patches]
+    if missing := [name for name in needed if name not in names]:
+        what = f"the checkout has no patch {missing[0]}, which {topic} needs"
+        remedy = "export the checkout first: that says which need is stale"
+        raise UserError(what, str(series.file), remedy)
+    both = zip(opened.commits, names, strict=True)
+    chosen = [(commit, name) for commit, name in both if commit.topic == topic or name in needed]
+    lines = [
+        f"{number}: {'; '.join(dict.fromkeys(need.reason or need.who for need in needed[name]))}"
+        for number, (_, name) in enumerate(chosen, 1)
+        if name in needed
+    ]
+    head = "Other patches that these need; the numbers above do not count them:"
+    note = "".join(textwrap.fill(text, 72, subsequent_indent="     ") + "\n" for text in lines)
+    return [commit for commit, _ in chosen], f"{head}\n\n{note}\n" if lines else ""
+
+
+def _alone(directory: Path, base: str, commits: Sequence[Commit]) -> list[str]:
+    """New commits, on no branch: these on the base alone. UserError if one does not apply there."""
+    made: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="quire-post-") as folder:
+        env = {"GIT_INDEX_FILE": f"{folder}/index"}
+        diff, message = Path(folder, "diff"), Path(folder, "message")
+        git(directory, "read-tree", base, env=env)
+        for commit in commits:
+            words = ("--binary", "--full-index", "--output", str(diff), commit.hash)
+            git(directory, "diff-tree", "-p", "--no-commit-id", *words)
+            what = f"{commit.slug} does not apply without the patches before it"
+            remedy = "add what it needs to `# needs:` in the series file, and export"
+            git(directory, "apply", "--cached", str(diff), env=env, what=what, remedy=remedy)
+            shown = git(directory, "show", "-s", "--format=%an%n%ae%n%aI%n%B", commit.hash)
+            name, address, date, text = shown.split("\n", 3)
+            message.write_text(text)
+            who = {"GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": address, "GIT_AUTHOR_DATE": date}
+            tree = git(directory, "write-tree", env=env).strip()
+            words = (tree, "-p", made[-1] if made else base, "-F", str(message))
+            made.append(git(directory, "commit-tree", *words, env={**IDENTITY, **who}).strip())
+    return made
 
 
 def _listed(directory: Path, mails: Sequence[Path], *options: str) -> list[str]:

@@ -7,9 +7,15 @@ file gives its versions, so quilt can read all of them:
 
     # versions: 6.12.86-
 
-A topic that depends on another declares it, and is then never applied without it:
+A topic or a single patch that depends on others declares it, and is then never applied without
+them. A patch is named by its topic and subject, as its file is without the number; its reason is
+`text` if the other one does not apply or build without it, else what goes wrong without it:
 
-    # needs: swapout lazyfree
+    # needs: clean aging lazyfree
+    # needs: swapout fixes/mm-rmap-stop-at-the-end-of-the-table: text
+    # needs: lazyfree fixes/mm-gup-mark-pinned-pages-dirty: data read into pinned pages is lost
+
+A needed topic brings what it needs itself, a needed patch only what that patch needs.
 
 A topic that corrects what the base does wrong is declared too, so that side A of a comparison of
 behaviour can have it as well:
@@ -20,8 +26,9 @@ behaviour can have it as well:
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 from quire.host.cache import digest
@@ -30,8 +37,17 @@ from quire.source.patch import Patch
 from quire.source.version import Version, VersionRange, parse_range
 
 _VERSIONS = re.compile(r"^#\s*versions:\s*(\S.*)$", re.M)
-_NEEDS = re.compile(r"^#\s*needs:\s*(\S+)\s+(\S.*)$", re.M)
+_NEEDS = re.compile(r"^#\s*needs:\s*(?:(\S+)\s+([^:]*[^:\s])\s*(?::\s*(\S.*))?$)?")
 _FIXES = re.compile(r"^#\s*fixes:\s*(\S.*)$", re.M)
+
+
+@dataclass(frozen=True)
+class Need:
+    """`who` needs `what`: each is a topic or a single patch by its name without the number."""
+
+    who: str
+    what: str
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,10 +57,11 @@ class Series:
     file: Path
     versions: VersionRange
     patches: tuple[Patch, ...]
-    # topic -> the topics that it depends on
-    needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    needs: tuple[Need, ...] = ()
     # the topics that change what user space sees, because the base is wrong
     fixes: tuple[str, ...] = ()
+    # the topics that only() has chosen; of others, `patches` has only what these need
+    chosen: tuple[str, ...] = ()
 
     def key(self) -> str:
         """A hash of all diffs in order; messages do not affect a build and are left out."""
@@ -56,14 +73,38 @@ class Series:
         return list(dict.fromkeys(patch.topic for patch in self.patches))
 
     def only(self, names: Collection[str]) -> Series:
-        """The patches of these topics and their dependencies. UserError for an unknown topic."""
+        """The patches of these topics, and all that they need. UserError for an unknown topic."""
         unknown = [name for name in names if name not in self.topics]
         if unknown:
             what = f"the series has no topic {', '.join(unknown)}"
             remedy = f"it has: {', '.join(self.topics) or 'none yet'}"
             raise UserError(what, str(self.file), remedy)
-        wanted = set(names).union(*(self.needs.get(name, ()) for name in names))
-        return replace(self, patches=tuple(p for p in self.patches if p.topic in wanted))
+        return replace(self, patches=tuple(self.reasons(names)), chosen=tuple(names))
+
+    def alone(self) -> dict[str, Series]:
+        """Each topic by itself, with what it needs."""
+        return {name: self.only([name]) for name in self.chosen or self.topics}
+
+    def reasons(self, topics: Collection[str]) -> dict[Patch, tuple[Need, ...]]:
+        """The patches of these topics and those that they need, in order, each with the needs that
+        bring it; a patch of the topics themselves has none."""
+        active: list[Need] = []
+        waiting = [*topics]
+        while waiting:
+            name = waiting.pop()
+            parts = {name, *(p.unnumbered for p in self.patches if p.topic == name)}
+            new = [need for need in self.needs if need.who in parts and need not in active]
+            active += new
+            waiting += [need.what for need in new]
+        brought = {
+            patch: tuple(n for n in active if n.what in (patch.topic, patch.unnumbered))
+            for patch in self.patches
+        }
+        return {
+            patch: () if patch.topic in topics else needs
+            for patch, needs in brought.items()
+            if needs or patch.topic in topics
+        }
 
     def fixing(self) -> Series:
         """The patches of the topics in `fixes`; none if the series has none of these topics."""
@@ -86,11 +127,54 @@ def read(file: Path) -> Series:
             remedy = f"add the file, or remove its line from {file}"
             raise UserError(what, str(patch.path), remedy)
         patches.append(patch)
-    needs = {name: tuple(others.split()) for name, others in _NEEDS.findall(text)}
+    needs = read_needs(text, file, patches)
     declared = _VERSIONS.search(text)
     versions = parse_range(declared[1]) if declared else VersionRange()
     fixes = tuple(name for names in _FIXES.findall(text) for name in names.split())
     return Series(file, versions, tuple(patches), needs, fixes)
+
+
+def read_needs(text: str, file: Path, patches: Sequence[Patch]) -> tuple[Need, ...]:
+    """The needs in the text of a series file that lists these patches. UserError for a line that
+    cannot be read, or that names what is not there, not earlier, or a part of itself."""
+    needs = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not (told := _NEEDS.match(line)):
+            continue
+        who, others, reason = told.groups()
+        if not others:
+            remedy = "write `# needs: TOPIC OTHER`, or `# needs: TOPIC TOPIC/PATCH: REASON`"
+            raise UserError(f"{file.name} has a need without a name", f"{file}:{number}", remedy)
+        for name in others.split():
+            needs.append(Need(who, name, reason or ""))
+            if trouble := _trouble(needs[-1], patches):
+                what, remedy = trouble
+                raise UserError(f"{file.name}: {what}", f"{file}:{number}: {line}", remedy)
+    return tuple(needs)
+
+
+def _trouble(need: Need, patches: Sequence[Patch]) -> tuple[str, str] | None:
+    """What is wrong with a need, and the remedy."""
+    places: dict[str, list[int]] = {}
+    for at, patch in enumerate(patches):
+        for name in (patch.topic, patch.unnumbered):
+            places.setdefault(name, []).append(at)
+    for name in (need.who, need.what):
+        if name not in places:
+            near = get_close_matches(name, places, 1)
+            remedy = (
+                f"did you mean {near[0]}?" if near else "remove it, or name a patch by its file"
+            )
+            return f"a need names {name}, which no patch or topic is called", remedy
+    if {*places[need.who]} & {*places[need.what]}:
+        return f"{need.who} needs a part of itself, {need.what}", "remove it"
+    if max(places[need.what]) > min(places[need.who]):
+        remedy = f"list {need.what} before {need.who}"
+        return f"{need.who} needs {need.what}, which comes after it", remedy
+    if "/" in need.what and not need.reason:
+        remedy = "add `: text`, or `: ` and what goes wrong without it"
+        return f"{need.who} needs {need.what} for no reason", remedy
+    return None
 
 
 def variants(folder: Path) -> list[Series]:

@@ -76,7 +76,7 @@ def needs(configurations: Sequence[Configuration]) -> list[Need]:
 
 def selections(series: Series) -> list[Selection]:
     """Each topic with its needs, and then all topics, unless that is the same selection."""
-    topics = [Selection(name, series.only([name])) for name in series.topics]
+    topics = [Selection(*each) for each in series.alone().items()]
     if any(topic.series.patches == series.patches for topic in topics):
         return topics
     topics = [replace(t, narrow=_has_its_headers_alone(t.series, series)) for t in topics]

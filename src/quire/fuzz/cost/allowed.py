@@ -92,7 +92,8 @@ def applying(
     topics = {*series.topics} - {*(a.topics if a else ())}
     entries = read(series.file.with_name(excuses.FILE))
     applying = [entry for entry in entries if entry.topic in topics]
-    for entry in applying:
+    # Of other topics, the series may have only a patch.
+    for entry in (entry for entry in applying if entry.topic in (series.chosen or topics)):
         if entry.symbols and not any(entry.matches(name) for name in functions):
             what = f"no function of side b is called {', '.join(entry.symbols)}"
             raise _error(what, entry.name)
