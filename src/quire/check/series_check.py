@@ -69,18 +69,21 @@ def listed(series: Series) -> Iterator[Check]:
 
 def applies(tree: Path, series: Series) -> Iterator[Check]:
     """Each patch applies without fuzz on its predecessors, and each topic alone with its needs."""
-    selections = {"all": series, **series.alone()}
-    for name, selection in selections.items():
+    with copied(tree, touched(series)) as scratch:
+        for patch in series.patches:
+            trouble = _trouble(scratch, patch)
+            yield Check("applies without fuzz (all)", patch.name, trouble)
+            if trouble:
+                break
+    yield from alone(tree, series)
+
+
+def alone(tree: Path, series: Series) -> Iterator[Check]:
+    """Each topic applies without fuzz to the base, with only what it needs."""
+    for name, selection in series.alone().items():
         with copied(tree, touched(selection)) as scratch:
-            for patch in selection.patches:
-                trouble = _trouble(scratch, patch)
-                if trouble or name == "all":
-                    yield Check(f"applies without fuzz ({name})", patch.name, trouble)
-                if trouble:
-                    break
-            else:
-                if name != "all":
-                    yield Check("applies alone", name)
+            troubles = (_trouble(scratch, patch) for patch in selection.patches)
+            yield Check("applies alone", name, next(filter(None, troubles), ""))
 
 
 def lab_patches(tree: Path, line: Line, series: Series) -> Iterator[Check]:

@@ -12,6 +12,10 @@ and at the end the complete kernels.
   quire check --architectures              instead of these checks, compile what the patches touch
                                            for other architectures and configurations
   quire check --architectures arm s390x    for some of configs/architectures/table.toml
+  quire check --topics       instead, each topic alone with what it needs: it applies, builds, and
+                             passes every test that stock passes. Topics that have since the last
+                             change (lines/NAME/topics.toml) are left out, unless --only names them
+  quire check --topics --size 64 --budget 50     cases of this folio size, for about so long
 """
 
 import argparse
@@ -20,10 +24,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from quire.arch import requirements
-from quire.check import distribution, remote, series_check
+from quire.check import distribution, remote, series_check, topics
 from quire.check.architectures import check as compiling
 from quire.check.architectures import configuration
 from quire.check.series_check import Check
+from quire.check.topics import Extent
 from quire.commands import options
 from quire.host import console
 from quire.host.errors import Difference, UserError
@@ -31,6 +36,7 @@ from quire.report import table
 from quire.session import Session
 from quire.source import base
 from quire.source.side import Sides
+from quire.test.suite import SIZES
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -44,6 +50,13 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     extent.add_argument("--builds", action="store_true", help="only build")
     text = "only compile each topic for other architectures and configurations"
     extent.add_argument("--architectures", nargs="*", metavar="NAME", help=text)
+    text = "only try each topic alone with what it needs: it passes all tests that stock passes"
+    extent.add_argument("--topics", action="store_true", help=text)
+    text = "with --topics: only cases of this folio size in KiB, and those without one"
+    part.add_argument("--size", type=int, action="append", choices=SIZES, default=[], help=text)
+    text = "with --topics: begin no further topic after so many minutes (default: no limit)"
+    inf = float("inf")
+    part.add_argument("--budget", type=float, default=inf, metavar="MINUTES", help=text)
     text = "apply to every version in Debian's suites (downloads each once)"
     part.add_argument("--all-bases", action="store_true", help=text)
     text = "compare the configurations with those of Debian's linux-config (downloads it once)"
@@ -58,11 +71,17 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         options.refuse(arguments, names, "with --architectures, which is a check of its own")
         _elsewhere(session, arguments)
         return
+    if arguments.topics:
+        names = "all_bases debian_config config"
+        options.refuse(arguments, names, "with --topics, which is a check of its own")
+    else:
+        options.refuse(arguments, "size budget", "without --topics")
     if arguments.quick:
         names = "cluster" if arguments.debian_config else "cluster config"
         options.refuse(arguments, names, "with --quick, which builds nothing")
     results = []
-    for result in _results(session, arguments):
+    checks = _alone if arguments.topics else _results
+    for result in checks(session, arguments):
         results.append(result)
         if not arguments.json:
             word, style = ("fail", "red") if result.trouble else ("ok  ", "green")
@@ -112,6 +131,16 @@ def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Check]
             for done, offer in enumerate(offers):
                 session.progress.at(done, offer.version)
                 yield series_check.on_base(session.cache, series.file.parent, offer)
+
+
+def _alone(session: Session, arguments: argparse.Namespace) -> Iterator[Check]:
+    """Each topic of our own series by itself."""
+    requirements.require(session.architectures)
+    sides = session.sides()
+    if not sides.ours or sides.same:
+        what = "only topics of the project are tried alone"
+        raise UserError(what, sides.title, "name a --base that has a series")
+    yield from topics.check(session, sides, Extent(tuple(arguments.size), arguments.budget))
 
 
 def _steps(session: Session, sides: Sides) -> Iterator[Check]:

@@ -11,9 +11,10 @@ row and the size of its folios, and is filled in:
   unmerge full          -  387 -> 59.0 6.56x  456 -> 64.9 7.03x
 
 The table `suites` has the last full run of each suite, from docs/results/suites.json; the table
-`counted` says of which series the figures are. One with `growth = [OLD, NEW]` has the rows whose
-stock cost rose from line to line; one with `timed`, patterns of its rows, has times of user-mode
-Linux, and one with `real` their ratios in its last column.
+`counted` says of which series the figures are; the table `alone` has what each topic needs and has
+passed alone, from the series files and lines/LINE/topics.toml. One with `growth = [OLD, NEW]` has
+the rows whose stock cost rose from line to line; one with `timed`, patterns of its rows, has times
+of user-mode Linux, and one with `real` their ratios in its last column.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from quire.host.errors import UserError
-from quire.report import dots, times
+from quire.report import alone, dots, times
 from quire.report.table import UNKNOWN, written
 from quire.source.version import parse
 
@@ -89,6 +90,8 @@ class Figures:
             self.data["table"]["counted"]["rows"] = [
                 row for line in self.lines for row in self._counted(line)
             ]
+        if "alone" in self.data["table"]:
+            self.data["table"]["alone"]["rows"] = list(alone.rows(root))
         for table in self.data["table"].values():
             if "timed" in table:
                 table["rows"] = list(self._timed(table["words"], table["timed"]))

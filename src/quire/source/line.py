@@ -51,6 +51,11 @@ class Line:
         return self.folder / "expected.toml"
 
     @property
+    def topics(self) -> Path:
+        """Which topics have passed alone (check/topics.py); the file is optional."""
+        return self.folder / "topics.toml"
+
+    @property
     def seeded(self) -> Path:
         """Seeded bugs; the folder is optional."""
         return self.folder / "seeded"

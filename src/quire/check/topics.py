@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Each topic alone, with only what it needs: it applies, builds, and passes all that stock passes.
+
+The kernels are built one after the other in one O= directory. Each proof is recorded in
+lines/NAME/topics.toml with a hash of the topic's patches and those that it needs; when one of them
+changes, the proof is stale, and that topic is tried again.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from quire.arch import Architecture
+from quire.boot.ktap import Status
+from quire.build import steps
+from quire.build.kernel import Kernel
+from quire.check import series_check
+from quire.check.series_check import Check
+from quire.host import data
+from quire.host.errors import BuildFailed
+from quire.host.git import run_git
+from quire.session import Session
+from quire.source.series import Series
+from quire.source.side import STOCK, Sides
+from quire.source.steps import KIND, OfSeries, Step
+from quire.source.tree import SOURCES, Tree
+from quire.test import suite
+from quire.test.outcome import Outcome
+from quire.test.suite import BootOptions, Job
+
+HEAD = """\
+# SPDX-License-Identifier: GPL-2.0
+# `quire check --topics` writes this file: the topics that, alone with what they need, pass all that
+# stock passes. `patches` is a hash of their diffs.
+"""
+# Cases named in a complaint.
+NAMED = 10
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A topic passed alone on an architecture, with the folio sizes `sizes`; none: all."""
+
+    series: str
+    topic: str
+    architecture: str
+    patches: str
+    passed: int
+    base: str
+    date: str
+    commit: str
+    sizes: tuple[int, ...] = ()
+
+    def is_of(self, selection: Series) -> bool:
+        """Whether nothing of it has changed since."""
+        return self.patches == selection.key()
+
+    def covers(self, sizes: Sequence[int]) -> bool:
+        """Whether it passed with all of these folio sizes."""
+        return not self.sizes or (bool(sizes) and {*sizes} <= {*self.sizes})
+
+
+@dataclass(frozen=True)
+class _File:
+    proof: tuple[Proof, ...] = ()
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What to try: folio sizes in KiB, none for all; and when to begin nothing more."""
+
+    sizes: tuple[int, ...] = ()
+    minutes: float = float("inf")
+
+
+def read(file: Path) -> dict[tuple[str, str, str], Proof]:
+    """The proofs of a file by series file, topic and architecture; none if there is no file."""
+    proofs = data.optional(file, _File, "let `quire check --topics` write it").proof
+    return {(proof.series, proof.topic, proof.architecture): proof for proof in proofs}
+
+
+def write(file: Path, proofs: Iterable[Proof]) -> None:
+    """Write the file anew."""
+    blocks = []
+    for proof in sorted(proofs, key=lambda p: (p.series, p.topic, p.architecture)):
+        cells = {**asdict(proof), "sizes": list(proof.sizes)}
+        lines = (f'{k} = "{v}"' if isinstance(v, str) else f"{k} = {v}" for k, v in cells.items())
+        blocks.append("\n".join(["[[proof]]", *lines, ""]))
+    file.write_text("\n".join([HEAD, *blocks]))
+
+
+def check(session: Session, sides: Sides, extent: Extent) -> Iterator[Check]:
+    """Try the topics that --only names, or all whose proof is stale; the others are reported."""
+    file, series = sides.line.topics, sides.series
+    troubles = {c.subject: c for c in series_check.alone(sides.base.path, series) if c.trouble}
+    yield from troubles.values()
+    known, waiting = read(file), list[str]()
+    for topic, selection in series.alone().items():
+        keys = [(series.file.name, topic, arch.name) for arch in session.architectures]
+        proofs = [known[key] for key in keys if key in known]
+        valid = [p for p in proofs if p.is_of(selection) and p.covers(extent.sizes)]
+        if len(valid) == len(keys) and not series.chosen:
+            yield Check("passes alone", f"{topic}: proven {proofs[0].date}, {proofs[0].commit}")
+        elif topic not in troubles:
+            waiting.append(topic)
+    begun, at_once = time.monotonic(), _at_once(session)
+    for some in (waiting[at : at + at_once] for at in range(0, len(waiting), at_once)):
+        if time.monotonic() - begun > 60 * extent.minutes:
+            yield from (Check("passes alone", f"{topic}: left for another run") for topic in some)
+            continue
+        results = list(_try(session, sides, some, extent))
+        known = read(file) | {(p.series, p.topic, p.architecture): p for _, p in results if p}
+        write(file, known.values())
+        yield from (result for result, _ in results)
+
+
+def _at_once(session: Session) -> int:
+    """How many topics are booted beside each other."""
+    return max(1, session.place.machines // len(session.architectures))
+
+
+def _try(
+    session: Session, sides: Sides, topics: Sequence[str], extent: Extent
+) -> Iterator[tuple[Check, Proof | None]]:
+    """Build these topics one after the other, then boot all beside stock."""
+    kernels = {(STOCK, arch): session.kernel(arch, sides.a.tree) for arch in session.architectures}
+    selections = sides.series.alone()
+    for topic, arch in itertools.product(topics, session.architectures):
+        try:
+            kernels[topic, arch] = _build(session, sides, arch, topic, selections[topic])
+        except BuildFailed as failed:
+            yield (
+                Check(f"builds alone ({arch.name})", topic, f"{failed.what}\n{failed.where}"),
+                None,
+            )
+    outcomes = _boot(session, kernels, extent.sizes)
+    for (topic, arch), outcome in outcomes.items():
+        if topic != STOCK:
+            trouble = judge(outcomes[STOCK, arch], outcome)
+            proof = None if trouble else _proof(session, sides, outcome, extent.sizes)
+            passed = outcome.count(Status.PASS)
+            subject = topic if trouble else f"{topic}: {passed} cases"
+            yield Check(f"passes alone ({arch.name})", subject, trouble), proof
+
+
+def _build(
+    session: Session, sides: Sides, arch: Architecture, topic: str, selection: Series
+) -> Kernel:
+    """The kernel of a topic, in the directory of all steps of this base."""
+    base, directory = sides.base, session.cache.path(KIND, sides.base.key)
+    tree = Tree(f"{base.key}+{selection.key()}", base, selection, directory / SOURCES, topic)
+    place = partial(OfSeries(base, sides.series, directory).place, Step(tree, topic))
+    request = session.request(arch, tree)
+    with session.progress.stage(request.title, arch.objects):
+        return steps.build(session.cache, request, place, session.progress.at).kernel
+
+
+def _boot(
+    session: Session, kernels: Mapping[tuple[str, Architecture], Kernel], sizes: Sequence[int]
+) -> dict[tuple[str, Architecture], Outcome]:
+    """What the suites say of each kernel; a boot that has ended before is not repeated."""
+    parameters = (suite.of_sizes(sizes),) if sizes else ()
+    options = BootOptions(resume=True, parameters=parameters)
+    jobs = [Job(kernel, options) for kernel in kernels.values()]
+    return dict(zip(kernels, suite.several(session, jobs, ["*"]), strict=True))
+
+
+def judge(stock: Outcome, alone: Outcome) -> str:
+    """What stock passes and the topic does not, or why a guest was lost; empty if all is well."""
+    for outcome in (stock, alone):
+        if outcome.lost:
+            return f"{outcome.name}: {outcome.lost.text()}"
+    statuses = {case.name: case.status for case in alone.cases}
+    worse = [
+        f"{case.name}: {statuses.get(case.name, 'missing')}, passes on stock"
+        for case in stock.cases
+        if case.status is Status.PASS and statuses.get(case.name) is not Status.PASS
+    ]
+    more = [f"and {len(worse) - NAMED} more"] if len(worse) > NAMED else []
+    worse = [*worse[:NAMED], *more, *([f"whole log: {alone.logs}"] if worse else [])]
+    return "\n".join(worse or ([] if stock.count(Status.PASS) else ["stock passes nothing"]))
+
+
+def _proof(session: Session, sides: Sides, outcome: Outcome, sizes: tuple[int, ...]) -> Proof:
+    kernel, series = outcome.kernel, sides.series
+    topic = kernel.tree.label
+    head = run_git(session.project.root, "rev-parse", "--short=12", "HEAD")
+    return Proof(
+        series.file.name,
+        topic,
+        kernel.arch.name,
+        series.alone()[topic].key(),
+        outcome.count(Status.PASS),
+        str(sides.base.version),
+        datetime.now(UTC).date().isoformat(),
+        "" if head.status else head.output.strip(),
+        sizes,
+    )
