@@ -97,7 +97,7 @@ def test_a_topic_is_posted_with_what_it_needs(quire: Quire, work: Path, tmp_path
     assert "A Developer" in mail(first)["From"]
     cover = (tmp_path / "out/ksm/0000-cover-letter.patch").read_text()
     assert "[PATCH 0/2] ksm" in cover
-    assert "do not count them:\n\n1: 4 of 16 pages are lost\n\nA Developer (2):\n" in cover
+    assert "do not count:\n\n  1: 4 of 16 pages are lost\n\nA Developer (2):\n" in cover
     before = git(work, "rev-parse", "HEAD")
     git(work, "checkout", "-q", git(work, "config", "quire.base"))
     git(work, "am", "-q", str(first), str(last))

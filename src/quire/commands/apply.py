@@ -60,7 +60,7 @@ def _explain(tree: Path, whole: Series, topics: Sequence[str]) -> None:
     """Print each command, before it which needs bring the patch, and how many there are."""
     reasons = whole.reasons(topics)
     for patch, needs in reasons.items():
-        why = [f"needed by {need.who}{need.reason and ': '}{need.reason}" for need in needs]
+        why = [f"needed by {need.who}: {need.why}" for need in needs]
         print("".join(f"# {line}\n" for line in why or ["own"]), end="")
         apply.plan(tree, [patch])
     own = sum(not needs for needs in reasons.values())

@@ -110,14 +110,15 @@ def _chosen(opened: Checkout, topic: str) -> tuple[list[Commit], str]:
         raise UserError(what, str(series.file), remedy)
     both = zip(opened.commits, names, strict=True)
     chosen = [(commit, name) for commit, name in both if commit.topic == topic or name in needed]
-    lines = [
-        f"{number}: {'; '.join(dict.fromkeys(need.reason or need.who for need in needed[name]))}"
-        for number, (_, name) in enumerate(chosen, 1)
-        if name in needed
-    ]
-    head = "Other patches that these need; the numbers above do not count them:"
-    note = "".join(textwrap.fill(text, 72, subsequent_indent="     ") + "\n" for text in lines)
-    return [commit for commit, _ in chosen], f"{head}\n\n{note}\n" if lines else ""
+    numbers: dict[str, list[str]] = {}
+    for number, (_, name) in enumerate(chosen, 1):
+        if name in needed:
+            why = "; ".join(dict.fromkeys(need.why for need in needed[name]))
+            numbers.setdefault(why, []).append(str(number))
+    head = "These are patches of other topics, which the numbers above do not count:"
+    lines = (f"  {', '.join(some)}: {why}" for why, some in numbers.items())
+    note = "".join(textwrap.fill(line, 72, subsequent_indent="    ") + "\n" for line in lines)
+    return [commit for commit, _ in chosen], f"{head}\n\n{note}\n" if note else ""
 
 
 def _alone(directory: Path, base: str, commits: Sequence[Commit]) -> list[str]:

@@ -38,6 +38,8 @@ from quire.source.version import Version, VersionRange, parse_range
 
 _VERSIONS = re.compile(r"^#\s*versions:\s*(\S.*)$", re.M)
 _NEEDS = re.compile(r"^#\s*needs:\s*(?:(\S+)\s+([^:]*[^:\s])\s*(?::\s*(\S.*))?$)?")
+# The reason of a patch without which another one does not apply or build.
+TEXT = "text"
 _FIXES = re.compile(r"^#\s*fixes:\s*(\S.*)$", re.M)
 
 
@@ -48,6 +50,11 @@ class Need:
     who: str
     what: str
     reason: str = ""
+
+    @property
+    def why(self) -> str:
+        """The reason in words."""
+        return "to apply or build" if self.reason in ("", TEXT) else self.reason
 
 
 @dataclass(frozen=True)
