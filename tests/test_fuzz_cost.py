@@ -415,6 +415,12 @@ def test_a_pattern_has_to_match_a_function() -> None:
     assert allowed.applying(whole(), None, functions)
     with pytest.raises(UserError, match="no function of side b is called "):
         allowed.applying(whole(), None, {"ptes_move"})
+    # Of swapout, cow needs a patch that adds none of them.
+    part = newer().only(["cow"])
+    assert "swapout" in {entry.topic for entry in allowed.applying(part, None, names_of(part))}
+    own = [e for e in allowed.read(part.file.with_name(excuses.FILE)) if e.topic == "cow"]
+    functions = {symbol.replace("*", "") for entry in own for symbol in entry.symbols}
+    assert allowed.applying(part, None, functions)
 
 
 def test_entries_are_for_topics_that_side_a_has_not() -> None:
