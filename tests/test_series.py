@@ -60,6 +60,11 @@ def test_a_need_names_a_patch_and_says_why(project: Path) -> None:
     first, second = found.reasons(["ksm"]).items()
     assert (first[0].name, first[1]) == ("mremap/0002-mm-move-more.patch", (need,))
     assert (second[0].name, second[1]) == ("ksm/0001-ksm-look-less.patch", ())
+    # Without mremap, what ksm needs of it stays.
+    assert [names(rest) for rest in found.without().values()] == [
+        ["mremap/0002-mm-move-more.patch", "ksm/0001-ksm-look-less.patch"],
+        ["mremap/0001-mm-move-runs.patch", "mremap/0002-mm-move-more.patch"],
+    ]
     # Of mremap, there is only what ksm needs.
     part = found.only(["ksm"])
     assert [*part.alone()] == ["ksm"]

@@ -7,7 +7,7 @@ import contextlib
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -68,7 +68,8 @@ def listed(series: Series) -> Iterator[Check]:
 
 
 def applies(tree: Path, series: Series) -> Iterator[Check]:
-    """Each patch applies without fuzz on its predecessors, and each topic alone with its needs."""
+    """Each patch applies without fuzz on its predecessors, each topic alone with its needs, and the
+    rest of the series without each topic."""
     with copied(tree, touched(series)) as scratch:
         for patch in series.patches:
             trouble = _trouble(scratch, patch)
@@ -76,14 +77,20 @@ def applies(tree: Path, series: Series) -> Iterator[Check]:
             if trouble:
                 break
     yield from alone(tree, series)
+    if not series.chosen:
+        yield from _applying(tree, "applies without", series.without())
 
 
 def alone(tree: Path, series: Series) -> Iterator[Check]:
     """Each topic applies without fuzz to the base, with only what it needs."""
-    for name, selection in series.alone().items():
+    yield from _applying(tree, "applies alone", series.alone())
+
+
+def _applying(tree: Path, check: str, selections: Mapping[str, Series]) -> Iterator[Check]:
+    for name, selection in selections.items():
         with copied(tree, touched(selection)) as scratch:
             troubles = (_trouble(scratch, patch) for patch in selection.patches)
-            yield Check("applies alone", name, next(filter(None, troubles), ""))
+            yield Check(check, name, next(filter(None, troubles), ""))
 
 
 def lab_patches(tree: Path, line: Line, series: Series) -> Iterator[Check]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Check the series: style, application without fuzz, every step builds, every base.
 
-checkpatch --strict comes from the base. Each patch is applied on top of the preceding ones, and
-each topic also alone. After each patch the objects it touches are built for every architecture,
-and at the end the complete kernels.
+checkpatch --strict comes from the base. Each patch is applied on top of the preceding ones, each
+topic also alone with what it needs, and the rest without it. After each patch the objects it
+touches are built for every architecture, and at the end the complete kernels.
 
   quire check                on the current base
   quire check --quick        without building; --builds: nothing else
@@ -115,7 +115,8 @@ def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Check]
                 yield from series_check.listed(series)
             yield from series_check.style(sides.base.path, session.project.root, series.patches)
             yield from series_check.applies(sides.base.path, series)
-            if own:
+            # They are behind all of the series.
+            if own and not series.chosen:
                 yield from series_check.lab_patches(sides.base.path, sides.line, series)
     if arguments.debian_config:
         for arch in session.architectures:

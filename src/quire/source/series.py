@@ -92,6 +92,11 @@ class Series:
         """Each topic by itself, with what it needs."""
         return {name: self.only([name]) for name in self.chosen or self.topics}
 
+    def without(self) -> dict[str, Series]:
+        """For each topic, all others with what they need: of that topic, nothing else stays."""
+        rest = {name: [other for other in self.topics if other != name] for name in self.topics}
+        return {name: self.only(others) for name, others in rest.items()}
+
     def reasons(self, topics: Collection[str]) -> dict[Patch, tuple[Need, ...]]:
         """The patches of these topics and those that they need, in order, each with the needs that
         bring it; a patch of the topics themselves has none."""
