@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Reclaim of lazily freed memory: 128 MiB are written, freed by MADV_FREE, and
- * reclaimed by MADV_PAGEOUT. The counted call is the second madvise.
+ * reclaimed by MADV_PAGEOUT. The counted call is the second madvise, or for
+ * madv-free the first.
  */
+#include <string.h>
 #include <sys/mman.h>
 
 #include "base/units.h"
@@ -19,16 +21,38 @@
 static char *area;
 static size_t area_len;
 
-static void map_and_free(void)
+static void map(void)
 {
 	unsigned long kib = bench_number("size");
 
 	area_len = bench_number("mib") * MIB;
 	area = folio_map(NULL, area_len, kib);
 	pattern_write(area, area_len, SEED_FREED);
+	bench_work(area_len / PAGE_SIZE, 1);
+}
+
+static void map_and_free(void)
+{
+	map();
 	if (madvise(area, area_len, MADV_FREE))
 		die_errno("MADV_FREE");
-	bench_work(area_len / PAGE_SIZE, 1);
+}
+
+/*
+ * MADV_FREE leaves out what is not on the lists yet. The second time, the folios
+ * are lazyfree already and stay on their list.
+ */
+static void setup_free(void)
+{
+	map();
+	env_drain_lru();
+	if (!strcmp(bench_word("time"), "second")) {
+		if (madvise(area, area_len, MADV_FREE))
+			die_errno("MADV_FREE");
+		env_drain_lru();
+		pattern_write(area, area_len, SEED_KEPT);
+	}
+	bench_check_layout(area, area_len, bench_number("size"));
 }
 
 static void setup(void)
@@ -57,6 +81,18 @@ static void run(void)
 		die_errno("MADV_PAGEOUT");
 }
 
+static void run_free(void)
+{
+	int err;
+
+	env_after_tick();
+	quire_start();
+	err = madvise(area, area_len, MADV_FREE);
+	quire_stop();
+	if (err)
+		die_errno("MADV_FREE");
+}
+
 static void verify_dropped(void)
 {
 	size_t pages = area_len / PAGE_SIZE;
@@ -70,6 +106,14 @@ static void verify_dropped(void)
 	bad = pattern_verify_zero(area, area_len);
 	if (bad >= 0)
 		bench_fail("page %ld does not read as zero", bad);
+}
+
+static void verify_freed(void)
+{
+	env_drain_lru();
+	if (madvise(area, area_len, MADV_PAGEOUT))
+		die_errno("MADV_PAGEOUT");
+	verify_dropped();
 }
 
 static void verify_kept(void)
@@ -110,3 +154,14 @@ static const struct workload lazyfree_redirtied = {
 	.verify = verify_kept,
 };
 QUIRE_WORKLOAD(lazyfree_redirtied);
+
+static const struct workload madv_free = {
+	.name = "madv-free",
+	.summary = "MADV_FREE of written memory",
+	.params = { PARAM_SIZE, { "mib", "128", NULL },
+		    { "time", "first", "first|second" } },
+	.setup = setup_free,
+	.run = run_free,
+	.verify = verify_freed,
+};
+QUIRE_WORKLOAD(madv_free);

@@ -15,6 +15,8 @@
 #include "memory/folio.h"
 #include "memory/pattern.h"
 #include "memory/range.h"
+#include "proc/pagemap.h"
+#include "proc/proc.h"
 #include "process/map.h"
 #include "process/peer.h"
 #include "report/die.h"
@@ -213,4 +215,48 @@ QUIRE_CASE_SIZES(fixes, free_child_gone, 4, 64, 2048)
 	reclaim(at, pages, BY_MEMCG);
 	expect_zero(at, pages);
 	range_drop(at, pages);
+}
+
+/*
+ * Freed while a child has all pages, or one of each folio, and keeps them by the
+ * dirty bits of its own entries.
+ */
+static void check_child_alive(unsigned long kib, bool all)
+{
+	size_t n, pages = range_pages(kib), step = folio_pages(kib);
+	char *at = range_charged(kib, false);
+	struct peer peer;
+
+	if (!peer_fork(&peer)) {
+		peer_wait(&peer);
+		for (n = 0; n < pages && !all; n += step)
+			unmap(page_at(at, n + 1), (step - 1) * PAGE_SIZE);
+		peer_turn(&peer);
+		for (n = 0; n < pages; n += all ? 1 : step)
+			expect_content(page_at(at, n), 1, SEED, n);
+		peer_end(&peer);
+	}
+	peer_turn(&peer);
+	free_lazily(at, pages);
+	EXPECT_EQ(smaps_kib(at, "LazyFree"), pages * PAGE_SIZE / KIB);
+	if (!all)
+		reclaim_shared(peer.pid);
+	peer_turn(&peer);
+	peer_join(&peer, "the child");
+	if (all)
+		reclaim(at, pages, BY_PAGEOUT);
+	EXPECT_EQ(pagemap_present(at, pages), 0);
+	range_drop(at, pages);
+}
+
+/* Once the child is gone, reclaim needs no swap. */
+QUIRE_CASE_SIZES(fixes, free_child_alive, 4, 16, 64, 256, 1024)
+{
+	check_child_alive(kib, true);
+}
+
+/* The child's page does not keep the others, even while it is there. */
+QUIRE_CASE_SIZES(fixes, free_beside_page, 16, 64, 256, 1024)
+{
+	check_child_alive(kib, false);
 }
