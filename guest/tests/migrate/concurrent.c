@@ -16,9 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "memory/hold.h"
 #include "memory/pattern.h"
 #include "memory/probe.h"
 #include "migrate.h"
+#include "proc/pagemap.h"
+#include "proc/proc.h"
 #include "process/child.h"
 #include "process/cpu.h"
 #include "process/map.h"
@@ -54,7 +57,16 @@ struct change {
 	void (*check)(char *at, size_t pages, unsigned long kib);
 };
 
-static void check_change(unsigned long kib, const struct change *change)
+static unsigned long marked_before;
+
+static unsigned long marked(unsigned long kib)
+{
+	return mthp_stat(kib, "nr_anon_partially_mapped");
+}
+
+/* If held, each folio has a further reference, to its first page, and cannot move. */
+static void check_change_of(unsigned long kib, bool by_pte, bool held,
+			    const struct change *change)
 {
 	size_t pages = range_pages(kib);
 	unsigned int round, seen = 0;
@@ -62,17 +74,28 @@ static void check_change(unsigned long kib, const struct change *change)
 	needs_nodes();
 	stay_on_cpu(0);
 	for (round = 0; round < ROUNDS; round++) {
-		char *at = migrate_range(kib, true);
+		char *at = migrate_range(kib, by_pte);
 		struct mover mover = mover_start(at, pages);
+		struct hold hold = { 0 };
 
+		marked_before = marked(kib);
+		if (held)
+			hold = hold_folios(at, pages, kib, 0);
 		seen += sees_migration(at, pages);
 		change->make(at, pages, kib);
 		mover_end(&mover);
 		change->check(at, pages, kib);
+		if (held)
+			hold_end(&hold);
 		range_drop(at, pages);
 	}
 	EXPECT(seen > ROUNDS / 2, "a migration entry was seen in %u of %u rounds",
 	       seen, ROUNDS);
+}
+
+static void check_change(unsigned long kib, const struct change *change)
+{
+	check_change_of(kib, true, false, change);
 }
 
 #define BETWEEN_CASE(name, ...)						\
@@ -159,6 +182,57 @@ static void check_dropped(char *at, size_t pages, unsigned long kib)
 BETWEEN_CASE(dropped_between, LARGE_SIZES)
 {
 	check_change(kib, &(struct change){ drop_half, check_dropped });
+}
+
+/* All but the first page of each folio */
+static void drop_most(char *at, size_t pages, unsigned long kib)
+{
+	size_t n, nr = folio_pages(kib);
+
+	for (n = 0; n < pages; n += nr) {
+		if (madvise(page_at(at, n + 1), (nr - 1) * PAGE_SIZE,
+			    MADV_DONTNEED))
+			die_errno("MADV_DONTNEED of most of a folio");
+	}
+}
+
+static bool is_large(const char *page)
+{
+	const uint64_t compound = KPF_COMPOUND_HEAD | KPF_COMPOUND_TAIL;
+
+	return kpage_flags(pagemap_page(page).pfn) & compound;
+}
+
+/*
+ * A folio that is still large is marked as partially mapped. Otherwise the
+ * shrinker never splits it, and one page keeps the memory of all.
+ */
+static void check_marked(char *at, size_t pages, unsigned long kib)
+{
+	size_t n, large = 0;
+
+	for (n = 0; n < pages; n += folio_pages(kib)) {
+		expect_content(page_at(at, n), 1, SEED, n);
+		large += is_large(page_at(at, n));
+	}
+	EXPECT_EQ(marked(kib), marked_before + large);
+}
+
+static const struct change mostly_dropped = { drop_most, check_marked };
+
+BETWEEN_CASE(mostly_dropped_between, LARGE_SIZES)
+{
+	check_change(kib, &mostly_dropped);
+}
+
+BETWEEN_CASE(mostly_dropped_between_by_pmd, 2048)
+{
+	check_change_of(kib, false, false, &mostly_dropped);
+}
+
+BETWEEN_CASE(mostly_dropped_between_held, LARGE_SIZES)
+{
+	check_change_of(kib, true, true, &mostly_dropped);
 }
 
 /* The upper half goes elsewhere; at home, new pages take its place. */
