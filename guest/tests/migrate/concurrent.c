@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "memory/hold.h"
 #include "memory/pattern.h"
 #include "memory/probe.h"
@@ -31,6 +32,7 @@
 #define LOOKS		3000u
 #define LOOK_US		130u
 #define SECONDS		60u
+#define MARKED_MS	200
 
 /* Waits until a page of the range has a migration entry. */
 static bool sees_migration(const char *at, size_t pages)
@@ -57,13 +59,6 @@ struct change {
 	void (*check)(char *at, size_t pages, unsigned long kib);
 };
 
-static unsigned long marked_before;
-
-static unsigned long marked(unsigned long kib)
-{
-	return mthp_stat(kib, "nr_anon_partially_mapped");
-}
-
 /* If held, each folio has a further reference, to its first page, and cannot move. */
 static void check_change_of(unsigned long kib, bool by_pte, bool held,
 			    const struct change *change)
@@ -78,7 +73,6 @@ static void check_change_of(unsigned long kib, bool by_pte, bool held,
 		struct mover mover = mover_start(at, pages);
 		struct hold hold = { 0 };
 
-		marked_before = marked(kib);
 		if (held)
 			hold = hold_folios(at, pages, kib, 0);
 		seen += sees_migration(at, pages);
@@ -205,17 +199,25 @@ static bool is_large(const char *page)
 
 /*
  * A folio that is still large is marked as partially mapped. Otherwise the
- * shrinker never splits it, and one page keeps the memory of all.
+ * shrinker never splits it, and one page keeps the memory of all. A folio of the
+ * round before may still wait to be freed.
  */
 static void check_marked(char *at, size_t pages, unsigned long kib)
 {
+	long until = now_ms() + MARKED_MS;
+	unsigned long marked;
 	size_t n, large = 0;
 
 	for (n = 0; n < pages; n += folio_pages(kib)) {
 		expect_content(page_at(at, n), 1, SEED, n);
 		large += is_large(page_at(at, n));
 	}
-	EXPECT_EQ(marked(kib), marked_before + large);
+	do {
+		marked = mthp_stat(kib, "nr_anon_partially_mapped");
+		if (marked != large)
+			sleep_ms(1);
+	} while (marked != large && now_ms() < until);
+	EXPECT_EQ(marked, large);
 }
 
 static const struct change mostly_dropped = { drop_most, check_marked };
