@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * UFFDIO_MOVE of 16 MiB of written folios in one call, as a garbage collector
- * moves live memory. Source and target are aligned alike.
+ * moves live memory. Source and target are aligned alike; or, for uffd-move-down,
+ * the target begins only a few KiB before the source, and overlaps it.
  */
 #include "base/uapi.h"
 #include "base/units.h"
@@ -18,19 +19,41 @@ static char *from, *to;
 static size_t len;
 static int uffd;
 
+static void fill(unsigned long kib)
+{
+	pattern_write(from, len, DATA_SEED);
+	bench_check_folios(from, len, kib);
+}
+
+static void make_target(size_t area)
+{
+	uffd = uffd_open(UFFD_FEATURE_MOVE);
+	uffd_register(uffd, to, area, UFFDIO_REGISTER_MODE_MISSING);
+	env_drain_lru();
+	bench_work(len / PAGE_SIZE, 1);
+}
+
 static void setup(void)
 {
 	unsigned long kib = bench_number("size");
 
 	len = bench_number("mib") * MIB;
 	from = folio_map(NULL, len, kib);
-	pattern_write(from, len, DATA_SEED);
-	bench_check_folios(from, len, kib);
+	fill(kib);
 	to = map_anon(folio_hole(len), len);
-	uffd = uffd_open(UFFD_FEATURE_MOVE);
-	uffd_register(uffd, to, len, UFFDIO_REGISTER_MODE_MISSING);
-	env_drain_lru();
-	bench_work(len / PAGE_SIZE, 1);
+	make_target(len);
+}
+
+static void setup_down(void)
+{
+	unsigned long kib = bench_number("size");
+	size_t down = bench_number("down") * KIB;
+
+	len = bench_number("mib") * MIB;
+	to = folio_map(NULL, down + len, kib);
+	from = to + down;
+	fill(kib);
+	make_target(down + len);
 }
 
 static void run(void)
@@ -63,3 +86,14 @@ static const struct workload uffd_move_workload = {
 	.verify = verify,
 };
 QUIRE_WORKLOAD(uffd_move_workload);
+
+static const struct workload uffd_move_down_workload = {
+	.name = "uffd-move-down",
+	.summary = "UFFDIO_MOVE by a few KiB down, onto itself",
+	.params = { PARAM_SIZE, { "mib", "16", NULL }, { "down", "4", NULL } },
+	.mthp = { "split" },
+	.setup = setup_down,
+	.run = run,
+	.verify = verify,
+};
+QUIRE_WORKLOAD(uffd_move_down_workload);

@@ -35,7 +35,7 @@ static void make_directory(const struct nullb *device)
 		die_errno("cannot make %s", path);
 }
 
-static void remove_device(const char *name)
+void nullb_remove(const char *name)
 {
 	char path[128];
 
@@ -46,12 +46,13 @@ static void remove_device(const char *name)
 
 void nullb_create(const struct nullb *device)
 {
-	remove_device(device->name);
+	nullb_remove(device->name);
 	make_directory(device);
 	set(device, "size", device->mib);
 	set(device, "memory_backed", 1);
 	set(device, "blocksize", 4 * KIB);
-	set(device, "irqmode", 0);
+	set(device, "irqmode", device->delay_ms ? 2 : 0);
+	set(device, "completion_nsec", device->delay_ms * 1000000);
 	if (device->zone_mib) {
 		set(device, "zoned", 1);
 		set(device, "zone_size", device->zone_mib);

@@ -19,10 +19,13 @@ struct nullb {
 	 */
 	unsigned long zone_mib;
 	unsigned long conventional;
+	unsigned long delay_ms;		/* before a request completes, by a timer */
 };
 
 /* Creates the device. One of that name, which nobody may use, is removed. */
 void nullb_create(const struct nullb *device);
+/* Removes it; nobody may use it. */
+void nullb_remove(const char *name);
 /* Opened for writing. */
 int nullb_open(const struct nullb *device);
 /*

@@ -85,6 +85,18 @@ const char *swap_on_block(unsigned long mib)
 	return format_and_enable(BLOCK_DEVICE, mib);
 }
 
+const char *swap_on_block_slow(unsigned long mib, unsigned long ms)
+{
+	const struct nullb device = {
+		.name = BLOCK_NAME,
+		.mib = mib,
+		.delay_ms = ms,
+	};
+
+	nullb_create(&device);
+	return format_and_enable(BLOCK_DEVICE, mib);
+}
+
 static void on_alarm(int sig __attribute__((unused)))
 {
 }
@@ -93,7 +105,7 @@ static void on_alarm(int sig __attribute__((unused)))
  * swapoff searches for the users of each slot until none is left. If a
  * reference to a slot leaks, it searches forever. A signal ends it.
  */
-static bool off_within(unsigned int ms)
+static bool off_within(const char *device, unsigned int ms)
 {
 	const struct itimerval end = {
 		.it_value = { ms / 1000, ms % 1000 * 1000 + 1 },
@@ -105,7 +117,7 @@ static bool off_within(unsigned int ms)
 
 	sigaction(SIGALRM, &action, &old);
 	setitimer(ITIMER_REAL, &end, NULL);
-	err = swapoff(ZRAM_DEVICE) ? errno : 0;
+	err = swapoff(device) ? errno : 0;
 	setitimer(ITIMER_REAL, &none, NULL);
 	sigaction(SIGALRM, &old, NULL);
 	errno = err;
@@ -114,16 +126,20 @@ static bool off_within(unsigned int ms)
 
 void swap_off(void)
 {
-	if (!off_within(OFF_MS))
+	if (!off_within(ZRAM_DEVICE, OFF_MS))
 		die_errno("cannot stop swapping on " ZRAM_DEVICE);
 	write_file(ZRAM_SYSFS "/reset", "1");
 }
 
 void swap_reset(void)
 {
-	if (!off_within(OFF_MS) && errno == EINTR)
+	if (!off_within(ZRAM_DEVICE, OFF_MS) && errno == EINTR)
 		diag("swapoff does not end: lost references to slots");
 	try_write_file(ZRAM_SYSFS "/reset", "1");
+	if (off_within(BLOCK_DEVICE, OFF_MS))
+		nullb_remove(BLOCK_NAME);
+	else if (errno == EINTR)
+		diag("swapoff does not end: lost references to slots");
 }
 
 const char *swap_spare_device(unsigned long pages)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Swap on one zram device with the kernel's default compressor, or for a bench
- * on a plain block device.
+ * Swap on one zram device with the kernel's default compressor, or on a plain
+ * block device.
  */
 #ifndef QUIRE_SWAP_H
 #define QUIRE_SWAP_H
@@ -14,14 +14,21 @@
  * path.
  */
 const char *swap_on(unsigned long mib);
-/* The same on a null_blk device (nullb.h), once per boot and until its end. */
+/*
+ * The same on a null_blk device (nullb.h): folios stay in the swap cache after they
+ * have been written. _slow: each request takes that many ms.
+ */
 const char *swap_on_block(unsigned long mib);
+const char *swap_on_block_slow(unsigned long mib, unsigned long ms);
 /*
  * Swaps everything in, disables swap and resets the device. Dies if that does
  * not end.
  */
 void swap_off(void);
-/* The same from any state and without dying, for use between test cases. */
+/*
+ * The same for either device, from any state and without dying, for use between
+ * test cases.
+ */
 void swap_reset(void);
 
 /*

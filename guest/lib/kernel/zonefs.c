@@ -39,7 +39,12 @@ void zonefs_make(const char *name, unsigned long mib)
 	 * A zone for the super block, one for the file, and one that is not
 	 * conventional: null_blk requires it.
 	 */
-	const struct nullb device = { name, 3 * mib, mib, 2 };
+	const struct nullb device = {
+		.name = name,
+		.mib = 3 * mib,
+		.zone_mib = mib,
+		.conventional = 2,
+	};
 	static union super super = { .magic = MAGIC };
 	int fd;
 

@@ -16,6 +16,7 @@
 #include "kernel/wp.h"
 #include "memory/expect.h"
 #include "memory/folio.h"
+#include "memory/hold.h"
 #include "memory/pattern.h"
 #include "memory/range.h"
 #include "memory/share.h"
@@ -317,6 +318,86 @@ QUIRE_CASE_SIZES(uffd, moved_swaps_out, ALL_SIZES)
 	EXPECT_EQ(pagemap_swapped(to, pages), pages);
 	expect_content(to, pages, SEED, 0);
 	end(uffd, to, at, pages);
+}
+
+/*
+ * Pages in swap move while their folio is in the swap cache, also if it is still
+ * written, or if only some of its pages move; and reclaim finds them there. The
+ * folio has been moved before, or not.
+ */
+static void check_swap_cached(unsigned long kib, bool moved, size_t lead,
+			      unsigned long write_ms)
+{
+	size_t pages = range_pages(kib), rest = pages - lead;
+	char *at = range_by_ptes(kib), *from = moved ? DST2_BASE : at;
+	int uffd, first = -1;
+	long bytes;
+
+	swap_on_block_slow(SWAP_MIB, write_ms);
+	if (moved) {
+		first = target(from, pages);
+		EXPECT_EQ(uffd_move(first, from, at, pages * PAGE_SIZE),
+			  pages * PAGE_SIZE);
+	}
+	uffd = target(DST_BASE, pages);
+	page_out(from, pages * PAGE_SIZE);
+	EXPECT_EQ(pagemap_swapped(from, pages), pages);
+	bytes = uffd_move(uffd, page_at(DST_BASE, lead), page_at(from, lead),
+			  rest * PAGE_SIZE);
+	ASSERT(bytes == (long)(rest * PAGE_SIZE), "%ld bytes moved", bytes);
+	EXPECT_EQ(pagemap_swapped(page_at(DST_BASE, lead), rest), rest);
+	if (lead)
+		EXPECT_EQ(uffd_move(uffd, DST_BASE, from, lead * PAGE_SIZE),
+			  lead * PAGE_SIZE);
+	expect_content(DST_BASE, pages, SEED, 0);
+	/* Pages that are still written stay. */
+	usleep(2000 * write_ms);
+	page_out(DST_BASE, pages * PAGE_SIZE);
+	EXPECT_EQ(pagemap_swapped(DST_BASE, pages), pages);
+	expect_content(DST_BASE, pages, SEED, 0);
+	expect_writable(DST_BASE, pages);
+	if (moved) {
+		close(first);
+		range_drop(from, pages);
+	}
+	end(uffd, DST_BASE, at, pages);
+	swap_reset();
+}
+
+QUIRE_CASE_SIZES_TAGGED(uffd, swap_cached_moves, FIXES, ALL_SIZES)
+{
+	check_swap_cached(kib, false, 0, 0);
+	check_swap_cached(kib, false, 1, 0);
+	check_swap_cached(kib, false, 0, 50);
+}
+
+QUIRE_CASE_SIZES(uffd, swap_cached_moves_again, ALL_SIZES)
+{
+	check_swap_cached(kib, true, 0, 0);
+	check_swap_cached(kib, true, 1, 0);
+	check_swap_cached(kib, true, 0, 50);
+}
+
+/*
+ * A page to which something else has a reference, but no pin, moves with its
+ * folio, or ends the move: the kernel does not try for ever to split the folio.
+ */
+QUIRE_CASE_FULL(uffd, held_ends, 2000, .tag = FIXES, KTAP_SIZES(LARGE_SIZES))
+{
+	size_t pages = range_pages(kib);
+	char *at = range_by_ptes(kib);
+	int uffd = target(DST_BASE, pages);
+	struct hold hold = hold_folios(at, pages, kib, folio_pages(kib) - 1);
+	long moved = uffd_move(uffd, DST_BASE, at, pages * PAGE_SIZE);
+
+	if (moved == -EBUSY)
+		moved = 0;
+	EXPECT(!moved || moved == (long)(pages * PAGE_SIZE),
+	       "%ld bytes moved", moved);
+	expect_content(moved ? DST_BASE : at, pages, SEED, 0);
+	expect_writable(moved ? DST_BASE : at, pages);
+	hold_end(&hold);
+	end(uffd, DST_BASE, at, pages);
 }
 
 /* What is written after MADV_FREE is not lost after the move. */
