@@ -15,6 +15,11 @@
  * PTEs. Most of what a fault does for the pages around is never used. entries=loose:
  * on arm64, no block of entries is contiguous.
  *
+ * cow-mixed: the child has ended, and the parent has written to every second page
+ * of each folio, so that every second entry is writable and every second page is
+ * exclusive. Then the region writes to all pages, or changes their protection:
+ * to read-only, or from that back to writable. by=pte: as for cow-after-fork.
+ *
  * cow-child-alive: as cow-after-fork while the child waits, and still maps all
  * pages. Each first write copies the page.
  */
@@ -99,6 +104,11 @@ static void split_pmds(void)
 		range_split_pmds(area, area_len / PAGE_SIZE);
 }
 
+static volatile uint64_t *word_of(size_t page)
+{
+	return (volatile uint64_t *)(area + page * PAGE_SIZE);
+}
+
 static void setup_forked(void)
 {
 	setup();
@@ -157,6 +167,28 @@ static void setup_sparse(void)
 	fork_once();
 }
 
+static void protect_area(int prot)
+{
+	if (mprotect(area, area_len, prot))
+		die_errno("mprotect of %zu bytes", area_len);
+}
+
+static bool then_is(const char *what)
+{
+	return !strcmp(bench_word("then"), what);
+}
+
+static void setup_mixed(void)
+{
+	size_t n;
+
+	setup_forked();
+	for (n = 0; n < area_len / PAGE_SIZE; n += 2)
+		*word_of(n) = MARK;
+	if (then_is("writable"))
+		protect_area(PROT_READ);
+}
+
 static struct peer peer;
 
 static void setup_child_waits(void)
@@ -188,11 +220,6 @@ static void run(void)
 		bench_fail("the child ended with status %#x", status);
 }
 
-static volatile uint64_t *word_of(size_t page)
-{
-	return (volatile uint64_t *)(area + page * PAGE_SIZE);
-}
-
 static void run_writes(void)
 {
 	size_t n, pages = area_len / PAGE_SIZE;
@@ -202,6 +229,21 @@ static void run_writes(void)
 	for (n = 0; n < pages; n++)
 		*word_of(n) = MARK;
 	quire_stop();
+}
+
+static void run_mixed(void)
+{
+	int err;
+
+	if (then_is("write"))
+		return run_writes();
+	env_after_tick();
+	quire_start();
+	err = mprotect(area, area_len, then_is("writable") ?
+		       PROT_READ | PROT_WRITE : PROT_READ);
+	quire_stop();
+	if (err)
+		die_errno("mprotect of %zu bytes", area_len);
 }
 
 static void run_sparse(void)
@@ -241,6 +283,18 @@ static void verify_writes(void)
 
 	for (n = 0; n < area_len / PAGE_SIZE; n++)
 		verify_write(n);
+	verify();
+}
+
+static void verify_mixed(void)
+{
+	size_t n;
+
+	protect_area(PROT_READ | PROT_WRITE);
+	for (n = 0; n < area_len / PAGE_SIZE; n++) {
+		if (n % 2 == 0 || then_is("write"))
+			verify_write(n);
+	}
 	verify();
 }
 
@@ -294,6 +348,19 @@ static const struct workload cow_sparse = {
 	.verify = verify_sparse,
 };
 QUIRE_WORKLOAD(cow_sparse);
+
+static const struct workload cow_mixed = {
+	.name = "cow-mixed",
+	.summary = "writes or mprotect where every second page is writable",
+	.params = { PARAM_SIZE, { "mib", "32", NULL },
+		    { "then", "write", "write|read-only|writable" },
+		    { "by", "pte", "pmd|pte" } },
+	.vmstat = { "pgfault", "pgreuse", "thp_split_page", "thp_split_pmd" },
+	.setup = setup_mixed,
+	.run = run_mixed,
+	.verify = verify_mixed,
+};
+QUIRE_WORKLOAD(cow_mixed);
 
 static const struct workload cow_child_alive = {
 	.name = "cow-child-alive",

@@ -2,6 +2,8 @@
 /*
  * mprotect() of one writable, dirty MiB to read-only.
  *
+ * mprotect-writable: the way back.
+ *
  * mprotect-mixed: every eighth or sixteenth page (every=8, every=16) was dropped
  * and written again, and is a small folio now; and so are the first pages, that
  * they may lead to expect more of them. The others are still in their large
@@ -98,9 +100,26 @@ static void run_single(void)
 	mib_repeat(once_single);
 }
 
-static void once_exclusive(bool counted)
+static void once_writable(bool counted)
 {
 	const int prot = PROT_READ | PROT_WRITE;
+
+	if (protect(false, PROT_READ))
+		die_errno("mprotect of 1 MiB to read-only");
+	env_after_tick();
+	if (counted ? protect(true, prot) : protect(false, prot))
+		die_errno("mprotect of 1 MiB to writable");
+	mib_verify(MIB_ADDR);
+	unmap(MIB_ADDR, MIB);
+}
+
+static void run_writable(void)
+{
+	mib_repeat(once_writable);
+}
+
+static void once_exclusive(bool counted)
+{
 	struct peer child;
 	size_t n;
 
@@ -114,13 +133,7 @@ static void once_exclusive(bool counted)
 	peer_join(&child, "the child that shares every second page");
 	if (madvise(MIB_ADDR, MIB, MADV_DOFORK))
 		die_errno("MADV_DOFORK");
-	if (protect(false, PROT_READ))
-		die_errno("mprotect of 1 MiB to read-only");
-	env_after_tick();
-	if (counted ? protect(true, prot) : protect(false, prot))
-		die_errno("mprotect of 1 MiB to writable");
-	mib_verify(MIB_ADDR);
-	unmap(MIB_ADDR, MIB);
+	once_writable(counted);
 }
 
 static void run_exclusive(void)
@@ -137,6 +150,14 @@ static const struct workload mprotect_workload = {
 	.run = run,
 };
 QUIRE_WORKLOAD(mprotect_workload);
+
+static const struct workload mprotect_writable = {
+	.name = "mprotect-writable",
+	.summary = "mprotect of 1 MiB back to writable",
+	.params = MIB_PARAMS,
+	.run = run_writable,
+};
+QUIRE_WORKLOAD(mprotect_writable);
 
 static const struct workload mprotect_mixed = {
 	.name = "mprotect-mixed",

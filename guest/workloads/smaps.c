@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reading smaps_rollup of a process with 16 MiB of written folios, which may be
- * in swap: the kernel looks at each entry. What it costs for the program itself,
- * some hundred pages, is a constant part.
+ * Reading smaps_rollup of a process with 16 MiB of written folios: the kernel
+ * looks at each entry. They may be in swap, all or every second page (smaps-half).
+ * What it costs for the program itself, some hundred pages, is a constant part.
  *
  * clear-refs: clearing the accessed bit of each page of such a process.
  */
@@ -47,6 +47,16 @@ static void setup_swapped(void)
 	page_out(area, area_len);
 }
 
+static void setup_half(void)
+{
+	size_t off;
+
+	setup();
+	swap_on(2 * area_len / MIB);
+	for (off = 0; off < area_len; off += 2 * PAGE_SIZE)
+		page_out(area + off, PAGE_SIZE);
+}
+
 static void run(void)
 {
 	int file = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
@@ -63,26 +73,32 @@ static void run(void)
 	close(file);
 }
 
-static void verify_field(const char *name)
+static void verify_field(const char *name, size_t bytes)
 {
 	const char *line = strstr(text, name);
 	unsigned long kib = 0;
 
 	if (line)
 		kib = strtoul(line + strlen(name), NULL, 10);
-	if (kib < area_len / KIB)
-		bench_fail("%s %lu KiB, of %zu", name, kib, area_len / KIB);
+	if (kib < bytes / KIB)
+		bench_fail("%s %lu KiB, of %zu", name, kib, bytes / KIB);
 }
 
 static void verify(void)
 {
-	verify_field("Anonymous:");
+	verify_field("Anonymous:", area_len);
 }
 
 static void verify_swapped(void)
 {
-	verify_field("Swap:");
-	verify_field("SwapPss:");
+	verify_field("Swap:", area_len);
+	verify_field("SwapPss:", area_len);
+}
+
+static void verify_half(void)
+{
+	verify_field("Swap:", area_len / 2);
+	verify_field("Anonymous:", area_len / 2);
 }
 
 static const struct workload smaps = {
@@ -104,6 +120,16 @@ static const struct workload smaps_swapped = {
 	.verify = verify_swapped,
 };
 QUIRE_WORKLOAD(smaps_swapped);
+
+static const struct workload smaps_half = {
+	.name = "smaps-half",
+	.summary = "a read of smaps_rollup, every second page in swap",
+	.params = { PARAM_SIZE, { "mib", "16", NULL } },
+	.setup = setup_half,
+	.run = run,
+	.verify = verify_half,
+};
+QUIRE_WORKLOAD(smaps_half);
 
 static void run_clear(void)
 {

@@ -18,6 +18,8 @@ from quire.measure import concerns, locks
 
 # Folio sizes in KiB; 4 is a small folio.
 SIZES = (4, 16, 64, 256, 1024, 2048)
+# Those that only a workload which names them has; with larger pages, none is in their place.
+NAMED_SIZES = (32,)
 # Groups of symbols, by name.
 GROUPS = "symbols.toml"
 # The rows of the demo.
@@ -131,7 +133,8 @@ class Cell:
 
 def on_architecture(arch: Architecture, cells: Iterable[Cell]) -> list[Cell]:
     """The cells that the architecture can run, with its own folio sizes."""
-    sizes = dict(zip(SIZES, arch.folio_sizes or SIZES, strict=False))
+    every = (*SIZES, *NAMED_SIZES)
+    sizes = dict(zip(every, arch.folio_sizes or every, strict=False))
     return [
         replace(cell, size=sizes.get(cell.size or 0))
         for cell in cells
@@ -166,10 +169,10 @@ class Catalogue:
         """
         chosen = [cell for name in names for cell in self._named(name)] or expand(self.workloads)
         limit = set(sizes)
-        if unknown := limit - set(SIZES):
+        if unknown := limit - {*SIZES, *NAMED_SIZES}:
             raise UserError(
                 f"{min(unknown)} KiB is not one of the folio sizes",
-                remedy=f"use: {', '.join(map(str, SIZES))}",
+                remedy=f"use: {', '.join(map(str, sorted((*SIZES, *NAMED_SIZES))))}",
             )
         return [
             cell
