@@ -260,7 +260,7 @@ def test_complaints_are_compared_without_their_line() -> None:
         ../mm/rmap.c:10:5: error: unused variable ‘a’ [-Werror=unused-variable]
         cc1: all warnings being treated as errors
         ld: mm/rmap.o: in function `a':
-        rmap.c:(.text+0x1f): undefined reference to `swap_duplicate_nr'
+        rmap.c:(.text+0x1f): undefined reference to `swap_duplicate_upto'
         ERROR: modpost: "xas_store_each" [lib/test_xarray.ko] undefined!
         make[3]: *** [../scripts/Makefile.build:229: mm/rmap.o] Error 1
         """)

@@ -53,7 +53,7 @@ def test_the_series_names_its_functions() -> None:
     chosen = series.select(ROOT / "patches/linux-6.12.y", parse("6.12.117"))
     names = guide.touched(chosen)
     assert {"try_to_unmap_one", "mremap_pte_batch", "rmap_walk_ksm", "unmap_clear_run"} <= names
-    assert {"unmap_hugetlb_pte", "swap_duplicate_nr", "is_page_zero_filled"} <= names
+    assert {"unmap_hugetlb_pte", "swap_duplicate_upto", "is_page_zero_filled"} <= names
     # These functions end before the hunk begins, though its header may name them.
     assert not names & {"generic_swapfile_activate", "get_swap_pages", "swapcache_prepare"}
     assert not names & {"if", "return", "for", "while", "switch"}

@@ -11,12 +11,20 @@
 #define PAGES	DEBUGFS "/fail_page_alloc"
 #define SLABS	DEBUGFS "/failslab"
 #define TASK	"/proc/self/make-it-fail"
+/* Of kernels with seeded bugs: only what extends the counts of swap entries fails */
+#define COUNTS	"/sys/module/swapfile/parameters/quire_cannot_grow"
 
 void needs_failing_allocations(void)
 {
 	if (access(PAGES "/probability", F_OK) ||
 	    access(SLABS "/probability", F_OK) || access(TASK, F_OK))
 		SKIP("this kernel cannot fail allocations (debug.config)");
+}
+
+void needs_failing_counts(void)
+{
+	if (access(COUNTS, F_OK))
+		needs_failing_allocations();
 }
 
 /*
@@ -50,8 +58,12 @@ static void fail_pages(void)
 	write_file(PAGES "/probability", "100");
 }
 
-void fail_allocations_start(void)
+void fail_counts_start(void)
 {
+	if (!access(COUNTS, F_OK)) {
+		write_file(COUNTS, "Y");
+		return;
+	}
 	select_task(PAGES, "Y", "-1");
 	select_task(SLABS, "Y", "-1");
 	fail_pages();
@@ -62,6 +74,14 @@ void fail_next_page(void)
 {
 	select_task(PAGES, "N", "1");
 	fail_pages();
+}
+
+void fail_counts_end(void)
+{
+	if (access(COUNTS, F_OK))
+		fail_allocations_end();
+	else
+		write_file(COUNTS, "N");
 }
 
 void fail_allocations_end(void)

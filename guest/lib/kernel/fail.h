@@ -9,10 +9,17 @@
 
 /* Skips the case on a kernel without that. */
 void needs_failing_allocations(void);
-void fail_allocations_start(void);
 /* Only one fails, of a page, and it may be one that may sleep. */
 void fail_next_page(void);
-/* After either. */
+/* After that. */
 void fail_allocations_end(void);
+
+/*
+ * Those that extend the counts of swap entries and may not sleep. Kernels with
+ * seeded bugs have a parameter for that, others need fault injection.
+ */
+void needs_failing_counts(void);
+void fail_counts_start(void);
+void fail_counts_end(void);
 
 #endif

@@ -51,14 +51,14 @@ static void check_many(unsigned long kib, const struct mask *few, bool failing)
 		bool fails = failing && i >= fails_from;
 
 		if (fails)
-			fail_allocations_start();
+			fail_counts_start();
 		if (!peer_fork(&children[i])) {
 			if (fails)
-				fail_allocations_end();
+				fail_counts_end();
 			member(&children[i], at, pages, kib, few, i);
 		}
 		if (fails)
-			fail_allocations_end();
+			fail_counts_end();
 		peer_wait(&children[i]);
 	}
 	EXPECT_EQ(pagemap_swapped(at, pages), pages);
@@ -94,7 +94,7 @@ QUIRE_CASE_FULL(fork, many, MANY_SECONDS * 1000u, KTAP_SIZES(4, 64))
 /* What extends them must be allocated with the page table locks dropped. */
 QUIRE_CASE_FULL(fork, many_cannot_grow, MANY_SECONDS * 1000u, KTAP_SIZES(4, 64))
 {
-	needs_failing_allocations();
+	needs_failing_counts();
 	check_many(kib, &mask_none, true);
 	check_many(kib, MASK_MIDDLE, true);
 	check_many(kib, MASK_LOW_HALF, true);

@@ -5,10 +5,10 @@
  * allocated while a batch is being unmapped; that allocation may fail.
  *
  * A certain step of a batch can be made to fail without a hook in the code
- * under test. If one process more than the limit maps a folio, the first pages
+ * that unmaps. If one process more than the limit maps a folio, the first pages
  * get fewer references than the rest, so that the batch of the last process
- * first needs the memory in its middle. Fault injection, if the kernel has it,
- * then refuses it. This works on stock, too, and takes the real paths. The
+ * first needs the memory in its middle. Fault injection, or a parameter of kernels
+ * with seeded bugs, then refuses it. This takes the real paths. The
  * references that the batch has already taken must be dropped before its pages
  * are counted one by one.
  */
@@ -75,9 +75,9 @@ static void check_many(unsigned long kib, size_t sharers, bool failing)
 	}
 	before = snapshot(at, pages);
 	if (failing) {
-		fail_allocations_start();
+		fail_counts_start();
 		reclaim(at, pages, BY_MEMCG);
-		fail_allocations_end();
+		fail_counts_end();
 	}
 	reclaim(at, pages, BY_MEMCG);
 	expect_in_swap(before, at, kib);
@@ -107,7 +107,7 @@ QUIRE_CASE_SIZES(swapout, many_sharers, 4, 16, 64)
 /* The first try gets no memory for the counts. */
 QUIRE_CASE_SIZES(swapout, many_sharers_cannot_grow, 16, 64)
 {
-	needs_failing_allocations();
+	needs_failing_counts();
 	swapout_start(SWAP_MIB);
 	check_many(kib, 72, true);
 	swapout_end();
@@ -218,9 +218,9 @@ static void check_overflow(unsigned long kib, size_t few,
 		last(&peer, at, pages, kib, protected, failing ? &kept : NULL);
 	peer_wait(&peer);
 	if (failing) {
-		fail_allocations_start();
+		fail_counts_start();
 		reclaim_shared(peer.pid);
-		fail_allocations_end();
+		fail_counts_end();
 		EXPECT_EQ(pagemap_swapped(at, pages), pages);
 		peer_turn(&peer);
 	}
@@ -253,7 +253,7 @@ QUIRE_CASE_SIZES(swapout, count_overflows, 16, 64)
 
 QUIRE_CASE_SIZES(swapout, count_cannot_grow, 16, 64)
 {
-	needs_failing_allocations();
+	needs_failing_counts();
 	check_places(kib, true);
 }
 
@@ -278,6 +278,6 @@ QUIRE_CASE_SIZES(swapout, count_overflows_sub_run, 16, 64)
 
 QUIRE_CASE_SIZES(swapout, count_cannot_grow_sub_run, 16, 64)
 {
-	needs_failing_allocations();
+	needs_failing_counts();
 	check_sub_runs(kib, true);
 }
