@@ -11,7 +11,10 @@
  * pass. kind=merged: each page has an equal, and all are merged already.
  * kind=merging: the passes in which they are merged. All three run without
  * smart scan. kind=smart: all pages differ, and are so old that smart scan
- * skips them in eight of nine passes; each pass counts a page as scanned.
+ * skips most of them in each pass; a skipped page counts as scanned. kind=changed:
+ * the same with pages that are written to before each pass. kind=written: pages
+ * that were merged are written to once, and all differ from then on; the next
+ * passes of smart scan.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -33,13 +36,15 @@
 #define AREA		((char *)(4 * GIB))
 #define SEED		0x5ca2u
 #define PASSES		4u	/* measured; the third merges the last page */
-#define PASSES_SMART	9u
+#define PASSES_SMART	18u	/* twice the longest period of smart scan */
+#define PASSES_WRITTEN	40u
 #define SETTLE_PASSES	4u
-#define SETTLE_SMART	20u	/* the skips grow until a page is nine passes old */
+#define SETTLE_SMART	66u	/* longer than any schedule takes to settle */
 #define PAUSE_MS	20u	/* ksmd after a pass */
 #define START_MS	1u	/* until ksmd has the mutex, or is done already */
 
 static size_t pages;
+static unsigned int writes;	/* to all pages, since they were first filled */
 static int run_fd = -1;
 
 static bool kind_is(const char *kind)
@@ -47,10 +52,31 @@ static bool kind_is(const char *kind)
 	return !strcmp(bench_word("kind"), kind);
 }
 
+static bool smart(void)
+{
+	return kind_is("smart") || kind_is("changed") || kind_is("written");
+}
+
 /* Pages n and n + pages / 2 are equal, or no two are. */
 static size_t content(size_t n)
 {
-	return kind_is("unmerged") || kind_is("smart") ? n : n % (pages / 2);
+	if (kind_is("unmerged") || kind_is("smart") || kind_is("changed") || writes)
+		return writes * pages + n;
+	return n % (pages / 2);
+}
+
+static void fill(void)
+{
+	size_t n;
+
+	for (n = 0; n < pages; n++)
+		pattern_write_page(AREA + n * PAGE_SIZE, SEED, content(n));
+}
+
+static void rewrite(void)
+{
+	writes++;
+	fill();
 }
 
 static void run_ksmd(const char *how)
@@ -70,16 +96,15 @@ static void pass(void)
 static void setup(void)
 {
 	unsigned int i, settle = SETTLE_PASSES;
-	size_t n;
 
 	pages = bench_number("pages");
 	if (kind_is("merging"))
 		settle = 0;
-	if (kind_is("smart"))
+	if (kind_is("smart") || kind_is("changed"))
 		settle = SETTLE_SMART;
 	if (pages % 2)
 		die_usage("bench ksm-scan: pages=%zu is odd", pages);
-	write_file(KNOBS "/smart_scan", "%u", kind_is("smart"));
+	write_file(KNOBS "/smart_scan", "%u", smart());
 	write_file(KNOBS "/sleep_millisecs", "%u", PAUSE_MS);
 	write_file(KNOBS "/pages_to_scan", "%zu", pages + 1);
 	run_fd = open(KNOBS "/run", O_WRONLY | O_CLOEXEC);
@@ -87,14 +112,17 @@ static void setup(void)
 		die_errno("cannot open " KNOBS "/run");
 	folio_want(PAGE_KIB);
 	map_anon(AREA, pages * PAGE_SIZE);
-	for (n = 0; n < pages; n++)
-		pattern_write_page(AREA + n * PAGE_SIZE, SEED, content(n));
+	fill();
 	ksm_mergeable(AREA, pages * PAGE_SIZE);
 	bench_check_folios(AREA, pages * PAGE_SIZE, PAGE_KIB);
 	for (i = 0; i < settle; i++) {
+		if (kind_is("changed"))
+			rewrite();
 		pass();
 		sleep_ms(2 * PAUSE_MS);
 	}
+	if (kind_is("written"))
+		rewrite();
 }
 
 static unsigned long visited(void)
@@ -104,11 +132,16 @@ static unsigned long visited(void)
 
 static void run(void)
 {
-	unsigned int i, nr = kind_is("smart") ? PASSES_SMART : PASSES;
+	unsigned int i, nr = smart() ? PASSES_SMART : PASSES;
 	unsigned long passes = ksm_sysfs("full_scans");
+	unsigned long looks = ksm_sysfs("pages_scanned");
 	unsigned long scanned = visited();
 
+	if (kind_is("written"))
+		nr = PASSES_WRITTEN;
 	for (i = 0; i < nr; i++) {
+		if (kind_is("changed"))
+			rewrite();
 		env_after_tick();
 		quire_start();
 		pass();
@@ -120,12 +153,13 @@ static void run(void)
 	if (passes != nr || scanned != nr * pages)
 		bench_fail("ksmd scanned %lu pages in %lu passes, not %zu in %u",
 			   scanned, passes, nr * pages, nr);
+	bench_counter("pages_scanned", looks, ksm_sysfs("pages_scanned"));
 	bench_work(scanned, scanned);
 }
 
 static void verify(void)
 {
-	unsigned long want = content(pages - 1) == pages - 1 ? 0 : pages / 2;
+	unsigned long want = content(pages - 1) >= pages - 1 ? 0 : pages / 2;
 	unsigned long sharing = ksm_sysfs("pages_sharing");
 	size_t n;
 
@@ -144,7 +178,7 @@ static const struct workload ksm_scan = {
 	.name = "ksm-scan",
 	.summary = "passes of ksmd over an area of distinct or of equal pages",
 	.params = { { "pages", "2048", NULL },
-		    { "kind", "unmerged", "unmerged|merged|merging|smart" } },
+		    { "kind", "unmerged", "unmerged|merged|merging|smart|changed|written" } },
 	.setup = setup,
 	.run = run,
 	.verify = verify,

@@ -123,8 +123,8 @@ KSM_CASES(place_reused)
 }
 
 /*
- * Two equal pages; the second one to be merged has an extra reference. ksmd
- * must give up half-way, and succeed later.
+ * Two equal pages; the second one to be merged gets an extra reference after
+ * ksmd has visited it. ksmd must give up half-way, and succeed later.
  */
 static void half_merged(enum range_kind kind)
 {
@@ -136,14 +136,15 @@ static void half_merged(enum range_kind kind)
 	/* The page at the lower address is put into the unstable tree. */
 	mappings_add(&all, NULL, twin_make_at(LOW_TWIN));
 	mappings_add(&all, NULL, page_of(range_make(kind), MID));
-	held = page_hold(LOW_TWIN);
 	for (n = 0; n < 4; n++) {
+		ksm_visit_first();
+		held = page_hold(LOW_TWIN);
 		ksm_pass(1);
 		EXPECT(!mappings_merged(&all),
 		       "a page with an extra reference was merged");
 		expect_apart(&all);
+		page_let_go(held);
 	}
-	page_let_go(held);
 	mappings_merge(&all);
 	expect_found(&all);
 }
@@ -151,3 +152,26 @@ static void half_merged(enum range_kind kind)
 QUIRE_CASE(ksm, half_merged) { half_merged(PLAIN); }
 QUIRE_CASE(ksm, half_merged_moved) { half_merged(MOVED); }
 QUIRE_CASE(ksm, half_merged_far) { half_merged(FAR); }
+
+/*
+ * The first of some equal pages has an extra reference, and cannot be merged.
+ * The only other one is left alone; a third one is merged with it.
+ */
+QUIRE_CASE_TAGGED(ksm, equals_of_referenced, FIXES)
+{
+	struct mappings all = { 0 };
+	uint64_t pfn;
+	int held;
+
+	ksm_begin();
+	twin_make_at(LOW_TWIN);
+	held = page_hold(LOW_TWIN);
+	mappings_add(&all, NULL, twin_make(0));
+	pfn = mapping_state(&all.at[0]).pfn;
+	ksm_pass(6);
+	EXPECT_EQ(mapping_state(&all.at[0]).pfn, pfn);
+	mappings_add(&all, NULL, twin_make(1));
+	ksm_pass(30);
+	EXPECT(mappings_merged(&all), "two pages did not merge beside a third");
+	page_let_go(held);
+}

@@ -8,12 +8,11 @@
 #include "process/map.h"
 
 /*
- * Passes after which a page is old. From then on stock looks at it in every ninth
- * pass; with the series, its checksum chooses one in 16.
+ * Passes after which a page is old. From then on ksmd looks at it in one of nine
+ * passes; with the series, its checksum chooses which.
  */
 #define OLD	48u
-#define LEAST	9u
-#define MOST	16u
+#define PERIOD	9u
 
 static unsigned long skipped_in(unsigned int passes, unsigned int *done)
 {
@@ -32,10 +31,10 @@ static void unique_skipped(enum range_kind kind)
 	ksm_begin();
 	range_make(kind);
 	ksm_pass(OLD);
-	looks = skipped_in(4 * MOST, &done);
+	looks = skipped_in(4 * PERIOD, &done);
 	looks = done * RANGE_PAGES - looks;
-	EXPECT(looks >= done / MOST * RANGE_PAGES &&
-	       looks <= (done / LEAST + 1) * RANGE_PAGES,
+	EXPECT(looks >= done / PERIOD * RANGE_PAGES &&
+	       looks <= (done / PERIOD + 1) * RANGE_PAGES,
 	       "%lu pages were looked at %lu times in %u passes", RANGE_PAGES,
 	       looks, done);
 }
@@ -55,7 +54,7 @@ static struct mappings pair_alone(enum range_kind kind)
 
 /*
  * Two equal pages are merged, however long one has been there when the other one
- * comes. Smart scan looks at each in every 16th pass or more often.
+ * comes. Smart scan looks at each in one of nine passes, or more often.
  */
 QUIRE_CASE_TIMEOUT(ksm, merged_at_any_age, 120)
 {

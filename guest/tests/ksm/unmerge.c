@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
-#include "base/clock.h"
 #include "base/units.h"
 #include "kernel/fail.h"
 #include "kernel/ksm.h"
@@ -23,7 +22,6 @@
 #include "proc/knob.h"
 #include "proc/pagemap.h"
 #include "proc/proc.h"
-#include "process/child.h"
 #include "run/ktap.h"
 
 #include "ksm.h"
@@ -230,8 +228,6 @@ QUIRE_CASE(ksm, unmerge_everything)
 #define BAD	5ul
 #define BAD_TOO	6ul
 
-#define LATE_MS	10u	/* the kernel waits for ten ticks */
-
 static char *map_area_with_bad_pair(uint64_t *pfn, uint64_t *bad)
 {
 	char *area = map_area(true);
@@ -272,7 +268,7 @@ QUIRE_CASE(ksm, unmerge_uncopyable)
 	write_file(UNCOPYABLE, "%" PRIu64, bad);
 	error = act_unmergeable(area, PAGES);
 	write_file(UNCOPYABLE, "0");
-	EXPECT_EQ(error, EFAULT);
+	EXPECT_EQ(error, EHWPOISON);
 	expect_unmerged(area, pfn, 0, PAGES);
 	expect_bad_pair(area, bad);
 	EXPECT(smaps_flag(area, "mg"), "the range is not mergeable any more");
@@ -341,8 +337,8 @@ static long act_count_merged(char *area, long pfn)
 
 /*
  * The same when ksmd is told to unmerge everything: of three processes, the
- * second has the pages that stay. It is before the third in KSM's list, and
- * the third is unmerged nevertheless.
+ * second has the pages that stay. ksmd ends there, and the caller is told. The
+ * pages can be found, and everything can be unmerged later.
  */
 QUIRE_CASE(ksm, unmerge_uncopyable_everything)
 {
@@ -364,43 +360,14 @@ QUIRE_CASE(ksm, unmerge_uncopyable_everything)
 	write_file(UNCOPYABLE, "%" PRIu64, bad);
 	error = unmerge_everything();
 	write_file(UNCOPYABLE, "0");
-	EXPECT_EQ(error, EFAULT);
+	EXPECT_EQ(error, EHWPOISON);
 	expect_unmerged(area, pfn, 0, PAGES);
 	EXPECT_EQ(worker_do(second, act_count_merged, area, pfn), 0);
-	EXPECT_EQ(worker_do(third, act_count_merged, area, pfn), 0);
 	EXPECT_EQ(kpage_count(bad), 2);
 	EXPECT_EQ(unmerge_everything(), 0);
+	EXPECT_EQ(worker_do(third, act_count_merged, area, pfn), 0);
 	EXPECT(kpage_count(bad) < 2, "the two pages are still merged");
 	ksm_set("run", 0);
-}
-
-/*
- * Memory failure is queued when a copy fails. It comes some time later: wait
- * for it, and do not take the page for one that stays.
- */
-QUIRE_CASE(ksm, unmerge_poisoned_late)
-{
-	uint64_t pfn, bad;
-	char *area;
-	long error;
-	pid_t late;
-
-	if (access(UNCOPYABLE, F_OK))
-		SKIP("this kernel has no page that cannot be copied");
-	ksm_begin();
-	area = map_area_with_bad_pair(&pfn, &bad);
-	write_file(UNCOPYABLE, "%" PRIu64, bad);
-	late = fork_child();
-	if (!late) {
-		sleep_ms(LATE_MS);
-		_exit(!poison_page(page_at(area, BAD)));
-	}
-	error = act_unmergeable(page_at(area, BAD), 2);
-	write_file(UNCOPYABLE, "0");
-	wait_child(late, "the process that poisons the page");
-	EXPECT_EQ(error, 0);
-	EXPECT_EQ(pagemap_present(page_at(area, BAD), 2), 0);
-	unpoison(bad);
 }
 
 /* A merged page that memory failure has unmapped is none any more. */
