@@ -215,7 +215,10 @@ def test_a_page_may_be_merged_later_but_not_never() -> None:
     smart = (*program.parse("smart on"), *MERGED[1:])
     old = compare(smart, merged(apart, apart), merged(apart, together))
     assert old.differences == []
-    assert compare(smart, merged(together, together), merged(apart, apart)).differences
+    waits = compare(smart, merged(together, together), merged(apart, apart))
+    assert waits.differences == []
+    long = (*smart[:-1], *program.parse("ksm 30"))
+    assert compare(long, merged(together, together), merged(apart, apart)).differences
 
 
 def test_a_process_may_have_another_share_of_merged_pages() -> None:

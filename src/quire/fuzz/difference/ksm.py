@@ -22,6 +22,8 @@ WRITING = {"write", "same", "word", "lock", "resize"}
 WRITING_ADVICE = {"populate-write", "unmergeable"}
 MAX_SHARING = 256  # how many mappings share one KSM page at most (ksmd's initial max_page_sharing)
 SETTLED = 6  # passes after which ksmd has merged again all that it can
+# The same with smart scan: old pages have a turn in nine passes, each its own, and two must meet.
+SMART_SETTLED = 27
 _MERGING = "xL"  # letters of a page's state that merging takes away: mapped once, of a large folio
 # The letter that depends on which of equal pages is shared: the others become lazyfree if that is.
 _LAZY = "z"
@@ -105,7 +107,8 @@ class KsmExcuses:
         """
         if not self.unmerged and not self.crowded:
             return Phase.TOGETHER
-        settled = self.since >= SETTLED and not self.held and not self.crowded
+        passes = SMART_SETTLED if self.smart else SETTLED
+        settled = self.since >= passes and not self.held and not self.crowded
         if self.smart or self.crowded:
             return Phase.SKIPPING_SETTLED if settled else Phase.SKIPPING
         return Phase.SETTLED if settled else Phase.LATER
