@@ -14,6 +14,7 @@ from quire.source.series import Series
 from quire.source.version import VersionRange
 
 NEWEST = mail.Choice()
+_DIFF = re.compile(r"^(?:diff --git |--- \S.*\n\+\+\+ \S)", re.M)
 
 
 def read(cache: Cache, path: Path, choice: mail.Choice = NEWEST) -> Series:
@@ -27,14 +28,12 @@ def read(cache: Cache, path: Path, choice: mail.Choice = NEWEST) -> Series:
     elif not file.is_file():
         remedy = "name a mailbox, a patch or a directory of patches"
         raise UserError("the series does not exist", str(file), remedy)
-    else:
-        text = file.read_text(errors="replace")
-        if mail.is_mail(file):
-            patches = mail.patches(cache, file, choice)
-        elif re.search(r"^(?:diff --git |--- \S.*\n\+\+\+ \S)", text, re.M):
-            patches = [Patch(file.name, file)]
-        elif file.name.startswith("series"):
-            return series.read(file)
+    elif mail.is_mail(file):
+        patches = mail.patches(cache, file, choice)
+    elif _DIFF.search(file.read_text(errors="replace")):
+        patches = [Patch(file.name, file)]
+    elif file.name.startswith("series"):
+        return series.read(file)
     patches = [patch for patch in patches if patch.diff()]
     if not patches:
         remedy = "name a mailbox (git format-patch --stdout, b4 am), a quilt series or a directory"

@@ -22,7 +22,7 @@ from pathlib import Path
 from quire.host import process
 from quire.host.cache import Cache, digest
 from quire.host.errors import UserError
-from quire.source.patch import Patch
+from quire.source.patch import Patch, subject_of
 
 B4 = "b4"
 # b4 looks up signing keys otherwise.
@@ -89,7 +89,7 @@ def patches(cache: Cache, file: Path, choice: Choice) -> list[Patch]:
     subjects = {patch.subject() for patch in chosen}
     for message in messages:
         if _has_diff(message) and not _is_version_of(message, subjects):
-            print(f"quire: left out: {_subject(message)} (a diff in a reply)", file=sys.stderr)
+            print(f"quire: left out: {subject_of(message)} (a diff in a reply)", file=sys.stderr)
     return chosen
 
 
@@ -128,7 +128,7 @@ def _is_thread(messages: Sequence[EmailMessage]) -> bool:
     if not all(message["Message-ID"] for message in messages):
         return False
     related = any(message["In-Reply-To"] for message in messages)
-    return len(messages) == 1 or related or any(_NUMBER.search(_subject(m)) for m in messages)
+    return len(messages) == 1 or related or any(_NUMBER.search(subject_of(m)) for m in messages)
 
 
 def _thread(cache: Cache, mbox: Path, choice: Choice) -> Path:
@@ -181,10 +181,6 @@ def _numbered(found: list[Patch]) -> list[Patch]:
     return [patch for _, patch in sorted(pairs, key=lambda pair: int(pair[0][1]) if pair[0] else 0)]
 
 
-def _subject(message: EmailMessage) -> str:
-    return " ".join(str(message.get("Subject", "")).split())
-
-
 def _has_diff(message: EmailMessage) -> bool:
     body = message.get_body(("plain",))
     return body is not None and bool(_DIFF.search(str(body.get_content())))
@@ -192,4 +188,5 @@ def _has_diff(message: EmailMessage) -> bool:
 
 def _is_version_of(message: EmailMessage, subjects: set[str]) -> bool:
     """Whether the mail is a patch of the thread, maybe of another version, and no reply."""
-    return _subject(message).startswith("[") or _subject(message) in subjects
+    subject = subject_of(message)
+    return subject.startswith("[") or subject in subjects

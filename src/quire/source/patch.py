@@ -7,6 +7,7 @@ import email
 import email.policy
 import re
 from dataclasses import dataclass
+from email.message import Message
 from pathlib import Path
 
 from unidiff.errors import UnidiffParseError
@@ -16,6 +17,11 @@ from quire.host.errors import UserError
 
 # The end of the message and the diffstat.
 _DIFF = re.compile(r"^(?:diff --git |--- \S)", re.M)
+
+
+def subject_of(message: Message) -> str:
+    """A mail's subject, in one line; empty if it has none."""
+    return " ".join(str(message.get("Subject", "")).split())
 
 
 @dataclass(frozen=True)
@@ -47,8 +53,8 @@ class Patch:
 
     def full_subject(self) -> str:
         """The mail's subject, with [PATCH ...]; empty if the file has no mail header."""
-        message = email.message_from_bytes(self.path.read_bytes(), policy=email.policy.default)
-        return " ".join(str(message.get("Subject", "")).split())
+        data = self.path.read_bytes()
+        return subject_of(email.message_from_bytes(data, policy=email.policy.default))
 
     def diff(self) -> str:
         """The diff, without the message."""
