@@ -22,8 +22,11 @@ from quire.host.errors import Difference, GuestLost, UserError
 from quire.session import Session
 from quire.source import version
 from quire.source.base import Base
+from quire.source.patch import Patch
+from quire.source.series import Series
 from quire.source.side import Sides
 from quire.source.tree import Tree
+from quire.source.version import VersionRange
 from quire.test import expected, matrix, outcome
 from quire.test.expected import Expected, Skip
 from quire.test.outcome import STYLE, Outcome
@@ -47,6 +50,16 @@ def boot(logs: Path, flavour: str = "normal", **cases: str) -> Outcome:
     tests = [Test(name, Status(status), reason) for name, (status, _, reason) in parts.items()]
     report = Test("", Status.PASS, subtests=[Test("ksm", Status.PASS, subtests=tests)])
     return outcome.read(f"arm64-stock-{flavour}-smp1", kernel(), report, logs)
+
+
+def test_a_case_harms_a_kernel_without_its_fix() -> None:
+    patches = (Patch("fixes/0003-mm-compare.patch", Path("/nowhere")),)
+    stock = kernel()
+    fixed = replace(stock.tree, series=Series(Path("series"), VersionRange(), patches))
+    case = Expected("stock", ("arm64",), ("fixes.low",), "why", harm_without="fixes/mm-compare")
+    assert case.harms(stock)
+    assert not case.harms(replace(stock, tree=fixed))
+    assert not replace(case, harm_without="").harms(stock)
 
 
 def statuses(found: Outcome) -> dict[str, str]:

@@ -18,6 +18,7 @@
 
 #define MAX_RUNS	4096
 #define NAME_LEN	96
+#define FULL_LEN	(2 * NAME_LEN)
 
 /* Set by the linker around the section KTAP_REGISTER() fills. */
 extern const struct ktap_case *const __start_quire_cases[];
@@ -48,7 +49,7 @@ static void run_name(const struct run *run, char *name)
  * quire_without_sizes=KIB,KIB on the command line, for slow kernels: as the cases
  * name them.
  */
-static bool left_out(const struct run *run)
+static bool of_other_size(const struct run *run)
 {
 	const char *sizes = getenv("quire_without_sizes");
 	char *end;
@@ -63,6 +64,28 @@ static bool left_out(const struct run *run)
 	return false;
 }
 
+/*
+ * quire_without=PATTERN,PATTERN on the command line: cases that can damage a
+ * kernel without the fix for what they show.
+ */
+static bool can_damage(const char *full)
+{
+	const char *patterns = getenv("quire_without");
+	char *copy, *rest, *pattern;
+	bool found = false;
+
+	if (!patterns)
+		return false;
+	copy = strdup(patterns);
+	if (!copy)
+		die("no memory for quire_without");
+	for (pattern = strtok_r(copy, ",", &rest); pattern && !found;
+	     pattern = strtok_r(NULL, ",", &rest))
+		found = !fnmatch(pattern, full, 0);
+	free(copy);
+	return found;
+}
+
 static bool matches(const struct ktap_case *test, const char *name,
 		    const char *pattern)
 {
@@ -73,13 +96,20 @@ static bool matches(const struct ktap_case *test, const char *name,
 	return !fnmatch(pattern, name, 0);
 }
 
-static bool selected(const struct run *run, char *const *patterns, size_t nr)
+static void full_name(const struct run *run, char *full)
 {
-	char name[NAME_LEN], full[2 * NAME_LEN];
-	size_t i;
+	char name[NAME_LEN];
 
 	run_name(run, name);
-	snprintf(full, sizeof(full), "%s.%s", run->test->suite, name);
+	snprintf(full, FULL_LEN, "%s.%s", run->test->suite, name);
+}
+
+static bool selected(const struct run *run, char *const *patterns, size_t nr)
+{
+	char full[FULL_LEN];
+	size_t i;
+
+	full_name(run, full);
 	for (i = 0; i < nr; i++) {
 		if (matches(run->test, full, patterns[i]))
 			return true;
@@ -151,16 +181,29 @@ static size_t count_suites(const struct run_list *list)
 	return nr;
 }
 
+/* Returns why the case does not run, or NULL. */
+static const char *left_out(const struct run *run, const char *full)
+{
+	if (of_other_size(run))
+		return "its size";
+	if (can_damage(full))
+		return "it can damage a kernel without its fix";
+	return NULL;
+}
+
 /* Returns whether the case counts as passed. */
 static bool run_case(const struct run *run, size_t number)
 {
 	struct outcome outcome;
-	char name[NAME_LEN];
+	char name[NAME_LEN], full[FULL_LEN];
+	const char *why;
 
 	run_name(run, name);
-	if (left_out(run)) {
-		results_line("  ok %zu %s # SKIP left out: its size", number,
-			     name);
+	full_name(run, full);
+	why = left_out(run, full);
+	if (why) {
+		results_line("  ok %zu %s # SKIP left out: %s", number, name,
+			     why);
 		return true;
 	}
 	if (run->test->nr_sizes && !fits_memory(2 * run->kib * KIB)) {

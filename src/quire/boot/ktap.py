@@ -23,7 +23,7 @@ class Status(StrEnum):
     PASS = "pass"
     FAIL = "fail"
     SKIP = "skip"
-    # Skipped because a slow kernel runs fewer cases.
+    # Not run: a slow kernel runs fewer cases, and some could damage a kernel without their fix.
     LEFT_OUT = "left out"
     # A failure that lines/NAME/expected.toml lists, or that the program itself announces.
     EXPECTED = "expected"

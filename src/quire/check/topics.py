@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -39,6 +39,8 @@ HEAD = """\
 # `quire check --topics` writes this file: the topics that, alone with what they need, pass all that
 # stock passes. `patches` is a hash of their diffs.
 """
+# Users of pins: without them, cases that show a lost need would be skipped.
+FRAGMENTS = ("pin.config",)
 # Cases named in a complaint.
 NAMED = 10
 
@@ -97,6 +99,8 @@ def write(file: Path, proofs: Iterable[Proof]) -> None:
 
 def check(session: Session, sides: Sides, extent: Extent) -> Iterator[Check]:
     """Try the topics that --only names, or all whose proof is stale; the others are reported."""
+    fragments = [session.project.configs / name for name in FRAGMENTS]
+    session = replace(session, configs=(*session.configs, *fragments))
     file, series = sides.line.topics, sides.series
     troubles = {c.subject: c for c in series_check.alone(sides.base.path, series) if c.trouble}
     yield from troubles.values()

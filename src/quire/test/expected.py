@@ -29,6 +29,14 @@ class Expected:
     why: str
     # Whether they may pass, too.
     sometimes: bool = False
+    # The patch, by its name without the number, without which they can damage the kernel.
+    harm_without: str = ""
+
+    def harms(self, kernel: Kernel) -> bool:
+        """Whether the cases can damage this kernel."""
+        series = kernel.tree.series
+        names = [patch.unnumbered for patch in series.patches] if series else []
+        return bool(self.harm_without) and self.harm_without not in names
 
     def covers(self, kernel: Kernel, case: str) -> bool:
         """Whether the entry covers this case on this kernel."""

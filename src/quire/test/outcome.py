@@ -24,7 +24,7 @@ STYLE = {
 }
 SKIPPED = (Status.SKIP, Status.LEFT_OUT)
 # The guest's wording.
-_LEFT_OUT = "left out: its size"
+_LEFT_OUT = "left out: "
 
 
 @dataclass(frozen=True)

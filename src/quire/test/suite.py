@@ -19,7 +19,7 @@ from quire.host import parallel
 from quire.host.cache import digest
 from quire.host.errors import Difference, GuestLost
 from quire.session import Session
-from quire.test import outcome
+from quire.test import expected, outcome
 from quire.test.outcome import Outcome
 
 # All suites take some minutes on an idle host, and several times as long on a busy one. The guest
@@ -43,6 +43,15 @@ def of_sizes(sizes: Collection[int]) -> str:
     """A parameter of the kernel: leave out the cases of other folio sizes, in KiB."""
     others = ",".join(str(size) for size in SIZES if size not in sizes)
     return f"quire_without_sizes={others}"
+
+
+def spared(session: Session, kernel: Kernel, patterns: Sequence[str]) -> tuple[str, ...]:
+    """A parameter of the kernel: leave out the cases that can damage it, as it lacks their fix. A
+    case that is named in full runs."""
+    known = expected.read(session.line(kernel.tree.base).expected)
+    harmful = [case for entry in known if entry.harms(kernel) for case in entry.cases]
+    names = dict.fromkeys(case for case in harmful if case not in patterns)
+    return (f"quire_without={','.join(names)}",) if names else ()
 
 
 @dataclass(frozen=True)
@@ -158,6 +167,7 @@ def run(
         parameters=(
             *tests.parameters(kernel),
             *((PATIENCE,) if patient else ()),
+            *(spared(session, kernel, patterns) if tests is OURS else ()),
             *options.parameters,
         ),
     )
