@@ -109,6 +109,33 @@ def test_a_topic_is_posted_with_what_it_needs(quire: Quire, work: Path, tmp_path
     said(done, 2, "no patch mremap/mm-move-more, which ksm needs")
 
 
+GROUPS = """\
+[[group]]
+name = "runs"
+subject = "mm: runs"
+patches = ["mm-move-more", "mm-move-runs"]
+cover = "Two of them."
+"""
+
+
+def test_a_topic_is_posted_in_groups(quire: Quire, work: Path, tmp_path: Path) -> None:
+    file = patches(quire) / "mremap/groups.toml"
+    file.write_text(GROUPS)
+    done = quire.passes("export", str(work), "--post", str(tmp_path / "out"), "--only", "mremap")
+    assert "mremap-runs: 3 mails" in done.stdout
+    cover = (tmp_path / "out/mremap-runs/0000-cover-letter.patch").read_text()
+    assert "[PATCH 0/2] mm: runs" in cover
+    assert "\n\nTwo of them.\nA Developer (2):\n  mm: move" in cover
+    for text, trouble in (
+        (GROUPS.replace('"mm-move-more", ', ""), "mremap/mm-move-more is in no group"),
+        (GROUPS.replace("move-more", "more"), "names mm-more and no patch is called that"),
+        (GROUPS.replace("more", "runs"), "names mm-move-runs twice"),
+    ):
+        file.write_text(text)
+        out = str(tmp_path / "new")
+        said(quire("export", str(work), "--post", out, "--only", "mremap"), 2, trouble)
+
+
 def test_what_git_wrote_can_be_applied(quire: Quire, work: Path, tmp_path: Path) -> None:
     assert quire("export", str(work), "--post", str(tmp_path / "out"), *AUTHOR).returncode == 0
     before = git(work, "rev-parse", "HEAD^{tree}")

@@ -16,7 +16,7 @@ from quire.build.kernel import Request
 from quire.host import process
 from quire.host.cache import Cache, digest
 from quire.host.errors import QuireError, UserError
-from quire.source import base, debian, version
+from quire.source import base, debian, groups, version
 from quire.source import series as series_files
 from quire.source.apply import apply_patch, apply_series
 from quire.source.debian import Offer
@@ -82,8 +82,12 @@ def applies(tree: Path, series: Series) -> Iterator[Check]:
 
 
 def alone(tree: Path, series: Series) -> Iterator[Check]:
-    """Each topic applies without fuzz to the base, with only what it needs."""
-    yield from _applying(tree, "applies alone", series.alone())
+    """Each topic, and each group of one, applies without fuzz to the base with what it needs."""
+    parts = series.alone()
+    for topic in list(parts):
+        for group, names in groups.read(series, topic).items():
+            parts[f"{topic}-{group.name}"] = series.parts(names)
+    yield from _applying(tree, "applies alone", parts)
 
 
 def _applying(tree: Path, check: str, selections: Mapping[str, Series]) -> Iterator[Check]:

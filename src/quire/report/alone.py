@@ -9,6 +9,7 @@ from pathlib import Path
 from quire.check import topics
 from quire.check.topics import Proof
 from quire.report.table import UNKNOWN
+from quire.source import groups
 from quire.source import line as lines
 from quire.source import series as series_files
 from quire.source.patch import Patch
@@ -29,6 +30,19 @@ def rows(root: Path) -> Iterator[list[str]]:
                 cells = [str(series.versions), f"`{topic}`", str(own)]
                 cells += [needed(series.reasons([topic])), str(len(selection.patches))]
                 yield [*cells, *_passed(selection, known)]
+
+
+def grouped(root: Path) -> Iterator[list[str]]:
+    """The groups in which topics are posted, with the columns that tables.toml names."""
+    for line in lines.known(root):
+        if not line.series:
+            continue
+        series = series_files.read(line.series / "series")
+        for topic in series.topics:
+            for group, names in groups.read(series, topic).items():
+                total = len(series.parts(names).patches)
+                name = f"`{topic}-{group.name}`"
+                yield [line.name, name, str(len(names)), str(total), group.subject]
 
 
 def needed(reasons: Mapping[Patch, Sequence[Need]]) -> str:

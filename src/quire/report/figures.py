@@ -92,6 +92,8 @@ class Figures:
             ]
         if "alone" in self.data["table"]:
             self.data["table"]["alone"]["rows"] = list(alone.rows(root))
+        if "groups" in self.data["table"]:
+            self.data["table"]["groups"]["rows"] = list(alone.grouped(root))
         for table in self.data["table"].values():
             if "timed" in table:
                 table["rows"] = list(self._timed(table["words"], table["timed"]))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """A topic as mails for the list, which `git send-email` or `b4` can take.
 
-A topic is posted with the patches that it needs, on the base alone. `git format-patch --base` names
+A topic, or a group of a topic's patches (groups.py), is posted with the patches that it needs, on
+the base alone. `git format-patch --base` names
 the base commit. As with `b4 prep --auto-to-cc`, every mail of a topic goes to all that the tree's
 own scripts/get_maintainer.pl names: maintainers in To, reviewers and lists in Cc.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 import re
 import tempfile
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from email.utils import formataddr, parseaddr
 from pathlib import Path
@@ -19,17 +20,27 @@ from pathlib import Path
 from quire.host import process
 from quire.host.errors import UserError
 from quire.host.git import IDENTITY, git
-from quire.source import checkout
+from quire.source import checkout, groups
 from quire.source.checkout import COVER, Checkout, Commit
 
 MAINTAINERS = "scripts/get_maintainer.pl"
 # Whom the file lists, not who has changed the lines lately.
 LISTED = ("--nogit", "--nogit-fallback", "--norolestats")
+# The cover letter of a group; checkout.cover_of() writes the numbers and the list.
+_COVER = """\
+From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001
+From: Quire developers <quire@invalid>
+Subject: [PATCH 0/0] {group.subject}
+
+{group.cover}
+Quire developers (0):
+  -
+"""
 
 
 @dataclass(frozen=True)
 class Posting:
-    """The mails of one topic, in order, and the addresses in each: every one is named once."""
+    """The mails of one topic or group, in order, and the addresses in each, without repetition."""
 
     mails: tuple[Path, ...]
     to: tuple[str, ...]
@@ -61,29 +72,48 @@ def write(
     if unknown := [name for name in topics if name not in known]:
         remedy = f"it has: {', '.join(known)}"
         raise UserError(f"the checkout has no topic {', '.join(unknown)}", remedy=remedy)
-    return [_posting(directory, opened, name, out / name, by) for name in topics or known]
+    parts = [part for name in topics or known for part in _parts(opened, name)]
+    return [_posting(directory, opened, part, (out / part.name).resolve(), by) for part in parts]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What is posted together: a topic or some of its patches, and the cover letter, if any."""
+
+    name: str
+    own: tuple[str, ...]
+    cover: str
+
+
+def _parts(opened: Checkout, topic: str) -> Iterator[_Part]:
+    found = groups.read(opened.series, topic)
+    for group, names in found.items():
+        yield _Part(
+            f"{topic}-{group.name}", tuple(names), group.cover and _COVER.format(group=group)
+        )
+    if not found:
+        cover = opened.series.file.parent / topic / COVER
+        yield _Part(topic, (topic,), cover.read_text() if cover.is_file() else "")
 
 
 def _posting(
-    directory: Path, opened: Checkout, topic: str, folder: Path, by: str | None
+    directory: Path, opened: Checkout, part: _Part, folder: Path, by: str | None
 ) -> Posting:
-    folder = folder.resolve()
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder} is not empty", remedy="name another directory, or remove it")
     words = [f"--base={opened.base}", *checkout.DIFF_OPTIONS, "-o", str(folder)]
     words += ["--signoff"] if by else []
     name, address = parseaddr(by or "")
     identity = {"GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": address} if by else {}
-    chosen, note = _chosen(opened, topic)
+    chosen, note = _chosen(opened, part)
     made = _alone(directory, opened.base, chosen)
     listed = git(directory, "format-patch", *words, f"{opened.base}..{made[-1]}", env=identity)
     mails = [Path(line) for line in listed.splitlines()]
     to = _listed(directory, mails, "--nor", "--nol")
     cc = [who for who in _listed(directory, mails) if who not in to]
-    cover = opened.series.file.parent / topic / COVER
-    if cover.is_file():
+    if part.cover:
         mails.insert(0, folder / COVER)
-        text = checkout.cover_of(directory, cover.read_text(), made[0], made[-1], note)
+        text = checkout.cover_of(directory, part.cover, made[0], made[-1], note)
         mails[0].write_text(text)
     headers = [f"{key}: " + ",\n\t".join(who) for key, who in (("To", to), ("Cc", cc)) if who]
     for mail in mails:
@@ -94,22 +124,23 @@ def _posting(
     return Posting(tuple(mails), tuple(to), tuple(cc))
 
 
-def _chosen(opened: Checkout, topic: str) -> tuple[list[Commit], str]:
+def _chosen(opened: Checkout, part: _Part) -> tuple[list[Commit], str]:
     """The commits of a topic and those that it needs; what a cover letter says of the latter.
 
     UserError when the checkout lacks one.
     """
     series = opened.series
-    reasons = series.reasons([topic])
+    reasons = series.reasons(part.own)
     needed = {patch.unnumbered: needs for patch, needs in reasons.items() if needs}
     patches = checkout.patches_of(opened.commits, series.file.parent)
     names = [patch.unnumbered for patch in patches]
     if missing := [name for name in needed if name not in names]:
-        what = f"the checkout has no patch {missing[0]}, which {topic} needs"
+        what = f"the checkout has no patch {missing[0]}, which {part.name} needs"
         remedy = "export the checkout first: that says which need is stale"
         raise UserError(what, str(series.file), remedy)
     both = zip(opened.commits, names, strict=True)
-    chosen = [(commit, name) for commit, name in both if commit.topic == topic or name in needed]
+    own = {patch.unnumbered for patch in reasons} | {*part.own}
+    chosen = [(commit, name) for commit, name in both if commit.topic in own or name in own]
     numbers: dict[str, list[str]] = {}
     for number, (_, name) in enumerate(chosen, 1):
         if name in needed:

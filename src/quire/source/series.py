@@ -97,11 +97,15 @@ class Series:
         rest = {name: [other for other in self.topics if other != name] for name in self.topics}
         return {name: self.only(others) for name, others in rest.items()}
 
-    def reasons(self, topics: Collection[str]) -> dict[Patch, tuple[Need, ...]]:
-        """The patches of these topics and those that they need, in order, each with the needs that
-        bring it; a patch of the topics themselves has none."""
+    def parts(self, names: Collection[str]) -> Series:
+        """These patches, by their names without numbers, and all that they need."""
+        return replace(self, patches=tuple(self.reasons(names)), chosen=tuple(names))
+
+    def reasons(self, names: Collection[str]) -> dict[Patch, tuple[Need, ...]]:
+        """The patches that are named, by topic or alone, and those that they need, in order, each
+        with the needs that bring it; a patch that is named has none."""
         active: list[Need] = []
-        waiting = [*topics]
+        waiting = [*names]
         while waiting:
             name = waiting.pop()
             parts = {name, *(p.unnumbered for p in self.patches if p.topic == name)}
@@ -112,10 +116,11 @@ class Series:
             patch: tuple(n for n in active if n.what in (patch.topic, patch.unnumbered))
             for patch in self.patches
         }
+        own = {patch: patch.topic in names or patch.unnumbered in names for patch in self.patches}
         return {
-            patch: () if patch.topic in topics else needs
+            patch: () if own[patch] else needs
             for patch, needs in brought.items()
-            if needs or patch.topic in topics
+            if needs or own[patch]
         }
 
     def fixing(self) -> Series:
