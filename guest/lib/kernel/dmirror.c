@@ -24,6 +24,8 @@ struct command {
 	__u64 addr, buffer, pages, copied, faults;
 };
 
+#define WRITE		_IOWR('H', 0x01, struct command)
+#define TAKE		_IOWR('H', 0x02, struct command)
 #define MAKE_EXCLUSIVE	_IOWR('H', 0x05, struct command)
 
 static int device = -1;
@@ -54,6 +56,31 @@ bool dmirror_try_make_exclusive(char *page)
 	if (errno != EBUSY)
 		die_errno("the device cannot ask for the page at %p", page);
 	return false;
+}
+
+static void command(unsigned long number, const char *what, void *at,
+		    const void *buffer, size_t pages)
+{
+	struct command command = {
+		.addr = (uintptr_t)at, .buffer = (uintptr_t)buffer,
+		.pages = pages,
+	};
+
+	if (ioctl(device, number, &command))
+		die_errno("the device cannot %s %zu pages at %p", what, pages, at);
+	if (command.copied != pages)
+		die("the device can %s only %llu of %zu pages", what,
+		    (unsigned long long)command.copied, pages);
+}
+
+void dmirror_take(void *at, void *buffer, size_t pages)
+{
+	command(TAKE, "take", at, buffer, pages);
+}
+
+void dmirror_write(void *at, const void *buffer, size_t pages)
+{
+	command(WRITE, "write", at, buffer, pages);
 }
 
 void dmirror_make_exclusive(char *page)

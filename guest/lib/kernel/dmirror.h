@@ -19,6 +19,13 @@ void dmirror_close(void);
 void dmirror_make_exclusive(char *page);
 /* The same, but false if the page is not the device's alone afterwards. */
 bool dmirror_try_make_exclusive(char *page);
+/*
+ * Moves the pages into the device's memory, until this process accesses them, and
+ * copies them to the buffer as well.
+ */
+void dmirror_take(void *at, void *buffer, size_t pages);
+/* The device writes the contents of the buffer to the pages. */
+void dmirror_write(void *at, const void *buffer, size_t pages);
 /* Is the entry of the page a device-exclusive one? */
 bool dmirror_is_exclusive(const char *page);
 

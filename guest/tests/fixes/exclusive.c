@@ -12,12 +12,16 @@
 #include "kernel/lru_gen.h"
 #include "kernel/memcg.h"
 #include "kernel/nodes.h"
+#include "kernel/reclaim.h"
 #include "kernel/swap.h"
 #include "memory/expect.h"
+#include "memory/pattern.h"
 #include "memory/range.h"
 #include "proc/idle.h"
 #include "proc/pagemap.h"
 #include "proc/proc.h"
+#include "process/map.h"
+#include "report/die.h"
 #include "run/ktap.h"
 
 #define SWAP_MIB	(16 * PAGE_SCALE)
@@ -141,4 +145,33 @@ QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_migrated, FIXES, 16, 64, 256)
 QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_again, FIXES, 16, 64, 256)
 {
 	check(kib, ask_again);
+}
+
+/*
+ * Lazily freed pages go to the device, which writes them. A device leaves no dirty
+ * bit, and this process only reads them. There is no swap.
+ */
+QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_written, FIXES, 4, 64)
+{
+	size_t pages = range_pages(kib);
+	char *buffer, *at;
+
+	if (!dmirror_open())
+		SKIP("this kernel has no test device (configs/device.config)");
+	buffer = map_anon(DST_BASE, pages * PAGE_SIZE);
+	at = range_charged(kib, true);
+	if (madvise(at, pages * PAGE_SIZE, MADV_FREE))
+		die_errno("MADV_FREE of %zu pages", pages);
+	dmirror_take(at, buffer, pages);
+	EXPECT_EQ(pagemap_swapped(at, pages), pages);
+	pattern_write(buffer, pages * PAGE_SIZE, SEED_NEW);
+	dmirror_write(at, buffer, pages);
+	EXPECT_EQ(pagemap_swapped(at, pages), pages);
+	expect_content(at, pages, SEED_NEW, 0);
+	env_drain_lru();
+	page_out(at, pages * PAGE_SIZE);
+	expect_content(at, pages, SEED_NEW, 0);
+	unmap(buffer, pages * PAGE_SIZE);
+	range_drop(at, pages);
+	dmirror_close();
 }
