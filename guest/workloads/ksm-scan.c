@@ -14,7 +14,13 @@
  * skips most of them in each pass; a skipped page counts as scanned. kind=changed:
  * the same with pages that are written to before each pass. kind=written: pages
  * that were merged are written to once, and all differ from then on; the next
- * passes of smart scan.
+ * passes of smart scan. kind=pinned: the first pages are pinned by direct I/O,
+ * and each has one equal, with which it cannot be merged; many passes of smart
+ * scan. The counter cow_ksm is how often a page was merged in vain and copied
+ * again.
+ *
+ * advisor=scan-time: the advisor chooses how many pages ksmd scans in a batch; its
+ * least is a whole pass.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -24,6 +30,7 @@
 #include "base/units.h"
 #include "kernel/env.h"
 #include "kernel/ksm.h"
+#include "kernel/pin.h"
 #include "memory/folio.h"
 #include "memory/pattern.h"
 #include "proc/knob.h"
@@ -38,6 +45,7 @@
 #define PASSES		4u	/* measured; the third merges the last page */
 #define PASSES_SMART	18u	/* twice the longest period of smart scan */
 #define PASSES_WRITTEN	40u
+#define PASSES_PINNED	288u
 #define SETTLE_PASSES	4u
 #define SETTLE_SMART	66u	/* longer than any schedule takes to settle */
 #define PAUSE_MS	20u	/* ksmd after a pass */
@@ -46,6 +54,7 @@
 static size_t pages;
 static unsigned int writes;	/* to all pages, since they were first filled */
 static int run_fd = -1;
+static struct pin *pin;
 
 static bool kind_is(const char *kind)
 {
@@ -54,7 +63,8 @@ static bool kind_is(const char *kind)
 
 static bool smart(void)
 {
-	return kind_is("smart") || kind_is("changed") || kind_is("written");
+	return kind_is("smart") || kind_is("changed") || kind_is("written") ||
+	       kind_is("pinned");
 }
 
 /* Pages n and n + pages / 2 are equal, or no two are. */
@@ -93,12 +103,26 @@ static void pass(void)
 	run_ksmd("0");
 }
 
+/* One batch is a whole pass. The advisor refuses to be told the pages. */
+static void advise(void)
+{
+	bool advised = strcmp(bench_word("advisor"), "none");
+
+	write_file(KNOBS "/advisor_mode", "none");
+	write_file(KNOBS "/pages_to_scan", "%zu", pages + 1);
+	if (!advised)
+		return;
+	write_file(KNOBS "/advisor_max_pages_to_scan", "%zu", 2 * pages);
+	write_file(KNOBS "/advisor_min_pages_to_scan", "%zu", pages + 1);
+	write_file(KNOBS "/advisor_mode", "%s", bench_word("advisor"));
+}
+
 static void setup(void)
 {
 	unsigned int i, settle = SETTLE_PASSES;
 
 	pages = bench_number("pages");
-	if (kind_is("merging"))
+	if (kind_is("merging") || kind_is("pinned"))
 		settle = 0;
 	if (kind_is("smart") || kind_is("changed"))
 		settle = SETTLE_SMART;
@@ -106,7 +130,7 @@ static void setup(void)
 		die_usage("bench ksm-scan: pages=%zu is odd", pages);
 	write_file(KNOBS "/smart_scan", "%u", smart());
 	write_file(KNOBS "/sleep_millisecs", "%u", PAUSE_MS);
-	write_file(KNOBS "/pages_to_scan", "%zu", pages + 1);
+	advise();
 	run_fd = open(KNOBS "/run", O_WRONLY | O_CLOEXEC);
 	if (run_fd < 0)
 		die_errno("cannot open " KNOBS "/run");
@@ -115,6 +139,8 @@ static void setup(void)
 	fill();
 	ksm_mergeable(AREA, pages * PAGE_SIZE);
 	bench_check_folios(AREA, pages * PAGE_SIZE, PAGE_KIB);
+	if (kind_is("pinned"))
+		pin = pin_folios(AREA, pages / 2, PAGE_KIB, 0);
 	for (i = 0; i < settle; i++) {
 		if (kind_is("changed"))
 			rewrite();
@@ -135,10 +161,12 @@ static void run(void)
 	unsigned int i, nr = smart() ? PASSES_SMART : PASSES;
 	unsigned long passes = ksm_sysfs("full_scans");
 	unsigned long looks = ksm_sysfs("pages_scanned");
-	unsigned long scanned = visited();
+	unsigned long scanned = visited(), copied = vmstat("cow_ksm");
 
 	if (kind_is("written"))
 		nr = PASSES_WRITTEN;
+	if (kind_is("pinned"))
+		nr = PASSES_PINNED;
 	for (i = 0; i < nr; i++) {
 		if (kind_is("changed"))
 			rewrite();
@@ -154,6 +182,7 @@ static void run(void)
 		bench_fail("ksmd scanned %lu pages in %lu passes, not %zu in %u",
 			   scanned, passes, nr * pages, nr);
 	bench_counter("pages_scanned", looks, ksm_sysfs("pages_scanned"));
+	bench_counter("cow_ksm", copied, vmstat("cow_ksm"));
 	bench_work(scanned, scanned);
 }
 
@@ -163,6 +192,10 @@ static void verify(void)
 	unsigned long sharing = ksm_sysfs("pages_sharing");
 	size_t n;
 
+	if (pin) {
+		want = pages / 2 - pin_count(pin);
+		pin_end(pin);
+	}
 	if (sharing != want)
 		bench_fail("%lu pages share another one, not %lu", sharing,
 			   want);
@@ -178,7 +211,8 @@ static const struct workload ksm_scan = {
 	.name = "ksm-scan",
 	.summary = "passes of ksmd over an area of distinct or of equal pages",
 	.params = { { "pages", "2048", NULL },
-		    { "kind", "unmerged", "unmerged|merged|merging|smart|changed|written" } },
+		    { "kind", "unmerged", "unmerged|merged|merging|smart|changed|written|pinned" },
+		    { "advisor", "none", "none|scan-time" } },
 	.setup = setup,
 	.run = run,
 	.verify = verify,

@@ -2,16 +2,20 @@
 /*
  * Reclaim of lazily freed memory: 128 MiB are written, freed by MADV_FREE, and
  * reclaimed by MADV_PAGEOUT. The counted call is the second madvise, or for
- * madv-free the first.
+ * madv-free the first. pinned=yes: this process has pinned a page before, for
+ * direct I/O, which the kernel never forgets.
  */
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/units.h"
 #include "kernel/env.h"
+#include "kernel/swap.h"
 #include "memory/folio.h"
 #include "memory/pattern.h"
 #include "proc/pagemap.h"
+#include "process/map.h"
 #include "report/die.h"
 #include "run/bench.h"
 
@@ -38,12 +42,26 @@ static void map_and_free(void)
 		die_errno("MADV_FREE");
 }
 
+/* Reads a block past the page cache into a page elsewhere. */
+static void pin_once(void)
+{
+	char *page = map_anon(NULL, PAGE_SIZE);
+	int device = swap_open_spare(1);
+
+	if (pread(device, page, PAGE_SIZE, 0) != (ssize_t)PAGE_SIZE)
+		die_errno("cannot read from the spare device");
+	close(device);
+	unmap(page, PAGE_SIZE);
+}
+
 /*
  * MADV_FREE leaves out what is not on the lists yet. The second time, the folios
  * are lazyfree already and stay on their list.
  */
 static void setup_free(void)
 {
+	if (!strcmp(bench_word("pinned"), "yes"))
+		pin_once();
 	map();
 	env_drain_lru();
 	if (!strcmp(bench_word("time"), "second")) {
@@ -159,7 +177,8 @@ static const struct workload madv_free = {
 	.name = "madv-free",
 	.summary = "MADV_FREE of written memory",
 	.params = { PARAM_SIZE, { "mib", "128", NULL },
-		    { "time", "first", "first|second" } },
+		    { "time", "first", "first|second" },
+		    { "pinned", "no", "no|yes" } },
 	.setup = setup_free,
 	.run = run_free,
 	.verify = verify_freed,

@@ -9,8 +9,14 @@
  * written to through the mapping, so that its entry is writable and dirty and
  * the others are not. The folios are unmapped and stay in the page cache, since
  * reclaim leaves dirty folios of files to the flusher.
+ *
+ * processes=N: N - 1 children map all of it, too. MADV_PAGEOUT leaves shared folios
+ * alone, so a write to memory.reclaim is counted. Nothing was accessed since the
+ * accessed bits were cleared.
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -18,19 +24,30 @@
 #include "base/units.h"
 #include "kernel/env.h"
 #include "kernel/large_file.h"
+#include "kernel/lru_gen.h"
+#include "kernel/memcg.h"
 #include "memory/folio.h"
 #include "memory/pattern.h"
+#include "proc/knob.h"
 #include "proc/pagemap.h"
 #include "process/map.h"
+#include "process/peer.h"
 #include "report/die.h"
 #include "run/bench.h"
 
 #define SEED 0xf11eu
 #define OLD_SEED 0x01du
+#define MAX_CHILDREN 255
 
 static int file;
 static char *area;
 static size_t area_len;
+static struct peer child[MAX_CHILDREN];
+
+static size_t children(void)
+{
+	return bench_number("processes") - 1;
+}
 
 /* Is this one of the pages that are written through the mapping? */
 static bool written(size_t page)
@@ -67,10 +84,41 @@ static void touch(void)
 	}
 }
 
+/* Clearing the accessed bits flushes no TLB, and a protection change does. */
+static void clear_accessed(void)
+{
+	write_file("/proc/self/clear_refs", "1");
+	if (mprotect(area, area_len, PROT_READ))
+		die_errno("mprotect");
+}
+
+static void fork_children(void)
+{
+	size_t n;
+
+	for (n = 0; n < children(); n++) {
+		if (peer_fork(&child[n])) {
+			peer_wait(&child[n]);
+			continue;
+		}
+		touch();
+		clear_accessed();
+		peer_go(&child[n]);
+		peer_wait(&child[n]);
+		peer_end(&child[n]);
+	}
+}
+
 static void setup(void)
 {
 	unsigned long mib = bench_number("mib"), kib = bench_number("size");
 
+	if (children() > MAX_CHILDREN)
+		die("%zu children are too many", children());
+	if (children()) {
+		lru_gen_enable(false);
+		memcg_enter();
+	}
 	area_len = mib * MIB;
 	file = large_file(mib, area_len, kib);
 	fill();
@@ -80,13 +128,39 @@ static void setup(void)
 	touch();
 	bench_check_folios(area, area_len, kib);
 	env_drain_lru();
+	if (children()) {
+		fork_children();
+		clear_accessed();
+	}
 	bench_work(area_len / PAGE_SIZE, 1);
+}
+
+static void run_shared(void)
+{
+	int fd = memcg_open_reclaim();
+	char amount[32];
+	ssize_t done;
+	size_t len;
+
+	len = snprintf(amount, sizeof(amount), "%zuK", area_len / KIB);
+	env_after_tick();
+	quire_start();
+	done = write(fd, amount, len);
+	quire_stop();
+	/* EAGAIN: less could be reclaimed. verify() decides. */
+	if (done < 0 && errno != EAGAIN)
+		die_errno("memory.reclaim of %s", amount);
+	close(fd);
 }
 
 static void run(void)
 {
 	int err;
 
+	if (children()) {
+		run_shared();
+		return;
+	}
 	env_after_tick();
 	quire_start();
 	err = madvise(area, area_len, MADV_PAGEOUT);
@@ -111,7 +185,7 @@ static void verify_device(void)
 
 static void verify(void)
 {
-	size_t left = pagemap_present(area, area_len / PAGE_SIZE);
+	size_t left = pagemap_present(area, area_len / PAGE_SIZE), n;
 	long bad;
 
 	if (left)
@@ -121,12 +195,17 @@ static void verify(void)
 	if (bad >= 0)
 		bench_fail("page %ld of the file has wrong data", bad);
 	verify_device();
+	for (n = 0; n < children(); n++) {
+		peer_turn(&child[n]);
+		peer_join(&child[n], "a child that maps the file");
+	}
 }
 
 static const struct workload reclaim_file = {
 	.name = "reclaim-file",
 	.summary = "MADV_PAGEOUT of a shared mapping of a file",
 	.params = { PARAM_SIZE, { "entries", "alternating", "clean|alternating" },
+		    { "processes", "1", NULL },
 		    { "mib", "16", "4|8|16|32|64|128" } },
 	.vmstat = { "pgsteal_anon", "pgsteal_file", "pgactivate" },
 	.setup = setup,

@@ -18,6 +18,8 @@
  * list. To get there, they are of one of the two youngest generations when the
  * setup turns generations off. pages=accessed: all pages were accessed, as
  * after their first write, and all of it is asked for: each folio is met twice.
+ * pages=one (lru=classic): the same with one accessed page in each folio; folios
+ * of 2 MiB are mapped by PTEs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -79,15 +81,42 @@ static void read_every_second(size_t folio)
 	}
 }
 
+/* A page of its own protection has an entry of its own. */
+static void split_pmds(void)
+{
+	size_t at;
+
+	for (at = 0; at < area_len; at += PMD_SIZE) {
+		if (mprotect(area + at, PAGE_SIZE, PROT_READ) ||
+		    mprotect(area + at, PAGE_SIZE, PROT_READ | PROT_WRITE))
+			die_errno("mprotect");
+	}
+}
+
+static void read_one(size_t folio)
+{
+	const volatile char *at = area + folio / PAGE_SIZE / 2 * PAGE_SIZE;
+	size_t first;
+
+	for (first = 0; first < area_len; first += folio)
+		at[first];
+}
+
 static void prepare_pages(size_t folio, bool generations)
 {
 	if (pages_are("accessed"))
 		return;
+	if (pages_are("one") && folio == PMD_SIZE)
+		split_pmds();
 	if (generations)
 		lru_gen_age();
 	clear_accessed();
 	if (pages_are("idle"))
 		return;
+	if (pages_are("one")) {
+		read_one(folio);
+		return;
+	}
 	read_every_second(folio);
 	if (pages_are("mixed"))
 		return;
@@ -211,7 +240,7 @@ static const struct workload reclaim_workload = {
 	.name = "reclaim",
 	.summary = "reclaim of anonymous zeroes by memory.reclaim",
 	.params = { PARAM_SIZE, { "lru", "classic", "classic|mglru" },
-		    { "pages", "idle", "idle|mixed|active|accessed" },
+		    { "pages", "idle", "idle|mixed|active|accessed|one" },
 		    { "mib", "24", NULL } },
 	.vmstat = { "pswpout", "thp_split_page", "thp_split_pmd" },
 	.mthp = { "swpout", "swpout_fallback", "split", "split_deferred" },
