@@ -2,7 +2,7 @@
 /*
  * Reclaim of lazily freed memory: 128 MiB are written, freed by MADV_FREE, and
  * reclaimed by MADV_PAGEOUT. The counted call is the second madvise, or for
- * madv-free the first. pinned=yes: this process has pinned a page before, for
+ * madv-free the first. process=pinned: this one has pinned a page before, for
  * direct I/O, which the kernel never forgets.
  */
 #include <string.h>
@@ -60,7 +60,7 @@ static void pin_once(void)
  */
 static void setup_free(void)
 {
-	if (!strcmp(bench_word("pinned"), "yes"))
+	if (!strcmp(bench_word("process"), "pinned"))
 		pin_once();
 	map();
 	env_drain_lru();
@@ -178,7 +178,7 @@ static const struct workload madv_free = {
 	.summary = "MADV_FREE of written memory",
 	.params = { PARAM_SIZE, { "mib", "128", NULL },
 		    { "time", "first", "first|second" },
-		    { "pinned", "no", "no|yes" } },
+		    { "process", "plain", "plain|pinned" } },
 	.setup = setup_free,
 	.run = run_free,
 	.verify = verify_freed,
