@@ -14,7 +14,7 @@ from test_flow import keep_workloads
 from test_side import clone  # noqa: F401 -- a fixture
 from test_steps import FOLDER
 
-from quire.report import reply
+from quire.report.reply import WIDTH
 
 
 @pytest.fixture
@@ -33,16 +33,41 @@ def words(tree: Path, series: Path) -> tuple[str, ...]:
 
 
 def test_a_reply(quire: Quire, tree: Path, series: Path) -> None:
-    text = quire.passes(*words(tree, series)).stdout
-    first, second, subject, *_ = text.splitlines()
-    assert first.startswith("Base: Linux 6.12.117, ")
-    assert second == "Series: 1 patch of topic.mbox"
-    assert subject == "  mm: move runs"
-    assert f"  {reply.SAME}:\n    mremap 64 KiB\n" in text
-    assert "arm64, tests with the series: 2 pass" in text
-    assert "  quire report " in text
+    done = quire.passes(*words(tree, series))
+    first, second, third, *rest = lines = done.stdout.splitlines()
+    assert first == "No regression found."
+    assert second == "Series: mm: move runs"
+    assert third == "On Linux 6.12.117, arm64: 1 benchmark, 2 tests."
+    assert "arm64, within 0.3%: mremap 64 KiB" in rest
+    assert "arm64: 2 tests with the same result on both sides." in rest
+    assert rest[-1] == "  quire report topic.mbox --source linux ARCH=arm64 --fuzz 0"
+    assert len(lines) <= 20
+    assert max(map(len, lines)) <= WIDTH
+    assert done.stdout.isascii()
+    # Nothing of this machine.
+    assert str(tree.parent) not in done.stdout
+
+
+def test_details(quire: Quire, tree: Path, series: Path) -> None:
+    text = quire.passes(*words(tree, series), "--details").stdout
+    assert "Side B: Linux 6.12.117, " in text
+    assert "\n  mm: move runs\n" in text
+    assert "arm64, tests with the series: 2 pass\n" in text
     # The fake kernel lacks what the fuzzer's costs watch.
-    assert "arm64: costs of programs: no function " in text
+    assert "arm64, costs of programs: no function " in text
+
+
+def test_what_both_sides_fail_or_skip_is_not_mentioned(
+    quire: Quire, tree: Path, series: Path
+) -> None:
+    where = words(tree, series)[:-2]
+    text = quire.passes(*where, "--fuzz", "0", FAKE_QEMU="wrong").stdout
+    assert text.startswith("No regression found.\n")
+    assert "bad" not in text
+    assert "arm64: 1 test with the same result" in text
+    text = quire.passes(*where, "--fuzz", "0", "--details", FAKE_QEMU="wrong").stdout
+    assert "  fail on both sides: fake.bad\n" in text
+    assert "arm64, mremap 64 KiB: without the series: wrong data" in text
 
 
 def test_a_row_that_costs_more_fails(quire: Quire, tree: Path, series: Path) -> None:
@@ -53,7 +78,10 @@ def test_a_row_that_costs_more_fails(quire: Quire, tree: Path, series: Path) -> 
     junit = tree.parent / "report.xml"
     done = quire(*words(tree, series), "--junit", str(junit))
     said(done, 1, "bench.mremap 64 KiB 964 → 999 (+3.6%)")
-    assert "COSTS MORE: move_ptes" in done.stdout
+    first, second, *rest = done.stdout.splitlines()
+    assert first == "Regression: mremap 64 KiB takes 3.6% more instructions (arm64)."
+    assert second == "Series: mm: less"
+    assert "    move_ptes 964 -> 999" in rest
     root = ElementTree.parse(junit).getroot()
     assert root.get("failures") == "1"
 
@@ -64,15 +92,16 @@ def test_a_counted_function_that_the_series_removes(quire: Quire, tree: Path, se
     concerns = quire.project / "guest/workloads/concerns.toml"
     concerns.write_text(concerns.read_text().replace('"mremap"', '"gup"'))
     series.write_text(line_patch("mm: rename", 8, "without __get_user_pages"))
-    text = quire.passes(*words(tree, series)).stdout
-    assert f"  {reply.SAME}:\n    gup 64 KiB" in text
+    text = quire.passes(*words(tree, series), "--details").stdout
+    assert "within 0.3%: gup 4 KiB, gup 64 KiB" in text
     assert "calls: topic.mbox has no function __get_user_pages" in text
 
 
 def test_a_test_that_only_the_series_fails(quire: Quire, tree: Path, series: Path) -> None:
     done = quire(*words(tree, series), FAKE_QEMU="worse")
     said(done, 1, "fake.bad")
-    assert "  FAIL fake.bad" in done.stdout
+    assert done.stdout.startswith("Regression: fake.bad fails (arm64).\n")
+    assert "without the series and fail with it:\n  fake.bad\n" in done.stdout
 
 
 def test_another_state_is_shown_with_its_program(quire: Quire, tree: Path, series: Path) -> None:
@@ -82,27 +111,49 @@ def test_another_state_is_shown_with_its_program(quire: Quire, tree: Path, serie
     (fuzz,) = document["fuzz"]
     program = fuzz["findings"][0]["program"]
     assert " move " in program[0]
-    assert f"    {program[0]}" in document["reply"]
+    assert f"  {program[0]}" in document["reply"]
+    assert document["reply"].startswith("Regression: a generated program differs: ")
 
 
 def test_a_budget_leaves_the_rest_out(quire: Quire, tree: Path, series: Path) -> None:
     done = quire.passes(*words(tree, series), "--budget", "0.00001")
-    left = "rows of 64 KiB", "tests", "programs", "rows of 4, 2048 KiB"
-    assert [f"  arm64: {name}" for name in left] == [
-        line for line in done.stdout.splitlines() if line.startswith("  arm64: ")
-    ]
+    sizes = [f"benchmarks of {size} KiB" for size in (4, 64, 2048)]
+    left = ", ".join(f"arm64: {name}" for name in (*sizes[:2], "tests", "programs", sizes[2]))
+    assert f"Not done in the time given: {left}\n" in done.stdout.replace("\n  ", " ")
 
 
 def test_a_branch(quire: Quire, clone: Path, series: Path) -> None:  # noqa: F811
     where = ("--git", str(clone), "--a", "v6.12.117", "ARCH=arm64", "--fuzz", "0")
     text = quire.passes("report", "topic", *where).stdout
-    assert "\nSeries: Linux 6.12.117, git " in text
+    assert "\nSeries: topic on v6.12.117\n" in text
+    assert "\nBase: Linux 6.12.117 (git v6.12.117, commit " in text
+    assert "  quire report topic --git clone --a v6.12.117 ARCH=arm64" in text
 
 
-def test_a_lost_guest(quire: Quire, tree: Path, series: Path) -> None:
-    done = quire(*words(tree, series), FAKE_QEMU="panic")
-    said(done, 4, "the guest printed a splat")
-    assert "LOST" in done.stdout
+def test_a_guest_that_only_the_series_loses(quire: Quire, tree: Path, series: Path) -> None:
+    series.write_text(line_patch("mm: lose", 8, "// panic"))
+    done = quire(*words(tree, series))
+    said(done, 4, "the guest printed a splat", "whole log: ")
+    assert done.stdout.startswith("Regression: the guest is lost in mremap 64 KiB (arm64)")
+    text = " ".join(done.stdout.split())
+    assert "arm64, tests: the guest is lost in 2 of 2 runs, in none without" in text
+    assert "whole log" not in done.stdout
+
+
+def test_a_guest_that_both_sides_lose(quire: Quire, tree: Path, series: Path) -> None:
+    """A base's own faults are not blamed on a series."""
+    done = quire.passes(*words(tree, series), FAKE_QEMU="panic")
+    assert done.stdout.startswith("No regression found.\n")
+    text = " ".join(done.stdout.split())
+    assert "arm64, tests: the guest is lost on both sides, a fault of the base." in text
+
+
+def test_a_guest_that_is_lost_once(quire: Quire, tree: Path, series: Path, tmp_path: Path) -> None:
+    """The second run counts."""
+    done = quire.passes(*words(tree, series), FAKE_LOST=str(tmp_path / "lost"))
+    text = " ".join(done.stdout.split())
+    assert "arm64, tests: the guest is lost in 1 of 2 runs, which does not repeat" in text
+    assert "arm64: 2 tests with the same result on both sides." in text
 
 
 def test_a_row_that_finds_wrong_data(quire: Quire, tree: Path, series: Path) -> None:
@@ -110,23 +161,15 @@ def test_a_row_that_finds_wrong_data(quire: Quire, tree: Path, series: Path) -> 
     series.write_text(line_patch("mm: lose", 8, "// wrong"))
     done = quire(*words(tree, series))
     said(done, 1, "bench.mremap 64 KiB wrong data")
-    assert "  FAIL bench.mremap 64 KiB wrong data" in done.stdout
-    assert "arm64, rows with the series: 1 fail" in done.stdout
-    assert "arm64, tests with the series: 2 pass" in done.stdout
+    assert "benchmark mremap 64 KiB, with the series only: wrong data" in done.stdout
+    assert "arm64: 2 tests with the same result" in done.stdout
 
 
-def test_a_row_that_finds_wrong_data_without_the_series(
-    quire: Quire, tree: Path, series: Path
-) -> None:
-    text = quire.passes(*words(tree, series), FAKE_QEMU="wrong").stdout
-    assert "  arm64: mremap 64 KiB: without the series: wrong data" in text
-
-
-def test_a_guest_that_is_lost_with_a_row(quire: Quire, tree: Path, series: Path) -> None:
-    done = quire(*words(tree, series), FAKE_QEMU="cut")
-    assert done.returncode == 4, done.stderr
-    assert "LOST: arm64-mremap 64 KiB" in done.stdout
-    assert "arm64, tests with the series: 2 pass" in done.stdout
+def test_a_row_whose_guest_both_sides_lose(quire: Quire, tree: Path, series: Path) -> None:
+    done = quire.passes(*words(tree, series), FAKE_QEMU="cut")
+    text = " ".join(done.stdout.split())
+    assert "arm64, mremap 64 KiB: the guest is lost on both sides" in text
+    assert "arm64: 2 tests with the same result" in text
 
 
 def test_bad_input(quire: Quire, tree: Path, series: Path) -> None:
