@@ -117,8 +117,8 @@ def test_another_state_is_shown_with_its_program(quire: Quire, tree: Path, serie
 
 def test_a_budget_leaves_the_rest_out(quire: Quire, tree: Path, series: Path) -> None:
     done = quire.passes(*words(tree, series), "--budget", "0.00001")
-    sizes = [f"benchmarks of {size} KiB" for size in (4, 64, 2048)]
-    left = ", ".join(f"arm64: {name}" for name in (*sizes[:2], "tests", "programs", sizes[2]))
+    sizes = ["build", *(f"benchmarks of {size} KiB" for size in (64,))]
+    left = ", ".join(f"arm64: {name}" for name in (*sizes, "tests", "programs"))
     assert f"Not done in the time given: {left}\n" in done.stdout.replace("\n  ", " ")
 
 
@@ -163,6 +163,19 @@ def test_a_row_that_finds_wrong_data(quire: Quire, tree: Path, series: Path) -> 
     said(done, 1, "bench.mremap 64 KiB wrong data")
     assert "benchmark mremap 64 KiB, with the series only: wrong data" in done.stdout
     assert "arm64: 2 tests with the same result" in done.stdout
+
+
+def test_a_file_that_nothing_measures(quire: Quire, tree: Path, series: Path) -> None:
+    """No other rows, cases or programs run in their place: the nearest rows are offered."""
+    table = quire.project / "guest/workloads/concerns.toml"
+    text = table.read_text().replace("mm/mremap.c", "mm/other.c")
+    table.write_text(f'{text}[[nearest]]\nfiles = ["mm/*"]\nrows = ["mremap"]\n')
+    done = quire.passes(*words(tree, series)[:-1], "5")
+    first, _, third, *rest = done.stdout.splitlines()
+    assert first == "Nothing here measures mm/mremap.c."
+    assert third == "On Linux 6.12.117: both sides build."
+    assert "The nearest benchmarks: quire bench mremap." in rest
+    assert not list(quire.build.glob("boot/*"))
 
 
 def test_a_row_whose_guest_both_sides_lose(quire: Quire, tree: Path, series: Path) -> None:

@@ -28,12 +28,13 @@ from quire.arch import requirements
 from quire.commands import options
 from quire.fuzz import report as fuzz_report
 from quire.host.errors import Difference, UserError
+from quire.measure import concerns
 from quire.report import data, details, reply
 from quire.review import tasks
 from quire.review.found import Found
 from quire.review.tasks import Time
 from quire.session import Session
-from quire.source import mail
+from quire.source import apply, mail
 from quire.test import export, outcome
 
 
@@ -69,7 +70,9 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     sides = session.sides()
     if sides.same:
         raise UserError("the series changes nothing", arguments.what, "name another one")
-    found = Found(sides, arguments.limit / 100)
+    folder = session.project.guest / "workloads"
+    concerned = concerns.by_files(folder, apply.touched(sides.series))
+    found = Found(sides, concerned, arguments.limit / 100)
     tasks.run(session, found, time)
     if arguments.junit:
         arguments.junit.write_text(export.junit(found.outcomes()), "utf-8")
@@ -103,6 +106,8 @@ def _document(found: Found) -> str:
         "tests": [outcome.as_json(one) for one in found.outcomes() if one.cases or one.lost],
         "fuzz": [fuzz_report.figures(hunt) for hunt in found.hunts],
         "losses": [{"text": loss.text(), "blamed": loss.blamed} for loss in found.losses],
+        "not_measured": found.concerned.unmeasured,
+        "nearest": found.concerned.nearest,
         "left": found.left,
         "reply": reply.text(found, sys.argv[1:]),
         "details": details.text(found),

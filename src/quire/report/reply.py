@@ -47,7 +47,7 @@ def text(found: Found, command: Sequence[str]) -> str:
 def _verdict(found: Found) -> Iterator[str]:
     """What was found, which patch does it or what was tried, and where."""
     problems = [fit(problem) for problem in _problems(found)]
-    yield problems[0] if problems else fit(NOTHING)
+    yield problems[0] if problems else _unmeasured(found) or NOTHING
     yield problems[1] if len(problems) > 1 else fit(f"Series: {series(found)}")
     titles = dict.fromkeys(
         [rows.arch.title for rows, _ in found.parts.values()]
@@ -57,13 +57,23 @@ def _verdict(found: Found) -> Iterator[str]:
     yield fit(f"{where}: {_amount(found)}.")
 
 
+def _unmeasured(found: Found) -> str:
+    """The verdict if nothing measures what the series changes."""
+    concerned = found.concerned
+    if concerned.rows or concerned.cases or concerned.programs:
+        return ""
+    first, *rest = concerned.unmeasured or ("what this series changes",)
+    also = f" and {plural(len(rest), 'other file')}" if rest else ""
+    return fit(f"Nothing here measures {first}{also}.")
+
+
 def _amount(found: Found) -> str:
     counts = {
         "benchmark": sum(len(rows.rows) for rows, _ in found.parts.values()),
         "test": sum(tested.b.count(Status.PASS, Status.FAIL) for tested in found.tests),
         "program": sum(hunt.judges[0].tally.programs for hunt in found.hunts),
     }
-    return ", ".join(plural(n, word) for word, n in counts.items() if n) or "built, nothing counted"
+    return ", ".join(plural(n, word) for word, n in counts.items() if n) or "both sides build"
 
 
 def _problems(found: Found) -> Iterator[str]:
@@ -179,7 +189,11 @@ def _alike(found: Found) -> Iterator[str]:
 
 
 def _others(found: Found) -> Iterator[str]:
-    """Lost guests, rows that fail, and what was not done."""
+    """What nothing measures, lost guests, rows that fail, and what was not done."""
+    if unmeasured := found.concerned.unmeasured:
+        yield from _listed("Nothing here measures ", unmeasured)
+    if nearest := found.concerned.nearest:
+        yield from wrap(f"The nearest benchmarks: quire bench {' '.join(nearest)}.")
     for loss in found.losses:
         yield from wrap(loss.text()) if any(loss.b) else ()
     for wrong in found.wrong:

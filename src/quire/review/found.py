@@ -9,6 +9,7 @@ from quire.arch import Architecture
 from quire.boot.ktap import Status
 from quire.fuzz.hunt import Hunt
 from quire.measure.comparison import Comparison, Row
+from quire.measure.concerns import Concerned
 from quire.measure.moves import Move
 from quire.report.data import Provenance
 from quire.report.table import number
@@ -45,6 +46,7 @@ class Found:
     """All of it; `limit` is the share by which a row may cost more."""
 
     sides: Sides
+    concerned: Concerned
     limit: float
     # By architecture.
     parts: dict[str, tuple[Comparison, Provenance]] = field(default_factory=dict)

@@ -4,22 +4,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from quire import lab
-from quire.measure import concerns
 from quire.review import cases, programs, rows
 from quire.review.found import Found
 from quire.session import Session
-from quire.source import apply
 
-# Folio sizes in KiB, the most telling first; rows without a size come with the first.
+# Folio sizes in KiB, the most telling first.
 SIZES = ((4,), (64,), (2048,))
-# Counted if no entry of the table names a touched file.
-CONTROLS = ("mremap", "munmap", "mprotect", "fork", "swapout")
-Task = tuple[str, Callable[[], None]]
+Task = tuple[str, Callable[[], object]]
 
 
 @dataclass(frozen=True)
@@ -41,23 +37,28 @@ def run(session: Session, found: Found, given: Time) -> None:
 
 
 def _tasks(session: Session, found: Found, given: Time) -> Iterator[Task]:
-    """The most telling first; each with a name for what is left out."""
-    folder = session.project.guest / "workloads"
-    names, patterns = concerns.by_files(folder, apply.touched(found.sides.series))
-    catalogue, architectures = lab.workloads(session), session.architectures
+    """The most telling first; each with a name for what is left out. Only what the touched files
+    concern; both kernels are built in any case."""
+    concerned, architectures = found.concerned, session.architectures
+    for arch in architectures:
+        yield f"{arch.name}: build", partial(lab.rigs, session, arch, found.sides)
     for sizes in SIZES:
-        cells = catalogue.cells(names or CONTROLS, sizes)
-        some = [cell for cell in cells if cell.size is not None or sizes == SIZES[0]]
-        for arch in architectures:
-            name = f"{arch.name}: benchmarks of {', '.join(map(str, sizes))} KiB"
-            yield name, partial(rows.count, session, arch, found, some)
+        yield from _rows(session, found, sizes)
         if sizes != SIZES[1]:
             continue
-        for arch in architectures:
-            yield (
-                f"{arch.name}: tests",
-                partial(cases.test, session, arch, found, patterns or ["*"]),
-            )
-        for arch in architectures:
+        for arch in architectures if concerned.cases else ():
+            yield f"{arch.name}: tests", partial(cases.test, session, arch, found, concerned.cases)
+        for arch in architectures if concerned.programs else ():
             name = f"{arch.name}: programs"
             yield name, partial(programs.hunt, session, arch, found, given.fuzz)
+
+
+def _rows(session: Session, found: Found, sizes: Sequence[int]) -> Iterator[Task]:
+    """The rows of these sizes; those without one come with the first sizes."""
+    if not found.concerned.rows:
+        return
+    cells = lab.workloads(session).cells(found.concerned.rows, sizes)
+    some = [cell for cell in cells if cell.size is not None or sizes == SIZES[0]]
+    for arch in session.architectures if some else ():
+        name = f"{arch.name}: benchmarks of {', '.join(map(str, sizes))} KiB"
+        yield name, partial(rows.count, session, arch, found, some)
