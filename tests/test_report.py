@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from conftest import SOURCE, Quire, line_patch, said
+from test_checkout import git
 from test_flow import keep_workloads
 from test_side import clone  # noqa: F401 -- a fixture
 from test_steps import FOLDER
 
 from quire.report.reply import WIDTH
+from quire.review import blame
 
 
 @pytest.fixture
@@ -84,6 +87,74 @@ def test_a_row_that_costs_more_fails(quire: Quire, tree: Path, series: Path) -> 
     assert "    move_ptes 964 -> 999" in rest
     root = ElementTree.parse(junit).getroot()
     assert root.get("failures") == "1"
+
+
+def thread(series: Path, tree: Path, planted: int) -> None:
+    """Five patches of mm/mremap.c, of which one removes 9000 characters, and none loses a row."""
+    long, text = "x" * 9000, SOURCE.splitlines()
+    text[4 * planted + 3] = long
+    (tree / "mm/mremap.c").write_text("\n".join(text) + "\n")
+    mails = []
+    for number in range(5):
+        at, old = 4 * number + 4, text[4 * number + 3]
+        mail = line_patch(f"mm: change {number + 1}", at, f"run {number}")
+        for other in range(5):
+            # The lines around it are those of the patches before it.
+            word = f"run {other}" if other < number else text[4 * other + 3]
+            mail = mail.replace(f" line {4 * other + 4}\n", f" {word}\n")
+        mails.append(mail.replace(f"-line {at}\n", f"-{old}\n"))
+    series.write_text("".join(mails))
+
+
+def test_a_row_that_costs_more_names_its_patch(quire: Quire, tree: Path, series: Path) -> None:
+    thread(series, tree, 3)
+    done = quire(*words(tree, series))
+    assert done.returncode == 1, done.stderr
+    first, second, *_ = done.stdout.splitlines()
+    assert first.startswith("Regression: mremap 64 KiB takes ")
+    assert second == "By patch 4/5: mm: change 4"
+    # Not every patch was built: two of four.
+    assert len(list(quire.build.glob("log/kernel-*"))) <= 4
+    document = json.loads(quire(*words(tree, series), "--json").stdout)
+    (culprit,) = document["culprits"]
+    assert (culprit["first"], culprit["last"], culprit["row"]) == (4, 4, "mremap 64 KiB")
+    assert culprit["before"] < culprit["after"]
+
+
+def test_a_commit_of_a_branch_is_named(quire: Quire, clone: Path, series: Path) -> None:  # noqa: F811
+    path = clone / "mm/mremap.c"
+    for number, old in enumerate(("line 12\n", "".join(f"line {n}\n" for n in range(15, 40)))):
+        path.write_text(path.read_text().replace(old, ""))
+        git(clone, "commit", "-q", "-a", "-m", f"mm: remove {number}")
+    where = ("--git", str(clone), "--a", "v6.12.117", "ARCH=arm64", "--fuzz", "0")
+    done = quire("report", "topic", *where, "--limit", "0.05")
+    assert done.returncode == 1, done.stderr
+    assert "\nBy patch 3/3: mm: remove 1\n" in done.stdout
+
+
+def test_the_first_steps_that_cost_more() -> None:
+    costs: list[float | None] = [100, 100, 100, None, 150, 150]
+
+    def cost(at: int) -> float | None:
+        return costs[at]
+
+    assert blame.search(cost, 5) == (3, 4)
+    costs[3] = 150
+    assert blame.search(cost, 5) == (3, 3)
+    assert blame.search(float, 1) == (1, 1)
+
+
+def test_a_time_given_is_a_time_kept(quire: Quire, tree: Path, series: Path) -> None:
+    """A boot that takes longer is stopped; what is there is the reply."""
+    gate = tree.parent / "gate"
+    started = time.monotonic()
+    done = quire.passes(*words(tree, series), "--budget", "0.15", FAKE_GATE=str(gate))
+    assert time.monotonic() - started < 60
+    assert "Not done in the time given: arm64: benchmarks of 64 KiB, arm64: tests" in done.stdout
+    started = time.monotonic()
+    done = quire.passes(*words(tree, series)[:-1], "0.05", FAKE_FUZZ_GATE=str(gate))
+    assert time.monotonic() - started < 60
+    assert "arm64: 2 tests with the same result" in done.stdout
 
 
 def test_a_counted_function_that_the_series_removes(quire: Quire, tree: Path, series: Path) -> None:

@@ -20,6 +20,7 @@
 #include "base/units.h"
 #include "kernel/env.h"
 #include "kernel/large_file.h"
+#include "memory/folio.h"
 #include "memory/pattern.h"
 #include "process/map.h"
 #include "report/die.h"
@@ -54,7 +55,27 @@ static void fill(void)
 
 static char *map_file(void)
 {
-	return map_or_die(NULL, area_len, PROT_READ, MAP_SHARED, file, 0);
+	return map_or_die(folio_hole(area_len), area_len, PROT_READ,
+			  MAP_SHARED | MAP_FIXED_NOREPLACE, file, 0);
+}
+
+static void touch(const char *mapped)
+{
+	const volatile char *byte = mapped;
+	size_t at;
+
+	for (at = 0; at < area_len; at += PAGE_SIZE)
+		byte[at];
+}
+
+/* The filesystem has large folios. */
+static void check_folios(void)
+{
+	char *mapped = map_file();
+
+	touch(mapped);
+	bench_check_folios(mapped, area_len, CHUNK / KIB);
+	unmap(mapped, area_len);
 }
 
 static void drop_cache(void)
@@ -103,6 +124,7 @@ static void setup(void)
 	area_len = mib * MIB;
 	file = large_file(mib, area_len, CHUNK / KIB);
 	fill();
+	check_folios();
 	shuffle();
 	if (!access_is("cached"))
 		drop_cache();
@@ -123,15 +145,13 @@ static void read_at(size_t at, size_t len)
 
 static void run(void)
 {
-	const volatile char *byte = area;
 	bool mapped = access_is("mapped"), random = access_is("random");
 	size_t at;
 
 	env_after_tick();
 	quire_start();
 	if (mapped) {
-		for (at = 0; at < area_len; at += PAGE_SIZE)
-			byte[at];
+		touch(area);
 	} else if (random) {
 		for (at = 0; at < area_len / PAGE_SIZE; at++)
 			read_at(order[at] * PAGE_SIZE, PAGE_SIZE);

@@ -21,7 +21,7 @@ build; 4 if its guest is lost in both of two runs, and that of the base in none.
 import argparse
 import json
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from quire.arch import requirements
@@ -30,6 +30,7 @@ from quire.fuzz import report as fuzz_report
 from quire.host.errors import Difference, UserError
 from quire.measure import concerns
 from quire.report import data, details, reply
+from quire.report.steps import name as row_name
 from quire.review import tasks
 from quire.review.found import Found
 from quire.review.tasks import Time
@@ -51,7 +52,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add("--git", type=Path, metavar="DIR", help="the repository of the branch")
     add("--a", default="", metavar="REV", help="what the branch is compared with")
     options.configuration(part)
-    text = "begin nothing after so many minutes (default: no limit)"
+    text = "stop after so many minutes, and reply (default: no limit)"
     add("--budget", type=float, default=float("inf"), metavar="MINUTES", help=text)
     text = "fuzz each architecture for so long (default %(default)g)"
     add("--fuzz", type=float, default=10.0, metavar="MINUTES", help=text)
@@ -106,6 +107,10 @@ def _document(found: Found) -> str:
         "tests": [outcome.as_json(one) for one in found.outcomes() if one.cases or one.lost],
         "fuzz": [fuzz_report.figures(hunt) for hunt in found.hunts],
         "losses": [{"text": loss.text(), "blamed": loss.blamed} for loss in found.losses],
+        "culprits": [
+            {"architecture": arch, "row": row_name(cell), **asdict(culprit)}
+            for (arch, cell), culprit in found.culprits.items()
+        ],
         "not_measured": found.concerned.unmeasured,
         "nearest": found.concerned.nearest,
         "left": found.left,

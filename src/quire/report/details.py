@@ -14,6 +14,7 @@ from quire.measure.moves import Move, grown
 from quire.report.data import Provenance
 from quire.report.reply import wrap
 from quire.report.steps import events
+from quire.report.steps import name as row_name
 from quire.report.table import number
 from quire.review.found import Found, Tested
 from quire.test.outcome import SKIPPED
@@ -29,6 +30,9 @@ def text(found: Found) -> str:
     lines += [f"  {patch.subject()}" for patch in found.sides.series.patches]
     for rows, made in found.parts.values():
         lines += ["", *_rows(rows, made)]
+    for (arch, cell), one in found.culprits.items():
+        change = f"{number(one.before)} → {number(one.after)}"
+        lines += [f"  {arch}, {row_name(cell)}: {change} by {one.name}: {one.subject}"]
     for tested in found.tests:
         lines += ["", *_tests(tested)]
     for hunt in found.hunts:

@@ -110,6 +110,12 @@ def _costs(found: Found, rows: Comparison) -> Iterator[str]:
     if share <= found.limit:
         what = f"makes more calls: {row.excess[0].what}"
     yield f"Regression: {row.title} {what} ({rows.arch.title}){also}."
+    culprits = [
+        (cell, one) for (arch, cell), one in found.culprits.items() if arch == rows.arch.name
+    ]
+    for cell, one in culprits:
+        if cell.label == row.cell.label:
+            yield f"By {one.name}: {one.subject}"
 
 
 def series(found: Found) -> str:
@@ -129,7 +135,7 @@ def _rows(found: Found, rows: Comparison) -> Iterator[str]:
         yield f"{rows.arch.title}, instructions per 4 KiB page:"
         yield f"  {'':<40}{'before':>9}{'after':>9}{'change':>9}"
         for row in moved[:ROWS]:
-            yield from _row(found, row)
+            yield from _row(found, rows.arch.name, row)
         if moved[ROWS:]:
             yield f"  and {len(moved[ROWS:])} {MORE}"
     still = [row.title for row in rows.rows if row not in moved]
@@ -137,11 +143,13 @@ def _rows(found: Found, rows: Comparison) -> Iterator[str]:
         yield from _listed(f"  {SAME}: " if moved else f"{rows.arch.title}, {SAME}: ", still)
 
 
-def _row(found: Found, row: Row) -> Iterator[str]:
+def _row(found: Found, arch: str, row: Row) -> Iterator[str]:
     move, unit = Move(0, row.a, row.b), row.cell.workload.unit
     name = row.title if unit == "page" else f"{row.title} (per {unit})"
     figures = (number(row.a.insns), number(row.b.insns), f"{move.share:+.1%}")
     yield f"  {name:<40}" + "".join(f"{text:>9}" for text in figures)
+    if culprit := found.culprits.get((arch, row.cell)):
+        yield fit(f"    by {culprit.name}: {culprit.subject}")
     for calls in row.excess:
         yield fit(f"    more calls: {calls.what}")
     if move.share > found.limit:

@@ -11,6 +11,7 @@ from quire.fuzz.hunt import Hunt
 from quire.measure.comparison import Comparison, Row
 from quire.measure.concerns import Concerned
 from quire.measure.moves import Move
+from quire.measure.workloads import Cell
 from quire.report.data import Provenance
 from quire.report.table import number
 from quire.review.loss import Loss
@@ -41,6 +42,27 @@ class Wrong:
     what: str
 
 
+@dataclass(frozen=True)
+class Culprit:
+    """The patches `first` to `last` of `count`, with which a row begins to cost more: usually one.
+
+    The subject is that of the last; instructions are before the first and after the last.
+    """
+
+    first: int
+    last: int
+    count: int
+    subject: str
+    before: float
+    after: float
+
+    @property
+    def name(self) -> str:
+        """Its number as in a mail's subject; of several, their numbers."""
+        alone = self.first == self.last
+        return f"patch {self.last}/{self.count}" if alone else f"patches {self.first}-{self.last}"
+
+
 @dataclass
 class Found:
     """All of it; `limit` is the share by which a row may cost more."""
@@ -51,6 +73,8 @@ class Found:
     # By architecture.
     parts: dict[str, tuple[Comparison, Provenance]] = field(default_factory=dict)
     tests: list[Tested] = field(default_factory=list)
+    # Of rows that cost more, by architecture.
+    culprits: dict[tuple[str, Cell], Culprit] = field(default_factory=dict)
     wrong: list[Wrong] = field(default_factory=list)
     hunts: list[Hunt] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)

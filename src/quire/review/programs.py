@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import Any
 
@@ -18,13 +19,14 @@ from quire.fuzz.programs import Programs
 from quire.fuzz.runner import Target
 from quire.host import process
 from quire.host.errors import GuestLost, UserError
+from quire.host.process import OutOfTime
 from quire.review import loss
 from quire.review.found import Found
 from quire.review.loss import Loss
 from quire.session import Session
 
-# Programs a boot; findings after which it stops.
-PROGRAMS, FINDINGS = 100, 3
+# Programs a boot, few enough for some boots a minute; findings after which it stops.
+PROGRAMS, FINDINGS = 25, 3
 
 
 def hunt(session: Session, arch: Architecture, found: Found, minutes: float) -> None:
@@ -42,7 +44,12 @@ def hunt(session: Session, arch: Architecture, found: Found, minutes: float) -> 
     hunting = Hunt(judges, session.cache.root / "report" / "fuzz" / arch.name)
     found.hunts.append(hunting)
     try:
-        _run(hunting, session, minutes)
+        suspects = _run(hunting, session, minutes)
+        if suspects:
+            what = f"{suspects} suspects were not run again in the time given"
+            found.notes.append(f"{arch.title}, programs: {what}")
+        if minutes and not judges[0].tally.programs:
+            found.left.append(f"{arch.name}: programs")
     except GuestLost as lost:
         process.go_on()
         a, b = (_lost(target) for target in targets.all)
@@ -52,12 +59,21 @@ def hunt(session: Session, arch: Architecture, found: Found, minutes: float) -> 
             found.notes.append(f"{arch.title}, programs: {lost.what}; it does not repeat")
 
 
-def _run(hunting: Hunt, session: Session, minutes: float) -> None:
-    seed, started = 1, time.monotonic()
-    while time.monotonic() - started < 60 * minutes and len(hunting.findings) < FINDINGS:
-        hunting.run(Programs(PROGRAMS, seed), FINDINGS, session.progress)
-        seed += PROGRAMS
+def _run(hunting: Hunt, session: Session, minutes: float) -> int:
+    """Hunt until the time is over; the suspects that were not run again by then."""
+    seed, started, before = 1, time.monotonic(), 0
+    end = started + 60 * minutes
+    with contextlib.suppress(OutOfTime), process.until(end):
+        while time.monotonic() < end and len(hunting.findings) < FINDINGS:
+            before = _suspects(hunting)
+            hunting.run(Programs(PROGRAMS, seed), FINDINGS, session.progress)
+            seed, before = seed + PROGRAMS, _suspects(hunting)
     hunting.seconds = time.monotonic() - started
+    return _suspects(hunting) - before
+
+
+def _suspects(hunting: Hunt) -> int:
+    return sum(judge.tally.suspects for judge in hunting.judges)
 
 
 def _lost(target: Target) -> tuple[GuestLost | None, ...]:

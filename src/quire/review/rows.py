@@ -34,8 +34,21 @@ def count(session: Session, arch: Architecture, found: Found, cells: Sequence[Ce
     except (Difference, GuestLost):
         process.go_on()
         cells = [cell for cell in cells if _counts(session, both, cell, found)]
+    except process.OutOfTime:
+        _compare(session, found, both, [cell for cell in cells if _known(session, both, cell)])
+        raise
+    _compare(session, found, both, cells)
+
+
+def _compare(session: Session, found: Found, both: tuple[Rig, Rig], cells: Sequence[Cell]) -> None:
+    sampling = Sampling(place=session.place)
     rows, made, _ = lab.compare(session, found.sides, both, cells, sampling)
-    found.add_rows(arch, rows, made)
+    found.add_rows(both[0].kernel.arch, rows, made)
+
+
+def _known(session: Session, both: Sequence[Rig], cell: Cell) -> bool:
+    """Whether both sides have been counted."""
+    return all(bench.known(session.cache, rig, cell) for rig in both)
 
 
 def _counts(session: Session, both: Sequence[Rig], cell: Cell, found: Found) -> bool:
@@ -45,7 +58,7 @@ def _counts(session: Session, both: Sequence[Rig], cell: Cell, found: Found) -> 
         again = [_sample(session, rig, cell, fresh=True)[0] for rig in both]
         a, b = zip(lost, again, strict=True)
         found.losses.append(Loss(row_name(cell), both[1].kernel, a, b))
-        return all(bench.known(session.cache, rig, cell) for rig in both)
+        return _known(session, both, cell)
     if wrong[0]:
         arch = both[0].kernel.arch.title
         found.notes.append(f"{arch}, {row_name(cell)}: without the series: {wrong[0].what}")

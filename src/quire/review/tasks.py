@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from quire import lab
-from quire.review import cases, programs, rows
+from quire.host import process
+from quire.review import blame, cases, programs, rows
 from quire.review.found import Found
 from quire.session import Session
 
@@ -28,12 +29,16 @@ class Time:
 
 
 def run(session: Session, found: Found, given: Time) -> None:
-    """Do all that the time allows."""
+    """Do all that the time allows; what runs when it is over is stopped."""
+    end = given.started + 60 * given.budget
     for name, task in _tasks(session, found, given):
-        if time.monotonic() - given.started > 60 * given.budget:
-            found.left.append(name)
-        else:
-            task()
+        try:
+            with process.until(end):
+                process.in_time()
+                task()
+        except process.OutOfTime:
+            if name not in found.left:
+                found.left.append(name)
 
 
 def _tasks(session: Session, found: Found, given: Time) -> Iterator[Task]:
@@ -44,6 +49,9 @@ def _tasks(session: Session, found: Found, given: Time) -> Iterator[Task]:
         yield f"{arch.name}: build", partial(lab.rigs, session, arch, found.sides)
     for sizes in SIZES:
         yield from _rows(session, found, sizes)
+        for arch in architectures:
+            if sizes != SIZES[0] and blame.pending(arch, found):
+                yield f"{arch.name}: which patch", partial(blame.blame, session, arch, found)
         if sizes != SIZES[1]:
             continue
         for arch in architectures if concerned.cases else ():
