@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from conftest import SOURCE, Quire, line_patch, said
+from conftest import SOURCE, Quire, line_patch, make_line, make_tree, said
 from test_checkout import git
 from test_flow import keep_workloads
 from test_side import clone  # noqa: F401 -- a fixture
@@ -254,6 +254,63 @@ def test_a_row_whose_guest_both_sides_lose(quire: Quire, tree: Path, series: Pat
     text = " ".join(done.stdout.split())
     assert "arm64, mremap 64 KiB: the guest is lost on both sides" in text
     assert "arm64: 2 tests with the same result" in text
+
+
+def debian(quire: Quire, number: str, text: str = SOURCE) -> None:
+    """A base of Debian's in the cache, with this mm/mremap.c, and its line."""
+    folder = quire.build / "base" / f"{number}-1"
+    (make_tree(folder / "linux", number) / "mm/mremap.c").write_text(text)
+    line = number.rpartition(".")[0]
+    origin = f"Debian linux-source-{line} {number}-1"
+    record = {"version": number, "origin": origin, "hash": "sha256:0123456789abcdef0123"}
+    (folder / "base.json").write_text(json.dumps(record))
+    if not (quire.project / "lines" / line).is_dir():
+        make_line(quire.project, line)
+
+
+@pytest.mark.parametrize(
+    ("said", "number", "why"),
+    [
+        ("", "7.3.4", "the newest one here to which the series applies"),
+        ("This applies on v6.12.111.\n", "6.12.111", "the one that the series names"),
+        ("Based on top of v6.12-rc4.\n", "6.12.117", "the nearest one here to v6.12-rc4"),
+        ("Rebased to mm-unstable.\n", "7.3.4", "the nearest one here to mm-unstable"),
+        (f"base-commit: {'12' * 20}\n", "7.3.4", "the nearest one here to commit 121212121212"),
+    ],
+)
+def test_the_base_that_a_series_names(
+    quire: Quire, series: Path, said: str, number: str, why: str
+) -> None:
+    for known in ("6.12.111", "6.12.117", "7.3.4"):
+        debian(quire, known)
+    series.write_text(series.read_text().replace("Because.\n", f"Because.\n\n{said}"))
+    text = quire.passes("report", str(series), "ARCH=arm64", "--fuzz", "0").stdout
+    line = number.rpartition(".")[0]
+    base = f"Base: Linux {number} (Debian linux-source-{line} {number}-1), {why}"
+    assert base in text.replace("\n  ", " ")
+    assert f"--fuzz 0 --base {number}\n" in text.replace(" \\\n    ", " ")
+
+
+def test_the_nearest_base_on_which_a_series_applies(quire: Quire, series: Path) -> None:
+    debian(quire, "6.12.111")
+    debian(quire, "6.12.117", SOURCE.replace("line 7\n", "another\n"))
+    debian(quire, "7.3.4", SOURCE.replace("line 7\n", "another\n"))
+    where = ("ARCH=arm64", "--fuzz", "0")
+    text = quire.passes("report", str(series), *where).stdout
+    assert "\nBase: Linux 6.12.111 " in text
+    said(quire("report", str(series), *where, "--base", "7.3"), 2, "does not apply", "hunk 1")
+    shutil.rmtree(quire.build / "base/6.12.111-1")
+    said(quire("report", str(series), *where), 2, "applies to no base that is here", "hunk 1")
+
+
+def test_a_base_commit_of_a_repository(quire: Quire, clone: Path, series: Path) -> None:  # noqa: F811
+    commit = git(clone, "rev-parse", "v6.12.117")
+    series.write_text(f"{series.read_text()}-- \n2.39.5\n\nbase-commit: {commit}\n")
+    where = ("--git", str(clone), "ARCH=arm64", "--fuzz", "0")
+    text = quire.passes("report", str(series), *where).stdout
+    found = f"Base: Linux 6.12.117 (commit {commit[:12]}), the one that"
+    assert found in text.replace("\n  ", " ")
+    assert f"--git clone ARCH=arm64 --fuzz 0 --a {commit}" in text.replace(" \\\n    ", " ")
 
 
 def test_bad_input(quire: Quire, tree: Path, series: Path) -> None:

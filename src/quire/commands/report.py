@@ -35,7 +35,8 @@ from quire.review import tasks
 from quire.review.found import Found
 from quire.review.tasks import Time
 from quire.session import Session
-from quire.source import apply, mail
+from quire.source import apply, foreign, mail, nearest, stated
+from quire.source.nearest import Choice
 from quire.test import export, outcome
 
 
@@ -48,6 +49,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add("what", metavar="MBOX|DIR|ID|BRANCH", help=text)
     options.thread(part)
     options.base(part)
+    part.set_defaults(base="")
     add("--source", type=Path, metavar="DIR", help="any kernel tree in place of Debian's")
     add("--git", type=Path, metavar="DIR", help="the repository of the branch")
     add("--a", default="", metavar="REV", help="what the branch is compared with")
@@ -67,13 +69,15 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     """Do what the time allows, then reply. The worst of what was found is raised at the end."""
     time = Time(arguments.budget, arguments.fuzz)
     session = _with_series(session, arguments.what)
+    chosen = None if arguments.base or arguments.source or arguments.a else _nearest(session)
+    session = replace(session, side_options=chosen.options) if chosen else session
     requirements.require(session.architectures)
     sides = session.sides()
     if sides.same:
         raise UserError("the series changes nothing", arguments.what, "name another one")
     folder = session.project.guest / "workloads"
     concerned = concerns.by_files(folder, apply.touched(sides.series))
-    found = Found(sides, concerned, arguments.limit / 100)
+    found = Found(sides, concerned, arguments.limit / 100, chosen)
     tasks.run(session, found, time)
     if arguments.junit:
         arguments.junit.write_text(export.junit(found.outcomes()), "utf-8")
@@ -94,6 +98,18 @@ def _with_series(session: Session, what: str) -> Session:
     branch = wanted.git and not path.exists()
     wanted = replace(wanted, b=what) if branch else replace(wanted, series=path)
     return replace(session, side_options=wanted)
+
+
+def _nearest(session: Session) -> Choice | None:
+    """The base of a posted series for which none is given; None for a branch, which has its own."""
+    wanted = session.side_options
+    if not wanted.series:
+        return None
+    choice = mail.Choice(wanted.version, wanted.partial)
+    series = foreign.read(session.cache, wanted.series, choice)
+    said = stated.of(session.cache, wanted.series, series)
+    with session.progress.stage("base"):
+        return nearest.choose(session.project.root, session.cache, wanted, series, said)
 
 
 def _text(found: Found, *, whole: bool) -> str:

@@ -40,7 +40,7 @@ def text(found: Found, command: Sequence[str]) -> str:
     blocks += [list(_tests(tested)) for tested in found.tests if tested.b.failed]
     blocks += [list(_programs(hunt)) for hunt in found.hunts if hunt.findings]
     blocks += [list(itertools.chain(_alike(found), _others(found)))]
-    blocks += [[*wrap(f"Base: {origin(found.sides.a.origin)}."), *_repeat(command)]]
+    blocks += [[*_base(found), *_repeat(command, found.chosen.words if found.chosen else ())]]
     return "\n\n".join("\n".join(block) for block in blocks if block).translate(PLAIN)
 
 
@@ -211,19 +211,28 @@ def _others(found: Found) -> Iterator[str]:
         yield from _listed("Not done in the time given: ", found.left)
 
 
+def _base(found: Found) -> list[str]:
+    why = f", {found.chosen.why}" if found.chosen else ""
+    return wrap(f"Base: {origin(found.sides.a.origin)}{why}.")
+
+
 def origin(base: Base) -> str:
     """A base as other people know it: no path of this machine."""
     kind, _, value = base.hash.partition(":")
     if base.origin.startswith("Debian"):
         return f"Linux {base.version} ({base.origin})"
     if kind == "git":
-        return f"Linux {base.version} (git {base.origin.split()[-1]}, commit {value[:12]})"
+        name = base.origin.split()[-1]
+        named = "" if value.startswith(name) else f"git {name}, "
+        return f"Linux {base.version} ({named}commit {value[:12]})"
     return f"Linux {base.version} (a source tree, {kind} {value[:16]})"
 
 
-def _repeat(command: Sequence[str]) -> Iterator[str]:
-    """The command, in lines that a shell joins."""
-    words = [shlex.quote(word) for word in portable(command)]
+def _repeat(command: Sequence[str], base: Sequence[str]) -> Iterator[str]:
+    """The command, with the base that was chosen, in lines that a shell joins."""
+    if "--git" in command and "--git" in base:
+        base = base[2:]
+    words = [shlex.quote(word) for word in portable([*command, *base])]
     yield "To repeat this:"
     lines = textwrap.wrap(" ".join(["quire", *words]), WIDTH - 6, break_long_words=False)
     for at, line in enumerate(lines):

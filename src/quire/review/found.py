@@ -15,6 +15,7 @@ from quire.measure.workloads import Cell
 from quire.report.data import Provenance
 from quire.report.table import number
 from quire.review.loss import Loss
+from quire.source.nearest import Choice
 from quire.source.side import Sides
 from quire.test.outcome import SKIPPED, Case, Outcome
 
@@ -70,6 +71,8 @@ class Found:
     sides: Sides
     concerned: Concerned
     limit: float
+    # How the base was chosen, if none was given.
+    chosen: Choice | None = None
     # By architecture.
     parts: dict[str, tuple[Comparison, Provenance]] = field(default_factory=dict)
     tests: list[Tested] = field(default_factory=list)
