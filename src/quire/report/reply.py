@@ -208,7 +208,7 @@ def _others(found: Found) -> Iterator[str]:
         title = wrong.outcome.kernel.arch.title
         yield from wrap(f"{title}, benchmark {wrong.row}, with the series only: {wrong.what}")
     if found.left:
-        yield from _listed("Not done in the time given: ", found.left)
+        yield from _listed("Not done: ", found.left)
 
 
 def _base(found: Found) -> list[str]:

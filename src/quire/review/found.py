@@ -81,7 +81,7 @@ class Found:
     wrong: list[Wrong] = field(default_factory=list)
     hunts: list[Hunt] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
-    # What the time did not allow.
+    # What was not done, mostly as the time was over.
     left: list[str] = field(default_factory=list)
     # What was left out for another reason.
     notes: list[str] = field(default_factory=list)
