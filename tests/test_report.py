@@ -16,8 +16,8 @@ from test_flow import keep_workloads
 from test_side import clone  # noqa: F401 -- a fixture
 from test_steps import FOLDER
 
-from quire.report.reply import WIDTH
 from quire.review import blame
+from quire.review.reply import WIDTH
 
 
 @pytest.fixture

@@ -29,9 +29,9 @@ from quire.commands import options
 from quire.fuzz import report as fuzz_report
 from quire.host.errors import Difference, UserError
 from quire.measure import concerns
-from quire.report import data, details, reply
+from quire.report import data
 from quire.report.steps import name as row_name
-from quire.review import tasks
+from quire.review import details, reply, tasks
 from quire.review.found import Found
 from quire.review.tasks import Time
 from quire.session import Session

@@ -49,7 +49,8 @@ def pending(arch: Architecture, found: Found) -> list[Row]:
 
 def _several(found: Found) -> bool:
     """Whether the series has steps: patches, or commits of a branch."""
-    return len(found.sides.series.patches) > 1 or found.sides.b.origin.hash.startswith("git:")
+    a, b = found.sides.a.origin, found.sides.b.origin
+    return len(found.sides.series.patches) > 1 or (a != b and b.hash.startswith("git:"))
 
 
 def search(cost: Callable[[int], float | None], last: int) -> tuple[int, int]:

@@ -12,11 +12,11 @@ from quire.host.cache import sha256
 from quire.measure.comparison import Comparison
 from quire.measure.moves import Move, grown
 from quire.report.data import Provenance
-from quire.report.reply import wrap
 from quire.report.steps import events
 from quire.report.steps import name as row_name
 from quire.report.table import number
 from quire.review.found import Found, Tested
+from quire.review.reply import wrap
 from quire.test.outcome import SKIPPED
 
 # Of a program, or of a case's output, so many lines.
