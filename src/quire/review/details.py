@@ -16,7 +16,7 @@ from quire.report.steps import events
 from quire.report.steps import name as row_name
 from quire.report.table import number
 from quire.review.found import Found, Tested
-from quire.review.reply import wrap
+from quire.review.lines import plural, wrap
 from quire.test.outcome import SKIPPED
 
 # Of a program, or of a case's output, so many lines.
@@ -80,7 +80,7 @@ def _programs(hunt: Hunt) -> Iterator[str]:
     """What generated programs showed; each finding with its shrunk program."""
     for judge in hunt.judges:
         summary, findings = judge.account(hunt.seconds).summary, judge.tally.findings
-        yield from wrap(f"Generated programs, {summary}{len(findings)} findings")
+        yield from wrap(f"Generated programs, {summary}{plural(len(findings), 'finding')}")
         for found in findings:
             yield f"  {judge.words.finding} {found.number}: {found.fault.text}"
             yield from (f"    {op.text()}" for op in found.program)

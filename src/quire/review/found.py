@@ -96,6 +96,10 @@ class Found:
         """Whether the series has to answer for the row."""
         return Move(0, row.a, row.b).share > self.limit or bool(row.excess)
 
+    def expensive(self, arch: str) -> bool:
+        """Whether a row of that architecture costs more."""
+        return any(map(self.costs_more, self.parts[arch][0].rows))
+
     def outcomes(self) -> list[Outcome]:
         """Everything as boots with cases: what fails is what the series has to answer for."""
         found = [one for tested in self.tests for one in (tested.a, tested.b)]

@@ -46,7 +46,7 @@ def hunt(session: Session, arch: Architecture, found: Found, minutes: float) -> 
     try:
         suspects = _run(hunting, session, minutes)
         if suspects:
-            what = f"{suspects} suspects were not run again in the time given"
+            what = f"{suspects} that seemed to differ were not run again in the time given"
             found.notes.append(f"{arch.title}, programs: {what}")
         if minutes and not judges[0].tally.programs:
             found.left.append(f"{arch.name}: programs")
