@@ -13,8 +13,9 @@ from mails import diff, mail, patch, version
 
 from quire.host.cache import Cache
 from quire.host.errors import UserError
-from quire.source import foreign
+from quire.source import foreign, stated
 from quire.source.mail import Choice, is_message_id
+from quire.source.stated import Stated
 
 pytestmark = pytest.mark.skipif(not shutil.which("b4"), reason="needs b4 (quire doctor)")
 
@@ -105,3 +106,27 @@ def test_which_words_are_ids() -> None:
     assert is_message_id("<a@example.org>")
     assert is_message_id("https://example.org/linux-mm/a@example.org")
     assert not is_message_id("topic.mbox")
+
+
+SAYS = {
+    "base-commit: 0123456789abcdef": ("0123456789abcdef", ""),
+    "This applies cleanly on v7.3-rc4.": ("", "v7.3-rc4"),
+    "It is based on Linux 6.12.94 and": ("", "6.12.94"),
+    "Rebased on top of the latest mm-unstable": ("", "mm-unstable"),
+    "against today's linux-next": ("", "linux-next"),
+    "1.5 % faster; applies to 2 MiB folios": ("", ""),
+}
+
+
+@pytest.mark.parametrize("text", SAYS)
+def test_what_a_cover_letter_says_of_its_base(text: str) -> None:
+    assert stated.read(["Both.", text]) == Stated(*SAYS[text])
+
+
+def test_the_cover_letter_of_the_newest_version_counts(cache: Cache, tmp_path: Path) -> None:
+    first, second = version(1), version(2)
+    first[0] = first[0].replace(b"Both.", b"Based on v7.2.")
+    second[0] = second[0].replace(b"Both.", b"Based on v7.3.")
+    path = mails.write(tmp_path / "t.mbox.gz", first + second)
+    series = foreign.read(cache, path)
+    assert stated.of(cache, path, series) == Stated(name="v7.3")

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from quire.host import process
 from quire.host.errors import BuildFailed, UserError
-from quire.host.process import Command, Settings, TimedOut
+from quire.host.process import Command, OutOfTime, Settings, TimedOut
 
 
 def test_status_and_output() -> None:
@@ -61,3 +62,14 @@ def test_a_planned_command_is_only_printed(capsys: pytest.CaptureFixture[str]) -
         process.configure(settings)
         process.plan(Command(["false", "x y"]))
     assert capsys.readouterr() == ("false 'x y'\n", "")
+
+
+def test_children_end_when_the_time_is_over() -> None:
+    started = time.monotonic()
+    with pytest.raises(OutOfTime), process.until(started + 0.3):
+        process.run(Command(["sleep", "60"]))
+    assert time.monotonic() - started < 30
+    # The outer time ends first; then none starts.
+    with pytest.raises(OutOfTime), process.until(started), process.until(started + 3600):
+        process.run(Command(["true"]))
+    assert process.run(Command(["true"])).status == 0

@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from conftest import SOURCE, Quire, line_patch, said
+from conftest import SOURCE, Quire, line_patch, make_line, make_tree, said
+from test_checkout import git
 from test_flow import keep_workloads
 from test_side import clone  # noqa: F401 -- a fixture
 from test_steps import FOLDER
 
-from quire.report import reply
+from quire.review import blame
+from quire.review.lines import WIDTH
 
 
 @pytest.fixture
@@ -33,16 +36,41 @@ def words(tree: Path, series: Path) -> tuple[str, ...]:
 
 
 def test_a_reply(quire: Quire, tree: Path, series: Path) -> None:
-    text = quire.passes(*words(tree, series)).stdout
-    first, second, subject, *_ = text.splitlines()
-    assert first.startswith("Base: Linux 6.12.117, ")
-    assert second == "Series: 1 patch of topic.mbox"
-    assert subject == "  mm: move runs"
-    assert f"  {reply.SAME}:\n    mremap 64 KiB\n" in text
-    assert "arm64, tests with the series: 2 pass" in text
-    assert "  quire report " in text
+    done = quire.passes(*words(tree, series))
+    first, second, third, *rest = lines = done.stdout.splitlines()
+    assert first == "No regression found."
+    assert second == "Series: mm: move runs"
+    assert third == "On Linux 6.12.117, arm64: 1 benchmark, 2 tests."
+    assert "arm64, within 0.3%: mremap 64 KiB" in rest
+    assert "arm64: 2 tests pass." in rest
+    assert rest[-1] == "  quire report topic.mbox --source linux ARCH=arm64 --fuzz 0"
+    assert len(lines) <= 20
+    assert max(map(len, lines)) <= WIDTH
+    assert done.stdout.isascii()
+    # Nothing of this machine.
+    assert str(tree.parent) not in done.stdout
+
+
+def test_details(quire: Quire, tree: Path, series: Path) -> None:
+    text = quire.passes(*words(tree, series), "--details").stdout
+    assert "Side B: Linux 6.12.117, " in text
+    assert "\n  mm: move runs\n" in text
+    assert "arm64, tests with the series: 2 pass\n" in text
     # The fake kernel lacks what the fuzzer's costs watch.
-    assert "arm64: costs of programs: no function " in text
+    assert "arm64, costs of programs: no function " in text
+
+
+def test_what_both_sides_fail_or_skip_is_not_mentioned(
+    quire: Quire, tree: Path, series: Path
+) -> None:
+    where = words(tree, series)[:-2]
+    text = quire.passes(*where, "--fuzz", "0", FAKE_QEMU="wrong").stdout
+    assert text.startswith("No regression found.\n")
+    assert "bad" not in text
+    assert "arm64: 1 test passes." in text
+    text = quire.passes(*where, "--fuzz", "0", "--details", FAKE_QEMU="wrong").stdout
+    assert "  fail on both sides: fake.bad\n" in text
+    assert "arm64, mremap 64 KiB: without the series: wrong data" in text
 
 
 def test_a_row_that_costs_more_fails(quire: Quire, tree: Path, series: Path) -> None:
@@ -53,9 +81,80 @@ def test_a_row_that_costs_more_fails(quire: Quire, tree: Path, series: Path) -> 
     junit = tree.parent / "report.xml"
     done = quire(*words(tree, series), "--junit", str(junit))
     said(done, 1, "bench.mremap 64 KiB 964 → 999 (+3.6%)")
-    assert "COSTS MORE: move_ptes" in done.stdout
+    first, second, *rest = done.stdout.splitlines()
+    assert first == "Regression: mremap 64 KiB takes 3.6% more instructions (arm64)."
+    assert second == "Series: mm: less"
+    assert "    move_ptes 964 -> 999" in rest
     root = ElementTree.parse(junit).getroot()
     assert root.get("failures") == "1"
+
+
+def thread(series: Path, tree: Path, planted: int) -> None:
+    """Five patches of mm/mremap.c, of which one removes 9000 characters, and none loses a row."""
+    long, text = "x" * 9000, SOURCE.splitlines()
+    text[4 * planted + 3] = long
+    (tree / "mm/mremap.c").write_text("\n".join(text) + "\n")
+    mails = []
+    for number in range(5):
+        at, old = 4 * number + 4, text[4 * number + 3]
+        mail = line_patch(f"mm: change {number + 1}", at, f"run {number}")
+        for other in range(5):
+            # The lines around it are those of the patches before it.
+            word = f"run {other}" if other < number else text[4 * other + 3]
+            mail = mail.replace(f" line {4 * other + 4}\n", f" {word}\n")
+        mails.append(mail.replace(f"-line {at}\n", f"-{old}\n"))
+    series.write_text("".join(mails))
+
+
+def test_a_row_that_costs_more_names_its_patch(quire: Quire, tree: Path, series: Path) -> None:
+    thread(series, tree, 3)
+    done = quire(*words(tree, series))
+    assert done.returncode == 1, done.stderr
+    first, second, *_ = done.stdout.splitlines()
+    assert first.startswith("Regression: mremap 64 KiB takes ")
+    assert second == "By patch 4/5: mm: change 4"
+    # Not every patch was built: two of four.
+    assert len(list(quire.build.glob("log/kernel-*"))) <= 4
+    document = json.loads(quire(*words(tree, series), "--json").stdout)
+    (culprit,) = document["culprits"]
+    assert (culprit["first"], culprit["last"], culprit["row"]) == (4, 4, "mremap 64 KiB")
+    assert culprit["before"] < culprit["after"]
+
+
+def test_a_commit_of_a_branch_is_named(quire: Quire, clone: Path, series: Path) -> None:  # noqa: F811
+    path = clone / "mm/mremap.c"
+    for number, old in enumerate(("line 12\n", "".join(f"line {n}\n" for n in range(15, 40)))):
+        path.write_text(path.read_text().replace(old, ""))
+        git(clone, "commit", "-q", "-a", "-m", f"mm: remove {number}")
+    where = ("--git", str(clone), "--a", "v6.12.117", "ARCH=arm64", "--fuzz", "0")
+    done = quire("report", "topic", *where, "--limit", "0.05")
+    assert done.returncode == 1, done.stderr
+    assert "\nBy patch 3/3: mm: remove 1\n" in done.stdout
+
+
+def test_the_first_steps_that_cost_more() -> None:
+    costs: list[float | None] = [100, 100, 100, None, 150, 150]
+
+    def cost(at: int) -> float | None:
+        return costs[at]
+
+    assert blame.search(cost, 5) == (3, 4)
+    costs[3] = 150
+    assert blame.search(cost, 5) == (3, 3)
+    assert blame.search(float, 1) == (1, 1)
+
+
+def test_a_time_given_is_a_time_kept(quire: Quire, tree: Path, series: Path) -> None:
+    """A boot that takes longer is stopped; what is there is the reply."""
+    gate = tree.parent / "gate"
+    started = time.monotonic()
+    done = quire.passes(*words(tree, series), "--budget", "0.15", FAKE_GATE=str(gate))
+    assert time.monotonic() - started < 60
+    assert "Not done: arm64: benchmarks of 64 KiB, arm64: tests" in done.stdout
+    started = time.monotonic()
+    done = quire.passes(*words(tree, series)[:-1], "0.05", FAKE_FUZZ_GATE=str(gate))
+    assert time.monotonic() - started < 60
+    assert "arm64: 2 tests pass." in done.stdout
 
 
 def test_a_counted_function_that_the_series_removes(quire: Quire, tree: Path, series: Path) -> None:
@@ -64,15 +163,16 @@ def test_a_counted_function_that_the_series_removes(quire: Quire, tree: Path, se
     concerns = quire.project / "guest/workloads/concerns.toml"
     concerns.write_text(concerns.read_text().replace('"mremap"', '"gup"'))
     series.write_text(line_patch("mm: rename", 8, "without __get_user_pages"))
-    text = quire.passes(*words(tree, series)).stdout
-    assert f"  {reply.SAME}:\n    gup 64 KiB" in text
+    text = quire.passes(*words(tree, series), "--details").stdout
+    assert "within 0.3%: gup 4 KiB, gup 64 KiB" in text
     assert "calls: topic.mbox has no function __get_user_pages" in text
 
 
 def test_a_test_that_only_the_series_fails(quire: Quire, tree: Path, series: Path) -> None:
     done = quire(*words(tree, series), FAKE_QEMU="worse")
     said(done, 1, "fake.bad")
-    assert "  FAIL fake.bad" in done.stdout
+    assert done.stdout.startswith("Regression: fake.bad fails (arm64).\n")
+    assert "without the series and fail with it:\n  fake.bad\n" in done.stdout
 
 
 def test_another_state_is_shown_with_its_program(quire: Quire, tree: Path, series: Path) -> None:
@@ -82,27 +182,54 @@ def test_another_state_is_shown_with_its_program(quire: Quire, tree: Path, serie
     (fuzz,) = document["fuzz"]
     program = fuzz["findings"][0]["program"]
     assert " move " in program[0]
-    assert f"    {program[0]}" in document["reply"]
+    assert f"  {program[0]}" in document["reply"]
+    assert document["reply"].startswith("Regression: a generated program sees another state")
 
 
 def test_a_budget_leaves_the_rest_out(quire: Quire, tree: Path, series: Path) -> None:
     done = quire.passes(*words(tree, series), "--budget", "0.00001")
-    left = "rows of 64 KiB", "tests", "programs", "rows of 4, 2048 KiB"
-    assert [f"  arm64: {name}" for name in left] == [
-        line for line in done.stdout.splitlines() if line.startswith("  arm64: ")
-    ]
+    sizes = ["build", *(f"benchmarks of {size} KiB" for size in (64,))]
+    left = ", ".join(f"arm64: {name}" for name in (*sizes, "tests", "programs"))
+    assert f"Not done: {left}\n" in done.stdout.replace("\n  ", " ")
 
 
 def test_a_branch(quire: Quire, clone: Path, series: Path) -> None:  # noqa: F811
     where = ("--git", str(clone), "--a", "v6.12.117", "ARCH=arm64", "--fuzz", "0")
     text = quire.passes("report", "topic", *where).stdout
-    assert "\nSeries: Linux 6.12.117, git " in text
+    assert "\nSeries: topic on v6.12.117\n" in text
+    assert "\nBase: Linux 6.12.117 (git v6.12.117, commit " in text
+    assert "  quire report topic --git clone --a v6.12.117 ARCH=arm64" in text
 
 
-def test_a_lost_guest(quire: Quire, tree: Path, series: Path) -> None:
-    done = quire(*words(tree, series), FAKE_QEMU="panic")
-    said(done, 4, "the guest printed a splat")
-    assert "LOST" in done.stdout
+def test_a_guest_that_only_the_series_loses(quire: Quire, tree: Path, series: Path) -> None:
+    series.write_text(line_patch("mm: lose", 8, "// panic"))
+    done = quire(*words(tree, series))
+    said(done, 4, "the guest printed a splat", "whole log: ")
+    assert done.stdout.startswith("Regression: the guest is lost in mremap 64 KiB (arm64)")
+    text = " ".join(done.stdout.split())
+    assert "arm64, tests: the guest is lost in 2 of 2 runs, in none without" in text
+    assert "whole log" not in done.stdout
+
+
+def test_a_guest_that_both_sides_lose(quire: Quire, tree: Path, series: Path) -> None:
+    """A base's own faults are not blamed on a series."""
+    done = quire.passes(*words(tree, series), FAKE_QEMU="panic")
+    assert done.stdout.startswith("No regression found.\n")
+    text = " ".join(done.stdout.split())
+    assert "arm64, tests: the guest is lost on both sides, a fault of the base." in text
+
+
+def test_a_guest_that_is_lost_once(quire: Quire, tree: Path, series: Path, tmp_path: Path) -> None:
+    """The second run counts."""
+    done = quire.passes(*words(tree, series), FAKE_LOST=str(tmp_path / "lost"))
+    text = " ".join(done.stdout.split())
+    assert "arm64, tests: the guest is lost in 1 of 2 runs, which does not repeat" in text
+    assert "arm64: 2 tests pass." in text
+
+
+def test_tests_that_say_nothing(quire: Quire, tree: Path, series: Path) -> None:
+    text = quire.passes(*words(tree, series), FAKE_QEMU="contradict").stdout
+    assert "Not done: arm64: tests (exit status 1 contradicts the report)" in text
 
 
 def test_a_row_that_finds_wrong_data(quire: Quire, tree: Path, series: Path) -> None:
@@ -110,23 +237,85 @@ def test_a_row_that_finds_wrong_data(quire: Quire, tree: Path, series: Path) -> 
     series.write_text(line_patch("mm: lose", 8, "// wrong"))
     done = quire(*words(tree, series))
     said(done, 1, "bench.mremap 64 KiB wrong data")
-    assert "  FAIL bench.mremap 64 KiB wrong data" in done.stdout
-    assert "arm64, rows with the series: 1 fail" in done.stdout
-    assert "arm64, tests with the series: 2 pass" in done.stdout
+    assert "benchmark mremap 64 KiB, with the series only: wrong data" in done.stdout
+    assert "arm64: 2 tests pass." in done.stdout
 
 
-def test_a_row_that_finds_wrong_data_without_the_series(
-    quire: Quire, tree: Path, series: Path
+def test_a_file_that_nothing_measures(quire: Quire, tree: Path, series: Path) -> None:
+    """No other rows, cases or programs run in their place: the nearest rows are offered."""
+    table = quire.project / "guest/workloads/concerns.toml"
+    text = table.read_text().replace("mm/mremap.c", "mm/other.c")
+    table.write_text(f'{text}[[nearest]]\nfiles = ["mm/*"]\nrows = ["mremap"]\n')
+    done = quire.passes(*words(tree, series)[:-1], "5")
+    first, _, third, *rest = done.stdout.splitlines()
+    assert first == "Nothing here measures mm/mremap.c."
+    assert third == "On Linux 6.12.117: both sides build."
+    assert "The nearest benchmarks: quire bench mremap." in rest
+    assert not list(quire.build.glob("boot/*"))
+
+
+def test_a_row_whose_guest_both_sides_lose(quire: Quire, tree: Path, series: Path) -> None:
+    done = quire.passes(*words(tree, series), FAKE_QEMU="cut")
+    text = " ".join(done.stdout.split())
+    assert "arm64, mremap 64 KiB: the guest is lost on both sides" in text
+    assert "arm64: 2 tests pass." in text
+
+
+def debian(quire: Quire, number: str, text: str = SOURCE) -> None:
+    """A base of Debian's in the cache, with this mm/mremap.c, and its line."""
+    folder = quire.build / "base" / f"{number}-1"
+    (make_tree(folder / "linux", number) / "mm/mremap.c").write_text(text)
+    line = number.rpartition(".")[0]
+    origin = f"Debian linux-source-{line} {number}-1"
+    record = {"version": number, "origin": origin, "hash": "sha256:0123456789abcdef0123"}
+    (folder / "base.json").write_text(json.dumps(record))
+    if not (quire.project / "lines" / line).is_dir():
+        make_line(quire.project, line)
+
+
+@pytest.mark.parametrize(
+    ("said", "number", "why"),
+    [
+        ("", "7.3.4", "the newest one here to which the series applies"),
+        ("This applies on v6.12.111.\n", "6.12.111", "the one that the series names"),
+        ("Based on top of v6.12-rc4.\n", "6.12.117", "the nearest one here to v6.12-rc4"),
+        ("Rebased to mm-unstable.\n", "7.3.4", "the nearest one here to mm-unstable"),
+        (f"base-commit: {'12' * 20}\n", "7.3.4", "the nearest one here to commit 121212121212"),
+    ],
+)
+def test_the_base_that_a_series_names(
+    quire: Quire, series: Path, said: str, number: str, why: str
 ) -> None:
-    text = quire.passes(*words(tree, series), FAKE_QEMU="wrong").stdout
-    assert "  arm64: mremap 64 KiB: without the series: wrong data" in text
+    for known in ("6.12.111", "6.12.117", "7.3.4"):
+        debian(quire, known)
+    series.write_text(series.read_text().replace("Because.\n", f"Because.\n\n{said}"))
+    text = quire.passes("report", str(series), "ARCH=arm64", "--fuzz", "0").stdout
+    line = number.rpartition(".")[0]
+    base = f"Base: Linux {number} (Debian linux-source-{line} {number}-1), {why}"
+    assert base in text.replace("\n  ", " ")
+    assert f"--fuzz 0 --base {number}\n" in text.replace(" \\\n    ", " ")
 
 
-def test_a_guest_that_is_lost_with_a_row(quire: Quire, tree: Path, series: Path) -> None:
-    done = quire(*words(tree, series), FAKE_QEMU="cut")
-    assert done.returncode == 4, done.stderr
-    assert "LOST: arm64-mremap 64 KiB" in done.stdout
-    assert "arm64, tests with the series: 2 pass" in done.stdout
+def test_the_nearest_base_on_which_a_series_applies(quire: Quire, series: Path) -> None:
+    debian(quire, "6.12.111")
+    debian(quire, "6.12.117", SOURCE.replace("line 7\n", "another\n"))
+    debian(quire, "7.3.4", SOURCE.replace("line 7\n", "another\n"))
+    where = ("ARCH=arm64", "--fuzz", "0")
+    text = quire.passes("report", str(series), *where).stdout
+    assert "\nBase: Linux 6.12.111 " in text
+    said(quire("report", str(series), *where, "--base", "7.3"), 2, "does not apply", "hunk 1")
+    shutil.rmtree(quire.build / "base/6.12.111-1")
+    said(quire("report", str(series), *where), 2, "applies to no base that is here", "hunk 1")
+
+
+def test_a_base_commit_of_a_repository(quire: Quire, clone: Path, series: Path) -> None:  # noqa: F811
+    commit = git(clone, "rev-parse", "v6.12.117")
+    series.write_text(f"{series.read_text()}-- \n2.39.5\n\nbase-commit: {commit}\n")
+    where = ("--git", str(clone), "ARCH=arm64", "--fuzz", "0")
+    text = quire.passes("report", str(series), *where).stdout
+    found = f"Base: Linux 6.12.117 (commit {commit[:12]}), the one that"
+    assert found in text.replace("\n  ", " ")
+    assert f"--git clone ARCH=arm64 --fuzz 0 --a {commit}" in text.replace(" \\\n    ", " ")
 
 
 def test_bad_input(quire: Quire, tree: Path, series: Path) -> None:

@@ -17,6 +17,7 @@ from test_side import clone  # noqa: F401 -- a fixture
 
 from quire.measure import concerns, moves
 from quire.measure.comparison import Figure, Row
+from quire.measure.concerns import Concerned
 from quire.measure.profile import ProfileLine, Spent
 from quire.measure.workloads import Catalogue
 from quire.report import steps as report
@@ -208,15 +209,28 @@ def test_bad_input(quire: Quire, tree: Path) -> None:
 
 def test_each_row_is_concerned_by_a_file_and_exists() -> None:
     catalogue = Catalogue.read(FOLDER)
-    rows_of_all = {row for concern in concerns.read(FOLDER) for row in concern.rows}
+    table = concerns.read(FOLDER)
+    rows_of_all = {row for concern in table.concern for row in concern.rows}
     named = {cell.workload.name for cell in catalogue.cells([*rows_of_all])}
     assert named == {workload.name for workload in catalogue.workloads}
-    files = ("mm/mremap.c", "arch/arm64/mm/contpte.c", "mm/swapfile.c", "drivers/x.c")
-    rows, cases = concerns.by_files(FOLDER, files)
-    assert {"mremap*", "swapin"} <= {*rows}
-    assert "*" in cases
-    assert concerns.by_files(FOLDER, ["drivers/x.c"]) == ([], [])
-    for concern in concerns.read(FOLDER):
-        assert catalogue.cells(concern.rows)
+    files = ("mm/mremap.c", "arch/arm64/mm/contpte.c", "mm/swapfile.c")
+    concerned = concerns.by_files(FOLDER, files)
+    assert {"mremap*", "swapin"} <= {*concerned.rows}
+    assert "*" in concerned.cases
+    assert concerned.programs
+    assert not concerned.unmeasured
+    for rows in [*(one.rows for one in table.concern), *(one.rows for one in table.nearest)]:
+        assert catalogue.cells(rows)
+    for concern in table.concern:
         suites = {case.partition(".")[0] for case in concern.cases} - {"*"}
         assert [name for name in suites if not (FOLDER.parent / "tests" / name).is_dir()] == []
+
+
+def test_a_file_that_nothing_measures() -> None:
+    assert concerns.by_files(FOLDER, ["Documentation/mm/x.rst"]) == Concerned((), (), False)
+    concerned = concerns.by_files(FOLDER, ["drivers/x.c", "fs/ext4/inode.c"])
+    assert concerned.unmeasured == ("drivers/x.c", "fs/ext4/inode.c")
+    assert concerned.nearest == ("read", "mkclean")
+    assert not (concerned.rows or concerned.cases or concerned.programs)
+    read = concerns.by_files(FOLDER, ["mm/readahead.c"])
+    assert read == Concerned(("read",), (), False)

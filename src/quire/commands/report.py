@@ -10,57 +10,34 @@ list. The table of files, rows and cases is guest/workloads/concerns.toml.
   quire report 20260501-topic-v2-0@example.org       the same by Message-ID, with a network
   quire report topic --git ~/linux --a v7.3          a branch
   quire report topic.mbox --budget 30                half an hour: the most telling things first
+  quire report topic.mbox --details                  all figures, and where the logs are
   quire report topic.mbox --junit report.xml --json  and for a CI (docs/ci.md)
 
 Exit status 1 if a row costs more than --limit, a test fails that passes without the series, or a
 program shows another state or higher costs; 2 if the series does not apply; 3 if it does not
-build; 4 if a guest is lost.
+build; 4 if its guest is lost in both of two runs, and that of the base in none.
 """
 
 import argparse
 import json
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
-from quire import lab
-from quire.arch import Architecture, requirements
-from quire.boot.ktap import Status
+from quire.arch import requirements
 from quire.commands import options
 from quire.fuzz import report as fuzz_report
-from quire.fuzz import runner
-from quire.fuzz.cost import allowed, watch
-from quire.fuzz.cost.judge import CostJudge
-from quire.fuzz.difference import excuses
-from quire.fuzz.difference.judge import DifferenceJudge
-from quire.fuzz.hunt import Hunt
-from quire.fuzz.judge import Judge
-from quire.fuzz.programs import Programs
-from quire.host import process
-from quire.host.errors import Difference, GuestLost, UserError
-from quire.measure import bench, concerns
-from quire.measure.bench import Rig, Sampling
-from quire.measure.workloads import Cell, on_architecture
+from quire.host.errors import Difference, UserError
+from quire.measure import concerns
 from quire.report import data
-from quire.report.reply import Reply
 from quire.report.steps import name as row_name
+from quire.review import details, reply, tasks
+from quire.review.found import Found
+from quire.review.tasks import Time
 from quire.session import Session
-from quire.source import apply, mail
-from quire.test import expected, export, outcome, suite
-from quire.test.outcome import Case
-from quire.test.suite import BootOptions, Job
-
-# Folio sizes in KiB, the most telling first; rows without a size come with the first.
-SIZES = ((64,), (4, 2048))
-# Counted if no entry of the table names a touched file.
-CONTROLS = ("mremap", "munmap", "mprotect", "fork", "swapout")
-Task = tuple[str, Callable[[], None]]
-# Programs a boot of the fuzzer; findings after which it stops.
-PROGRAMS, FINDINGS = 100, 3
+from quire.source import apply, foreign, mail, nearest, stated
+from quire.source.nearest import Choice
+from quire.test import export, outcome
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -72,55 +49,40 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add("what", metavar="MBOX|DIR|ID|BRANCH", help=text)
     options.thread(part)
     options.base(part)
+    part.set_defaults(base="")
     add("--source", type=Path, metavar="DIR", help="any kernel tree in place of Debian's")
     add("--git", type=Path, metavar="DIR", help="the repository of the branch")
     add("--a", default="", metavar="REV", help="what the branch is compared with")
     options.configuration(part)
-    text = "begin nothing after so many minutes (default: no limit)"
+    text = "stop after so many minutes, and reply (default: no limit)"
     add("--budget", type=float, default=float("inf"), metavar="MINUTES", help=text)
     text = "fuzz each architecture for so long (default %(default)g)"
     add("--fuzz", type=float, default=10.0, metavar="MINUTES", help=text)
     text = "a row that costs more by this share fails (default %(default)g)"
     add("--limit", type=float, default=1.0, metavar="PERCENT", help=text)
+    add("--details", action="store_true", help="print all figures after the reply")
     options.as_json(part, "print JSON in place of the reply")
     add("--junit", type=Path, metavar="FILE", help="write JUnit XML there, too")
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """Do what the time allows, then reply. The worst of what was found is raised at the end."""
-    wanted, path = session.side_options, Path(arguments.what)
-    if not wanted.git and mail.is_message_id(arguments.what):
-        path = mail.fetch(session.cache, arguments.what)
-    branch = wanted.git and not path.exists()
-    wanted = replace(wanted, b=arguments.what) if branch else replace(wanted, series=path)
-    session = replace(session, side_options=wanted)
+    time = Time(arguments.budget, arguments.fuzz)
+    session = _with_series(session, arguments.what)
+    chosen = None if arguments.base or arguments.source or arguments.a else _nearest(session)
+    session = replace(session, side_options=chosen.options) if chosen else session
     requirements.require(session.architectures)
-    sides, started = session.sides(), time.monotonic()
+    sides = session.sides()
     if sides.same:
         raise UserError("the series changes nothing", arguments.what, "name another one")
-    reply = Reply(sides, arguments.limit / 100, sys.argv[1:])
-    for name, task in _tasks(session, arguments.fuzz, reply):
-        if time.monotonic() - started > 60 * arguments.budget:
-            reply.left.append(name)
-            continue
-        try:
-            task()
-        except GuestLost as lost:
-            process.go_on()
-            kernel = session.kernel(session.architectures[0], sides.b.tree)
-            reply.tests.append(outcome.Outcome(name, kernel, lost=lost))
-    outcomes, text = reply.outcomes(), reply.text()
+    folder = session.project.guest / "workloads"
+    concerned = concerns.by_files(folder, apply.touched(sides.series))
+    found = Found(sides, concerned, arguments.limit / 100, chosen)
+    tasks.run(session, found, time)
     if arguments.junit:
-        arguments.junit.write_text(export.junit(outcomes), "utf-8")
-    if arguments.json:
-        counts = data.report(sys.argv, sides, [*reply.parts.values()])
-        tests = [outcome.as_json(boot) for boot in reply.tests]
-        fuzz = [fuzz_report.figures(hunt) for hunt in reply.hunts]
-        document = {"bench": counts, "tests": tests, "fuzz": fuzz, "reply": text}
-        print(json.dumps(document, indent=1))
-    else:
-        print(text)
-    worst = outcome.failures(outcomes)
+        arguments.junit.write_text(export.junit(found.outcomes()), "utf-8")
+    print(_document(found) if arguments.json else _text(found, whole=arguments.details))
+    worst = outcome.failures(found.outcomes())
     if isinstance(worst, Difference):
         what = "a row costs more, a test fails, or a program differs"
         raise Difference(what, worst.where, "read the reply")
@@ -128,86 +90,47 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         raise worst
 
 
-def _tasks(session: Session, minutes: float, reply: Reply) -> Iterator[Task]:
-    """The most telling first; each with a name for what is left out."""
-    folder = session.project.guest / "workloads"
-    rows, cases = concerns.by_files(folder, apply.touched(reply.sides.series))
-    catalogue, architectures = lab.workloads(session), session.architectures
-    for sizes in SIZES:
-        cells = catalogue.cells(rows or CONTROLS, sizes)
-        some = [cell for cell in cells if cell.size is not None or sizes == SIZES[0]]
-        for arch in architectures:
-            name = f"{arch.name}: rows of {', '.join(map(str, sizes))} KiB"
-            yield name, partial(_count, session, arch, reply, some)
-        for arch in architectures if sizes == SIZES[0] else ():
-            yield f"{arch.name}: tests", partial(_test, session, arch, reply, cases or ["*"])
-        for arch in architectures if sizes == SIZES[0] else ():
-            yield f"{arch.name}: programs", partial(_fuzz, session, arch, reply, minutes)
+def _with_series(session: Session, what: str) -> Session:
+    """The session with the series or the branch as side B."""
+    wanted, path = session.side_options, Path(what)
+    if not wanted.git and mail.is_message_id(what):
+        path = mail.fetch(session.cache, what)
+    branch = wanted.git and not path.exists()
+    wanted = replace(wanted, b=what) if branch else replace(wanted, series=path)
+    return replace(session, side_options=wanted)
 
 
-def _count(session: Session, arch: Architecture, reply: Reply, cells: Sequence[Cell]) -> None:
-    both, sampling = lab.rigs(session, arch, reply.sides), Sampling(place=session.place)
-    cells = on_architecture(arch, cells)
-    for each in both:
-        cells, gone = bench.countable(cells, each.kernel)
-        if gone:
-            reply.left.append(f"{arch.name}: calls: {each.kernel.tree.label} has {gone}")
-    try:
-        bench.measure(session.cache, both, cells, session.progress, sampling)
-    except (Difference, GuestLost):
-        process.go_on()
-        cells = [cell for cell in cells if _counts(session, both, cell, reply)]
-    rows, made, _ = lab.compare(session, reply.sides, both, cells, sampling)
-    before = reply.parts[arch.name][0].rows if arch.name in reply.parts else ()
-    reply.parts[arch.name] = (replace(rows, rows=(*before, *rows.rows)), made)
+def _nearest(session: Session) -> Choice | None:
+    """The base of a posted series for which none is given; None for a branch, which has its own."""
+    wanted = session.side_options
+    if not wanted.series:
+        return None
+    choice = mail.Choice(wanted.version, wanted.partial)
+    series = foreign.read(session.cache, wanted.series, choice)
+    said = stated.of(session.cache, wanted.series, series)
+    with session.progress.stage("base"):
+        return nearest.choose(session.project.root, session.cache, wanted, series, said)
 
 
-def _counts(session: Session, both: Sequence[Rig], cell: Cell, reply: Reply) -> bool:
-    """Whether a row can be counted on both sides. If not, the reply says why."""
-    row, sampling = row_name(cell), Sampling(place=session.place)
-    for rig, stock in zip(both, (True, False), strict=True):
-        arch = rig.kernel.arch.name
-        try:
-            bench.measure(session.cache, [rig], [cell], session.progress, sampling)
-        except GuestLost as lost:
-            process.go_on()
-            reply.tests.append(outcome.Outcome(f"{arch}-{row}", rig.kernel, lost=lost))
-            return False
-        except Difference as wrong:
-            process.go_on()
-            if stock:
-                reply.left.append(f"{arch}: {row}: without the series: {wrong.what}")
-            else:
-                case = Case(f"bench.{row}", Status.FAIL, wrong.what)
-                reply.tests.append(outcome.Outcome(f"{arch}-{row}", rig.kernel, (case,)))
-            return False
-    return True
+def _text(found: Found, *, whole: bool) -> str:
+    text = reply.text(found, sys.argv[1:])
+    return f"{text}\n\n{details.text(found)}" if whole else text
 
 
-def _test(session: Session, arch: Architecture, reply: Reply, cases: Sequence[str]) -> None:
-    """Run cases on both sides; B must pass what A passes."""
-    kernels = [session.kernel(arch, side.tree) for side in reply.sides.both]
-    jobs = [Job(kernel, BootOptions()) for kernel in kernels]
-    outcomes = suite.several(session, jobs, cases)
-    reply.tests += expected.resolve(outcomes, expected.inherited(outcomes, reply.sides))
-
-
-def _fuzz(session: Session, arch: Architecture, reply: Reply, minutes: float) -> None:
-    """Hunt for so many minutes, for differences in state and costs."""
-    sides = reply.sides
-    targets = runner.prepare(session, arch, sides, alone=False, noise=False, swap=runner.ZRAM)
-    judges: list[Judge[Any]] = [DifferenceJudge(targets, excuses.applying(sides.series))]
-    try:
-        functions = watch.functions(targets.tried.kernel)
-        meant = allowed.applying(sides.series, sides.a.tree.series, functions)
-        judges.append(CostJudge(targets, watch.prepare(session, targets), meant))
-    except UserError as error:
-        # The series renames or inlines a function that is watched.
-        reply.left.append(f"{arch.name}: costs of programs: {error.what}")
-    hunt = Hunt(judges, session.cache.root / "report" / "fuzz" / arch.name)
-    reply.hunts.append(hunt)
-    seed, started = 1, time.monotonic()
-    while time.monotonic() - started < 60 * minutes and len(hunt.findings) < FINDINGS:
-        hunt.run(Programs(PROGRAMS, seed), FINDINGS, session.progress)
-        seed += PROGRAMS
-    hunt.seconds = time.monotonic() - started
+def _document(found: Found) -> str:
+    document = {
+        "bench": data.report(sys.argv, found.sides, [*found.parts.values()]),
+        "tests": [outcome.as_json(one) for one in found.outcomes() if one.cases or one.lost],
+        "fuzz": [fuzz_report.figures(hunt) for hunt in found.hunts],
+        "losses": [{"text": loss.text(), "blamed": loss.blamed} for loss in found.losses],
+        "culprits": [
+            {"architecture": arch, "row": row_name(cell), **asdict(culprit)}
+            for (arch, cell), culprit in found.culprits.items()
+        ],
+        "not_measured": found.concerned.unmeasured,
+        "nearest": found.concerned.nearest,
+        "left": found.left,
+        "reply": reply.text(found, sys.argv[1:]),
+        "details": details.text(found),
+    }
+    return json.dumps(document, indent=1)

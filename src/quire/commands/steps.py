@@ -79,8 +79,8 @@ def _steps(session: Session) -> tuple[Steps, list[Step], list[str]]:
     wanted, folder = session.side_options, session.project.guest / "workloads"
     if wanted.git and wanted.a and wanted.b:
         commits = OfGit.of(session.cache, wanted.git, wanted.a)
-        rows, _ = concerns.by_files(folder, commits.files(wanted.b))
-        return commits, commits.steps(wanted.b), rows
+        concerned = concerns.by_files(folder, commits.files(wanted.b))
+        return commits, commits.steps(wanted.b), [*concerned.rows]
     if wanted.b or (wanted.git and not wanted.series):
         remedy = "give --series, or --git DIR --a REVISION --b REVISION"
         raise UserError("two trees have no steps in between", wanted.b, remedy)
@@ -94,7 +94,7 @@ def _steps(session: Session) -> tuple[Steps, list[Step], list[str]]:
     patches = OfSeries(base, series, session.cache.path(KIND, base.key))
     topics = wanted.only or series.topics
     rows = [w.name for w in lab.workloads(session).workloads if w.topic in topics]
-    rows = rows or concerns.by_files(folder, apply.touched(series))[0]
+    rows = rows or [*concerns.by_files(folder, apply.touched(series)).rows]
     return patches, patches.steps(min(places, default=0)), rows
 
 

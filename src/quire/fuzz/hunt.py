@@ -17,7 +17,7 @@ from quire.fuzz.language.program import Numbered, Op, Program
 from quire.fuzz.minimise import minimise, replace_each
 from quire.fuzz.programs import Programs
 from quire.fuzz.runner import Runs, Targets
-from quire.host import parallel
+from quire.host import parallel, process
 from quire.host.progress import Progress
 
 # Programs a boot: enough to make the time of booting small, and few to lose with a guest.
@@ -107,12 +107,25 @@ class Hunt:
             wanted = len(self.findings) < most if most else not fault.kind
             if not wanted or (known and fault.kind):
                 continue
-            shrunk = shrink(judge, number, batch[number], fault)
+            try:
+                shrunk = shrink(judge, number, batch[number], fault)
+            except process.OutOfTime:
+                self._keep(judge, as_is(judge, number, batch[number], fault, runs), progress)
+                raise
             if shrunk:
-                tally.findings.append(shrunk)
-                finding.write(judge, shrunk, self.output)
-                progress.say(f"{judge.words.finding} {number}: {shrunk.fault.text}")
+                self._keep(judge, shrunk, progress)
         finding.write_lists(judge, self.output)
+
+    def _keep(self, judge: Judge[F], found: Finding[F], progress: Progress) -> None:
+        judge.tally.findings.append(found)
+        finding.write(judge, found, self.output)
+        progress.say(f"{judge.words.finding} {found.number}: {found.fault.text}")
+
+
+def as_is(judge: Judge[F], number: int, program: Program, fault: F, runs: Runs) -> Finding[F]:
+    """A fault that was confirmed and not shrunk."""
+    records, labels = tuple(run[number] for run in runs), judge.targets.labels
+    return Finding(number, program, program, fault, fault.kind, records, labels)
 
 
 def shrink(

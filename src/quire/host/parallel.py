@@ -33,6 +33,8 @@ def side_by_side(
         # Start no further machines and stop the running ones: their results would be discarded.
         pool.shutdown(wait=False, cancel_futures=True)
         process.kill_all()
+        # The caller may go on, and must not meet what still ends.
+        pool.shutdown()
         raise
     pool.shutdown()
     return [future.result() for future in futures]

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, ParamSpec, TypeVar
@@ -83,7 +83,13 @@ class TimedOut(Exception):
     """The command ran past its timeout and was killed."""
 
 
+class OutOfTime(Exception):
+    """The time that until() gives is over; the children were stopped."""
+
+
 _settings = Settings()
+# When the time of the innermost until() is over, on the monotonic clock.
+_deadline = float("inf")
 
 
 def configure(settings: Settings) -> None:
@@ -91,6 +97,29 @@ def configure(settings: Settings) -> None:
     global _settings  # noqa: PLW0603 -- one process, one answer to --dry-run
     _settings = settings
     _leaving.clear()
+
+
+@contextlib.contextmanager
+def until(deadline: float) -> Iterator[None]:
+    """Stop children that run past this time of the monotonic clock, and start none: OutOfTime.
+
+    Within another until(), the earlier one counts.
+    """
+    global _deadline  # noqa: PLW0603 -- of all threads, as the children are
+    before, _deadline = _deadline, min(_deadline, deadline)
+    try:
+        yield
+    except OutOfTime:
+        go_on()
+        raise
+    finally:
+        _deadline = before
+
+
+def in_time() -> None:
+    """OutOfTime if the time of until() is over."""
+    if time.monotonic() > _deadline:
+        raise OutOfTime
 
 
 def dry_run() -> bool:
@@ -182,6 +211,7 @@ def spawn(
     with _groups_lock:
         if _leaving.is_set():
             raise KeyboardInterrupt
+        in_time()
         try:
             child = subprocess.Popen(
                 list(command.argv),
@@ -296,6 +326,7 @@ def _wait(
         except subprocess.TimeoutExpired:
             if tick:
                 tick()
+            in_time()
             if timeout is not None and time.monotonic() - started > timeout:
                 raise TimedOut(f"{child.args!r}") from None
 

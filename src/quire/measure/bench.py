@@ -142,18 +142,19 @@ def measure(
                 options.place.machines,
             )
     return {
-        (rig.kernel.image_sha256, cell): [_load(path, cell) for path in _known(cache, rig, cell)]
+        (rig.kernel.image_sha256, cell): [_load(path, cell) for path in known(cache, rig, cell)]
         for rig in rigs
         for cell in cells
     }
 
 
-def _known(cache: Cache, rig: Rig, cell: Cell) -> list[Path]:
+def known(cache: Cache, rig: Rig, cell: Cell) -> list[Path]:
+    """The directories of the samples that are in the cache."""
     return sorted(cache.path("cell", rig.key(cell)).glob("run-*"))
 
 
 def _missing(cache: Cache, rig: Rig, cell: Cell, options: Sampling) -> list[Boot]:
-    have = len(_known(cache, rig, cell))
+    have = len(known(cache, rig, cell))
     upto = have + options.repeat if options.fresh else max(have, options.repeat)
     return [Boot(rig, cell, number) for number in range(have + 1, upto + 1)]
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,28 +15,77 @@ FILE = "concerns.toml"
 
 @dataclass(frozen=True)
 class Concern:
-    """Patterns of paths; rows as for `quire bench` and cases as for `quire test`."""
+    """Patterns of paths; rows as for `quire bench` and cases as for `quire test`.
+
+    `programs`: the fuzzer's programs use these files, too.
+    """
 
     files: tuple[str, ...]
-    rows: tuple[str, ...]
-    cases: tuple[str, ...]
+    rows: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ()
+    programs: bool = True
+
+    def matches(self, file: str) -> bool:
+        """Whether one of the patterns does."""
+        return any(fnmatchcase(file, pattern) for pattern in self.files)
 
 
 @dataclass(frozen=True)
-class _File:
+class Nearest:
+    """Rows for files that no entry measures: the nearest to them."""
+
+    files: tuple[str, ...]
+    rows: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The whole file. `ignored`: patterns of paths that are in no kernel."""
+
     concern: tuple[Concern, ...]
+    nearest: tuple[Nearest, ...] = ()
+    ignored: tuple[str, ...] = ()
 
 
-def read(folder: Path) -> tuple[Concern, ...]:
+@dataclass(frozen=True)
+class Concerned:
+    """What files concern: rows and cases in the order of the table, and whether programs do.
+
+    `unmeasured`: the files that no entry names. `nearest`: rows for these.
+    """
+
+    rows: tuple[str, ...]
+    cases: tuple[str, ...]
+    programs: bool
+    unmeasured: tuple[str, ...] = ()
+    nearest: tuple[str, ...] = ()
+
+
+def read(folder: Path) -> Table:
     """The table in the folder of the workloads. UserError says what is wrong with it."""
-    return data.read(folder / FILE, _File, "give each [[concern]] files, rows and cases").concern
+    return data.read(folder / FILE, Table, "give each [[concern]] files, rows and cases")
 
 
-def by_files(folder: Path, files: Collection[str]) -> tuple[list[str], list[str]]:
-    """The rows and the cases that these files concern, in the order of the table."""
-    rows, cases = dict[str, None](), dict[str, None]()
-    for concern in read(folder):
-        if any(fnmatchcase(file, pattern) for file in files for pattern in concern.files):
-            rows |= dict.fromkeys(concern.rows)
-            cases |= dict.fromkeys(concern.cases)
-    return list(rows), list(cases)
+def by_files(folder: Path, files: Collection[str]) -> Concerned:
+    """What these files concern."""
+    table = read(folder)
+    files = [f for f in files if not any(fnmatchcase(f, pattern) for pattern in table.ignored)]
+    hit = [concern for concern in table.concern if any(map(concern.matches, files))]
+    missed = [file for file in files if not any(c.matches(file) for c in table.concern)]
+    near = [
+        row
+        for nearest in table.nearest
+        if any(fnmatchcase(file, pattern) for file in missed for pattern in nearest.files)
+        for row in nearest.rows
+    ]
+    return Concerned(
+        _unique(row for concern in hit for row in concern.rows),
+        _unique(case for concern in hit for case in concern.cases),
+        any(concern.programs for concern in hit),
+        tuple(missed),
+        _unique(near),
+    )
+
+
+def _unique(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))

@@ -60,6 +60,17 @@ def apply_series(tree: Path, series: Series, whole: Series | None = None) -> App
     return Applied(written, tuple(p.name for p in series.patches if p in already))
 
 
+def refusal(tree: Path, series: Series) -> UserError | None:
+    """Why the series does not apply to `tree`, which is not changed; None if it does."""
+    try:
+        with _copies(tree, touched(series)) as scratch:
+            for patch in series.patches:
+                apply_patch(scratch, patch)
+    except UserError as error:
+        return error
+    return None
+
+
 def touched(series: Series) -> list[str]:
     """Every file that a patch of the series reads or writes."""
     return sorted({name for patch in series.patches for name in patch.files()})

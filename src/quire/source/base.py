@@ -229,14 +229,15 @@ def _is_build(directory: Path) -> bool:
     return directory.name == ".git" or (directory / "include/config/auto.conf").exists()
 
 
+def cached(cache: Cache) -> list[Base]:
+    """The Debian bases that are in the cache."""
+    bases = [load(record.parent) for record in (cache.root / "base").glob(f"[!.]*/{RECORD}")]
+    return [base for base in bases if base.origin.startswith("Debian")]
+
+
 def _cached(cache: Cache, wanted: str) -> Base | None:
     """The newest cached Debian base for `wanted`, so that a cached run needs no apt."""
-    bases = [load(record.parent) for record in (cache.root / "base").glob(f"[!.]*/{RECORD}")]
-    fitting = [
-        base
-        for base in bases
-        if base.origin.startswith("Debian") and wanted in (base.version.line, str(base.version))
-    ]
+    fitting = [base for base in cached(cache) if wanted in (base.version.line, str(base.version))]
     return max(fitting, key=lambda base: base.version, default=None)
 
 

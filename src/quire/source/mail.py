@@ -34,6 +34,8 @@ OFFLINE = {
 INSTALL = "apt-get install b4, or pipx install b4"
 _MAIL = re.compile(r"From |From:|Subject:|Date:|Return-Path:|Received:")
 _NUMBER = re.compile(r"\[[^]]*?\b(\d+)/\d+\s*\]")
+_COVER = re.compile(r"\[[^]]*?\b0+/\d+\s*\]")
+_VERSION = re.compile(r"\[[^]]*?\bv(\d+)\b", re.I)
 _REPLY = re.compile(r"(?:Re|RE|Fwd):")
 _MISSING = re.compile(r"ERROR: missing \[(\d+/\d+)\]")
 # An id of a mail, or its address in a list's archive.
@@ -91,6 +93,18 @@ def patches(cache: Cache, file: Path, choice: Choice) -> list[Patch]:
         if _has_diff(message) and not _is_version_of(message, subjects):
             print(f"quire: left out: {subject_of(message)} (a diff in a reply)", file=sys.stderr)
     return chosen
+
+
+def covers(cache: Cache, file: Path) -> list[str]:
+    """The cover letters of a mailbox, those of the newest version first."""
+    found = []
+    for message in _messages(_plain(cache, file)):
+        subject = subject_of(message)
+        body = message.get_body(("plain",))
+        if body and _COVER.search(subject) and not _REPLY.match(subject):
+            number = _VERSION.search(subject)
+            found.append((int(number[1]) if number else 1, str(body.get_content())))
+    return [text for _, text in sorted(found, key=lambda pair: -pair[0])]
 
 
 def _bytes(path: Path) -> bytes:

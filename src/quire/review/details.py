@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a reply leaves out: all patches, rows, cases and programs, and where the logs are."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from quire.boot.ktap import Status
+from quire.fuzz.hunt import Hunt
+from quire.host.cache import sha256
+from quire.measure.comparison import Comparison
+from quire.measure.moves import Move, grown
+from quire.report.data import Provenance
+from quire.report.steps import events
+from quire.report.steps import name as row_name
+from quire.report.table import number
+from quire.review.found import Found, Tested
+from quire.review.lines import plural, wrap
+from quire.test.outcome import SKIPPED
+
+# Of a program, or of a case's output, so many lines.
+LINES = 12
+
+
+def text(found: Found) -> str:
+    """All of it."""
+    a, b = found.sides.both
+    lines = [f"Side A: {a.about}", f"Side B: {b.about}"]
+    lines += [f"  {patch.subject()}" for patch in found.sides.series.patches]
+    for rows, made in found.parts.values():
+        lines += ["", *_rows(rows, made)]
+    for (arch, cell), one in found.culprits.items():
+        change = f"{number(one.before)} → {number(one.after)}"
+        lines += [f"  {arch}, {row_name(cell)}: {change} by {one.name}: {one.subject}"]
+    for tested in found.tests:
+        lines += ["", *_tests(tested)]
+    for hunt in found.hunts:
+        lines += ["", *_programs(hunt)]
+    for loss in found.losses:
+        lines += ["", loss.text()]
+        lost = next(lost for lost in (*loss.b, *loss.a) if lost)
+        lines += [f"  {line}" for line in lost.text().splitlines()]
+    lines += ["", "Left out:", *(f"  {note}" for note in found.notes)] if found.notes else []
+    return "\n".join(lines)
+
+
+def _rows(rows: Comparison, made: Provenance) -> Iterator[str]:
+    """How rows were counted, and all of them."""
+    kernel, names = made.b.kernel, ", ".join(path.name for path in made.fragments)
+    yield f"{rows.arch.title}: one virtual CPU of QEMU {made.b.plugin.qemu}"
+    yield f"  {kernel.toolchain.version}; allnoconfig with {names}"
+    yield f"  (.config: sha256 {sha256(kernel.config)[:16]})"
+    yield "  Each row is a program, guest/workloads/NAME.c, with the size of its folios."
+    for row in rows.rows:
+        move = Move(0, row.a, row.b)
+        figures = (number(row.a.insns), number(row.b.insns), f"{move.share:+.1%}")
+        yield f"  {row.title:<36}" + "".join(f"{text:>10}" for text in figures)
+        if move.events:
+            yield f"    {'; '.join(events(move))}"
+        if said := [f"{g.symbol} {number(g.a.insns)} → {number(g.b.insns)}" for g in grown(row)]:
+            yield f"    more in: {', '.join(said[:LINES])}"
+
+
+def _tests(tested: Tested) -> Iterator[str]:
+    """The numbers of cases, why some are skipped, and the output of those that fail."""
+    for outcome, words in ((tested.a, "without"), (tested.b, "with")):
+        yield f"{outcome.kernel.arch.title}, tests {words} the series: {outcome.counts()}"
+    skips = (case for case in tested.b.cases if case.status in SKIPPED)
+    yield from (f"  skipped: {reason}" for reason in dict.fromkeys(case.reason for case in skips))
+    both = [case.name for case in tested.b.cases if case.status is Status.EXPECTED]
+    yield from wrap(f"  fail on both sides: {', '.join(both)}") if both else ()
+    for case in tested.b.failed:
+        yield f"  FAIL {case.name} {case.reason}".rstrip()
+        yield from (f"    {line}" for line in case.diagnostics[-LINES:])
+    yield f"  whole log: {tested.b.logs}"
+
+
+def _programs(hunt: Hunt) -> Iterator[str]:
+    """What generated programs showed; each finding with its shrunk program."""
+    for judge in hunt.judges:
+        summary, findings = judge.account(hunt.seconds).summary, judge.tally.findings
+        yield from wrap(f"Generated programs, {summary}{plural(len(findings), 'finding')}")
+        for found in findings:
+            yield f"  {judge.words.finding} {found.number}: {found.fault.text}"
+            yield from (f"    {op.text()}" for op in found.program)
+    yield from itertools.chain(f"  {line}" for line in hunt.problems)

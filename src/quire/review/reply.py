@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The reply to a posted series: a mail for the list, with the verdict in its first three lines."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shlex
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from quire.boot.ktap import Status
+from quire.fuzz.hunt import Hunt
+from quire.measure.comparison import Comparison, Row
+from quire.measure.moves import Move, grown
+from quire.report.steps import events
+from quire.report.table import number
+from quire.review.found import Found, Tested
+from quire.review.lines import PLAIN, WIDTH, fit, listed, plural, wrap
+from quire.review.verdict import expenses, states, verdict
+from quire.source.base import Base
+
+# Of an architecture, so many rows; so many cases that fail; so many lines of a list or a program.
+ROWS, CASES, LINES = 4, 3, 8
+SAME = "within 0.3%"
+MORE = "more with --details"
+# Options that do not change what is found; the second ones have a value.
+SILENT = {"--json", "--details", "-v", "--verbose", "-q", "--quiet"}
+VALUED = {"--junit", "-j", "--jobs", "--cluster", "--tls"}
+
+
+def text(found: Found, command: Sequence[str]) -> str:
+    """The reply."""
+    blocks = [list(verdict(found))]
+    blocks += [list(_rows(found, rows)) for rows, _ in found.parts.values()]
+    blocks += [list(_tests(tested)) for tested in found.tests if tested.b.failed]
+    for hunt in found.hunts:
+        # Of costs, the rows say more than a program.
+        shown = bool(hunt.judges[0].tally.findings) or not any(map(found.expensive, found.parts))
+        blocks += [list(_programs(hunt, shown=shown))] if hunt.findings else []
+    blocks += [list(itertools.chain(_alike(found), _others(found)))]
+    blocks += [[*_base(found), *_repeat(command, found.chosen.words if found.chosen else ())]]
+    return "\n\n".join("\n".join(block) for block in blocks if block).translate(PLAIN)
+
+
+def _rows(found: Found, rows: Comparison) -> Iterator[str]:
+    """A table of the rows that moved, those that cost more first, and the names of the others."""
+    moved = [row for row in rows.rows if Move(0, row.a, row.b).moved or row.excess]
+    moved.sort(key=lambda row: not found.costs_more(row))
+    if moved:
+        yield f"{rows.arch.title}, instructions per 4 KiB page:"
+        yield f"  {'':<40}{'before':>9}{'after':>9}{'change':>9}"
+        yield from _unique(itertools.chain(*(_row(found, rows.arch.name, r) for r in moved[:ROWS])))
+        if moved[ROWS:]:
+            yield f"  {len(moved[ROWS:])} {MORE}"
+    still = [row.title for row in rows.rows if row not in moved]
+    if still:
+        yield from listed(f"  {SAME}: " if moved else f"{rows.arch.title}, {SAME}: ", still)
+
+
+def _unique(lines: Iterable[str]) -> Iterator[str]:
+    """The lines below rows, each once: several rows may have one reason."""
+    seen = set[str]()
+    for line in lines:
+        if not (line.startswith("    ") and line in seen):
+            yield line
+        seen.add(line)
+
+
+def _row(found: Found, arch: str, row: Row) -> Iterator[str]:
+    move, unit = Move(0, row.a, row.b), row.cell.workload.unit
+    name = row.title if unit == "page" else f"{row.title} (per {unit})"
+    figures = (number(row.a.insns), number(row.b.insns), f"{move.share:+.1%}")
+    yield f"  {name:<40}" + "".join(f"{text:>9}" for text in figures)
+    if culprit := found.culprits.get((arch, row.cell)):
+        yield fit(f"    by {culprit.name}: {culprit.subject}")
+    for calls in row.excess:
+        yield fit(f"    more calls: {calls.what}")
+    if move.share > found.limit:
+        lines = grown(row)[:2]
+        said = (f"{line.symbol} {number(line.a.insns)} -> {number(line.b.insns)}" for line in lines)
+        yield fit(f"    {', '.join(said)}")
+    elif abs(move.share) <= 0.003 and move.events:
+        yield fit(f"    {'; '.join(events(move))}")
+
+
+def _tests(tested: Tested) -> Iterator[str]:
+    """The cases that fail with the series alone."""
+    failed = tested.b.failed
+    what = f"{plural(len(failed), 'test')} that pass without the series and fail with it"
+    yield f"{tested.b.kernel.arch.title}, {what}:"
+    for case in failed[:CASES]:
+        yield fit(f"  {case.name} {case.reason}".rstrip())
+        yield from (fit(f"    {line}") for line in case.diagnostics[:1])
+    if failed[CASES:]:
+        yield f"  {len(failed[CASES:])} {MORE}"
+
+
+def _programs(hunt: Hunt, *, shown: bool) -> Iterator[str]:
+    """What programs show, and the first one, shrunk, if it is to be shown."""
+    lines = [*states(hunt), *expenses(hunt)]
+    first, title = hunt.findings[0], hunt.targets.arch.title
+    yield from wrap(f"{title}: {lines[0].replace(f' ({title})', '')}")
+    if shown:
+        yield from (fit(f"  {op.text()}") for op in first.program[:LINES])
+    if lines[1:] or not shown or first.program[LINES:]:
+        yield f"  {MORE}"
+
+
+def _alike(found: Found) -> Iterator[str]:
+    """What shows no difference."""
+    for tested in found.tests:
+        title, only = tested.b.kernel.arch.title, tested.skipped
+        if not tested.b.failed:
+            passed = plural(tested.b.count(Status.PASS), "test")
+            skipped = f", {len(only)} skipped with the series only" if only else ""
+            yield from wrap(
+                f"{title}: {passed} pass{'es' if passed.startswith('1 ') else ''}{skipped}."
+            )
+    for hunt in found.hunts:
+        if not hunt.findings and (count := hunt.judges[0].tally.programs):
+            costs = " and cost" if hunt.judges[1:] else ""
+            programs = plural(count, "generated program")
+            yield from wrap(f"{hunt.targets.arch.title}: {programs}, no change in state{costs}.")
+
+
+def _others(found: Found) -> Iterator[str]:
+    """What nothing measures, lost guests, rows that fail, and what was not done."""
+    if unmeasured := found.concerned.unmeasured:
+        yield from listed("Nothing here measures ", unmeasured)
+    if nearest := found.concerned.nearest:
+        yield from wrap(f"The nearest benchmarks: quire bench {' '.join(nearest)}.")
+    for loss in found.losses:
+        yield from wrap(loss.text()) if any(loss.b) else ()
+    for wrong in found.wrong:
+        title = wrong.outcome.kernel.arch.title
+        yield from wrap(f"{title}, benchmark {wrong.row}, with the series only: {wrong.what}")
+    if found.left:
+        yield from listed("Not done: ", found.left)
+
+
+def _base(found: Found) -> list[str]:
+    why = f", {found.chosen.why}" if found.chosen else ""
+    return wrap(f"Base: {origin(found.sides.a.origin)}{why}.")
+
+
+def origin(base: Base) -> str:
+    """A base as other people know it: no path of this machine."""
+    kind, _, value = base.hash.partition(":")
+    if base.origin.startswith("Debian"):
+        return f"Linux {base.version} ({base.origin})"
+    if kind == "git":
+        name = base.origin.split()[-1]
+        named = "" if value.startswith(name) else f"git {name}, "
+        return f"Linux {base.version} ({named}commit {value[:12]})"
+    return f"Linux {base.version} (a source tree, {kind} {value[:16]})"
+
+
+def _repeat(command: Sequence[str], base: Sequence[str]) -> Iterator[str]:
+    """The command, with the base that was chosen, in lines that a shell joins."""
+    if "--git" in command and "--git" in base:
+        base = base[2:]
+    words = [shlex.quote(word) for word in portable([*command, *base])]
+    yield "To repeat this:"
+    # An option stays beside its value.
+    text = re.sub(r"(--\w+) (?!-)", "\\1\0", " ".join(["quire", *words]))
+    lines = textwrap.wrap(text, WIDTH - 6, break_long_words=False, break_on_hyphens=False)
+    for at, line in enumerate(lines):
+        end = " \\" if at + 1 < len(lines) else ""
+        yield ("    " if at else "  ") + line.replace("\0", " ") + end
+
+
+def portable(command: Sequence[str]) -> Iterator[str]:
+    """The words that matter, without directories of this machine."""
+    value = False
+    for word in command:
+        name, sign, path = word.partition("=")
+        if value or name in SILENT | VALUED or re.match(r"O=|-j\d", word):
+            value = not value and name in VALUED and not sign
+        elif sign and Path(path).is_absolute():
+            yield f"{name}={Path(path).name}"
+        else:
+            yield Path(word).name if Path(word).is_absolute() else word

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The first three lines of a reply: what was found, which patch does it, and what was tried."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+
+from quire.boot.ktap import Status
+from quire.fuzz.hunt import Hunt
+from quire.measure.comparison import Comparison
+from quire.measure.moves import Move
+from quire.review.found import Found
+from quire.review.lines import fit, plural
+
+NOTHING = "No regression found."
+
+
+def verdict(found: Found) -> Iterator[str]:
+    """What was found, which patch does it or what was tried, and where."""
+    problems = [fit(problem) for problem in _problems(found)]
+    yield problems[0] if problems else _unmeasured(found) or NOTHING
+    yield problems[1] if len(problems) > 1 else fit(f"Series: {series(found)}")
+    titles = dict.fromkeys(
+        [rows.arch.title for rows, _ in found.parts.values()]
+        + [tested.b.kernel.arch.title for tested in found.tests]
+    )
+    where = ", ".join([f"On Linux {found.sides.base.version}", *titles])
+    yield fit(f"{where}: {_amount(found)}.")
+
+
+def _unmeasured(found: Found) -> str:
+    """The verdict if nothing measures what the series changes."""
+    concerned = found.concerned
+    if concerned.rows or concerned.cases or concerned.programs:
+        return ""
+    first, *rest = concerned.unmeasured or ("what this series changes",)
+    also = f" and {plural(len(rest), 'other file')}" if rest else ""
+    return fit(f"Nothing here measures {first}{also}.")
+
+
+def _amount(found: Found) -> str:
+    counts = {
+        "benchmark": sum(len(rows.rows) for rows, _ in found.parts.values()),
+        "test": sum(tested.b.count(Status.PASS, Status.FAIL) for tested in found.tests),
+        "program": sum(hunt.judges[0].tally.programs for hunt in found.hunts),
+    }
+    return ", ".join(plural(n, word) for word, n in counts.items() if n) or "both sides build"
+
+
+def _problems(found: Found) -> Iterator[str]:
+    """The worst first."""
+    for loss in filter(lambda loss: loss.blamed, found.losses):
+        title = loss.kernel.arch.title
+        yield f"Regression: the guest is lost in {loss.what} ({title}): {loss.why}"
+    for tested in found.tests:
+        if failed := tested.b.failed:
+            also = f" and {plural(len(failed) - 1, 'other')} fail" if failed[1:] else " fails"
+            yield f"Regression: {failed[0].name}{also} ({tested.b.kernel.arch.title})."
+    for wrong in found.wrong:
+        title = wrong.outcome.kernel.arch.title
+        yield f"Regression: benchmark {wrong.row} fails ({title}): {wrong.what}"
+    yield from _first(states(hunt) for hunt in found.hunts)
+    for rows, _ in found.parts.values():
+        yield from _costs(found, rows)
+    yield from _first(expenses(hunt) for hunt in found.hunts)
+
+
+def _first(each: Iterable[Iterator[str]]) -> Iterator[str]:
+    for lines in each:
+        yield from (f"Regression: {line}" for line in itertools.islice(lines, 1))
+
+
+def _costs(found: Found, rows: Comparison) -> Iterator[str]:
+    more = [row for row in rows.rows if found.costs_more(row)]
+    if not more:
+        return
+    row = more[0]
+    share = Move(0, row.a, row.b).share
+    what = f"takes {share:.1%} more instructions"
+    if share <= found.limit:
+        what = f"makes more calls: {row.excess[0].what}"
+    yield f"Regression: {row.title} {what} ({rows.arch.title})."
+    for (arch, cell), one in found.culprits.items():
+        if (arch, cell.label) == (rows.arch.name, row.cell.label):
+            yield f"By {one.name}: {one.subject}"
+
+
+def states(hunt: Hunt) -> Iterator[str]:
+    """The programs that see another state."""
+    title = hunt.targets.arch.title
+    for finding in hunt.judges[0].tally.findings:
+        yield f"a generated program sees another state ({title}): {finding.fault.text}"
+
+
+def expenses(hunt: Hunt) -> Iterator[str]:
+    """The operations of programs that cost more."""
+    title = hunt.targets.arch.title
+    for judge in hunt.judges[1:]:
+        for finding in judge.tally.findings:
+            grown = "; ".join(one.text() for one in finding.fault.grown)
+            yield f"{finding.fault.verb} in a generated program ({title}): {grown}"
+
+
+def series(found: Found) -> str:
+    """The series in words."""
+    sides = found.sides
+    if sides.b.origin != sides.a.origin:
+        return f"{sides.b.label} on {sides.a.label}"
+    first, *rest = [patch.subject() for patch in sides.series.patches]
+    return f"{first} (+ {plural(len(rest), 'patch')})" if rest else first

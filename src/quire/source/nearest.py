@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The base of a series that somebody posted: the one that it names, or the nearest at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from quire.host.cache import Cache
+from quire.host.errors import UserError
+from quire.source import apply, line, version
+from quire.source import base as bases
+from quire.source.base import Base
+from quire.source.series import Series
+from quire.source.side import SideOptions
+from quire.source.stated import Stated
+from quire.source.version import Version
+
+NAMED = "the one that the series names"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The options with the base; the words that choose it on a command line; why it is this one."""
+
+    options: SideOptions
+    words: tuple[str, ...]
+    why: str
+
+
+def choose(
+    root: Path, cache: Cache, options: SideOptions, series: Series, stated: Stated
+) -> Choice:
+    """The base for a series. UserError if it applies to none."""
+    for revision in filter(None, (stated.commit, stated.name)):
+        if options.git and _has(options.git, revision):
+            where = ("--git", str(options.git), "--a", revision)
+            return Choice(replace(options, a=revision), where, NAMED)
+    refused: UserError | None = None
+    for fetch in _candidates(root, cache, stated.version):
+        try:
+            found = fetch()
+        except UserError:
+            # Not to be had here; the next one may be.
+            continue
+        error = apply.refusal(found.path, series)
+        if not error:
+            words = ("--base", str(found.version))
+            chosen = replace(options, base=words[1], git=None)
+            return Choice(chosen, words, _why(stated, found))
+        refused = refused or error
+    named = f", which names {stated.text}" if stated.text else ""
+    what = f"the series{named}, applies to no base that is here"
+    remedy = "name its base: --git DIR with that commit, --source DIR, or --base VERSION"
+    raise UserError(what, refused.where if refused else "", remedy)
+
+
+def _has(repository: Path, revision: str) -> bool:
+    try:
+        bases.commit(repository, revision)
+    except UserError:
+        return False
+    return True
+
+
+def _candidates(root: Path, cache: Cache, wanted: Version | None) -> Iterator[Callable[[], Base]]:
+    """What is cached, and the newest of each other line, by their distance from a version; without
+    one, the newest first."""
+    known: list[tuple[Version, Callable[[], Base]]] = []
+    cached = bases.cached(cache)
+    for base in cached:
+        known.append((base.version, partial(_same, base)))
+    have = {base.version.line for base in cached}
+    for each in line.known(root):
+        if each.debian and each.name not in have:
+            newest = partial(bases.from_debian, cache, each, each.name)
+            known.append((version.parse(each.name), newest))
+        exact = wanted and wanted.patch and each.name == wanted.line
+        if each.debian and exact and wanted not in [base.version for base in cached]:
+            own = partial(bases.from_debian, cache, each, str(wanted))
+            known.append((wanted or version.parse(each.name), own))
+    known.sort(key=lambda pair: _distance(pair[0], wanted))
+    for _, get in known:
+        yield get
+
+
+def _same(base: Base) -> Base:
+    return base
+
+
+def _distance(number: Version, wanted: Version | None) -> tuple[int, int]:
+    """How far a version is from another one; of two, the newer one is nearer."""
+    if not wanted:
+        return (-1000 * number.major - number.minor, -number.patch)
+    lines = 1000 * (number.major - wanted.major) + number.minor - wanted.minor
+    if wanted.patch and not lines:
+        return (0, abs(number.patch - wanted.patch))
+    return (2 * abs(lines) - (lines > 0), -number.patch)
+
+
+def _why(stated: Stated, found: Base) -> str:
+    if found.version == stated.version and "-rc" not in stated.name:
+        return NAMED
+    to = f"nearest one here to {stated.text}" if stated.text else "newest one here"
+    return f"the {to} to which the series applies"
