@@ -29,12 +29,13 @@ def side_by_side(
         futures = {pool.submit(work, item): item for item in items}
         for number, future in enumerate(as_completed(futures), 1):
             done(number, futures[future], future.result())
-    except BaseException:
+    except BaseException as reason:
         # Start no further machines and stop the running ones: their results would be discarded.
         pool.shutdown(wait=False, cancel_futures=True)
         process.kill_all()
-        # The caller may go on, and must not meet what still ends.
-        pool.shutdown()
+        # After that time the caller goes on, and must not meet what still ends. Ctrl-C waits for
+        # nothing: a machine of a cluster may not answer.
+        pool.shutdown(wait=isinstance(reason, process.OutOfTime))
         raise
     pool.shutdown()
     return [future.result() for future in futures]
