@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from typing import TypeVar
 
 from quire.host import process
@@ -25,6 +25,7 @@ def side_by_side(
     When `work` raises, the other machines are stopped before the exception is raised here.
     """
     pool = ThreadPoolExecutor(max_workers=at_once)
+    futures: dict[Future[Result], Item] = {}
     try:
         futures = {pool.submit(work, item): item for item in items}
         for number, future in enumerate(as_completed(futures), 1):
@@ -33,8 +34,8 @@ def side_by_side(
         # Start no further machines and stop the running ones: their results would be discarded.
         pool.shutdown(wait=False, cancel_futures=True)
         process.kill_all()
-        # The caller may go on, and must not meet what still ends.
-        pool.shutdown()
+        # The caller may go on, and should not meet what still ends; elsewhere, that may take long.
+        wait(futures, timeout=process.GRACE_SECONDS)
         raise
     pool.shutdown()
     return [future.result() for future in futures]
