@@ -60,6 +60,11 @@ class Concerned:
     unmeasured: tuple[str, ...] = ()
     nearest: tuple[str, ...] = ()
 
+    @property
+    def nothing(self) -> bool:
+        """Whether there is nothing to run."""
+        return not (self.rows or self.cases or self.programs)
+
 
 def read(folder: Path) -> Table:
     """The table in the folder of the workloads. UserError says what is wrong with it."""

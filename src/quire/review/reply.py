@@ -127,7 +127,9 @@ def _alike(found: Found) -> Iterator[str]:
 
 def _others(found: Found) -> Iterator[str]:
     """What nothing measures, lost guests, rows that fail, and what was not done."""
-    if unmeasured := found.concerned.unmeasured:
+    unmeasured = found.concerned.unmeasured
+    # If it is all of the series, the verdict says so.
+    if unmeasured[1:] or (unmeasured and not found.concerned.nothing):
         yield from listed("Nothing here measures ", unmeasured)
     if nearest := found.concerned.nearest:
         yield from wrap(f"The nearest benchmarks: quire bench {' '.join(nearest)}.")

@@ -32,7 +32,7 @@ def verdict(found: Found) -> Iterator[str]:
 def _unmeasured(found: Found) -> str:
     """The verdict if nothing measures what the series changes."""
     concerned = found.concerned
-    if concerned.rows or concerned.cases or concerned.programs:
+    if not concerned.nothing:
         return ""
     first, *rest = concerned.unmeasured or ("what this series changes",)
     also = f" and {plural(len(rest), 'other file')}" if rest else ""
