@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,6 +162,20 @@ unsigned long ksm_sysfs(const char *file)
 
 	snprintf(path, sizeof(path), "/sys/kernel/mm/ksm/%s", file);
 	return read_number(path);
+}
+
+void maps_named(const char *name, uintptr_t *from, uintptr_t *to)
+{
+	FILE *f = open_or_die("/proc/self/maps");
+	bool found = false;
+	char line[256];
+
+	while (!found && fgets(line, sizeof(line), f))
+		found = strstr(line, name) &&
+			sscanf(line, "%" SCNxPTR "-%" SCNxPTR, from, to) == 2;
+	fclose(f);
+	if (!found)
+		die("/proc/self/maps has no %s", name);
 }
 
 unsigned long vma_count(void)

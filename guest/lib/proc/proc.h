@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* A "Name: 123 kB" field in /proc/self/smaps of the VMA that holds addr. */
 unsigned long smaps_kib(const void *addr, const char *field);
@@ -29,6 +30,8 @@ unsigned long mthp_stat(unsigned long kib, const char *name);
 unsigned long ksm_stat(const char *field);
 unsigned long ksm_sysfs(const char *file);
 
+/* The bounds of the mapping of this name in /proc/self/maps. */
+void maps_named(const char *name, uintptr_t *from, uintptr_t *to);
 /* Number of lines (VMAs) in /proc/self/maps. */
 unsigned long vma_count(void);
 

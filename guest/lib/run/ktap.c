@@ -253,8 +253,8 @@ static bool run_suite(struct run_list *list, size_t first, size_t number)
 }
 
 /*
- * The program's own data in single pages: what a case reclaims must be its range
- * alone, and a large folio is locked, or not, as a whole. Buffers of
+ * The program's own data and its stack in single pages: what a case reclaims must
+ * be its range alone, and a large folio is locked, or not, as a whole. Buffers of
  * MOST_PAGE_SIZE align the data.
  */
 static void keep_data_small(void)
@@ -265,6 +265,9 @@ static void keep_data_small(void)
 
 	if (madvise((void *)from, to - from, MADV_NOHUGEPAGE))
 		die_errno("MADV_NOHUGEPAGE of the program's data");
+	maps_named("[stack]", &from, &to);
+	if (madvise((void *)from, to - from, MADV_NOHUGEPAGE))
+		die_errno("MADV_NOHUGEPAGE of the stack");
 }
 
 int ktap_run(char *const *patterns, size_t nr)
