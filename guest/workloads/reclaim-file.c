@@ -14,7 +14,6 @@
  * alone, so a write to memory.reclaim is counted. Nothing was accessed since the
  * accessed bits were cleared.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -137,20 +136,7 @@ static void setup(void)
 
 static void run_shared(void)
 {
-	int fd = memcg_open_reclaim();
-	char amount[32];
-	ssize_t done;
-	size_t len;
-
-	len = snprintf(amount, sizeof(amount), "%zuK", area_len / KIB);
-	env_after_tick();
-	quire_start();
-	done = write(fd, amount, len);
-	quire_stop();
-	/* EAGAIN: less could be reclaimed. verify() decides. */
-	if (done < 0 && errno != EAGAIN)
-		die_errno("memory.reclaim of %s", amount);
-	close(fd);
+	bench_reclaim(area_len);
 }
 
 static void run(void)

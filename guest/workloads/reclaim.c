@@ -21,7 +21,6 @@
  * pages=one (lru=classic): the same with one accessed page in each folio; folios
  * of 2 MiB are mapped by PTEs.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -190,22 +189,9 @@ static void report(const unsigned long *before)
 static void run(void)
 {
 	unsigned long before[ARRAY_SIZE(events)];
-	int fd = memcg_open_reclaim();
-	char amount[32];
-	ssize_t done;
-	size_t len;
 
-	len = snprintf(amount, sizeof(amount), "%zuK",
-		       wanted * PAGE_SIZE / KIB);
 	read_events(before);
-	env_after_tick();
-	quire_start();
-	done = write(fd, amount, len);
-	quire_stop();
-	/* EAGAIN: less could be reclaimed. verify() decides. */
-	if (done < 0 && errno != EAGAIN)
-		die_errno("memory.reclaim of %s", amount);
-	close(fd);
+	bench_reclaim(wanted * PAGE_SIZE);
 	report(before);
 }
 

@@ -10,7 +10,6 @@
  * counted, per page of the parent. No page was accessed since its accessed bit
  * was cleared.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -96,20 +95,7 @@ static void setup(void)
 
 static void run(void)
 {
-	int fd = memcg_open_reclaim();
-	char amount[32];
-	ssize_t done;
-	size_t len;
-
-	len = snprintf(amount, sizeof(amount), "%zuK", area_len / KIB);
-	env_after_tick();
-	quire_start();
-	done = write(fd, amount, len);
-	quire_stop();
-	/* EAGAIN: less could be reclaimed. verify() decides. */
-	if (done < 0 && errno != EAGAIN)
-		die_errno("memory.reclaim of %s", amount);
-	close(fd);
+	bench_reclaim(area_len);
 }
 
 static void verify(void)

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/units.h"
 #include "kernel/env.h"
+#include "kernel/memcg.h"
 #include "memory/folio.h"
 #include "proc/proc.h"
 #include "process/others.h"
@@ -74,6 +77,23 @@ void bench_work(unsigned long pages, unsigned long ops)
 {
 	work_pages = pages;
 	work_ops = ops;
+}
+
+void bench_reclaim(size_t bytes)
+{
+	int fd = memcg_open_reclaim();
+	char amount[32];
+	ssize_t done;
+	size_t len;
+
+	len = snprintf(amount, sizeof(amount), "%zuK", bytes / KIB);
+	env_after_tick();
+	quire_start();
+	done = write(fd, amount, len);
+	quire_stop();
+	if (done < 0 && errno != EAGAIN)
+		die_errno("memory.reclaim of %s", amount);
+	close(fd);
 }
 
 void bench_check_folios(const void *addr, size_t len, unsigned long kib)

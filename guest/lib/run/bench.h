@@ -48,6 +48,11 @@ const char *bench_word(const char *name);
 unsigned long bench_reps(void);
 /* How much the region handles in all: pages, operations. */
 void bench_work(unsigned long pages, unsigned long ops);
+/*
+ * The region: a write of so many bytes to memory.reclaim of the cgroup. Less may
+ * be reclaimed: verify() decides.
+ */
+void bench_reclaim(size_t bytes);
 /* Checks len bytes at addr for folios of the wanted size; calls add up. */
 void bench_check_folios(const void *addr, size_t len, unsigned long kib);
 /*

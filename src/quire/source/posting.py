@@ -2,9 +2,9 @@
 """A topic as mails for the list, which `git send-email` or `b4` can take.
 
 A topic, or a group of a topic's patches (groups.py), is posted with the patches that it needs, on
-the base alone. `git format-patch --base` names
-the base commit. As with `b4 prep --auto-to-cc`, every mail of a topic goes to all that the tree's
-own scripts/get_maintainer.pl names: maintainers in To, reviewers and lists in Cc.
+the base alone. `git format-patch --base` names the base commit. As with `b4 prep --auto-to-cc`,
+every mail goes to all that the tree's own scripts/get_maintainer.pl names: maintainers in To,
+reviewers and lists in Cc.
 """
 
 from __future__ import annotations
