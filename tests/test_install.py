@@ -45,7 +45,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def test_commands_find_their_data(installed: Run) -> None:
     """No command may need a checkout: help, the benchmarks, and the version with both series."""
     for words, text in (
-        (("--help",), "commands:"),
+        (("--help",), "judge a change:"),
         (("bench", "--list"), "mremap"),
         (("--version",), "patches for Linux 7.3.4-"),
     ):

@@ -364,7 +364,7 @@ QUIRE_WORKLOAD(cow_mixed);
 
 static const struct workload cow_child_alive = {
 	.name = "cow-child-alive",
-	.summary = "the same, but the child still maps the pages",
+	.summary = "the first write to each page after a fork, while the child maps the pages",
 	.params = { PARAM_SIZE, { "mib", "32", NULL } },
 	.vmstat = { "pgfault", "pgreuse", "thp_split_page", "thp_split_pmd" },
 	.setup = setup_child_waits,

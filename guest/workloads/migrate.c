@@ -290,7 +290,7 @@ QUIRE_WORKLOAD(migrate);
 
 static const struct workload migrate_ptes = {
 	.name = "migrate-ptes",
-	.summary = "the same, huge folios being mapped by PTEs",
+	.summary = "move_pages of huge folios that PTEs map to another node",
 	.params = { PARAM_SIZE, { "mib", "16", NULL } },
 	COUNTERS,
 	.setup = setup_ptes,
@@ -301,7 +301,7 @@ QUIRE_WORKLOAD(migrate_ptes);
 
 static const struct workload migrate_alternating = {
 	.name = "migrate-alternating",
-	.summary = "the same, every second page having been accessed",
+	.summary = "move_pages of folios of which every second page was accessed",
 	.params = { PARAM_SIZE, { "mib", "16", NULL } },
 	COUNTERS,
 	.setup = setup_alternating,

@@ -10,7 +10,7 @@ import re
 import shutil
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from types import FrameType
@@ -38,9 +38,9 @@ DESCRIPTION = (
     "Builds stock and patched kernels, counts what large folios cost, tests the kernels, and "
     "maintains the series."
 )
-EPILOG = """\
-kbuild's names work as words: ARCH=arm64 CROSS_COMPILE=… LLVM=-19 O=DIR; ARCH and CROSS_COMPILE in
-the environment, too.
+# kbuild's names, as each command that takes them says it.
+WORDS = {"ARCH": "ARCH=arm64", "CROSS_COMPILE": "CROSS_COMPILE=…", "LLVM": "LLVM=-19"}
+STATUS = """\
 exit status: 0 pass · 1 a test failed or a difference was found · 2 usage, or something is
 missing · 3 a build failed · 4 the guest was lost (panic, hang, splat)."""
 
@@ -104,16 +104,20 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     If `words` name a command, the parser knows that command only.
     """
     named = words[:1] if words and words[0] in commands.NAMES else commands.NAMES
-    style: Any = {"epilog": EPILOG, "formatter_class": argparse.RawDescriptionHelpFormatter}
-    top = argparse.ArgumentParser(prog="quire", description=DESCRIPTION, **style)
+    style: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter}
+    top = argparse.ArgumentParser(prog="quire", usage="quire COMMAND ...", **style)
+    top.description = DESCRIPTION
     top.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
-    subparsers = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    subparsers = top.add_subparsers(
+        help=argparse.SUPPRESS, metavar="COMMAND", prog="quire", required=True
+    )
+    summaries = dict[str, str]()
     for name in named:
         module = commands.load(name)
         summary, _, rest = (module.__doc__ or "").partition("\n")
+        summaries[name] = summary.rstrip(".")
         part = subparsers.add_parser(
             name,
-            help=summary.rstrip("."),
             description=f"{summary}\n{rest}".strip(),
             # An option that a command lacks must not become another one.
             allow_abbrev=False,
@@ -122,7 +126,19 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
         options.common(part)
         module.add_arguments(part)
         part.set_defaults(run=module.run, part=part)
+        words = [WORDS[word] for word in part.get_default("words")]
+        part.epilog = f"words, as kbuild's: {' '.join([*words, 'O=DIR'])}\n{STATUS}"
+    top.epilog = f"{_groups(summaries)}\n\nquire COMMAND --help has options and examples.\n{STATUS}"
     return top
+
+
+def _groups(summaries: Mapping[str, str]) -> str:
+    """The commands by what they are for, with what each does."""
+    parts = (
+        [f"{title}:", *(f"  {name:10} {summaries[name]}" for name in names if name in summaries)]
+        for title, names in commands.GROUPS.items()
+    )
+    return "\n\n".join("\n".join(lines) for lines in parts)
 
 
 class _Version(argparse.Action):

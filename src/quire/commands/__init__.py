@@ -6,11 +6,16 @@ status, or None for 0; its docstring is its --help.
 import importlib
 from types import ModuleType
 
-# In the order of the top-level --help. Each is the name of a command and of its module here.
-NAMES = tuple(
-    "demo bench steps bisect report profile time compare test coverage selftests seeded kunit fuzz "
-    "soak cluster shell build deb tree export apply check figures doctor".split()
-)
+# By purpose, in the order of --help. Each is the name of a command and of its
+# module here.
+GROUPS = {
+    "use the series": "apply deb doctor demo".split(),
+    "judge a change": "report bench test steps bisect profile time compare".split(),
+    "work on Quire": (
+        "tree export check build shell fuzz soak selftests seeded kunit coverage cluster figures"
+    ).split(),
+}
+NAMES = tuple(name for names in GROUPS.values() for name in names)
 
 
 def load(name: str) -> ModuleType:

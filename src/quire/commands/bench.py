@@ -7,6 +7,7 @@ two markers. The counts of a build are cached, and the next run measures only wh
 
   quire bench                                  everything, both architectures
   quire bench mremap ARCH=arm64 --size 64      one row
+  quire bench 'swapout zero 64'                one benchmark, by its name in tables and --list
   quire bench swapout,data=zero --repeat 3     three boots each, with their spread
   quire bench mremap --fresh                   boot again, ignoring cached counts
   quire bench mremap --cost                    and a table of atomics, cache lines, locks, …
@@ -21,7 +22,7 @@ two markers. The counts of a build are cached, and the next run measures only wh
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,14 +50,18 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     options.cluster(part)
     shard.add(part, "rows")
     add = part.add_argument
-    text = "name or pattern, parameters after commas (default: all; see --list)"
+    text = "a name of --list, or a pattern of workloads with parameters after commas (default: all)"
     add("rows", nargs="*", metavar="workload", help=text)
     options.sizes(part, "all")
     text = "at least N boots of each cell; the table shows their spread"
     add("--repeat", type=options.positive, default=1, metavar="N", help=text)
     text = "a workload of your own: a C file or a static binary, with FILE.toml beside it"
     add("--workload", type=Path, action="append", default=[], metavar="FILE", help=text)
-    add("--list", action="store_true", help="list the chosen rows")
+    add(
+        "--list",
+        action="store_true",
+        help="list the benchmarks: name, folio sizes, what is measured",
+    )
     text = "boot N times again, ignoring cached counts"
     add("--fresh", action="store_true", help=text)
     text = "a second table: atomics, barriers, locks, cache lines, table words, TLB "
@@ -75,8 +80,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     cells = arguments.shard.some(_cells(session, arguments))
     if arguments.list:
         options.allow(arguments, "list rows size cpu workload shard", "with --list")
-        for cell in cells:
-            print(f"{cell.label}{f' {cell.size} KiB' if cell.size else ''}")
+        _list(cells, workloads.summaries(session.project.guest / "workloads"))
         return
     requirements.require(architectures)
     if arguments.smp > 1:
@@ -97,6 +101,19 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
             if arguments.cost or arguments.smp > 1:
                 table.show_costs(rows, sides.title)
     finish(arguments, sides, parts, arguments.output)
+
+
+def _list(cells: Sequence[Cell], summaries: Mapping[str, str]) -> None:
+    """A line for each benchmark: its name, the folio sizes in KiB, what is measured."""
+    sizes: dict[str, list[str]] = {}
+    for cell in cells:
+        sizes.setdefault(cell.label, []).append(str(cell.size or "-"))
+    width = max(map(len, sizes), default=0)
+    sized = max((len(" ".join(some)) for some in sizes.values()), default=0)
+    for cell in {cell.label: cell for cell in cells}.values():
+        what = [summaries.get(cell.workload.name, ""), *map("=".join, cell.parameters)]
+        some = " ".join(sizes[cell.label])
+        print(f"{cell.label:{width}}  {some:{sized}}  {', '.join(filter(None, what))}".rstrip())
 
 
 def _cells(session: Session, arguments: argparse.Namespace) -> Sequence[Cell]:

@@ -9,7 +9,7 @@ repeats exactly; --smp 2 runs without -icount, so that races can happen.
   quire test --size 64 --size 2048      cases of these folio sizes, and those without one
   quire test --stock 'mremap.content*'  on the base
   quire test --all                      stock and patched, normal, debug, KASAN, 1 and 2 CPUs
-  quire test --list                     list the cases
+  quire test --list                     list the cases, without a kernel
   quire test --kernel ~/linux/build     a kernel that is built already, stock or not
   quire test --junit results.xml        and for the CI of others: JUnit XML (--ktap FILE: KTAP)
 
@@ -74,7 +74,11 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     text = "test this built kernel, an O= directory, and build none; may be repeated. With "
     text += "--stock, failures expected of stock are expected of it"
     add("--kernel", type=Path, action="append", default=[], metavar="DIR", help=text)
-    add("--list", action="store_true", help="list suites, cases and workloads")
+    add(
+        "--list",
+        action="store_true",
+        help="list the cases: suite.case, and @fixes for those that stock fails",
+    )
     options.as_json(part, "print JSON (docs/ci.md)")
     add("--junit", type=Path, metavar="FILE", help="write JUnit XML there, too")
     add("--ktap", type=Path, metavar="FILE", help="write KTAP there, too")
@@ -83,6 +87,9 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """Difference when a case failed, GuestLost when a guest was lost."""
     _refuse(arguments)
+    if arguments.list:
+        print("\n".join(suite.listing(session.project.guest / "tests")))
+        return
     # The guest chooses the cases.
     parameters = [f"{suite.SHARD}={arguments.shard}"] if arguments.shard != shard.ALL else []
     if arguments.size:
@@ -101,11 +108,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
             _report(session, arguments, matrix.jobs(session, sides, boot), known)
             return
         trees = _trees(sides, stock=arguments.stock)
-        architectures = session.architectures[: 1 if arguments.list else None]
-        kernels = [session.kernel(arch, tree) for arch in architectures for tree in trees]
-    if arguments.list:
-        print("\n".join(suite.listing(session, kernels[0])))
-        return
+        kernels = [session.kernel(arch, tree) for arch in session.architectures for tree in trees]
     _report(session, arguments, [Job(kernel, boot) for kernel in kernels], known)
 
 

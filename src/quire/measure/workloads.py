@@ -4,6 +4,7 @@ guest/README.md explains the keys."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -26,6 +27,9 @@ GROUPS = "symbols.toml"
 DEMO = "demo.toml"
 # Files in the workloads' folder that describe no workload.
 OTHERS = (GROUPS, DEMO, locks.FILE, concerns.FILE)
+
+# A workload in the guest's sources: its name, and its summary.
+_SUMMARY = re.compile(r'\.name = "([^"]+)",\s+\.summary = ((?:"[^"]*"\s*)+)')
 
 Parameters = tuple[tuple[str, str], ...]
 
@@ -121,6 +125,11 @@ class Cell:
         return " ".join([self.workload.name, *(value for _, value in self.parameters)])
 
     @property
+    def title(self) -> str:
+        """The row's name with the folio size, as in documents: "swapout zero 64"."""
+        return f"{self.label} {self.size or ''}".strip()
+
+    @property
     def name(self) -> str:
         """The name for directories and messages: workload, size and parameters."""
         return "-".join([self.workload.name, *self._settings])
@@ -204,6 +213,9 @@ class Catalogue:
         return [cell for rows in wanted for cell in self.cells([rows.workload], rows.sizes)]
 
     def _named(self, text: str) -> list[Cell]:
+        every = expand([replace(w, sizes=w.all_sizes()) for w in self.workloads])
+        if titled := [cell for cell in every if text in (cell.label, cell.title)]:
+            return titled
         name, *settings = text.split(",")
         if not all("=" in setting for setting in settings):
             raise UserError(
@@ -233,6 +245,12 @@ def read(file: Path, groups: Mapping[str, Sequence[str]] | None = None) -> Workl
     """The workload that a file describes, named after the file. UserError says what is wrong."""
     remedy = "guest/README.md explains the keys"
     return data.read(file, Workload, remedy, lambda keys: _fields(file.stem, keys, groups or {}))
+
+
+def summaries(folder: Path) -> dict[str, str]:
+    """What each workload measures, by name, from the guest's sources."""
+    found = [match for file in folder.glob("*.c") for match in _SUMMARY.findall(file.read_text())]
+    return {name: "".join(re.findall('"([^"]*)"', text)) for name, text in found}
 
 
 def of_program(source: Path) -> Workload:

@@ -84,6 +84,7 @@ def _architecture(comparison: Comparison, made: Provenance) -> dict[str, Any]:
 
 def _row(row: Row) -> dict[str, Any]:
     return {
+        "name": row.cell.title,
         "workload": row.cell.workload.name,
         "topic": row.cell.workload.topic,
         "parameters": dict(row.cell.parameters),

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +38,43 @@ SIZES = (4, 16, 64, 256, 1024, 2048)
 # -icount, or an emulator, the guest runs in real time, a debug kernel is slow, and large pages are
 # much data.
 PATIENCE = "quire_timeout=180000"
+
+
+QUOTES = '"'
+# A macro that defines cases by others, and a use of one, in the guest's sources.
+_MACRO = re.compile(r"^#define (\w*CASES?)\(([\w, ]+?)(?:, \.\.\.)?\)((?:.*\\\n)*.*)", re.M)
+_CASE = re.compile(r"\b(\w*CASES?(?:_\w+)?)\(([^()]*)")
+
+
+def listing(tests: Path) -> list[str]:
+    """The cases in the guest's sources, "suite.case" or "suite.case @tag", sorted."""
+    files = [path for path in sorted(tests.rglob("*")) if path.suffix in (".c", ".h")]
+    texts = [path.read_text() for path in files]
+    macros = {
+        name: ([word.strip() for word in words.split(",")], body)
+        for text in texts
+        for name, words, body in _MACRO.findall(text)
+    }
+    plain = (_MACRO.sub("", text) for text in texts)
+    found = [case for text in plain for use in _CASE.findall(text) for case in _cases(macros, *use)]
+    return sorted(set(found))
+
+
+def _cases(macros: Mapping[str, tuple[list[str], str]], name: str, text: str) -> Iterator[str]:
+    """The cases that a use of a macro defines. A hidden one is run by the self-test only."""
+    words = [word.strip() for word in text.split(",")]
+    if name in macros:
+        parameters, body = macros[name]
+        for old, new in zip(parameters, words, strict=False):
+            body = re.sub(rf"\b{old}\b", new, body)
+        body = body.replace("##", "")
+        for use in _CASE.findall(body):
+            yield from _cases(macros, *use)
+    elif name.startswith("QUIRE_CASE") and "HIDDEN" not in name and len(words) > 1:
+        tags = [words[2]] if name.endswith("TAGGED") else re.findall(r"\.tag = (\w+)", text)
+        yield " ".join(
+            [f"{words[0]}.{words[1]}", *(f"@{tag.lower().strip(QUOTES)}" for tag in tags)]
+        )
 
 
 def of_sizes(sizes: Collection[int]) -> str:
@@ -216,13 +254,6 @@ def _check(results: Results, report: Test, work: Path, remedy: str) -> None:
             "\n".join([report.problem or "see the log", *results.notes, f"whole log: {work}"]),
             "read the log; a result is missing",
         )
-
-
-def listing(session: Session, kernel: Kernel) -> list[str]:
-    """The guest's own list of its tests."""
-    work = launch.workdir(session.cache, f"list-{kernel.arch.name}")
-    boot = Machine(kernel, session.guest(kernel), ("list",), timeout=120)
-    return launch.boot(boot, session.place, work).other
 
 
 def _directory(boot: Machine) -> str:
