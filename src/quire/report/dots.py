@@ -15,15 +15,17 @@ ROWS = {
     "cow-after-fork 64": "write after fork() and exit, 64 KiB",
     "mremap 64": "mremap(), 64 KiB",
     "idle mark 64": "idle-page bitmap, 64 KiB",
-    "lazyfree-redirtied 2048": "reclaim after MADV_FREE, rewritten, 2 MiB",
+    "lazyfree-redirtied 2048": "redirtied MADV_FREE memory, 2 MiB",
     "mprotect 64": "mprotect(), 64 KiB",
-    "reclaim mglru mixed 64": "reclaim of a cgroup, MGLRU, 64 KiB",
+    "reclaim mglru mixed 64": "reclaim of a cgroup (zeroes), 64 KiB",
     "swapout zero 64": "swap-out of zeroes, 64 KiB",
     "lazyfree 64": "reclaim after MADV_FREE, 64 KiB",
     "fork-swapped 64": "fork() of swapped-out memory, 64 KiB",
     "migrate 64": "move_pages(), 64 KiB",
     "swapout distinct 64": "swap-out of data to zram, 64 KiB",
 }
+# A larger ratio is a number at the edge: one row does not decide the scale of all.
+MOST_SHOWN = 40.0
 TICKS = (0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 WIDTH, LEFT, LINE = 900, 330, 26
 # Classes begin with d, so that none is another one's of the page.
@@ -57,7 +59,7 @@ def of_report(report: Json, *, full: bool = False) -> str:
     ratios = {one: [known.get(one) for known in found] for one in rows}
     columns = [("", part["name"]) for part in parts]
     if not full:
-        return svg(columns, choose(ratios), alone=False)
+        return svg(columns, choose(ratios), alone=False, most=MOST_SHOWN)
     # A topic is a line without figures.
     topics = {topic: [one for one in rows if rows[one] == topic] for topic in rows.values()}
     lines: dict[str, Sequence[float | None]] = {}
@@ -73,15 +75,18 @@ def choose(ratios: Ratios) -> dict[str, Sequence[float | None]]:
     return dict(sorted(known.items(), key=lambda row: -max(filter(None, row[1]))))
 
 
-def svg(columns: Sequence[Column], ratios: Ratios, *, alone: bool = True) -> str:
+def svg(
+    columns: Sequence[Column], ratios: Ratios, *, alone: bool = True, most: float = math.inf
+) -> str:
     """The picture of these rows: lines differ by colour, architectures by shape. In a page, it is
-    not `alone`."""
-    values = [value for row in ratios.values() for value in row if value]
+    not `alone`. Ratios above `most` are at the edge, with their numbers."""
+    values = [min(value, most) for row in ratios.values() for value in row if value]
     low, high = min([1, *values]) / 1.1, max([2, *values]) * 1.1
     height = LINE * len(ratios) + 90
 
     def x(value: float) -> float:
-        return LEFT + (WIDTH - 30 - LEFT) * math.log(value / low) / math.log(high / low)
+        share = math.log(min(value, most) / low) / math.log(high / low)
+        return LEFT + (WIDTH - 30 - LEFT) * share
 
     lines = list(dict.fromkeys(line for line, _ in columns))
     shapes = list(dict.fromkeys(name for _, name in columns))
@@ -117,6 +122,9 @@ def svg(columns: Sequence[Column], ratios: Ratios, *, alone: bool = True) -> str
         parts.append(
             f'<text x="{LEFT - 12}" y="{y + 5}" text-anchor="end">{html.escape(label)}</text>'
         )
+        if beyond := [f"{value:.0f}×" for value in row if value and value > most]:
+            text = f'<text x="{x(most) - 14:.1f}" y="{y + 5}" text-anchor="end">'
+            parts.append(f"{text}{', '.join(beyond)} ›</text>")
         parts += [
             mark(column, x(value), y, f"{label}, {' '.join(column).strip()}: {value:.2f}×")
             for column, value in zip(columns, row, strict=True)

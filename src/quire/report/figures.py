@@ -14,7 +14,8 @@ The table `suites` has the last full run of each suite, from docs/results/suites
 `counted` says of which series the figures are; the table `alone` has what each topic needs and has
 passed alone, from the series files and lines/LINE/topics.toml. One with `growth = [OLD, NEW]` has
 the rows whose stock cost rose from line to line; one with `timed`, patterns of its rows, has times
-of user-mode Linux, and one with `real` their ratios in its last column.
+of user-mode Linux, and one with `real` their ratios in its last column. One with `front` has a line
+for each topic, and one with `fits` how many patches it is for each series.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from quire.host.errors import UserError
-from quire.report import alone, dots, times
+from quire.report import alone, dots, records, times
 from quire.report.table import UNKNOWN, written
 from quire.source.version import parse
 
@@ -133,6 +134,9 @@ class Figures:
             if path.is_file() and (blocks := list(_BLOCK.finditer(text := path.read_text()))):
                 stale = [what for block in blocks for what in self._stale(block[2], block[3])]
                 yield path, _BLOCK.sub(lambda b: b[1] + self.table(b[2]) + b[4], text), stale
+        for path, text in records.pages(self.root):
+            same = path.is_file() and path.read_text() == text
+            yield path, text, [] if same else ["it is not what its records say"]
         for path in sorted(self.root.glob("patches/*/*/*.patch")):
             yield path, *self._mail(path)
         for quoted in self.data.get("quoted", ()):
@@ -161,7 +165,13 @@ class Figures:
         wanted = self.data.get("table", {}).get(name)
         if wanted is None:
             raise UserError(f"no table of figures is called {name}", str(TABLES), "add it there")
-        lines = self._growth(*wanted["growth"]) if "growth" in wanted else self._rows(wanted)
+        kind = next((word for word in ("growth", "front", "fits") if word in wanted), "")
+        if kind == "growth":
+            lines = self._growth(*wanted["growth"])
+        elif kind == "front":
+            lines = self._front(wanted)
+        else:
+            lines = self._fits() if kind else self._rows(wanted)
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     def _rows(self, wanted: Json) -> list[list[str]]:
@@ -189,6 +199,46 @@ class Figures:
             if told:
                 cells = [known.get(name, UNKNOWN) for known in told]
                 lines[-1].append(UNKNOWN if figure or {*cells} == {UNKNOWN} else ", ".join(cells))
+        return lines
+
+    def _front(self, wanted: Json) -> list[list[str]]:
+        """The lines of a table with a line for each topic: words, patches, ratios of instructions
+        on each line of kernels, times; each of the topic's `benchmarks`, by its short name."""
+        words, results = wanted["words"], self.root / RESULTS
+        heads = [f"instructions, {line}" for line in self.lines]
+        lines = [[*words, "patches", *heads, f"time, {', '.join(self.lines)}"]]
+        lines.append(["---"] * len(lines[0]))
+        told = [times.told(results, line) for line in self.lines]
+        totals = {row[:2]: row[4] for row in map(tuple, alone.rows(self.root))}
+        newest = {parse(of[:-1]).line: of for of, _ in totals if of.endswith("-")}
+
+        def timed(name: str) -> str:
+            found = [known.get(name, UNKNOWN).replace("?", "n.s.") for known in told]
+            return "" if {*found} == {UNKNOWN} else ", ".join(found)
+
+        for entry in wanted["rows"]:
+            named = entry["benchmarks"].items()
+            cells = [entry[word] for word in words]
+            cells.append(
+                ", ".join(
+                    totals.get((newest[line], entry["topic"]), UNKNOWN) for line in self.lines
+                )
+            )
+            for line in self.lines:
+                ratios = ((short, self.row(line, wanted["on"], name)) for short, name in named)
+                cells.append(", ".join(f"{short} {_ratio(sides)}" for short, sides in ratios))
+            found = [f"{short} {text}" for short, name in named if (text := timed(name))]
+            lines.append([*cells, "; ".join(found) or UNKNOWN])
+        return lines
+
+    def _fits(self) -> list[list[str]]:
+        """The lines of a table with a line for each topic: its patches in all for each series."""
+        totals = {row[:2]: row[4] for row in map(tuple, alone.rows(self.root))}
+        series = list(dict.fromkeys(of for of, _ in totals))
+        lines = [["topic", *(f"{of.rstrip('-')} on" if of.endswith("-") else of for of in series)]]
+        lines.append(["---", *["--:"] * len(series)])
+        for topic in dict.fromkeys(topic for _, topic in totals):
+            lines.append([topic, *(totals.get((of, topic), UNKNOWN) for of in series)])
         return lines
 
     def _growth(self, old: str, new: str) -> list[list[str]]:
@@ -274,7 +324,7 @@ class Figures:
         ratios = {
             name: [_quotient(self.row(*column, name)) for column in columns] for name in dots.ROWS
         }
-        return dots.svg(columns, dots.choose(ratios))
+        return dots.svg(columns, dots.choose(ratios), most=dots.MOST_SHOWN)
 
 
 def record(report: Json, commit: str, when: float, before: Json) -> tuple[str, str]:

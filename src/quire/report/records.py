@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Records: what was run and found, as data. docs/records/KIND.toml has those of a kind, with the
+commit, the date and the command of each; `quire figures --write` renders KIND.md from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire.host import data
+
+RECORDS = Path("docs/records")
+REMEDY = "docs/records/README.md explains the keys"
+
+
+@dataclass(frozen=True)
+class Record:
+    """One run, finding, timing or experiment."""
+
+    title: str
+    # A day, or two with a slash between them; empty if it was not noted.
+    date: str
+    # What the text says happened.
+    result: str
+    # The commit of Quire that ran it; empty if it was not noted.
+    commit: str = ""
+    commands: tuple[str, ...] = ()
+    # A table: its heads, and its rows.
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+    def text(self) -> str:
+        """The record in Markdown."""
+        when = ", commit ".join(filter(None, (self.date or "date not recorded", self.commit)))
+        parts = [f"## {self.title}", f"*{when}*"]
+        parts += ["\n".join(f"    {command}" for command in self.commands)]
+        parts += [self.result.strip()]
+        if self.columns:
+            lines = [self.columns, ("---",) * len(self.columns), *self.rows]
+            parts += ["\n".join(f"| {' | '.join(line)} |" for line in lines)]
+        return "\n\n".join(filter(None, parts))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The records of a file, newest first, and what they are."""
+
+    title: str
+    about: str
+    record: tuple[Record, ...] = ()
+
+    def text(self, name: str) -> str:
+        """The page of the file with that name."""
+        source = f"Rendered from {name} by `quire figures --write`."
+        head = f"<!-- SPDX-License-Identifier: GPL-2.0 -->\n# {self.title}\n\n{self.about.strip()}"
+        parts = [head, source, *(record.text() for record in self.record)]
+        return "\n\n".join(parts) + "\n"
+
+
+def pages(root: Path) -> Iterator[tuple[Path, str]]:
+    """Each page of records, and the text that it must have. UserError for a file that is wrong."""
+    for file in sorted((root / RECORDS).glob("*.toml")):
+        kind = data.read(file, Kind, REMEDY)
+        yield file.with_suffix(".md"), kind.text(f"[{file.name}]({file.name})")
