@@ -95,7 +95,9 @@ class Figures:
             self.data["table"]["alone"]["rows"] = list(alone.rows(root))
         if "groups" in self.data["table"]:
             self.data["table"]["groups"]["rows"] = list(alone.grouped(root))
-        for table in self.data["table"].values():
+        for name, table in self.data["table"].items():
+            if name.startswith("related"):
+                table["rows"] = list(records.related(root, only_front="only_front" in table))
             if "timed" in table:
                 table["rows"] = list(self._timed(table["words"], table["timed"]))
 
@@ -206,7 +208,7 @@ class Figures:
         on each line of kernels, times; each of the topic's `benchmarks`, by its short name."""
         words, results = wanted["words"], self.root / RESULTS
         heads = [f"instructions, {line}" for line in self.lines]
-        lines = [[*words, "patches", *heads, f"time, {', '.join(self.lines)}"]]
+        lines = [[*words, "patches", *heads, f"time, {', '.join(self.lines)}", *wanted["last"]]]
         lines.append(["---"] * len(lines[0]))
         told = [times.told(results, line) for line in self.lines]
         totals = {row[:2]: row[4] for row in map(tuple, alone.rows(self.root))}
@@ -228,7 +230,7 @@ class Figures:
                 ratios = ((short, self.row(line, wanted["on"], name)) for short, name in named)
                 cells.append(", ".join(f"{short} {_ratio(sides)}" for short, sides in ratios))
             found = [f"{short} {text}" for short, name in named if (text := timed(name))]
-            lines.append([*cells, "; ".join(found) or UNKNOWN])
+            lines.append([*cells, "; ".join(found) or UNKNOWN, *map(entry.get, wanted["last"])])
         return lines
 
     def _fits(self) -> list[list[str]]:

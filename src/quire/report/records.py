@@ -10,7 +10,7 @@ from pathlib import Path
 
 from quire.host import data
 
-RECORDS = Path("docs/records")
+RECORDS, RELATED = Path("docs/records"), Path("docs/related.toml")
 REMEDY = "docs/records/README.md explains the keys"
 
 
@@ -56,6 +56,45 @@ class Kind:
         head = f"<!-- SPDX-License-Identifier: GPL-2.0 -->\n# {self.title}\n\n{self.about.strip()}"
         parts = [head, source, *(record.text() for record in self.record)]
         return "\n\n".join(parts) + "\n"
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A public thread whose idea some topics use."""
+
+    topics: tuple[str, ...]
+    title: str
+    author: str
+    # Which version, and its month.
+    version: str
+    address: str
+    # Whether a kernel has it.
+    state: str
+    # What is different here.
+    differs: str
+    # Whether the front page has it.
+    front: bool = False
+
+
+@dataclass(frozen=True)
+class Related:
+    """All of them."""
+
+    thread: tuple[Thread, ...] = ()
+
+
+def threads(root: Path) -> tuple[Thread, ...]:
+    """The threads of RELATED. UserError for a file that is wrong."""
+    return data.read(root / RELATED, Related, "see the comment at its top").thread
+
+
+def related(root: Path, *, only_front: bool) -> Iterator[list[str]]:
+    """The rows of the table of threads, with the columns that tables.toml names."""
+    for one in threads(root):
+        if one.front or not only_front:
+            topics = ", ".join(f"`{topic}`" for topic in one.topics)
+            link = f"[{one.title}]({one.address}), {one.version}"
+            yield [topics, link, one.author, one.state, one.differs]
 
 
 def pages(root: Path) -> Iterator[tuple[Path, str]]:
