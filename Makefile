@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 #   make try      one row on arm64, in minutes: the first thing to run
-#   make try-um   tests and real times of one topic, without an emulator: on x86-64 (docs/um.md)
+#   make try-um   tests and real times of one topic, without an emulator: on x86-64 (docs/dev/um.md)
 #   make demo     from nothing to the tables and the picture (build/demo/), on arm64
 #   make check    lint and unit tests on fakes, without the slow ones: no kernel, two minutes
 #   make test     guest tests of 7.3 without an emulator, where the host can; lint and all unit
 #                 tests; then kernels: the fuzzer's corpus, compared, checks of the series, guest
 #                 tests, a kernel with some seeded bugs and debugging options, also on two CPUs,
 #                 the corpus, judged; checks and guest tests of 7.3, too. No stock kernel
-#   make test-um  guest tests without an emulator: on x86-64 (docs/um.md)
+#   make test-um  guest tests without an emulator: on x86-64 (docs/dev/um.md)
 #   make check-topics  tries topics alone that have changed since they passed: for CI, half an hour
 #   make lint     style, types and static analysis: Python, shell, C
 #   make lock     write requirements/*.txt anew from requirements/*.in (needs uv)

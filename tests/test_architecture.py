@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Check docs/architecture.md: imports between the folders of src/quire have no cycle."""
+"""Check docs/dev/architecture.md: imports between the folders of src/quire have no cycle."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_no_folder_is_imported_by_what_it_imports() -> None:
 
 
 def test_every_folder_is_explained() -> None:
-    text = (ROOT / "docs/architecture.md").read_text()
+    text = (ROOT / "docs/dev/architecture.md").read_text()
     folders = [path.parent.name for path in SOURCE.glob("*/__init__.py")]
     assert [name for name in folders if f"| `{name}` |" not in text] == []
 

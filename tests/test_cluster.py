@@ -434,9 +434,9 @@ def test_with_certificates_and_only_with_them(
 
 
 def certificates(directory: Path) -> None:
-    """An authority, and a certificate of it, as docs/cluster.md has them."""
+    """An authority, and a certificate of it, as docs/dev/cluster.md has them."""
     directory.mkdir()
-    text = (ROOT / "docs/cluster.md").read_text()
+    text = (ROOT / "docs/dev/cluster.md").read_text()
     script = "\n".join(re.findall(r"^    (openssl .*)$", text, re.M))
     done = subprocess.run(["sh", "-ec", script], cwd=directory, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -9,12 +9,18 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from quire.source import series
+from quire.report import records
+from quire.source import groups, series
 
 DOCUMENTS = sorted(
-    [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("*/README.md")],
+    [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")],
 )
+# The pages for users, and the longest that each may be.
+USER_PAGES, LONGEST = ("apply", "compare", "results", "topics", "evidence", "ci"), 150
 COVERS = sorted(ROOT.glob("patches/*/*/0000-cover-letter.patch"))
+MONTHS = (
+    "January February March April May June July August September October November December".split()
+)
 # Terms that only the authors know, or that the style avoids.
 AVOIDED = re.compile(r"\b(nobody|whoever|dearer|mends?|mended|team's list|trap numbers?)\b", re.I)
 
@@ -42,7 +48,76 @@ def test_words_are_known() -> None:
 
 
 def test_the_front_page_is_short() -> None:
-    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 90
+
+
+def test_there_are_six_short_user_pages() -> None:
+    pages = sorted(ROOT.glob("docs/*.md"))
+    assert [path.stem for path in pages] == sorted(USER_PAGES)
+    lines = {path.stem: len(path.read_text().splitlines()) for path in pages}
+    assert {name: length for name, length in lines.items() if length > LONGEST} == {}
+
+
+def test_user_pages_have_no_dates() -> None:
+    date = re.compile(rf"\b20\d\d-\d\d-\d\d\b|\b\d\d? (?:{'|'.join(MONTHS)})\b")
+    texts = {name: (ROOT / f"docs/{name}.md").read_text() for name in USER_PAGES}
+    assert {name: found for name in texts if (found := date.findall(texts[name]))} == {}
+
+
+def links(path: Path) -> set[Path]:
+    """The documents that a document links."""
+    found = re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text())
+    return {(path.parent / link).resolve() for link in found}
+
+
+def test_each_question_is_answered_within_two_clicks() -> None:
+    """Ten questions for each of three readers, in docs/dev/questions.md."""
+    readme, page = ROOT / "README.md", ROOT / "docs/dev/questions.md"
+    near = {readme.resolve()} | links(readme)
+    near |= {link for one in near if one.suffix == ".md" for link in links(one)}
+    _, *roles = re.split(r"^## ", page.read_text(), flags=re.M)
+    for role in roles:
+        rows = re.findall(r"^\| (.+\?) \| (.+) \|$", role, re.M)
+        assert len(rows) == 10, role.partition("\n")[0]
+        for question, answer in rows:
+            where = re.findall(r"\]\(([^)#]+)", answer)
+            far = [link for link in where if (page.parent / link).resolve() not in near]
+            assert where and not far, question
+
+
+def private(line: str) -> set[str]:
+    """Subjects of the fixes of a line that go to security@kernel.org before a list."""
+    folder = ROOT / f"patches/linux-{line}.y"
+    listed = groups.read(series.read(folder / "series"), "fixes")
+    names = {name for group in listed for name in group.private}
+    assert names <= {name for group in listed for name in group.patches}
+    for group in listed:
+        if group.cover:
+            assert ("security@kernel.org" in group.cover) == bool(group.private), group.name
+    own = [patch for patch in series.read(folder / "series").patches if patch.topic == "fixes"]
+    return {patch.subject() for patch in own if patch.unnumbered.partition("/")[2] in names}
+
+
+def test_all_list_the_same_faults_as_private() -> None:
+    """SECURITY.md, docs/dev/stock.md, and the covers of the groups in which fixes are posted."""
+    known = {line: private(line) for line in ("6.12", "7.3")}
+    rows = re.findall(
+        r"^\| .+ \| (\S+: .+) \| (yes|no) \| (yes|no) \|$", (ROOT / "SECURITY.md").read_text(), re.M
+    )
+    for number, line in enumerate(known, 1):
+        assert {row[0] for row in rows if row[number] == "yes"} == known[line]
+    stock = (ROOT / "docs/dev/stock.md").read_text()
+    named = re.findall(r"^\|.*\| fixes: ([^|]+) \| no, private \|$", stock, re.M)
+    found = {re.sub(r" \((?:6\.12|7\.3)\)$", "", name) for row in named for name in row.split("; ")}
+    assert found == {subject.partition(": ")[2] for some in known.values() for subject in some}
+
+
+@pytest.mark.parametrize("cover", COVERS, ids=lambda path: "/".join(path.parts[-3:-1]))
+def test_a_cover_letter_links_its_ideas(cover: Path) -> None:
+    text = cover.read_text()
+    for thread in records.threads(ROOT):
+        linked = f"\nLink: {thread.address}\n" in text
+        assert linked == (cover.parent.name in thread.topics), thread.title
 
 
 @pytest.mark.parametrize("cover", COVERS, ids=lambda path: "/".join(path.parts[-3:-1]))

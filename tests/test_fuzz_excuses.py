@@ -482,7 +482,7 @@ def test_an_unknown_rule_names_the_entry_and_the_rules(tmp_path: Path) -> None:
 
 
 def test_the_documentation_has_every_rule() -> None:
-    text = (ROOT / "docs/fuzz-rules.md").read_text()
+    text = (ROOT / "docs/dev/fuzz-rules.md").read_text()
     for rule, topic in TOPICS.items():
         assert f"| `{rule}` | {topic} |" in text
     for rule in NEWER:

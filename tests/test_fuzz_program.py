@@ -96,7 +96,7 @@ def test_the_guest_knows_the_same_words() -> None:
 
 
 def test_the_documentation_knows_every_operation() -> None:
-    text = (ROOT / "docs/fuzz.md").read_text()
+    text = (ROOT / "docs/dev/fuzz.md").read_text()
     for verb in VERBS:
         assert re.search(rf"^\| `(?:P )?{verb}\b", text, re.M), verb
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The kernel's own contpte.c under the model of lines/*/tlbcheck: which calls are hazards.
 
-Needs a base that quire has unpacked; docs/tlb.md has what it shows."""
+Needs a base that quire has unpacked; docs/dev/tlb.md has what it shows."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /*
  * One thread drops memory, two write to it, and folios of 64 KiB come and go:
- * a fault maps another size before MADV_DONTNEED has flushed (docs/stock.md).
+ * a fault maps another size before MADV_DONTNEED has flushed (docs/dev/stock.md).
  *
  *	quire test --stock --base 7.3 --smp 4 --config configs/tlbcheck.config \
  *		--program guest/examples/zap-race.c ARCH=arm64

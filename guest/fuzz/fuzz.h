@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The executor of the fuzzer. It runs programs, short texts of operations on
- * memory (docs/fuzz.md describes the language), each in fresh processes. After
+ * memory (docs/dev/fuzz.md describes the language), each in fresh processes. After
  * each operation it records all that user space can observe of their memory.
  *
  * main.c runs one program after another. The processes of a program are actors

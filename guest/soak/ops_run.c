@@ -162,7 +162,7 @@ static void rewrite(struct actor *self, struct range *range,
 
 /*
  * MADV_FREE. Not while a child may share the pages, and not for pages that KSM
- * may merge: docs/soak.md says why. Needs the mutex and the pages' locks.
+ * may merge: docs/dev/soak.md says why. Needs the mutex and the pages' locks.
  */
 bool run_free(struct actor *self, struct range *range, const struct run *run)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Times the workloads on the machine and the kernel that it runs on, and writes
- * JSON. docs/time.md describes it.
+ * JSON. docs/dev/time.md describes it.
  */
 #include <errno.h>
 #include <sched.h>

@@ -2,7 +2,7 @@
 /*
  * A folio moves to where another thread reclaims single lazyfree pages. Between
  * the removal of their entries and the flush, UFFDIO_MOVE may map a contpte block
- * there: a kernel that tells TLB hazards (docs/tlb.md) reports it if the TLB has
+ * there: a kernel that tells TLB hazards (docs/dev/tlb.md) reports it if the TLB has
  * not been flushed before.
  */
 #include <pthread.h>

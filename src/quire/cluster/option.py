@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def add(part: argparse.ArgumentParser) -> None:
     """Add --cluster and --tls."""
-    group = part.add_argument_group("many machines (docs/cluster.md)")
+    group = part.add_argument_group("many machines (docs/dev/cluster.md)")
     text = "run on the workers of this scheduler: tcp://127.0.0.1:PORT, tls://HOST:PORT; or on "
     text += "local: -j workers of our own, in this process"
     group.add_argument("--cluster", metavar="ADDRESS", help=text)

@@ -68,7 +68,7 @@ def require(address: str, tls: Path | None) -> None:
         needs = "no --tls" if tls else "--tls DIR"
         raise UserError(f"the address {address} needs {needs}", "", "change the one or the other")
     for file in [tls / name for name in FILES if tls and not (tls / name).is_file()]:
-        raise UserError("a certificate is missing", str(file), "docs/cluster.md has how to make it")
+        raise UserError("a certificate is missing", str(file), "docs/dev/cluster.md says how")
     if not tls and not re.fullmatch(r"localhost|127(\.\d+){3}|\[?::1]?", host):
         what = f"without certificates, a cluster is on this host alone, and {host} is not"
         why = "any process that reaches a scheduler's port can run anything there"

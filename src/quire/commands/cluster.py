@@ -2,8 +2,8 @@
 """Start a scheduler or a worker, for the commands that take --cluster.
 
 Boots of fuzz, test, seeded and bench, and what check compiles, run on many machines
-(docs/cluster.md). A scheduler runs whatever reaches its port: without certificates it listens on
-this host alone.
+(docs/dev/cluster.md). A scheduler runs whatever reaches its port: without certificates it listens
+on this host alone.
 
   quire cluster scheduler                          prints its address
   quire cluster worker tcp://127.0.0.1:8786 -j 2   two machines at once

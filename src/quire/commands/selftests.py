@@ -2,7 +2,7 @@
 """Run the kernel's own selftests of mm on both sides, and compare case by case.
 
 The programs come from the base's tools/testing/selftests/mm; guest/selftests/runs.toml lists them
-with their arguments. Runs that differ are repeated once on both sides. See docs/selftests.md.
+with their arguments. Runs that differ are repeated once on both sides. See docs/dev/selftests.md.
 
   quire selftests                        all, both architectures
   quire selftests 'ksm*' ARCH=arm64      some

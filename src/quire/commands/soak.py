@@ -116,7 +116,7 @@ def _bugs(session: Session, arguments: argparse.Namespace, sides: Sides) -> None
         raise Difference(
             f"{len(missed)} of {len(reports)} seeded bugs were not detected",
             "\n".join(missed),
-            "use more --operations, or another --seed; docs/soak.md lists what is left out",
+            "use more --operations, or another --seed; docs/dev/soak.md lists what is left out",
         )
 
 

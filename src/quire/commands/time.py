@@ -8,7 +8,7 @@ Under emulation nothing is called time.
   quire time --bundle DIR ARCH=arm64     the program, to copy to that machine (DIR/README)
   quire time 'mremap*' --output a.json   on this machine, as it runs now
   quire time --kvm --output DIR          boots both kernels, alternating; DIR/stock.json, …
-  quire time ARCH=um --output DIR        the same as processes of this host (docs/um.md)
+  quire time ARCH=um --output DIR        the same as processes of this host (docs/dev/um.md)
   quire time --leaf                      inner loops of both sides alone, on this CPU
   quire time --emulate 'mremap-size=64' ARCH=arm64   only tries the code paths, in QEMU
   quire compare a.json b.json            what is faster, what is slower

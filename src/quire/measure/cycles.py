@@ -96,7 +96,7 @@ def of(arch: Architecture, name: str = DEFAULT) -> Model:
 def add_option(part: argparse.ArgumentParser) -> None:
     """--cycles."""
     text = f"simulate caches and estimate cycles of a CPU ({', '.join(names())}); slower, and "
-    text += "docs/results.md says how well"
+    text += "docs/results/cycles.md says how well"
     add = part.add_argument
     add("--cycles", nargs="?", default="", const=DEFAULT, metavar="CPU", help=text)
 

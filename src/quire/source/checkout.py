@@ -133,7 +133,7 @@ def read(directory: Path, project: Path) -> Checkout:
     number = version.parse(subject.removeprefix("Linux "))
     line = lines.of_version(project, number)
     if not line.series:
-        remedy = "add a folder for it to lines/, with a [series]: docs/lines.md"
+        remedy = "add a folder for it to lines/, with a [series]: docs/dev/lines.md"
         raise UserError(f"no series for Linux {number}", str(line.folder), remedy)
     series = series_files.select(line.series, number)
     return Checkout(base, series, _commits(directory, base, series))

@@ -28,6 +28,8 @@ class Group:
     patches: tuple[str, ...]
     # Empty for a single patch, whose message says all.
     cover: str = ""
+    # Those that go to security@kernel.org before a list.
+    private: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

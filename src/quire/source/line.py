@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """A kernel line (6.12, 7.3) as a folder of data: lines/NAME/line.toml and the files it names.
 
-docs/lines.md explains the keys. A line needs no code; every part (a series, seeded bugs, expected
-failures, posted figures) is optional.
+docs/dev/lines.md explains the keys. A line needs no code; every part (a series, seeded bugs,
+expected failures, posted figures) is optional.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class _File:
 
 def read(root: Path, folder: Path) -> Line:
     """The line in `folder`; series are below `root`. UserError says what is wrong with the line."""
-    file = data.read(folder / FILE, _File, "fix it: docs/lines.md explains the keys")
+    file = data.read(folder / FILE, _File, "fix it: docs/dev/lines.md explains the keys")
     fragments = {
         name: tuple((folder / path).resolve() for path in paths)
         for name, paths in file.fragments.items()
@@ -127,7 +127,7 @@ def named(root: Path, name: str) -> Line:
         f"no line for Linux {name}",
         str(root / "lines"),
         f"use one of: {', '.join(line.name for line in lines)}\n"
-        "or add a folder to lines/ (docs/lines.md), or name a tree with --source, --git, --a",
+        "or add a folder to lines/ (docs/dev/lines.md), or name a tree with --source, --git, --a",
     )
 
 

@@ -47,7 +47,7 @@ FLAVOURS = (
     Flavour("kasan", ("kasan.config",), "b", (2,), FEWER),
     # Pages that a device has for itself, pins by io_uring and gup_test, files on XFS.
     Flavour("device", ("device.config", "pin.config", "xfs.config"), "b", (1,), FEWEST),
-    # Stock has hazards: docs/tlb.md.
+    # Stock has hazards: docs/dev/tlb.md.
     Flavour("tlb", ("tlbcheck.config",), "b", (1, 4), FEWER, ("arm64", "x86_64")),
 )
 # Seconds. A debug kernel is several times as slow, and shares the host.

@@ -2,7 +2,7 @@
 """The soak test: one boot in which all operations run on the same memory concurrently.
 
 The guest's `soak` (guest/soak/) reports in KTAP. Lines that begin with `soak` give its progress
-and its operations. docs/soak.md describes the operations.
+and its operations. docs/dev/soak.md describes the operations.
 """
 
 from __future__ import annotations

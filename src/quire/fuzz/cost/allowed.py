@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Costs that a series means: which operation may take how much more, where, and why.
 
-They stand beside the other excuses of a series, in excuses.toml; docs/fuzz-rules.md shows an
+They stand beside the other excuses of a series, in excuses.toml; docs/dev/fuzz-rules.md shows an
 entry and says what its fields mean.
 """
 
@@ -143,4 +143,4 @@ def _named(kinds: Collection[str], kind: str) -> bool:
 
 
 def _error(what: str, where: str) -> UserError:
-    return UserError(what, where, "docs/fuzz-rules.md shows an entry")
+    return UserError(what, where, "docs/dev/fuzz-rules.md shows an entry")

@@ -2,8 +2,8 @@
 """Excuses: which differences between two sides are meant, and why.
 
 The comparison implements rules, each with a name. A series says in `excuses.toml`, beside its
-series file, which rules it needs (docs/fuzz-rules.md shows one), and for which topic. Without the
-file, without a series and without the topic only the rules in OWN apply: they hold for any two
+series file, which rules it needs (docs/dev/fuzz-rules.md shows one), and for which topic. Without
+the file, without a series and without the topic only the rules in OWN apply: they hold for any two
 kernels. The file may also have [[allowed_cost]] entries: ../cost/allowed.py
 """
 

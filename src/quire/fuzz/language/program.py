@@ -7,7 +7,7 @@
     0 fork 1                  process 1 is born
     1 move A 0 16 B 3 move
 
-docs/fuzz.md describes every operation. The number at the beginning is the process;
+docs/dev/fuzz.md describes every operation. The number at the beginning is the process;
 operations on the whole system have none. `#` starts a comment.
 """
 
@@ -173,7 +173,7 @@ def parse(source: str, name: str = "program") -> Program:
             ops.append(_op(words))
         except (ValueError, IndexError, KeyError) as error:
             what, where = "a program's line cannot be understood", f"{name}:{number}"
-            text, remedy = f"{where}: {line.strip()}\n{error}", "docs/fuzz.md has the language"
+            text, remedy = f"{where}: {line.strip()}\n{error}", "docs/dev/fuzz.md has the language"
             raise UserError(what, text, remedy) from error
     if not 0 < len(ops) <= MAX_OPS:
         what = f"a program has 1 to {MAX_OPS} operations, not {len(ops)}"
