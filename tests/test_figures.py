@@ -17,7 +17,7 @@ from test_time import data
 from quire.arch import architecture
 from quire.host.errors import UserError
 from quire.measure.workloads import Catalogue, on_architecture
-from quire.report import dots, figures, times
+from quire.report import dots, figures, records, times
 from quire.report.figures import RESULTS, SUITES, TABLES, Figures
 
 REPORT = {"schema": "quire-bench", **json.loads((LOGS / "report.json").read_text())}
@@ -359,3 +359,66 @@ def test_pictures_are_svg_with_every_ratio() -> None:
     assert list(dots.choose({"x": [9.0], "y": [10.0]})) == ["y", "x"]
     # Some 7.5 pixels a letter.
     assert max(map(len, dots.ROWS.values())) * 7.5 < dots.LEFT - 12
+
+
+RECORDS_FILE = """\
+title = "Hunts"
+about = "What was run."
+[[record]]
+title = "One"
+date = "2026-11-25"
+commit = "c0ffee"
+commands = ["quire fuzz"]
+result = "Nothing."
+columns = ["line", "seeds"]
+rows = [["7.3", "1 to 300"]]
+[[record]]
+title = "Two"
+date = ""
+result = "Something."
+"""
+
+
+def test_records_are_rendered_as_a_page_for_each_kind(documents: Path) -> None:
+    folder = documents / records.RECORDS
+    folder.mkdir()
+    (folder / "hunts.toml").write_text(RECORDS_FILE)
+    assert stale(documents) == ["hunts.md: it is not what its records say"]
+    write(documents)
+    assert stale(documents) == []
+    text = (folder / "hunts.md").read_text()
+    assert "# Hunts\n\nWhat was run.\n" in text
+    assert "## One\n\n*2026-11-25, commit c0ffee*\n\n    quire fuzz\n\nNothing.\n\n| line |" in text
+    assert "## Two\n\n*date not recorded*\n\nSomething.\n" in text
+    (folder / "hunts.toml").write_text(RECORDS_FILE.replace("commit", "comit"))
+    with pytest.raises(UserError, match=r"hunts\.toml is wrong"):
+        stale(documents)
+
+
+def test_the_front_table_has_a_line_for_each_topic(documents: Path) -> None:
+    with (documents / TABLES).open("a") as file:
+        file.write("""
+[table.front]
+front = true
+on = "arm64"
+words = ["topic"]
+last = ["risk"]
+[[table.front.rows]]
+topic = "`swapout`"
+risk = "high"
+benchmarks = { zeroes = "swapout zero 64", "1" = "x" }
+""")
+    ratio = figures._ratio(Figures(documents).row("6.12", "arm64", "swapout zero 64"))
+    assert Figures(documents).table("front").splitlines() == [
+        "| topic | patches | instructions, 6.12 | time, 6.12 | risk |",
+        "| --- | --- | --- | --- | --- |",
+        f"| `swapout` | – | zeroes {ratio}, 1 – | – | high |",
+    ]
+
+
+def test_one_row_does_not_decide_the_scale() -> None:
+    ratios = {"a": [574.0, 551.0], "b": [2.0, 1.1]}
+    picture = dots.svg([("6.12", "arm64"), ("6.12", "x86_64")], ratios, most=40)
+    assert ">574×, 551× ›<" in picture
+    assert ">20×<" in picture and ">50×<" not in picture
+    assert "a, 6.12 arm64: 574.00×" in picture

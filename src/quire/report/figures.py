@@ -221,11 +221,8 @@ class Figures:
         for entry in wanted["rows"]:
             named = entry["benchmarks"].items()
             cells = [entry[word] for word in words]
-            cells.append(
-                ", ".join(
-                    totals.get((newest[line], entry["topic"]), UNKNOWN) for line in self.lines
-                )
-            )
+            counts = ((newest.get(line, ""), entry["topic"]) for line in self.lines)
+            cells.append(", ".join(totals.get(count, UNKNOWN) for count in counts))
             for line in self.lines:
                 ratios = ((short, self.row(line, wanted["on"], name)) for short, name in named)
                 cells.append(", ".join(f"{short} {_ratio(sides)}" for short, sides in ratios))
