@@ -404,7 +404,7 @@ on = "arm64"
 words = ["topic"]
 last = ["risk"]
 [[table.front.rows]]
-topic = "`swapout`"
+topic = "swapout"
 risk = "high"
 benchmarks = { zeroes = "swapout zero 64", "1" = "x" }
 """)
@@ -412,7 +412,7 @@ benchmarks = { zeroes = "swapout zero 64", "1" = "x" }
     assert Figures(documents).table("front").splitlines() == [
         "| topic | patches | instructions, 6.12 | time, 6.12 | risk |",
         "| --- | --- | --- | --- | --- |",
-        f"| `swapout` | – | zeroes {ratio}, 1 – | – | high |",
+        f"| [`swapout`](docs/topics.md) | – | zeroes {ratio}, 1 – | – | high |",
     ]
 
 

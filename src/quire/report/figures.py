@@ -39,6 +39,7 @@ Json = Mapping[str, Any]
 
 RESULTS, TABLES, PICTURE = Path("docs/results"), Path("docs/results/tables.toml"), "ratios.svg"
 SUITES = RESULTS / "suites.json"
+WORKLOADS, TOPICS = Path("guest/workloads"), "docs/topics.md"
 ARCHITECTURES = ("arm64", "x86_64")
 # A row has grown if stock costs more than this times what it did.
 GROWN = 1.02
@@ -219,16 +220,33 @@ class Figures:
             return "" if {*found} == {UNKNOWN} else ", ".join(found)
 
         for entry in wanted["rows"]:
-            named = entry["benchmarks"].items()
-            cells = [entry[word] for word in words]
-            counts = ((newest.get(line, ""), entry["topic"]) for line in self.lines)
-            cells.append(", ".join(totals.get(count, UNKNOWN) for count in counts))
+            topic, named = entry["topic"], entry["benchmarks"].items()
+            cells = [f"[`{topic}`]({TOPICS})", *(entry[word] for word in words[1:])]
+            counts = {line: totals.get((newest.get(line, ""), f"`{topic}`")) for line in self.lines}
+            covers = (
+                f"[{count}](patches/linux-{line}.y/{topic}/0000-cover-letter.patch)"
+                if count
+                else UNKNOWN
+                for line, count in counts.items()
+            )
+            cells.append(", ".join(covers))
+            shown = {short: self._linked(short, name) for short, name in named}
             for line in self.lines:
-                ratios = ((short, self.row(line, wanted["on"], name)) for short, name in named)
+                ratios = (
+                    (shown[short], self.row(line, wanted["on"], name)) for short, name in named
+                )
                 cells.append(", ".join(f"{short} {_ratio(sides)}" for short, sides in ratios))
+                shown = {short: short for short in shown}
             found = [f"{short} {text}" for short, name in named if (text := timed(name))]
             lines.append([*cells, "; ".join(found) or UNKNOWN, *map(entry.get, wanted["last"])])
         return lines
+
+    def _linked(self, short: str, name: str) -> str:
+        """The short name of a benchmark, as a link to its source if that is there."""
+        what = f'.name = "{name.partition(" ")[0]}"'
+        files = sorted((self.root / WORKLOADS).glob("*.c"))
+        found = next((file for file in files if what in file.read_text()), None)
+        return f"[{short}]({WORKLOADS / found.name})" if found else short
 
     def _fits(self) -> list[list[str]]:
         """The lines of a table with a line for each topic: its patches in all for each series."""

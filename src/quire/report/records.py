@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quire.host import data
+from quire.report.table import UNKNOWN
 
 RECORDS, RELATED = Path("docs/records"), Path("docs/related.toml")
 REMEDY = "docs/records/README.md explains the keys"
@@ -72,6 +73,8 @@ class Thread:
     state: str
     # What is different here.
     differs: str
+    # Its figures, in wall time; empty if it has none that are comparable.
+    posted: str = ""
     # Whether the front page has it.
     front: bool = False
 
@@ -94,7 +97,7 @@ def related(root: Path, *, only_front: bool) -> Iterator[list[str]]:
         if one.front or not only_front:
             topics = ", ".join(f"`{topic}`" for topic in one.topics)
             link = f"[{one.title}]({one.address}), {one.version}"
-            yield [topics, link, one.author, one.state, one.differs]
+            yield [topics, link, one.author, one.posted or UNKNOWN, one.state, one.differs]
 
 
 def pages(root: Path) -> Iterator[tuple[Path, str]]:
