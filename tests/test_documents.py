@@ -113,8 +113,9 @@ def test_all_list_the_same_faults_as_private() -> None:
 
 
 @pytest.mark.parametrize("cover", COVERS, ids=lambda path: "/".join(path.parts[-3:-1]))
-def test_a_cover_letter_links_its_ideas(cover: Path) -> None:
+def test_a_cover_letter_links_its_ideas_and_says_what_changed(cover: Path) -> None:
     text = cover.read_text()
+    assert "\nChanges since the last version:\n" in text or "\nThis is the first version.\n" in text
     for thread in records.threads(ROOT):
         linked = f"\nLink: {thread.address}\n" in text
         assert linked == (cover.parent.name in thread.topics), thread.title
