@@ -368,6 +368,8 @@ about = "What was run."
 title = "One"
 date = "2026-11-25"
 commit = "c0ffee"
+series = "f00d"
+seconds = 1234
 commands = ["quire fuzz"]
 result = "Nothing."
 columns = ["line", "seeds"]
@@ -388,7 +390,8 @@ def test_records_are_rendered_as_a_page_for_each_kind(documents: Path) -> None:
     assert stale(documents) == []
     text = (folder / "hunts.md").read_text()
     assert "# Hunts\n\nWhat was run.\n" in text
-    assert "## One\n\n*2026-11-25, commit c0ffee*\n\n    quire fuzz\n\nNothing.\n\n| line |" in text
+    head = "## One\n\n*2026-11-25, commit c0ffee, series f00d, 1,234 s*\n\n"
+    assert f"{head}    quire fuzz\n\nNothing.\n\n| line |" in text
     assert "## Two\n\n*date not recorded*\n\nSomething.\n" in text
     (folder / "hunts.toml").write_text(RECORDS_FILE.replace("commit", "comit"))
     with pytest.raises(UserError, match=r"hunts\.toml is wrong"):

@@ -27,14 +27,21 @@ class Record:
     # The commit of Quire that ran it; empty if it was not noted.
     commit: str = ""
     commands: tuple[str, ...] = ()
+    # Hashes of the series and of the guest that ran, and how long it took, if they were recorded.
+    series: str = ""
+    guest: str = ""
+    seconds: int = 0
     # A table: its heads, and its rows.
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
 
     def text(self) -> str:
         """The record in Markdown."""
-        when = ", commit ".join(filter(None, (self.date or "date not recorded", self.commit)))
-        parts = [f"## {self.title}", f"*{when}*"]
+        when = [self.date or "date not recorded"]
+        named = (("commit", self.commit), ("series", self.series), ("guest", self.guest))
+        when += [f"{what} {value}" for what, value in named if value]
+        when += [f"{self.seconds:,} s"] if self.seconds else []
+        parts = [f"## {self.title}", f"*{', '.join(when)}*"]
         parts += ["\n".join(f"    {command}" for command in self.commands)]
         parts += [self.result.strip()]
         if self.columns:
