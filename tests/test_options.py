@@ -22,7 +22,6 @@ export DIR | --base=7.3 --source=x
 tree | --b=x --config=x -j2
 kunit | --config=x
 doctor | --source=x --only=x
-demo | --dry-run
 test | -n
 soak | --nonsense --oper=3"""
 # Commands, what does nothing there, and where that is.

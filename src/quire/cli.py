@@ -51,10 +51,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         signal.signal(number, _interrupt)
     try:
         return _run(list(sys.argv[1:] if argv is None else argv))
-    except process.NotRun as missing:
-        if str(missing):
-            print(f"# {missing}")
-        return 0
     except QuireError as error:
         print(error.text(), file=sys.stderr)
         return error.exit_code
@@ -82,9 +78,9 @@ def _run(argv: list[str]) -> int:
         name, text = arguments.part.prog, " ".join(unknown)
         remedy = f"{name} --help lists its options"
         if {"-n", "--dry-run"}.intersection(unknown):
-            remedy = "-v prints each command as it runs; --dry-run is for build, shell and apply"
+            remedy = "-v prints each command as it runs; only apply has --dry-run"
         raise UserError(f"{name} does not take: {text}", remedy=remedy)
-    process.configure(process.Settings(arguments.dry_run, arguments.verbose))
+    process.configure(verbose=arguments.verbose)
     arguments.given = given
     options.check(arguments)
     environment = {
@@ -167,7 +163,7 @@ def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> Se
     return Session(
         project=root,
         cache=Cache(build.resolve()),
-        progress=Progress(quiet=arguments.quiet or arguments.dry_run),
+        progress=Progress(quiet=arguments.quiet),
         architectures=chosen,
         jobs=arguments.jobs,
         side_options=_side_options(arguments),
