@@ -75,6 +75,6 @@ def test_build_directory_is_in_the_users_cache(installed: Run, tmp_path: Path) -
 
 def test_files_of_the_package_stay(installed: Run) -> None:
     """What changes Quire itself needs a checkout."""
-    done = installed("figures", "--write")
+    done = installed("export", "x")
     assert done.returncode == 2
     assert "clone Quire" in done.stderr

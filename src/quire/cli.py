@@ -73,6 +73,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: list[str]) -> int:
     words, given = kbuild_words(argv)
+    if new := commands.renamed(words):
+        variables = [f"{name}={value}" for name, value in given.items()]
+        what = f"quire {' '.join(words)} has a new spelling"
+        raise UserError(what, remedy=" ".join([new, *variables]))
     arguments, unknown = parser(words).parse_known_args(words)
     if unknown:
         name, text = arguments.part.prog, " ".join(unknown)
@@ -106,19 +110,29 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     subparsers = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in named:
         module = commands.load(name)
-        summary, _, rest = (module.__doc__ or "").partition("\n")
-        part = subparsers.add_parser(
-            name,
-            help=summary.rstrip("."),
-            description=f"{summary}\n{rest}".strip(),
-            # An option that a command lacks must not become another one.
-            allow_abbrev=False,
-            **style,
-        )
-        options.common(part)
-        module.add_arguments(part)
-        part.set_defaults(run=module.run, part=part)
+        part = _add(subparsers, name, module.__doc__ or "", style)
+        if modes := getattr(module, "MODES", ()):
+            several = part.add_subparsers(title="modes", metavar="MODE", required=True)
+            for mode in modes:
+                _fill(_add(several, mode.name, mode.about, style), mode)
+        else:
+            _fill(part, module)
     return top
+
+
+def _add(parsers: Any, name: str, about: str, style: dict[str, Any]) -> argparse.ArgumentParser:
+    """The parser of a command or a mode; the first line of `about` stands in the list of them."""
+    summary, _, rest = about.partition("\n")
+    text = {"help": summary.rstrip("."), "description": f"{summary}\n{rest}".strip()}
+    # An option that a command lacks must not become another one.
+    part: argparse.ArgumentParser = parsers.add_parser(name, allow_abbrev=False, **text, **style)
+    return part
+
+
+def _fill(part: argparse.ArgumentParser, of: Any) -> None:
+    options.common(part)
+    of.add_arguments(part)
+    part.set_defaults(run=of.run, part=part)
 
 
 class _Version(argparse.Action):

@@ -72,7 +72,7 @@ class Bug:
     trap: str = ""
     # Among the few that `make test` runs.
     sample: bool = False
-    # Whether `quire fuzz --seeded` looks for it by default, or why no program can show it.
+    # Whether `quire fuzz seeded` looks for it by default, or why no program can show it.
     fuzzed: bool = False
     no_program: str = ""
     # The option without which a kernel cannot show it.
