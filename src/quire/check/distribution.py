@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compare our configurations with Debian's: every difference has a reason, in
-lines/NAME/debian-differences.toml."""
+lines/debian-differences.toml or in that of the line."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Listed:
 def check(cache: Cache, line: Line, base: Base, request: Request) -> Iterator[Check]:
     """Compare the resolved configuration of the stock kernel `request` with Debian's."""
     arch, tree = request.arch, request.tree.path
-    lines = read(line.differences)
+    lines = [entry for file in line.differences for entry in read(file)]
     compared = options(tree, arch.srcarch, ROOTS, FOLLOWED)
     ours = kconfig.parse(kernel.configure(cache, request).read_text())
     debians = debian_config.fetch(cache, line, base, arch)
