@@ -75,17 +75,11 @@ def check(cache: Cache, line: Line, base: Base, request: Request) -> Iterator[Ch
     yield from judge(arch, differences(compared, ours, debians), lines)
 
 
-@dataclass(frozen=True)
-class _File:
-    difference: tuple[Listed, ...] = ()
-
-
 def read(file: Path) -> list[Listed]:
     """The entries of the file; none if it does not exist. UserError names a wrong one, or an
     unknown architecture."""
     remedy = "give each [[difference]] options, architectures, ours and why"
-    listed = list(data.optional(file, _File, remedy).difference)
-    data.require_complete(file, "difference", listed, remedy)
+    listed = data.Table("difference", Listed, remedy, optional=True).read(file)
     for name in {name for line in listed for name in line.architectures}:
         architecture(name)
     return listed

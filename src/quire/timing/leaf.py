@@ -48,14 +48,9 @@ class Leaf:
     function: str
 
 
-@dataclass(frozen=True)
-class _File:
-    leaf: tuple[Leaf, ...]
-
-
-def read() -> tuple[Leaf, ...]:
+def read() -> list[Leaf]:
     """The leaves that there are."""
-    return data.read(SOURCES / "leaves.toml", _File, "see leaves.toml").leaf
+    return data.Table("leaf", Leaf, "see leaves.toml").read(SOURCES / "leaves.toml")
 
 
 def definition(source: str, name: str) -> str:
