@@ -37,7 +37,7 @@ try:
 try-um:
 	$(QUIRE) doctor --install ARCH=um
 	$(QUIRE) test 'lazyfree.held*-64k' --only lazyfree ARCH=um $(filter O=%,$(WORDS))
-	$(QUIRE) time lazyfree-redirtied-size=2048 --only lazyfree --runs 3 ARCH=um $(filter O=%,$(WORDS))
+	$(QUIRE) time run lazyfree-redirtied-size=2048 --only lazyfree --runs 3 ARCH=um $(filter O=%,$(WORDS))
 
 # Two kernels: four take two CPUs more than twenty minutes. ./quire demo takes both architectures.
 demo:
@@ -53,11 +53,11 @@ test:
 	$(QUIRE) doctor --install $(KBUILD_WORDS)
 	$(if $(SOURCE)$(ARCH),,if $(QUIRE) doctor ARCH=um; then $(MAKE) test-um BASE=$(or $(BASE),7.3); fi)
 	$(MAKE) -j3 --output-sync=target lint unit-all patched
-	$(QUIRE) fuzz --corpus $(ONE_WORDS)
+	$(QUIRE) fuzz replay --corpus $(ONE_WORDS)
 	$(MAKE) -j2 --output-sync=target unit-kernel check-series $(if $(SOURCE)$(BASE),,check-series-7.3)
 	$(QUIRE) test $(if $(SOURCE)$(BASE),,$(FEWER_SIZES)) $(WORDS)
 	$(if $(SOURCE)$(BASE),,$(QUIRE) seeded --few --smp 2 $(FEW_WORDS))
-	$(QUIRE) fuzz --corpus --oracle $(WORDS)
+	$(QUIRE) fuzz replay --corpus --oracle $(WORDS)
 	$(if $(SOURCE)$(BASE),,$(QUIRE) test $(SIZES) --base 7.3 $(WORDS))
 
 # A fault of generic code shows here in minutes, before an emulator boots. One CPU runs a half.

@@ -83,8 +83,8 @@ def make_tree(directory: Path, version: str = "6.12.117") -> Path:
 
 @pytest.fixture(autouse=True)
 def plain_run() -> None:
-    """No test inherits --dry-run, or that another one was leaving."""
-    process.configure(process.Settings())
+    """No test inherits -v, or that another one was leaving."""
+    process.configure()
 
 
 @pytest.fixture

@@ -42,8 +42,3 @@ def test_every_folder_is_explained() -> None:
     text = (ROOT / "docs/dev/architecture.md").read_text()
     folders = [path.parent.name for path in SOURCE.glob("*/__init__.py")]
     assert [name for name in folders if f"| `{name}` |" not in text] == []
-
-
-def test_one_place_knows_of_dry_runs() -> None:
-    asking = [path for path in SOURCE.rglob("*.py") if "dry_run" in path.read_text()]
-    assert {part(path) for path in asking} == {"host", "cli", "commands"}

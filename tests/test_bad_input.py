@@ -121,7 +121,7 @@ def test_llvm(quire: Quire, tree: Path) -> None:
     said(quire("check", "LLVM=-0"), 2, "LLVM= does nothing for quire check")
     for name in ("clang", "ld.lld", "llvm-ar", "llvm-nm", "llvm-objcopy"):
         (quire.bin / f"{name}-0").symlink_to(quire.bin / "gcc")
-    printed = quire(*words, "LLVM=-0", "--dry-run").stdout
+    printed = quire(*words, "LLVM=-0", "-v").stderr
     assert "ARCH=arm64 LLVM=-0 'CC=ccache clang-0' 'HOSTCC=ccache clang-0' O=" in printed
 
 

@@ -233,10 +233,10 @@ def test_a_local_cluster_gives_the_same(quire: Quire, tree: Path, tmp_path: Path
         (("seeded", "--json"), {}),
         (("bench", "mremap", "--size", "64", "--fresh", "--output", str(tmp_path / "out")), {}),
         (("steps", "mremap", "--size", "64"), {}),
-        (("fuzz", "--no-coverage", "--programs", "1200"), {}),
+        (("fuzz", "compare", "--no-coverage", "--programs", "1200"), {}),
         # Each finding is shrunk, in many boots.
         (
-            ("fuzz", "--no-coverage", "--programs", "60", "--findings", "0"),
+            ("fuzz", "compare", "--no-coverage", "--programs", "60", "--findings", "0"),
             {"FAKE_QEMU": "differ"},
         ),
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from quire.report import records
+from documents import records
 from quire.source import groups, series
 
 DOCUMENTS = sorted(

@@ -14,11 +14,13 @@ import pytest
 from conftest import LOGS, ROOT, Quire
 from test_time import data
 
+from documents import __main__ as command
+from documents import figures, records, times
+from documents.figures import RESULTS, SUITES, TABLES, Figures
 from quire.arch import architecture
 from quire.host.errors import UserError
 from quire.measure.workloads import Catalogue, on_architecture
-from quire.report import dots, figures, records, times
-from quire.report.figures import RESULTS, SUITES, TABLES, Figures
+from quire.report import dots
 
 REPORT = {"schema": "quire-bench", **json.loads((LOGS / "report.json").read_text())}
 
@@ -264,17 +266,22 @@ def test_a_table_that_is_not_there_is_named(documents: Path) -> None:
         stale(documents)
 
 
-def test_the_command_records_writes_and_checks(quire: Quire, documents: Path) -> None:
+def test_the_command_records_writes_and_checks(
+    quire: Quire,
+    documents: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     shutil.rmtree(quire.project / "docs", ignore_errors=True)
     shutil.copytree(documents / "docs", quire.project / "docs")
     (quire.project / "README.md").write_text("<!-- figures: one -->\n<!-- end -->\n")
     (quire.project / TABLES).write_text((documents / TABLES).read_text().partition("[[quoted")[0])
-    done = quire("figures")
-    assert done.returncode == 1
-    assert "README.md: swapout zero 64: no such row" in done.stderr
-    assert quire("figures", "--write").returncode == 0
-    assert quire("figures").returncode == 0
-    assert quire("figures", "--record", str(documents / "nothing")).returncode == 2
+    monkeypatch.setenv("QUIRE_ROOT", str(quire.project))
+    assert command.main([]) == 1
+    assert "README.md: swapout zero 64: no such row" in capsys.readouterr().err
+    assert command.main(["--write"]) == 0
+    assert command.main([]) == 0
+    assert command.main(["--record", str(documents / "nothing")]) == 2
     (quire.project / SUITES).write_text("[]")
     tests = documents / "test.json"
     tests.write_text(json.dumps({"schema": "quire-test", "kernels": [kernel("arm64", "pass")]}))
@@ -282,13 +289,11 @@ def test_the_command_records_writes_and_checks(quire: Quire, documents: Path) ->
     identity = ["-c", "user.name=a", "-c", "user.email=a@invalid"]
     commit = ["git", *identity, "commit", "-q", "--allow-empty", "-m", "a"]
     subprocess.run(commit, cwd=quire.project, check=True)
-    assert quire("figures", "--record", str(tests)).returncode == 0
+    assert command.main(["--record", str(tests)]) == 0
     (run,) = json.loads((quire.project / SUITES).read_text())
     assert run["counted"] == {"arm64": {"pass": 1}}
-    assert (
-        quire("figures", "--record", str(timed(documents / "new", {"move": (1, 2)}))).returncode
-        == 0
-    )
+    new = timed(documents / "new", {"move": (1, 2)})
+    assert command.main(["--record", str(new)]) == 0
     assert (quire.project / RESULTS / "um-6.12/patched.json").is_file()
 
 

@@ -150,21 +150,17 @@ def test_an_empty_series_compares_the_base_with_itself(quire: Quire, tree: Path)
     assert "compared with itself" in done.stdout
 
 
-def test_dry_run_prints_commands_and_does_nothing(quire: Quire, tree: Path) -> None:
-    quire.passes("build", "--source", str(tree))
-    before = snapshot(quire.build)
-    words = ("--source", str(tree), "ARCH=arm64", "--dry-run")
+def test_verbose_prints_commands(quire: Quire, tree: Path) -> None:
+    words = ("--source", str(tree), "ARCH=arm64", "-v")
     shell = quire("shell", "--smp", "3", *words)
-    assert "setpriv --pdeathsig KILL qemu-system-aarch64" in shell.stdout
-    assert "-smp 3" in shell.stdout
+    assert "setpriv --pdeathsig KILL qemu-system-aarch64" in shell.stderr
+    assert "-smp 3" in shell.stderr
     debug = str(ROOT / "configs/debug.config")
-    assert "make" in quire.passes("build", "--config", debug, *words).stdout
+    assert "make" in quire.passes("build", "--config", debug, *words).stderr
     unpatched = snapshot(tree)
     done = quire("apply", str(tree), "--dry-run")
     assert (done.returncode, "0001-mm-move-runs.patch" in done.stdout) == (0, True)
     assert snapshot(tree) == unpatched
-    changed = [name for name, data in snapshot(quire.build).items() if before.get(name) != data]
-    assert [name for name in changed if not name.startswith(("lock/", "log/"))] == []
 
 
 def test_tests_pass_and_are_reported(quire: Quire, tree: Path) -> None:

@@ -19,7 +19,7 @@ from quire.fuzz.language import program, record
 from quire.fuzz.language.record import Record
 from quire.host import process
 
-WORDS = ("fuzz", "ARCH=arm64", "--no-coverage", "--programs", "30")
+WORDS = ("fuzz", "compare", "ARCH=arm64", "--no-coverage", "--programs", "30")
 
 
 def test_kernels_that_agree(quire: Quire, tree: Path) -> None:
@@ -41,10 +41,10 @@ def test_a_difference_is_shrunk_written_and_replayed(quire: Quire, tree: Path) -
     assert str(path) in done.stderr
     for name in ("a.log", "b.log", "differences", "original.fuzz"):
         assert (path.parent / name).read_text()
-    again = quire("fuzz", "ARCH=arm64", "--source", str(tree), "--replay", str(path),
+    again = quire("fuzz", "replay", "ARCH=arm64", "--source", str(tree), str(path),
                   FAKE_QEMU="differ")  # fmt: skip
     assert again.returncode == 1
-    good = quire("fuzz", "ARCH=arm64", "--source", str(tree), "--replay", str(path))
+    good = quire("fuzz", "replay", "ARCH=arm64", "--source", str(tree), str(path))
     assert good.returncode == 0
 
 
@@ -60,7 +60,7 @@ def test_side_a_of_costs_may_be_the_base_alone(quire: Quire, tree: Path) -> None
     file = quire.project / "patches/linux-6.12.y/series"
     file.write_text(file.read_text() + "# fixes: ksm\n")
     assert quire("build", "--source", str(tree), "ARCH=arm64").returncode == 0
-    words = (*WORDS, "--cost", "--source", str(tree), "-v")
+    words = ("fuzz", "cost", *WORDS[2:3], *WORDS[4:], "--source", str(tree), "-v")
     # Stock and patched are built, a kernel with the fixes is not.
     assert quire(*words, "--stock").stderr.count(" Image)") == 0
     assert quire(*words).stderr.count(" Image)") == 1
@@ -82,8 +82,8 @@ def test_seeded_bugs_are_found_or_missed(quire: Quire, tree: Path) -> None:
     (folder / "bugs.patch").write_text(line_patch("bugs", 14, "bug 14"))
     odd = bug("odd", no_program="it does what the other one does")
     (folder / "bugs.toml").write_text(bug("lose") + bug("hide") + odd)
-    words = ("fuzz", "ARCH=arm64", "--programs", "40", "--source", str(tree), "--json")
-    done = quire(*words, "--seeded")
+    words = ("fuzz", "seeded", "ARCH=arm64", "--programs", "40", "--source", str(tree), "--json")
+    done = quire(*words)
     assert done.returncode == 1, done.stderr
     lose, hide, last = json.loads(done.stdout)["bugs"]
     assert last["reason"] == "it does what the other one does"
@@ -92,15 +92,15 @@ def test_seeded_bugs_are_found_or_missed(quire: Quire, tree: Path) -> None:
     assert hide.pop("seconds") >= 0
     missed = {"operations": None, "difference": None, "reason": ""}
     assert hide == {"bug": "hide", "programs": 40, **missed}
-    assert quire(*words, "--seeded", "lose").returncode == 0
+    assert quire(*words, "lose").returncode == 0
 
 
 def test_a_program_that_cannot_be_read(quire: Quire, tree: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.fuzz").write_text("0 write A 0 1\n0 wrote A 0 1\n")
-    done = quire("fuzz", "--source", str(tree), "--replay", str(tmp_path / "bad.fuzz"))
+    done = quire("fuzz", "replay", "--source", str(tree), str(tmp_path / "bad.fuzz"))
     assert done.returncode == 2
     assert "bad.fuzz:2: 0 wrote A 0 1" in done.stderr
-    done = quire("fuzz", "--source", str(tree), "--replay", str(tmp_path / "none.fuzz"))
+    done = quire("fuzz", "replay", "--source", str(tree), str(tmp_path / "none.fuzz"))
     assert done.returncode == 2
 
 

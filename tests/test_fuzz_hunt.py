@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Hunts for differences: from numbers to findings, their files and output; seeded bugs."""
 
-import argparse
 import json
 from dataclasses import replace
 from functools import partial
@@ -15,6 +14,7 @@ from conftest import ROOT
 from fuzz_records import REDIRTIED, Capture, Patch, applying, fake_run, read, run, side
 from known import ARM64
 
+from quire import cli
 from quire.boot import launch
 from quire.commands import fuzz as command
 from quire.fuzz import detect, finding, hunt, programs, report, runner
@@ -125,34 +125,14 @@ def test_faults_need_a_kernel_that_can_make_them(tmp_path: Path, monkeypatch: Pa
     )
     monkeypatch.setattr(launch, "workdir", lambda *_: tmp_path)
     sides: Any = SimpleNamespace(a=mock.Mock(), b=mock.Mock())
-    arguments = parsed("--faults")
+    words = ("fuzz", "compare", "--faults")
+    arguments = cli.parser(words).parse_args(words)
     (tmp_path / ".config").write_text("CONFIG_SWAP=y\n")
     with pytest.raises(UserError) as caught:
         command._targets(session, arguments, sides, ARM64)
     assert command.FAULTS in caught.value.where
     (tmp_path / ".config").write_text(f"{command.FAULTS}=y\n")
     assert len(command._targets(session, arguments, sides, ARM64).all) == 2
-
-
-def parsed(*words: str) -> argparse.Namespace:
-    """The arguments of a command line."""
-    part = argparse.ArgumentParser()
-    command.add_arguments(part)
-    return part.parse_args(words)
-
-
-# Options that exclude each other, or do nothing.
-WRONG = (
-    "--oracle --cost", "--stock", "--fixed", "--oracle --seeded --stock",
-    "--cost --seeded --stock", "--cost --fixed", "--noise", "--cost --noise --seeded",
-    "--cost --faults", "--seeded --faults", "--corpus --programs 3", "--corpus --seed 3",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("words", WRONG)
-def test_options_that_exclude_each_other_or_do_nothing(words: str) -> None:
-    with pytest.raises(UserError):
-        command._check(parsed(*words.split()))
 
 
 def test_files_of_programs(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def test_help_has_each_command_once_in_its_group() -> None:
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("apply", {"O"}), ("compare", {"O"}), ("check", {"ARCH", "CROSS_COMPILE", "O"})],
+    [("apply", {"O"}), ("export", {"O"}), ("check", {"ARCH", "CROSS_COMPILE", "O"})],
 )
 def test_a_command_names_only_the_words_it_takes(
     name: str, words: set[str], capsys: pytest.CaptureFixture[str]

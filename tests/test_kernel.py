@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import Quire
+from conftest import ROOT, Quire
 from known import ARM64
 
 from quire.build import kernel
@@ -80,8 +80,9 @@ def test_a_build_without_ccache(without: Callable[..., Quire], tree: Path) -> No
     words = ("build", "--source", str(tree), "--stock")
     quire = without("ccache")
     assert quire(*words, "ARCH=x86_64").returncode == 0
-    assert "CC=" not in quire(*words, "ARCH=arm64", "--dry-run").stdout
+    assert "CC=" not in quire(*words, "ARCH=arm64", "-v").stderr
     (quire.bin / "ccache").symlink_to("/bin/true")
-    printed = quire(*words, "ARCH=arm64", "--dry-run").stdout
+    debug = str(ROOT / "configs/debug.config")
+    printed = quire(*words, "ARCH=arm64", "--config", debug, "-v").stderr
     assert "'CC=ccache aarch64-linux-gnu-gcc' 'HOSTCC=ccache gcc'" in printed
     assert f"CCACHE_DIR={quire.build}/ccache" in printed

@@ -9,7 +9,7 @@ import pytest
 
 from quire.host import process
 from quire.host.errors import BuildFailed, UserError
-from quire.host.process import Command, OutOfTime, Settings, TimedOut
+from quire.host.process import Command, OutOfTime, TimedOut
 
 
 def test_status_and_output() -> None:
@@ -57,11 +57,11 @@ def test_a_command_can_be_pasted() -> None:
     assert command.text() == "(cd '/x y' && K='v w' make 'a b')"
 
 
-def test_a_planned_command_is_only_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    for settings in (Settings(), Settings(verbose=True), Settings(dry_run=True)):
-        process.configure(settings)
-        process.plan(Command(["false", "x y"]))
-    assert capsys.readouterr() == ("false 'x y'\n", "")
+def test_commands_are_printed_on_request(capsys: pytest.CaptureFixture[str]) -> None:
+    for verbose in (False, True):
+        process.configure(verbose=verbose)
+        process.run(Command(["true", "x y"]))
+    assert capsys.readouterr() == ("", "+ true 'x y'\n")
 
 
 def test_children_end_when_the_time_is_over() -> None:

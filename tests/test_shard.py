@@ -45,7 +45,7 @@ def test_an_empty_part_is_refused() -> None:
 
 
 def test_a_usage_error_of_the_command(quire: Quire) -> None:
-    for words in (("test", "--shard", "3/2"), ("fuzz", "--shard", "two")):
+    for words in (("test", "--shard", "3/2"), ("fuzz", "compare", "--shard", "two")):
         done = quire(*words)
         assert done.returncode == 2
         assert "is not I/N with I from 1 to N" in done.stderr
@@ -92,7 +92,7 @@ def test_the_guest_leaves_sizes_out(quire: Quire, tree: Path) -> None:
 
 def test_fuzz_runs_its_programs(quire: Quire, tree: Path) -> None:
     def ran(*words: str) -> list[str]:
-        done = quire("fuzz", "--no-coverage", "--programs", "3", "--seed", "5", *words,
+        done = quire("fuzz", "compare", "--no-coverage", "--programs", "3", "--seed", "5", *words,
                      "--source", str(tree), "ARCH=arm64", "-q")  # fmt: skip
         assert done.returncode == 0, done.stderr
         initrd = next(quire.build.glob("boot/fuzz-*/initrd")).read_bytes().decode(errors="replace")

@@ -174,34 +174,43 @@ def test_compare_as_a_command(quire: Quire, tmp_path: Path) -> None:
     a, b = tmp_path / "stock.json", tmp_path / "patched.json"
     a.write_text(json.dumps(data(move=[[100.0 + n for n in range(20)]])))
     b.write_text(json.dumps(data(move=[[50.0 + n for n in range(20)]])))
-    done = quire.passes("compare", str(a), str(b))
+    done = quire.passes("time", "compare", str(a), str(b))
     assert "faster" in done.stdout
     assert "boot to boot" in done.stdout
-    done = quire("compare", str(b), str(a), "--json")
+    done = quire("time", "compare", str(b), str(a), "--json")
     assert done.returncode == 1
     assert "1 of 1 rows are slower on B" in done.stderr
     schema = json.loads((ROOT / "docs/schema/compare.json").read_text())
     jsonschema.validate(json.loads(done.stdout), schema)
-    assert quire("compare", str(a), str(tmp_path / "none.json")).returncode == 2
+    assert quire("time", "compare", str(a), str(tmp_path / "none.json")).returncode == 2
 
 
 def test_a_bundle_has_a_program_per_architecture(quire: Quire, tmp_path: Path) -> None:
-    quire.passes("time", "--bundle", str(tmp_path / "out"))
+    quire.passes("time", "run", "--bundle", str(tmp_path / "out"))
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == ["README", "quire-time-arm64", "quire-time-x86_64"]
-    assert "mremap-size=64" in quire("time", "--list").stdout.split()
+    assert "mremap-size=64" in quire("time", "run", "--list").stdout.split()
 
 
 def test_emulated_runs_have_no_times(quire: Quire, tree: Path, tmp_path: Path) -> None:
     found = data(move=[[12345.0, 23456.0]])
     found["clock"] |= {"kind": "emulated", "values": "not time"}
     (tmp_path / "x").write_text(json.dumps(found, indent=0) + "\n")
-    words = ("time", "--emulate", "--source", str(tree), "ARCH=arm64", "--output", str(tmp_path))
+    words = (
+        "time",
+        "run",
+        "--emulate",
+        "--source",
+        str(tree),
+        "ARCH=arm64",
+        "--output",
+        str(tmp_path),
+    )
     done = quire.passes(*words, FAKE_DOCUMENT=str(tmp_path / "x"))
     assert "NOT TIME" in done.stdout
     assert "2 runs" in done.stdout
     assert "12345" not in done.stdout
-    done = quire("compare", str(tmp_path / "stock.json"), str(tmp_path / "patched.json"))
+    done = quire("time", "compare", str(tmp_path / "stock.json"), str(tmp_path / "patched.json"))
     assert done.returncode == 2
     assert "no times" in done.stderr
 

@@ -158,7 +158,7 @@ def test_what_may_never_end_is_left_out_where_the_clock_stands_still() -> None:
 
 
 def test_programs_are_compared_without_the_plugin(lab: Quire, tree: Path) -> None:
-    words = ("fuzz", "--source", str(tree), "ARCH=um", "--programs", "20")
+    words = ("fuzz", "compare", "--source", str(tree), "ARCH=um", "--programs", "20")
     assert lab(*words).returncode == 0
     commands = [path.read_text() for path in lab.build.glob("boot/fuzz-um-*/command")]
     # The words for init end the command line; the later clock counts.
@@ -167,7 +167,7 @@ def test_programs_are_compared_without_the_plugin(lab: Quire, tree: Path) -> Non
         command.index(" time-travel=inf-cpu ") < command.index(" -- fuzz") for command in commands
     )
     assert lab(*words, FAKE_QEMU="differ").returncode == 1
-    assert lab("fuzz", "--oracle", *words[1:]).returncode in (0, 1)
+    assert lab("fuzz", "oracle", *words[2:]).returncode in (0, 1)
 
 
 def test_times_of_both_kernels(lab: Quire, tree: Path, tmp_path: Path) -> None:
@@ -175,7 +175,17 @@ def test_times_of_both_kernels(lab: Quire, tree: Path, tmp_path: Path) -> None:
     found["rows"][0]["counters"]["um-sync-ns"] = 0.25
     found["rows"].append({**found["rows"][0], "name": "move:kernel"})
     (tmp_path / "x").write_text(json.dumps(found, indent=0) + "\n")
-    words = ("time", "--source", str(tree), "ARCH=um", "--boots", "2", "--output", str(tmp_path))
+    words = (
+        "time",
+        "run",
+        "--source",
+        str(tree),
+        "ARCH=um",
+        "--boots",
+        "2",
+        "--output",
+        str(tmp_path),
+    )
     done = lab.passes(*words, FAKE_DOCUMENT=str(tmp_path / "x"))
     assert done.stdout.count("cannot tell") == 2
     in_step = done.stdout.partition("mappings in step")[2]
@@ -183,13 +193,14 @@ def test_times_of_both_kernels(lab: Quire, tree: Path, tmp_path: Path) -> None:
     assert "move:kernel" not in in_step
     stock_times = json.loads((tmp_path / "stock.json").read_text())
     assert [len(row["boots"]) for row in stock_times["rows"]] == [2, 2]
-    said(lab("time", "ARCH=um,x86_64"), 2, "time it alone")
+    said(lab("time", "run", "ARCH=um,x86_64"), 2, "time it alone")
 
 
 @pytest.mark.parametrize(
     "words",
     [("bench",), ("profile", "mremap"), ("demo",), ("deb",), ("kunit",), ("check", "--quick"),
-     ("fuzz", "--cost"), ("time", "--kvm"), ("time", "--emulate"), ("time", "--bundle", "x")],
+     ("fuzz", "cost"), ("time", "run", "--kvm"), ("time", "run", "--emulate"),
+     ("time", "run", "--bundle", "x")],
 )  # fmt: skip
 def test_what_needs_an_emulator_is_refused(quire: Quire, words: tuple[str, ...]) -> None:
     said(quire(*words, "ARCH=um"), 2, "not for ARCH=um", "use one of: ARCH=arm64")

@@ -60,7 +60,7 @@
  * add up.
  */
 #ifdef QUIRE_TIME
-/* In the program of `quire time`, which reads the clock there. */
+/* In the program of `quire time run`, which reads the clock there. */
 void quire_time_start(void);
 void quire_time_stop(void);
 #else

@@ -51,10 +51,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         signal.signal(number, _interrupt)
     try:
         return _run(list(sys.argv[1:] if argv is None else argv))
-    except process.NotRun as missing:
-        if str(missing):
-            print(f"# {missing}")
-        return 0
     except QuireError as error:
         print(error.text(), file=sys.stderr)
         return error.exit_code
@@ -77,14 +73,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: list[str]) -> int:
     words, given = kbuild_words(argv)
+    if new := commands.renamed(words):
+        variables = [f"{name}={value}" for name, value in given.items()]
+        what = f"quire {' '.join(words)} has a new spelling"
+        raise UserError(what, remedy=" ".join([new, *variables]))
     arguments, unknown = parser(words).parse_known_args(words)
     if unknown:
         name, text = arguments.part.prog, " ".join(unknown)
         remedy = f"{name} --help lists its options"
         if {"-n", "--dry-run"}.intersection(unknown):
-            remedy = "-v prints each command as it runs; --dry-run is for build, shell and apply"
+            remedy = "-v prints each command as it runs; only apply has --dry-run"
         raise UserError(f"{name} does not take: {text}", remedy=remedy)
-    process.configure(process.Settings(arguments.dry_run, arguments.verbose))
+    process.configure(verbose=arguments.verbose)
     arguments.given = given
     options.check(arguments)
     environment = {
@@ -114,20 +114,15 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     summaries = dict[str, str]()
     for name in named:
         module = commands.load(name)
-        summary, _, rest = (module.__doc__ or "").partition("\n")
-        summaries[name] = summary.rstrip(".")
-        part = subparsers.add_parser(
-            name,
-            description=f"{summary}\n{rest}".strip(),
-            # An option that a command lacks must not become another one.
-            allow_abbrev=False,
-            **style,
-        )
-        options.common(part)
-        module.add_arguments(part)
-        part.set_defaults(run=module.run, part=part)
-        words = [WORDS[word] for word in part.get_default("words")]
-        part.epilog = f"words, as kbuild's: {' '.join([*words, 'O=DIR'])}\n{STATUS}"
+        summaries[name] = (module.__doc__ or "").partition("\n")[0].rstrip(".")
+        part = _add(subparsers, name, module.__doc__ or "", style)
+        if modes := getattr(module, "MODES", ()):
+            several = part.add_subparsers(title="modes", metavar="MODE", required=True)
+            for mode in modes:
+                _fill(_add(several, mode.name, mode.about, style), mode)
+            part.epilog = STATUS
+        else:
+            _fill(part, module)
     top.epilog = f"{_groups(summaries)}\n\nquire COMMAND --help has options and examples.\n{STATUS}"
     return top
 
@@ -139,6 +134,23 @@ def _groups(summaries: Mapping[str, str]) -> str:
         for title, names in commands.GROUPS.items()
     )
     return "\n\n".join("\n".join(lines) for lines in parts)
+
+
+def _add(parsers: Any, name: str, about: str, style: dict[str, Any]) -> argparse.ArgumentParser:
+    """The parser of a command or a mode; the first line of `about` stands in the list of them."""
+    summary, _, rest = about.partition("\n")
+    text = {"help": summary.rstrip("."), "description": f"{summary}\n{rest}".strip()}
+    # An option that a command lacks must not become another one.
+    part: argparse.ArgumentParser = parsers.add_parser(name, allow_abbrev=False, **text, **style)
+    return part
+
+
+def _fill(part: argparse.ArgumentParser, of: Any) -> None:
+    options.common(part)
+    of.add_arguments(part)
+    part.set_defaults(run=of.run, part=part)
+    words = [WORDS[word] for word in part.get_default("words")]
+    part.epilog = f"words, as kbuild's: {' '.join([*words, 'O=DIR'])}\n{STATUS}"
 
 
 class _Version(argparse.Action):
@@ -183,7 +195,7 @@ def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> Se
     return Session(
         project=root,
         cache=Cache(build.resolve()),
-        progress=Progress(quiet=arguments.quiet or arguments.dry_run),
+        progress=Progress(quiet=arguments.quiet),
         architectures=chosen,
         jobs=arguments.jobs,
         side_options=_side_options(arguments),

@@ -227,8 +227,8 @@ def workdir(cache: Cache, name: str) -> Path:
     number = next(number for number in itertools.count(1) if cache.reserve("boots", str(number)))
     suffix = f"-{number}" if number > 1 else ""
     directory = cache.root / "boot" / (re.sub(r"[^A-Za-z0-9.=_-]+", "-", name) + suffix)
-    process.do(shutil.rmtree, directory, ignore_errors=True)
-    process.do(directory.mkdir, parents=True)
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
     return directory
 
 

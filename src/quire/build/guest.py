@@ -62,7 +62,7 @@ def pack(kernel: Kernel, program: Path, initrd: Path) -> None:
     listing = initrd.with_suffix(".list")
     argv = [str(kernel.objdir / "usr/gen_init_cpio"), "-t", "0", str(listing)]
     command = process.Command(argv, output=initrd)
-    process.do(listing.write_text, LIST.format(program=program))
+    listing.write_text(LIST.format(program=program))
     if process.run(command).status:
         what, remedy = "the initramfs could not be built", "run the command by hand"
         raise BuildFailed(what, command.text(), remedy)
@@ -84,7 +84,7 @@ def with_files(cache: Cache, guest: Guest, files: Mapping[str, bytes]) -> Guest:
 
 def _guest(arch: Architecture, directory: Path) -> Guest:
     initrd = directory / INITRD
-    return Guest(arch, initrd, process.value("", lambda: sha256(initrd)))
+    return Guest(arch, initrd, sha256(initrd))
 
 
 def cpio(files: Mapping[str, bytes]) -> bytes:

@@ -158,7 +158,7 @@ def build(cache: Cache, request: Request, tick: Callable[[int], None] | None = N
     with cache.lock("kernel", f"{request.tree.key}-{objdir.name}"):
         if not (objdir / BUILT).is_file():
             log = log_file(cache, "kernel", request)
-            process.do(_prepare, request)
+            _prepare(request)
             image = make_command(cache, request, request.arch.image_target, log=log)
             try:
                 _configure(cache, request, log)
@@ -170,14 +170,14 @@ def build(cache: Cache, request: Request, tick: Callable[[int], None] | None = N
                     # Files that make considers complete are cut off.
                     shutil.rmtree(objdir, ignore_errors=True)
                 raise
-            process.do(_finish, request)
+            _finish(request)
     return load(request)
 
 
 def configure(cache: Cache, request: Request) -> Path:
     """The resolved configuration, without a kernel. BuildFailed as for build()."""
     with cache.lock("kernel", f"{request.tree.key}-{request.objdir.name}"):
-        process.do(request.objdir.mkdir, exist_ok=True)
+        request.objdir.mkdir(exist_ok=True)
         _configure(cache, request, log_file(cache, "config", request))
     return request.objdir / ".config"
 
@@ -236,7 +236,7 @@ def _configure(cache: Cache, request: Request, log: Path) -> None:
     merge += [str(path.resolve()) for path in request.fragments]
     _check(request, process.Command(merge, cwd=request.tree.path, log=log), log)
     _check(request, make_command(cache, request, "olddefconfig", log=log), log)
-    process.do(_require, request, objdir / ".config")
+    _require(request, objdir / ".config")
 
 
 def _require(request: Request, config: Path) -> None:

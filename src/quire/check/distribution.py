@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compare our configurations with Debian's: every difference has a reason, in
-lines/NAME/debian-differences.toml."""
+lines/debian-differences.toml or in that of the line."""
 
 from __future__ import annotations
 
@@ -68,24 +68,18 @@ class Listed:
 def check(cache: Cache, line: Line, base: Base, request: Request) -> Iterator[Check]:
     """Compare the resolved configuration of the stock kernel `request` with Debian's."""
     arch, tree = request.arch, request.tree.path
-    lines = read(line.differences)
+    lines = [entry for file in line.differences for entry in read(file)]
     compared = options(tree, arch.srcarch, ROOTS, FOLLOWED)
     ours = kconfig.parse(kernel.configure(cache, request).read_text())
     debians = debian_config.fetch(cache, line, base, arch)
     yield from judge(arch, differences(compared, ours, debians), lines)
 
 
-@dataclass(frozen=True)
-class _File:
-    difference: tuple[Listed, ...] = ()
-
-
 def read(file: Path) -> list[Listed]:
     """The entries of the file; none if it does not exist. UserError names a wrong one, or an
     unknown architecture."""
     remedy = "give each [[difference]] options, architectures, ours and why"
-    listed = list(data.optional(file, _File, remedy).difference)
-    data.require_complete(file, "difference", listed, remedy)
+    listed = data.Table("difference", Listed, remedy, optional=True).read(file)
     for name in {name for line in listed for name in line.architectures}:
         architecture(name)
     return listed

@@ -10,11 +10,11 @@ unchanged; the error names the patch and hunk that do not apply. A second run ch
 """
 
 import argparse
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
 from quire.commands import options
-from quire.host import process
 from quire.host.errors import UserError
 from quire.session import Session
 from quire.source import apply, line, series, version
@@ -24,7 +24,8 @@ from quire.source.version import Version
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """The tree, and the topics."""
-    options.dry_run(part)
+    text = "print which patches would be applied, and why, and change nothing"
+    part.add_argument("-n", "--dry-run", action="store_true", help=text)
     options.only(part)
     part.add_argument("tree", type=Path, metavar="DIR", help="the kernel source tree to patch")
 
@@ -35,9 +36,9 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     whole = _series(session, linux)
     topics = session.side_options.only
     chosen = whole.only(topics) if topics else whole
-    if process.dry_run():
+    if arguments.dry_run:
         _explain(arguments.tree, whole, topics or whole.topics)
-    process.needs_results()
+        return
     done = apply.apply_series(arguments.tree, chosen, whole)
     if not done.written:
         print(f"Linux {linux} in {arguments.tree}: {len(chosen.patches)} patches, already applied")
@@ -62,6 +63,6 @@ def _explain(tree: Path, whole: Series, topics: Sequence[str]) -> None:
     for patch, needs in reasons.items():
         why = [f"needed by {need.who}: {need.why}" for need in needs]
         print("".join(f"# {line}\n" for line in why or ["own"]), end="")
-        apply.plan(tree, [patch])
+        print(shlex.join(["git", "-C", str(tree), "apply", "-p1", str(patch.path)]))
     own = sum(not needs for needs in reasons.values())
     print(f"# {len(reasons)} patches: {own} of {', '.join(topics)}, {len(reasons) - own} needed")

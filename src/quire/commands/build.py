@@ -6,7 +6,6 @@ Prints the path of each: an ordinary O= directory, usable with vng, QEMU or `mak
   quire build                               all four kernels
   quire build --stock ARCH=arm64            one
   quire build --config configs/debug.config with a further fragment
-  quire build --dry-run                     print the commands, to paste some of them
 """
 
 import argparse
@@ -18,7 +17,6 @@ from quire.session import Session
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select one of the two trees."""
     options.kernel(part)
-    options.dry_run(part)
     which = part.add_mutually_exclusive_group()
     options.stock(which)
     which.add_argument("--patched", action="store_true", help="the base with the series alone")

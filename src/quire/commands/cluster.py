@@ -16,44 +16,67 @@ import asyncio
 from pathlib import Path
 
 from quire.cluster import option
-from quire.commands import options
-from quire.host.errors import UserError
+from quire.commands import Mode, options
 from quire.session import Session
 
 PORT = 8786
+SCHEDULER = """Start a scheduler, and print its address.
+
+  quire cluster scheduler --tls DIR --host 10.0.0.1
+"""
+WORKER = """Start a worker: as many machines at once as -j says.
+
+  quire cluster worker tcp://127.0.0.1:8786 -j 2
+"""
 
 
-def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Add what to start, and where it listens."""
+def _add(part: argparse.ArgumentParser) -> None:
     add = part.add_argument
-    add("role", choices=("scheduler", "worker"))
-    add("address", nargs="?", help="of a worker's scheduler")
     add("--host", default="127.0.0.1", help="the address to listen on (default %(default)s)")
-    text = "the scheduler's (default %(default)s; 0: any)"
-    add("--port", type=int, default=PORT, help=text)
-    add("--name", help="the worker's name (default: its address)")
     text = "certificates: DIR/ca.pem, cert.pem, key.pem"
     add("--tls", type=Path, metavar="DIR", help=text)
+
+
+def _add_scheduler(part: argparse.ArgumentParser) -> None:
+    _add(part)
+    text = "the port to listen on (default %(default)s; 0: any)"
+    part.add_argument("--port", type=int, default=PORT, help=text)
+
+
+def _add_worker(part: argparse.ArgumentParser) -> None:
+    _add(part)
+    add = part.add_argument
+    add("address", help="the scheduler's")
+    add("--name", help="the worker's name (default: its address)")
     options.jobs(part)
 
 
-def run(session: Session, arguments: argparse.Namespace) -> None:
+def _schedule(_: Session, arguments: argparse.Namespace) -> None:
     """Serve until interrupted."""
-    other = "address name jobs" if arguments.role == "scheduler" else "port"
-    options.refuse(arguments, other, f"for a {arguments.role}")
+    option.require_engine()
+    from quire.cluster import policy, worker  # noqa: PLC0415 -- only here
+
+    policy.configure()
+    host, port, tls = arguments.host, arguments.port, arguments.tls
+    policy.require(f"{'tls' if tls else 'tcp'}://{host}:{port}", tls)
+    asyncio.run(worker.schedule(host, port, tls))
+
+
+def _work(session: Session, arguments: argparse.Namespace) -> None:
+    """Serve until interrupted."""
     option.require_engine()
     from quire.cluster import policy, worker  # noqa: PLC0415 -- only here
 
     policy.configure()
     host, address, tls = arguments.host, arguments.address, arguments.tls
-    policy.require(f"{'tls' if tls else 'tcp'}://{host}:{arguments.port}", tls)
-    if arguments.role == "scheduler":
-        asyncio.run(worker.schedule(host, arguments.port, tls))
-        return
-    if not address:
-        remedy = "quire cluster worker ADDRESS"
-        raise UserError("a worker needs its scheduler's address", "", remedy)
+    policy.require(f"{'tls' if tls else 'tcp'}://{host}:{PORT}", tls)
     policy.require(address, tls)
     policy.connect(address, address, tls).close()
     directory = session.cache.root / "cluster" / (arguments.name or "worker")
     asyncio.run(worker.work(address, host, session.jobs, arguments.name, tls, directory))
+
+
+MODES = (
+    Mode("scheduler", SCHEDULER, _add_scheduler, _schedule),
+    Mode("worker", WORKER, _add_worker, _work),
+)

@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Run the same programs of memory operations on two kernels, and show what differs.
+"""Run generated programs of memory operations, and judge what user space can see.
 
 A seed generates the programs. Each runs in new processes; after each operation all that user space
-can see is compared. A difference that repeats is shrunk and written out, ready to replay.
+can see is recorded. A fault that repeats is shrunk and written out, ready to replay.
 
-  quire fuzz ARCH=arm64                          1000 programs
-  quire fuzz ARCH=arm64 --programs 50000 --seed 7
-  quire fuzz --replay build/fuzz/arm64/finding-17/program.fuzz ARCH=arm64
-  quire fuzz --corpus                            replay tests/fuzz/
-  quire fuzz --faults --config configs/debug.config   with allocations that fail
-  quire fuzz --seeded ARCH=arm64                 look for some seeded bugs of each topic
-  quire fuzz --seeded all ARCH=arm64             look for all of them (quire seeded --list)
-  quire fuzz --oracle ARCH=arm64                 one kernel, judged by what user space was promised
+  quire fuzz compare ARCH=arm64               1000 programs on both kernels: what differs
+  quire fuzz oracle ARCH=arm64                one kernel, judged by what user space was promised
+  quire fuzz cost ARCH=arm64                  both kernels: what differs, and what costs more
+  quire fuzz seeded ARCH=arm64                look for some seeded bugs of each topic
+  quire fuzz replay build/fuzz/arm64/finding-17/program.fuzz ARCH=arm64
+  quire fuzz replay --corpus                  the programs of tests/fuzz/
 """
 
 from argparse import ArgumentParser, Namespace
@@ -21,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from quire.arch import Architecture, requirements
-from quire.commands import options
+from quire.commands import Mode, options
 from quire.fuzz import detect, programs, report, runner
 from quire.fuzz.cost import allowed, watch
 from quire.fuzz.cost.judge import CostJudge
@@ -41,57 +39,129 @@ from quire.session import Session
 from quire.source.side import Sides, fixed
 from quire.test import seeded
 
+ABOUT_COMPARE = """Compare what user space sees on two kernels.
+
+  quire fuzz compare ARCH=arm64 --programs 50000 --seed 7
+  quire fuzz compare --faults --config configs/debug.config   with allocations that fail
+"""
+ABOUT_ORACLE = """Judge one kernel, side B, by what user space was promised.
+
+  quire fuzz oracle --stock ARCH=arm64        the base, without the series
+"""
+ABOUT_COST = """Compare what each operation costs on two kernels, besides what user space sees.
+
+  quire fuzz cost --noise ARCH=arm64          side A against itself: each finding is a false alarm
+"""
+ABOUT_SEEDED = """Look for seeded bugs: after how many programs is each found?
+
+  quire fuzz seeded ARCH=arm64                some of each topic
+  quire fuzz seeded all --oracle ARCH=arm64   all of them (quire seeded --list), by one kernel
+"""
+ABOUT_REPLAY = """Run programs from files.
+
+  quire fuzz replay FILE --oracle --stock ARCH=arm64
+  quire fuzz replay --corpus                  the programs of tests/fuzz/
+"""
+
 FAULTS = "CONFIG_FAULT_INJECTION"
+# Who judges.
+DIFFERENCE, ORACLE, COST = "difference", "oracle", "cost"
 # Generated programs: of a hunt, and after how many a seeded bug counts as missed.
 PROGRAMS, FOR_A_BUG, FOR_A_PROMISE, FOR_A_COST = 1000, 2000, 1000, 500
-SWITCHES = {
-    "--cost": "compare what each operation costs, too",
-    "--noise": "with --cost: side a against itself; each finding is a false alarm",
-    "--faults": "let allocations fail (needs --config configs/debug.config)",
-    "--no-coverage": "do not count coverage, nor choose programs by it",
-    "--json": "print JSON",
-}
 
 
-def add_arguments(part: ArgumentParser) -> None:
-    """Which programs, how many."""
+def _add(part: ArgumentParser, judge: str, sharded: str = "programs") -> None:
+    """Add what all modes have, and the values of options that some lack."""
     options.kernel(part)
     options.cluster(part)
-    shard.add(part, "programs, or of the bugs of --seeded")
-    add = part.add_mutually_exclusive_group().add_argument
-    add("--replay", type=Path, action="append", default=[], metavar="FILE", help="run this program")
-    add("--corpus", action="store_true", help="run the programs of tests/fuzz/")
-    text = "look for these seeded bugs, or all (default: some), up to --programs for each"
-    add("--seeded", nargs="*", metavar="BUG", help=text)
-    group = part.add_argument_group("one kernel")
-    text = "run on one kernel, side b, and judge it by what user space was promised"
-    group.add_argument("--oracle", action="store_true", help=text)
-    add = group.add_mutually_exclusive_group().add_argument
-    text = "with --oracle: the base, without the series; with --cost: side a is that, for costs"
-    add("--stock", action="store_true", help=text)
-    add("--fixed", action="store_true", help="with --oracle: the base with the topics that fix it")
+    shard.add(part, sharded)
     add = part.add_argument
-    for name, text in SWITCHES.items():
-        add(name, action="store_true", help=text)
-    text = f"how many (default {PROGRAMS}, with --seeded {FOR_A_BUG})"
-    add("--programs", type=int, metavar="N", help=text)
-    add("--seed", type=int, metavar="N", help="of the first program (default 1)")
+    options.as_json(part)
     text = "stop after so many (default %(default)s); 0: list what differs, and never stop"
     add("--findings", type=int, default=5, metavar="N", help=text)
     text = "what programs swap to: compressed memory (default), a plain block device, nothing"
     add("--swap", choices=runner.SWAPS, default=runner.ZRAM, help=text)
     add("--output", type=Path, metavar="DIR", help="findings go there (default: build/fuzz/)")
+    part.set_defaults(judge=judge, bug=None, file=[], corpus=False, programs=None, seed=None)
+    part.set_defaults(stock=False, fixed=False, noise=False, faults=False, no_coverage=True)
 
 
-def run(session: Session, arguments: Namespace) -> int:
-    """Exit status 1 when the kernels differ, or a seeded bug was missed."""
-    _check(arguments)
-    if arguments.cost:
-        options.refuse_programs(session.architectures, "--cost counts instructions in QEMU")
+def _add_generated(part: ArgumentParser, default: int = PROGRAMS) -> None:
+    add = part.add_argument
+    add("--programs", type=int, metavar="N", help=f"how many (default {default})")
+    add("--seed", type=int, metavar="N", help="of the first program (default 1)")
+
+
+def _add_faults(part: ArgumentParser) -> None:
+    text = "let allocations fail (needs --config configs/debug.config)"
+    part.add_argument("--faults", action="store_true", help=text)
+
+
+def _add_judges(part: ArgumentParser) -> None:
+    add = part.add_mutually_exclusive_group().add_argument
+    for judge, does in ((ORACLE, "judge one kernel"), (COST, "compare costs")):
+        text = f"{does}, as quire fuzz {judge} does"
+        add(f"--{judge}", dest="judge", action="store_const", const=judge, help=text)
+
+
+def _add_base(part: ArgumentParser, stock: str) -> None:
+    add = part.add_mutually_exclusive_group().add_argument
+    add("--stock", action="store_true", help=stock)
+    text = "of one kernel: the base with the topics that fix it"
+    add("--fixed", action="store_true", help=text)
+
+
+def _add_compare(part: ArgumentParser) -> None:
+    _add(part, DIFFERENCE)
+    _add_generated(part)
+    _add_faults(part)
+    text = "do not count coverage, nor choose programs by it"
+    part.add_argument("--no-coverage", action="store_true", default=False, help=text)
+
+
+def _add_oracle(part: ArgumentParser) -> None:
+    _add(part, ORACLE)
+    _add_generated(part)
+    _add_faults(part)
+    _add_base(part, "the base, without the series")
+
+
+def _add_cost(part: ArgumentParser) -> None:
+    _add(part, COST)
+    _add_generated(part)
+    text = "side A is the base without the fixes; only costs are compared"
+    part.add_argument("--stock", action="store_true", help=text)
+    part.add_argument("--noise", action="store_true", help="side A against itself")
+
+
+def _add_seeded(part: ArgumentParser) -> None:
+    _add(part, DIFFERENCE, "bugs")
+    _add_generated(part, FOR_A_BUG)
+    _add_judges(part)
+    text = "look for these, or all (default: some), up to --programs for each"
+    part.add_argument("bug", nargs="*", metavar="BUG", help=text)
+
+
+def _add_replay(part: ArgumentParser) -> None:
+    _add(part, DIFFERENCE)
+    _add_faults(part)
+    _add_judges(part)
+    _add_base(part, "with --oracle: the base; with --cost: side A is that, for costs alone")
+    add = part.add_argument
+    add("file", nargs="*", type=Path, metavar="FILE", help="a program")
+    add("--corpus", action="store_true", help="run the programs of tests/fuzz/")
+
+
+def _run(session: Session, arguments: Namespace) -> int:
+    """Exit status 1 when a program shows a fault, or a seeded bug was missed."""
+    oracle, cost = arguments.judge == ORACLE, arguments.judge == COST
+    seeks = arguments.bug is not None
+    if cost:
+        options.refuse_programs(session.architectures, "costs are instructions counted in QEMU")
     if names := [arch.name for arch in session.architectures if not arch.fuzzed]:
         raise options.other_architecture(f"the fuzzer does not run on {', '.join(names)}")
     requirements.require(session.architectures)
-    oracle, seeks, sides = arguments.oracle, arguments.seeded is not None, session.sides()
+    sides = session.sides()
     if arguments.fixed or not (oracle or arguments.stock):
         sides = fixed(session.cache, sides)
     if oracle and (arguments.stock or arguments.fixed):
@@ -99,32 +169,48 @@ def run(session: Session, arguments: Namespace) -> int:
     work = partial(_bugs if seeks else _hunt, session, arguments, sides)
     problems = [line for arch in session.architectures for line in work(arch)]
     if problems:
-        judge = PromiseJudge if oracle else CostJudge if arguments.cost else DifferenceJudge
+        judge = PromiseJudge if oracle else CostJudge if cost else DifferenceJudge
         what, remedy = judge.words.missing if seeks else judge.words.failing
         text = what.format(len(problems), sides.b.tree.label)
         raise Difference(text, "\n".join(problems), remedy)
     return 0
 
 
+def _replay(session: Session, arguments: Namespace) -> int:
+    """As _run(). UserError for options that exclude each other."""
+    stock, judge, named = arguments.stock, arguments.judge, bool(arguments.file)
+    failing = "costs are not compared when allocations fail: the kernels count them differently"
+    for wrong, what, remedy in (
+        (named == arguments.corpus, "name programs, or --corpus", "quire fuzz replay FILE"),
+        (arguments.fixed and judge != ORACLE, "--fixed is for --oracle", "add --oracle"),
+        (stock and judge == DIFFERENCE, "--stock is for --oracle or --cost", "add one of them"),
+        (arguments.faults and judge == COST, failing, "leave one of them out"),
+    ):
+        if wrong:
+            raise UserError(what, "", remedy)
+    return _run(session, arguments)
+
+
 def _hunt(session: Session, arguments: Namespace, sides: Sides, arch: Architecture) -> list[str]:
     """Hunt on one architecture. The result is a line per finding."""
-    files = programs.corpus(session.project.root) if arguments.corpus else arguments.replay
+    files = programs.corpus(session.project.root) if arguments.corpus else arguments.file
     given, known = programs.read(arguments.shard.some(files) if files else [])
     excused = excuses.applying(series := None if arguments.noise else sides.series)
+    oracle = arguments.judge == ORACLE
     targets = _targets(session, arguments, sides, arch)
     output = (arguments.output or session.cache.root / "fuzz") / arch.name
     guide, judges = None, list[Judge[Any]]()
-    if arguments.oracle:
+    if oracle:
         # A program to replay shows what it breaks.
         judges.append(PromiseJudge(targets, known if arguments.corpus else {}))
     elif not arguments.stock:
         # The base is meant to differ in what the series fixes.
         judges.append(DifferenceJudge(targets, excused))
-    if arguments.cost:
+    if arguments.judge == COST:
         functions = watch.functions(targets.tried.kernel)
         meant = allowed.applying(series, sides.a.tree.series, functions)
         judges.append(CostJudge(targets, watch.prepare(session, targets), meant))
-    elif arch.qemu and not (arguments.oracle or given or arguments.no_coverage):
+    elif arch.qemu and not (oracle or given or arguments.no_coverage):
         guide = Guide(session, targets, sides.series, output)
     chosen = _programs(arguments, PROGRAMS, given, sides, arch)
     if not given:
@@ -133,30 +219,31 @@ def _hunt(session: Session, arguments: Namespace, sides: Sides, arch: Architectu
     hunt = Hunt(judges, output, guide)
     hunt.run(chosen, arguments.findings, session.progress)
     report.show(hunt, as_json=arguments.json)
-    if isinstance(judges[-1], CostJudge) and arguments.replay:
+    if isinstance(judges[-1], CostJudge) and arguments.file:
         report.show_costs(judges[-1], given)
     return hunt.problems
 
 
 def _bugs(session: Session, arguments: Namespace, sides: Sides, arch: Architecture) -> list[str]:
     """Look for seeded bugs on one architecture. The result names those that were missed."""
-    where = seeded.costs_folder(sides) if arguments.cost else seeded.folder(sides)
-    bugs = arguments.shard.some(detect.choose(seeded.read(where), arguments.seeded))
+    oracle, cost = arguments.judge == ORACLE, arguments.judge == COST
+    where = seeded.costs_folder(sides) if cost else seeded.folder(sides)
+    bugs = arguments.shard.some(detect.choose(seeded.read(where), arguments.bug))
     b = replace(sides.b, tree=seeded.tree_with_bugs(session.cache, sides, where))
     # Costs are compared with the same kernel without a regression.
-    sides = replace(sides, a=b if arguments.cost else sides.a, b=b)
+    sides = replace(sides, a=b if cost else sides.a, b=b)
     excused = excuses.applying(sides.series)
     targets = _targets(session, arguments, sides, arch)
     make: Make[Any] = partial(DifferenceJudge, excuses=excused)
     given: Numbered = {}
-    limit, simplest = FOR_A_BUG, arguments.oracle or arguments.cost
-    if arguments.oracle:
+    limit, simplest = FOR_A_BUG, oracle or cost
+    if oracle:
         make, limit = PromiseJudge, FOR_A_PROMISE
         given, _ = programs.read(programs.corpus(session.project.root))
-    elif arguments.cost:
+    elif cost:
         make, limit = partial(CostJudge, watch=watch.prepare(session, targets)), FOR_A_COST
     chosen = _programs(arguments, limit, given, sides, arch)
-    shrinks = not arguments.oracle or arguments.findings > 0
+    shrinks = not oracle or arguments.findings > 0
     search = Search(make, targets, chosen, session.cache, pages=simplest, shrinks=shrinks)
     seen = [bug for bug in bugs if bug.shown_by(targets.tried.kernel, session.configs)]
     output = (arguments.output or session.cache.root / "fuzz") / "seeded" / arch.name
@@ -166,7 +253,7 @@ def _bugs(session: Session, arguments: Namespace, sides: Sides, arch: Architectu
 
 
 def _targets(session: Session, arguments: Namespace, sides: Sides, arch: Architecture) -> Targets:
-    alone, noise, swap = arguments.oracle, arguments.noise, arguments.swap
+    alone, noise, swap = arguments.judge == ORACLE, arguments.noise, arguments.swap
     targets = runner.prepare(session, arch, sides, alone=alone, noise=noise, swap=swap)
     kernel = targets.tried.kernel
     if arguments.faults and not kernel.enables(FAULTS):
@@ -180,29 +267,16 @@ def _programs(
 ) -> Programs:
     count = default if arguments.programs is None else arguments.programs
     seed = 1 if arguments.seed is None else arguments.seed
-    faults, oracle = arguments.faults, arguments.oracle
+    faults, oracle = arguments.faults, arguments.judge == ORACLE
     # The limit of an operation is one of the guest's clock.
     without = sides.line.endless if arch.append_fuzz else ()
     return Programs(count, seed, given, faults=faults, oracle=oracle, without=without)
 
 
-def _check(arguments: Namespace) -> None:
-    """UserError for options that exclude each other, or that would do nothing."""
-    oracle, cost, seeks = arguments.oracle, arguments.cost, arguments.seeded is not None
-    stock, noise, faults = arguments.stock, arguments.noise, arguments.faults
-    generated = arguments.programs is not None or arguments.seed is not None
-    replays = arguments.corpus or arguments.replay
-    kernels = "--stock and --fixed choose the kernel of --oracle, and --stock side a of --cost"
-    misplaced = (arguments.fixed or stock) and (seeks or not (oracle or (stock and cost)))
-    failing = "costs are not compared when allocations fail: the kernels count them differently"
-    example = "leave one of them out"
-    for wrong, what, remedy in (
-        (oracle and cost, "--oracle runs one kernel, --cost compares two", example),
-        (misplaced, kernels, "quire fuzz --oracle --stock"),
-        (noise and (seeks or not cost), "--noise is for --cost alone", "quire fuzz --cost --noise"),
-        (faults and cost, failing, example),
-        (faults and seeks, "bugs are looked for without --faults", example),
-        (replays and generated, "--programs and --seed are for generated programs", example),
-    ):
-        if wrong:
-            raise UserError(what, "", remedy)
+MODES = (
+    Mode("compare", ABOUT_COMPARE, _add_compare, _run),
+    Mode("oracle", ABOUT_ORACLE, _add_oracle, _run),
+    Mode("cost", ABOUT_COST, _add_cost, _run),
+    Mode("seeded", ABOUT_SEEDED, _add_seeded, _run),
+    Mode("replay", ABOUT_REPLAY, _add_replay, _replay),
+)

@@ -27,7 +27,7 @@ def common(part: argparse.ArgumentParser) -> None:
     add("-v", "--verbose", action="store_true", help="print the exact commands while they run")
     add("-q", "--quiet", action="store_true", help="no progress on stderr")
     # Of set_defaults(), an option takes its default.
-    part.set_defaults(dry_run=False, jobs=len(os.sched_getaffinity(0)), config=[], words=())
+    part.set_defaults(jobs=len(os.sched_getaffinity(0)), config=[], words=())
     part.set_defaults(emulated="")
 
 
@@ -102,12 +102,6 @@ def jobs(part: argparse._ActionsContainer) -> None:
     """-j."""
     text = "parallel processes, as make's -j (default: all CPUs, %(default)s)"
     part.add_argument("-j", "--jobs", type=positive, metavar="N", help=text)
-
-
-def dry_run(part: argparse.ArgumentParser) -> None:
-    """--dry-run, for commands whose commands somebody pastes."""
-    text = "print the exact commands and run none"
-    part.add_argument("-n", "--dry-run", action="store_true", help=text)
 
 
 def emulated(part: argparse.ArgumentParser, why: str) -> None:

@@ -6,7 +6,6 @@ once. By default the machine has two CPUs and runs without -icount.
 
   quire shell ARCH=arm64              the patched kernel
   quire shell ARCH=x86_64 --stock     the base
-  quire shell ARCH=arm64 --dry-run    print the commands, QEMU's last
 """
 
 import argparse
@@ -22,7 +21,6 @@ from quire.session import Session
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select the kernel and the machine."""
     options.kernel(part)
-    options.dry_run(part)
     options.stock(part)
     options.cpus(part, 2)
     text = "of the guest, as QEMU's -m (default %(default)s)"

@@ -5,16 +5,16 @@ Instructions are not time. The workloads of `quire bench`, unchanged, are one st
 run is a process of its own, on one CPU, after warm-up, until the interval of the median is tight.
 Under emulation nothing is called time.
 
-  quire time --bundle DIR ARCH=arm64     the program, to copy to that machine (DIR/README)
-  quire time 'mremap*' --output a.json   on this machine, as it runs now
-  quire time --kvm --output DIR          boots both kernels, alternating; DIR/stock.json, …
-  quire time ARCH=um --output DIR        the same as processes of this host (docs/dev/um.md)
-  quire time --leaf                      inner loops of both sides alone, on this CPU
-  quire time --emulate 'mremap-size=64' ARCH=arm64   only tries the code paths, in QEMU
-  quire compare a.json b.json            what is faster, what is slower
+  quire time run --bundle DIR ARCH=arm64     the program, to copy to that machine (DIR/README)
+  quire time run 'mremap*' --output a.json   on this machine, as it runs now
+  quire time run --kvm --output DIR          boots both kernels, alternating; DIR/stock.json, …
+  quire time run ARCH=um --output DIR        the same as processes of this host (docs/dev/um.md)
+  quire time leaf                            inner loops of both sides alone, on this CPU
+  quire time compare a.json b.json           what is faster, what is slower
 """
 
 import argparse
+import json
 import platform
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ from pathlib import Path
 from quire import lab
 from quire.arch import Architecture, requirements
 from quire.build import kernel
-from quire.commands import options
+from quire.commands import Mode, options
 from quire.host import process
 from quire.host.errors import Difference, UserError
 from quire.report import timing as report
@@ -31,12 +31,27 @@ from quire.timing import boots, compare, document, leaf, program
 from quire.timing.boots import Boots
 from quire.timing.document import Timing
 
+RUN = """Run the program: here, or in machines of both kernels.
+
+  quire time run 'mremap*' --output a.json   on this machine, as it runs now
+  quire time run --emulate 'mremap-size=64' ARCH=arm64   only tries the code paths, in QEMU
+"""
+COMPARE = """Compare two timings: faster, slower or cannot tell, with the interval.
+
+A ratio above 1 says that B is faster. The interval needs no assumption about the distribution: the
+medians' intervals are those of order statistics, and both hold together with a confidence of 95 %.
+Two files that do not compare (another machine, other workloads, an emulator's clock) are refused.
+"""
+LEAF = """Time inner loops of both sides alone, without a kernel.
+
+The loops of src/quire/timing/leaves/ are compiled from both trees, and run on this CPU.
+"""
+
 # For --emulate: enough runs to execute each line of the code.
 FEW = ("--runs=2", "--least=2", "--warm=1")
 
 
-def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Add the options that say where, and which rows."""
+def _add_run(part: argparse.ArgumentParser) -> None:
     options.kernel(part)
     add = part.add_argument
     text = "name or pattern, as mremap-size=64 or '*size=64*' (default: all)"
@@ -46,18 +61,33 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     where.add_argument("--kvm", action="store_true", help="boot both kernels under KVM")
     text = "boot both kernels in QEMU: no times, code paths"
     where.add_argument("--emulate", action="store_true", help=text)
-    where.add_argument("--leaf", action="store_true", help="time inner loops without a kernel")
     where.add_argument("--list", action="store_true", help="list the rows")
-    text = "of each kernel that boots (default %(default)s; with fewer, runs are compared)"
-    add("--boots", type=options.positive, default=boots.BOOTS, metavar="N", help=text)
+    _add_boots(part)
     add("--runs", type=options.positive, default=100, metavar="N", help="at most, of a row")
     text = "half the interval of the median, of the median (default %(default)s)"
     add("--precision", type=options.positive, default=10, metavar="PER-MILLE", help=text)
+
+
+def _add_boots(part: argparse.ArgumentParser) -> None:
+    text = "of each kernel that boots (default %(default)s; with fewer, runs are compared)"
+    add = part.add_argument
+    add("--boots", type=options.positive, default=boots.BOOTS, metavar="N", help=text)
     text = "the JSON goes there; for two kernels a folder"
     add("--output", type=Path, metavar="PATH", help=text)
 
 
-def run(session: Session, arguments: argparse.Namespace) -> int:
+def _add_compare(part: argparse.ArgumentParser) -> None:
+    part.add_argument("timings", nargs=2, type=Path, metavar="JSON", help="A, then B")
+    options.as_json(part, "print JSON (docs/ci.md)")
+
+
+def _add_leaf(part: argparse.ArgumentParser) -> None:
+    options.kernel(part)
+    part.set_defaults(words=("LLVM",))
+    _add_boots(part)
+
+
+def _run(session: Session, arguments: argparse.Namespace) -> int:
     """Build the program, and run it where it was asked for. Difference if a row failed."""
     cells = lab.workloads(session).cells()
     if arguments.list:
@@ -71,10 +101,6 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
             return program.build(session.cache, session.project.guest, arch, tools, cells)
 
     words = (f"--runs={arguments.runs}", f"--precision={arguments.precision}", *arguments.row)
-    if arguments.leaf:
-        options.refuse(arguments, "ARCH row runs precision", "with --leaf")
-        _leaves(session, arguments)
-        return 0
     boot = _boots(session, arguments)
     if arguments.bundle:
         options.allow(arguments, "bundle", "with --bundle")
@@ -88,7 +114,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
             _both(session, arguments, arch, build(arch), words)
         return 0
     options.allow(arguments, "row runs precision output", "on this machine: --kvm and ARCH=um boot")
-    native = _native(session, "quire time --bundle DIR, and run the program there")
+    native = _native(session, "quire time run --bundle DIR, and run the program there")
     # The program writes its progress on stderr, and its JSON where it is told.
     output = (f"--output={arguments.output}",) if arguments.output else ()
     return process.interact(process.Command([str(build(native)), *output, *words]))
@@ -144,8 +170,8 @@ def _both(
         raise Difference("rows have failed", "\n".join(failed), "read the logs in build/boot/")
 
 
-def _leaves(session: Session, arguments: argparse.Namespace) -> None:
-    native = _native(session, "leave --leaf out")
+def _leaf(session: Session, arguments: argparse.Namespace) -> None:
+    native = _native(session, "use a machine of that architecture")
     tools = kernel.toolchain(native, session.cross_compile, session.llvm)
     trees = [side.tree for side in session.sides().both]
     for loop in leaf.read():
@@ -166,3 +192,24 @@ def _show(arguments: argparse.Namespace, timings: Sequence[Timing], prefix: str 
     if len(timings) == 2 and timings[0].is_time:
         a, b = timings
         report.show_verdicts(a, b, compare.compare(a, b))
+
+
+def _compare(_session: Session, arguments: argparse.Namespace) -> None:
+    """Difference if a row is slower on B."""
+    a, b = (document.read(file) for file in arguments.timings)
+    verdicts = compare.compare(a, b)
+    if arguments.json:
+        print(json.dumps(report.as_json(a, b, verdicts), indent=1))
+    else:
+        report.show_verdicts(a, b, verdicts)
+    slower = [verdict.row.name for verdict in verdicts if verdict.verdict == compare.SLOWER]
+    if slower:
+        what = f"{len(slower)} of {len(verdicts)} rows are slower on B"
+        raise Difference(what, "\n".join(slower), "find out why: quire bench, quire profile")
+
+
+MODES = (
+    Mode("run", RUN, _add_run, _run),
+    Mode("compare", COMPARE, _add_compare, _compare),
+    Mode("leaf", LEAF, _add_leaf, _leaf),
+)

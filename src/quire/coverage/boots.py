@@ -58,15 +58,10 @@ class Variant:
     architectures: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class _File:
-    variant: tuple[Variant, ...]
-
-
 def variants(file: Path) -> list[Variant]:
     """Those of lines/coverage.toml. UserError names a wrong one."""
     remedy = "give each [[variant]] cases, or selftests"
-    return list(data.read(file, _File, remedy).variant)
+    return data.Table("variant", Variant, remedy).read(file)
 
 
 def of_patterns(patterns: Sequence[str]) -> Variant:

@@ -29,11 +29,6 @@ class Unreached:
 
 
 @dataclass(frozen=True)
-class _File:
-    unreached: tuple[Unreached, ...] = ()
-
-
-@dataclass(frozen=True)
 class Row:
     """A patch: its executable lines, those that ran, and those that cannot."""
 
@@ -80,9 +75,7 @@ class Coverage:
 def read(file: Path) -> list[Unreached]:
     """The entries of a file; none if it does not exist. UserError names a wrong one."""
     remedy = "give each [[unreached]] a file, function, lines, architectures and why"
-    entries = list(data.optional(file, _File, remedy).unreached)
-    data.require_complete(file, "unreached", entries, remedy)
-    return entries
+    return data.Table("unreached", Unreached, remedy, optional=True).read(file)
 
 
 def judge(

@@ -95,7 +95,7 @@ class Words:
     # What a command says of so many findings on that kernel, or bugs missed, and the remedy.
     failing: tuple[str, str] = (
         "the kernels differ on {} programs",
-        "replay one: quire fuzz --replay FILE; the records are beside it",
+        "replay one: quire fuzz replay FILE; the records are beside it",
     )
     missing: tuple[str, str] = (
         "{} seeded bugs were not found",

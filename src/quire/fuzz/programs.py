@@ -72,7 +72,7 @@ def corpus(root: Path) -> list[Path]:
     """The files of the corpus. UserError if there are none."""
     files = sorted((root / "tests/fuzz").glob("*.fuzz"))
     if not files:
-        raise UserError("there is no corpus", "tests/fuzz/*.fuzz", "quire fuzz, without it")
+        raise UserError("there is no corpus", "tests/fuzz/*.fuzz", "quire fuzz compare")
     return files
 
 

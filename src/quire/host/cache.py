@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from quire.host import process
-
 # What this process has reserved, until it ends.
 _RESERVED: dict[Path, IO[str]] = {}
 _RESERVING = threading.Lock()
@@ -61,8 +59,8 @@ class Cache:
     def log(self, name: str) -> Path:
         """The path of a new log file; a previous log of that name is removed."""
         path = self.root / "log" / f"{name}.log"
-        process.do(path.parent.mkdir, parents=True, exist_ok=True)
-        process.do(path.unlink, missing_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
         return path
 
     def make(self, kind: str, key: str, builder: Callable[[Path], None]) -> Path:
@@ -73,10 +71,6 @@ class Cache:
         """
         final = self.path(kind, key)
         if final.is_dir():
-            return final
-        if process.dry_run():
-            # The builder only prints its commands, with the paths they would end up with.
-            builder(final)
             return final
         with self.lock(kind, key):
             if final.is_dir():
@@ -108,8 +102,6 @@ class Cache:
     def reserve(self, kind: str, key: str) -> bool:
         """Keep the entry to this process until it ends; False if another process has it."""
         path = self.root / "lock" / f"{kind}-{key}"
-        if process.dry_run():
-            return True
         # A second file of the same process would find the first one's lock.
         with _RESERVING:
             if path in _RESERVED:

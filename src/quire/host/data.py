@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Sequence
-from dataclasses import MISSING, fields
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields, make_dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from cattrs import Converter, transform_error
 from cattrs.errors import BaseValidationError, ForbiddenExtraKeysError
@@ -76,20 +76,48 @@ def optional(file: Path, kind: type[T], remedy: str) -> T:
     return read(file, kind, remedy) if file.is_file() else kind()
 
 
-def require_complete(file: Path, table: str, rows: Sequence[Any], remedy: str) -> None:
-    """UserError for the first [[table]] in which a field that must be given is empty."""
-    for number, entry in enumerate(rows):
-        for field in fields(entry):
-            given = field.default is MISSING and field.default_factory is MISSING
-            value = getattr(entry, field.name)
-            if given and not (value.strip() if isinstance(value, str) else value):
-                what = f"an entry lacks its {field.name}"
-                raise UserError(what, row(file, table, number), remedy)
+@dataclass(frozen=True)
+class Table(Generic[T]):
+    """A file of [[name]] entries, each a `kind`; `remedy` tells what each must have.
+
+    `others` are entries of the same file that somebody else reads. An `optional` file may be
+    missing: it then has no entry.
+    """
+
+    name: str
+    kind: type[T]
+    remedy: str
+    others: tuple[str, ...] = ()
+    optional: bool = False
+    # What is wrong with an entry, beyond an empty field; empty: nothing.
+    trouble: Callable[[T], str] = lambda _: ""
+
+    def read(self, file: Path) -> list[T]:
+        """The entries. UserError names the line of a wrong one, as read()."""
+        columns = {name: tuple[Any, ...] for name in self.others}
+        columns[self.name] = tuple[self.kind, ...]  # type: ignore[name-defined]
+        shape = make_dataclass("Tables", [(name, of, ()) for name, of in columns.items()])
+        found: Any = (optional if self.optional else read)(file, shape, self.remedy)
+        entries: list[T] = list(getattr(found, self.name))
+        for number, entry in enumerate(entries):
+            if what := _empty(entry) or self.trouble(entry):
+                raise UserError(what, row(file, self.name, number), self.remedy)
+        return entries
 
 
 def row(file: Path, table: str, number: int) -> str:
     """Where the `number`th [[table]] of a file stands, for messages about its contents."""
     return f"{file}:{_line(file.read_text(), f'@ $.{table}[{number}]')}"
+
+
+def _empty(entry: Any) -> str:
+    """The complaint about a field that must be given and is empty."""
+    for field in fields(entry):
+        given = field.default is MISSING and field.default_factory is MISSING
+        value = getattr(entry, field.name)
+        if given and not (value.strip() if isinstance(value, str) else value):
+            return f"an entry lacks its {field.name}"
+    return ""
 
 
 def _describe(error: BaseException, kind: type | None) -> str:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, ParamSpec, TypeVar
+from typing import IO
 
 from quire.host.errors import BuildFailed, QuireError, UserError
 
@@ -30,21 +30,10 @@ _BUILD_VARIABLES = frozenset(
 
 _BUILD_PREFIXES = ("KBUILD_", "KCONFIG_", "CCACHE_")
 
-Arguments = ParamSpec("Arguments")
-Value = TypeVar("Value")
-
 _groups: set[int] = set()
 _groups_lock = threading.Lock()
 # Set by kill_all: while quire exits, a worker thread must not start another child.
 _leaving = threading.Event()
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Settings shared by all commands of one quire process."""
-
-    dry_run: bool = False
-    verbose: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,10 +64,6 @@ class Finished:
     output: str
 
 
-class NotRun(Exception):
-    """Under --dry-run: the next step reads what a printed command would have made."""
-
-
 class TimedOut(Exception):
     """The command ran past its timeout and was killed."""
 
@@ -87,15 +72,16 @@ class OutOfTime(Exception):
     """The time that until() gives is over; the children were stopped."""
 
 
-_settings = Settings()
+# Whether each command is printed.
+_verbose = False
 # When the time of the innermost until() is over, on the monotonic clock.
 _deadline = float("inf")
 
 
-def configure(settings: Settings) -> None:
-    """Set the process-wide settings; called once, by the command line."""
-    global _settings  # noqa: PLW0603 -- one process, one answer to --dry-run
-    _settings = settings
+def configure(*, verbose: bool = False) -> None:
+    """Set what all commands share; called once, by the command line."""
+    global _verbose  # noqa: PLW0603 -- one process, one -v
+    _verbose = verbose
     _leaving.clear()
 
 
@@ -122,59 +108,24 @@ def in_time() -> None:
         raise OutOfTime
 
 
-def dry_run() -> bool:
-    """Whether commands are only printed."""
-    return _settings.dry_run
-
-
-def needs_results(why: str = "") -> None:
-    """What follows reads what commands have made: raises NotRun under --dry-run.
-
-    `why` is printed after the commands unless it is empty.
-    """
-    if _settings.dry_run:
-        raise NotRun(why)
-
-
-def do(effect: Callable[Arguments, object], *args: Arguments.args, **kw: Arguments.kwargs) -> None:
-    """Call what changes files, or checks what commands have made; not under --dry-run."""
-    if not _settings.dry_run:
-        effect(*args, **kw)
-
-
-def value(unknown: Value, source: Callable[[], Value]) -> Value:
-    """What `source` reads from the result of a command; `unknown` under --dry-run."""
-    return unknown if _settings.dry_run else source()
-
-
-def plan(command: Command) -> None:
-    """Under --dry-run, print a command whose effect quire has by other means."""
-    if _settings.dry_run:
-        _announce(command)
-
-
 def run(command: Command, tick: Callable[[], None] | None = None) -> Finished:
     """Run to the end, whatever the status. `tick` is called about five times a second.
 
     UserError when the program does not exist, TimedOut past the timeout.
-    Under --dry-run nothing is run and the status is 0.
     """
     _announce(command)
-    return Finished(0, "") if _settings.dry_run else _run(command, tick)
+    return _run(command, tick)
 
 
 def interact(command: Command) -> int:
     """Run on our terminal, in our process group; the exit status."""
     _announce(command)
-    return value(0, lambda: subprocess.call(list(command.argv)))
+    return subprocess.call(list(command.argv))
 
 
 def query(*argv: str, cwd: Path | None = None) -> Finished:
-    """Run something that only looks; also under --dry-run, where it is not announced."""
-    command = Command(argv, cwd=cwd)
-    if not _settings.dry_run:
-        _announce(command)
-    return _run(command, None)
+    """Run something that only looks."""
+    return run(Command(argv, cwd=cwd))
 
 
 def check(
@@ -270,10 +221,8 @@ def die_with_us(argv: Sequence[str]) -> list[str]:
 
 
 def _announce(command: Command) -> None:
-    """Print the exact command: on stdout under --dry-run, on stderr under -v."""
-    if _settings.dry_run:
-        print(command.text(), flush=True)
-    elif _settings.verbose:
+    """Print the exact command on stderr under -v."""
+    if _verbose:
         print(f"+ {command.text()}", file=sys.stderr, flush=True)
 
 

@@ -61,21 +61,15 @@ class Choice:
         return tuple(dict.fromkeys(run.program for run in self.runs))
 
 
-@dataclass(frozen=True)
-class _File:
-    run: tuple[Run, ...] = ()
-
-
 def read(file: Path) -> list[Run]:
     """The runs of the file. UserError names a wrong one."""
     remedy = f"give each [[run]] command, seconds, output: {', '.join(DIALECTS)}"
-    runs = list(data.read(file, _File, remedy).run)
-    data.require_complete(file, "run", runs, remedy)
-    for number, run in enumerate(runs):
-        if run.seconds <= 0 or run.output not in DIALECTS:
-            where = data.row(file, "run", number)
-            raise UserError("a run has no time limit, or an unknown output", where, remedy)
-    return runs
+    return data.Table("run", Run, remedy, trouble=_trouble).read(file)
+
+
+def _trouble(run: Run) -> str:
+    good = run.seconds > 0 and run.output in DIALECTS
+    return "" if good else "a run has no time limit, or an unknown output"
 
 
 def choose(runs: Sequence[Run], tree: Path, arch: Architecture) -> Choice:

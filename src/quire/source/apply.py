@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from quire.host import process
 from quire.host.errors import UserError
 from quire.host.git import run_git
 from quire.source.patch import Patch
@@ -36,13 +35,6 @@ class Applied:
 
     written: tuple[str, ...]
     already: tuple[str, ...]
-
-
-def plan(tree: Path, patches: Iterable[Patch]) -> None:
-    """Under --dry-run, print the commands that apply the patches to `tree`."""
-    for patch in patches:
-        argv = ["git", "-C", str(tree), "apply", "-p1", str(patch.path)]
-        process.plan(process.Command(argv))
 
 
 def apply_series(tree: Path, series: Series, whole: Series | None = None) -> Applied:

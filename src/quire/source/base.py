@@ -93,10 +93,6 @@ def all_offers(cache: Cache, line: Line) -> list[debian.Offer]:
     return sorted(by_kernel.values(), key=lambda offer: version.parse(offer.kernel))
 
 
-# What --dry-run says where the base would be made.
-LATER = "the next commands depend on the base"
-
-
 def from_offer(cache: Cache, offer: debian.Offer) -> Base:
     """Download, verify and unpack one version of the Debian package."""
     origin = f"Debian {offer.package} {offer.version}"
@@ -105,7 +101,6 @@ def from_offer(cache: Cache, offer: debian.Offer) -> Base:
     def build(directory: Path) -> None:
         package, sha = debian.fetch(offer, directory)
         debian.unpack(package, line, directory / "linux")
-        process.needs_results(LATER)
         package.unlink()
         record(directory, origin, f"sha256:{sha}")
 
@@ -128,12 +123,11 @@ def from_directory(cache: Cache, source: Path) -> Base:
     key = f"{version.of_tree(source)}-dir-{digest(str(source), listing)}"
 
     def build(directory: Path) -> None:
-        process.do((directory / "names").write_text, "\0".join(names))
-        process.do((directory / "linux").mkdir)
+        (directory / "names").write_text("\0".join(names))
+        (directory / "linux").mkdir()
         script = 'tar -C "$1" --format=posix --null -T "$2" -c | tar -x --no-same-owner -C "$3"'
         copying = process.pipeline(script, source, directory / "names", directory / "linux")
         process.check(copying, f"{source} could not be copied", FREE_SPACE)
-        process.needs_results(LATER)
         (directory / "names").unlink()
         contents = digest_files(directory / "linux", names)
         record(directory, origin, f"sha256:{contents}")
@@ -164,11 +158,10 @@ def from_git(cache: Cache, repository: Path, revision: str) -> Base:
 
     def build(directory: Path) -> None:
         tree = directory / "linux"
-        process.do(tree.mkdir)
+        tree.mkdir()
         script = 'git -C "$1" archive --format=tar "$2" | tar -x --no-same-owner -C "$3"'
         command = process.pipeline(script, repository, found, tree)
         process.check(command, f"cannot export {revision} of {repository}", FREE_SPACE)
-        process.needs_results(LATER)
         record(directory, f"git {repository} {revision}", f"git:{found}")
 
     directory = cache.make("base", f"git-{found[:16]}", build)

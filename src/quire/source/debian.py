@@ -124,11 +124,10 @@ def fetch(offer: Offer, directory: Path) -> tuple[Path, str]:
     what = f"apt could not download {offer.package} {offer.version}"
     remedy = "check the network (apt-get update), or name your own kernel tree with --source DIR"
     process.check(offer.apt.command(*words, cwd=directory), what, remedy, UserError)
-    file = directory / f"{offer.package}_{offer.version}_all.deb"
-    files = process.value([file], lambda: list(directory.glob(f"{offer.package}_*.deb")))
+    files = list(directory.glob(f"{offer.package}_*.deb"))
     if len(files) != 1:
         raise UserError(what, f"{len(files)} packages in {directory}", remedy)
-    actual = process.value(wanted, lambda: sha256(files[0]))
+    actual = sha256(files[0])
     if actual != wanted:
         what = f"{files[0].name} does not match Debian's signed index"
         where = f"SHA-256 of the file  {actual}\nSHA-256 of the index {wanted}"
@@ -144,7 +143,7 @@ def unpack(package: Path, line: str, destination: Path, only: Sequence[str] = ()
         'dpkg-deb --fsys-tarfile "$1" | tar -xO "./usr/src/linux-source-$2.tar.xz"'
         ' | xz -dc -T0 | tar -x --no-same-owner --strip-components=1 -C "$3" "${@:4}"'
     )
-    process.do(destination.mkdir, parents=True, exist_ok=True)
+    destination.mkdir(parents=True, exist_ok=True)
     names = [f"linux-source-{line}/{name}" for name in only]
     finished = process.run(process.pipeline(script, package, line, destination, *names))
     # A file that this version lacks is not an error: a patch may create it.

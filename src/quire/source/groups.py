@@ -32,19 +32,13 @@ class Group:
     private: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class _File:
-    group: tuple[Group, ...] = ()
-
-
 def read(series: Series, topic: str) -> dict[Group, list[str]]:
     """The groups of a topic, each with its patches as this series names them; none if the topic is
     posted as a whole. UserError for a patch in no group or in several, and for an unknown name."""
     file = series.file.parent / topic / FILE
-    groups = data.optional(file, _File, _REMEDY).group
+    groups = data.Table("group", Group, _REMEDY, optional=True).read(file)
     if not groups:
         return {}
-    data.require_complete(file, "group", groups, _REMEDY)
     listed = Counter(name for group in groups for name in group.patches)
     own = [patch.unnumbered for patch in series.patches if patch.topic == topic]
     # A series for other versions may lack some.

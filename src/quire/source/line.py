@@ -76,9 +76,10 @@ class Line:
         return self.folder / "configs" / "architectures"
 
     @property
-    def differences(self) -> Path:
-        """Reasons for differences from Debian's configurations; the file is optional."""
-        return self.folder / "debian-differences.toml"
+    def differences(self) -> tuple[Path, ...]:
+        """Reasons for differences from Debian's configurations, of all lines and of this one; each
+        file is optional."""
+        return tuple(at / "debian-differences.toml" for at in (self.folder.parent, self.folder))
 
 
 @dataclass(frozen=True)

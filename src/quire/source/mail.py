@@ -64,10 +64,9 @@ def is_message_id(text: str) -> bool:
 def fetch(cache: Cache, message_id: str) -> Path:
     """Get a mail's thread from its list's archive, as a mailbox. UserError if b4 cannot."""
     directory = cache.path("thread", digest(message_id))
-    process.do(directory.mkdir, parents=True, exist_ok=True)
+    directory.mkdir(parents=True, exist_ok=True)
     argv = [_b4(), "-n", "mbox", "-o", str(directory), "-n", "thread", message_id.strip("<>")]
     finished = process.run(process.Command(argv))
-    process.needs_results("the next commands depend on the thread")
     if finished.status or not (found := sorted(directory.glob("thread*"))):
         remedy = "save the thread as a file (t.mbox.gz in the list's archive), and name that"
         raise UserError(f"cannot get the thread of {message_id}", finished.output, remedy)
@@ -153,7 +152,6 @@ def _thread(cache: Cache, mbox: Path, choice: Choice) -> Path:
         argv += ["--no-cover", "-o", str(directory), "-n", "series", "-m", str(mbox)]
         argv += ["-v", str(choice.version)] if choice.version else []
         finished = process.run(process.Command(argv, env=OFFLINE))
-        process.needs_results("the next commands depend on the thread")
         missing = ", ".join(_MISSING.findall(finished.output))
         if missing and not choice.partial:
             remedy = "save the whole thread, or take what is there with --partial"
@@ -179,7 +177,6 @@ def _split(cache: Cache, mbox: Path, name: str) -> list[Patch]:
         argv = ["git", "mailsplit", "-b", "-d4", f"-o{directory}", "--", str(mbox)]
         remedy = "write one with git format-patch --stdout or b4 am"
         process.check(process.Command(argv), f"{mbox} is not a mailbox", remedy, UserError)
-        process.needs_results("the next commands depend on the mailbox")
 
     mails = sorted(cache.make("mailbox", digest(mbox), build).glob("[0-9]*"))
     found = [Patch(f"{mail.name} of {name}", mail) for mail in mails]

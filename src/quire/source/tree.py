@@ -51,8 +51,7 @@ def patched(cache: Cache, base: Base, series: Series, label: str = "patched") ->
 
     def build(directory: Path) -> None:
         copy_links(base.path, directory / SOURCES)
-        apply.plan(directory / SOURCES, series.patches)
-        process.do(apply.apply_series, directory / SOURCES, series)
+        apply.apply_series(directory / SOURCES, series)
 
     return Tree(key, base, series, cache.make("tree", key, build) / SOURCES, label)
 
@@ -74,7 +73,6 @@ def difference(cache: Cache, a: Base, b: Base) -> Series:
         words = ["diff", "--no-index", "--no-prefix", "--binary", "--no-renames", "--no-color"]
         words += ["--output", "difference.patch", "a", "b"]
         finished = process.run(process.Command(["git", *words], cwd=directory))
-        process.needs_results("the next commands depend on the difference")
         # Status 1 means that they differ, as for diff.
         if finished.status not in (0, 1):
             output = finished.output.strip()[-1000:]
@@ -94,7 +92,7 @@ def sources(tree: Path) -> list[str]:
 
 def copy_links(source: Path, destination: Path) -> None:
     """Copy a tree without its build directories, with hard links instead of file copies."""
-    process.do(destination.mkdir, parents=True)
+    destination.mkdir(parents=True)
     command = process.Command(["cp", "-al", "-t", str(destination), *sources(source)])
     remedy = "name a build directory on a file system with hard links: O=DIR"
     process.check(command, "cannot hard-link the base", remedy, UserError)

@@ -84,30 +84,16 @@ def _disjoint(kernel: Kernel, architectures: Sequence[str], *, sizes: bool = Fal
     return {arch.name, arch.label, other}.isdisjoint(architectures)
 
 
-@dataclass(frozen=True)
-class _File:
-    expected: tuple[Expected, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Skips:
-    skip: tuple[Skip, ...] = ()
-
-
 def read(file: Path) -> list[Expected]:
     """The entries of a file; none if it does not exist. UserError names a wrong one."""
     remedy = "give each [[expected]] a tree, architectures, cases and why"
-    entries = list(data.optional(file, _File, remedy).expected)
-    data.require_complete(file, "expected", entries, remedy)
-    return entries
+    return data.Table("expected", Expected, remedy, optional=True).read(file)
 
 
 def skips(file: Path) -> list[Skip]:
     """The expected skips of a file; none if it does not exist. UserError names a wrong one."""
     remedy = "give each [[skip]] cases and why"
-    entries = list(data.optional(file, _Skips, remedy).skip)
-    data.require_complete(file, "skip", entries, remedy)
-    return entries
+    return data.Table("skip", Skip, remedy, optional=True).read(file)
 
 
 def inherited(outcomes: Sequence[Outcome], sides: Sides) -> list[Expected]:

@@ -58,25 +58,17 @@ class Proof:
         return KNOWN[self.architecture]
 
 
-@dataclass(frozen=True)
-class _File:
-    kernel: tuple[Proof, ...] = ()
-
-
 def read(file: Path) -> list[Proof]:
     """The kernels of a line. UserError names a wrong key, or an unknown word."""
     remedy = f"architectures: {', '.join(KNOWN)}; trees: {', '.join(TREES)}"
-    proofs = list(data.read(file, _File, remedy).kernel)
-    data.require_complete(file, "kernel", proofs, remedy)
-    for number, proof in enumerate(proofs):
-        if proof.architecture not in KNOWN or proof.tree not in TREES:
-            raise UserError(
-                f"kernel {proof.name} has an unknown architecture or tree: "
-                f"{proof.architecture}, {proof.tree}",
-                data.row(file, "kernel", number),
-                remedy,
-            )
-    return proofs
+    return data.Table("kernel", Proof, remedy, trouble=_trouble).read(file)
+
+
+def _trouble(proof: Proof) -> str:
+    if proof.architecture in KNOWN and proof.tree in TREES:
+        return ""
+    unknown = f"{proof.architecture}, {proof.tree}"
+    return f"kernel {proof.name} has an unknown architecture or tree: {unknown}"
 
 
 def select(

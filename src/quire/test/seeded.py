@@ -72,7 +72,7 @@ class Bug:
     trap: str = ""
     # Among the few that `make test` runs.
     sample: bool = False
-    # Whether `quire fuzz --seeded` looks for it by default, or why no program can show it.
+    # Whether `quire fuzz seeded` looks for it by default, or why no program can show it.
     fuzzed: bool = False
     no_program: str = ""
     # The option without which a kernel cannot show it.
@@ -131,24 +131,18 @@ def _existing(sides: Sides, where: Path, what: str) -> Path:
     return where
 
 
-@dataclass(frozen=True)
-class _File:
-    bug: tuple[Bug, ...] = ()
-
-
 def read(where: Path) -> list[Bug]:
     """The bugs, or the regressions, of a folder. UserError names a wrong one."""
-    file = where / BUGS
     remedy = "give each [[bug]] a name, about, architectures, and cases or operations"
-    bugs = list(data.read(file, _File, remedy).bug)
-    data.require_complete(file, "bug", bugs, remedy)
-    for number, bug in enumerate(bugs):
-        if not (bug.cases or bug.operations):
-            raise UserError(f"nothing can show {bug.name}", data.row(file, "bug", number), remedy)
-        if bug.fuzzed and bug.no_program:
-            what = f"{bug.name} cannot be both fuzzed and without a program"
-            raise UserError(what, data.row(file, "bug", number), remedy)
-    return bugs
+    return data.Table("bug", Bug, remedy, trouble=_trouble).read(where / BUGS)
+
+
+def _trouble(bug: Bug) -> str:
+    if not (bug.cases or bug.operations):
+        return f"nothing can show {bug.name}"
+    if bug.fuzzed and bug.no_program:
+        return f"{bug.name} cannot be both fuzzed and without a program"
+    return ""
 
 
 @dataclass(frozen=True)
@@ -160,17 +154,10 @@ class Proof:
     cases: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Proofs:
-    proof: tuple[Proof, ...] = ()
-
-
 def proofs(where: Path) -> list[Proof]:
     """Those of a folder; none if it has no such file. UserError names a wrong one."""
-    file, remedy = where / PROOFS, "give each [[proof]] a bug, an architecture and cases"
-    found = list(data.optional(file, _Proofs, remedy).proof)
-    data.require_complete(file, "proof", found, remedy)
-    return found
+    remedy = "give each [[proof]] a bug, an architecture and cases"
+    return data.Table("proof", Proof, remedy, optional=True).read(where / PROOFS)
 
 
 def proved(

@@ -45,7 +45,7 @@ def require_kvm(arch: Architecture) -> None:
         raise UserError(
             f"this host's CPU is {platform.machine()}, and KVM runs no other",
             f"{arch.name} needs {arch.machine}",
-            f"run a bundle on a machine of {arch.name}: quire time --bundle DIR",
+            f"run a bundle on a machine of {arch.name}: quire time run --bundle DIR",
         )
     if not os.access(KVM, os.R_OK | os.W_OK):
         raise UserError(

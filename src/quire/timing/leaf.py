@@ -48,14 +48,9 @@ class Leaf:
     function: str
 
 
-@dataclass(frozen=True)
-class _File:
-    leaf: tuple[Leaf, ...]
-
-
-def read() -> tuple[Leaf, ...]:
+def read() -> list[Leaf]:
     """The leaves that there are."""
-    return data.read(SOURCES / "leaves.toml", _File, "see leaves.toml").leaf
+    return data.Table("leaf", Leaf, "see leaves.toml").read(SOURCES / "leaves.toml")
 
 
 def definition(source: str, name: str) -> str:
@@ -97,7 +92,7 @@ def build(cache: Cache, tools: Toolchain, leaf: Leaf, trees: Sequence[Tree]) -> 
         parts = [directory / f"{side}.c" for side in SIDES]
         for side, part, text in zip(SIDES, parts, texts, strict=True):
             call = f"bool leaf_{side}(void *page)\n{{\n\treturn leaf(page);\n}}\n"
-            process.do(part.write_text, f'#include "{leaf.name}.h"\n\n{text}\n{call}')
+            part.write_text(f'#include "{leaf.name}.h"\n\n{text}\n{call}')
         argv = [tools.compiler, *FLAGS, f"-I{SOURCES}", "-o", str(directory / PROGRAM)]
         command = process.Command([*argv, *map(str, parts), str(SOURCES / "main.c")], log=log)
         if process.run(command).status:
@@ -117,7 +112,6 @@ def run(
     for done in range(number):
         tick(done)
         finished = process.run(process.Command([str(program)]))
-        process.needs_results("the times are of a run")
         if finished.status:
             last = finished.output.strip().rpartition("\n")[2]
             what = last if finished.status == 1 else f"ended with status {finished.status}"

@@ -9,7 +9,6 @@ import fnmatch
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from quire.fuzz.cost import growth, watch
 from quire.fuzz.cost.growth import INSNS, Regression
@@ -96,27 +95,18 @@ def applying(
     for entry in (entry for entry in applying if entry.topic in (series.chosen or topics)):
         if entry.symbols and not any(entry.matches(name) for name in functions):
             what = f"no function of side b is called {', '.join(entry.symbols)}"
-            raise _error(what, entry.name)
+            raise UserError(what, entry.name, "docs/dev/fuzz-rules.md shows an entry")
     return applying
-
-
-@dataclass(frozen=True)
-class _File:
-    allowed_cost: tuple[Allowance, ...] = ()
-    excuse: tuple[Any, ...] = ()  # read by excuses.read()
 
 
 def read(file: Path) -> list[Allowance]:
     """The [[allowed_cost]] entries of an excuses.toml. UserError names the entry that is wrong."""
-    entries = list(data.read(file, _File, excuses.REMEDY).allowed_cost)
-    data.require_complete(file, "allowed_cost", entries, excuses.REMEDY)
-    for number, entry in enumerate(entries):
-        _check(entry, data.row(file, "allowed_cost", number))
-    return entries
+    table = data.Table("allowed_cost", Allowance, excuses.REMEDY, ("excuse",), trouble=_trouble)
+    return table.read(file)
 
 
-def _check(entry: Allowance, where: str) -> None:
-    """UserError unless the entry is narrow: operations, functions, and a limit."""
+def _trouble(entry: Allowance) -> str:
+    """What is wrong unless the entry is narrow: operations, functions, and a limit."""
     unknown = {*entry.operations, *entry.after} - KINDS
     limits = [entry.insns, entry.percent, *entry.further.values()]
     bad = min(limits) < 0 or not any(limits)
@@ -135,12 +125,9 @@ def _check(entry: Allowance, where: str) -> None:
         (unseen, f"nothing is watched as {', '.join(sorted(unseen))}"),
     ):
         if wrong:
-            raise _error(what, where)
+            return what
+    return ""
 
 
 def _named(kinds: Collection[str], kind: str) -> bool:
     return kind in kinds or kind.partition(" ")[0] in kinds
-
-
-def _error(what: str, where: str) -> UserError:
-    return UserError(what, where, "docs/dev/fuzz-rules.md shows an entry")

@@ -11,10 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from quire.host import data
-from quire.host.errors import UserError
 from quire.source.series import Series
 
 FILE = "excuses.toml"  # beside the series file
@@ -70,12 +68,6 @@ class Excuse:
     reason: str
 
 
-@dataclass(frozen=True)
-class _File:
-    excuse: tuple[Excuse, ...] = ()
-    allowed_cost: tuple[Any, ...] = ()  # read by ../cost/allowed.py
-
-
 def applying(series: Series | None) -> Excuses:
     """The excuses for side b, whose series this is, against side a. UserError: a wrong file."""
     if not series or not series.file.with_name(FILE).is_file():
@@ -90,10 +82,11 @@ def applying(series: Series | None) -> Excuses:
 
 def read(file: Path) -> list[Excuse]:
     """The [[excuse]] entries. UserError names one that is wrong, or has an unknown rule."""
-    entries = list(data.read(file, _File, REMEDY).excuse)
-    data.require_complete(file, "excuse", entries, REMEDY)
-    for number, excuse in enumerate(entries):
-        if excuse.name in OWN:
-            what = f"the rule {excuse.name!s} applies to any two kernels and needs no excuse"
-            raise UserError(what, data.row(file, "excuse", number), "remove the entry")
-    return entries
+    table = data.Table("excuse", Excuse, REMEDY, ("allowed_cost",), trouble=_trouble)
+    return table.read(file)
+
+
+def _trouble(excuse: Excuse) -> str:
+    if excuse.name not in OWN:
+        return ""
+    return f"the rule {excuse.name!s} applies to any two kernels and needs no excuse"

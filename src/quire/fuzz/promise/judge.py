@@ -35,7 +35,7 @@ class PromiseJudge(Judge[Broken]):
         missed={"broken": None},
         failing=(
             "{1} breaks a promise in {0} ways",
-            "replay one: quire fuzz --oracle --replay FILE; `promises` beside it has the sources",
+            "replay one: quire fuzz replay FILE --oracle; `promises` beside it has the sources",
         ),
         missing=(
             "{} seeded bugs break no promise that the oracle knows",

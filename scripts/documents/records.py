@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Records: what was run and found, as data. docs/records/KIND.toml has those of a kind, with the
-commit, the date and the command of each; `quire figures --write` renders KIND.md from it."""
+commit, the date and the command of each; `scripts/figures --write` renders KIND.md from it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Kind:
 
     def text(self, name: str) -> str:
         """The page of the file with that name."""
-        source = f"Rendered from {name} by `quire figures --write`."
+        source = f"Rendered from {name} by `scripts/figures --write`."
         head = f"<!-- SPDX-License-Identifier: GPL-2.0 -->\n# {self.title}\n\n{self.about.strip()}"
         parts = [head, source, *(record.text() for record in self.record)]
         return "\n\n".join(parts) + "\n"

@@ -30,8 +30,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from documents import records, times
 from quire.host.errors import UserError
-from quire.report import alone, dots, records, times
+from quire.report import alone, dots
 from quire.report.table import UNKNOWN, written
 from quire.source.version import parse
 

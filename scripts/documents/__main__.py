@@ -5,35 +5,44 @@ docs/results has the runs; tables.toml describes the tables of documents. That o
 names its rows: "  Linux 6.12.117  KiB", then lines such as "  swapout zero: own  64"; --write fills
 it in. There may be no other "1 -> 2" in a cover letter.
 
-  quire figures                                  which are stale? exit status 1 if any is
-  quire figures --record build/demo/quire.json   keep a run as docs/results/LINE.json
-  quire figures --record test.json               what quire test --json printed: suites.json
-  quire figures --record DIR                     what quire time ARCH=um --output DIR wrote: um-LINE
-  quire figures --write                          render the tables and the picture anew
+  scripts/figures                                  which are stale? exit status 1 if any is
+  scripts/figures --record build/demo/quire.json   keep a run as docs/results/LINE.json
+  scripts/figures --record test.json               what quire test --json printed: suites.json
+  scripts/figures --record DIR                     of quire time run ARCH=um --output DIR: um-LINE
+  scripts/figures --write                          render the tables and the picture anew
 """
 
 import argparse
 import json
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from quire.host import git
-from quire.host.errors import Difference, UserError
-from quire.report import dots, figures, times
-from quire.report.figures import PICTURE, RESULTS, SUITES, Figures
-from quire.session import Session
+from documents import figures, times
+from documents.figures import PICTURE, RESULTS, SUITES, Figures
+from quire.host import git, project
+from quire.host.errors import Difference, QuireError, UserError
+from quire.report import dots
 
 
-def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Add what to do."""
-    part.add_argument(
-        "--record", type=Path, metavar="JSON", help="a report of quire demo or test, or of time"
-    )
+def main(argv: Sequence[str] | None = None) -> int:
+    """Check, or do what was asked for; the exit status."""
+    style = argparse.RawDescriptionHelpFormatter
+    part = argparse.ArgumentParser("figures", description=__doc__, formatter_class=style)
+    text = "a report of quire demo or test, or of time"
+    part.add_argument("--record", type=Path, metavar="JSON", help=text)
     part.add_argument("--write", action="store_true", help="write the tables and the picture")
+    arguments = part.parse_args(argv)
+    try:
+        _run(project.find().writable(), arguments)
+    except QuireError as error:
+        print(error.text(), file=sys.stderr)
+        return error.exit_code
+    return 0
 
 
-def run(session: Session, arguments: argparse.Namespace) -> int:
+def _run(root: Path, arguments: argparse.Namespace) -> None:
     """Difference if a figure is stale."""
-    root = session.project.writable()
     if arguments.record:
         _record(root, arguments.record)
     known = Figures(root)
@@ -45,9 +54,8 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
              for what in found]  # fmt: skip
     if stale:
         raise Difference(
-            "figures differ from what was counted", "\n".join(stale), "quire figures --write"
+            "figures differ from what was counted", "\n".join(stale), "scripts/figures --write"
         )
-    return 0
 
 
 def _record(root: Path, file: Path) -> None:
@@ -70,3 +78,7 @@ def _record(root: Path, file: Path) -> None:
     if '"of": ' not in text:
         # The plot of all rows is of one run.
         (root / RESULTS / f"{line}.svg").write_text(dots.of_report(report, full=True))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
