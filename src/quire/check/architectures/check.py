@@ -13,10 +13,10 @@ from quire.arch import requirements
 from quire.arch.requirements import Need
 from quire.check.architectures.configuration import Configuration
 from quire.check.architectures.workplace import WIDE, Workplace
-from quire.check.series_check import touched
 from quire.host import parallel, process
 from quire.host.cache import digest
 from quire.session import Session
+from quire.source import apply
 from quire.source.base import Base
 from quire.source.series import Series
 from quire.source.tree import SOURCES, copy_links
@@ -85,7 +85,7 @@ def selections(series: Series) -> list[Selection]:
 
 def _has_its_headers_alone(part: Series, whole: Series) -> bool:
     """Whether no patch outside `part` touches a header that `part` touches."""
-    headers = {name for name in touched(part) if name.endswith(".h")}
+    headers = {name for name in apply.touched(part) if name.endswith(".h")}
     others = [patch for patch in whole.patches if patch not in part.patches]
     return not any(headers.intersection(patch.files()) for patch in others)
 
