@@ -23,7 +23,7 @@ from test_architectures import TABLE
 
 from quire.boot.launch import Ended
 from quire.cluster import job, policy
-from quire.cluster.job import File, Job, Outcome
+from quire.cluster.job import File, RemoteJob, RemoteOutcome
 from quire.host import errors, parallel
 from quire.host.cache import sha256
 from quire.host.errors import UserError
@@ -125,7 +125,7 @@ def test_loopback_needs_no_certificate() -> None:
         policy.require(address, None)
 
 
-def carried_out(what: Job, contents: dict[str, bytes], directory: Path) -> Outcome:
+def carried_out(what: RemoteJob, contents: dict[str, bytes], directory: Path) -> RemoteOutcome:
     (directory / "job").mkdir()
     env = {"BUILD": str(directory / "build"), "JOBS": "3"}
     return job.carry_out(what, contents, directory / "job", env, lambda: None)
@@ -140,7 +140,7 @@ def test_a_file_travels_by_what_it_begins_with(tmp_path: Path) -> None:
     files = (job.sent("in/1", whole, contents, known), job.sent("in/2", other, contents, known))
     assert contents == {sha256(known): known, sha256(other): other}
     assert files[0] == File("in/1", sha256(known), zlib.compress(b"programs"))
-    what = Job("job", ("cat", "in/1", "in/2"), (job.OUTPUTS[-1],), files=files)
+    what = RemoteJob("job", ("cat", "in/1", "in/2"), (job.OUTPUTS[-1],), files=files)
     data = {sha: path.read_bytes() for sha, path in contents.items()}
     outcome = carried_out(what, data, tmp_path)
     assert outcome.text(job.OUTPUTS[-1], tmp_path).endswith("guestprogramsimage")
@@ -149,13 +149,13 @@ def test_a_file_travels_by_what_it_begins_with(tmp_path: Path) -> None:
 def test_a_file_that_has_changed_is_refused(tmp_path: Path) -> None:
     (tmp_path / "image").write_bytes(b"image")
     contents: dict[str, Path] = {}
-    what = Job("job", ("true",), (), files=(job.sent("image", tmp_path / "image", contents),))
+    what = RemoteJob("job", ("true",), (), files=(job.sent("image", tmp_path / "image", contents),))
     with pytest.raises(UserError, match="checksum mismatch in transfer"):
         carried_out(what, dict.fromkeys(contents, b"imagf"), tmp_path)
 
 
 def test_another_tool_is_refused(tmp_path: Path) -> None:
-    what = Job("job", ("true",), (), ((("echo", "QEMU 8"), "QEMU 7"),))
+    what = RemoteJob("job", ("true",), (), ((("echo", "QEMU 8"), "QEMU 7"),))
     with pytest.raises(UserError, match="another echo") as error:
         carried_out(what, {}, tmp_path)
     assert "QEMU 8; the client has QEMU 7" in error.value.where
@@ -165,7 +165,7 @@ def test_outputs_come_back_as_they_were(tmp_path: Path) -> None:
     """Also the logs of the build directory that they name, and how the command ended."""
     script = "mkdir -p $BUILD/log; printf '\\377 %s' $JOBS >$BUILD/log/x; "
     script += f"echo whole log: $BUILD/log/x >{job.OUTPUTS[0]}; exit 3"
-    outcome = carried_out(Job("job", ("sh", "-c", script), job.OUTPUTS), {}, tmp_path)
+    outcome = carried_out(RemoteJob("job", ("sh", "-c", script), job.OUTPUTS), {}, tmp_path)
     assert outcome.ended == Ended(3)
     outcome.write(tmp_path / "here", outcome.files)
     assert (tmp_path / "here/log/x").read_bytes() == b"\xff 3"

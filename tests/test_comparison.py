@@ -14,8 +14,8 @@ from quire.boot.results import Region, Results
 from quire.host.errors import Difference, UserError
 from quire.measure import comparison, posted, profile
 from quire.measure.bench import Sample
-from quire.measure.comparison import Comparison, Known, compare
-from quire.measure.workloads import Catalogue, Cell
+from quire.measure.comparison import Comparison, References, compare
+from quire.measure.workloads import Benchmark, Catalogue
 from quire.report import table
 
 CATALOGUE = Catalogue.read(ROOT / "guest/workloads")
@@ -36,18 +36,18 @@ def sample(insns: int, pages: int = 256, **symbols: int) -> Sample:
     return Sample(counts, Results(regions={0: Region("x", pages, 2)}, verified=True, exit=0))
 
 
-def cell(name: str = "mremap", size: int = 64) -> Cell:
-    (found,) = [c for c in CATALOGUE.cells([name], [size]) if c.size == size][:1]
+def benchmark(name: str = "mremap", size: int = 64) -> Benchmark:
+    (found,) = [c for c in CATALOGUE.benchmarks([name], [size]) if c.size == size][:1]
     return found
 
 
-def table_of(stock: list[Sample], patched: list[Sample], one: Cell) -> Comparison:
+def table_of(stock: list[Sample], patched: list[Sample], one: Benchmark) -> Comparison:
     samples = {("s", one): stock, ("p", one): patched}
-    return compare(ARM64, ("stock", "patched"), ("s", "p"), [one], samples, Known(POSTED))
+    return compare(ARM64, ("stock", "patched"), ("s", "p"), [one], samples, References(POSTED))
 
 
 def test_per_page_ratio_and_posted() -> None:
-    (row,) = table_of([sample(51200)], [sample(25600)], cell("mremap-loop")).rows
+    (row,) = table_of([sample(51200)], [sample(25600)], benchmark("mremap-loop")).rows
     assert (row.a.insns, row.b.insns, row.ratio) == (200, 100, 2)
     assert row.a.tlb_total == 34 / 256
     assert row.a.tlb_per_op == 17
@@ -58,7 +58,7 @@ def test_per_page_ratio_and_posted() -> None:
 
 @given(st.lists(st.integers(100_000, 101_000), min_size=2, max_size=5))
 def test_spread_and_stability(totals: list[int]) -> None:
-    (row,) = table_of([sample(n) for n in totals], [sample(100_000)], cell()).rows
+    (row,) = table_of([sample(n) for n in totals], [sample(100_000)], benchmark()).rows
     assert row.unstable == (
         (max(totals) - min(totals)) / sorted(totals)[(len(totals) - 1) // 2] > 0.001
     )
@@ -67,13 +67,13 @@ def test_spread_and_stability(totals: list[int]) -> None:
 
 
 def test_walks_are_divided_by_walks() -> None:
-    (one,) = [c for c in CATALOGUE.cells(["ksm-walk"]) if ("vmas", "200") in c.parameters][:1]
+    (one,) = [c for c in CATALOGUE.benchmarks(["ksm-walk"]) if ("vmas", "200") in c.parameters][:1]
     (row,) = table_of([sample(1000, pages=0)], [sample(500, pages=0)], one).rows
     assert row.a.insns == 500
 
 
 def test_a_walk_shows_the_lock_and_the_vmas() -> None:
-    (one,) = [c for c in CATALOGUE.cells(["ksm-walk"]) if ("vmas", "200") in c.parameters][:1]
+    (one,) = [c for c in CATALOGUE.benchmarks(["ksm-walk"]) if ("vmas", "200") in c.parameters][:1]
     walked = [sample(1000, pages=0, anon_vma_interval_tree_iter_next=90)]
     walked[0].counts.spans["lock_held"] = (2, 500)
     (row,) = table_of(walked, walked, one).rows
@@ -84,7 +84,7 @@ def test_a_walk_shows_the_lock_and_the_vmas() -> None:
 
 def test_calls_that_stock_does_not_make() -> None:
     """The instruction count may be lower: only the calls are compared."""
-    one = cell("gup")
+    one = benchmark("gup")
     slow = sample(1000, __get_user_pages=9)
     rows = table_of([sample(2000)], [slow], one)
     (row,) = rows.rows
@@ -100,14 +100,14 @@ def test_calls_that_stock_does_not_make() -> None:
 
 
 def test_as_many_calls_as_stock_or_fewer_are_no_difference() -> None:
-    slow, one = sample(1000, __get_user_pages=9), cell("gup")
+    slow, one = sample(1000, __get_user_pages=9), benchmark("gup")
     rows = [table_of([slow], [slow], one), table_of([slow], [sample(1000)], one)]
     comparison.require(rows)
     assert not any("MORE" in table.remarks(row) for each in rows for row in each.rows)
 
 
 def test_calls_that_are_only_shown_are_no_difference() -> None:
-    (one,) = CATALOGUE.cells(["ksm-walk,vmas=200,kind=plain"])[:1]
+    (one,) = CATALOGUE.benchmarks(["ksm-walk,vmas=200,kind=plain"])[:1]
     symbol = one.workload.calls[0].symbols[0]
     rows = table_of([sample(1000)], [sample(1000, **{symbol: 9})], one)
     comparison.require([rows])
@@ -115,7 +115,7 @@ def test_calls_that_are_only_shown_are_no_difference() -> None:
 
 
 def test_clones_of_a_function_are_that_function() -> None:
-    one = cell("gup")
+    one = benchmark("gup")
     symbols = {"follow_page_pte.isra.0": 5, "follow_page_pte_of_another": 5}
     (row,) = table_of([sample(1000)], [sample(1000, **symbols)], one).rows
     assert row.b.calls == {"slow GUP": 0, "of pages": 1 / 256}
@@ -138,40 +138,42 @@ def test_another_cpu_has_its_own_heading_and_rows() -> None:
 
 
 def test_the_unmapping_itself_is_told_apart() -> None:
-    one = cell("swapout")
+    one = benchmark("swapout")
     stock = sample(256_000, try_to_unmap_one=25_600, zram_write_page=200_000)
     (row,) = table_of([stock], [stock], one).rows
     assert (row.a.own, one.workload.own_name) == (100, "unmapping")
 
 
 def test_the_catalogue_has_what_the_mission_names() -> None:
-    cells = CATALOGUE.cells()
-    assert len(cells) == len(set(cells)) == 182
-    assert {c.size for c in cells} == {None, 4, 16, 64, 256, 1024, 2048, 32}
-    found = {(c.label, c.size): p.text for c in cells if (p := posted.find(POSTED, c, "arm64"))}
+    benchmarks = CATALOGUE.benchmarks()
+    assert len(benchmarks) == len(set(benchmarks)) == 182
+    assert {c.size for c in benchmarks} == {None, 4, 16, 64, 256, 1024, 2048, 32}
+    found = {
+        (c.label, c.size): p.text for c in benchmarks if (p := posted.find(POSTED, c, "arm64"))
+    }
     assert found["swapout zero", 64] == "2.15×"
     # The posting times a loop of which mremap() is a part.
     assert found["mremap-loop", 64] == "1.58×"
     assert ("mremap", 64) not in found
-    assert not posted.find(POSTED, cell("mremap-loop"), X86_64.name)
+    assert not posted.find(POSTED, benchmark("mremap-loop"), X86_64.name)
 
 
 def test_only_a_named_workload_has_its_further_sizes() -> None:
-    def sizes(cells: list[Cell]) -> set[int | None]:
-        return {c.size for c in cells if c.workload.name == "migrate"}
+    def sizes(benchmarks: list[Benchmark]) -> set[int | None]:
+        return {c.size for c in benchmarks if c.workload.name == "migrate"}
 
-    assert sizes(CATALOGUE.cells()) == {64}
-    assert sizes(CATALOGUE.cells(["migrate"])) == {4, 64, 2048}
-    assert sizes(CATALOGUE.cells(["migr*"], [4])) == {4}
+    assert sizes(CATALOGUE.benchmarks()) == {64}
+    assert sizes(CATALOGUE.benchmarks(["migrate"])) == {4, 64, 2048}
+    assert sizes(CATALOGUE.benchmarks(["migr*"], [4])) == {4}
 
 
 def test_parameters_after_commas() -> None:
-    (one,) = CATALOGUE.cells(["swapout,data=zero,mib=64"], [64])[:1]
+    (one,) = CATALOGUE.benchmarks(["swapout,data=zero,mib=64"], [64])[:1]
     assert one.words() == ("bench", "swapout", "size=64", "data=zero", "mib=64")
     with pytest.raises(UserError, match="unknown workload"):
-        CATALOGUE.cells(["swapon"])
+        CATALOGUE.benchmarks(["swapon"])
     with pytest.raises(UserError, match="is not WORKLOAD"):
-        CATALOGUE.cells(["swapout,zero"])
+        CATALOGUE.benchmarks(["swapout,zero"])
 
 
 def test_the_biggest_change_comes_first() -> None:
@@ -211,8 +213,8 @@ def test_stable_is_a_tenth_of_a_percent() -> None:
 
 
 def test_a_workload_may_be_for_some_architectures() -> None:
-    (touched,) = CATALOGUE.cells(["migrate-touched"], [64])
+    (touched,) = CATALOGUE.benchmarks(["migrate-touched"], [64])
     assert touched.workload.runs_on("arm64")
     assert not touched.workload.runs_on("x86_64")
-    (plain,) = CATALOGUE.cells(["migrate"], [64])
+    (plain,) = CATALOGUE.benchmarks(["migrate"], [64])
     assert plain.workload.runs_on("x86_64")

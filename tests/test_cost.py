@@ -17,7 +17,7 @@ from quire.boot.counts import RegionCounts, SymbolCount
 from quire.boot.results import Region, Results
 from quire.measure import cost, locks, profile
 from quire.measure.bench import Sample
-from quire.measure.comparison import SYMBOLS, Comparison, Known, compare
+from quire.measure.comparison import SYMBOLS, Comparison, References, compare
 from quire.measure.workloads import Catalogue
 from quire.report import table
 
@@ -44,9 +44,11 @@ def sample(events: dict[str, int], symbols: dict[str, SymbolCount] | None = None
 
 
 def compared(a: Sample, b: Sample) -> Comparison:
-    (cell,) = CATALOGUE.cells(["lazyfree"], [64])
-    samples = {("s", cell): [a], ("p", cell): [b]}
-    return compare(ARM64, ("stock", "patched"), ("s", "p"), [cell], samples, Known({}, LOCKS))
+    (benchmark,) = CATALOGUE.benchmarks(["lazyfree"], [64])
+    samples = {("s", benchmark): [a], ("p", benchmark): [b]}
+    return compare(
+        ARM64, ("stock", "patched"), ("s", "p"), [benchmark], samples, References({}, LOCKS)
+    )
 
 
 def test_cost_per_unit() -> None:
@@ -163,10 +165,12 @@ def test_profile_sorts_by_kind(quire: Quire, tree: Path) -> None:
 
 
 def test_the_demo_counts_lines_of_some_rows() -> None:
-    cells = CATALOGUE.demo(everything=True)
-    assert len(cells) == len(CATALOGUE.cells())
-    assert {cell.name for cell in CATALOGUE.demo()} < {cell.name for cell in cells}
-    found = {(cell.label, cell.size) for cell in cells if cell.lines}
+    benchmarks = CATALOGUE.demo(everything=True)
+    assert len(benchmarks) == len(CATALOGUE.benchmarks())
+    assert {benchmark.name for benchmark in CATALOGUE.demo()} < {
+        benchmark.name for benchmark in benchmarks
+    }
+    found = {(benchmark.label, benchmark.size) for benchmark in benchmarks if benchmark.lines}
     assert ("swapout zero", 64) in found
     assert {size for _, size in found} == {64}
-    assert len(found) < len(cells) / 4
+    assert len(found) < len(benchmarks) / 4

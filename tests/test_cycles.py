@@ -19,7 +19,7 @@ from quire.host.errors import UserError
 from quire.measure import cost, cycles
 from quire.measure.bench import Sample
 from quire.measure.comparison import Comparison, compare
-from quire.measure.workloads import Catalogue, Cell
+from quire.measure.workloads import Benchmark, Catalogue
 from quire.report import table
 
 CATALOGUE = Catalogue.read(ROOT / "guest/workloads")
@@ -38,9 +38,9 @@ def sample(found: RegionCounts, others: RegionCounts | None = None) -> Sample:
     return Sample(found, results, others)
 
 
-def compared(arch: Architecture, cell: Cell, *boots: Sample) -> Comparison:
-    samples = {("s", cell): list(boots)}
-    return compare(arch, ("stock", "patched"), ("s", "s"), [cell], samples)
+def compared(arch: Architecture, benchmark: Benchmark, *boots: Sample) -> Comparison:
+    samples = {("s", benchmark): list(boots)}
+    return compare(arch, ("stock", "patched"), ("s", "s"), [benchmark], samples)
 
 
 def text(comparison: Comparison) -> str:
@@ -95,10 +95,12 @@ def test_an_interrupt_to_another_cpu_costs_its_sender() -> None:
 
 
 def test_the_table_shows_cycles_where_they_were_estimated() -> None:
-    (cell,) = CATALOGUE.cells(["mremap"], [64])
-    plain = compared(ARM64, cell, sample(region(100)))
+    (benchmark,) = CATALOGUE.benchmarks(["mremap"], [64])
+    plain = compared(ARM64, benchmark, sample(region(100)))
     assert "cycles" not in text(plain)
-    found = compared(ARM64, replace(cell, cycles=cycles.DEFAULT), sample(region(100, memory=2)))
+    found = compared(
+        ARM64, replace(benchmark, cycles=cycles.DEFAULT), sample(region(100, memory=2))
+    )
     (row,) = found.rows
     assert row.cycles_ratio == 1
     assert sum(row.a.cycles.values()) == 25 + 200
@@ -115,14 +117,14 @@ def test_between_cpus() -> None:
 
 
 def test_several_cpus_have_their_table_and_the_least_of_all_boots() -> None:
-    (cell,) = CATALOGUE.on_cpus(CATALOGUE.cells(["mremap"], [64]), 2)
-    assert cell.words()[-1] == "others=running"
+    (benchmark,) = CATALOGUE.on_cpus(CATALOGUE.benchmarks(["mremap"], [64]), 2)
+    assert benchmark.words()[-1] == "others=running"
     boots = [sample(region(total), region(40, OTHERS)) for total in (300, 100, 200)]
-    found = compared(X86_64, cell, *boots)
+    found = compared(X86_64, benchmark, *boots)
     assert found.rows[0].a.insns == 50
     assert "IPIs" in text(found)
     assert "lines" not in text(found)
-    (idle,) = CATALOGUE.on_cpus(CATALOGUE.cells(["mremap,others=idle"], [64]), 2)
+    (idle,) = CATALOGUE.on_cpus(CATALOGUE.benchmarks(["mremap,others=idle"], [64]), 2)
     assert dict(idle.parameters)["others"] == "idle"
 
 

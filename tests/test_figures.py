@@ -42,10 +42,10 @@ def test_no_figure_is_stale() -> None:
 
 def test_every_row_of_a_table_is_one_of_the_demo() -> None:
     catalogue = Catalogue.read(ROOT / "guest/workloads")
-    cells = catalogue.cells() + catalogue.cells(["lazyfree", "migrate*"])
+    benchmarks = catalogue.benchmarks() + catalogue.benchmarks(["lazyfree", "migrate*"])
     kinds = [architecture(name) for name in ("arm64", "arm64-16k", "arm64-64k")]
-    cells = [cell for arch in kinds for cell in on_architecture(arch, cells)]
-    known = {f"{cell.label} {cell.size or ''}".strip() for cell in cells}
+    benchmarks = [benchmark for arch in kinds for benchmark in on_architecture(arch, benchmarks)]
+    known = {f"{benchmark.label} {benchmark.size or ''}".strip() for benchmark in benchmarks}
     tables = Figures(ROOT).data["table"].values()
     wanted = {
         entry[table["words"].index("row")].partition(": ")[0]

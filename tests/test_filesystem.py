@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from known import ARM64
 
-from quire.arch.requirements import Need
+from quire.arch.requirements import Requirement
 from quire.build import filesystem
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel, Toolchain
@@ -42,7 +42,7 @@ def test_the_image_begins_with_a_super_block_and_ends_before_the_zeroes(tmp_path
 
 
 def test_without_mkfs_the_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    need: Need = replace(filesystem.NEED, name="/nowhere/mkfs.xfs")
+    need: Requirement = replace(filesystem.NEED, name="/nowhere/mkfs.xfs")
     monkeypatch.setattr(filesystem, "NEED", need)
     with pytest.raises(UserError) as error:
         add(tmp_path, "CONFIG_XFS_FS=y\n")

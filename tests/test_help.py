@@ -45,10 +45,10 @@ def test_bench_lists_what_each_benchmark_measures() -> None:
 
 def test_a_benchmark_is_chosen_by_its_name_in_tables() -> None:
     catalogue = Catalogue.read(WORKLOADS)
-    (cell,) = catalogue.cells(["swapout zero 64"])
-    assert cell.words()[1:] == ("swapout", "size=64", "data=zero")
-    assert {each.label for each in catalogue.cells(["swapout zero"])} == {"swapout zero"}
-    titles = [each.title for each in catalogue.cells()]
+    (benchmark,) = catalogue.benchmarks(["swapout zero 64"])
+    assert benchmark.words()[1:] == ("swapout", "size=64", "data=zero")
+    assert {each.label for each in catalogue.benchmarks(["swapout zero"])} == {"swapout zero"}
+    titles = [each.title for each in catalogue.benchmarks()]
     assert len(titles) == len(set(titles))
 
 

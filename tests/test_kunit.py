@@ -15,14 +15,14 @@ from quire.build import kconfig
 from quire.host import project
 from quire.host.errors import UserError
 from quire.test import kunit
-from quire.test.kunit import Proof
+from quire.test.kunit import KUnitKernel
 
 SMALL = {"fragments": ["kunit-arm64.config"], "suites": ["contpte"]}
 FOLDED = {"fragments": ["kunit-i386.config", "kunit-runs.config"], "suites": ["rmap_runs"]}
 TABLE = toml("kernel", name="small", architecture="arm64", tree="stock", **SMALL) + toml(
     "kernel", name="folded", architecture="i386", tree="patched", **FOLDED
 )
-PROOF = Proof("folded", "i386", "patched", (), ("rmap_runs",))
+PROOF = KUnitKernel("folded", "i386", "patched", (), ("rmap_runs",))
 GOOD = """\
 Linux version 6.12.117
 KTAP version 1

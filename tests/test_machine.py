@@ -162,10 +162,12 @@ def test_two_boots_count_the_same(session: Session, built: Kernel) -> None:
     from quire import lab  # noqa: PLC0415
     from quire.measure.bench import Sampling, measure  # noqa: PLC0415
 
-    rig = lab.rig(session, built)
-    (cell,) = lab.workloads(session).cells(["mremap"], [64])
-    samples = measure(session.cache, [rig], [cell], session.progress, Sampling(2, fresh=True))
-    totals = [sample.counts.total for sample in samples[built.image_sha256, cell]]
+    setup = lab.setup(session, built)
+    (benchmark,) = lab.workloads(session).benchmarks(["mremap"], [64])
+    samples = measure(
+        session.cache, [setup], [benchmark], session.progress, Sampling(2, fresh=True)
+    )
+    totals = [sample.counts.total for sample in samples[built.image_sha256, benchmark]]
     assert len(totals) >= 2
     assert (max(totals) - min(totals)) / min(totals) <= 0.001
 
@@ -176,10 +178,12 @@ def test_a_row_with_a_thread_on_another_cpu(session: Session, built: Kernel) -> 
     from quire.measure.bench import Sampling, measure  # noqa: PLC0415
     from quire.measure.workloads import Catalogue  # noqa: PLC0415
 
-    rig = lab.rig(session, built)
-    (cell,) = Catalogue.on_cpus(lab.workloads(session).cells(["mremap"], [64]), 2)
-    samples = measure(session.cache, [rig], [cell], session.progress, Sampling(1, fresh=True))
-    assert all(sample.counts.total for sample in samples[built.image_sha256, cell])
+    setup = lab.setup(session, built)
+    (benchmark,) = Catalogue.on_cpus(lab.workloads(session).benchmarks(["mremap"], [64]), 2)
+    samples = measure(
+        session.cache, [setup], [benchmark], session.progress, Sampling(1, fresh=True)
+    )
+    assert all(sample.counts.total for sample in samples[built.image_sha256, benchmark])
 
 
 def test_the_guest_names_the_page_tables(session: Session, built: Kernel, tmp_path: Path) -> None:
@@ -187,13 +191,13 @@ def test_the_guest_names_the_page_tables(session: Session, built: Kernel, tmp_pa
     from quire import lab  # noqa: PLC0415
     from quire.boot import counts, stops  # noqa: PLC0415
 
-    rig = lab.rig(session, built)
+    setup = lab.setup(session, built)
     boot = Machine(
         built,
-        rig.guest,
+        setup.guest,
         ("bench", "mremap", "size=4"),
         counting=Counting(
-            rig.plugin,
+            setup.plugin,
             locks=("down_write_killable", "_raw_spin_lock"),
             stream=True,
             detail=True,
@@ -220,12 +224,15 @@ def test_the_same_folios_are_reclaimed_in_the_same_order(
     from quire import lab  # noqa: PLC0415
     from quire.measure.bench import Sampling, measure  # noqa: PLC0415
 
-    rigs = [lab.rig(session, kernel_if_built(session, arch, a.tree)) for a in both.both]
-    cells = lab.workloads(session).cells(["reclaim"], [64])
-    samples = measure(session.cache, rigs, cells, session.progress, Sampling(1))
+    setups = [lab.setup(session, kernel_if_built(session, arch, a.tree)) for a in both.both]
+    benchmarks = lab.workloads(session).benchmarks(["reclaim"], [64])
+    samples = measure(session.cache, setups, benchmarks, session.progress, Sampling(1))
     orders = [
-        [samples[rig.kernel.image_sha256, cell][0].results.counters["order"] for rig in rigs]
-        for cell in cells
+        [
+            samples[setup.kernel.image_sha256, benchmark][0].results.counters["order"]
+            for setup in setups
+        ]
+        for benchmark in benchmarks
     ]
     assert len(orders) == 5
     assert all(fixed == patched for fixed, patched in orders)

@@ -14,7 +14,7 @@ from mails import diff, mail, patch, version
 from quire.host.cache import Cache
 from quire.host.errors import UserError
 from quire.source import foreign, stated
-from quire.source.mail import Choice, is_message_id
+from quire.source.mail import ThreadChoice, is_message_id
 from quire.source.stated import Stated
 
 pytestmark = pytest.mark.skipif(not shutil.which("b4"), reason="needs b4 (quire doctor)")
@@ -56,7 +56,7 @@ REFUSED: dict[str, tuple[list[bytes], str]] = {
 }
 
 
-def added(cache: Cache, file: Path, choice: Choice = foreign.NEWEST) -> str:
+def added(cache: Cache, file: Path, choice: ThreadChoice = foreign.NEWEST) -> str:
     """The lines that the patches in the file add."""
     series = foreign.read(cache, file, choice)
     text = "".join(patch.diff() for patch in series.patches)
@@ -87,9 +87,9 @@ def test_a_list_archives_download(cache: Cache, tmp_path: Path) -> None:
 
 def test_an_older_version_and_a_part(cache: Cache, tmp_path: Path) -> None:
     both = mails.write(tmp_path / "both.mbox", version(1) + version(2))
-    assert added(cache, both, Choice(version=1)) == "one-v1 two-v1"
+    assert added(cache, both, ThreadChoice(version=1)) == "one-v1 two-v1"
     half = mails.write(tmp_path / "half.mbox", version(1)[:2])
-    assert added(cache, half, Choice(partial=True)) == "one-v1"
+    assert added(cache, half, ThreadChoice(partial=True)) == "one-v1"
 
 
 def test_a_diff_in_a_reply_is_named(

@@ -12,7 +12,7 @@ from quire.arch import ARCHITECTURES, KNOWN, architecture, read
 from quire.host.errors import UserError
 from quire.host.project import find
 from quire.measure import workloads
-from quire.measure.workloads import Catalogue, Cell, Workload
+from quire.measure.workloads import Benchmark, Catalogue, Workload
 from quire.source import line
 
 SIZES = ("arm64-16k", "arm64-64k")
@@ -40,15 +40,20 @@ def test_each_line_has_its_configuration(name: str) -> None:
 
 def test_rows_have_its_folio_sizes() -> None:
     row, plain = Workload("row"), Workload("plain", sizes=())
-    cells = [*(Cell(row, size) for size in workloads.SIZES), Cell(plain, None)]
-    assert workloads.on_architecture(ARM64, cells) == cells
-    found = [cell.size for cell in workloads.on_architecture(architecture("arm64-64k"), cells)]
+    benchmarks = [*(Benchmark(row, size) for size in workloads.SIZES), Benchmark(plain, None)]
+    assert workloads.on_architecture(ARM64, benchmarks) == benchmarks
+    found = [
+        benchmark.size
+        for benchmark in workloads.on_architecture(architecture("arm64-64k"), benchmarks)
+    ]
     assert found == [64, 256, 2048, 8192, None]
 
 
 def test_rows_of_arm64_alone_run_there() -> None:
-    only = Catalogue.read(find().guest / "workloads").cells(["migrate-touched"], [64])
-    assert [cell.size for cell in workloads.on_architecture(architecture("arm64-64k"), only)]
+    only = Catalogue.read(find().guest / "workloads").benchmarks(["migrate-touched"], [64])
+    assert [
+        benchmark.size for benchmark in workloads.on_architecture(architecture("arm64-64k"), only)
+    ]
 
 
 def test_like_what_is_not_there(tmp_path: Path) -> None:

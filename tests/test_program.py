@@ -69,12 +69,12 @@ def test_a_program_that_is_not_there(quire: Quire, tree: Path) -> None:
 
 def test_without_data_it_has_one_row_and_with_data_its_sizes(tmp_path: Path) -> None:
     source = tmp_path / "mine.c"
-    (cell,) = workloads.expand([workloads.of_program(source)])
-    assert cell.words() == ("program", "bench", "/user/mine")
+    (benchmark,) = workloads.expand([workloads.of_program(source)])
+    assert benchmark.words() == ("program", "bench", "/user/mine")
     (tmp_path / "mine.toml").write_text('unit = "call"\nsizes = [4, 64]\n')
-    cells = workloads.expand([workloads.of_program(source)])
-    assert [one.words()[3:] for one in cells] == [("size=4",), ("size=64",)]
-    assert cells[0].workload.unit == "call"
+    benchmarks = workloads.expand([workloads.of_program(source)])
+    assert [one.words()[3:] for one in benchmarks] == [("size=4",), ("size=64",)]
+    assert benchmarks[0].workload.unit == "call"
 
 
 def test_bad_data_is_named(tmp_path: Path) -> None:

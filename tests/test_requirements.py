@@ -88,7 +88,7 @@ def test_others_than_root_are_told(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 1000)
-    need = requirements.Need("no-such-program", ("no-such-package",), "tests")
+    need = requirements.Requirement("no-such-program", ("no-such-package",), "tests")
     with pytest.raises(UserError) as caught:
         requirements.bring([need])
     assert "as root: apt-get install" in caught.value.remedy

@@ -16,7 +16,7 @@ from test_checkout import git
 from test_side import clone  # noqa: F401 -- a fixture
 
 from quire.measure import concerns, moves
-from quire.measure.comparison import Figure, Row
+from quire.measure.comparison import BenchmarkResult, Figure
 from quire.measure.concerns import Concerned
 from quire.measure.profile import ProfileLine, Spent
 from quire.measure.workloads import Catalogue
@@ -57,10 +57,10 @@ def test_cycles_move() -> None:
 
 
 def test_a_symbol_that_hardly_grew_is_not_named() -> None:
-    (cell,) = Catalogue.read(FOLDER).cells(["mprotect"], [4])
+    (benchmark,) = Catalogue.read(FOLDER).benchmarks(["mprotect"], [4])
     sides = {"walk": (40.0, 80.0), "read": (0.0, 14.0), "flush": (0.547, 0.551), "less": (9.0, 1.0)}
     lines = [ProfileLine(name, Spent(a), Spent(b)) for name, (a, b) in sides.items()]
-    row = Row(cell, figure(240), figure(306), None, tuple(lines))
+    row = BenchmarkResult(benchmark, figure(240), figure(306), None, tuple(lines))
     assert [line.symbol for line in moves.grown(row)] == ["walk", "read"]
 
 
@@ -211,7 +211,7 @@ def test_each_row_is_concerned_by_a_file_and_exists() -> None:
     catalogue = Catalogue.read(FOLDER)
     table = concerns.read(FOLDER)
     rows_of_all = {row for concern in table.concern for row in concern.rows}
-    named = {cell.workload.name for cell in catalogue.cells([*rows_of_all])}
+    named = {benchmark.workload.name for benchmark in catalogue.benchmarks([*rows_of_all])}
     assert named == {workload.name for workload in catalogue.workloads}
     files = ("mm/mremap.c", "arch/arm64/mm/contpte.c", "mm/swapfile.c")
     concerned = concerns.by_files(FOLDER, files)
@@ -220,7 +220,7 @@ def test_each_row_is_concerned_by_a_file_and_exists() -> None:
     assert concerned.programs
     assert not concerned.unmeasured
     for rows in [*(one.rows for one in table.concern), *(one.rows for one in table.nearest)]:
-        assert catalogue.cells(rows)
+        assert catalogue.benchmarks(rows)
     for concern in table.concern:
         suites = {case.partition(".")[0] for case in concern.cases} - {"*"}
         assert [name for name in suites if not (FOLDER.parent / "tests" / name).is_dir()] == []

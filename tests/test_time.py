@@ -253,10 +253,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program for this host, with a few rows."""
     from quire.host.cache import Cache  # noqa: PLC0415
 
-    cells = Catalogue.read(ROOT / "guest/workloads").cells(["mremap", "munmap"], [4, 64])
+    benchmarks = Catalogue.read(ROOT / "guest/workloads").benchmarks(["mremap", "munmap"], [4, 64])
     tools = kernel.toolchain(NATIVE[0])
     return program.build(
-        Cache(tmp_path_factory.mktemp("build")), ROOT / "guest", NATIVE[0], tools, cells
+        Cache(tmp_path_factory.mktemp("build")), ROOT / "guest", NATIVE[0], tools, benchmarks
     )
 
 

@@ -15,10 +15,10 @@ from quire.build.steps import Built
 from quire.host.progress import Stage
 from quire.measure import bench, comparison, posted
 from quire.measure import locks as classes
-from quire.measure.bench import Rig, Samples, Sampling
-from quire.measure.comparison import Comparison, Known
+from quire.measure.bench import Samples, Sampling, Setup
+from quire.measure.comparison import Comparison, References
 from quire.measure.locks import Locks
-from quire.measure.workloads import Catalogue, Cell
+from quire.measure.workloads import Benchmark, Catalogue
 from quire.report.data import Provenance
 from quire.session import Session
 from quire.source.side import PATCHED, STOCK, Sides
@@ -42,10 +42,10 @@ def locks(session: Session) -> Locks:
     return classes.read(session.project.guest / "workloads" / classes.FILE)
 
 
-def rig(session: Session, kernel: Kernel) -> Rig:
+def setup(session: Session, kernel: Kernel) -> Setup:
     """Build everything that a measurement of `kernel` needs."""
     plugin = counter.build(session.cache, session.project.counter, kernel.arch)
-    return Rig(kernel, session.guest(kernel), plugin, locks(session).watched)
+    return Setup(kernel, session.guest(kernel), plugin, locks(session).watched)
 
 
 def step(
@@ -63,31 +63,40 @@ def step(
     return built, f"lost {', '.join(lost)}" if lost else ""
 
 
-def rigs(session: Session, arch: Architecture, sides: Sides) -> tuple[Rig, Rig]:
+def setups(session: Session, arch: Architecture, sides: Sides) -> tuple[Setup, Setup]:
     """Build side A, then side B."""
     # Check for a QEMU that can count before building the kernels.
     counter.installed(arch)
-    a = rig(session, session.kernel(arch, sides.a.tree))
-    return a, a if sides.same else rig(session, session.kernel(arch, sides.b.tree))
+    a = setup(session, session.kernel(arch, sides.a.tree))
+    return a, a if sides.same else setup(session, session.kernel(arch, sides.b.tree))
 
 
-def on(both: tuple[Rig, Rig], cpu: Cpu) -> tuple[Rig, Rig]:
+def on(both: tuple[Setup, Setup], cpu: Cpu) -> tuple[Setup, Setup]:
     """The same kernels, booted on another CPU."""
-    a, b = (replace(rig, kernel=replace(rig.kernel, arch=rig.kernel.arch.on(cpu))) for rig in both)
+    a, b = (
+        replace(setup, kernel=replace(setup.kernel, arch=setup.kernel.arch.on(cpu)))
+        for setup in both
+    )
     return a, b
 
 
 def compare(
-    session: Session, sides: Sides, both: tuple[Rig, Rig], cells: Sequence[Cell], options: Sampling
+    session: Session,
+    sides: Sides,
+    both: tuple[Setup, Setup],
+    benchmarks: Sequence[Benchmark],
+    options: Sampling,
 ) -> tuple[Comparison, Provenance, Samples]:
-    """Measure the cells, with the folio sizes of the architecture, on both kernels."""
+    """Measure the benchmarks, with the folio sizes of the architecture, on both kernels."""
     a, b = both
     arch = a.kernel.arch
-    samples = bench.measure(session.cache, both, cells, session.progress, options)
+    samples = bench.measure(session.cache, both, benchmarks, session.progress, options)
     images = (a.kernel.image_sha256, b.kernel.image_sha256)
     figures = posted.read(sides.line.posted) if sides.ours and not sides.same else {}
-    known = Known(figures, locks(session))
-    rows = comparison.compare(arch, (sides.a.label, sides.b.label), images, cells, samples, known)
+    known = References(figures, locks(session))
+    rows = comparison.compare(
+        arch, (sides.a.label, sides.b.label), images, benchmarks, samples, known
+    )
     return rows, Provenance(a, b, session.fragments(arch, sides.line)), samples
 
 

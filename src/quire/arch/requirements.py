@@ -20,7 +20,7 @@ DISK_GIB = 4
 
 
 @dataclass(frozen=True)
-class Need:
+class Requirement:
     """A program (found in PATH) or a file, the Debian packages that provide it, and its use."""
 
     name: str
@@ -35,55 +35,61 @@ class Need:
 
 
 COMMON = (
-    Need("make", ("make",), "every build"),
-    Need("gcc", ("gcc", "libc6-dev"), "the kernel's host tools, the plugin"),
-    Need("/usr/include/stdio.h", ("libc6-dev",), "the same"),
-    Need("flex", ("flex",), "the kernel's configuration"),
-    Need("bison", ("bison",), "the kernel's configuration"),
-    Need("bc", ("bc",), "the kernel's build"),
-    Need("perl", ("perl",), "the kernel's build, checkpatch"),
-    Need("xz", ("xz-utils",), "unpacking the kernel source"),
-    Need("git", ("git",), "applying and keeping the series"),
-    Need("setpriv", ("util-linux",), "a machine ends when quire is killed"),
+    Requirement("make", ("make",), "every build"),
+    Requirement("gcc", ("gcc", "libc6-dev"), "the kernel's host tools, the plugin"),
+    Requirement("/usr/include/stdio.h", ("libc6-dev",), "the same"),
+    Requirement("flex", ("flex",), "the kernel's configuration"),
+    Requirement("bison", ("bison",), "the kernel's configuration"),
+    Requirement("bc", ("bc",), "the kernel's build"),
+    Requirement("perl", ("perl",), "the kernel's build, checkpatch"),
+    Requirement("xz", ("xz-utils",), "unpacking the kernel source"),
+    Requirement("git", ("git",), "applying and keeping the series"),
+    Requirement("setpriv", ("util-linux",), "a machine ends when quire is killed"),
     # For objtool, which the x86 kernel build uses.
-    Need("/usr/include/gelf.h", ("libelf-dev",), "the x86 kernel's build"),
+    Requirement("/usr/include/gelf.h", ("libelf-dev",), "the x86 kernel's build"),
 )
 
 # What no command of quire needs: a compiler cache, and what `make lint` and `make test` run besides
 # Python tools.
 DEVELOPMENT = (
-    Need("ccache", ("ccache",), "kernels: a further tree compiles only what its patches reach"),
-    Need("clang-tidy", ("clang-tidy",), "make lint: the guest and the plugin"),
-    Need("shellcheck", ("shellcheck",), "make lint: shell scripts"),
-    Need("b4", ("b4",), "quire report: a thread of mails"),
-    Need("chromium-headless-shell", ("chromium-headless-shell",), "make test: a report's page"),
+    Requirement(
+        "ccache", ("ccache",), "kernels: a further tree compiles only what its patches reach"
+    ),
+    Requirement("clang-tidy", ("clang-tidy",), "make lint: the guest and the plugin"),
+    Requirement("shellcheck", ("shellcheck",), "make lint: shell scripts"),
+    Requirement("b4", ("b4",), "quire report: a thread of mails"),
+    Requirement(
+        "chromium-headless-shell", ("chromium-headless-shell",), "make test: a report's page"
+    ),
 )
 
 
-def needs(architectures: Iterable[Architecture]) -> list[Need]:
+def needs(architectures: Iterable[Architecture]) -> list[Requirement]:
     """Everything that a demo of these architectures needs."""
     wanted = list(COMMON)
     for arch in architectures:
         wanted += [machine_need(arch)] if arch.qemu else []
         if platform.machine() != arch.machine:
             compiler = f"{arch.cross_compile}gcc"
-            wanted.append(Need(compiler, arch.cross_packages, f"{arch.name} kernels and guests"))
+            wanted.append(
+                Requirement(compiler, arch.cross_packages, f"{arch.name} kernels and guests")
+            )
             libc = f"/usr/{arch.cross_compile.rstrip('-')}/lib/libc.a"
-            wanted.append(Need(libc, arch.cross_packages[-1:], f"{arch.name} guests"))
+            wanted.append(Requirement(libc, arch.cross_packages[-1:], f"{arch.name} guests"))
     return wanted
 
 
-def machine_need(arch: Architecture) -> Need:
+def machine_need(arch: Architecture) -> Requirement:
     """The QEMU binary for an architecture."""
-    return Need(arch.qemu, arch.packages, f"{arch.name} machines")
+    return Requirement(arch.qemu, arch.packages, f"{arch.name} machines")
 
 
-def packages(lacking: Iterable[Need]) -> list[str]:
+def packages(lacking: Iterable[Requirement]) -> list[str]:
     """The Debian packages that provide these needs, sorted, without duplicates."""
     return sorted({name for need in lacking for name in need.packages})
 
 
-def bring(wanted: Sequence[Need]) -> None:
+def bring(wanted: Sequence[Requirement]) -> None:
     """Install missing packages and list them; UserError when this user or host cannot."""
     lacking = [need for need in wanted if not need.present()]
     if not lacking:
@@ -111,7 +117,7 @@ def obtainable(package: str) -> bool:
     return process.query("apt-cache", "show", package).status == 0
 
 
-def require(architectures: Sequence[Architecture], further: Sequence[Need] = ()) -> None:
+def require(architectures: Sequence[Architecture], further: Sequence[Requirement] = ()) -> None:
     """UserError that lists what is missing, also of `further`, and the command that installs it."""
     lacking = [need for need in (*needs(architectures), *further) if not need.present()]
     if lacking:
@@ -121,7 +127,7 @@ def require(architectures: Sequence[Architecture], further: Sequence[Need] = ())
             uml.require(arch)
 
 
-def lacks(lacking: Sequence[Need]) -> UserError:
+def lacks(lacking: Sequence[Requirement]) -> UserError:
     """The error for unmet needs."""
     names = " ".join(packages(lacking))
     remedy = f"as root: apt-get install --no-install-recommends {names}"
@@ -130,7 +136,7 @@ def lacks(lacking: Sequence[Need]) -> UserError:
     return UserError("this host lacks prerequisites of quire", _listing(lacking), remedy)
 
 
-def _listing(lacking: Iterable[Need]) -> str:
+def _listing(lacking: Iterable[Requirement]) -> str:
     return "\n".join(
         f"{need.name:<32} {need.purpose} (Debian: {', '.join(need.packages)})" for need in lacking
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from quire.arch import requirements
-from quire.arch.requirements import Need
+from quire.arch.requirements import Requirement
 from quire.build import guest
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
@@ -15,7 +15,7 @@ from quire.host.cache import Cache, digest
 
 # A kernel with this gets it.
 OPTION = "CONFIG_XFS_FS"
-NEED = Need("/usr/sbin/mkfs.xfs", ("xfsprogs",), "tests with configs/xfs.config")
+NEED = Requirement("/usr/sbin/mkfs.xfs", ("xfsprogs",), "tests with configs/xfs.config")
 # As in guest/lib/kernel/xfs.c.
 IMAGE, MIB = "xfs.img", 256
 # The same for all, so that a guest does not change. Below 300 MiB, mkfs.xfs has to be told.

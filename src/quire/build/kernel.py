@@ -8,7 +8,7 @@ import platform
 import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -207,6 +207,13 @@ def make_command(
     return process.Command(argv, cwd=request.tree.path, env=env, log=log)
 
 
+def merge_command(tree: Path, objdir: str, fragments: Sequence[Path], log: Path) -> process.Command:
+    """Add the fragments to the configuration in an O= directory, between two targets of kbuild."""
+    merge = ["scripts/kconfig/merge_config.sh", "-m", "-O", objdir, f"{objdir}/.config"]
+    merge += [str(path.resolve()) for path in fragments]
+    return process.Command(merge, cwd=tree, log=log)
+
+
 def steps(log: Path) -> int:
     """The number of finished make steps in the log."""
     return len(STEP.findall(log.read_bytes())) if log.exists() else 0
@@ -232,9 +239,7 @@ def _configure(cache: Cache, request: Request, log: Path) -> None:
     if (objdir / ".config").is_file() and (objdir / "include/config/auto.conf").is_file():
         return
     _check(request, make_command(cache, request, "allnoconfig", log=log), log)
-    merge = ["scripts/kconfig/merge_config.sh", "-m", "-O", objdir.name, f"{objdir.name}/.config"]
-    merge += [str(path.resolve()) for path in request.fragments]
-    _check(request, process.Command(merge, cwd=request.tree.path, log=log), log)
+    _check(request, merge_command(request.tree.path, objdir.name, request.fragments, log), log)
     _check(request, make_command(cache, request, "olddefconfig", log=log), log)
     _require(request, objdir / ".config")
 

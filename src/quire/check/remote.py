@@ -19,7 +19,7 @@ from quire.check.architectures.check import Compilation
 from quire.check.architectures.configuration import Configuration
 from quire.check.series_check import Check
 from quire.cluster import job
-from quire.cluster.job import ALONE, Contents, File, Job
+from quire.cluster.job import ALONE, Contents, File, RemoteJob
 from quire.host import errors, parallel, process
 from quire.host.cache import Cache, digest
 from quire.host.errors import Difference
@@ -55,10 +55,10 @@ def configurations(
         ("--architectures", configuration.name): configuration.compiler.cross_compile
         for configuration in compiling.compiled_here(chosen)
     }
-    cells = [
+    compilations = [
         Compilation(**row) for rows in _run(session, sides, "compiling", words) for row in rows
     ]
-    return compiling.table(chosen, compiling.selections(sides.series), cells)
+    return compiling.table(chosen, compiling.selections(sides.series), compilations)
 
 
 def steps(session: Session, sides: Sides) -> Iterator[Check]:
@@ -84,10 +84,10 @@ def _run(
     for own, prefix in words.items():
         argv = ("sh", "-c", SCRIPT, str(project.relative_to(root)), *own, *given)
         same = (job.same(f"{prefix}gcc", "--version"), job.same("uname", "-m"))
-        work.append(Job(own[-1], argv, (OUT, ERR), same, files))
+        work.append(RemoteJob(own[-1], argv, (OUT, ERR), same, files))
     cluster, progress = cast("Cluster", session.place), session.progress
 
-    def rows(check: Job) -> Rows:
+    def rows(check: RemoteJob) -> Rows:
         outcome = cluster.outcome(check, contents, ALONE)
         outcome.write(root, outcome.files.keys() - {OUT, ERR})
         if outcome.ended.status not in (0, Difference.exit_code):

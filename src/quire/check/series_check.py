@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,9 +14,8 @@ from quire.build.kernel import Request
 from quire.host import process
 from quire.host.cache import Cache, digest
 from quire.host.errors import QuireError, UserError
-from quire.source import base, debian, groups, version
+from quire.source import apply, base, debian, groups, version
 from quire.source import series as series_files
-from quire.source.apply import apply_patch, apply_series
 from quire.source.debian import Offer
 from quire.source.line import Line
 from quire.source.patch import Patch
@@ -70,9 +67,9 @@ def listed(series: Series) -> Iterator[Check]:
 def applies(tree: Path, series: Series) -> Iterator[Check]:
     """Each patch applies without fuzz on its predecessors, each topic alone with its needs, and the
     rest of the series without each topic."""
-    with copied(tree, touched(series)) as scratch:
+    with apply.copies(tree, apply.touched(series)) as scratch:
         for patch in series.patches:
-            trouble = _trouble(scratch, patch)
+            trouble = _text(apply.trouble(scratch, [patch]))
             yield Check("applies without fuzz (all)", patch.name, trouble)
             if trouble:
                 break
@@ -92,25 +89,22 @@ def alone(tree: Path, series: Series) -> Iterator[Check]:
 
 def _applying(tree: Path, check: str, selections: Mapping[str, Series]) -> Iterator[Check]:
     for name, selection in selections.items():
-        with copied(tree, touched(selection)) as scratch:
-            troubles = (_trouble(scratch, patch) for patch in selection.patches)
-            yield Check(check, name, next(filter(None, troubles), ""))
+        yield Check(check, name, _text(apply.refusal(tree, selection)))
 
 
 def lab_patches(tree: Path, line: Line, series: Series) -> Iterator[Check]:
     """The lab's own patches of a line apply without fuzz: behind the series, and, but for seeded
     bugs, to the base."""
     extras = {file: series_files.read(file) for file in sorted(line.folder.rglob("series"))}
-    with copied(tree, touched(series).union(*map(touched, extras.values()))) as behind:
-        if any(_trouble(behind, patch) for patch in series.patches):
+    names = {name for each in (series, *extras.values()) for name in apply.touched(each)}
+    with apply.copies(tree, names) as behind:
+        if apply.trouble(behind, series.patches):
             return  # applies() has told
         for file, extra in extras.items():
             bugs = file.is_relative_to(line.seeded)
             places = {"series": behind} if bugs else {"base": tree, "series": behind}
             for where, place in places.items():
-                with copied(place, touched(extra)) as scratch:
-                    troubles = (_trouble(scratch, patch) for patch in extra.patches)
-                    trouble = next(filter(None, troubles), "")
+                trouble = _text(apply.refusal(place, extra))
                 yield Check(f"applies to the {where}", f"{file.relative_to(line.folder)}", trouble)
 
 
@@ -128,7 +122,7 @@ def builds(cache: Cache, requests: Sequence[Request], series: Series) -> Iterato
         copy_links(requests[0].tree.path, work / "linux")
         tree = Tree("check", requests[0].tree.base, series, work / "linux")
         for patch in series.patches:
-            apply_patch(tree.path, patch)
+            apply.apply_patch(tree.path, patch)
             for request in requests:
                 yield _build_step(cache, replace(request, tree=tree), patch)
     finally:
@@ -167,16 +161,11 @@ def on_base(cache: Cache, folder: Path, offer: Offer) -> Check:
     try:
         tree = _sources(cache, folder, offer)
         series = series_files.select(folder, version.of_tree(tree))
-        with copied(tree, touched(series)) as scratch:
-            apply_series(scratch, series)
+        if refused := apply.refusal(tree, series):
+            raise refused
     except QuireError as error:
         return Check(check, subject, f"{error.what}\n{error.where}")
     return Check(check, f"{subject} ({series.file.name}, {len(series.patches)} patches)")
-
-
-def touched(series: Series) -> set[str]:
-    """The files that the patches touch."""
-    return {name for patch in series.patches for name in patch.files()}
 
 
 def _sources(cache: Cache, folder: Path, offer: Offer) -> Path:
@@ -184,7 +173,7 @@ def _sources(cache: Cache, folder: Path, offer: Offer) -> Path:
     line = offer.package.removeprefix("linux-source-")
     # version.of_tree needs these files to recognise a kernel tree.
     makefiles = {"Makefile", "Kbuild", "mm/Makefile", "arch/Kconfig"}
-    names = sorted(makefiles.union(*map(touched, series_files.variants(folder))))
+    names = sorted(makefiles.union(*map(apply.touched, series_files.variants(folder))))
 
     def build(directory: Path) -> None:
         package, _ = debian.fetch(offer, directory)
@@ -194,21 +183,5 @@ def _sources(cache: Cache, folder: Path, offer: Offer) -> Path:
     return cache.make("source", f"{base.safe(offer.version)}-{digest(names)}", build) / "linux"
 
 
-@contextlib.contextmanager
-def copied(tree: Path, names: Iterable[str]) -> Iterator[Path]:
-    """A temporary directory with copies of these files of a tree, of those that exist."""
-    with tempfile.TemporaryDirectory(prefix="quire-check-") as directory:
-        scratch = Path(directory)
-        for name in names:
-            if (tree / name).is_file():
-                (scratch / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(tree / name, scratch / name)
-        yield scratch
-
-
-def _trouble(tree: Path, patch: Patch) -> str:
-    try:
-        apply_patch(tree, patch)
-    except UserError as error:
-        return f"{error.what}: {error.where}"
-    return ""
+def _text(error: UserError | None) -> str:
+    return f"{error.what}: {error.where}" if error else ""

@@ -15,7 +15,7 @@ from distributed import Future, KilledWorker
 from quire.boot.launch import Ended, Silent
 from quire.boot.machine import Machine
 from quire.cluster import job, policy, worker
-from quire.cluster.job import Contents, Job, Outcome
+from quire.cluster.job import Contents, RemoteJob, RemoteOutcome
 from quire.cluster.policy import GONE, LOCAL, PATIENCE
 from quire.host.errors import GuestLost, UserError
 
@@ -26,7 +26,7 @@ class Cluster:
     def __init__(self, name: str, tls: Path | None, directory: Path, workers: int) -> None:
         self._name, self._lock, self._closing = name, threading.Lock(), False
         self._files: dict[str, Future[bytes]] = {}
-        self._running: set[Future[Outcome]] = set()
+        self._running: set[Future[RemoteOutcome]] = set()
         # What came back, by worker.
         self.done: Counter[str] = Counter()
         self._local = worker.local(directory, workers) if name == LOCAL else None
@@ -69,7 +69,9 @@ class Cluster:
             tick()
         return outcome.ended
 
-    def outcome(self, what: Job, files: Contents, needs: dict[str, int] | None = None) -> Outcome:
+    def outcome(
+        self, what: RemoteJob, files: Contents, needs: dict[str, int] | None = None
+    ) -> RemoteOutcome:
         """What some worker makes of a job; `needs` are the engine's resources."""
         with self._lock:
             for sha in files.keys() - self._files.keys():
@@ -79,7 +81,7 @@ class Cluster:
             future = self._client.submit(worker.run, what, given, pure=False, resources=needs)
             self._running.add(future)
         try:
-            outcome: Outcome = future.result()
+            outcome: RemoteOutcome = future.result()
         except CancelledError as error:
             if self._closing:
                 raise KeyboardInterrupt from error

@@ -40,7 +40,7 @@ class File:
 
 
 @dataclass(frozen=True)
-class Job:
+class RemoteJob:
     """A command and its files.
 
     `same`: commands whose first line of output must be that of the client. PYTHON, BUILD (a build
@@ -58,7 +58,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RemoteOutcome:
     """How a job ended, why a guest counts as silent, and the outputs, compressed."""
 
     worker: str
@@ -78,7 +78,7 @@ class Outcome:
         return zlib.decompress(self.files[name]).decode().replace(self.build, str(build))
 
 
-def boot(what: Machine, directory: Path, contents: Contents) -> Job:
+def boot(what: Machine, directory: Path, contents: Contents) -> RemoteJob:
     """The job of a machine whose files are laid out in `directory`."""
     argv, files = start.argv(what, Path()), []
     for number, path in enumerate(what.inputs(directory)):
@@ -88,7 +88,7 @@ def boot(what: Machine, directory: Path, contents: Contents) -> Job:
         files.append(sent(name, path, contents, what.guest.begins_with if what.guest else None))
     qemu, limits = what.kernel.arch.qemu, (what.timeout, what.silence)
     tools = (same(qemu, "--version") if qemu else same("uname", "-m"),)
-    return Job(directory.name, tuple(argv), OUTPUTS, tools, tuple(files), *limits)
+    return RemoteJob(directory.name, tuple(argv), OUTPUTS, tools, tuple(files), *limits)
 
 
 def sent(name: str, path: Path, contents: Contents, begin: Path | None = None) -> File:
@@ -106,8 +106,8 @@ def same(*argv: str) -> tuple[tuple[str, ...], str]:
 
 
 def carry_out(
-    job: Job, data: Mapping[str, bytes], directory: Path, env: Mapping[str, str], tick: Tick
-) -> Outcome:
+    job: RemoteJob, data: Mapping[str, bytes], directory: Path, env: Mapping[str, str], tick: Tick
+) -> RemoteOutcome:
     """Run a job in an empty directory. What `tick` raises ends it.
 
     UserError if this host's tools differ from the client's, or a file is not what was sent.
@@ -137,4 +137,4 @@ def carry_out(
     logs = re.findall(rf"whole log: {env['BUILD']}/([^\s\"\\]+)", text)
     paths |= {name: path for name in logs if (path := Path(env["BUILD"], name)).is_file()}
     files = {name: zlib.compress(path.read_bytes()) for name, path in paths.items()}
-    return Outcome("", ended, silent, files, env["BUILD"])
+    return RemoteOutcome("", ended, silent, files, env["BUILD"])

@@ -14,7 +14,7 @@ from distributed import Scheduler, SpecCluster, Worker, get_worker
 from distributed.worker import thread_state
 
 from quire.cluster import job, policy
-from quire.cluster.job import ALONE, Job, Outcome
+from quire.cluster.job import ALONE, RemoteJob, RemoteOutcome
 from quire.cluster.policy import LOOPBACK, NO_PAGE, PATIENCE
 from quire.host.errors import UserError
 
@@ -61,7 +61,7 @@ async def work(
     await worker.finished()
 
 
-def run(what: Job, files: Mapping[str, bytes]) -> Outcome:
+def run(what: RemoteJob, files: Mapping[str, bytes]) -> RemoteOutcome:
     """Carry out a job in a thread of this worker. Abandoned when no client wants it any more."""
     worker, key = get_worker(), thread_state.key
 

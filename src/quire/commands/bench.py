@@ -33,18 +33,18 @@ from quire.host import shard
 from quire.measure import comparison, cycles, workloads
 from quire.measure.bench import Sampling
 from quire.measure.comparison import Comparison
-from quire.measure.workloads import Catalogue, Cell, on_architecture
+from quire.measure.workloads import Benchmark, Catalogue, on_architecture
 from quire.report import data, dots, page, table
 from quire.report.data import Provenance
 from quire.session import Session
 from quire.source.side import Sides
 
-# Core-seconds of a cell's two boots, to estimate the remaining time.
+# Core-seconds of a benchmark's two boots, to estimate the remaining time.
 SECONDS = 12
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Add the options that select cells and repetitions."""
+    """Add the options that select benchmarks and repetitions."""
     options.kernel(part)
     options.counting(part)
     options.cluster(part)
@@ -53,7 +53,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     text = "a name of --list, or a pattern of workloads with parameters after commas (default: all)"
     add("rows", nargs="*", metavar="workload", help=text)
     options.sizes(part, "all")
-    text = "at least N boots of each cell; the table shows their spread"
+    text = "at least N boots of each benchmark; the table shows their spread"
     add("--repeat", type=options.positive, default=1, metavar="N", help=text)
     text = "a workload of your own: a C file or a static binary, with FILE.toml beside it"
     add("--workload", type=Path, action="append", default=[], metavar="FILE", help=text)
@@ -77,25 +77,25 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     """Measure and report. Difference if a row has calls that are not allowed."""
     session = replace(session, programs=tuple(arguments.workload))
     architectures = session.architectures
-    cells = arguments.shard.some(_cells(session, arguments))
+    benchmarks = arguments.shard.some(_benchmarks(session, arguments))
     if arguments.list:
         options.allow(arguments, "list rows size cpu workload shard", "with --list")
-        _list(cells, workloads.summaries(session.project.guest / "workloads"))
+        _list(benchmarks, workloads.summaries(session.project.guest / "workloads"))
         return
     requirements.require(architectures)
     if arguments.smp > 1:
         options.refuse(arguments, "cost", "with --smp, which shows its own costs")
-        cells = Catalogue.on_cpus(cells, arguments.smp)
-    cells = [replace(cell, lines=arguments.cost) for cell in cells]
-    cells = cycles.added(cells, arguments.cycles, architectures)
+        benchmarks = Catalogue.on_cpus(benchmarks, arguments.smp)
+    benchmarks = [replace(benchmark, lines=arguments.cost) for benchmark in benchmarks]
+    benchmarks = cycles.added(benchmarks, arguments.cycles, architectures)
     sampling = Sampling(arguments.repeat, arguments.fresh, session.place)
-    sides = lab.plan(session, architectures, SECONDS * len(cells))
+    sides = lab.plan(session, architectures, SECONDS * len(benchmarks))
     parts = []
     for architecture in architectures:
-        both = lab.rigs(session, architecture, sides)
-        chosen = on_architecture(architecture, cells)
-        rows, made, _ = lab.compare(session, sides, both, chosen, sampling)
-        parts.append((rows, made))
+        both = lab.setups(session, architecture, sides)
+        chosen = on_architecture(architecture, benchmarks)
+        rows, provenance, _ = lab.compare(session, sides, both, chosen, sampling)
+        parts.append((rows, provenance))
         if not arguments.json:
             table.show(rows, sides.title)
             if arguments.cost or arguments.smp > 1:
@@ -103,27 +103,27 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     finish(arguments, sides, parts, arguments.output)
 
 
-def _list(cells: Sequence[Cell], summaries: Mapping[str, str]) -> None:
+def _list(benchmarks: Sequence[Benchmark], summaries: Mapping[str, str]) -> None:
     """A line for each benchmark: its name, the folio sizes in KiB, what is measured."""
     sizes: dict[str, list[str]] = {}
-    for cell in cells:
-        sizes.setdefault(cell.label, []).append(str(cell.size or "-"))
+    for one in benchmarks:
+        sizes.setdefault(one.label, []).append(str(one.size or "-"))
     width = max(map(len, sizes), default=0)
     sized = max((len(" ".join(some)) for some in sizes.values()), default=0)
-    for cell in {cell.label: cell for cell in cells}.values():
-        what = [summaries.get(cell.workload.name, ""), *map("=".join, cell.parameters)]
-        some = " ".join(sizes[cell.label])
-        print(f"{cell.label:{width}}  {some:{sized}}  {', '.join(filter(None, what))}".rstrip())
+    for one in {one.label: one for one in benchmarks}.values():
+        what = [summaries.get(one.workload.name, ""), *map("=".join, one.parameters)]
+        some = " ".join(sizes[one.label])
+        print(f"{one.label:{width}}  {some:{sized}}  {', '.join(filter(None, what))}".rstrip())
 
 
-def _cells(session: Session, arguments: argparse.Namespace) -> Sequence[Cell]:
-    """The named cells; if none are named, the default rows of the CPU of --cpu."""
+def _benchmarks(session: Session, arguments: argparse.Namespace) -> Sequence[Benchmark]:
+    """The named benchmarks; if none are named, the default rows of the CPU of --cpu."""
     catalogue, cpu = lab.workloads(session), session.architectures[0].cpu
     if arguments.workload:
         catalogue = Catalogue(tuple(workloads.of_program(file) for file in arguments.workload))
     elif cpu and cpu.rows and not arguments.rows and not arguments.size:
         return catalogue.rows(cpu.rows)
-    return catalogue.cells(arguments.rows, arguments.size)
+    return catalogue.benchmarks(arguments.rows, arguments.size)
 
 
 def finish(

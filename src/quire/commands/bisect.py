@@ -28,9 +28,9 @@ from quire.host.errors import BuildFailed, Difference, GuestLost, UserError
 from quire.host.git import run_git
 from quire.measure import bench, comparison
 from quire.measure.bench import Samples, Sampling
-from quire.measure.comparison import Known, Row
+from quire.measure.comparison import BenchmarkResult, References
 from quire.measure.moves import Move, grown
-from quire.measure.workloads import Cell, on_architecture
+from quire.measure.workloads import Benchmark, on_architecture
 from quire.report import steps as report
 from quire.report.table import number
 from quire.session import Session
@@ -62,15 +62,15 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     """Bisect and report. Difference if only revisions are left that cannot be tried."""
     arch = session.architectures[0]
     requirements.require([arch])
-    cell = _cell(session, arguments, arch)
+    benchmark = _benchmark(session, arguments, arch)
     commits = OfGit.of(session.cache, arguments.git, arguments.good)
     repository = commits.repository
     good, bad = (base.commit(repository, name) for name in (arguments.good, arguments.bad))
     if run_git(repository, "merge-base", "--is-ancestor", good, bad).status:
         what = f"{arguments.good} is no ancestor of {arguments.bad}"
         raise UserError(what, str(repository), "name an older --good: git merge-base")
-    trial = Trial(session, arch, cell, commits)
-    limit = _limit(arguments, cell, trial.insns(good), trial.insns(bad))
+    trial = Bisection(session, arch, benchmark, commits)
+    limit = _limit(arguments, benchmark, trial.insns(good), trial.insns(bad))
     log = [trial.line(good, GOOD), trial.line(bad, BAD)]
 
     def judge(commit: str) -> str:
@@ -84,7 +84,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         return verdict
 
     found = bisection.search(repository, good, bad, judge)
-    heading = f"{arch.name} · {report.name(cell)}: bad above {number(limit)}"
+    heading = f"{arch.name} · {report.name(benchmark)}: bad above {number(limit)}"
     answer = {"heading": heading, "limit": limit, "tried": log, "first_bad": found}
     answer |= trial.explain(found[0], good) if len(found) == 1 else {}
     print(json.dumps(answer, indent=1) if arguments.json else _text(answer))
@@ -94,12 +94,12 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
 
 
 @dataclass
-class Trial:
+class Bisection:
     """One row on one architecture, at any revision; why one was skipped, or what it lost."""
 
     session: Session
     arch: Architecture
-    cell: Cell
+    benchmark: Benchmark
     commits: OfGit
     images: dict[str, str] = field(default_factory=dict)
     samples: Samples = field(default_factory=dict)
@@ -109,19 +109,23 @@ class Trial:
         """The cost at a commit. BuildFailed, GuestLost or Difference if there is none."""
         session, step = self.session, self.commits.step(commit)
         built, lost = lab.step(session, self.arch, self.commits, step)
-        rig, sampling = lab.rig(session, built.kernel), Sampling(place=session.place)
+        setup, sampling = lab.setup(session, built.kernel), Sampling(place=session.place)
         # The functions whose calls a row counts come and go, too.
-        (cell,), gone = bench.countable([self.cell], built.kernel)
-        known = bench.measure(session.cache, [rig], [cell], session.progress, sampling)
-        self.samples[built.kernel.image_sha256, self.cell] = known[built.kernel.image_sha256, cell]
+        (benchmark,), gone = bench.countable([self.benchmark], built.kernel)
+        known = bench.measure(session.cache, [setup], [benchmark], session.progress, sampling)
+        self.samples[built.kernel.image_sha256, self.benchmark] = known[
+            built.kernel.image_sha256, benchmark
+        ]
         self.images[commit] = built.kernel.image_sha256
         self.notes[commit] = "; ".join(filter(None, (lost, gone)))
         return self.row(commit, commit).b.insns
 
-    def row(self, a: str, b: str) -> Row:
+    def row(self, a: str, b: str) -> BenchmarkResult:
         """Two commits that were measured, compared."""
-        images, known = (self.images[a], self.images[b]), Known(locks=lab.locks(self.session))
-        compared = comparison.compare(self.arch, (a, b), images, [self.cell], self.samples, known)
+        images, known = (self.images[a], self.images[b]), References(locks=lab.locks(self.session))
+        compared = comparison.compare(
+            self.arch, (a, b), images, [self.benchmark], self.samples, known
+        )
         return compared.rows[0]
 
     def line(self, commit: str, verdict: str = SKIP) -> str:
@@ -142,24 +146,24 @@ class Trial:
         }
 
 
-def _cell(session: Session, arguments: argparse.Namespace, arch: Architecture) -> Cell:
+def _benchmark(session: Session, arguments: argparse.Namespace, arch: Architecture) -> Benchmark:
     """The one row. UserError if there are several, or none on this architecture."""
-    cells = lab.workloads(session).cells([arguments.row], [arguments.size])
-    cells = on_architecture(arch, cells)
-    if len(cells) != 1:
-        names = "\n".join(f"{report.name(c)} {dict(c.parameters) or ''}" for c in cells)
-        what = f"{arguments.row} is {len(cells)} rows of {arch.name}, not one"
+    benchmarks = lab.workloads(session).benchmarks([arguments.row], [arguments.size])
+    benchmarks = on_architecture(arch, benchmarks)
+    if len(benchmarks) != 1:
+        names = "\n".join(f"{report.name(c)} {dict(c.parameters) or ''}" for c in benchmarks)
+        what = f"{arguments.row} is {len(benchmarks)} rows of {arch.name}, not one"
         raise UserError(what, names, "name one, its parameters and its --size: quire bench --list")
-    return cells[0]
+    return benchmarks[0]
 
 
-def _limit(arguments: argparse.Namespace, cell: Cell, good: float, bad: float) -> float:
+def _limit(arguments: argparse.Namespace, benchmark: Benchmark, good: float, bad: float) -> float:
     """The instructions above which a revision is bad. UserError if --bad is not."""
     limit = (good + bad) / 2 if arguments.limit is None else good * (1 + arguments.limit / 100)
     if bad <= max(good, limit):
         above = "" if arguments.limit is None else f" by more than {arguments.limit:g} %"
         what = f"--bad does not cost more than --good{above}"
-        where = f"{report.name(cell)}: {number(good)} at {arguments.good}, "
+        where = f"{report.name(benchmark)}: {number(good)} at {arguments.good}, "
         where += f"{number(bad)} at {arguments.bad}"
         raise UserError(what, where, "swap them, or choose another row or --limit")
     return limit

@@ -169,13 +169,15 @@ def _elsewhere(session: Session, arguments: argparse.Namespace) -> None:
     else:
         compilations = compiling.check(session, base, sides.series, chosen)
     if arguments.json:
-        print(json.dumps([asdict(cell) for cell in compilations], indent=1))
+        print(json.dumps([asdict(compilation) for compilation in compilations], indent=1))
     else:
         table.show_compilations(compilations, f"Linux {base.version}, {base.origin}")
-    failed = [cell for cell in compilations if cell.state == compiling.FAILED]
+    failed = [compilation for compilation in compilations if compilation.state == compiling.FAILED]
     if failed:
         raise Difference(
             f"the series does not compile everywhere: {len(failed)} of {len(compilations)} failed",
-            "\n".join(f"{cell.configuration}: {cell.topic}" for cell in failed),
+            "\n".join(
+                f"{compilation.configuration}: {compilation.topic}" for compilation in failed
+            ),
             "fix the patches: quire tree, quire export",
         )

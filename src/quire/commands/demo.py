@@ -32,14 +32,14 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     sides = lab.plan(session, session.architectures)
     catalogue, parts = lab.workloads(session), []
     for arch in session.architectures:
-        both = lab.rigs(session, arch, sides)
+        both = lab.setups(session, arch, sides)
         steps = [(both, catalogue.demo(everything=arguments.all))]
         steps += [(lab.on(both, cpu), catalogue.rows(cpu.rows)) for cpu in arch.counted_cpus]
-        for rigs, cells in steps:
+        for setups, benchmarks in steps:
             sampling = Sampling(place=session.place)
-            chosen = on_architecture(arch, cells)
-            rows, made, _ = lab.compare(session, sides, rigs, chosen, sampling)
-            parts.append((rows, made))
+            chosen = on_architecture(arch, benchmarks)
+            rows, provenance, _ = lab.compare(session, sides, setups, chosen, sampling)
+            parts.append((rows, provenance))
             if not arguments.json:
                 table.show(rows, sides.title)
     names = ("quire.json", "index.html", "quire.svg")

@@ -37,7 +37,7 @@ KINDS = {kind.replace(" ", "-"): kind for kind in profile.KINDS}
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Add the options that select cells and the extent of the output."""
+    """Add the options that select benchmarks and the extent of the output."""
     options.kernel(part)
     options.counting(part)
     add = part.add_argument
@@ -65,24 +65,33 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     if arguments.json:
         options.refuse(arguments, "lines", "with --json, which has all symbols")
     requirements.require(session.architectures)
-    cells = lab.workloads(session).cells([arguments.workload], arguments.size or [64])
+    benchmarks = lab.workloads(session).benchmarks([arguments.workload], arguments.size or [64])
     kind = arguments.sort
-    cells = [replace(cell, lines=kind in cost.WITH_LINES) for cell in cells]
+    benchmarks = [replace(benchmark, lines=kind in cost.WITH_LINES) for benchmark in benchmarks]
     sides, classes = session.sides(), lab.locks(session)
     labels = (sides.a.label, sides.b.label)
     document = []
     for arch in session.architectures:
-        both = lab.rigs(session, arch, sides)
-        chosen = on_architecture(arch, cells)
-        _, made, samples = lab.compare(session, sides, both, chosen, Sampling(place=session.place))
-        for cell in chosen:
-            a, b = (samples[rig.kernel.image_sha256, cell][0] for rig in (made.a, made.b))
+        both = lab.setups(session, arch, sides)
+        chosen = on_architecture(arch, benchmarks)
+        _, provenance, samples = lab.compare(
+            session, sides, both, chosen, Sampling(place=session.place)
+        )
+        for benchmark in chosen:
+            a, b = (
+                samples[setup.kernel.image_sha256, benchmark][0]
+                for setup in (provenance.a, provenance.b)
+            )
             lines = profile.lines(a, b, classes, kind)
-            title = f"{arch.name} · {cell.label}" + (f" {cell.size} KiB" if cell.size else "")
-            document.append({"title": title, "unit": cell.workload.unit, "lines": _json(lines)})
+            title = f"{arch.name} · {benchmark.label}" + (
+                f" {benchmark.size} KiB" if benchmark.size else ""
+            )
+            document.append(
+                {"title": title, "unit": benchmark.workload.unit, "lines": _json(lines)}
+            )
             if not arguments.json:
                 shown, name = lines[: arguments.lines], NAMES.get(kind, kind)
-                unit, counted = cell.workload.unit, profile.counted(a, kind)
+                unit, counted = benchmark.workload.unit, profile.counted(a, kind)
                 table = _table(shown, labels, kind, unit, counted=counted)
                 share = f"{profile.share_shown(shown, lines, kind):.0%} of {labels[0]}'s {name}"
                 table.title = f"{title} · {name} per {unit}"

@@ -36,7 +36,7 @@ from quire.review.found import Found
 from quire.review.tasks import Time
 from quire.session import Session
 from quire.source import apply, foreign, mail, nearest, stated
-from quire.source.nearest import Choice
+from quire.source.nearest import BaseChoice
 from quire.test import export, outcome
 
 
@@ -100,12 +100,12 @@ def _with_series(session: Session, what: str) -> Session:
     return replace(session, side_options=wanted)
 
 
-def _nearest(session: Session) -> Choice | None:
+def _nearest(session: Session) -> BaseChoice | None:
     """The base of a posted series for which none is given; None for a branch, which has its own."""
     wanted = session.side_options
     if not wanted.series:
         return None
-    choice = mail.Choice(wanted.version, wanted.partial)
+    choice = mail.ThreadChoice(wanted.version, wanted.partial)
     series = foreign.read(session.cache, wanted.series, choice)
     said = stated.of(session.cache, wanted.series, series)
     with session.progress.stage("base"):

@@ -27,7 +27,7 @@ from quire.host.errors import Difference
 from quire.session import Session
 from quire.test import expected, outcome, seeded, suite
 from quire.test.expected import Expected
-from quire.test.seeded import Bug, Sighting
+from quire.test.seeded import Bug, SeededResult
 from quire.test.suite import BootOptions, Job
 
 # What several CPUs run.
@@ -89,7 +89,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     _require(findings, each=arguments.proofs)
 
 
-def _require(findings: Sequence[Sighting], *, each: bool) -> None:
+def _require(findings: Sequence[SeededResult], *, each: bool) -> None:
     """Difference if a bug was missed; with `each`, if a case of a bug passed."""
     passed = [line for finding in findings for line in finding.passed]
     if each and passed:
@@ -112,7 +112,7 @@ def _look_for(
     clean: list[tuple[BootOptions, list[str]]],
     *,
     quiet: bool,
-) -> list[Sighting]:
+) -> list[SeededResult]:
     """`clean`: boots with no bug selected, besides those of the bugs' cases."""
     boot = BootOptions()
     for cpus in sorted({bug.cpus for bug in bugs}):
@@ -121,7 +121,7 @@ def _look_for(
         clean += [(late, some) for some in seeded.batches(cases)]
     progress, machines = session.progress, session.place.machines
 
-    def caught(done: int, _: Bug, finding: Sighting) -> None:
+    def caught(done: int, _: Bug, finding: SeededResult) -> None:
         progress.at(len(clean) + done, finding.bug.name)
         if not quiet:
             style, word = ("green", "caught") if finding.caught else ("red", "MISSED")

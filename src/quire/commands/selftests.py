@@ -29,7 +29,7 @@ from quire.host.console import console
 from quire.host.errors import Difference, QuireError
 from quire.kselftest import build, changes, runs
 from quire.kselftest.changes import Labels, Pair
-from quire.kselftest.runs import Choice
+from quire.kselftest.runs import RunChoice
 from quire.session import Session
 from quire.source.side import Sides
 from quire.source.tree import Tree
@@ -50,7 +50,7 @@ class SelftestResult:
     """The selftests' results on one architecture's two kernels."""
 
     arch: Architecture
-    choice: Choice
+    choice: RunChoice
     cases: list[Pair]
     labels: Labels
     # The first run's: A, B.
@@ -121,7 +121,7 @@ def _other(session: Session, sides: Sides, bug: str | None) -> tuple[Tree, tuple
 
 
 def _boot(
-    session: Session, choice: Choice, jobs: Sequence[Job], patterns: Sequence[str]
+    session: Session, choice: RunChoice, jobs: Sequence[Job], patterns: Sequence[str]
 ) -> tuple[Outcome, Outcome]:
     """Run the same programs on both kernels. A lost guest ends the comparison."""
     # Build once, not in both boots in parallel.
@@ -133,7 +133,7 @@ def _boot(
 
 
 def _compare(
-    session: Session, choice: Choice, jobs: Sequence[Job], outcomes: tuple[Outcome, Outcome]
+    session: Session, choice: RunChoice, jobs: Sequence[Job], outcomes: tuple[Outcome, Outcome]
 ) -> list[Pair]:
     def rerun(names: Sequence[str]) -> tuple[Outcome, Outcome]:
         session.progress.say(f"once more on both: {', '.join(names)}")

@@ -28,9 +28,9 @@ from quire.commands import options
 from quire.host.console import console
 from quire.host.errors import BuildFailed, UserError
 from quire.measure import bench, comparison, concerns, cycles
-from quire.measure.bench import Rig, Sampling
+from quire.measure.bench import Sampling, Setup
 from quire.measure.comparison import Figure
-from quire.measure.workloads import Cell, on_architecture
+from quire.measure.workloads import Benchmark, on_architecture
 from quire.report import steps as report
 from quire.report.steps import Stepped
 from quire.session import Session
@@ -56,14 +56,14 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     """Build, measure and report. BuildFailed if a step did not build, after the report."""
     requirements.require(session.architectures)
     where, steps, rows = _steps(session)
-    cells = lab.workloads(session).cells(arguments.rows or rows, arguments.size)
-    cells = cycles.added(cells, arguments.cycles, session.architectures)
+    benchmarks = lab.workloads(session).benchmarks(arguments.rows or rows, arguments.size)
+    benchmarks = cycles.added(benchmarks, arguments.cycles, session.architectures)
     if len(steps) == 1:
         raise UserError("there is no patch to step over", steps[0].subject, "name a series")
     title = f"Linux {steps[0].tree.base.version}, {steps[0].tree.base.origin}"
     results = []
     for arch in session.architectures:
-        chosen = on_architecture(arch, cells)
+        chosen = on_architecture(arch, benchmarks)
         results.append(_measure(session, Stepped(arch, title, steps), where, chosen))
         if not arguments.json:
             console().print(report.table(results[-1]))
@@ -98,9 +98,11 @@ def _steps(session: Session) -> tuple[Steps, list[Step], list[str]]:
     return patches, patches.steps(min(places, default=0)), rows
 
 
-def _measure(session: Session, stepped: Stepped, where: Steps, cells: Sequence[Cell]) -> Stepped:
-    """Build all, then boot the kernels whose code is new, all cells at once."""
-    codes, known, rigs = dict[str, int](), "", dict[int, Rig]()
+def _measure(
+    session: Session, stepped: Stepped, where: Steps, benchmarks: Sequence[Benchmark]
+) -> Stepped:
+    """Build all, then boot the kernels whose code is new, all benchmarks at once."""
+    codes, known, setups = dict[str, int](), "", dict[int, Setup]()
     for at, step in enumerate(stepped.steps):
         try:
             built, lost = lab.step(session, stepped.arch, where, step, strict=not at)
@@ -114,31 +116,35 @@ def _measure(session: Session, stepped: Stepped, where: Steps, cells: Sequence[C
         if lost and lost != known:
             stepped.notes[at] = known = lost
         if (first := codes.setdefault(built.code, at)) == at:
-            rigs[at] = lab.rig(session, built.kernel)
+            setups[at] = lab.setup(session, built.kernel)
         else:
             stepped.same[at] = first
-    cells = _countable(stepped, rigs, cells)
+    benchmarks = _countable(stepped, setups, benchmarks)
     sampling, locks = Sampling(place=session.place), lab.locks(session)
-    samples = bench.measure(session.cache, [*rigs.values()], cells, session.progress, sampling)
+    samples = bench.measure(
+        session.cache, [*setups.values()], benchmarks, session.progress, sampling
+    )
 
-    def figure(at: int, cell: Cell) -> Figure | None:
+    def figure(at: int, benchmark: Benchmark) -> Figure | None:
         if not stepped.kernels[at]:
             return None
-        image = rigs[stepped.same.get(at, at)].kernel.image_sha256
-        return comparison.figure(stepped.arch, cell, samples[image, cell], locks)
+        image = setups[stepped.same.get(at, at)].kernel.image_sha256
+        return comparison.figure(stepped.arch, benchmark, samples[image, benchmark], locks)
 
-    for cell in cells:
-        stepped.rows[cell] = [figure(at, cell) for at in range(len(stepped.steps))]
+    for benchmark in benchmarks:
+        stepped.rows[benchmark] = [figure(at, benchmark) for at in range(len(stepped.steps))]
     return stepped
 
 
-def _countable(stepped: Stepped, rigs: dict[int, Rig], cells: Sequence[Cell]) -> Sequence[Cell]:
-    """The cells without the calls of functions that a step does not have; notes name these."""
-    for at, rig in rigs.items():
-        cells, gone = bench.countable(cells, rig.kernel)
+def _countable(
+    stepped: Stepped, setups: dict[int, Setup], benchmarks: Sequence[Benchmark]
+) -> Sequence[Benchmark]:
+    """The benchmarks without the calls of functions that a step does not have; notes name these."""
+    for at, setup in setups.items():
+        benchmarks, gone = bench.countable(benchmarks, setup.kernel)
         if gone:
             stepped.notes[at] = "; ".join(filter(None, (stepped.notes.get(at), gone)))
-    return cells
+    return benchmarks
 
 
 def _write(arguments: argparse.Namespace, results: Sequence[Stepped]) -> None:

@@ -28,7 +28,7 @@ from quire.host.errors import Difference, UserError
 from quire.report import timing as report
 from quire.session import Session
 from quire.timing import boots, compare, document, leaf, program
-from quire.timing.boots import Boots
+from quire.timing.boots import BootPlan
 from quire.timing.document import Timing
 
 RUN = """Run the program: here, or in machines of both kernels.
@@ -89,16 +89,16 @@ def _add_leaf(part: argparse.ArgumentParser) -> None:
 
 def _run(session: Session, arguments: argparse.Namespace) -> int:
     """Build the program, and run it where it was asked for. Difference if a row failed."""
-    cells = lab.workloads(session).cells()
+    benchmarks = lab.workloads(session).benchmarks()
     if arguments.list:
         options.allow(arguments, "list", "with --list")
-        print("\n".join(cell.name for cell in cells))
+        print("\n".join(benchmark.name for benchmark in benchmarks))
         return 0
 
     def build(arch: Architecture) -> Path:
         tools = kernel.toolchain(arch, session.cross_compile)
         with session.progress.stage(f"{arch.name} program"):
-            return program.build(session.cache, session.project.guest, arch, tools, cells)
+            return program.build(session.cache, session.project.guest, arch, tools, benchmarks)
 
     words = (f"--runs={arguments.runs}", f"--precision={arguments.precision}", *arguments.row)
     boot = _boots(session, arguments)
@@ -159,8 +159,8 @@ def _both(
     sides = session.sides()
     trees = [side.tree for side in sides.both][: 1 if sides.same else 2]
     kernels = [session.kernel(arch, tree) for tree in trees]
-    few = Boots(1, (*FEW, *arguments.row), kvm=False)
-    how = few if arguments.emulate else Boots(arguments.boots, words, kvm=arguments.kvm)
+    few = BootPlan(1, (*FEW, *arguments.row), kvm=False)
+    how = few if arguments.emulate else BootPlan(arguments.boots, words, kvm=arguments.kvm)
     timings = boots.run(session, kernels, built, how)
     _show(arguments, timings)
     report.show_sync(timings)

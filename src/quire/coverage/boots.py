@@ -98,7 +98,7 @@ def run(
         with session.progress.stage(f"{arch.name} line tables"):
             table = code.find(kernel, added, work, session.jobs)
         executable.update(*(lines for _, lines in table.values()))
-        boots = Boots(own, kernel, table, work, resume)
+        boots = VariantBoots(own, kernel, table, work, resume)
         jobs = [job for variant in variants_of for job in boots.jobs(variant)]
         with session.progress.stage(f"{arch.name} boots that count", len(jobs)):
             ran.update(
@@ -113,7 +113,7 @@ def run(
 
 
 @dataclass(frozen=True)
-class Boots:
+class VariantBoots:
     """The boots of one kernel. Each returns the lines that it ran."""
 
     session: Session

@@ -29,7 +29,7 @@ class Unreached:
 
 
 @dataclass(frozen=True)
-class Row:
+class PatchCoverage:
     """A patch: its executable lines, those that ran, and those that cannot."""
 
     patch: str
@@ -48,16 +48,16 @@ class Coverage:
     """The result on one architecture. `stale`: texts of entries that no longer hold."""
 
     arch: str
-    rows: tuple[Row, ...]
+    rows: tuple[PatchCoverage, ...]
     # Lines that did not run, with the reason, or an empty one.
     never: tuple[tuple[Added, str], ...]
     stale: tuple[str, ...]
 
     @property
-    def total(self) -> Row:
+    def total(self) -> PatchCoverage:
         """The sum."""
         sums = (sum(getattr(row, name) for row in self.rows) for name in ("lines", "ran", "cannot"))
-        return Row("all", *sums)
+        return PatchCoverage("all", *sums)
 
     @property
     def share(self) -> float:
@@ -102,7 +102,7 @@ def judge(
         never.append((line, reasons.get(key, "")))
         cannot[line.patch] += key in reasons
         used.add(key)
-    rows = tuple(Row(name, lines[name], ran[name], cannot[name]) for name in lines)
+    rows = tuple(PatchCoverage(name, lines[name], ran[name], cannot[name]) for name in lines)
     stale = tuple(
         f"{file}: {function}(): {text}"
         for file, function, text in reasons

@@ -12,7 +12,7 @@ from quire.build.kernel import Kernel, explain
 from quire.host import process
 from quire.host.cache import digest
 from quire.kselftest import output, runs
-from quire.kselftest.runs import Choice
+from quire.kselftest.runs import RunChoice
 from quire.session import Session
 from quire.test.suite import Tests
 
@@ -31,7 +31,7 @@ DEFINES = ("-DKSFT_SKIP=4",)
 STANDIN = "selftests/standin"
 
 
-def tests(choice: Choice) -> Tests:
+def tests(choice: RunChoice) -> Tests:
     """The chosen runs as tests of the guest; patterns are names of runs."""
     dialects = {run.name: run.output for run in choice.runs}
     return Tests(
@@ -42,7 +42,7 @@ def tests(choice: Choice) -> Tests:
     )
 
 
-def build(session: Session, kernel: Kernel, choice: Choice) -> Guest:
+def build(session: Session, kernel: Kernel, choice: RunChoice) -> Guest:
     """A guest with the chosen programs and the plan of their runs."""
     directory = _programs(session, kernel, choice)
     plain = guest.build(session.cache, session.project.guest, kernel, session.jobs)
@@ -54,7 +54,7 @@ def build(session: Session, kernel: Kernel, choice: Choice) -> Guest:
     return guest.with_files(session.cache, plain, files)
 
 
-def _programs(session: Session, kernel: Kernel, choice: Choice) -> Path:
+def _programs(session: Session, kernel: Kernel, choice: RunChoice) -> Path:
     """The directory of the statically linked programs."""
     base, tools, standin = kernel.tree.base, kernel.toolchain, session.project.guest / STANDIN
     headers = _headers(session, kernel)

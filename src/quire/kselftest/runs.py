@@ -49,7 +49,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Choice:
+class RunChoice:
     """The runs, and those left out with the reason."""
 
     runs: tuple[Run, ...]
@@ -72,7 +72,7 @@ def _trouble(run: Run) -> str:
     return "" if good else "a run has no time limit, or an unknown output"
 
 
-def choose(runs: Sequence[Run], tree: Path, arch: Architecture) -> Choice:
+def choose(runs: Sequence[Run], tree: Path, arch: Architecture) -> RunChoice:
     """The runs in the table that this source tree has and this architecture can run."""
     left_out = {}
     for run in runs:
@@ -80,7 +80,7 @@ def choose(runs: Sequence[Run], tree: Path, arch: Architecture) -> Choice:
             left_out[run.name] = "not in this base"
         elif run.architectures and arch.guest not in run.architectures:
             left_out[run.name] = run.why_not or f"not for {arch.name}"
-    return Choice(tuple(run for run in runs if run.name not in left_out), left_out)
+    return RunChoice(tuple(run for run in runs if run.name not in left_out), left_out)
 
 
 def matching(runs: Sequence[Run], patterns: Sequence[str]) -> list[Run]:

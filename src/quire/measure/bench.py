@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Measure cells, several machines at a time; each boot is cached under a hash of its inputs."""
+"""Run benchmarks, several machines at a time; each boot is cached under a hash of its inputs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from quire.host.cache import Cache, digest
 from quire.host.errors import Difference, GuestLost, UserError
 from quire.host.progress import Progress
 from quire.measure import cycles
-from quire.measure.workloads import Calls, Cell
+from quire.measure.workloads import Benchmark, Calls
 
 # The region that bench programs mark with the marker instructions.
 REGION = 0
@@ -30,8 +30,8 @@ SLOW_TIMEOUT = 1800.0
 
 
 @dataclass(frozen=True)
-class Rig:
-    """Everything that a measurement depends on, except the cell."""
+class Setup:
+    """Everything that a measurement depends on, except the benchmark."""
 
     kernel: Kernel
     guest: Guest
@@ -39,41 +39,43 @@ class Rig:
     # The lock functions.
     locks: tuple[str, ...] = ()
 
-    def machine(self, cell: Cell) -> Machine:
-        """The machine that measures `cell`."""
+    def machine(self, benchmark: Benchmark) -> Machine:
+        """The machine that measures `benchmark`."""
         return Machine(
             self.kernel,
             self.guest,
-            cell.words(),
-            Hardware(cell.cpus),
+            benchmark.words(),
+            Hardware(benchmark.cpus),
             Counting(
                 self.plugin,
-                cell.workload.spans,
+                benchmark.workload.spans,
                 self.locks,
-                lines=cell.lines,
-                cpus=cell.cpus > 1,
-                caches=cycles.of(self.kernel.arch, cell.cycles).geometry if cell.cycles else (),
-                cold=bool(cell.cycles) and cell.workload.cold,
+                lines=benchmark.lines,
+                cpus=benchmark.cpus > 1,
+                caches=cycles.of(self.kernel.arch, benchmark.cycles).geometry
+                if benchmark.cycles
+                else (),
+                cold=bool(benchmark.cycles) and benchmark.workload.cold,
             ),
             # Counting what each access may touch takes several times as long.
-            timeout=SLOW_TIMEOUT if cell.lines or cell.cycles else Machine.timeout,
-            parameters=cell.workload.kernel_parameters,
+            timeout=SLOW_TIMEOUT if benchmark.lines or benchmark.cycles else Machine.timeout,
+            parameters=benchmark.workload.kernel_parameters,
         )
 
-    def key(self, cell: Cell) -> str:
+    def key(self, benchmark: Benchmark) -> str:
         """A key that changes whenever the counts may change."""
-        boot = self.machine(cell)
+        boot = self.machine(benchmark)
         arch = self.kernel.arch
         hashes = (self.kernel.image_sha256, self.guest.sha256, self.plugin.sha256)
-        words = [*arch.machine_args, str(boot.hardware), boot.append(), *cell.workload.spans]
+        words = [*arch.machine_args, str(boot.hardware), boot.append(), *benchmark.workload.spans]
         counting = boot.counting
         words += [*counting.caches, str(counting.cold)] if counting and counting.caches else []
-        return digest(*hashes, str(self.plugin.qemu), [*words, cell.lines], self.locks)
+        return digest(*hashes, str(self.plugin.qemu), [*words, benchmark.lines], self.locks)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One boot of one cell."""
+    """One boot of one benchmark."""
 
     counts: RegionCounts
     results: Results
@@ -89,17 +91,17 @@ class Sample:
 
 @dataclass(frozen=True)
 class Boot:
-    """One boot to do: a cell on a rig, and its number among those of the cell."""
+    """One boot to do: a benchmark on a setup, and its number among those of the benchmark."""
 
-    rig: Rig
-    cell: Cell
+    setup: Setup
+    benchmark: Benchmark
     number: int
 
     @property
     def name(self) -> str:
         """The name for directories and messages."""
-        kernel = self.rig.kernel
-        return "-".join([kernel.arch.label, kernel.tree.label, self.cell.name])
+        kernel = self.setup.kernel
+        return "-".join([kernel.arch.label, kernel.tree.label, self.benchmark.name])
 
 
 @dataclass(frozen=True)
@@ -111,29 +113,29 @@ class Sampling:
     place: Place = HERE
 
 
-Samples = dict[tuple[str, Cell], list[Sample]]
+Samples = dict[tuple[str, Benchmark], list[Sample]]
 
 
 def measure(
     cache: Cache,
-    rigs: Sequence[Rig],
-    cells: Sequence[Cell],
+    setups: Sequence[Setup],
+    benchmarks: Sequence[Benchmark],
     progress: Progress,
     options: Sampling,
 ) -> Samples:
-    """All samples of every cell on every rig, keyed by kernel image and cell.
+    """All samples of every benchmark on every setup, keyed by kernel image and benchmark.
 
     Missing samples are measured. GuestLost or Difference of the first failed boot stops the others.
     """
-    by_image = {rig.kernel.image_sha256: rig for rig in rigs}
+    by_image = {setup.kernel.image_sha256: setup for setup in setups}
     boots = [
         boot
-        for cell in cells
-        for rig in by_image.values()
-        for boot in _missing(cache, rig, cell, options)
+        for benchmark in benchmarks
+        for setup in by_image.values()
+        for boot in _missing(cache, setup, benchmark, options)
     ]
     if boots:
-        architectures = ", ".join(dict.fromkeys(boot.rig.kernel.arch.label for boot in boots))
+        architectures = ", ".join(dict.fromkeys(boot.setup.kernel.arch.label for boot in boots))
         with progress.stage(f"{architectures} bench", len(boots)):
             parallel.side_by_side(
                 boots,
@@ -142,34 +144,36 @@ def measure(
                 options.place.machines,
             )
     return {
-        (rig.kernel.image_sha256, cell): [_load(path, cell) for path in known(cache, rig, cell)]
-        for rig in rigs
-        for cell in cells
+        (setup.kernel.image_sha256, benchmark): [
+            _load(path, benchmark) for path in known(cache, setup, benchmark)
+        ]
+        for setup in setups
+        for benchmark in benchmarks
     }
 
 
-def known(cache: Cache, rig: Rig, cell: Cell) -> list[Path]:
+def known(cache: Cache, setup: Setup, benchmark: Benchmark) -> list[Path]:
     """The directories of the samples that are in the cache."""
-    return sorted(cache.path("cell", rig.key(cell)).glob("run-*"))
+    return sorted(cache.path("cell", setup.key(benchmark)).glob("run-*"))
 
 
-def _missing(cache: Cache, rig: Rig, cell: Cell, options: Sampling) -> list[Boot]:
-    have = len(known(cache, rig, cell))
+def _missing(cache: Cache, setup: Setup, benchmark: Benchmark, options: Sampling) -> list[Boot]:
+    have = len(known(cache, setup, benchmark))
     upto = have + options.repeat if options.fresh else max(have, options.repeat)
-    return [Boot(rig, cell, number) for number in range(have + 1, upto + 1)]
+    return [Boot(setup, benchmark, number) for number in range(have + 1, upto + 1)]
 
 
 def _sample(cache: Cache, boot: Boot, place: Place) -> None:
     """Boot, and keep what was counted in the cache."""
-    key = boot.rig.key(boot.cell)
+    key = boot.setup.key(boot.benchmark)
 
     def build(directory: Path) -> None:
-        for calls in boot.cell.workload.calls:
-            _require_function(boot.rig.kernel, calls)
+        for calls in boot.benchmark.workload.calls:
+            _require_function(boot.setup.kernel, calls)
         # Boots with the same name may run in parallel: other runs, other configurations.
         work = launch.workdir(cache, f"{boot.name}-{key}-{boot.number}")
-        _require_success(boot, launch.boot(boot.rig.machine(boot.cell), place, work), work)
-        _load(work, boot.cell)
+        _require_success(boot, launch.boot(boot.setup.machine(boot.benchmark), place, work), work)
+        _load(work, boot.benchmark)
         for name in (machine.CONSOLE, machine.RESULTS, machine.COUNTS, machine.COMMAND):
             shutil.copy2(work / name, directory / name)
         shutil.rmtree(work)
@@ -195,10 +199,10 @@ def _require_success(boot: Boot, ended: Results, work: Path) -> None:
         raise Difference(f"the workload failed (exit {ended.exit})", notes, "read the log")
 
 
-def _load(directory: Path, cell: Cell) -> Sample:
+def _load(directory: Path, benchmark: Benchmark) -> Sample:
     regions = counts.read(directory / machine.COUNTS)
     ended = results.parse((directory / machine.RESULTS).read_text())
-    where = f"{' '.join(cell.words())}: {directory}"
+    where = f"{' '.join(benchmark.words())}: {directory}"
     if REGION not in regions or REGION not in ended.regions or not regions[REGION].runs:
         raise GuestLost(
             "the guest did not enter the measured region",
@@ -215,15 +219,15 @@ def _load(directory: Path, cell: Cell) -> Sample:
     return sample
 
 
-def countable(cells: Sequence[Cell], kernel: Kernel) -> tuple[list[Cell], str]:
-    """The cells without the calls of functions that the kernel does not have, which are named."""
+def countable(benchmarks: Sequence[Benchmark], kernel: Kernel) -> tuple[list[Benchmark], str]:
+    """Leave out calls of functions that the kernel does not have; these are named."""
     names = _functions(kernel)
-    counted = {calls: None for cell in cells for calls in cell.workload.calls}
+    counted = {calls: None for benchmark in benchmarks for calls in benchmark.workload.calls}
     lost = [calls for calls in counted if not any(map(calls.counts, names))]
     kept = []
-    for cell in cells:
-        calls = tuple(calls for calls in cell.workload.calls if calls not in lost)
-        kept.append(replace(cell, workload=replace(cell.workload, calls=calls)))
+    for benchmark in benchmarks:
+        calls = tuple(calls for calls in benchmark.workload.calls if calls not in lost)
+        kept.append(replace(benchmark, workload=replace(benchmark.workload, calls=calls)))
     return kept, ", ".join(f"no function {' or '.join(calls.symbols)}" for calls in lost)
 
 

@@ -16,7 +16,7 @@ from quire.measure.cost import Cost
 from quire.measure.locks import Locks
 from quire.measure.posted import Figures, Posted
 from quire.measure.profile import ProfileLine
-from quire.measure.workloads import Calls, Cell
+from quire.measure.workloads import Benchmark, Calls
 
 # Two runs that differ by more than this share count as different.
 STABLE = 0.001
@@ -26,7 +26,7 @@ SYMBOLS = 30
 
 @dataclass(frozen=True)
 class Figure:
-    """One kernel's cost of one cell, per unit (a 4 KiB page, or a walk)."""
+    """One kernel's cost of one benchmark, per unit (a 4 KiB page, or a walk)."""
 
     # Median over the runs.
     insns: float
@@ -56,10 +56,10 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Row:
+class BenchmarkResult:
     """One row of the table."""
 
-    cell: Cell
+    benchmark: Benchmark
     a: Figure
     b: Figure
     posted: Posted | None
@@ -69,8 +69,8 @@ class Row:
     @property
     def title(self) -> str:
         """Workload, variant and folio size."""
-        size = f" {self.cell.size} KiB" if self.cell.size is not None else ""
-        return self.cell.label + size
+        size = f" {self.benchmark.size} KiB" if self.benchmark.size is not None else ""
+        return self.benchmark.label + size
 
     @property
     def ratio(self) -> float:
@@ -98,7 +98,7 @@ class Row:
         """The calls that B makes more often than A although the workload forbids it."""
         return [
             calls
-            for calls in self.cell.workload.calls
+            for calls in self.benchmark.workload.calls
             if calls.no_more_than_a and self.b.calls[calls.what] > self.a.calls[calls.what]
         ]
 
@@ -110,11 +110,11 @@ class Comparison:
     arch: Architecture
     # The sides' labels.
     labels: tuple[str, str]
-    rows: tuple[Row, ...]
+    rows: tuple[BenchmarkResult, ...]
 
 
 @dataclass(frozen=True)
-class Known:
+class References:
     """What counts are read with: the posted figures, and the classes of locks."""
 
     posted: Figures = field(default_factory=dict)
@@ -125,43 +125,44 @@ def compare(
     arch: Architecture,
     labels: tuple[str, str],
     images: tuple[str, str],
-    cells: Sequence[Cell],
+    benchmarks: Sequence[Benchmark],
     samples: Samples,
-    known: Known = Known(),
+    known: References = References(),
 ) -> Comparison:
     """`images`: the SHA-256 of the kernel images, side A's first."""
     rows = []
-    for cell in cells:
-        a, b = (samples[image, cell] for image in images)
-        sides = (figure(arch, cell, a, known.locks), figure(arch, cell, b, known.locks))
-        authors = posted.find(known.posted, cell, arch.name)
-        changed = _changed(known.locks, _chosen(cell, a), _chosen(cell, b))
-        rows.append(Row(cell, *sides, authors, changed))
+    for benchmark in benchmarks:
+        a, b = (samples[image, benchmark] for image in images)
+        sides = (figure(arch, benchmark, a, known.locks), figure(arch, benchmark, b, known.locks))
+        authors = posted.find(known.posted, benchmark, arch.name)
+        changed = _changed(known.locks, _chosen(benchmark, a), _chosen(benchmark, b))
+        rows.append(BenchmarkResult(benchmark, *sides, authors, changed))
     return Comparison(arch, labels, tuple(rows))
 
 
 def figure(
-    arch: Architecture, cell: Cell, samples: Sequence[Sample], locks: Locks | None = None
+    arch: Architecture, benchmark: Benchmark, samples: Sequence[Sample], locks: Locks | None = None
 ) -> Figure:
     """The median over `samples`, and their spread."""
-    sample, totals = _chosen(cell, samples), [_insns(sample) for sample in samples]
+    sample, totals = _chosen(benchmark, samples), [_insns(sample) for sample in samples]
     counts, divisor, middle = sample.counts, sample.divisor, _insns(sample)
     return Figure(
         insns=middle,
         kernel=counts.kernel / divisor,
-        own=own(cell, sample) if cell.workload.own else None,
+        own=own(benchmark, sample) if benchmark.workload.own else None,
         tlb={name: number / divisor for name, number in counts.tlb.items()},
         tlb_per_op=counts.tlb_total / (sample.results.regions[0].ops or 1),
         counters={k: after - before for k, (before, after) in sample.results.counters.items()},
         spans={name: insns / divisor for name, (_, insns) in counts.spans.items()},
         calls={
-            counted.what: calls(sample, counted) / counted.passes for counted in cell.workload.calls
+            counted.what: calls(sample, counted) / counted.passes
+            for counted in benchmark.workload.calls
         },
         runs=len(samples),
         spread=(max(totals) - min(totals)) / middle if middle else 0.0,
         cost=cost.per_unit(arch, counts, divisor, locks, sample.others),
-        cycles=cycles.estimate(arch, cell.cycles, counts, divisor, sample.others)
-        if cell.cycles
+        cycles=cycles.estimate(arch, benchmark.cycles, counts, divisor, sample.others)
+        if benchmark.cycles
         else {},
     )
 
@@ -170,9 +171,9 @@ def _insns(sample: Sample) -> float:
     return sample.counts.total / sample.divisor
 
 
-def _chosen(cell: Cell, samples: Sequence[Sample]) -> Sample:
+def _chosen(benchmark: Benchmark, samples: Sequence[Sample]) -> Sample:
     """The median; with several CPUs the least: whatever disturbs a run adds to it."""
-    return min(samples, key=_insns) if cell.cpus > 1 else _median(samples)
+    return min(samples, key=_insns) if benchmark.cpus > 1 else _median(samples)
 
 
 def _median(samples: Sequence[Sample]) -> Sample:
@@ -205,23 +206,23 @@ def require(comparisons: Sequence[Comparison]) -> None:
     lines = [
         f"{arch.label} {row.title}: {calls.what} ({calls.symbols[0]}) "
         f"{row.a.calls[calls.what]:g} → {row.b.calls[calls.what]:g} "
-        f"per {row.cell.workload.unit}"
+        f"per {row.benchmark.workload.unit}"
         for arch, row, calls in excess
     ]
     arch, row, _ = excess[0]
-    size = f" --size {row.cell.size}" if row.cell.size is not None else ""
+    size = f" --size {row.benchmark.size}" if row.benchmark.size is not None else ""
     raise Difference(
         "side B takes a path that side A does not take",
         "\n".join(lines),
-        f"locate it: quire profile {row.cell.workload.name}{size} ARCH={arch.name}",
+        f"locate it: quire profile {row.benchmark.workload.name}{size} ARCH={arch.name}",
     )
 
 
-def own(cell: Cell, sample: Sample) -> float:
+def own(benchmark: Benchmark, sample: Sample) -> float:
     """Instructions per unit in the symbols that are the workload's subject."""
     total = sum(
         count.insns
         for name, count in sample.counts.symbols.items()
-        if any(fnmatchcase(name, pattern) for pattern in cell.workload.own)
+        if any(fnmatchcase(name, pattern) for pattern in benchmark.workload.own)
     )
     return total / sample.divisor

@@ -39,7 +39,7 @@ class Nearest:
 
 
 @dataclass(frozen=True)
-class Table:
+class ConcernTable:
     """The whole file. `ignored`: patterns of paths that are in no kernel."""
 
     concern: tuple[Concern, ...]
@@ -66,9 +66,9 @@ class Concerned:
         return not (self.rows or self.cases or self.programs)
 
 
-def read(folder: Path) -> Table:
+def read(folder: Path) -> ConcernTable:
     """The table in the folder of the workloads. UserError says what is wrong with it."""
-    return data.read(folder / FILE, Table, "give each [[concern]] files, rows and cases")
+    return data.read(folder / FILE, ConcernTable, "give each [[concern]] files, rows and cases")
 
 
 def by_files(folder: Path, files: Collection[str]) -> Concerned:

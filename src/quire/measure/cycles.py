@@ -18,7 +18,7 @@ from quire.boot.counts import RegionCounts
 from quire.host import data
 from quire.host.errors import UserError
 from quire.measure import cost
-from quire.measure.workloads import Cell
+from quire.measure.workloads import Benchmark
 
 CPUS = Path(__file__).parent / "cpus"
 LEVELS = ("l1d", "l2", "llc")
@@ -49,7 +49,7 @@ class Weight:
 
 
 @dataclass(frozen=True)
-class Model:
+class CpuModel:
     """One CPU."""
 
     title: str
@@ -66,9 +66,9 @@ class Model:
 
 
 @cache
-def _read(name: str) -> Model:
+def _read(name: str) -> CpuModel:
     file = CPUS / f"{name}.toml"
-    return data.read(file, Model, "neoverse-n1.toml explains the keys")
+    return data.read(file, CpuModel, "neoverse-n1.toml explains the keys")
 
 
 def names() -> list[str]:
@@ -76,7 +76,7 @@ def names() -> list[str]:
     return sorted(file.stem for file in CPUS.glob("*.toml"))
 
 
-def of(arch: Architecture, name: str = DEFAULT) -> Model:
+def of(arch: Architecture, name: str = DEFAULT) -> CpuModel:
     """The CPU of that name. UserError if it is none of that architecture, or if its file lacks a
     level or a weight."""
     name = arch.modelled if name == DEFAULT else name
@@ -101,12 +101,14 @@ def add_option(part: argparse.ArgumentParser) -> None:
     add("--cycles", nargs="?", default="", const=DEFAULT, metavar="CPU", help=text)
 
 
-def added(cells: Iterable[Cell], name: str, architectures: Iterable[Architecture]) -> list[Cell]:
-    """The cells with an estimate for that CPU; as they are without a name. UserError as of()."""
+def added(
+    benchmarks: Iterable[Benchmark], name: str, architectures: Iterable[Architecture]
+) -> list[Benchmark]:
+    """Add an estimate for that CPU; nothing without a name. UserError as of()."""
     if name:
         for arch in architectures:
             of(arch, name)
-    return [replace(cell, cycles=name) for cell in cells]
+    return [replace(benchmark, cycles=name) for benchmark in benchmarks]
 
 
 def estimate(

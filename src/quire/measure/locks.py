@@ -17,7 +17,7 @@ FILE = "locks.toml"
 
 
 @dataclass(frozen=True)
-class Rule:
+class LockRule:
     """Calls of a group of functions by these callers (patterns) take a lock of that class."""
 
     name: str
@@ -30,7 +30,7 @@ class Locks:
     """The file: lock functions by group, and the rules in order."""
 
     functions: Mapping[str, tuple[str, ...]]
-    rule: tuple[Rule, ...]
+    rule: tuple[LockRule, ...]
 
     @property
     def watched(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from quire.measure.comparison import Figure, Row
+from quire.measure.comparison import BenchmarkResult, Figure
 from quire.measure.profile import ProfileLine
 
 # A row moved by instructions if they changed by more than this share; by events, if one kind did,
@@ -52,7 +52,7 @@ def between(figures: Sequence[Figure | None]) -> list[Move]:
     return [move for move in steps if move.moved]
 
 
-def grown(row: Row) -> list[ProfileLine]:
+def grown(row: BenchmarkResult) -> list[ProfileLine]:
     """The symbols that cost more on side B, the most first."""
     lines = [line for line in row.symbols if line.change() > 0]
     return [line for line in lines if line.change() >= GREW * max(map(ProfileLine.change, lines))]

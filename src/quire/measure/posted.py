@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from quire.host import data
-from quire.measure.workloads import Cell
+from quire.measure.workloads import Benchmark
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,12 @@ class Posted:
     # The posted values of the workload's counter, before and after.
     counters: str = ""
 
-    def covers(self, cell: Cell, arch: str) -> bool:
+    def covers(self, benchmark: Benchmark, arch: str) -> bool:
         """Whether the figure is for exactly this row of its workload."""
         return (
             self.arch in ("", arch)
-            and self.size == cell.size
-            and self.parameters in ({}, dict(cell.parameters))
+            and self.size == benchmark.size
+            and self.parameters in ({}, dict(benchmark.parameters))
         )
 
 
@@ -45,7 +45,7 @@ def read(file: Path) -> Figures:
     )
 
 
-def find(figures: Figures, cell: Cell, arch: str) -> Posted | None:
+def find(figures: Figures, benchmark: Benchmark, arch: str) -> Posted | None:
     """The figure for a row, or None."""
-    of_workload = figures.get(cell.workload.name, ())
-    return next((figure for figure in of_workload if figure.covers(cell, arch)), None)
+    of_workload = figures.get(benchmark.workload.name, ())
+    return next((figure for figure in of_workload if figure.covers(benchmark, arch)), None)

@@ -100,7 +100,7 @@ class Workload:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Benchmark:
     """One workload with one size and variant: one boot, one row of a table."""
 
     workload: Workload
@@ -140,14 +140,15 @@ class Cell:
         return tuple(f"{name}={value}" for name, value in (*size, *self.parameters))
 
 
-def on_architecture(arch: Architecture, cells: Iterable[Cell]) -> list[Cell]:
-    """The cells that the architecture can run, with its own folio sizes."""
+def on_architecture(arch: Architecture, benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
+    """The benchmarks that the architecture can run, with its own folio sizes."""
     every = (*SIZES, *NAMED_SIZES)
     sizes = dict(zip(every, arch.folio_sizes or every, strict=False))
     return [
-        replace(cell, size=sizes.get(cell.size or 0))
-        for cell in cells
-        if cell.workload.runs_on(arch.guest) and (cell.size is None or cell.size in sizes)
+        replace(benchmark, size=sizes.get(benchmark.size or 0))
+        for benchmark in benchmarks
+        if benchmark.workload.runs_on(arch.guest)
+        and (benchmark.size is None or benchmark.size in sizes)
     ]
 
 
@@ -170,13 +171,15 @@ class Catalogue:
         demo = data.optional(folder / DEMO, dict[str, tuple[Rows, ...]], "rows = [...]")
         return cls(tuple(workloads), demo.get("rows", ()))
 
-    def cells(self, names: Sequence[str] = (), sizes: Sequence[int] = ()) -> list[Cell]:
-        """The cells of the named workloads (patterns work) at these sizes; both default to all.
+    def benchmarks(self, names: Sequence[str] = (), sizes: Sequence[int] = ()) -> list[Benchmark]:
+        """Those of the named workloads (patterns work) at these sizes; both default to all.
 
         Only a named workload has its further sizes. A name may include parameters for the guest:
         "swapout,data=zero", "ksm-walk,vmas=500". UserError for an unknown workload or size.
         """
-        chosen = [cell for name in names for cell in self._named(name)] or expand(self.workloads)
+        chosen = [benchmark for name in names for benchmark in self._named(name)] or expand(
+            self.workloads
+        )
         limit = set(sizes)
         if unknown := limit - {*SIZES, *NAMED_SIZES}:
             raise UserError(
@@ -184,37 +187,48 @@ class Catalogue:
                 remedy=f"use: {', '.join(map(str, sorted((*SIZES, *NAMED_SIZES))))}",
             )
         return [
-            cell
-            for cell in dict.fromkeys(chosen)
-            if not limit or cell.size is None or cell.size in limit
+            benchmark
+            for benchmark in dict.fromkeys(chosen)
+            if not limit or benchmark.size is None or benchmark.size in limit
         ]
 
     @staticmethod
-    def on_cpus(cells: Iterable[Cell], cpus: int) -> list[Cell]:
-        """The cells on several CPUs, where the process runs on all unless a row says otherwise."""
+    def on_cpus(benchmarks: Iterable[Benchmark], cpus: int) -> list[Benchmark]:
+        """The same on several CPUs; the process runs on all unless a parameter says otherwise."""
         running = (("others", "running"),)
         return [
             replace(
-                cell,
+                benchmark,
                 cpus=cpus,
-                parameters=cell.parameters
-                + (() if "others" in dict(cell.parameters) or cell.workload.program else running),
+                parameters=benchmark.parameters
+                + (
+                    ()
+                    if "others" in dict(benchmark.parameters) or benchmark.workload.program
+                    else running
+                ),
             )
-            for cell in cells
+            for benchmark in benchmarks
         ]
 
-    def demo(self, *, everything: bool = False) -> list[Cell]:
-        """The demo's cells, or all, with cache lines where the workload asks for them."""
-        cells = self.cells() if everything else self.rows(self.shown)
-        return [replace(cell, lines=cell.size in cell.workload.lines) for cell in cells]
+    def demo(self, *, everything: bool = False) -> list[Benchmark]:
+        """The demo's benchmarks, or all, with cache lines where the workload asks for them."""
+        benchmarks = self.benchmarks() if everything else self.rows(self.shown)
+        return [
+            replace(benchmark, lines=benchmark.size in benchmark.workload.lines)
+            for benchmark in benchmarks
+        ]
 
-    def rows(self, wanted: Iterable[Rows]) -> list[Cell]:
-        """The cells of several workloads, each with its own sizes. Raises as cells()."""
-        return [cell for rows in wanted for cell in self.cells([rows.workload], rows.sizes)]
+    def rows(self, wanted: Iterable[Rows]) -> list[Benchmark]:
+        """The benchmarks of several workloads, each with its own sizes. Raises as benchmarks()."""
+        return [
+            benchmark
+            for rows in wanted
+            for benchmark in self.benchmarks([rows.workload], rows.sizes)
+        ]
 
-    def _named(self, text: str) -> list[Cell]:
+    def _named(self, text: str) -> list[Benchmark]:
         every = expand([replace(w, sizes=w.all_sizes()) for w in self.workloads])
-        if titled := [cell for cell in every if text in (cell.label, cell.title)]:
+        if titled := [one for one in every if text in (one.label, one.title)]:
             return titled
         name, *settings = text.split(",")
         if not all("=" in setting for setting in settings):
@@ -231,10 +245,12 @@ class Catalogue:
         return expand([replace(w, sizes=w.all_sizes()) for w in chosen], overrides)
 
 
-def expand(chosen: Sequence[Workload], overrides: Mapping[str, str] | None = None) -> list[Cell]:
-    """The cells of these workloads: each variant at each size."""
+def expand(
+    chosen: Sequence[Workload], overrides: Mapping[str, str] | None = None
+) -> list[Benchmark]:
+    """The benchmarks of these workloads: each variant at each size."""
     return [
-        Cell(workload, size, tuple({**dict(variant), **(overrides or {})}.items()))
+        Benchmark(workload, size, tuple({**dict(variant), **(overrides or {})}.items()))
         for workload in chosen
         for variant in workload.variants
         for size in (workload.sizes or (None,))

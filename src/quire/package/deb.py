@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quire.arch import Architecture
-from quire.arch.requirements import Need
+from quire.arch.requirements import Requirement
 from quire.build import kernel
 from quire.build.kernel import Kernel, Request, explain
 from quire.check import debian_config
@@ -29,12 +29,12 @@ NO_CHECK = "-d"
 # For a foreign architecture: programs in the headers' package need its OpenSSL.
 NO_HEADERS = "pkg.linux-upstream.nokernelheaders"
 NEEDS = (
-    Need("dpkg-buildpackage", ("dpkg-dev",), "quire deb"),
-    Need("dh", ("debhelper",), "quire deb"),
-    Need("rsync", ("rsync",), "quire deb: the kernel's headers"),
-    Need("depmod", ("kmod",), "quire deb: modules"),
-    Need("cpio", ("cpio",), "quire deb"),
-    Need("openssl", ("openssl", "libssl-dev"), "quire deb: modules are signed"),
+    Requirement("dpkg-buildpackage", ("dpkg-dev",), "quire deb"),
+    Requirement("dh", ("debhelper",), "quire deb"),
+    Requirement("rsync", ("rsync",), "quire deb: the kernel's headers"),
+    Requirement("depmod", ("kmod",), "quire deb: modules"),
+    Requirement("cpio", ("cpio",), "quire deb"),
+    Requirement("openssl", ("openssl", "libssl-dev"), "quire deb: modules are signed"),
 )
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import quire
 from quire.host.cache import sha256
 from quire.host.console import head
-from quire.measure.bench import Rig
-from quire.measure.comparison import Comparison, Figure, Row
+from quire.measure.bench import Setup
+from quire.measure.comparison import BenchmarkResult, Comparison, Figure
 from quire.measure.profile import ProfileLine
 from quire.source import base as bases
 from quire.source.side import Side, Sides
@@ -24,8 +24,8 @@ from quire.source.side import Side, Sides
 class Provenance:
     """The kernels and fragments of one architecture's comparison."""
 
-    a: Rig
-    b: Rig
+    a: Setup
+    b: Setup
     fragments: tuple[Path, ...]
 
 
@@ -55,41 +55,41 @@ def _side(side: Side) -> dict[str, Any]:
     return {"label": side.label, "about": side.about, **bases.as_json(side.origin)}
 
 
-def _further_cpu(comparison: Comparison, made: Provenance) -> dict[str, Any]:
+def _further_cpu(comparison: Comparison, provenance: Provenance) -> dict[str, Any]:
     """The fields of an architecture, in a separate list: not every reader checks for a CPU."""
     cpu = comparison.arch.cpu
     named = {"name": cpu.name, "qemu_model": cpu.model, "lacks": cpu.lacks} if cpu else {}
-    return {"cpu": named, **_architecture(comparison, made)}
+    return {"cpu": named, **_architecture(comparison, provenance)}
 
 
-def _architecture(comparison: Comparison, made: Provenance) -> dict[str, Any]:
-    kernel = made.b.kernel
+def _architecture(comparison: Comparison, provenance: Provenance) -> dict[str, Any]:
+    kernel = provenance.b.kernel
     return {
         "name": comparison.arch.name,
         "compiler": kernel.toolchain.version,
-        "qemu": str(made.b.plugin.qemu),
-        "plugin_sha256": made.b.plugin.sha256,
-        "guest_sha256": made.b.guest.sha256,
+        "qemu": str(provenance.b.plugin.qemu),
+        "plugin_sha256": provenance.b.plugin.sha256,
+        "guest_sha256": provenance.b.guest.sha256,
         "config": {
             "resolved_sha256": sha256(kernel.config),
-            "fragments": [{"name": p.name, "sha256": sha256(p)} for p in made.fragments],
+            "fragments": [{"name": p.name, "sha256": sha256(p)} for p in provenance.fragments],
         },
         "images": {
-            "a_sha256": made.a.kernel.image_sha256,
+            "a_sha256": provenance.a.kernel.image_sha256,
             "b_sha256": kernel.image_sha256,
         },
         "rows": [_row(row) for row in comparison.rows],
     }
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: BenchmarkResult) -> dict[str, Any]:
     return {
-        "name": row.cell.title,
-        "workload": row.cell.workload.name,
-        "topic": row.cell.workload.topic,
-        "parameters": dict(row.cell.parameters),
-        "folio_kib": row.cell.size,
-        "unit": row.cell.workload.unit,
+        "name": row.benchmark.title,
+        "workload": row.benchmark.workload.name,
+        "topic": row.benchmark.workload.topic,
+        "parameters": dict(row.benchmark.parameters),
+        "folio_kib": row.benchmark.size,
+        "unit": row.benchmark.workload.unit,
         "a": figure(row.a),
         "b": figure(row.b),
         "ratio": row.ratio,

@@ -17,7 +17,7 @@ from quire.build.kernel import Kernel
 from quire.measure import cost, moves
 from quire.measure.comparison import Figure
 from quire.measure.moves import Move
-from quire.measure.workloads import Cell
+from quire.measure.workloads import Benchmark
 from quire.report import data
 from quire.report.table import number
 from quire.source.steps import Step
@@ -43,26 +43,29 @@ class Stepped:
     same: dict[int, int] = field(default_factory=dict)
     # By step: why it did not build, or the options that it lost.
     notes: dict[int, str] = field(default_factory=dict)
-    rows: dict[Cell, list[Figure | None]] = field(default_factory=dict)
+    rows: dict[Benchmark, list[Figure | None]] = field(default_factory=dict)
 
     def label(self, number: int) -> str:
         """The short name of a step."""
         return self.steps[number].tree.label
 
-    def moves(self, cell: Cell) -> list[Move]:
+    def moves(self, benchmark: Benchmark) -> list[Move]:
         """From the first figure of a row, each step that moved it, and all of them at the end."""
-        known = [figure for figure in self.rows[cell] if figure]
-        return [*moves.between(self.rows[cell]), Move(len(self.steps) - 1, known[0], known[-1])]
+        known = [figure for figure in self.rows[benchmark] if figure]
+        return [
+            *moves.between(self.rows[benchmark]),
+            Move(len(self.steps) - 1, known[0], known[-1]),
+        ]
 
 
-def name(cell: Cell) -> str:
+def name(benchmark: Benchmark) -> str:
     """A row with its folio size."""
-    return cell.label if cell.size is None else f"{cell.label} {cell.size} KiB"
+    return benchmark.label if benchmark.size is None else f"{benchmark.label} {benchmark.size} KiB"
 
 
 def table(stepped: Stepped) -> Table:
     """For each row its first cost, each step that moved it, and all together."""
-    moved = {move.number for cell in stepped.rows for move in stepped.moves(cell)[:-1]}
+    moved = {move.number for benchmark in stepped.rows for move in stepped.moves(benchmark)[:-1]}
     numbers = [at for at in range(1, len(stepped.steps)) if at not in moved and stepped.kernels[at]]
     still = ", ".join(map(stepped.label, numbers)) or "none"
     notes = [f"{stepped.label(at)}: {note}" for at, note in stepped.notes.items()]
@@ -82,11 +85,11 @@ def table(stepped: Stepped) -> Table:
     for heading in ("instructions", "change"):
         out.add_column(heading, justify="right", no_wrap=True)
     out.add_column("subject, and what else moved per unit")
-    for cell in stepped.rows:
-        *each, whole = stepped.moves(cell)
+    for benchmark in stepped.rows:
+        *each, whole = stepped.moves(benchmark)
         first = number(whole.a.insns), "", stepped.steps[0].subject
         out.add_section()
-        out.add_row(name(cell), stepped.label(0), *first)
+        out.add_row(name(benchmark), stepped.label(0), *first)
         for move in each:
             text = "; ".join([stepped.steps[move.number].subject, *events(move)])
             out.add_row("", stepped.label(move.number), number(move.b.insns), _change(move), text)
@@ -121,12 +124,12 @@ def as_json(stepped: Stepped) -> dict[str, Any]:
     ]
     rows = [
         {
-            "row": name(cell),
-            "unit": cell.workload.unit,
-            "moved_in": [move.number for move in stepped.moves(cell)[:-1]],
+            "row": name(benchmark),
+            "unit": benchmark.workload.unit,
+            "moved_in": [move.number for move in stepped.moves(benchmark)[:-1]],
             "steps": [data.figure(figure) if figure else None for figure in figures],
         }
-        for cell, figures in stepped.rows.items()
+        for benchmark, figures in stepped.rows.items()
     ]
     return {"name": stepped.arch.name, "steps": steps, "rows": rows}
 
@@ -135,10 +138,10 @@ def svg(results: Sequence[Stepped]) -> str:
     """The waterfall: for each row a bar from the cost before a step to the cost after it."""
     parts, y = list[str](), 0
     for stepped in results:
-        for cell in stepped.rows:
+        for benchmark in stepped.rows:
             y += 32
-            parts.append(_text(0, y, f"{stepped.arch.name} · {name(cell)}", "start"))
-            *each, whole = stepped.moves(cell)
+            parts.append(_text(0, y, f"{stepped.arch.name} · {name(benchmark)}", "start"))
+            *each, whole = stepped.moves(benchmark)
             bars = [(0.0, whole.a.insns, 0, f"{stepped.label(0)} {stepped.steps[0].subject}", "")]
             for move in each:
                 label = f"{stepped.label(move.number)} {stepped.steps[move.number].subject}"

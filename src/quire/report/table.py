@@ -13,7 +13,7 @@ from rich.text import Text
 from quire.check.architectures.check import FAILED, NO_COMPILER, OK, Compilation
 from quire.host.console import console
 from quire.measure import cost
-from quire.measure.comparison import Comparison, Figure, Row
+from quire.measure.comparison import BenchmarkResult, Comparison, Figure
 
 # Ratios within this distance of 1 are not coloured.
 NOTABLE = 0.01
@@ -76,15 +76,15 @@ def build(comparison: Comparison, base: str) -> Table:
         text = [_posted(row)] if posted else []
         estimate = _cycles(row) if cycles else ()
         table.add_row(
-            row.cell.label, _size(row), *instructions, *estimate, *tlb, *text, remarks(row)
+            row.benchmark.label, _size(row), *instructions, *estimate, *tlb, *text, remarks(row)
         )
         if row.a.own and row.b.own:
             own = (number(row.a.own), number(row.b.own), _ratio(row.a.own / row.b.own))
-            table.add_row(f"  {row.cell.workload.own_name} alone", "", *own)
+            table.add_row(f"  {row.benchmark.workload.own_name} alone", "", *own)
     return table
 
 
-def _cycles(row: Row) -> tuple[str | Text, ...]:
+def _cycles(row: BenchmarkResult) -> tuple[str | Text, ...]:
     a, b = (number(sum(side.cycles.values())) for side in (row.a, row.b))
     return (a, b, _ratio(row.cycles_ratio or 1.0))
 
@@ -104,13 +104,13 @@ def build_costs(comparison: Comparison, base: str) -> Table:
     table.add_column("workload", no_wrap=True)
     _numeric(table, "folio\nKiB")
     table.add_column("side", no_wrap=True)
-    between = any(row.cell.cpus > 1 for row in comparison.rows)
+    between = any(row.benchmark.cpus > 1 for row in comparison.rows)
     columns = BETWEEN if between else COSTS
     _numeric(table, *(heading for heading, _ in columns))
     left, right = comparison.labels
     for row in _rows(table, comparison):
         a, b = ([_cost(side, kind) for _, kind in columns] for side in (row.a, row.b))
-        table.add_row(row.cell.label, _size(row), left, *map(_known, a))
+        table.add_row(row.benchmark.label, _size(row), left, *map(_known, a))
         cells = [Text(_known(new), _style(old, new)) for old, new in zip(a, b, strict=True)]
         table.add_row("", "", right, *cells)
     return table
@@ -153,15 +153,15 @@ def _numeric(table: Table, *headings: str) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
 
 
-def _rows(table: Table, comparison: Comparison) -> Iterator[Row]:
+def _rows(table: Table, comparison: Comparison) -> Iterator[BenchmarkResult]:
     """The rows; in the table, a line separates workloads."""
-    for _, rows in groupby(comparison.rows, lambda row: row.cell.workload.name):
+    for _, rows in groupby(comparison.rows, lambda row: row.benchmark.workload.name):
         table.add_section()
         yield from rows
 
 
-def _size(row: Row) -> str:
-    return UNKNOWN if row.cell.size is None else str(row.cell.size)
+def _size(row: BenchmarkResult) -> str:
+    return UNKNOWN if row.benchmark.size is None else str(row.benchmark.size)
 
 
 def written(value: float) -> str:
@@ -178,10 +178,10 @@ def number(value: float) -> str:
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 1 else f"{value:.3g}"
 
 
-def remarks(row: Row) -> str:
+def remarks(row: BenchmarkResult) -> str:
     """The workload's counters, and whether the row's counts are repeatable."""
     parts = []
-    for name in row.cell.workload.counters:
+    for name in row.benchmark.workload.counters:
         if name in row.a.counters:
             parts.append(f"{name} {row.a.counters[name]} → {row.b.counters.get(name)}")
     for before, after in ((row.a.spans, row.b.spans), (row.a.calls, row.b.calls)):
@@ -196,7 +196,7 @@ def remarks(row: Row) -> str:
     return "; ".join(parts)
 
 
-def _posted(row: Row) -> str:
+def _posted(row: BenchmarkResult) -> str:
     return ", ".join(filter(None, (row.posted.text, row.posted.counters))) if row.posted else ""
 
 
@@ -207,7 +207,9 @@ def _ratio(ratio: float) -> Text:
 
 def _other_units(comparison: Comparison) -> str:
     """The part of a caption that names workloads whose figures are not per page."""
-    others = [row.cell.workload for row in comparison.rows if row.cell.workload.unit != "page"]
+    others = [
+        row.benchmark.workload for row in comparison.rows if row.benchmark.workload.unit != "page"
+    ]
     units = dict.fromkeys(f"{workload.name}: per {workload.unit}" for workload in others)
     return f" Not per page: {'; '.join(units)}." if units else ""
 

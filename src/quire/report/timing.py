@@ -14,7 +14,7 @@ from rich.text import Text
 from quire.host.console import console, head
 from quire.timing import compare
 from quire.timing.compare import CONFIDENCE, Interval, Verdict, median_interval
-from quire.timing.document import Row, Timing
+from quire.timing.document import TimedBenchmark, Timing
 
 # Of user-mode Linux: a counter, and the end of the name of a row inside of its kernel.
 SYNC, KERNEL = "um-sync-ns", ":kernel"
@@ -39,7 +39,7 @@ def show(timings: Sequence[Timing]) -> None:
     console().print(table)
 
 
-def _cell(row: Row, *, is_time: bool) -> str:
+def _cell(row: TimedBenchmark, *, is_time: bool) -> str:
     if row.skipped or row.failed:
         return f"{'failed' if row.failed else 'skipped'}: {row.failed or row.skipped}"
     if not is_time:

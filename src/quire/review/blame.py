@@ -12,9 +12,9 @@ from quire.host import process
 from quire.host.errors import BuildFailed, Difference, GuestLost
 from quire.measure import bench, comparison
 from quire.measure.bench import Sampling
-from quire.measure.comparison import Row
+from quire.measure.comparison import BenchmarkResult
 from quire.measure.moves import Move
-from quire.measure.workloads import Cell
+from quire.measure.workloads import Benchmark
 from quire.review.found import Culprit, Found
 from quire.session import Session
 from quire.source.steps import KIND, OfGit, OfSeries, Step, Steps
@@ -28,22 +28,24 @@ def blame(session: Session, arch: Architecture, found: Found) -> None:
     where, steps = _steps(session, found)
     count = len(steps) - 1
     for row in pending(arch, found):
-        trial = Trial(session, arch, where, steps, row.cell, {0: row.a.insns, count: row.b.insns})
+        trial = Trial(
+            session, arch, where, steps, row.benchmark, {0: row.a.insns, count: row.b.insns}
+        )
         first, last = search(trial.insns, count)
         before, after = trial.known[first - 1], trial.known[last]
         culprit = Culprit(first, last, count, steps[last].subject, before, after)
-        found.culprits[arch.name, row.cell] = culprit
+        found.culprits[arch.name, row.benchmark] = culprit
 
 
-def pending(arch: Architecture, found: Found) -> list[Row]:
+def pending(arch: Architecture, found: Found) -> list[BenchmarkResult]:
     """Rows that cost more by instructions, one of each workload, if there are several patches."""
     if arch.name not in found.parts or not _several(found):
         return []
-    named = {cell.label for name, cell in found.culprits if name == arch.name}
-    rows: dict[str, Row] = {}
+    named = {benchmark.label for name, benchmark in found.culprits if name == arch.name}
+    rows: dict[str, BenchmarkResult] = {}
     for row in found.parts[arch.name][0].rows:
-        if Move(0, row.a, row.b).share > found.limit and row.cell.label not in named:
-            rows.setdefault(row.cell.label, row)
+        if Move(0, row.a, row.b).share > found.limit and row.benchmark.label not in named:
+            rows.setdefault(row.benchmark.label, row)
     return [*rows.values()][: max(ROWS - len(named), 0)]
 
 
@@ -88,7 +90,7 @@ class Trial:
     arch: Architecture
     where: Steps
     steps: list[Step]
-    cell: Cell
+    benchmark: Benchmark
     known: dict[int, float]
 
     def insns(self, at: int) -> float | None:
@@ -103,8 +105,8 @@ class Trial:
     def _count(self, at: int) -> float:
         session, sampling = self.session, Sampling(place=self.session.place)
         built, _ = lab.step(session, self.arch, self.where, self.steps[at])
-        rig = lab.rig(session, built.kernel)
-        (cell,), _ = bench.countable([self.cell], built.kernel)
-        samples = bench.measure(session.cache, [rig], [cell], session.progress, sampling)
-        found = samples[built.kernel.image_sha256, cell]
-        return comparison.figure(self.arch, cell, found).insns
+        setup = lab.setup(session, built.kernel)
+        (benchmark,), _ = bench.countable([self.benchmark], built.kernel)
+        samples = bench.measure(session.cache, [setup], [benchmark], session.progress, sampling)
+        found = samples[built.kernel.image_sha256, benchmark]
+        return comparison.figure(self.arch, benchmark, found).insns

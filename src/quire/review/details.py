@@ -28,11 +28,11 @@ def text(found: Found) -> str:
     a, b = found.sides.both
     lines = [f"Side A: {a.about}", f"Side B: {b.about}"]
     lines += [f"  {patch.subject()}" for patch in found.sides.series.patches]
-    for rows, made in found.parts.values():
-        lines += ["", *_rows(rows, made)]
-    for (arch, cell), one in found.culprits.items():
+    for rows, provenance in found.parts.values():
+        lines += ["", *_rows(rows, provenance)]
+    for (arch, benchmark), one in found.culprits.items():
         change = f"{number(one.before)} → {number(one.after)}"
-        lines += [f"  {arch}, {row_name(cell)}: {change} by {one.name}: {one.subject}"]
+        lines += [f"  {arch}, {row_name(benchmark)}: {change} by {one.name}: {one.subject}"]
     for tested in found.tests:
         lines += ["", *_tests(tested)]
     for hunt in found.hunts:
@@ -45,10 +45,10 @@ def text(found: Found) -> str:
     return "\n".join(lines)
 
 
-def _rows(rows: Comparison, made: Provenance) -> Iterator[str]:
+def _rows(rows: Comparison, provenance: Provenance) -> Iterator[str]:
     """How rows were counted, and all of them."""
-    kernel, names = made.b.kernel, ", ".join(path.name for path in made.fragments)
-    yield f"{rows.arch.title}: one virtual CPU of QEMU {made.b.plugin.qemu}"
+    kernel, names = provenance.b.kernel, ", ".join(path.name for path in provenance.fragments)
+    yield f"{rows.arch.title}: one virtual CPU of QEMU {provenance.b.plugin.qemu}"
     yield f"  {kernel.toolchain.version}; allnoconfig with {names}"
     yield f"  (.config: sha256 {sha256(kernel.config)[:16]})"
     yield "  Each row is a program, guest/workloads/NAME.c, with the size of its folios."

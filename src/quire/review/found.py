@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from quire.arch import Architecture
 from quire.boot.ktap import Status
 from quire.fuzz.hunt import Hunt
-from quire.measure.comparison import Comparison, Row
+from quire.measure.comparison import BenchmarkResult, Comparison
 from quire.measure.concerns import Concerned
 from quire.measure.moves import Move
-from quire.measure.workloads import Cell
+from quire.measure.workloads import Benchmark
 from quire.report.data import Provenance
 from quire.report.table import number
 from quire.review.loss import Loss
-from quire.source.nearest import Choice
+from quire.source.nearest import BaseChoice
 from quire.source.side import Sides
 from quire.test.outcome import SKIPPED, Case, Outcome
 
@@ -72,12 +72,12 @@ class Found:
     concerned: Concerned
     limit: float
     # How the base was chosen, if none was given.
-    chosen: Choice | None = None
+    chosen: BaseChoice | None = None
     # By architecture.
     parts: dict[str, tuple[Comparison, Provenance]] = field(default_factory=dict)
     tests: list[Tested] = field(default_factory=list)
     # Of rows that cost more, by architecture.
-    culprits: dict[tuple[str, Cell], Culprit] = field(default_factory=dict)
+    culprits: dict[tuple[str, Benchmark], Culprit] = field(default_factory=dict)
     wrong: list[Wrong] = field(default_factory=list)
     hunts: list[Hunt] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
@@ -86,13 +86,13 @@ class Found:
     # What was left out for another reason.
     notes: list[str] = field(default_factory=list)
 
-    def add_rows(self, arch: Architecture, rows: Comparison, made: Provenance) -> None:
+    def add_rows(self, arch: Architecture, rows: Comparison, provenance: Provenance) -> None:
         """Add rows of an architecture to those that it has."""
         before = self.parts[arch.name][0].rows if arch.name in self.parts else ()
         comparison = Comparison(rows.arch, rows.labels, (*before, *rows.rows))
-        self.parts[arch.name] = (comparison, made)
+        self.parts[arch.name] = (comparison, provenance)
 
-    def costs_more(self, row: Row) -> bool:
+    def costs_more(self, row: BenchmarkResult) -> bool:
         """Whether the series has to answer for the row."""
         return Move(0, row.a, row.b).share > self.limit or bool(row.excess)
 
@@ -108,16 +108,16 @@ class Found:
             if loss.blamed:
                 name = f"{loss.kernel.arch.name}-{loss.what}"
                 found.append(Outcome(name, loss.kernel, lost=loss.b[-1]))
-        for rows, made in self.parts.values():
+        for rows, provenance in self.parts.values():
             cases = [Case(f"bench.{row.title}", *self._verdict(row)) for row in rows.rows]
-            found.append(Outcome(f"{rows.arch.name}-rows", made.b.kernel, tuple(cases)))
+            found.append(Outcome(f"{rows.arch.name}-rows", provenance.b.kernel, tuple(cases)))
         for hunt in self.hunts:
             cases = [Case(f"fuzz.{line}", Status.FAIL) for line in hunt.problems]
             kernel = hunt.targets.tried.kernel
             found.append(Outcome(f"{kernel.arch.name}-fuzz", kernel, tuple(cases)))
         return found
 
-    def _verdict(self, row: Row) -> tuple[Status, str]:
+    def _verdict(self, row: BenchmarkResult) -> tuple[Status, str]:
         if not self.costs_more(row):
             return Status.PASS, ""
         change = Move(0, row.a, row.b).share

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from quire.boot.ktap import Status
 from quire.fuzz.hunt import Hunt
-from quire.measure.comparison import Comparison, Row
+from quire.measure.comparison import BenchmarkResult, Comparison
 from quire.measure.moves import Move, grown
 from quire.report.steps import events
 from quire.report.table import number
@@ -68,12 +68,12 @@ def _unique(lines: Iterable[str]) -> Iterator[str]:
         seen.add(line)
 
 
-def _row(found: Found, arch: str, row: Row) -> Iterator[str]:
-    move, unit = Move(0, row.a, row.b), row.cell.workload.unit
+def _row(found: Found, arch: str, row: BenchmarkResult) -> Iterator[str]:
+    move, unit = Move(0, row.a, row.b), row.benchmark.workload.unit
     name = row.title if unit == "page" else f"{row.title} (per {unit})"
     figures = (number(row.a.insns), number(row.b.insns), f"{move.share:+.1%}")
     yield f"  {name:<40}" + "".join(f"{text:>9}" for text in figures)
-    if culprit := found.culprits.get((arch, row.cell)):
+    if culprit := found.culprits.get((arch, row.benchmark)):
         yield fit(f"    by {culprit.name}: {culprit.subject}")
     for calls in row.excess:
         yield fit(f"    more calls: {calls.what}")

@@ -11,8 +11,8 @@ from quire.boot.ktap import Status
 from quire.host import process
 from quire.host.errors import Difference, GuestLost
 from quire.measure import bench
-from quire.measure.bench import Rig, Sampling
-from quire.measure.workloads import Cell, on_architecture
+from quire.measure.bench import Sampling, Setup
+from quire.measure.workloads import Benchmark, on_architecture
 from quire.report.steps import name as row_name
 from quire.review import loss
 from quire.review.found import Found, Wrong
@@ -21,54 +21,65 @@ from quire.session import Session
 from quire.test.outcome import Case, Outcome
 
 
-def count(session: Session, arch: Architecture, found: Found, cells: Sequence[Cell]) -> None:
-    """Add the rows of these cells."""
-    both, sampling = lab.rigs(session, arch, found.sides), Sampling(place=session.place)
-    cells = on_architecture(arch, cells)
-    for rig in both:
-        cells, gone = bench.countable(cells, rig.kernel)
+def count(
+    session: Session, arch: Architecture, found: Found, benchmarks: Sequence[Benchmark]
+) -> None:
+    """Add the rows of these benchmarks."""
+    both, sampling = lab.setups(session, arch, found.sides), Sampling(place=session.place)
+    benchmarks = on_architecture(arch, benchmarks)
+    for setup in both:
+        benchmarks, gone = bench.countable(benchmarks, setup.kernel)
         if gone:
-            found.notes.append(f"{arch.title}, calls: {rig.kernel.tree.label} has {gone}")
+            found.notes.append(f"{arch.title}, calls: {setup.kernel.tree.label} has {gone}")
     try:
-        bench.measure(session.cache, both, cells, session.progress, sampling)
+        bench.measure(session.cache, both, benchmarks, session.progress, sampling)
     except (Difference, GuestLost):
         process.go_on()
-        cells = [cell for cell in cells if _counts(session, both, cell, found)]
+        benchmarks = [
+            benchmark for benchmark in benchmarks if _counts(session, both, benchmark, found)
+        ]
     except process.OutOfTime:
-        _compare(session, found, both, [cell for cell in cells if _known(session, both, cell)])
+        _compare(
+            session,
+            found,
+            both,
+            [benchmark for benchmark in benchmarks if _known(session, both, benchmark)],
+        )
         raise
-    _compare(session, found, both, cells)
+    _compare(session, found, both, benchmarks)
 
 
-def _compare(session: Session, found: Found, both: tuple[Rig, Rig], cells: Sequence[Cell]) -> None:
+def _compare(
+    session: Session, found: Found, both: tuple[Setup, Setup], benchmarks: Sequence[Benchmark]
+) -> None:
     sampling = Sampling(place=session.place)
-    rows, made, _ = lab.compare(session, found.sides, both, cells, sampling)
-    found.add_rows(both[0].kernel.arch, rows, made)
+    rows, provenance, _ = lab.compare(session, found.sides, both, benchmarks, sampling)
+    found.add_rows(both[0].kernel.arch, rows, provenance)
 
 
-def _known(session: Session, both: Sequence[Rig], cell: Cell) -> bool:
+def _known(session: Session, both: Sequence[Setup], benchmark: Benchmark) -> bool:
     """Whether both sides have been counted."""
-    return all(bench.known(session.cache, rig, cell) for rig in both)
+    return all(bench.known(session.cache, setup, benchmark) for setup in both)
 
 
-def _counts(session: Session, both: Sequence[Rig], cell: Cell, found: Found) -> bool:
+def _counts(session: Session, both: Sequence[Setup], benchmark: Benchmark, found: Found) -> bool:
     """Whether a row can be counted on both sides. If not, `found` has why."""
-    lost, wrong = zip(*(_sample(session, rig, cell) for rig in both), strict=True)
+    lost, wrong = zip(*(_sample(session, setup, benchmark) for setup in both), strict=True)
     if any(lost):
-        again = [_sample(session, rig, cell, fresh=True)[0] for rig in both]
+        again = [_sample(session, setup, benchmark, fresh=True)[0] for setup in both]
         a, b = zip(lost, again, strict=True)
-        found.losses.append(Loss(row_name(cell), both[1].kernel, a, b))
-        return _known(session, both, cell)
+        found.losses.append(Loss(row_name(benchmark), both[1].kernel, a, b))
+        return _known(session, both, benchmark)
     if wrong[0]:
         arch = both[0].kernel.arch.title
-        found.notes.append(f"{arch}, {row_name(cell)}: without the series: {wrong[0].what}")
+        found.notes.append(f"{arch}, {row_name(benchmark)}: without the series: {wrong[0].what}")
     elif wrong[1]:
-        found.wrong.append(_wrong(both[1], cell, wrong[1]))
+        found.wrong.append(_wrong(both[1], benchmark, wrong[1]))
     return not any(wrong)
 
 
 def _sample(
-    session: Session, rig: Rig, cell: Cell, *, fresh: bool = False
+    session: Session, setup: Setup, benchmark: Benchmark, *, fresh: bool = False
 ) -> tuple[GuestLost | None, Difference | None]:
     """Count once, or once more; what went wrong."""
     sampling = Sampling(fresh=fresh, place=session.place)
@@ -76,7 +87,7 @@ def _sample(
 
     def run() -> None:
         try:
-            bench.measure(session.cache, [rig], [cell], session.progress, sampling)
+            bench.measure(session.cache, [setup], [benchmark], session.progress, sampling)
         except Difference as difference:
             process.go_on()
             wrong.append(difference)
@@ -84,8 +95,8 @@ def _sample(
     return loss.of(run), wrong[0] if wrong else None
 
 
-def _wrong(rig: Rig, cell: Cell, difference: Difference) -> Wrong:
-    row = row_name(cell)
+def _wrong(setup: Setup, benchmark: Benchmark, difference: Difference) -> Wrong:
+    row = row_name(benchmark)
     case = Case(f"bench.{row}", Status.FAIL, difference.what)
-    outcome = Outcome(f"{rig.kernel.arch.name}-{row}", rig.kernel, (case,))
+    outcome = Outcome(f"{setup.kernel.arch.name}-{row}", setup.kernel, (case,))
     return Wrong(outcome, row, difference.what)

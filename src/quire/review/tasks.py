@@ -46,7 +46,7 @@ def _tasks(session: Session, found: Found, given: Time) -> Iterator[Task]:
     concern; both kernels are built in any case."""
     concerned, architectures = found.concerned, session.architectures
     for arch in architectures:
-        yield f"{arch.name}: build", partial(lab.rigs, session, arch, found.sides)
+        yield f"{arch.name}: build", partial(lab.setups, session, arch, found.sides)
     for sizes in SIZES:
         yield from _rows(session, found, sizes)
         for arch in architectures:
@@ -65,8 +65,10 @@ def _rows(session: Session, found: Found, sizes: Sequence[int]) -> Iterator[Task
     """The rows of these sizes; those without one come with the first sizes."""
     if not found.concerned.rows:
         return
-    cells = lab.workloads(session).cells(found.concerned.rows, sizes)
-    some = [cell for cell in cells if cell.size is not None or sizes == SIZES[0]]
+    benchmarks = lab.workloads(session).benchmarks(found.concerned.rows, sizes)
+    some = [
+        benchmark for benchmark in benchmarks if benchmark.size is not None or sizes == SIZES[0]
+    ]
     for arch in session.architectures if some else ():
         name = f"{arch.name}: benchmarks of {', '.join(map(str, sizes))} KiB"
         yield name, partial(rows.count, session, arch, found, some)

@@ -81,8 +81,8 @@ def _costs(found: Found, rows: Comparison) -> Iterator[str]:
     if share <= found.limit:
         what = f"makes more calls: {row.excess[0].what}"
     yield f"Regression: {row.title} {what} ({rows.arch.title})."
-    for (arch, cell), one in found.culprits.items():
-        if (arch, cell.label) == (rows.arch.name, row.cell.label):
+    for (arch, benchmark), one in found.culprits.items():
+        if (arch, benchmark.label) == (rows.arch.name, row.benchmark.label):
             yield f"By {one.name}: {one.subject}"
 
 

@@ -16,7 +16,7 @@ import signal
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,20 +44,25 @@ def apply_series(tree: Path, series: Series, whole: Series | None = None) -> App
     """
     whole = whole or series
     names = touched(whole)
-    with _copies(tree, names) as scratch:
+    with copies(tree, names) as scratch:
         already = _peel(scratch, whole)
         wanted = {*series.patches, *already}
-        union = replace(whole, patches=tuple(p for p in whole.patches if p in wanted))
+        union = [patch for patch in whole.patches if patch in wanted]
         written = _update(tree, scratch, union, names)
     return Applied(written, tuple(p.name for p in series.patches if p in already))
 
 
 def refusal(tree: Path, series: Series) -> UserError | None:
     """Why the series does not apply to `tree`, which is not changed; None if it does."""
+    with copies(tree, touched(series)) as scratch:
+        return trouble(scratch, series.patches)
+
+
+def trouble(tree: Path, patches: Iterable[Patch]) -> UserError | None:
+    """Apply patches up to the first that does not apply; why not, or None."""
     try:
-        with _copies(tree, touched(series)) as scratch:
-            for patch in series.patches:
-                apply_patch(scratch, patch)
+        for patch in patches:
+            apply_patch(tree, patch)
     except UserError as error:
         return error
     return None
@@ -68,18 +73,18 @@ def touched(series: Series) -> list[str]:
     return sorted({name for patch in series.patches for name in patch.files()})
 
 
-def set_series(tree: Path, base: Path, series: Series, names: Iterable[str]) -> None:
-    """Make these files of `tree` those of `base` with the series; only what differs is written.
+def set_patches(tree: Path, base: Path, patches: Iterable[Patch], names: Iterable[str]) -> None:
+    """Make these files of `tree` those of `base` with the patches; only what differs is written.
 
     UserError as for apply_series().
     """
-    with _copies(base, names) as scratch:
-        _update(tree, scratch, series, names)
+    with copies(base, names) as scratch:
+        _update(tree, scratch, patches, names)
 
 
 @contextlib.contextmanager
-def _copies(tree: Path, names: Iterable[str]) -> Iterator[Path]:
-    """A directory with copies of these files."""
+def copies(tree: Path, names: Iterable[str]) -> Iterator[Path]:
+    """A temporary directory with copies of these files of a tree, of those that exist."""
     with tempfile.TemporaryDirectory(prefix="quire-apply-") as directory:
         scratch = Path(directory)
         for name in names:
@@ -89,9 +94,11 @@ def _copies(tree: Path, names: Iterable[str]) -> Iterator[Path]:
         yield scratch
 
 
-def _update(tree: Path, scratch: Path, series: Series, names: Iterable[str]) -> tuple[str, ...]:
-    """Apply the series in `scratch` and write what differs to `tree`; the names of these files."""
-    for patch in series.patches:
+def _update(
+    tree: Path, scratch: Path, patches: Iterable[Patch], names: Iterable[str]
+) -> tuple[str, ...]:
+    """Apply the patches in `scratch` and write what differs to `tree`; the names of these files."""
+    for patch in patches:
         apply_patch(scratch, patch)
     patched = {name: read_file(scratch / name) for name in names}
     contents = {name: data for name, data in patched.items() if data != read_file(tree / name)}

@@ -13,11 +13,11 @@ from quire.source.patch import Patch
 from quire.source.series import Series
 from quire.source.version import VersionRange
 
-NEWEST = mail.Choice()
+NEWEST = mail.ThreadChoice()
 _DIFF = re.compile(r"^(?:diff --git |--- \S.*\n\+\+\+ \S)", re.M)
 
 
-def read(cache: Cache, path: Path, choice: mail.Choice = NEWEST) -> Series:
+def read(cache: Cache, path: Path, choice: mail.ThreadChoice = NEWEST) -> Series:
     """The patches in `path`, in order. UserError for any other file, or one without a patch."""
     file, patches = path.resolve(), list[Patch]()
     if file.is_dir():

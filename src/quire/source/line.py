@@ -93,7 +93,7 @@ class _Series:
 
 
 @dataclass(frozen=True)
-class _File:
+class _LineFile:
     fragments: Mapping[str, tuple[str, ...]]
     source: _Source = _Source()
     series: _Series | None = None
@@ -102,7 +102,7 @@ class _File:
 
 def read(root: Path, folder: Path) -> Line:
     """The line in `folder`; series are below `root`. UserError says what is wrong with the line."""
-    file = data.read(folder / FILE, _File, "fix it: docs/dev/lines.md explains the keys")
+    file = data.read(folder / FILE, _LineFile, "fix it: docs/dev/lines.md explains the keys")
     fragments = {
         name: tuple((folder / path).resolve() for path in paths)
         for name, paths in file.fragments.items()

@@ -44,7 +44,7 @@ _DIFF = re.compile(r"^diff --git ", re.M)
 
 
 @dataclass(frozen=True)
-class Choice:
+class ThreadChoice:
     """Which patches of a thread: `version` 0 is the newest. `partial`: some may be missing."""
 
     version: int = 0
@@ -73,7 +73,7 @@ def fetch(cache: Cache, message_id: str) -> Path:
     return found[0]
 
 
-def patches(cache: Cache, file: Path, choice: Choice) -> list[Patch]:
+def patches(cache: Cache, file: Path, choice: ThreadChoice) -> list[Patch]:
     """The patches of a mailbox, in order.
 
     UserError if one of them is missing or cut off. Says on stderr which replies with a diff are
@@ -144,7 +144,7 @@ def _is_thread(messages: Sequence[EmailMessage]) -> bool:
     return len(messages) == 1 or related or any(_NUMBER.search(subject_of(m)) for m in messages)
 
 
-def _thread(cache: Cache, mbox: Path, choice: Choice) -> Path:
+def _thread(cache: Cache, mbox: Path, choice: ThreadChoice) -> Path:
     """What b4 makes of a thread: one series, for git am."""
 
     def build(directory: Path) -> None:

@@ -22,7 +22,7 @@ NAMED = "the one that the series names"
 
 
 @dataclass(frozen=True)
-class Choice:
+class BaseChoice:
     """The options with the base; the words that choose it on a command line; why it is this one."""
 
     options: SideOptions
@@ -32,12 +32,12 @@ class Choice:
 
 def choose(
     root: Path, cache: Cache, options: SideOptions, series: Series, stated: Stated
-) -> Choice:
+) -> BaseChoice:
     """The base for a series. UserError if it applies to none."""
     for revision in filter(None, (stated.commit, stated.name)):
         if options.git and _has(options.git, revision):
             where = ("--git", str(options.git), "--a", revision)
-            return Choice(replace(options, a=revision), where, NAMED)
+            return BaseChoice(replace(options, a=revision), where, NAMED)
     refused: UserError | None = None
     for fetch in _candidates(root, cache, stated.version):
         try:
@@ -49,7 +49,7 @@ def choose(
         if not error:
             words = ("--base", str(found.version))
             chosen = replace(options, base=words[1], git=None)
-            return Choice(chosen, words, _why(stated, found))
+            return BaseChoice(chosen, words, _why(stated, found))
         refused = refused or error
     named = f", which names {stated.text}" if stated.text else ""
     what = f"the series{named}, applies to no base that is here"

@@ -153,7 +153,7 @@ def series_of(
 ) -> tuple[Series, bool]:
     """The series from this base to side B, which may be empty; and whether it is ours."""
     if options.series:
-        choice = mail.Choice(options.version, options.partial)
+        choice = mail.ThreadChoice(options.version, options.partial)
         series = foreign.read(cache, options.series, choice)
         # Our own series named by its path is still ours.
         ours = line.series is not None and series.file.parent == line.series.resolve()

@@ -73,7 +73,8 @@ class OfSeries:
         names = sorted({*before, *apply.touched(self.series)})
         note.write_text("\n".join(names))
         forget_configuration(sources, names)
-        apply.set_series(sources, self.base.path, step.tree.series or self.series, names)
+        patches = (step.tree.series or self.series).patches
+        apply.set_patches(sources, self.base.path, patches, names)
 
 
 def _named(applied: Series, label: str) -> tuple[str, str]:

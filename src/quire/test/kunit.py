@@ -40,7 +40,7 @@ MARK = "FAILED at "
 
 
 @dataclass(frozen=True)
-class Proof:
+class KUnitKernel:
     """One kernel to boot. `tree` is stock or patched; `fragments` are names in configs/, on top of
     allnoconfig and `kunit-boot.config`; all `suites` must pass. So must all `tests`, which are
     not KUnit's and say "NAME: 5 of 5 tests passed"."""
@@ -58,13 +58,13 @@ class Proof:
         return KNOWN[self.architecture]
 
 
-def read(file: Path) -> list[Proof]:
+def read(file: Path) -> list[KUnitKernel]:
     """The kernels of a line. UserError names a wrong key, or an unknown word."""
     remedy = f"architectures: {', '.join(KNOWN)}; trees: {', '.join(TREES)}"
-    return data.Table("kernel", Proof, remedy, trouble=_trouble).read(file)
+    return data.Table("kernel", KUnitKernel, remedy, trouble=_trouble).read(file)
 
 
-def _trouble(proof: Proof) -> str:
+def _trouble(proof: KUnitKernel) -> str:
     if proof.architecture in KNOWN and proof.tree in TREES:
         return ""
     unknown = f"{proof.architecture}, {proof.tree}"
@@ -72,8 +72,8 @@ def _trouble(proof: Proof) -> str:
 
 
 def select(
-    proofs: Sequence[Proof], names: Sequence[str], architectures: Sequence[Architecture]
-) -> list[Proof]:
+    proofs: Sequence[KUnitKernel], names: Sequence[str], architectures: Sequence[Architecture]
+) -> list[KUnitKernel]:
     """The named kernels, or all for these architectures. UserError for an unknown name."""
     unknown = set(names) - {proof.name for proof in proofs}
     if unknown:
@@ -88,7 +88,7 @@ def select(
     return [proof for proof in proofs if proof.arch.srcarch in sources]
 
 
-def build(session: Session, sides: Sides, proof: Proof, where: Path) -> Kernel:
+def build(session: Session, sides: Sides, proof: KUnitKernel, where: Path) -> Kernel:
     """Build the stock or patched tree with the suites. BuildFailed with the path of the log."""
     before = sides.series.patches if proof.tree == "patched" else ()
     series = replace(sides.series, patches=(*before, Patch(PATCH, where / PATCH)))
@@ -100,7 +100,7 @@ def build(session: Session, sides: Sides, proof: Proof, where: Path) -> Kernel:
         return kernel.build(session.cache, request, session.progress.at)
 
 
-def boot(session: Session, built: Kernel, proof: Proof) -> Outcome:
+def boot(session: Session, built: Kernel, proof: KUnitKernel) -> Outcome:
     """Boot the kernel and parse its output. GuestLost for a panic, hang or splat."""
     machine = Machine(
         built,
@@ -120,7 +120,7 @@ def boot(session: Session, built: Kernel, proof: Proof) -> Outcome:
     return replace(ended, problem=trouble(proof, console))
 
 
-def trouble(proof: Proof, console: str) -> str:
+def trouble(proof: KUnitKernel, console: str) -> str:
     """What of the proof did not pass, and what KUnit says; empty if all passed."""
     report = ktap.parse(console.splitlines())
     suites = {test.name: test.outcome for test in report.subtests}

@@ -91,7 +91,7 @@ class Bug:
 
 
 @dataclass(frozen=True)
-class Sighting:
+class SeededResult:
     """The result for one bug on one architecture; `by` names what caught it."""
 
     bug: Bug
@@ -146,7 +146,7 @@ def _trouble(bug: Bug) -> str:
 
 
 @dataclass(frozen=True)
-class Proof:
+class SeededProof:
     """Cases that fail with a bug, each; `architecture` as in a bug's list."""
 
     bug: str
@@ -154,14 +154,14 @@ class Proof:
     cases: tuple[str, ...]
 
 
-def proofs(where: Path) -> list[Proof]:
+def proofs(where: Path) -> list[SeededProof]:
     """Those of a folder; none if it has no such file. UserError names a wrong one."""
     remedy = "give each [[proof]] a bug, an architecture and cases"
-    return data.Table("proof", Proof, remedy, optional=True).read(where / PROOFS)
+    return data.Table("proof", SeededProof, remedy, optional=True).read(where / PROOFS)
 
 
 def proved(
-    bugs: Sequence[Bug], proofs: Sequence[Proof], arch: str, configs: Sequence[Path]
+    bugs: Sequence[Bug], proofs: Sequence[SeededProof], arch: str, configs: Sequence[Path]
 ) -> list[Bug]:
     """The bugs that proofs name, with the cases that must fail on `arch` with these fragments."""
     kernels = _kernels(arch, configs)
@@ -203,7 +203,7 @@ def hunt(
     bug: Bug,
     options: BootOptions,
     known: Sequence[Expected] = (),
-) -> Sighting:
+) -> SeededResult:
     """Boot with this bug selected and run its cases. `known` fail without it, too."""
     parameters = (f"{PARAMETER}={bug.name}",)
     chosen = replace(options, cpus=bug.cpus, parameters=parameters, timeout=HANG)
@@ -212,10 +212,10 @@ def hunt(
         try:
             outcome = suite.run(session, Job(kernel, chosen), batch)
         except GuestLost as lost:
-            return Sighting(bug, kernel.arch.name, True, lost.what, tuple(failed))
+            return SeededResult(bug, kernel.arch.name, True, lost.what, tuple(failed))
         (resolved,) = expected.resolve([outcome], known)
         failed += [case.name for case in resolved.failed]
-    return Sighting(bug, kernel.arch.name, bool(failed), summary(failed), tuple(failed))
+    return SeededResult(bug, kernel.arch.name, bool(failed), summary(failed), tuple(failed))
 
 
 def batches(cases: Iterable[str]) -> list[list[str]]:

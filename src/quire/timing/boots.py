@@ -30,7 +30,7 @@ BOOTS = 7
 
 
 @dataclass(frozen=True)
-class Boots:
+class BootPlan:
     """How to boot: how often each side, with which words of the program, on a CPU or emulated."""
 
     number: int
@@ -61,7 +61,7 @@ def require_kvm(arch: Architecture) -> None:
         )
 
 
-def run(session: Session, kernels: Sequence[Kernel], built: Path, boots: Boots) -> list[Timing]:
+def run(session: Session, kernels: Sequence[Kernel], built: Path, boots: BootPlan) -> list[Timing]:
     """Boot the kernels in turn; one timing for each. GuestLost for the first that does not end."""
     arch = kernels[0].arch
     accelerator = arch.kvm_args if boots.kvm else ()

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quire.host.errors import UserError
-from quire.timing.document import Row, Timing
+from quire.timing.document import TimedBenchmark, Timing
 
 CONFIDENCE = 0.95
 FASTER, SLOWER, CANNOT_TELL = "faster", "slower", "cannot tell"
@@ -64,7 +64,7 @@ def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> 
 class Verdict:
     """One row. `ratio`: time of A over time of B, above 1 if B is faster, with its interval."""
 
-    row: Row
+    row: TimedBenchmark
     verdict: str
     why: str = ""
     a: Interval | None = None
@@ -134,7 +134,7 @@ def _names(timing: Timing) -> str:
     return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
 
 
-def _judge(a: Row, b: Row) -> Verdict:
+def _judge(a: TimedBenchmark, b: TimedBenchmark) -> Verdict:
     for label, row in (("A", a), ("B", b)):
         if row.failed or row.skipped:
             word = "failed" if row.failed else "skipped"

@@ -18,7 +18,7 @@ REAL = "real"
 
 
 @dataclass(frozen=True)
-class Row:
+class TimedBenchmark:
     """A workload with its parameters. `boots`: the runs of each boot, in nanoseconds per unit."""
 
     name: str
@@ -52,7 +52,7 @@ class Timing:
     build: str
     clock: dict[str, str]
     machine: dict[str, Any]
-    rows: tuple[Row, ...]
+    rows: tuple[TimedBenchmark, ...]
     # The whole document.
     data: dict[str, Any]
 
@@ -121,19 +121,19 @@ def write(timing: Timing, file: Path) -> None:
         partial.unlink(missing_ok=True)
 
 
-def as_json(row: Row) -> dict[str, Any]:
+def as_json(row: TimedBenchmark) -> dict[str, Any]:
     """A row of docs/schema/time.json."""
     return {**asdict(row), "boots": [list(runs) for runs in row.boots]}
 
 
-def _merged(rows: Sequence[Row]) -> Row:
+def _merged(rows: Sequence[TimedBenchmark]) -> TimedBenchmark:
     first = rows[0]
     counters: dict[str, float | str] = {}
     for key, value in first.counters.items():
         numbers = [row.counters[key] for row in rows if key in row.counters]
         known = [number for number in numbers if not isinstance(number, str)]
         counters[key] = statistics.median(known) if len(known) == len(rows) else value
-    return Row(
+    return TimedBenchmark(
         first.name,
         first.unit,
         first.words,
@@ -145,8 +145,8 @@ def _merged(rows: Sequence[Row]) -> Row:
     )
 
 
-def _row(data: dict[str, Any]) -> Row:
+def _row(data: dict[str, Any]) -> TimedBenchmark:
     boots = tuple(tuple(float(run) for run in runs) for runs in data["boots"])
     words = (data["name"], data["unit"], data["words"])
     ended = (data["skipped"], data["failed"], data.get("counters", {}), data.get("tight", True))
-    return Row(*words, boots, *ended)
+    return TimedBenchmark(*words, boots, *ended)

@@ -23,7 +23,7 @@ from quire.host.errors import Difference, UserError
 from quire.source.tree import Tree
 from quire.timing import document
 from quire.timing.boots import CPUINFO
-from quire.timing.document import REAL, Row, Timing, as_json
+from quire.timing.document import REAL, TimedBenchmark, Timing, as_json
 
 SOURCES = Path(__file__).with_name("leaves")
 PROGRAM = "leaf"
@@ -131,7 +131,7 @@ def _timing(
         name = f"{leaf.name} data={when} memory={memory}"
         boot = tuple(int(spent[at]) / PS for _, _, *spent in pairs)
         # The pairs of one run resemble each other: only enough runs make a verdict.
-        rows.append(Row(name, "page", name, (boot,), tight=False))
+        rows.append(TimedBenchmark(name, "page", name, (boot,), tight=False))
     machine = {**_machine(), "release": str(tree.base.version)}
     clock = {"kind": REAL, "why": "this host's CPU", "values": "nanoseconds per unit"}
     whole = head("time") | {

@@ -17,23 +17,28 @@ from quire.build.guest import Guest
 from quire.build.kernel import Kernel, Toolchain, explain
 from quire.host import process
 from quire.host.cache import Cache, digest, sha256
-from quire.measure.workloads import Cell
+from quire.measure.workloads import Benchmark
 
 NAME = "quire-time"
 
 
-def plan(cells: Sequence[Cell]) -> str:
+def plan(benchmarks: Sequence[Benchmark]) -> str:
     """The rows, as guest/time/plan.h has them: name, unit, words of `bench`."""
     return "".join(
-        f"{cell.name}|{cell.workload.unit}|{' '.join(cell.words()[1:])}\n" for cell in cells
+        f"{benchmark.name}|{benchmark.workload.unit}|{' '.join(benchmark.words()[1:])}\n"
+        for benchmark in benchmarks
     )
 
 
 def build(
-    cache: Cache, sources: Path, arch: Architecture, tools: Toolchain, cells: Sequence[Cell]
+    cache: Cache,
+    sources: Path,
+    arch: Architecture,
+    tools: Toolchain,
+    benchmarks: Sequence[Benchmark],
 ) -> Path:
     """Compile the program. BuildFailed with the first error line."""
-    rows = plan(cells)
+    rows = plan(benchmarks)
     # Two programs with other rows may be compared, of other sources or compilers not.
     made_of = digest(tools.version, *guest.source_files(sources))
     key = f"{arch.name}-{digest(made_of, rows)}"

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quire.arch import requirements
-from quire.arch.requirements import Need
+from quire.arch.requirements import Requirement
 from quire.check.architectures.configuration import Configuration
 from quire.check.architectures.workplace import WIDE, Workplace
-from quire.check.series_check import touched
 from quire.host import parallel, process
 from quire.host.cache import digest
 from quire.session import Session
+from quire.source import apply
 from quire.source.base import Base
 from quire.source.series import Series
 from quire.source.tree import SOURCES, copy_links
@@ -67,7 +67,7 @@ class Attempt:
     log: Path
 
 
-def needs(configurations: Sequence[Configuration]) -> list[Need]:
+def needs(configurations: Sequence[Configuration]) -> list[Requirement]:
     """What the host needs to compile; an optional compiler only if the host's packages have it."""
     compilers = dict.fromkeys(configuration.compiler for configuration in configurations)
     wanted = [c for c in compilers if not c.optional or requirements.obtainable(c.package)]
@@ -85,7 +85,7 @@ def selections(series: Series) -> list[Selection]:
 
 def _has_its_headers_alone(part: Series, whole: Series) -> bool:
     """Whether no patch outside `part` touches a header that `part` touches."""
-    headers = {name for name in touched(part) if name.endswith(".h")}
+    headers = {name for name in apply.touched(part) if name.endswith(".h")}
     others = [patch for patch in whole.patches if patch not in part.patches]
     return not any(headers.intersection(patch.files()) for patch in others)
 
@@ -93,7 +93,7 @@ def _has_its_headers_alone(part: Series, whole: Series) -> bool:
 def check(
     session: Session, base: Base, series: Series, configurations: Sequence[Configuration]
 ) -> list[Compilation]:
-    """A cell for each configuration and selection, in table order; configurations share the jobs.
+    """Compile each selection for each configuration, in table order; configurations share the jobs.
 
     A selection that compiled cleanly with the same sources, configuration and compiler is not
     compiled again. BuildFailed when kbuild rejects a configuration or drops a requested option.
@@ -110,10 +110,10 @@ def check(
             return _compile(Workplace(cache, base.path, entry, configuration, jobs), chosen)
 
     with progress.stage("compiling", len(able)):
-        cells = parallel.side_by_side(
+        compilations = parallel.side_by_side(
             able, compile_for, lambda done, c, _: progress.at(done, c.name), at_once
         )
-    return table(configurations, chosen, itertools.chain(*cells))
+    return table(configurations, chosen, itertools.chain(*compilations))
 
 
 def compiled_here(configurations: Sequence[Configuration]) -> list[Configuration]:
@@ -126,21 +126,27 @@ def table(
     chosen: Sequence[Selection],
     known: Iterable[Compilation],
 ) -> list[Compilation]:
-    """All cells in table order; those that `known` lacks are fine, or have no compiler."""
-    cells = {(cell.configuration, cell.topic): cell for cell in known}
+    """All compilations in table order; those that `known` lacks are fine, or have no compiler."""
+    compilations = {
+        (compilation.configuration, compilation.topic): compilation for compilation in known
+    }
     able = compiled_here(configurations)
 
-    def cell(configuration: Configuration, topic: str) -> Compilation:
+    def compilation(configuration: Configuration, topic: str) -> Compilation:
         if configuration in able:
             return Compilation(configuration.name, topic, OK)
         package = f"Debian: {configuration.compiler.package}"
         return Compilation(configuration.name, topic, NO_COMPILER, package)
 
-    return [cells.get((c.name, s.name)) or cell(c, s.name) for c in configurations for s in chosen]
+    return [
+        compilations.get((c.name, s.name)) or compilation(c, s.name)
+        for c in configurations
+        for s in chosen
+    ]
 
 
 def _compile(place: Workplace, chosen: Sequence[Selection]) -> list[Compilation]:
-    """Compile the selections that are not known to be clean. The cells of those that failed."""
+    """Compile the selections that are not known to be clean; those that failed."""
     key = place.configuration.key()
     notes = {s.name: place.entry / digest(key, WIDE, s.narrow, s.series.key()) for s in chosen}
     todo = [selection for selection in chosen if not notes[selection.name].is_file()]
@@ -174,19 +180,19 @@ def _make(place: Workplace, name: str, targets: Sequence[str]) -> Attempt:
 
 
 def _judge(configuration: Configuration, attempt: Attempt, stock: Attempt) -> Compilation:
-    """The cell of a failed attempt: the complaints that stock has as well do not count."""
-    cell = Compilation(configuration.name, attempt.topic, OK)
+    """The compilation of a failed attempt: the complaints that stock has as well do not count."""
+    compilation = Compilation(configuration.name, attempt.topic, OK)
     lines = new(attempt.complaints, stock.complaints)
     if attempt.complaints and not lines:
         if not (configuration.targets and stock.status):
-            return cell
+            return compilation
         # Stock lacks objects, so it was not linked and its symbols are unknown.
         lines = ["stock does not link in this configuration", *attempt.complaints]
     if not lines:
         lines = process.tail(attempt.log, 3).splitlines()
         lines.append(f"stock: make's status is {stock.status}")
     trouble = [*lines[:FIRST_LINES], f"whole log: {attempt.log}"]
-    return replace(cell, state=FAILED, trouble="\n".join(trouble))
+    return replace(compilation, state=FAILED, trouble="\n".join(trouble))
 
 
 def complaints(log: str) -> list[str]:

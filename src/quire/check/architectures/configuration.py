@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quire.arch.requirements import Need
+from quire.arch.requirements import Requirement
 from quire.build import kconfig
 from quire.host import data, process
 from quire.host.cache import digest
@@ -38,10 +38,10 @@ class Compiler:
         return "" if platform.machine() in self.native else self.prefix
 
     @property
-    def need(self) -> Need:
+    def need(self) -> Requirement:
         """The host's requirement for this compiler."""
         package = self.package if self.cross_compile else "gcc"
-        return Need(f"{self.cross_compile}gcc", (package,), f"{self.srcarch} objects")
+        return Requirement(f"{self.cross_compile}gcc", (package,), f"{self.srcarch} objects")
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class _Row:
 
 
 @dataclass(frozen=True)
-class _File:
+class _TableFile:
     compiler: Mapping[str, Compiler]
     configuration: Mapping[str, _Row]
 
@@ -88,7 +88,7 @@ def read(directory: Path, of_line: Path | None = None) -> tuple[Configuration, .
     """
     table = directory / TABLE
     remedy = "fix it; the comments in the table describe a row"
-    content = data.read(table, _File, remedy, _named)
+    content = data.read(table, _TableFile, remedy, _named)
     folders = (directory, of_line) if of_line else (directory,)
     configurations = []
     for name, row in content.configuration.items():

@@ -13,7 +13,6 @@ from pathlib import Path
 from quire.build import kconfig, kernel
 from quire.build.kernel import BUILDING
 from quire.check.architectures.configuration import Configuration
-from quire.check.series_check import copied, touched
 from quire.host import process
 from quire.host.cache import Cache
 from quire.source import apply
@@ -60,14 +59,10 @@ class Workplace:
         """
         note = self.entry / CHANGED
         before = note.read_text().splitlines() if note.is_file() else []
-        names = sorted({*before, *(touched(series) if series else ())})
-        with copied(self.base, names) as scratch:
-            for patch in series.patches if series else ():
-                apply.apply_patch(scratch, patch)
-            contents = {name: _read(scratch / name) for name in names}
+        names = sorted({*before, *(apply.touched(series) if series else ())})
         # Before the tree changes: the next selection resets these files.
         note.write_text("".join(f"{name}\n" for name in names))
-        apply.write(self.tree, {n: c for n, c in contents.items() if c != _read(self.tree / n)})
+        apply.set_patches(self.tree, self.base, series.patches if series else (), names)
 
     def configure(self) -> None:
         """Configure the O= directory unless it already has this configuration.
@@ -82,13 +77,10 @@ class Workplace:
         shutil.rmtree(objects, ignore_errors=True)
         objects.mkdir()
         log = self.cache.log(f"architectures-{configuration.name}-config")
-        merge = ["scripts/kconfig/merge_config.sh", "-m", "-O", objects.name]
-        merge += [f"{objects.name}/.config", *(str(f.resolve()) for f in configuration.fragments)]
-        for command in (
-            self._make(configuration.base, log=log),
-            process.Command(merge, cwd=self.tree, log=log),
-            self._make("olddefconfig", log=log),
-        ):
+        first = self._make(configuration.base, log=log)
+        last = self._make("olddefconfig", log=log)
+        merge = kernel.merge_command(self.tree, objects.name, configuration.fragments, log)
+        for command in (first, merge, last):
             if process.run(command).status:
                 raise kernel.explain(f"{configuration.name} cannot be configured", log, command)
         kconfig.require(configuration.fragments, objects / ".config")
@@ -145,7 +137,3 @@ class Workplace:
 def _is_for(srcarch: str, name: str) -> bool:
     top, _, rest = name.partition("/")
     return rest.startswith(f"{srcarch}/") if top == "arch" else top not in NOT_COMPILED
-
-
-def _read(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None
