@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Apply the series to a kernel tree of your own.
+"""Apply the series to your kernel tree.
 
 The tree's version selects the series. Either all patches apply without fuzz or the tree stays
 unchanged; the error names the patch and hunk that do not apply. A second run changes nothing.

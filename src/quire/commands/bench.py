@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Count the cost of workloads on the stock and the patched kernel, and compare.
+"""Count the cost of benchmarks on two kernels, and compare.
 
 Each workload, variant and folio size is one boot of each kernel under QEMU, with one virtual
 CPU unless --smp says otherwise; the plugin counts every instruction and TLB invalidation between

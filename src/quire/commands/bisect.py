@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Find the first commit that makes a row cost more.
+"""Find the first commit that makes a benchmark cost more.
 
 `git bisect` chooses the revisions; each is one build, in one directory, and one boot. A revision
 that does not build, or whose guest is lost, is skipped. Options that come and go are left to

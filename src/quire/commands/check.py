@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Check the series: style, application without fuzz, every step builds, every base.
+"""Check the series: style, no fuzz, every step builds, every base.
 
 checkpatch --strict comes from the base. Each patch is applied on top of the preceding ones, each
 topic also alone with what it needs, and the rest without it. After each patch the objects it

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which lines of the patches have the tests run, and which never?
+"""Show patch lines that no test has run.
 
 The counting plugin sees each instruction that the guest's cases, the programs of the corpus and the
 kernel's selftests execute; debug information tells whose line it is. No kernel is instrumented.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Debian packages of the patched kernel, by the kernel's own bindeb-pkg.
+"""Build Debian packages of the patched kernel by the kernel's own bindeb-pkg.
 
 The configuration is Debian's own for this version, with the local version -quire and without debug
 information. Each image is unpacked and booted in QEMU before it is called done.

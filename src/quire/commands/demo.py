@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Build, boot and measure, and print the tables: what `make demo` runs.
+"""Count a few benchmarks of each topic, and print the tables: `make demo`.
 
 Installs missing Debian packages (as root; otherwise lists them), fetches the base, builds all
 kernels, boots them, prints a table for each architecture (a short one for each further CPU) and

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""List what this host has, what it lacks, and the command that installs it.
+"""List what this host has and lacks, and the command that installs the rest.
 
 quire doctor               both architectures
 quire doctor ARCH=arm64    the requirements of one

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Prove the series' helpers with KUnit, including configurations with two-level page tables.
+"""Check helpers of the series with KUnit, also with two-level page tables.
 
 Small kernels without user space run the suites of lines/6.12/seeded/kunit.patch. These compare
 contpte blocks with a plain loop (on stock, too), and runs with a definition page by page. i386 and

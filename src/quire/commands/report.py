@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Answer a posted series: what it costs, what it breaks, what differs in state.
+"""Reply to a posted series: what it costs, what it breaks, what behaves differently.
 
 Applies the series, builds both sides, counts the rows that the touched files concern, runs their
 tests on both sides, and fuzzes with state and costs. The result is plain text, as a reply to the

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Prove the tests: boot the series with seeded bugs and verify that each is caught.
+"""Prove the tests: boot kernels with seeded bugs, and verify that each is caught.
 
 One kernel per architecture contains all bugs; a boot argument selects one. First, with no bug
 selected, the cases of all bugs must pass.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Run the kernel's own selftests of mm on both sides, and compare case by case.
+"""Run the kernel's own mm selftests on both sides, and compare case by case.
 
 The programs come from the base's tools/testing/selftests/mm; guest/selftests/runs.toml lists them
 with their arguments. Runs that differ are repeated once on both sides. See docs/dev/selftests.md.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Boot a built kernel with an interactive shell on this terminal.
+"""Boot a built kernel with a shell on this terminal.
 
 The guest's shell has the commands bench, test, list, cat FILE and poweroff. Ctrl-A X ends QEMU at
 once. By default the machine has two CPUs and runs without -icount.

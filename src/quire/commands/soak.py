@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Soak test: swap, lazyfree, mremap, fork, KSM and mprotect on the same memory at once.
+"""Run swap, lazyfree, mremap, fork, KSM and mprotect on the same memory at once.
 
 Several processes with several threads apply all operations to the same ranges under memory
 pressure, and verify the contents of every page. Exit status 0 means a million operations without a

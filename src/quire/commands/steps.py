@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Count a series patch by patch: which patch moved which row.
+"""Count a series patch by patch: which patch changed which benchmark.
 
 Each patch is built after the one before it in one directory, so that only what it changes is
 compiled. A kernel that has the code of an earlier one is not booted. All is cached by content: an

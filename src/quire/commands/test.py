@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Run the guest's tests on the patched kernels (or the stock ones, or two sides of your own).
+"""Run the behaviour tests on the patched kernels, the stock ones, or two sides of your own.
 
 A pattern is a shell pattern on suite.case; without one all cases run. One CPU under -icount
 repeats exactly; --smp 2 runs without -icount, so that races can happen.
