@@ -29,15 +29,15 @@ from quire.commands import options
 from quire.fuzz import report as fuzz_report
 from quire.host.errors import Difference, UserError
 from quire.measure import concerns
-from quire.report import data
-from quire.report.steps import name as row_name
+from quire.report import counted
+from quire.report.waterfall import name as row_name
 from quire.review import details, reply, tasks
 from quire.review.found import Found
 from quire.review.tasks import Time
 from quire.session import Session
-from quire.source import apply, foreign, mail, nearest, stated
+from quire.source import apply, mail, nearest
 from quire.source.nearest import BaseChoice
-from quire.test import export, outcome
+from quire.test import formats, outcome
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -80,7 +80,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     found = Found(sides, concerned, arguments.limit / 100, chosen)
     tasks.run(session, found, time)
     if arguments.junit:
-        arguments.junit.write_text(export.junit(found.outcomes()), "utf-8")
+        arguments.junit.write_text(formats.junit(found.outcomes()), "utf-8")
     print(_document(found) if arguments.json else _text(found, whole=arguments.details))
     worst = outcome.failures(found.outcomes())
     if isinstance(worst, Difference):
@@ -106,8 +106,8 @@ def _nearest(session: Session) -> BaseChoice | None:
     if not wanted.series:
         return None
     choice = mail.ThreadChoice(wanted.version, wanted.partial)
-    series = foreign.read(session.cache, wanted.series, choice)
-    said = stated.of(session.cache, wanted.series, series)
+    series = mail.read_series(session.cache, wanted.series, choice)
+    said = nearest.stated_by(session.cache, wanted.series, series)
     with session.progress.stage("base"):
         return nearest.choose(session.project.root, session.cache, wanted, series, said)
 
@@ -119,7 +119,7 @@ def _text(found: Found, *, whole: bool) -> str:
 
 def _document(found: Found) -> str:
     document = {
-        "bench": data.report(sys.argv, found.sides, [*found.parts.values()]),
+        "bench": counted.report(sys.argv, found.sides, [*found.parts.values()]),
         "tests": [outcome.as_json(one) for one in found.outcomes() if one.cases or one.lost],
         "fuzz": [fuzz_report.figures(hunt) for hunt in found.hunts],
         "losses": [{"text": loss.text(), "blamed": loss.blamed} for loss in found.losses],

@@ -38,7 +38,7 @@ from quire.host.console import console, head
 from quire.session import Session
 from quire.source.side import STOCK, Sides
 from quire.source.tree import Tree
-from quire.test import expected, export, matrix, outcome, suite
+from quire.test import expected, formats, matrix, outcome, suite
 from quire.test.expected import Expected
 from quire.test.outcome import STYLE, Outcome
 from quire.test.suite import Job
@@ -175,9 +175,9 @@ def _print(session: Session, arguments: argparse.Namespace, outcomes: Sequence[O
         matrix.keep(session.cache.root / "test", outcomes)
     # The files for other people's CI; also when a guest was lost.
     if arguments.junit:
-        arguments.junit.write_text(export.junit(outcomes), "utf-8")
+        arguments.junit.write_text(formats.junit(outcomes), "utf-8")
     if arguments.ktap:
-        arguments.ktap.write_text(export.ktap(outcomes), "utf-8")
+        arguments.ktap.write_text(formats.ktap(outcomes), "utf-8")
     if arguments.json:
         # The document of docs/schema/test.json.
         kernels = [outcome.as_json(boot) for boot in outcomes]

@@ -12,13 +12,11 @@ from pathlib import Path
 
 from quire.boot.ktap import Status
 from quire.fuzz.hunt import Hunt
-from quire.measure.comparison import BenchmarkResult, Comparison
-from quire.measure.moves import Move, grown
-from quire.report.steps import events
+from quire.measure.comparison import BenchmarkResult, Comparison, Move, grown
 from quire.report.table import number
+from quire.report.waterfall import events
 from quire.review.found import Found, Tested
-from quire.review.lines import PLAIN, WIDTH, fit, listed, plural, wrap
-from quire.review.verdict import expenses, states, verdict
+from quire.review.verdict import PLAIN, WIDTH, expenses, fit, listed, plural, states, verdict, wrap
 from quire.source.base import Base
 
 # Of an architecture, so many rows; so many cases that fail; so many lines of a list or a program.
