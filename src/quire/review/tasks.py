@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 from quire import lab
 from quire.arch import Architecture
@@ -20,6 +21,8 @@ from quire.report.waterfall import name as row_name
 from quire.review import blame, hunting
 from quire.review.found import Found, Loss, Tested, Wrong, lost_in
 from quire.session import Session
+from quire.source import mail, nearest
+from quire.source.nearest import BaseChoice
 from quire.test import expected, suite
 from quire.test.outcome import Case, Outcome
 from quire.test.suite import BootOptions, Job
@@ -36,6 +39,28 @@ class Time:
     budget: float
     fuzz: float
     started: float = field(default_factory=time.monotonic)
+
+
+def with_series(session: Session, what: str) -> Session:
+    """The session with the series or the branch as side B."""
+    wanted, path = session.side_options, Path(what)
+    if not wanted.git and mail.is_message_id(what):
+        path = mail.fetch(session.cache, what)
+    branch = wanted.git and not path.exists()
+    wanted = replace(wanted, b=what) if branch else replace(wanted, series=path)
+    return replace(session, side_options=wanted)
+
+
+def nearest_base(session: Session) -> BaseChoice | None:
+    """The base of a posted series for which none is given; None for a branch, which has its own."""
+    wanted = session.side_options
+    if not wanted.series:
+        return None
+    choice = mail.ThreadChoice(wanted.version, wanted.partial)
+    series = mail.read_series(session.cache, wanted.series, choice)
+    said = nearest.stated_by(session.cache, wanted.series, series)
+    with session.progress.stage("base"):
+        return nearest.choose(session.project.root, session.cache, wanted, series, said)
 
 
 def run(session: Session, found: Found, given: Time) -> None:
