@@ -20,7 +20,7 @@ from quire.boot.ktap import Status
 from quire.build import existing, kconfig
 from quire.host import console
 from quire.host.errors import GuestLost
-from quire.test import expected, export
+from quire.test import expected, formats
 from quire.test.expected import Expected
 from quire.test.outcome import Case, Outcome
 
@@ -47,7 +47,7 @@ def outcomes() -> list[Outcome]:
 
 
 def test_junit_counts_and_explains() -> None:
-    root = ElementTree.fromstring(export.junit(outcomes()))
+    root = ElementTree.fromstring(formats.junit(outcomes()))
     assert [root.get(key) for key in ("tests", "failures", "errors", "skipped")] == [*"5112"]
     whole, lost = root
     by_name = {case.get("name"): case for case in whole}
@@ -61,7 +61,7 @@ def test_junit_counts_and_explains() -> None:
 
 
 def test_ktap_is_read_back() -> None:
-    report = ktap.parse(export.ktap(outcomes()).splitlines())
+    report = ktap.parse(formats.ktap(outcomes()).splitlines())
     boot, lost = report.subtests
     found = {test.name: test for test in boot.subtests}
     assert {name: test.status for name, test in found.items()} == {
@@ -77,7 +77,7 @@ def test_ktap_is_read_back() -> None:
 
 def test_ktap_of_boots_that_pass_passes() -> None:
     fine = Outcome("one", kernel(), (Case("a.b", Status.PASS),))
-    assert not ktap.parse(export.ktap([fine]).splitlines()).failed
+    assert not ktap.parse(formats.ktap([fine]).splitlines()).failed
 
 
 @pytest.mark.parametrize("name", console.VERSIONS)

@@ -12,10 +12,10 @@ from guest_cases import cases
 from known import ARM64, toml
 
 from quire.build.kernel import Kernel, Toolchain
-from quire.coverage import added, boots, code, judge
+from quire.coverage import added, code, reached, variants
 from quire.coverage.added import Added
-from quire.coverage.boots import Covered
-from quire.coverage.judge import Unreached
+from quire.coverage.reached import Unreached
+from quire.coverage.variants import Covered
 from quire.host import process
 from quire.host.errors import UserError
 from quire.host.process import Finished
@@ -122,7 +122,7 @@ COVERED = Covered(frozenset({("mm/a.c", 2), ("mm/a.c", 3)}), frozenset({("mm/a.c
 
 
 def test_lines_without_code_do_not_count() -> None:
-    result = judge.judge("arm64", LINES, COVERED, [])
+    result = reached.judge("arm64", LINES, COVERED, [])
     assert (result.total.lines, result.total.ran, result.total.left) == (2, 1, 1)
     assert result.share == 0.5
     assert result.never == ((LINES[2], ""),)
@@ -133,7 +133,7 @@ def test_a_reason_that_no_longer_holds_is_told() -> None:
         Unreached("mm/a.c", "f", ("x();", "y();"), ("arm64",), "a race"),
         Unreached("mm/a.c", "f", ("gone();",), ("x86_64",), "no such CPU"),
     ]
-    result = judge.judge("arm64", LINES, COVERED, entries)
+    result = reached.judge("arm64", LINES, COVERED, entries)
     assert result.never == ((LINES[2], "a race"),)
     assert (result.total.cannot, result.share) == (1, 1.0)
     assert result.stale == ("mm/a.c: f(): x();",)
@@ -143,9 +143,9 @@ def test_an_entry_says_why(tmp_path: Path) -> None:
     words = {"file": "mm/a.c", "function": "f", "lines": ["x();"], "architectures": ["arm64"]}
     (tmp_path / "unreached").write_text(toml("unreached", **words))
     with pytest.raises(UserError) as error:
-        judge.read(tmp_path / "unreached")
+        reached.read(tmp_path / "unreached")
     assert "lacks 'why'" in error.value.where
-    assert judge.read(tmp_path / "none") == []
+    assert reached.read(tmp_path / "none") == []
 
 
 def test_two_equal_sides_have_no_patch(quire: Quire, tree: Path) -> None:
@@ -157,7 +157,7 @@ def test_two_equal_sides_have_no_patch(quire: Quire, tree: Path) -> None:
 
 def test_the_variants_run_every_case() -> None:
     root = Path(__file__).parent.parent
-    known = boots.variants(root / "lines/coverage.toml")
+    known = variants.variants(root / "lines/coverage.toml")
     patterns = [pattern for variant in known if variant.corpus for pattern in variant.cases]
     assert [
         name

@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 
 from documents import records
-from quire.source import groups, series
+from quire.source import posting, series
 
 DOCUMENTS = sorted(
     [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")],
@@ -88,7 +88,7 @@ def test_each_question_is_answered_within_two_clicks() -> None:
 def private(line: str) -> set[str]:
     """Subjects of the fixes of a line that go to security@kernel.org before a list."""
     folder = ROOT / f"patches/linux-{line}.y"
-    listed = groups.read(series.read(folder / "series"), "fixes")
+    listed = posting.groups_of(series.read(folder / "series"), "fixes")
     names = {name for group in listed for name in group.private}
     assert names <= {name for group in listed for name in group.patches}
     for group in listed:

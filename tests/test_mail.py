@@ -13,9 +13,10 @@ from mails import diff, mail, patch, version
 
 from quire.host.cache import Cache
 from quire.host.errors import UserError
-from quire.source import foreign, stated
+from quire.source import mail as sources
+from quire.source import nearest
 from quire.source.mail import ThreadChoice, is_message_id
-from quire.source.stated import Stated
+from quire.source.nearest import Stated
 
 pytestmark = pytest.mark.skipif(not shutil.which("b4"), reason="needs b4 (quire doctor)")
 
@@ -56,9 +57,9 @@ REFUSED: dict[str, tuple[list[bytes], str]] = {
 }
 
 
-def added(cache: Cache, file: Path, choice: ThreadChoice = foreign.NEWEST) -> str:
+def added(cache: Cache, file: Path, choice: ThreadChoice = sources.NEWEST) -> str:
     """The lines that the patches in the file add."""
-    series = foreign.read(cache, file, choice)
+    series = sources.read_series(cache, file, choice)
     text = "".join(patch.diff() for patch in series.patches)
     return " ".join(re.findall(r"^\+([^+].*)$", text, re.M))
 
@@ -120,7 +121,7 @@ SAYS = {
 
 @pytest.mark.parametrize("text", SAYS)
 def test_what_a_cover_letter_says_of_its_base(text: str) -> None:
-    assert stated.read(["Both.", text]) == Stated(*SAYS[text])
+    assert nearest.stated(["Both.", text]) == Stated(*SAYS[text])
 
 
 def test_the_cover_letter_of_the_newest_version_counts(cache: Cache, tmp_path: Path) -> None:
@@ -128,5 +129,5 @@ def test_the_cover_letter_of_the_newest_version_counts(cache: Cache, tmp_path: P
     first[0] = first[0].replace(b"Both.", b"Based on v7.2.")
     second[0] = second[0].replace(b"Both.", b"Based on v7.3.")
     path = mails.write(tmp_path / "t.mbox.gz", first + second)
-    series = foreign.read(cache, path)
-    assert stated.of(cache, path, series) == Stated(name="v7.3")
+    series = sources.read_series(cache, path)
+    assert nearest.stated_by(cache, path, series) == Stated(name="v7.3")

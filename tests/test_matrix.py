@@ -17,8 +17,8 @@ from known import ARM64, X86_64, toml
 from quire.arch import Architecture
 from quire.boot.ktap import Status, Test
 from quire.build.kernel import Kernel, Toolchain
-from quire.commands.test import show_all
 from quire.host.errors import Difference, GuestLost, UserError
+from quire.report.tests import show_all
 from quire.session import Session
 from quire.source import version
 from quire.source.base import Base

@@ -17,7 +17,7 @@ from test_side import clone  # noqa: F401 -- a fixture
 from test_steps import FOLDER
 
 from quire.review import blame
-from quire.review.lines import WIDTH
+from quire.review.verdict import WIDTH
 
 
 @pytest.fixture

@@ -15,12 +15,12 @@ from conftest import SOURCE, Quire, line_patch, said, snapshot
 from test_checkout import git
 from test_side import clone  # noqa: F401 -- a fixture
 
-from quire.measure import concerns, moves
+from quire.measure import comparison, concerns
 from quire.measure.comparison import BenchmarkResult, Figure
 from quire.measure.concerns import Concerned
 from quire.measure.profile import ProfileLine, Spent
 from quire.measure.workloads import Catalogue
-from quire.report import steps as report
+from quire.report import waterfall as report
 
 ROW = ("mremap", "--size", "64", "ARCH=arm64")
 FOLDER = Path(__file__).parent.parent / "guest/workloads"
@@ -40,19 +40,19 @@ def steps(quire: Quire, *words: str, **extra: str) -> dict[str, Any]:
 
 def test_what_moves() -> None:
     figures = [figure(1000, atomics=1.0), figure(1002, atomics=1.0), figure(1002, atomics=1.5)]
-    found = moves.between([*figures, None, figure(900, atomics=1.5)])
+    found = comparison.between([*figures, None, figure(900, atomics=1.5)])
     assert [(move.number, round(move.share, 3)) for move in found] == [(2, 0.0), (4, -0.102)]
     assert found[0].events == {"atomics": (1.0, 1.5)}
 
 
 def test_an_event_that_an_interrupt_makes_does_not_move() -> None:
-    assert moves.between([figure(1000, atomics=1.0), figure(1000, atomics=1.01)]) == []
+    assert comparison.between([figure(1000, atomics=1.0), figure(1000, atomics=1.01)]) == []
 
 
 def test_cycles_move() -> None:
     before, after = (replace(figure(1000), cycles={"dsb": n, "atomic": 50.0}) for n in (50.0, 10.0))
-    (move,) = moves.between([before, after])
-    assert move.events == {moves.CYCLES: (100.0, 60.0)}
+    (move,) = comparison.between([before, after])
+    assert move.events == {comparison.CYCLES: (100.0, 60.0)}
     assert report.events(move) == ["est. cycles 100 → 60.0"]
 
 
@@ -61,7 +61,7 @@ def test_a_symbol_that_hardly_grew_is_not_named() -> None:
     sides = {"walk": (40.0, 80.0), "read": (0.0, 14.0), "flush": (0.547, 0.551), "less": (9.0, 1.0)}
     lines = [ProfileLine(name, Spent(a), Spent(b)) for name, (a, b) in sides.items()]
     row = BenchmarkResult(benchmark, figure(240), figure(306), None, tuple(lines))
-    assert [line.symbol for line in moves.grown(row)] == ["walk", "read"]
+    assert [line.symbol for line in comparison.grown(row)] == ["walk", "read"]
 
 
 def test_each_patch_of_a_series(quire: Quire, tree: Path, tmp_path: Path) -> None:

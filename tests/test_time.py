@@ -23,7 +23,7 @@ from quire.arch import ARCHITECTURES
 from quire.build import kernel
 from quire.host.errors import UserError
 from quire.measure.workloads import Catalogue
-from quire.timing import boots, compare, document, program
+from quire.timing import boots, compare, document
 from quire.timing.compare import CANNOT_TELL, FASTER, SLOWER
 from quire.timing.document import Timing
 
@@ -255,7 +255,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     benchmarks = Catalogue.read(ROOT / "guest/workloads").benchmarks(["mremap", "munmap"], [4, 64])
     tools = kernel.toolchain(NATIVE[0])
-    return program.build(
+    return boots.build_program(
         Cache(tmp_path_factory.mktemp("build")), ROOT / "guest", NATIVE[0], tools, benchmarks
     )
 

@@ -9,17 +9,16 @@ from functools import partial
 
 from quire.arch import Architecture, Cpu
 from quire.boot import counter
-from quire.build import kconfig, steps
+from quire.build import kconfig, kept
+from quire.build.kept import Built
 from quire.build.kernel import Kernel
-from quire.build.steps import Built
 from quire.host.progress import Stage
 from quire.measure import bench, comparison, posted
 from quire.measure import locks as classes
-from quire.measure.bench import Samples, Sampling, Setup
+from quire.measure.bench import Provenance, Samples, Sampling, Setup
 from quire.measure.comparison import Comparison, References
 from quire.measure.locks import Locks
 from quire.measure.workloads import Benchmark, Catalogue
-from quire.report.data import Provenance
 from quire.session import Session
 from quire.source.side import PATCHED, STOCK, Sides
 from quire.source.steps import Step, Steps
@@ -57,7 +56,7 @@ def step(
     request = replace(request, strict=strict and request.strict)
     with session.progress.stage(request.title, arch.objects):
         place = partial(where.place, which)
-        built = steps.build(session.cache, request, place, session.progress.at)
+        built = kept.build(session.cache, request, place, session.progress.at)
     resolved = kconfig.parse(built.kernel.config.read_text())
     lost = [option.option for option in kconfig.lost(request.fragments, resolved)]
     return built, f"lost {', '.join(lost)}" if lost else ""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from quire.arch import Architecture
 from quire.boot.launch import HERE, Place
-from quire.build import filesystem, guest, kconfig, kernel, program
+from quire.build import guest, kconfig, kernel, program
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel
 from quire.host import project
@@ -85,6 +85,6 @@ class Session:
     def guest(self, for_kernel: Kernel) -> Guest:
         """Build our guest for that kernel, with its filesystem and the user's programs."""
         plain = guest.build(self.cache, self.project.guest, for_kernel, self.jobs)
-        plain = filesystem.added(self.cache, plain, for_kernel)
+        plain = guest.with_filesystem(self.cache, plain, for_kernel)
         include = self.project.guest / "include"
         return program.added(self.cache, plain, for_kernel.toolchain, include, self.programs)

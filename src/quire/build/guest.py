@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The guest: our static program as /init of an initramfs, built without root."""
+"""The guest: our static program as /init of an initramfs, built without root, and its XFS.
+
+The guest has no mkfs: the image of a new XFS is a file of the initramfs.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.arch import Architecture
+from quire.arch import Architecture, requirements
+from quire.arch.requirements import Requirement
 from quire.build.kernel import Kernel, Toolchain, explain
 from quire.host import process
 from quire.host.cache import Cache, digest, sha256
@@ -110,3 +114,34 @@ def source_files(directory: Path) -> list[Path]:
         for path in directory.rglob("*")
         if path.suffix in (".c", ".h", ".S") or path.name == "Makefile"
     )
+
+
+# A kernel with this gets it.
+XFS = "CONFIG_XFS_FS"
+MKFS = Requirement("/usr/sbin/mkfs.xfs", ("xfsprogs",), "tests with configs/xfs.config")
+# As in guest/lib/kernel/xfs.c.
+IMAGE, MIB = "xfs.img", 256
+# The same for all, so that a guest does not change. Below 300 MiB, mkfs.xfs has to be told.
+UUID = "71756972-6500-4000-8000-000000000000"
+# The sectors are those of the null_blk device.
+MKFS_OPTIONS = ("-q", "--unsupported", "-m", f"uuid={UUID}", "-s", "size=4096")
+XFS_KEY = digest(IMAGE, str(MIB), *MKFS_OPTIONS)
+
+
+def with_filesystem(cache: Cache, plain: Guest, kernel: Kernel) -> Guest:
+    """The guest with the image if that kernel has XFS. UserError without mkfs.xfs."""
+    if not kernel.enables(XFS):
+        return plain
+    if not MKFS.present():
+        raise requirements.lacks([MKFS])
+    return with_files(cache, plain, {IMAGE: _xfs(cache)})
+
+
+def _xfs(cache: Cache) -> bytes:
+    """The image up to the zeroes at its end."""
+
+    def make(directory: Path) -> None:
+        place = f"agcount=1,file,name={directory / IMAGE},size={MIB}m"
+        process.check(process.Command([MKFS.name, *MKFS_OPTIONS, "-d", place]))
+
+    return (cache.make("filesystem", XFS_KEY, make) / IMAGE).read_bytes().rstrip(b"\0")

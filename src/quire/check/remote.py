@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from quire.check.architectures import check as compiling
-from quire.check.architectures.check import Compilation
+from quire.check.architectures import compile as compiling
+from quire.check.architectures.compile import Compilation
 from quire.check.architectures.configuration import Configuration
 from quire.check.series_check import Check
 from quire.cluster import job

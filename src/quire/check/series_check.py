@@ -14,7 +14,7 @@ from quire.build.kernel import Request
 from quire.host import process
 from quire.host.cache import Cache, digest
 from quire.host.errors import QuireError, UserError
-from quire.source import apply, base, debian, groups, version
+from quire.source import apply, base, debian, posting, version
 from quire.source import series as series_files
 from quire.source.debian import Offer
 from quire.source.line import Line
@@ -82,7 +82,7 @@ def alone(tree: Path, series: Series) -> Iterator[Check]:
     """Each topic, and each group of one, applies without fuzz to the base with what it needs."""
     parts = series.alone()
     for topic in list(parts):
-        for group, names in groups.read(series, topic).items():
+        for group, names in posting.groups_of(series, topic).items():
             parts[f"{topic}-{group.name}"] = series.parts(names)
     yield from _applying(tree, "applies alone", parts)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from quire.arch import Architecture
 from quire.boot.ktap import Status
-from quire.build import steps
+from quire.build import kept
 from quire.build.kernel import Kernel
 from quire.check import series_check
 from quire.check.series_check import Check
@@ -162,7 +162,7 @@ def _build(
     place = partial(OfSeries(base, sides.series, directory).place, Step(tree, topic))
     request = session.request(arch, tree)
     with session.progress.stage(request.title, arch.objects):
-        return steps.build(session.cache, request, place, session.progress.at).kernel
+        return kept.build(session.cache, request, place, session.progress.at).kernel
 
 
 def _boot(

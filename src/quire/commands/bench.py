@@ -31,11 +31,10 @@ from quire.arch import requirements
 from quire.commands import options
 from quire.host import shard
 from quire.measure import comparison, cycles, workloads
-from quire.measure.bench import Sampling
+from quire.measure.bench import Provenance, Sampling
 from quire.measure.comparison import Comparison
 from quire.measure.workloads import Benchmark, Catalogue, on_architecture
-from quire.report import data, dots, page, table
-from quire.report.data import Provenance
+from quire.report import counted, dots, page, table
 from quire.session import Session
 from quire.source.side import Sides
 
@@ -135,7 +134,7 @@ def finish(
 ) -> None:
     """Print the report as JSON, and write it, the page and the plot to a folder, if asked for;
     Difference if a row has calls that are not allowed."""
-    report = data.report(sys.argv, sides, parts)
+    report = counted.report(sys.argv, sides, parts)
     text = json.dumps(report, indent=1)
     if arguments.json:
         print(text)

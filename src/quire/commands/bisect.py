@@ -28,15 +28,13 @@ from quire.host.errors import BuildFailed, Difference, GuestLost, UserError
 from quire.host.git import run_git
 from quire.measure import bench, comparison
 from quire.measure.bench import Samples, Sampling
-from quire.measure.comparison import BenchmarkResult, References
-from quire.measure.moves import Move, grown
+from quire.measure.comparison import BenchmarkResult, Move, References, grown
 from quire.measure.workloads import Benchmark, on_architecture
-from quire.report import steps as report
+from quire.report import waterfall as report
 from quire.report.table import number
 from quire.session import Session
-from quire.source import base, bisection
-from quire.source.bisection import BAD, GOOD, SKIP
-from quire.source.steps import OfGit
+from quire.source import base, steps
+from quire.source.steps import BAD, GOOD, SKIP, OfGit
 
 # So many symbols that grew are named.
 SYMBOLS = 10
@@ -83,7 +81,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         session.progress.say(log[-1])
         return verdict
 
-    found = bisection.search(repository, good, bad, judge)
+    found = steps.bisect(repository, good, bad, judge)
     heading = f"{arch.name} · {report.name(benchmark)}: bad above {number(limit)}"
     answer = {"heading": heading, "limit": limit, "tried": log, "first_bad": found}
     answer |= trial.explain(found[0], good) if len(found) == 1 else {}

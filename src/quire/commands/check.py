@@ -25,7 +25,7 @@ from dataclasses import asdict
 
 from quire.arch import requirements
 from quire.check import distribution, remote, series_check, topics
-from quire.check.architectures import check as compiling
+from quire.check.architectures import compile as compiling
 from quire.check.architectures import configuration
 from quire.check.series_check import Check
 from quire.check.topics import Extent

@@ -19,8 +19,8 @@ from rich.table import Table
 
 from quire.arch import requirements
 from quire.commands import options
-from quire.coverage import added, boots, judge
-from quire.coverage.judge import LEAST, Coverage
+from quire.coverage import added, reached, variants
+from quire.coverage.reached import LEAST, Coverage
 from quire.host.console import console
 from quire.host.errors import Difference, UserError
 from quire.session import Session
@@ -46,15 +46,15 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     if sides.same:
         raise UserError("there is no patch to cover", remedy="name a base with a series")
     lines = added.lines(sides.a.tree.path, sides.b.tree.path, sides.series.patches)
-    entries = judge.read(sides.line.folder / "unreached.toml") if sides.ours else []
-    known = boots.variants(session.project.root / "lines/coverage.toml")
-    chosen = [boots.of_patterns(arguments.pattern)] if arguments.pattern else known
+    entries = reached.read(sides.line.folder / "unreached.toml") if sides.ours else []
+    known = variants.variants(session.project.root / "lines/coverage.toml")
+    chosen = [variants.of_patterns(arguments.pattern)] if arguments.pattern else known
     results = []
     for arch in session.architectures:
-        covered = boots.run(
+        covered = variants.run(
             session, arch, sides, lines, chosen[: arguments.variants], resume=arguments.resume
         )
-        results.append(judge.judge(arch.name, lines, covered, entries))
+        results.append(reached.judge(arch.name, lines, covered, entries))
         if not arguments.json:
             _show(results[-1], sides.title)
     if arguments.json:

@@ -20,7 +20,7 @@ from quire.arch import Architecture, requirements
 from quire.boot import launch
 from quire.commands import options
 from quire.host.errors import UserError
-from quire.package import boot, deb
+from quire.package import deb
 from quire.session import Session
 from quire.source.tree import Tree
 
@@ -69,7 +69,7 @@ def _package(
     guest = session.guest(packages.kernel)
     with session.progress.stage(f"{request.title} boots"):
         work = launch.workdir(session.cache, f"deb-{arch.name}-{tree.label}")
-        release = boot.prove(packages, guest, session.place, work)
+        release = deb.prove(packages, guest, session.place, work)
     for path in (packages.image, *packages.others):
         print(f"{path} {path.stat().st_size / 2**20:.1f} MiB")
     print(f"{arch.name} {tree.label}: {release} boots; packaged in {built:.0f} s")

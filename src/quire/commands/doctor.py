@@ -15,7 +15,7 @@ from pathlib import Path
 
 from quire.arch import Architecture, requirements, uml
 from quire.boot import counter
-from quire.build import filesystem, kernel
+from quire.build import guest, kernel
 from quire.commands import options
 from quire.host.errors import QuireError, UserError
 from quire.package import deb
@@ -35,7 +35,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """UserError when something is missing."""
     wanted = [*requirements.needs(session.architectures), *requirements.DEVELOPMENT, *deb.NEEDS]
-    wanted.append(filesystem.NEED)
+    wanted.append(guest.MKFS)
     if arguments.install:
         requirements.bring(wanted)
     lines = [(need.name, need.present(), need.purpose) for need in wanted]

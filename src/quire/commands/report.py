@@ -21,23 +21,19 @@ build; 4 if its guest is lost in both of two runs, and that of the base in none.
 import argparse
 import json
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from quire.arch import requirements
 from quire.commands import options
-from quire.fuzz import report as fuzz_report
 from quire.host.errors import Difference, UserError
 from quire.measure import concerns
-from quire.report import data
-from quire.report.steps import name as row_name
 from quire.review import details, reply, tasks
 from quire.review.found import Found
 from quire.review.tasks import Time
 from quire.session import Session
-from quire.source import apply, foreign, mail, nearest, stated
-from quire.source.nearest import BaseChoice
-from quire.test import export, outcome
+from quire.source import apply
+from quire.test import formats, outcome
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -68,8 +64,9 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """Do what the time allows, then reply. The worst of what was found is raised at the end."""
     time = Time(arguments.budget, arguments.fuzz)
-    session = _with_series(session, arguments.what)
-    chosen = None if arguments.base or arguments.source or arguments.a else _nearest(session)
+    session = tasks.with_series(session, arguments.what)
+    given = arguments.base or arguments.source or arguments.a
+    chosen = None if given else tasks.nearest_base(session)
     session = replace(session, side_options=chosen.options) if chosen else session
     requirements.require(session.architectures)
     sides = session.sides()
@@ -80,57 +77,15 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     found = Found(sides, concerned, arguments.limit / 100, chosen)
     tasks.run(session, found, time)
     if arguments.junit:
-        arguments.junit.write_text(export.junit(found.outcomes()), "utf-8")
-    print(_document(found) if arguments.json else _text(found, whole=arguments.details))
+        arguments.junit.write_text(formats.junit(found.outcomes()), "utf-8")
+    if arguments.json:
+        print(json.dumps(reply.document(found, sys.argv), indent=1))
+    else:
+        text = reply.text(found, sys.argv[1:])
+        print(f"{text}\n\n{details.text(found)}" if arguments.details else text)
     worst = outcome.failures(found.outcomes())
     if isinstance(worst, Difference):
         what = "a row costs more, a test fails, or a program differs"
         raise Difference(what, worst.where, "read the reply")
     if worst:
         raise worst
-
-
-def _with_series(session: Session, what: str) -> Session:
-    """The session with the series or the branch as side B."""
-    wanted, path = session.side_options, Path(what)
-    if not wanted.git and mail.is_message_id(what):
-        path = mail.fetch(session.cache, what)
-    branch = wanted.git and not path.exists()
-    wanted = replace(wanted, b=what) if branch else replace(wanted, series=path)
-    return replace(session, side_options=wanted)
-
-
-def _nearest(session: Session) -> BaseChoice | None:
-    """The base of a posted series for which none is given; None for a branch, which has its own."""
-    wanted = session.side_options
-    if not wanted.series:
-        return None
-    choice = mail.ThreadChoice(wanted.version, wanted.partial)
-    series = foreign.read(session.cache, wanted.series, choice)
-    said = stated.of(session.cache, wanted.series, series)
-    with session.progress.stage("base"):
-        return nearest.choose(session.project.root, session.cache, wanted, series, said)
-
-
-def _text(found: Found, *, whole: bool) -> str:
-    text = reply.text(found, sys.argv[1:])
-    return f"{text}\n\n{details.text(found)}" if whole else text
-
-
-def _document(found: Found) -> str:
-    document = {
-        "bench": data.report(sys.argv, found.sides, [*found.parts.values()]),
-        "tests": [outcome.as_json(one) for one in found.outcomes() if one.cases or one.lost],
-        "fuzz": [fuzz_report.figures(hunt) for hunt in found.hunts],
-        "losses": [{"text": loss.text(), "blamed": loss.blamed} for loss in found.losses],
-        "culprits": [
-            {"architecture": arch, "row": row_name(cell), **asdict(culprit)}
-            for (arch, cell), culprit in found.culprits.items()
-        ],
-        "not_measured": found.concerned.unmeasured,
-        "nearest": found.concerned.nearest,
-        "left": found.left,
-        "reply": reply.text(found, sys.argv[1:]),
-        "details": details.text(found),
-    }
-    return json.dumps(document, indent=1)

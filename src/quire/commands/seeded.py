@@ -15,25 +15,18 @@ selected, the cases of all bugs must pass.
 
 import argparse
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import partial
 
 from quire.arch import requirements
-from quire.build.kernel import Kernel
 from quire.commands import options
-from quire.host import console, parallel, shard
-from quire.host.errors import Difference
+from quire.host import console, shard
 from quire.session import Session
-from quire.test import expected, outcome, seeded, suite
-from quire.test.expected import Expected
-from quire.test.seeded import Bug, SeededResult
-from quire.test.suite import BootOptions, Job
+from quire.test import expected, seeded
+from quire.test.seeded import SeededResult
+from quire.test.suite import BootOptions
 
 # What several CPUs run.
 RACES = "*.race*-64k"
-# With no bug selected.
-CLEAN = (f"{seeded.PARAMETER}={seeded.LATE}",)
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -81,61 +74,16 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         visible = [bug for bug in bugs if bug.shown_by(kernel, session.configs)]
         if arguments.proofs:
             visible = seeded.proved(visible, seeded.proofs(where), arch.guest, session.configs)
-        races = BootOptions(arguments.smp, parameters=CLEAN)
+        races = BootOptions(arguments.smp, parameters=seeded.CLEAN)
         clean = [(races, [RACES])] if arguments.smp > 1 else []
-        findings += _look_for(session, kernel, visible, known, clean, quiet=arguments.json)
+        show = None if arguments.json else _show
+        findings += seeded.look_for(session, kernel, visible, known, clean, show)
     if arguments.json:
         print(json.dumps([asdict(finding) for finding in findings], indent=1))
-    _require(findings, each=arguments.proofs)
+    seeded.require(findings, each=arguments.proofs)
 
 
-def _require(findings: Sequence[SeededResult], *, each: bool) -> None:
-    """Difference if a bug was missed; with `each`, if a case of a bug passed."""
-    passed = [line for finding in findings for line in finding.passed]
-    if each and passed:
-        what, remedy = "cases pass with their bug", "correct the case, or proofs.toml"
-        raise Difference(f"{len(passed)} {what}", "\n".join(passed), remedy)
-    missed = [finding for finding in findings if not finding.caught]
-    if missed:
-        raise Difference(
-            f"{len(missed)} of {len(findings)} seeded bugs were not caught",
-            "\n".join(f"{finding.arch}: {finding.bug.name}" for finding in missed),
-            "write a case that fails with the bug: quire_bug=NAME on the kernel command line",
-        )
-
-
-def _look_for(
-    session: Session,
-    kernel: Kernel,
-    bugs: list[Bug],
-    known: list[Expected],
-    clean: list[tuple[BootOptions, list[str]]],
-    *,
-    quiet: bool,
-) -> list[SeededResult]:
-    """`clean`: boots with no bug selected, besides those of the bugs' cases."""
-    boot = BootOptions()
-    for cpus in sorted({bug.cpus for bug in bugs}):
-        late = BootOptions(cpus, parameters=CLEAN)
-        cases = (case for bug in bugs if bug.cpus == cpus for case in bug.cases)
-        clean += [(late, some) for some in seeded.batches(cases)]
-    progress, machines = session.progress, session.place.machines
-
-    def caught(done: int, _: Bug, finding: SeededResult) -> None:
-        progress.at(len(clean) + done, finding.bug.name)
-        if not quiet:
-            style, word = ("green", "caught") if finding.caught else ("red", "MISSED")
-            by = f"  by {finding.by}" if finding.by else ""
-            console.show(word, style, f"{finding.arch} {finding.bug.name}{by}")
-
-    with progress.stage(f"{kernel.arch.name} seeded bugs", len(clean) + len(bugs)):
-        passed = parallel.side_by_side(
-            range(len(clean)),
-            lambda number: suite.run(session, Job(kernel, clean[number][0]), clean[number][1]),
-            lambda done, *_: progress.at(done, "none selected"),
-            machines,
-        )
-        if error := outcome.failures(expected.resolve(passed, known)):
-            raise error
-        hunt = partial(seeded.hunt, session, kernel, options=boot, known=known)
-        return parallel.side_by_side(bugs, hunt, caught, machines)
+def _show(finding: SeededResult) -> None:
+    style, word = ("green", "caught") if finding.caught else ("red", "MISSED")
+    by = f"  by {finding.by}" if finding.by else ""
+    console.show(word, style, f"{finding.arch} {finding.bug.name}{by}")

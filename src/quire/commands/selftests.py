@@ -27,7 +27,7 @@ from quire.boot.ktap import Status
 from quire.commands import options
 from quire.host.console import console
 from quire.host.errors import Difference, QuireError
-from quire.kselftest import build, changes, runs
+from quire.kselftest import binaries, changes, runs
 from quire.kselftest.changes import Labels, Pair
 from quire.kselftest.runs import RunChoice
 from quire.session import Session
@@ -125,8 +125,8 @@ def _boot(
 ) -> tuple[Outcome, Outcome]:
     """Run the same programs on both kernels. A lost guest ends the comparison."""
     # Build once, not in both boots in parallel.
-    build.build(session, jobs[0].kernel, choice)
-    a, b = suite.several(session, jobs, patterns, build.tests(choice))
+    binaries.build(session, jobs[0].kernel, choice)
+    a, b = suite.several(session, jobs, patterns, binaries.tests(choice))
     if lost := a.lost or b.lost:
         raise lost
     return a, b

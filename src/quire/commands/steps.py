@@ -31,8 +31,8 @@ from quire.measure import bench, comparison, concerns, cycles
 from quire.measure.bench import Sampling, Setup
 from quire.measure.comparison import Figure
 from quire.measure.workloads import Benchmark, on_architecture
-from quire.report import steps as report
-from quire.report.steps import Stepped
+from quire.report import waterfall as report
+from quire.report.waterfall import Stepped
 from quire.session import Session
 from quire.source import apply, side, tree
 from quire.source.steps import KIND, OfGit, OfSeries, Step, Steps

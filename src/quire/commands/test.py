@@ -24,33 +24,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rich import box
-from rich.table import Table
-from rich.text import Text
-
 from quire.arch import requirements
-from quire.boot.ktap import Status
 from quire.build import existing
 from quire.build.kernel import Kernel
 from quire.commands import options
 from quire.host import shard
-from quire.host.console import console, head
+from quire.host.console import head
+from quire.report import tests
 from quire.session import Session
 from quire.source.side import STOCK, Sides
 from quire.source.tree import Tree
-from quire.test import expected, export, matrix, outcome, suite
+from quire.test import expected, formats, matrix, outcome, suite
 from quire.test.expected import Expected
-from quire.test.outcome import STYLE, Outcome
+from quire.test.outcome import Outcome
 from quire.test.suite import Job
-
-# For the table of all kernels, one column each.
-LETTER = {
-    Status.PASS: ".",
-    Status.SKIP: "s",
-    Status.EXPECTED: "x",
-    Status.LEFT_OUT: "-",
-    Status.FAIL: "F",
-}
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -154,20 +141,16 @@ def _report(
 ) -> None:
     """Run the boots and report. `known`: the expected failures; for two sides without a list, the
     sides."""
-    patterns, tests = arguments.pattern or ["*"], suite.OURS
+    patterns, chosen = arguments.pattern or ["*"], suite.OURS
     if arguments.program:
         session = replace(session, programs=(arguments.program,))
-        patterns, tests = arguments.pattern, suite.of_program(arguments.program)
-    outcomes = suite.several(session, jobs, patterns, tests)
-    if isinstance(known, Sides):
-        outcomes = expected.resolve(outcomes, expected.inherited(outcomes, known))
-    else:
-        outcomes = expected.resolve(outcomes, known)
-        # Others' kernels and tests are on no list of skips.
-        if not arguments.kernel and not arguments.program:
-            skips = expected.skips(session.project.root / "lines/skips.toml")
-            whole = patterns == ["*"] and arguments.shard == shard.ALL
-            outcomes = expected.compare(outcomes, known, skips, whole=whole)
+        patterns, chosen = arguments.pattern, suite.of_program(arguments.program)
+    outcomes = suite.several(session, jobs, patterns, chosen)
+    # Others' kernels and tests are on no list of skips.
+    listed = not arguments.kernel and not arguments.program
+    skips = expected.skips(session.project.root / "lines/skips.toml") if listed else None
+    whole = patterns == ["*"] and arguments.shard == shard.ALL
+    outcomes = expected.judge(outcomes, known, skips, whole=whole)
     _print(session, arguments, outcomes)
     if error := outcome.failures(outcomes):
         raise error
@@ -178,18 +161,18 @@ def _print(session: Session, arguments: argparse.Namespace, outcomes: Sequence[O
         matrix.keep(session.cache.root / "test", outcomes)
     # The files for other people's CI; also when a guest was lost.
     if arguments.junit:
-        arguments.junit.write_text(export.junit(outcomes), "utf-8")
+        arguments.junit.write_text(formats.junit(outcomes), "utf-8")
     if arguments.ktap:
-        arguments.ktap.write_text(export.ktap(outcomes), "utf-8")
+        arguments.ktap.write_text(formats.ktap(outcomes), "utf-8")
     if arguments.json:
         # The document of docs/schema/test.json.
         kernels = [outcome.as_json(boot) for boot in outcomes]
         print(json.dumps(head("test") | {"kernels": kernels}, indent=1))
     elif arguments.all:
-        show_all(outcomes)
+        tests.show_all(outcomes)
     else:
         for boot in outcomes:
-            _show(boot)
+            tests.show(boot)
 
 
 def _trees(sides: Sides, *, stock: bool) -> list[Tree]:
@@ -198,28 +181,3 @@ def _trees(sides: Sides, *, stock: bool) -> list[Tree]:
     if stock or sides.same:
         return [sides.a.tree]
     return [sides.b.tree] if sides.ours else [sides.a.tree, sides.b.tree]
-
-
-def show_all(outcomes: Sequence[Outcome]) -> None:
-    """A row for each case that does not pass on every kernel, then a count for each kernel."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("what is not `pass` everywhere", no_wrap=True)
-    for number in range(len(outcomes)):
-        table.add_column(str(number + 1), justify="right", no_wrap=True)
-    for name, row in matrix.rows(outcomes).items():
-        cells = [Text(LETTER[status], STYLE[status]) if status else "" for status in row]
-        table.add_row(name, *cells)
-    out = console()
-    out.print(table)
-    out.print("  ".join(f"{letter} {status}" for status, letter in LETTER.items()))
-    for number, boot in enumerate(outcomes, 1):
-        out.print(f"{number}: {boot.name}: {'LOST' if boot.lost else boot.counts()}")
-
-
-def _show(boot: Outcome) -> None:
-    out, kernel = console(), boot.kernel
-    for case in boot.cases:
-        why = f"  {case.reason}" if case.reason and case.status is not Status.FAIL else ""
-        out.print(Text.assemble((f"{case.status:<4}", STYLE[case.status]), f" {case.name}{why}"))
-    counts = "LOST" if boot.lost else boot.counts()
-    out.print(f"{kernel.arch.label} {kernel.tree.label} {kernel.tree.base.version}: {counts}")

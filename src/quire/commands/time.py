@@ -27,7 +27,7 @@ from quire.host import process
 from quire.host.errors import Difference, UserError
 from quire.report import timing as report
 from quire.session import Session
-from quire.timing import boots, compare, document, leaf, program
+from quire.timing import boots, compare, document, leaf
 from quire.timing.boots import BootPlan
 from quire.timing.document import Timing
 
@@ -98,14 +98,16 @@ def _run(session: Session, arguments: argparse.Namespace) -> int:
     def build(arch: Architecture) -> Path:
         tools = kernel.toolchain(arch, session.cross_compile)
         with session.progress.stage(f"{arch.name} program"):
-            return program.build(session.cache, session.project.guest, arch, tools, benchmarks)
+            return boots.build_program(
+                session.cache, session.project.guest, arch, tools, benchmarks
+            )
 
     words = (f"--runs={arguments.runs}", f"--precision={arguments.precision}", *arguments.row)
     boot = _boots(session, arguments)
     if arguments.bundle:
         options.allow(arguments, "bundle", "with --bundle")
         built = {arch.name: build(arch) for arch in session.architectures}
-        print("\n".join(map(str, program.bundle(arguments.bundle, built))))
+        print("\n".join(map(str, boots.bundle(arguments.bundle, built))))
         return 0
     if boot:
         for arch in session.architectures:

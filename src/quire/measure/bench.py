@@ -74,6 +74,15 @@ class Setup:
 
 
 @dataclass(frozen=True)
+class Provenance:
+    """The kernels and fragments of one architecture's comparison."""
+
+    a: Setup
+    b: Setup
+    fragments: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
 class Sample:
     """One boot of one benchmark."""
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from quire.check import topics
 from quire.check.topics import Proof
 from quire.report.table import UNKNOWN
-from quire.source import groups
 from quire.source import line as lines
+from quire.source import posting
 from quire.source import series as series_files
 from quire.source.patch import Patch
 from quire.source.series import Need, Series
@@ -39,7 +39,7 @@ def grouped(root: Path) -> Iterator[list[str]]:
             continue
         series = series_files.read(line.series / "series")
         for topic in series.topics:
-            for group, names in groups.read(series, topic).items():
+            for group, names in posting.groups_of(series, topic).items():
                 total = len(series.parts(names).patches)
                 name = f"`{topic}-{group.name}`"
                 yield [line.name, name, str(len(names)), str(total), group.subject]

@@ -10,7 +10,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from quire.check.architectures.check import FAILED, NO_COMPILER, OK, Compilation
+from quire.check.architectures.compile import FAILED, NO_COMPILER, OK, Compilation
 from quire.host.console import console
 from quire.measure import cost
 from quire.measure.comparison import BenchmarkResult, Comparison, Figure

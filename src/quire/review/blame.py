@@ -12,8 +12,7 @@ from quire.host import process
 from quire.host.errors import BuildFailed, Difference, GuestLost
 from quire.measure import bench, comparison
 from quire.measure.bench import Sampling
-from quire.measure.comparison import BenchmarkResult
-from quire.measure.moves import Move
+from quire.measure.comparison import BenchmarkResult, Move
 from quire.measure.workloads import Benchmark
 from quire.review.found import Culprit, Found
 from quire.session import Session

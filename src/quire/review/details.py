@@ -9,14 +9,13 @@ from collections.abc import Iterator
 from quire.boot.ktap import Status
 from quire.fuzz.hunt import Hunt
 from quire.host.cache import sha256
-from quire.measure.comparison import Comparison
-from quire.measure.moves import Move, grown
-from quire.report.data import Provenance
-from quire.report.steps import events
-from quire.report.steps import name as row_name
+from quire.measure.bench import Provenance
+from quire.measure.comparison import Comparison, Move, grown
 from quire.report.table import number
+from quire.report.waterfall import events
+from quire.report.waterfall import name as row_name
 from quire.review.found import Found, Tested
-from quire.review.lines import plural, wrap
+from quire.review.verdict import plural, wrap
 from quire.test.outcome import SKIPPED
 
 # Of a program, or of a case's output, so many lines.

@@ -3,18 +3,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from quire.arch import Architecture
 from quire.boot.ktap import Status
+from quire.build.kernel import Kernel
 from quire.fuzz.hunt import Hunt
-from quire.measure.comparison import BenchmarkResult, Comparison
+from quire.host import process
+from quire.host.errors import GuestLost
+from quire.measure.bench import Provenance
+from quire.measure.comparison import BenchmarkResult, Comparison, Move
 from quire.measure.concerns import Concerned
-from quire.measure.moves import Move
 from quire.measure.workloads import Benchmark
-from quire.report.data import Provenance
 from quire.report.table import number
-from quire.review.loss import Loss
 from quire.source.nearest import BaseChoice
 from quire.source.side import Sides
 from quire.test.outcome import SKIPPED, Case, Outcome
@@ -122,3 +124,52 @@ class Found:
             return Status.PASS, ""
         change = Move(0, row.a, row.b).share
         return Status.FAIL, f"{number(row.a.insns)} → {number(row.b.insns)} ({change:+.1%})"
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Where a guest was lost: `what` ran on `kernel`, which has the series, and on side A.
+
+    For each run of a side: why the guest was lost, or None.
+    """
+
+    what: str
+    kernel: Kernel
+    a: tuple[GuestLost | None, ...]
+    b: tuple[GuestLost | None, ...]
+
+    @property
+    def blamed(self) -> bool:
+        """Whether the series has to answer for it: always lost with it, and never without."""
+        return all(self.b) and not any(self.a)
+
+    @property
+    def name(self) -> str:
+        """The architecture, and what ran."""
+        return f"{self.kernel.arch.title}, {self.what}"
+
+    @property
+    def why(self) -> str:
+        """Why the guest was lost, with the series if that was so."""
+        return next(lost.what for lost in (*self.b, *self.a) if lost)
+
+    def text(self) -> str:
+        """The loss in a sentence."""
+        said, runs = f"{self.name}: the guest is lost", len(self.b)
+        if self.blamed:
+            return f"{said} in {runs} of {runs} runs, in none without the series: {self.why}."
+        if any(self.a) and any(self.b):
+            return f"{said} on both sides, a fault of the base."
+        if any(self.b):
+            return f"{said} in 1 of {runs} runs, which does not repeat: {self.why}."
+        return f"{said} without the series only."
+
+
+def lost_in(run: Callable[[], object]) -> GuestLost | None:
+    """Why the guest was lost when `run` ran; None if it was not."""
+    try:
+        run()
+    except GuestLost as lost:
+        process.go_on()
+        return lost
+    return None

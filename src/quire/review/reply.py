@@ -8,18 +8,23 @@ import re
 import shlex
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from quire.boot.ktap import Status
+from quire.fuzz import report as fuzz_report
 from quire.fuzz.hunt import Hunt
-from quire.measure.comparison import BenchmarkResult, Comparison
-from quire.measure.moves import Move, grown
-from quire.report.steps import events
+from quire.measure.comparison import BenchmarkResult, Comparison, Move, grown
+from quire.report import counted
 from quire.report.table import number
+from quire.report.waterfall import events
+from quire.report.waterfall import name as row_name
+from quire.review import details
 from quire.review.found import Found, Tested
-from quire.review.lines import PLAIN, WIDTH, fit, listed, plural, wrap
-from quire.review.verdict import expenses, states, verdict
+from quire.review.verdict import PLAIN, WIDTH, expenses, fit, listed, plural, states, verdict, wrap
 from quire.source.base import Base
+from quire.test import outcome
 
 # Of an architecture, so many rows; so many cases that fail; so many lines of a list or a program.
 ROWS, CASES, LINES = 4, 3, 8
@@ -184,3 +189,22 @@ def portable(command: Sequence[str]) -> Iterator[str]:
             yield f"{name}={Path(path).name}"
         else:
             yield Path(word).name if Path(word).is_absolute() else word
+
+
+def document(found: Found, command: Sequence[str]) -> dict[str, Any]:
+    """All that was found, as JSON."""
+    return {
+        "bench": counted.report(command, found.sides, [*found.parts.values()]),
+        "tests": [outcome.as_json(one) for one in found.outcomes() if one.cases or one.lost],
+        "fuzz": [fuzz_report.figures(hunt) for hunt in found.hunts],
+        "losses": [{"text": loss.text(), "blamed": loss.blamed} for loss in found.losses],
+        "culprits": [
+            {"architecture": arch, "row": row_name(benchmark), **asdict(culprit)}
+            for (arch, benchmark), culprit in found.culprits.items()
+        ],
+        "not_measured": found.concerned.unmeasured,
+        "nearest": found.concerned.nearest,
+        "left": found.left,
+        "reply": text(found, command[1:]),
+        "details": details.text(found),
+    }

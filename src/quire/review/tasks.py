@@ -5,14 +5,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 from quire import lab
+from quire.arch import Architecture
+from quire.boot.ktap import Status
 from quire.host import process
-from quire.review import blame, cases, programs, rows
-from quire.review.found import Found
+from quire.host.errors import Difference, GuestLost
+from quire.measure import bench
+from quire.measure.bench import Sampling, Setup
+from quire.measure.workloads import Benchmark, on_architecture
+from quire.report.waterfall import name as row_name
+from quire.review import blame, hunting
+from quire.review.found import Found, Loss, Tested, Wrong, lost_in
 from quire.session import Session
+from quire.source import mail, nearest
+from quire.source.nearest import BaseChoice
+from quire.test import expected, suite
+from quire.test.outcome import Case, Outcome
+from quire.test.suite import BootOptions, Job
 
 # Folio sizes in KiB, the most telling first.
 SIZES = ((4,), (64,), (2048,))
@@ -26,6 +39,28 @@ class Time:
     budget: float
     fuzz: float
     started: float = field(default_factory=time.monotonic)
+
+
+def with_series(session: Session, what: str) -> Session:
+    """The session with the series or the branch as side B."""
+    wanted, path = session.side_options, Path(what)
+    if not wanted.git and mail.is_message_id(what):
+        path = mail.fetch(session.cache, what)
+    branch = wanted.git and not path.exists()
+    wanted = replace(wanted, b=what) if branch else replace(wanted, series=path)
+    return replace(session, side_options=wanted)
+
+
+def nearest_base(session: Session) -> BaseChoice | None:
+    """The base of a posted series for which none is given; None for a branch, which has its own."""
+    wanted = session.side_options
+    if not wanted.series:
+        return None
+    choice = mail.ThreadChoice(wanted.version, wanted.partial)
+    series = mail.read_series(session.cache, wanted.series, choice)
+    said = nearest.stated_by(session.cache, wanted.series, series)
+    with session.progress.stage("base"):
+        return nearest.choose(session.project.root, session.cache, wanted, series, said)
 
 
 def run(session: Session, found: Found, given: Time) -> None:
@@ -55,10 +90,10 @@ def _tasks(session: Session, found: Found, given: Time) -> Iterator[Task]:
         if sizes != SIZES[1]:
             continue
         for arch in architectures if concerned.cases else ():
-            yield f"{arch.name}: tests", partial(cases.test, session, arch, found, concerned.cases)
+            yield f"{arch.name}: tests", partial(test, session, arch, found, concerned.cases)
         for arch in architectures if concerned.programs else ():
             name = f"{arch.name}: programs"
-            yield name, partial(programs.hunt, session, arch, found, given.fuzz)
+            yield name, partial(hunting.hunt, session, arch, found, given.fuzz)
 
 
 def _rows(session: Session, found: Found, sizes: Sequence[int]) -> Iterator[Task]:
@@ -71,4 +106,108 @@ def _rows(session: Session, found: Found, sizes: Sequence[int]) -> Iterator[Task
     ]
     for arch in session.architectures if some else ():
         name = f"{arch.name}: benchmarks of {', '.join(map(str, sizes))} KiB"
-        yield name, partial(rows.count, session, arch, found, some)
+        yield name, partial(count, session, arch, found, some)
+
+
+def test(session: Session, arch: Architecture, found: Found, cases: Sequence[str]) -> None:
+    """Add the outcomes of both sides, unless one of them always loses its guest."""
+    kernels = [session.kernel(arch, side.tree) for side in found.sides.both]
+    jobs = [Job(kernel, BootOptions()) for kernel in kernels]
+    try:
+        outcomes = suite.several(session, jobs, cases)
+    except Difference as wrong:
+        # No test ran, or the guest contradicts itself: nothing to compare.
+        process.go_on()
+        found.left.append(f"{arch.name}: tests ({wrong.what})")
+        return
+    if any(outcome.lost for outcome in outcomes):
+        again = suite.several(session, jobs, cases)
+        a, b = ((one.lost, two.lost) for one, two in zip(outcomes, again, strict=True))
+        found.losses.append(Loss("tests", kernels[1], a, b))
+        pairs = zip(outcomes, again, strict=True)
+        outcomes = [two if one.lost else one for one, two in pairs]
+        if any(outcome.lost for outcome in outcomes):
+            return
+    outcomes = expected.resolve(outcomes, expected.inherited(outcomes, found.sides))
+    found.tests.append(Tested(*outcomes))
+
+
+def count(
+    session: Session, arch: Architecture, found: Found, benchmarks: Sequence[Benchmark]
+) -> None:
+    """Add the rows of these benchmarks."""
+    both, sampling = lab.setups(session, arch, found.sides), Sampling(place=session.place)
+    benchmarks = on_architecture(arch, benchmarks)
+    for setup in both:
+        benchmarks, gone = bench.countable(benchmarks, setup.kernel)
+        if gone:
+            found.notes.append(f"{arch.title}, calls: {setup.kernel.tree.label} has {gone}")
+    try:
+        bench.measure(session.cache, both, benchmarks, session.progress, sampling)
+    except (Difference, GuestLost):
+        process.go_on()
+        benchmarks = [
+            benchmark for benchmark in benchmarks if _counts(session, both, benchmark, found)
+        ]
+    except process.OutOfTime:
+        _compare_sides(
+            session,
+            found,
+            both,
+            [benchmark for benchmark in benchmarks if _is_counted(session, both, benchmark)],
+        )
+        raise
+    _compare_sides(session, found, both, benchmarks)
+
+
+def _compare_sides(
+    session: Session, found: Found, both: tuple[Setup, Setup], benchmarks: Sequence[Benchmark]
+) -> None:
+    sampling = Sampling(place=session.place)
+    rows, provenance, _ = lab.compare(session, found.sides, both, benchmarks, sampling)
+    found.add_rows(both[0].kernel.arch, rows, provenance)
+
+
+def _is_counted(session: Session, both: Sequence[Setup], benchmark: Benchmark) -> bool:
+    """Whether both sides have been counted."""
+    return all(bench.known(session.cache, setup, benchmark) for setup in both)
+
+
+def _counts(session: Session, both: Sequence[Setup], benchmark: Benchmark, found: Found) -> bool:
+    """Whether a row can be counted on both sides. If not, `found` has why."""
+    lost, wrong = zip(*(_sample(session, setup, benchmark) for setup in both), strict=True)
+    if any(lost):
+        again = [_sample(session, setup, benchmark, fresh=True)[0] for setup in both]
+        a, b = zip(lost, again, strict=True)
+        found.losses.append(Loss(row_name(benchmark), both[1].kernel, a, b))
+        return _is_counted(session, both, benchmark)
+    if wrong[0]:
+        arch = both[0].kernel.arch.title
+        found.notes.append(f"{arch}, {row_name(benchmark)}: without the series: {wrong[0].what}")
+    elif wrong[1]:
+        found.wrong.append(_wrong(both[1], benchmark, wrong[1]))
+    return not any(wrong)
+
+
+def _sample(
+    session: Session, setup: Setup, benchmark: Benchmark, *, fresh: bool = False
+) -> tuple[GuestLost | None, Difference | None]:
+    """Count once, or once more; what went wrong."""
+    sampling = Sampling(fresh=fresh, place=session.place)
+    wrong: list[Difference] = []
+
+    def run() -> None:
+        try:
+            bench.measure(session.cache, [setup], [benchmark], session.progress, sampling)
+        except Difference as difference:
+            process.go_on()
+            wrong.append(difference)
+
+    return lost_in(run), wrong[0] if wrong else None
+
+
+def _wrong(setup: Setup, benchmark: Benchmark, difference: Difference) -> Wrong:
+    row = row_name(benchmark)
+    case = Case(f"bench.{row}", Status.FAIL, difference.what)
+    outcome = Outcome(f"{setup.kernel.arch.name}-{row}", setup.kernel, (case,))
+    return Wrong(outcome, row, difference.what)

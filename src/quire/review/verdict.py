@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 
 from quire.boot.ktap import Status
 from quire.fuzz.hunt import Hunt
-from quire.measure.comparison import Comparison
-from quire.measure.moves import Move
+from quire.measure.comparison import Comparison, Move
 from quire.review.found import Found
-from quire.review.lines import fit, plural
 
 NOTHING = "No regression found."
 
@@ -109,3 +108,42 @@ def series(found: Found) -> str:
         return f"{sides.b.label} on {sides.a.label}"
     first, *rest = [patch.subject() for patch in sides.series.patches]
     return f"{first} (+ {plural(len(rest), 'patch')})" if rest else first
+
+
+# Columns of a mail; lines of a list of names.
+WIDTH, LINES = 72, 4
+# What a mail program may not show.
+PLAIN = str.maketrans({"→": "->", "–": "-", "…": "...", "×": "x", "\u202f": " ", "\xa0": " "})
+
+
+def listed(head: str, names: Sequence[str]) -> list[str]:
+    """Names in lines that fit, and how many are left out."""
+    shown = list(names)
+    while len(lines := wrap(_sentence(head, names, shown))) > LINES:
+        shown.pop()
+    return lines
+
+
+def _sentence(head: str, names: Sequence[str], shown: Sequence[str]) -> str:
+    more = len(names) - len(shown)
+    return f"{head}{', '.join(shown)}{f' and {more} more' if more else ''}"
+
+
+def plural(count: int, word: str) -> str:
+    """A number of things."""
+    many = f"{word}es" if word.endswith("ch") else f"{word}s"
+    return f"{count} {word if count == 1 else many}"
+
+
+def fit(line: str) -> str:
+    """One line, cut off if it is too long."""
+    indent = line[: len(line) - len(line.lstrip())]
+    line = line.translate(PLAIN)
+    return indent + textwrap.shorten(line, WIDTH - len(indent), placeholder=" ...")
+
+
+def wrap(text: str) -> list[str]:
+    """A sentence in lines that fit a mail."""
+    text = text.translate(PLAIN)
+    indent = " " * (len(text) - len(text.lstrip()))
+    return textwrap.wrap(text, WIDTH, subsequent_indent=f"{indent}  ", break_on_hyphens=False)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Patches from mail: `git format-patch --stdout`, or a whole thread of a list, read by b4.
+"""A user's own series: mail, a patch, a quilt series, or a directory of patches.
+
+Mail is `git format-patch --stdout`, or a whole thread of a list, read by b4.
 
 b4 decodes the mails, tells replies from patches, and takes the newest version, with the patches
 that were rerolled in replies. It runs as a process of its own, without the network.
@@ -22,7 +24,10 @@ from pathlib import Path
 from quire.host import process
 from quire.host.cache import Cache, digest
 from quire.host.errors import UserError
+from quire.source import series
 from quire.source.patch import Patch, subject_of
+from quire.source.series import Series
+from quire.source.version import VersionRange
 
 B4 = "b4"
 # b4 looks up signing keys otherwise.
@@ -201,3 +206,31 @@ def _is_version_of(message: EmailMessage, subjects: set[str]) -> bool:
     """Whether the mail is a patch of the thread, maybe of another version, and no reply."""
     subject = subject_of(message)
     return subject.startswith("[") or subject in subjects
+
+
+NEWEST = ThreadChoice()
+_PLAIN_DIFF = re.compile(r"^(?:diff --git |--- \S.*\n\+\+\+ \S)", re.M)
+
+
+def read_series(cache: Cache, path: Path, choice: ThreadChoice = NEWEST) -> Series:
+    """The patches in `path`, in order. UserError for any other file, or one without a patch."""
+    file, found = path.resolve(), list[Patch]()
+    if file.is_dir():
+        file = file / "series"
+        if file.is_file():
+            return series.read(file)
+        found = [Patch(patch.name, patch) for patch in sorted(file.parent.glob("*.patch"))]
+    elif not file.is_file():
+        remedy = "name a mailbox, a patch or a directory of patches"
+        raise UserError("the series does not exist", str(file), remedy)
+    elif is_mail(file):
+        found = patches(cache, file, choice)
+    elif _PLAIN_DIFF.search(file.read_text(errors="replace")):
+        found = [Patch(file.name, file)]
+    elif file.name.startswith("series"):
+        return series.read(file)
+    found = [patch for patch in found if patch.diff()]
+    if not found:
+        remedy = "name a mailbox (git format-patch --stdout, b4 am), a quilt series or a directory"
+        raise UserError("there is no patch in this series", str(path), f"{remedy} of *.patch files")
+    return Series(file, VersionRange(), tuple(found))

@@ -12,16 +12,19 @@ from __future__ import annotations
 import re
 import tempfile
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from email.utils import formataddr, parseaddr
 from pathlib import Path
 
-from quire.host import process
+from quire.host import data, process
 from quire.host.errors import UserError
 from quire.host.git import IDENTITY, git
-from quire.source import checkout, groups
+from quire.source import checkout
 from quire.source.checkout import COVER, Checkout, Commit
+from quire.source.patch import Patch
+from quire.source.series import Series
 
 MAINTAINERS = "scripts/get_maintainer.pl"
 # Whom the file lists, not who has changed the lines lately.
@@ -86,7 +89,7 @@ class _Part:
 
 
 def _parts(opened: Checkout, topic: str) -> Iterator[_Part]:
-    found = groups.read(opened.series, topic)
+    found = groups_of(opened.series, topic)
     for group, names in found.items():
         yield _Part(
             f"{topic}-{group.name}", tuple(names), group.cover and _COVER.format(group=group)
@@ -187,3 +190,44 @@ def _encoded(ident: str) -> str:
     """Name and address for a header; a name that is not ASCII is encoded."""
     name, address = parseaddr(ident)
     return formataddr((name, address)) if name else address
+
+
+GROUPS = "groups.toml"
+_GROUP_REMEDY = "give each [[group]] a name, a subject, and patches by their files' names"
+
+
+@dataclass(frozen=True)
+class Group:
+    """`patches` are file names without number and suffix; `cover` is the cover letter's text."""
+
+    name: str
+    subject: str
+    patches: tuple[str, ...]
+    # Empty for a single patch, whose message says all.
+    cover: str = ""
+    # Those that go to security@kernel.org before a list.
+    private: tuple[str, ...] = ()
+
+
+def groups_of(series: Series, topic: str) -> dict[Group, list[str]]:
+    """The groups of a topic, each with its patches as this series names them; none if the topic is
+    posted as a whole. UserError for a patch in no group or in several, and for an unknown name."""
+    file = series.file.parent / topic / GROUPS
+    groups = data.Table("group", Group, _GROUP_REMEDY, optional=True).read(file)
+    if not groups:
+        return {}
+    listed = Counter(name for group in groups for name in group.patches)
+    own = [patch.unnumbered for patch in series.patches if patch.topic == topic]
+    # A series for other versions may lack some.
+    files = [Patch(f"{topic}/{path.name}", path).unnumbered for path in file.parent.glob("*.patch")]
+    for name, times in listed.items():
+        if f"{topic}/{name}" not in files or times != 1:
+            what = (
+                f"{GROUPS} names {name} {'twice' if times > 1 else 'and no patch is called that'}"
+            )
+            raise UserError(what, str(file), "name each patch once, as its file without the number")
+    if missing := [name for name in own if name.partition("/")[2] not in listed]:
+        remedy = "add it to one, or remove the file"
+        raise UserError(f"{missing[0]} is in no group", str(file), remedy)
+    names = {group: [n for n in own if n.partition("/")[2] in group.patches] for group in groups}
+    return {group: some for group, some in names.items() if some}

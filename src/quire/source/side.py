@@ -15,7 +15,7 @@ from pathlib import Path
 from quire.host.cache import Cache
 from quire.host.errors import UserError
 from quire.source import base as bases
-from quire.source import foreign, line, mail, tree
+from quire.source import line, mail, tree
 from quire.source import series as series_files
 from quire.source.base import Base
 from quire.source.line import Line
@@ -154,7 +154,7 @@ def series_of(
     """The series from this base to side B, which may be empty; and whether it is ours."""
     if options.series:
         choice = mail.ThreadChoice(options.version, options.partial)
-        series = foreign.read(cache, options.series, choice)
+        series = mail.read_series(cache, options.series, choice)
         # Our own series named by its path is still ours.
         ours = line.series is not None and series.file.parent == line.series.resolve()
     else:

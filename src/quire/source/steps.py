@@ -8,14 +8,15 @@ compiles only these, and what includes them. The user's repository is only read.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from quire.host import process
 from quire.host.cache import Cache, digest
-from quire.host.git import git
+from quire.host.git import git, run_git
 from quire.source import apply, base, version
 from quire.source.base import Base
 from quire.source.series import Series
@@ -146,3 +147,29 @@ def forget_configuration(sources: Path, names: Sequence[str]) -> None:
     if any(Path(name).name.startswith("Kconfig") for name in names):
         for config in sources.glob(f"{OBJDIR_PREFIX}*/.config"):
             config.unlink()
+
+
+GOOD, BAD, SKIP = "good", "bad", "skip"
+
+
+def bisect(repository: Path, good: str, bad: str, judge: Callable[[str], str]) -> list[str]:
+    """The first bad commit between two; several if only those are left that are skipped.
+
+    `judge` gets a commit and says GOOD, BAD or SKIP.
+    """
+    with tempfile.TemporaryDirectory(prefix="quire-bisect-") as directory:
+        clone = Path(directory) / "clone"
+        # It shares the repository's objects.
+        git(repository, "clone", "-q", "--bare", "--shared", str(repository), str(clone))
+        said = git(clone, "bisect", "start", "--no-checkout", bad, good)
+        while not (found := _first_bad(said)):
+            commit = git(clone, "rev-parse", "BISECT_HEAD").strip()
+            # git ends with an error where only skipped revisions are left.
+            said = run_git(clone, "bisect", judge(commit), commit).output
+        return found
+
+
+def _first_bad(said: str) -> list[str]:
+    one = re.search(r"^(\w{40,64}) is the first bad commit", said, re.M)
+    several = re.search(r"could be any of:\n((?:\w{40,64}\n)+)", said)
+    return [one[1]] if one else several[1].split() if several else []

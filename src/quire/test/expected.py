@@ -126,6 +126,21 @@ def resolve(outcomes: Sequence[Outcome], entries: Sequence[Expected]) -> list[Ou
     ]
 
 
+def judge(
+    outcomes: Sequence[Outcome],
+    known: list[Expected] | Sides,
+    skips: list[Skip] | None,
+    *,
+    whole: bool,
+) -> list[Outcome]:
+    """Mark expected failures; of two sides without a list, B may fail what A fails. With `skips`,
+    another skip is a failure, and so is an entry that is not needed: compare()."""
+    if isinstance(known, Sides):
+        return resolve(outcomes, inherited(outcomes, known))
+    outcomes = resolve(outcomes, known)
+    return outcomes if skips is None else compare(outcomes, known, skips, whole=whole)
+
+
 def compare(
     outcomes: Sequence[Outcome], known: Sequence[Expected], skips: Sequence[Skip], *, whole: bool
 ) -> list[Outcome]:

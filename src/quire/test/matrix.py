@@ -13,7 +13,7 @@ from quire.boot import machine
 from quire.boot.ktap import Status
 from quire.session import Session
 from quire.source.side import Sides
-from quire.test import export
+from quire.test import formats
 from quire.test.outcome import Outcome
 from quire.test.suite import BootOptions, Job, of_sizes
 
@@ -96,5 +96,5 @@ def keep(directory: Path, outcomes: Sequence[Outcome]) -> None:
             "lost": outcome.lost.text() if outcome.lost else "",
             "cases": {case.name: case.status for case in outcome.cases},
         }
-    (directory / "junit.xml").write_text(export.junit(outcomes), "utf-8")
+    (directory / "junit.xml").write_text(formats.junit(outcomes), "utf-8")
     (directory / "matrix.json").write_text(json.dumps(report, indent=1) + "\n")

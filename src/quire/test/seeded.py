@@ -14,22 +14,23 @@ static key.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 
 from quire.arch import Architecture
 from quire.build.kernel import Kernel
-from quire.host import data
+from quire.host import data, parallel
 from quire.host.cache import Cache
-from quire.host.errors import GuestLost, UserError
+from quire.host.errors import Difference, GuestLost, UserError
 from quire.session import Session
 from quire.source import series as series_files
 from quire.source import tree
 from quire.source.side import Sides
 from quire.source.tree import Tree
-from quire.test import expected, suite
+from quire.test import expected, outcome, suite
 from quire.test.expected import Expected
 from quire.test.suite import BootOptions, Job
 
@@ -38,6 +39,8 @@ PARAMETER = "quire_bug"
 # A name that no bug has. What foresees that a run will be put back is off then: branches that only
 # a race reaches run, and must be right.
 LATE = "late"
+# With no bug selected.
+CLEAN = (f"{PARAMETER}={LATE}",)
 BUGS = "bugs.toml"
 PROOFS = "proofs.toml"
 # The regressions of cost: a folder beside the seeded bugs, with the same files.
@@ -197,23 +200,73 @@ def kernel(session: Session, arch: Architecture, source: Tree) -> Kernel:
     return session.kernel(arch, source)
 
 
+def require(findings: Sequence[SeededResult], *, each: bool) -> None:
+    """Difference if a bug was missed; with `each`, if a case of a bug passed."""
+    passed = [line for finding in findings for line in finding.passed]
+    if each and passed:
+        what, remedy = "cases pass with their bug", "correct the case, or proofs.toml"
+        raise Difference(f"{len(passed)} {what}", "\n".join(passed), remedy)
+    missed = [finding for finding in findings if not finding.caught]
+    if missed:
+        raise Difference(
+            f"{len(missed)} of {len(findings)} seeded bugs were not caught",
+            "\n".join(f"{finding.arch}: {finding.bug.name}" for finding in missed),
+            "write a case that fails with the bug: quire_bug=NAME on the kernel command line",
+        )
+
+
+def look_for(
+    session: Session,
+    kernel: Kernel,
+    bugs: list[Bug],
+    known: list[Expected],
+    clean: list[tuple[BootOptions, list[str]]],
+    show: Callable[[SeededResult], None] | None = None,
+) -> list[SeededResult]:
+    """Look for each bug, and show what came of it at once. `known` fail without a bug, too.
+
+    `clean`: boots with no bug selected, besides those of the bugs' cases. Their failure is raised.
+    """
+    for cpus in sorted({bug.cpus for bug in bugs}):
+        late = BootOptions(cpus, parameters=CLEAN)
+        cases = (case for bug in bugs if bug.cpus == cpus for case in bug.cases)
+        clean += [(late, some) for some in batches(cases)]
+    progress, machines = session.progress, session.place.machines
+
+    def caught(done: int, _: Bug, finding: SeededResult) -> None:
+        progress.at(len(clean) + done, finding.bug.name)
+        if show:
+            show(finding)
+
+    with progress.stage(f"{kernel.arch.name} seeded bugs", len(clean) + len(bugs)):
+        passed = parallel.side_by_side(
+            range(len(clean)),
+            lambda number: suite.run(session, Job(kernel, clean[number][0]), clean[number][1]),
+            lambda done, *_: progress.at(done, "none selected"),
+            machines,
+        )
+        if error := outcome.failures(expected.resolve(passed, known)):
+            raise error
+        search = partial(hunt, session, kernel, known=known)
+        return parallel.side_by_side(bugs, search, caught, machines)
+
+
 def hunt(
     session: Session,
     kernel: Kernel,
     bug: Bug,
-    options: BootOptions,
     known: Sequence[Expected] = (),
 ) -> SeededResult:
     """Boot with this bug selected and run its cases. `known` fail without it, too."""
     parameters = (f"{PARAMETER}={bug.name}",)
-    chosen = replace(options, cpus=bug.cpus, parameters=parameters, timeout=HANG)
+    options = BootOptions(bug.cpus, HANG, parameters=parameters)
     failed: list[str] = []
     for batch in batches(bug.cases):
         try:
-            outcome = suite.run(session, Job(kernel, chosen), batch)
+            ended = suite.run(session, Job(kernel, options), batch)
         except GuestLost as lost:
             return SeededResult(bug, kernel.arch.name, True, lost.what, tuple(failed))
-        (resolved,) = expected.resolve([outcome], known)
+        (resolved,) = expected.resolve([ended], known)
         failed += [case.name for case in resolved.failed]
     return SeededResult(bug, kernel.arch.name, bool(failed), summary(failed), tuple(failed))
 

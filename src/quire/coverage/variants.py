@@ -28,7 +28,7 @@ from quire.fuzz.language.program import Program
 from quire.fuzz.runner import Probe, Target
 from quire.host import data, parallel
 from quire.host.cache import digest
-from quire.kselftest import build, runs
+from quire.kselftest import binaries, runs
 from quire.session import Session
 from quire.source.side import Sides
 from quire.test import suite
@@ -132,7 +132,7 @@ class VariantBoots:
         ]
         if variant.selftests:
             table = runs.read(self.session.project.guest / runs.TABLE)
-            tests = build.tests(runs.choose(table, self.kernel.tree.base.path, self.kernel.arch))
+            tests = binaries.tests(runs.choose(table, self.kernel.tree.base.path, self.kernel.arch))
             jobs += [partial(self.suite, tests, pattern) for pattern in variant.selftests]
         return jobs
 

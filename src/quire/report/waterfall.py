@@ -14,11 +14,10 @@ from rich.text import Text
 
 from quire.arch import Architecture
 from quire.build.kernel import Kernel
-from quire.measure import cost, moves
-from quire.measure.comparison import Figure
-from quire.measure.moves import Move
+from quire.measure import comparison, cost
+from quire.measure.comparison import Figure, Move
 from quire.measure.workloads import Benchmark
-from quire.report import data
+from quire.report import counted
 from quire.report.table import number
 from quire.source.steps import Step
 
@@ -53,7 +52,7 @@ class Stepped:
         """From the first figure of a row, each step that moved it, and all of them at the end."""
         known = [figure for figure in self.rows[benchmark] if figure]
         return [
-            *moves.between(self.rows[benchmark]),
+            *comparison.between(self.rows[benchmark]),
             Move(len(self.steps) - 1, known[0], known[-1]),
         ]
 
@@ -100,13 +99,13 @@ def table(stepped: Stepped) -> Table:
 def events(move: Move) -> list[str]:
     """What else moved, the most first."""
     pairs = sorted(move.events.items(), key=lambda item: -abs(item[1][1] - item[1][0]))
-    plain = (*cost.KINDS, moves.CYCLES)
+    plain = (*cost.KINDS, comparison.CYCLES)
     names = {kind: kind if kind in plain else f"{kind} lock" for kind in move.events}
     return [f"{names[kind]} {number(a)} → {number(b)}" for kind, (a, b) in pairs]
 
 
 def _change(move: Move) -> Text:
-    style = "" if abs(move.share) <= moves.SHARE else "green" if move.share < 0 else "red"
+    style = "" if abs(move.share) <= comparison.SHARE else "green" if move.share < 0 else "red"
     return Text(f"{move.share:+.1%}", style)
 
 
@@ -127,7 +126,7 @@ def as_json(stepped: Stepped) -> dict[str, Any]:
             "row": name(benchmark),
             "unit": benchmark.workload.unit,
             "moved_in": [move.number for move in stepped.moves(benchmark)[:-1]],
-            "steps": [data.figure(figure) if figure else None for figure in figures],
+            "steps": [counted.figure(figure) if figure else None for figure in figures],
         }
         for benchmark, figures in stepped.rows.items()
     ]

@@ -20,9 +20,7 @@ from quire.fuzz.runner import Target
 from quire.host import process
 from quire.host.errors import GuestLost, UserError
 from quire.host.process import OutOfTime
-from quire.review import loss
-from quire.review.found import Found
-from quire.review.loss import Loss
+from quire.review.found import Found, Loss, lost_in
 from quire.session import Session
 
 # Programs a boot, few enough for some boots a minute; findings after which it stops.
@@ -79,4 +77,4 @@ def _suspects(hunting: Hunt) -> int:
 def _lost(target: Target) -> tuple[GuestLost | None, ...]:
     """Whether the executor is lost with one program: a batch that began none says no more."""
     programs = {0: Programs(1).program(0)}
-    return tuple(loss.of(lambda: runner.run(target, programs)) for _ in range(2))
+    return tuple(lost_in(lambda: runner.run(target, programs)) for _ in range(2))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from quire.coverage.added import Added
-from quire.coverage.boots import Covered
+from quire.coverage.variants import Covered
 from quire.host import data
 
 # Of what can run, so much must.

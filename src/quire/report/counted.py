@@ -6,27 +6,17 @@ from __future__ import annotations
 import platform
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict
 from typing import Any
 
 import quire
 from quire.host.cache import sha256
 from quire.host.console import head
-from quire.measure.bench import Setup
+from quire.measure.bench import Provenance
 from quire.measure.comparison import BenchmarkResult, Comparison, Figure
 from quire.measure.profile import ProfileLine
 from quire.source import base as bases
 from quire.source.side import Side, Sides
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """The kernels and fragments of one architecture's comparison."""
-
-    a: Setup
-    b: Setup
-    fragments: tuple[Path, ...]
 
 
 def report(
