@@ -15,7 +15,7 @@ from quire.fuzz.cost import growth, watch
 from quire.fuzz.cost.growth import INSNS, Regression
 from quire.fuzz.difference import excuses
 from quire.fuzz.judge import AT_THE_END
-from quire.fuzz.language.program import VERBS
+from quire.fuzz.language.verbs import VERBS
 from quire.host import data
 from quire.host.errors import UserError
 from quire.source.series import Series

@@ -17,9 +17,6 @@ from quire.fuzz.language.record import Page
 
 # Process, slot, page number. A program's ranges have few pages.
 TrackedPage = tuple[int, str, int]
-# These write to pages, and so unmerge them; mlock() writes where writing is allowed.
-WRITING = {"write", "same", "word", "lock", "resize"}
-WRITING_ADVICE = {"populate-write", "unmergeable"}
 MAX_SHARING = 256  # how many mappings share one KSM page at most (ksmd's initial max_page_sharing)
 SETTLED = 6  # passes after which ksmd has merged again all that it can
 # The same with smart scan: old pages have a turn in nine passes, each its own, and two must meet.
@@ -127,15 +124,14 @@ class KsmExcuses:
         """Follow one operation."""
         self.passed |= op.verb == "ksm"
         self.moved |= op.verb == "move"
-        self.held |= op.verb in ("hold", "pin")
+        self.held |= op.entry.holds
         self.smart |= op.verb == "smart" and op.word == "on"
         self.since += op.number if op.verb == "ksm" else 0
         self.back |= op.verb == "ksm" and self.out
-        writes = op.verb in WRITING or op.word in WRITING_ADVICE
-        reclaims = op.verb == "reclaim" or op.word == "pageout"
-        self.out |= self.passed and reclaims
-        self.unmerged |= (self.passed and writes) or self.back
-        if writes or reclaims:
+        entry = op.entry
+        self.out |= self.passed and entry.reclaims
+        self.unmerged |= (self.passed and entry.unmerges) or self.back
+        if entry.unmerges or entry.reclaims:
             self.since = 0
         self.crowded |= merged(outcome) >= MAX_SHARING
 

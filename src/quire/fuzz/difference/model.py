@@ -94,9 +94,9 @@ class Model:
         where = within(op.actor, op.range)
         self.let_go |= self.ksm.held and op.verb in ("drop", "exit")
         self.freed |= op.word in ("free", "droppable")
-        self.changed |= op.verb in ("protect", "wp", "unwp", "rwp", "unrwp", "move", "take", "scan")
+        self.changed |= op.entry.batched
         self.forked |= op.verb in ("fork", "crowd")
-        if op.verb in ("write", "same", "word"):
+        if op.entry.writes:
             self.written |= self.freed
             if outcome.endswith("segv=0 bus=0"):
                 self.lazy -= where
@@ -104,15 +104,15 @@ class Model:
             self.lazy |= where
         gone = self.lazy, self.apart, self.ksm.apart, self.ksm.away, self.taken.apart
         # A locked mapping is refused, and nothing behind it is emptied.
-        for known in gone if op.empties and outcome != "EINVAL" else ():
+        for known in gone if op.entry.empties and outcome != "EINVAL" else ():
             known.difference_update(where)
-        if op.remaps:
+        if op.entry.remaps:
             self.droppable -= where
             self.droppable |= where if op.word == "droppable" else set()
         follow((*gone, self.droppable, self.taken.taken), op, outcome)
         if op.verb == "take" and op.to and (what := taken(op, outcome)):
             self.taken.taken |= within(op.actor, replace(op.to, count=what.count))
-        if op.verb == "reclaim" or op.word == "pageout":
+        if op.entry.reclaims:
             self.reclaimed |= self.freed
 
     def excuse(self, page: TrackedPage, a: Page, b: Page) -> Rule | None:

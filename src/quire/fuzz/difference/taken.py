@@ -12,9 +12,6 @@ from quire.fuzz.difference.ksm import TrackedPage
 from quire.fuzz.language.program import Op
 from quire.fuzz.language.record import Page
 
-# These may end at another page, or count others, where one side has a large folio.
-_COUNTING = {"look", "scan", "take"}
-
 
 @dataclass
 class TakenExcuses:
@@ -27,7 +24,7 @@ class TakenExcuses:
 
     def apply(self, op: Op) -> None:
         """Follow one operation, before the pages that it moves."""
-        self.keeps |= op.verb in ("hold", "pin", "lock")
+        self.keeps |= op.entry.holds or op.verb == "lock"
 
     def excuse(self, page: TrackedPage, a: Page, b: Page, *, lazy: bool) -> Rule | None:
         """The rule if it covers a page's difference; `lazy`: the program has given the page up."""
@@ -50,7 +47,7 @@ class TakenExcuses:
 
         `freed`: pages were given up, and one side alone may have dropped some, as `warm` reads.
         """
-        return bool(pages & self.apart) and (freed or op.verb in _COUNTING)
+        return bool(pages & self.apart) and (freed or op.entry.counts)
 
 
 def _whole(a: Page, b: Page, *, lazy: bool) -> bool:

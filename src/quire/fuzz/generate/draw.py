@@ -6,20 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from quire.fuzz.language.program import ACTORS, LOW, PAGE_WORDS, SLOT_PAGES, SLOTS, Op, Range, check
+from quire.fuzz.language.program import LOW, SLOT_PAGES, SLOTS, Op, Range, check
+from quire.fuzz.language.verbs import ACTORS, PAGE_WORDS, VERBS
 
 T = TypeVar("T")
 
 # Where mappings are made and moved. What moves to the low slot says so: Draw.low().
 USUAL = SLOTS.replace(LOW, "")
-FOLIO_WEIGHTS = {4: 1, 16: 3, 32: 2, 64: 8, 128: 2, 256: 1, 512: 0.5, 1024: 0.3, 2048: 1}
-MAPPING_WEIGHTS = {
-    "anon": 20, "file": 1.5, "shared": 1.5, "shfile": 1.5, "far": 0.5, "droppable": 1,
-}  # fmt: skip
-# Passes of ksmd: a merged page that was written to needs up to four to be merged again.
-PASSES = (2, 4, 4, 5, 8)
-# Sharers: a few, many more than a byte of the swap map counts, and around that limit.
-CROWDS = (2, 60, 61, 61, 62, 100)
+# The pages that a page table maps.
+PAGES_PER_TABLE = 512
 # Words at the edges of the groups that the zero check reads together, and others.
 WORDS = (0, 1, 8, 31, 32, 64, 255, 256, 448, 480, 510, 511)
 
@@ -98,7 +93,7 @@ class Draw:
     def map(self, actor: int, kind: str | None = None) -> Area:
         """A new mapping: mostly whole folios, sometimes across the end of a page table."""
         rng, pages = self.rng, self.folio_pages
-        kind = kind or pick(rng, MAPPING_WEIGHTS)
+        kind = kind or pick(rng, VERBS["map"].words)
         if self.theme == "ksm" and rng.random() < 0.3:
             kind = rng.choice(["file", "file", "far"])
         most = max(1, min(4, 96 // pages))

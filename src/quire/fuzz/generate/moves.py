@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from quire.fuzz.generate import reclaim
 from quire.fuzz.generate import steps as st
-from quire.fuzz.generate.draw import PASSES, USUAL, Area, Draw
+from quire.fuzz.generate.draw import USUAL, Area, Draw
 from quire.fuzz.language.program import Range
+from quire.fuzz.language.verbs import PASSES
 
 
 def move(where: st.Where) -> st.Step:

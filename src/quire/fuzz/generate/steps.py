@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from quire.fuzz.generate.draw import Area, Draw
-from quire.fuzz.language.program import VERBS, Range
+from quire.fuzz.language.program import Range
+from quire.fuzz.language.verbs import VERBS
 
 # Adds operations of a process to a program under construction.
 Step = Callable[[Draw, int, Area], object]

@@ -4,12 +4,10 @@
 from dataclasses import replace
 
 from quire.fuzz.generate import steps as st
-from quire.fuzz.generate.draw import USUAL, Area, Draw, pick
+from quire.fuzz.generate.draw import PAGES_PER_TABLE, USUAL, Area, Draw, pick
 from quire.fuzz.language.program import SLOT_PAGES, Range
+from quire.fuzz.language.verbs import VERBS
 
-TABLE = 512
-TAKES = {"all": 5, "holes": 3, "to-wp": 1, "to-rwp": 1}
-SCANS = {"look": 2, "written": 4, "states": 3, "room": 1, "quiet": 2}
 # How many pages a scan may find; most often any number.
 LIMITS = (0, 0, 0, 0, 1, 7, 15, 16, 17, 40)
 
@@ -23,7 +21,7 @@ _mixed = st.choose(
 
 def take(draw: Draw, actor: int, what: Range, to: Range) -> None:
     """Take pages to that address."""
-    draw.add("take", actor, range=what, to=to.address, word=pick(draw.rng, TAKES))
+    draw.add("take", actor, range=what, to=to.address, word=pick(draw.rng, VERBS["take"].words))
 
 
 def take_some(draw: Draw, actor: int, area: Area) -> None:
@@ -35,7 +33,7 @@ def take_some(draw: Draw, actor: int, area: Area) -> None:
 def scan(draw: Draw, actor: int, where: Range) -> None:
     """Scan these pages in one of the ways."""
     number = draw.rng.choice(LIMITS)
-    draw.add("scan", actor, range=where, number=number, word=pick(draw.rng, SCANS))
+    draw.add("scan", actor, range=where, number=number, word=pick(draw.rng, VERBS["scan"].words))
 
 
 def scan_some(draw: Draw, actor: int, area: Area) -> None:
@@ -51,7 +49,7 @@ def _place(draw: Draw, actor: int, area: Area, offset: int, count: int) -> Range
     rng = draw.rng
     slots = [slot for slot in USUAL if slot != area.where.slot]
     shift = rng.choice((offset, offset, offset, offset + 1, 0, draw.folio_pages // 2))
-    page = rng.choice((0, 0, TABLE, TABLE - count // 2 - shift)) + shift
+    page = rng.choice((0, 0, PAGES_PER_TABLE, PAGES_PER_TABLE - count // 2 - shift)) + shift
     where = Range(rng.choice(slots), max(0, min(page, SLOT_PAGES - count)), count)
     draw.put(actor, where, "anon")
     return where
@@ -89,7 +87,7 @@ def nearby(draw: Draw, actor: int, _area: Area) -> None:
     size = draw.folio_pages
     count = size * rng.choice((1, 2)) if size > 1 else rng.randint(2, 16)
     distance = min(rng.choice((1, max(size // 2, 1), size, count)), count)
-    first = rng.choice((distance, size, TABLE - count // 2, TABLE))
+    first = rng.choice((distance, size, PAGES_PER_TABLE - count // 2, PAGES_PER_TABLE))
     first = max(first, distance)
     where = Range(rng.choice(USUAL), first, count)
     whole = Range(where.slot, first - distance, count + distance)

@@ -3,7 +3,8 @@
 
 from functools import lru_cache
 
-from quire.fuzz.language.program import PAGE_WORDS, SLOT_PAGES, SLOTS
+from quire.fuzz.language.program import SLOT_PAGES, SLOTS
+from quire.fuzz.language.verbs import PAGE_WORDS
 
 # The word that a page was last filled from (_follow(); 0: with zeroes), and the single words that
 # were written since, by their number, in order.

@@ -25,27 +25,25 @@ from quire.fuzz.promise.memory import (
     positions,
 )
 
-# Operations between two of `reclaim` that touch no memory.
-IDLE = frozenset({"drop", "folio", "smart", "warm"})
-
 
 def apply(memory: Memory, op: Op, outcome: str) -> None:
     """Follow an operation. Accesses are not in the table: accesses.py follows them."""
     if op.verb == "reclaim":
         # What is held, and the rest of its folio, has not been tried.
         memory.reclaims = memory.reclaims + 1 if memory.swapping and not memory.kept else 0
-    elif op.verb not in IDLE:
+    elif not op.entry.idle:
         memory.reclaims = 0
     if op.verb == "swap" and outcome == "ok":
         memory.swapping = op.word == "on"
     process = memory.processes.get(op.actor) if op.actor is not None else None
-    effect, ok = EFFECTS.get(op.call), outcome == "ok"
-    if process and not ok and op.verb in ("map", "unmap", "protect", "resize"):
+    if not process:
+        return
+    if outcome != "ok" and op.entry.doubts:
         process.doubtful |= {*positions(op.range)}
-    elif process and op.verb in BY_OUTCOME:
+    elif op.verb in BY_OUTCOME:
         BY_OUTCOME[op.verb](memory, process, op, outcome)
-    elif process and effect:
-        effect(memory, process, op, ok)
+    elif op.entry.effect:
+        EFFECTS[op.entry.effect](memory, process, op, outcome == "ok")
 
 
 def _map(memory: Memory, process: Process, op: Op, _ok: bool) -> None:
@@ -250,12 +248,10 @@ def _inherit(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
 
 
 BY_OUTCOME = {"take": userfault.take, "scan": userfault.scan}
+# By the names that language/verbs.py uses.
 EFFECTS: dict[str, Effect] = {
-    "map": _map, "unmap": _map, "fork": _fork, "exit": _exit, "protect": _protect, "move": _move,
-    "resize": _resize, "wp": _mark, "unwp": _mark, "unwatch": _mark, "rwp": _trap, "unrwp": _trap,
-    "clear-refs": _clear_refs, "lock": _lock, "unlock": _lock, "hold": _hold, "pin": _hold,
-    "drop": _hold, "crowd": _crowd, "advise free": _free, "advise dontneed": _dontneed,
-    "advise remove": _remove, "advise dontfork": _inherit, "advise dofork": _inherit,
-    "advise wipeonfork": _inherit, "advise keeponfork": _inherit,
-    "advise populate-write": _populate,
+    "map": _map, "fork": _fork, "exit": _exit, "protect": _protect, "move": _move,
+    "resize": _resize, "mark": _mark, "trap": _trap, "clear_refs": _clear_refs, "lock": _lock,
+    "hold": _hold, "crowd": _crowd, "free": _free, "dontneed": _dontneed, "remove": _remove,
+    "inherit": _inherit, "populate": _populate,
 }  # fmt: skip

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """The errors that operations must return, where a manual says it and the model knows enough.
 
-The first entry of an operation that applies decides. An operation without one may return anything.
+language/verbs.py has the table. An operation without an entry there may return anything.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from quire.fuzz.language.program import Op
+from quire.fuzz.language.verbs import Error
 from quire.fuzz.promise import state
 from quire.fuzz.promise.accesses import Seen
 from quire.fuzz.promise.memory import PRIVATE_ANON, Page, Process, positions
@@ -79,37 +81,11 @@ CONDITIONS: Mapping[str, Callable[[Call], bool]] = {
 }
 
 
-_FORK = "dontfork dofork wipeonfork keeponfork"
-_LRU = "pageout cold dontneed"
-# Operations and advice, what must hold of the call, what it must return then, and who says so.
-_TABLE = (
-    ("map", "always", "ok", "mmap(2): MAP_FIXED"),
-    ("unmap", "always", "ok", "munmap(2): DESCRIPTION"),
-    ("protect", "holes", "ENOMEM", "mprotect(2): ENOMEM"),
-    ("protect", "always", "ok", "mprotect(2): DESCRIPTION"),
-    ("lock unlock", "holes", "ENOMEM", "mlock(2): ENOMEM"),
-    ("lock", "readable", "ok", "mlock(2): DESCRIPTION"),
-    ("unlock", "always", "ok", "mlock(2): DESCRIPTION"),
-    ("move", "onto", "EINVAL EFAULT", "mremap(2): EINVAL, EFAULT"),
-    # Newer kernels move several mappings, and leave the holes between them out.
-    ("move", "unmapped", "EFAULT", "mremap(2): EFAULT"),
-    ("move", "one", "ok", "mremap(2): DESCRIPTION"),
-    ("take", "occupied", "EEXIST EBUSY EINVAL ENOENT endless", "UFFDIO_MOVE(2const): EEXIST"),
-    ("free wipeonfork", "file", "EINVAL ENOMEM", "madvise(2): EINVAL"),
-    ("remove", "private", "EACCES EINVAL ENOMEM", "madvise(2): EACCES"),
-    (f"{_LRU} remove", "locked", "EINVAL ENOMEM", "madvise(2): EINVAL"),
-    (f"free {_LRU} remove {_FORK}", "holes", "EINVAL ENOMEM", "madvise(2): ENOMEM"),
-    (f"free {_LRU} remove {_FORK}", "plain", "ok", "madvise(2): DESCRIPTION"),
-)
-PROMISES = tuple(
-    (
-        calls.split(),
-        when,
-        outcomes.split(),
-        Promise(f"error: {when}", f"{calls}: {outcomes}", source),
-    )
-    for calls, when, outcomes, source in _TABLE
-)
+@cache
+def promise(name: str, error: Error) -> Promise:
+    """The promise about an operation of that name."""
+    when, outcomes, source = error
+    return Promise(f"error: {when}", f"{name}: {outcomes}", source)
 
 
 def check(process: Process, op: Op, outcome: str, states: Mapping[str, str]) -> Iterator[Seen]:
@@ -118,10 +94,10 @@ def check(process: Process, op: Op, outcome: str, states: Mapping[str, str]) -> 
     if any(page.murky or page.locked is None for page in call.pages):
         # The model does not know enough of the range.
         return
-    name = op.word if op.verb == "advise" else op.verb
-    for calls, when, outcomes, rule in PROMISES:
-        if name in calls and CONDITIONS[when](call):
-            # Behind it may be how much was done.
-            if outcome.partition(" ")[0] not in outcomes:
-                yield rule, f"{outcome}, not {' or '.join(sorted(outcomes))}"
+    for error in op.entry.errors:
+        if CONDITIONS[error[0]](call):
+            allowed = error[1].split()
+            # What follows may be how much was done.
+            if outcome.partition(" ")[0] not in allowed:
+                yield promise(op.call, error), f"{outcome}, not {' or '.join(sorted(allowed))}"
             return

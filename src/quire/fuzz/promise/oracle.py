@@ -28,8 +28,6 @@ from quire.fuzz.promise.rules import Promise
 from quire.fuzz.promise.state import Mapped
 from quire.fuzz.promise.touched import NOTHING, Touched
 
-WRITES = frozenset({"write", "same", "word"})
-SETTINGS = frozenset({"folio", "smart", "warm", "fail"})  # nothing is observed after these
 # What `warm` asks for: reads right before and right after an operation, to meet stale TLB entries.
 # The record has a hash of what was read (content_hash() of guest/fuzz/content.c).
 _HASHES = re.compile(r" before=([0-9a-f]{8}) after=([0-9a-f]{8})$")
@@ -131,7 +129,7 @@ class Oracle:
             self.memory.written.clear()
             changed = touched.by(self.memory, op) if op else self._at_the_end(step)
             seen = list(self._operation(op, step, before) if op else self._end(step))
-            if not op or op.verb not in SETTINGS:
+            if not op or not op.entry.sets:
                 seen += self._observation(step, changed)
             if seen:
                 yield from (Broken(rule, step.name, op, text) for rule, text in seen)
@@ -155,7 +153,7 @@ class Oracle:
             shown = state.pages(line) if line else {}
             yield from userfault.scanned(process, op, outcome, shown)
         effects.apply(self.memory, op, outcome)
-        if op.verb in WRITES:
+        if op.entry.writes:
             pages = positions(where)
             yield from accesses.write(self.memory, process, pages, op, step.number, outcome)
         elif op.verb == "read":
