@@ -12,16 +12,16 @@ PROGRAM = "program.fuzz"  # in a finding's folder: the shrunk program
 
 def folder(judge: Judge[Any], finding: Finding[Any], directory: Path) -> Path:
     """The folder of a finding."""
-    return directory / f"{judge.words.finding}-{finding.number}"
+    return directory / f"{judge.finding}-{finding.number}"
 
 
 def write(judge: Judge[F], finding: Finding[F], directory: Path) -> None:
     """Write the finding's folder: the program to replay, its original, the records, the fault."""
-    where, description = folder(judge, finding, directory), judge.describe(finding)
+    where, fault = folder(judge, finding, directory), finding.fault
     where.mkdir(parents=True, exist_ok=True)
-    (where / PROGRAM).write_text(language.text(finding.program, description.comments))
+    (where / PROGRAM).write_text(language.text(finding.program, fault.notes))
     (where / "original.fuzz").write_text(language.text(finding.original))
-    (where / judge.words.file).write_text("\n".join(description.file) + "\n")
+    (where / judge.file).write_text("\n".join(fault.lines) + "\n")
     alone = len(finding.sides) == 1
     for letter, record, side in zip("ab", finding.records, finding.sides, strict=False):
         title = f"# kernel: {side}" if alone else f"# side {letter}: {side}"
@@ -32,10 +32,10 @@ def write(judge: Judge[F], finding: Finding[F], directory: Path) -> None:
 def write_lists(judge: Judge[Any], directory: Path) -> None:
     """Write what has no folder: all that was confirmed, and programs that say nothing."""
     tally = judge.tally
-    if judge.words.listing:
+    if judge.listing:
         directory.mkdir(parents=True, exist_ok=True)
         lines = (f"{n}, operation {fault.step}: {fault}\n" for n, fault in tally.confirmed)
-        (directory / judge.words.listing).write_text("".join(lines))
+        (directory / judge.listing).write_text("".join(lines))
     for name, programs in (("unstable", tally.unstable), ("troubled", tally.troubled)):
         for number, (ops, why) in programs.items():
             path = directory / name / f"{number}.fuzz"
@@ -45,8 +45,8 @@ def write_lists(judge: Judge[Any], directory: Path) -> None:
 
 def problems(judge: Judge[Any], directory: Path) -> list[str]:
     """A line per finding: where its program is, and the fault; or how many faults are listed."""
-    tally, listing = judge.tally, judge.words.listing
+    tally, listing = judge.tally, judge.listing
     if listing and tally.confirmed and not tally.findings:
-        return [f"{directory / listing}: {len(tally.confirmed)} {judge.words.listed}"]
+        return [f"{directory / listing}: {len(tally.confirmed)} {judge.listed}"]
     places = ((folder(judge, finding, directory), finding) for finding in tally.findings)
     return [f"{where / PROGRAM}: {finding.fault.text}" for where, finding in places]

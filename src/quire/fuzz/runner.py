@@ -85,6 +85,13 @@ class Target:
         """The words of the executor."""
         return ("fuzz", *((self.probe.word,) if self.probe else ()), *self._swap)
 
+    def counting(self, symbols: bool) -> "Target":
+        """The same, with or without counts by symbol, if it counts."""
+        if not self.probe:
+            return self
+        counting = replace(self.probe.counting, detail=symbols)
+        return replace(self, probe=replace(self.probe, counting=counting))
+
     @property
     def _swap(self) -> tuple[str, ...]:
         return (f"swap={self.swap}",) if self.swap != ZRAM else ()
@@ -127,10 +134,15 @@ class Targets:
             parallel.side_by_side(self.all, work, lambda *_: None, self.tried.place.machines)
         )
 
-    def run(self, programs: Numbered, losses: int | None = None) -> Runs:
-        """The records of each. The one on trial stops after `losses` lost guests."""
+    def run(self, programs: Numbered, losses: int | None = None, *, symbols: bool = False) -> Runs:
+        """The records of each. The one on trial stops after `losses` lost guests.
+
+        `symbols`: what operations cost is counted by symbol, too, which takes time.
+        """
         most = {id(self.tried): losses}
-        return self.on_each(lambda target: run(target, programs, most.get(id(target))))
+        return self.on_each(
+            lambda target: run(target.counting(symbols), programs, most.get(id(target)))
+        )
 
     def with_parameters(self, *parameters: str) -> "Targets":
         """The same, with these parameters on trial."""

@@ -9,6 +9,7 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from quire.boot.stops import Stop
 from quire.fuzz.cost.watch import Watch, function
@@ -161,7 +162,7 @@ class Regression:
 
     def __str__(self) -> str:
         """The same, and where most."""
-        return f"{self.text} ({', '.join(self.functions)})"
+        return f"{self.text} ({self.about})"
 
     @property
     def symbols(self) -> list[tuple[str, int]]:
@@ -175,13 +176,43 @@ class Regression:
         """The functions that grew most, with the instructions that they take more."""
         return [f"{name} +{more}" for name, more in self.symbols[:SHOWN]]
 
+    @property
+    def about(self) -> str:
+        """The functions that grew most."""
+        return ", ".join(self.functions)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What grew, and where."""
+        return self.text, *self.functions
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What grew, function by function."""
+        return self.text, "", *self._table()
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What grew, by name."""
+        return {
+            "step": self.step,
+            "operation": self.verb,
+            "grown": {grown.name: [grown.a, grown.b] for grown in self.grown},
+            "functions": dict(self.symbols[: 3 * SHOWN]),
+        }
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The text, and some functions."""
+        return {"grown": self.text, "functions": dict(self.symbols[:SHOWN])}
+
     def keeps(self, other: "Regression") -> bool:
         """Whether something that grew in the other grows here, too, most of it in relation."""
         excess = {grown.name: grown.excess for grown in other.grown}
         grown = ((grown.excess, excess.get(grown.name)) for grown in self.grown)
         return any(before is not None and now >= KEPT * before for now, before in grown)
 
-    def table(self) -> Iterator[str]:
+    def _table(self) -> Iterator[str]:
         """A line per function of either side, those that grew most first."""
         a, b = functions(self.a), functions(self.b)
         yield f"{'function':<44} {'a':>9} {'b':>9} {'more':>9}"

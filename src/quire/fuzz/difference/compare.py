@@ -43,14 +43,34 @@ class Judgement:
     differences: list[str] = field(default_factory=list)
     excused: Counter[str] = field(default_factory=Counter)
 
-    # Each has a cause of its own, and the first step that differs is not all that it takes.
+    # Each has its own cause, and the first step that differs is not all that it takes.
     kind = ()
-    step = ""
+    step = about = ""
 
     @property
     def text(self) -> str:
         """The first difference."""
         return self.differences[0]
+
+    @property
+    def notes(self) -> list[str]:
+        """The first differences."""
+        return self.differences[:3]
+
+    @property
+    def lines(self) -> list[str]:
+        """All of them."""
+        return self.differences
+
+    @property
+    def details(self) -> dict[str, list[str]]:
+        """All of them."""
+        return {"differences": self.differences}
+
+    @property
+    def row(self) -> dict[str, str]:
+        """The first one."""
+        return {"difference": self.text}
 
     def note(self, rule: Rule | None, difference: str) -> None:
         """Count the rule that excuses a difference, or keep the difference."""

@@ -3,7 +3,7 @@
 
 The comparison implements rules, each with a name. A series says in `excuses.toml`, beside its
 series file, which rules it needs (docs/fuzz-rules.md shows one), and for which topic. Without the
-file, without a series and without the topic only the rules in OWN apply: they hold for any two
+file, without a series and without the topic only the rules in GENERAL apply: they hold for any two
 kernels. The file may also have [[allowed_cost]] entries: ../cost/allowed.py
 """
 
@@ -45,7 +45,7 @@ class Rule(StrEnum):
 # The rules that apply to a comparison, each with its reason.
 Excuses = Mapping[str, str]
 # Rules that hold for any two kernels.
-OWN: Excuses = {
+GENERAL: Excuses = {
     Rule.SLOTS: "small folios come back from swap as a large folio if their swap slots are "
     "consecutive and aligned; that depends on how many pages took slots before, those of the "
     "executor included",
@@ -57,7 +57,7 @@ OWN: Excuses = {
 
 REMEDY = (
     "give each [[excuse]] and [[allowed_cost]] a name, a topic and a reason; an excuse has one "
-    f"of the names {', '.join(rule for rule in Rule if rule not in OWN)}"
+    f"of the names {', '.join(rule for rule in Rule if rule not in GENERAL)}"
 )
 
 
@@ -79,13 +79,13 @@ class _File:
 def applying(series: Series | None) -> Excuses:
     """The excuses for side b, whose series this is, against side a. UserError: a wrong file."""
     if not series or not series.file.with_name(FILE).is_file():
-        return OWN
+        return GENERAL
     topics = series.topics
     reasons: dict[str, str] = {}
     for excuse in read(series.file.with_name(FILE)):
         if excuse.topic in topics:
             reasons.setdefault(excuse.name, " ".join(excuse.reason.split()))
-    return {**reasons, **OWN}
+    return {**reasons, **GENERAL}
 
 
 def read(file: Path) -> list[Excuse]:
@@ -93,7 +93,7 @@ def read(file: Path) -> list[Excuse]:
     entries = list(data.read(file, _File, REMEDY).excuse)
     data.require_complete(file, "excuse", entries, REMEDY)
     for number, excuse in enumerate(entries):
-        if excuse.name in OWN:
+        if excuse.name in GENERAL:
             what = f"the rule {excuse.name!s} applies to any two kernels and needs no excuse"
             raise UserError(what, data.row(file, "excuse", number), "remove the entry")
     return entries

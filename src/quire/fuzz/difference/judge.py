@@ -2,12 +2,13 @@
 """The judge of differences: both sides must see the same, but for what the series means."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 from quire.fuzz.difference.compare import Judgement, compare
-from quire.fuzz.difference.excuses import OWN, Excuses
-from quire.fuzz.judge import Account, Again, Description, Faults, Finding, Judge, Tally, Words
+from quire.fuzz.difference.excuses import GENERAL, Excuses
+from quire.fuzz.judge import Faults, Judge, Request, Requests, Shown, Tally
 from quire.fuzz.language.program import Numbered
 from quire.fuzz.language.record import Record
 from quire.fuzz.runner import Runs, Targets
@@ -17,20 +18,12 @@ from quire.fuzz.runner import Runs, Targets
 class DifferenceJudge(Judge[Judgement]):
     """Side b has what is tried, side a is what it must agree with but for the excuses."""
 
-    targets: Targets
-    excuses: Excuses = field(default_factory=lambda: OWN)
+    excuses: Excuses = field(default_factory=lambda: GENERAL)
     tally: Tally[Judgement] = field(default_factory=Tally)
 
-    noisy = False
-    words = Words(
-        finding="finding",
-        file="differences",
-        does="differs",
-        bug="bug",
-        bugs="seeded bugs",
-        shows="the first difference",
-        missed={"difference": None},
-    )
+    finding, file, does = "finding", "differences", "differs"
+    bugs, shows = "seeded bugs", "the first difference"
+    missed: ClassVar[Mapping[str, Any]] = {"difference": None}
 
     def judge(self, programs: Numbered, runs: Runs) -> Faults[Judgement]:
         """The programs whose records differ without an excuse, where they can be compared."""
@@ -52,11 +45,12 @@ class DifferenceJudge(Judge[Judgement]):
 
     def confirm(
         self, programs: Numbered, suspects: Faults[Judgement], runs: Runs
-    ) -> Iterator[tuple[int, Judgement]]:
+    ) -> Requests[Faults[Judgement]]:
         """Those that differ again, in another order, and whose record on side a repeats."""
         if not suspects:
-            return
-        a, b = self.targets.run({n: programs[n] for n, _ in reversed(suspects)})
+            return []
+        a, b = yield Request({n: programs[n] for n, _ in reversed(suspects)})
+        confirmed = []
         for number, fault in suspects:
             before, left, right = runs[0][number], a[number], b[number]
             if not _alike(left, before):
@@ -70,41 +64,43 @@ class DifferenceJudge(Judge[Judgement]):
                 continue
             verdict = compare(programs[number], left, right, self.excuses)
             if verdict.differences:
-                yield number, verdict
+                confirmed.append((number, verdict))
+        return confirmed
 
-    def again(
+    def repeat(
         self, programs: Numbered, fault: Judgement, *, last: bool = False
-    ) -> Again[Judgement]:
+    ) -> Requests[Shown[Judgement]]:
         """Any difference will do. A program that loses side b's guest differs."""
-        runs = self.targets.run(programs, losses=1)
+        runs = yield Request(programs, losses=1)
         return dict(replace(self, tally=Tally()).judge(programs, runs)), runs
 
-    def describe(self, finding: Finding[Judgement]) -> Description:
-        """The differences."""
-        lines = finding.fault.differences
-        row = {"difference": finding.fault.text}
-        return Description(lines[:3], "", lines, {"differences": lines}, row)
-
-    def account(self, seconds: float) -> Account:
-        """How many programs differed, how many say nothing, and the excuses that applied."""
-        (a, b), tally = self.targets.labels, self.tally
-        excused = tally.excused.most_common()
-        return Account(
-            f"{self.targets.arch.name}: {tally.programs} programs on {a} and {b} in {seconds:.0f} "
-            f"s, {self.targets.rate(tally.programs):.0f} a minute per boot; {tally.suspects} "
+    def summary(self, targets: Targets, seconds: float) -> str:
+        """How many programs differed, and how many say nothing."""
+        (a, b), tally = targets.labels, self.tally
+        return (
+            f"{targets.arch.name}: {tally.programs} programs on {a} and {b} in {seconds:.0f} "
+            f"s, {targets.rate(tally.programs):.0f} a minute per boot; {tally.suspects} "
             f"differed, {len(tally.unstable)} of them did not repeat on {a}, "
-            f"{len(tally.troubled)} in trouble on {a}; ",
-            [f"  excused in {n} programs: {name} ({self.excuses[name]})" for name, n in excused],
-            {
-                "sides": {"a": a, "b": b},
-                "programs": tally.programs,
-                "suspects": tally.suspects,
-                "unstable": len(tally.unstable),
-                "troubled": len(tally.troubled),
-                "excused": dict(excused),
-                "cost": None,
-            },
+            f"{len(tally.troubled)} in trouble on {a}; "
         )
+
+    def notes(self) -> list[str]:
+        """The excuses that applied."""
+        excused = self.tally.excused.most_common()
+        return [f"  excused in {n} programs: {name} ({self.excuses[name]})" for name, n in excused]
+
+    def figures(self, targets: Targets) -> dict[str, Any]:
+        """The same as numbers."""
+        tally = self.tally
+        return {
+            "sides": dict(zip("ab", targets.labels, strict=True)),
+            "programs": tally.programs,
+            "suspects": tally.suspects,
+            "unstable": len(tally.unstable),
+            "troubled": len(tally.troubled),
+            "excused": dict(tally.excused.most_common()),
+            "cost": None,
+        }
 
 
 def _alike(record: Record, other: Record) -> bool:

@@ -5,9 +5,10 @@ import contextlib
 import gc
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 from quire.fuzz import runner
-from quire.fuzz.judge import Account, Again, Description, Faults, Finding, Judge, Tally, Words
+from quire.fuzz.judge import Faults, Judge, Request, Requests, Shown, Tally
 from quire.fuzz.language.program import Numbered
 from quire.fuzz.promise.oracle import Broken, broken_promises
 from quire.fuzz.runner import Runs, Targets
@@ -17,31 +18,34 @@ SOFT_DIRTY = "CONFIG_MEM_SOFT_DIRTY"
 
 @dataclass
 class PromiseJudge(Judge[Broken]):
-    """Judges the records of one kernel. `known`: rules that some programs are known to break."""
+    """Judges the records of one kernel, which may have soft-dirty bits, and swap.
 
-    targets: Targets
+    `known`: rules that some programs are known to break.
+    """
+
+    soft_dirty: bool
+    swapping: bool = True
     known: Mapping[int, str] = field(default_factory=dict)
     tally: Tally[Broken] = field(default_factory=Tally)
     expected: int = 0  # how many programs broke what they are known to break
 
-    noisy = False
-    words = Words(
-        finding="broken",
-        file="promises",
-        does="breaks a promise",
-        bug="bug",
-        bugs="seeded bugs, one kernel",
-        shows="the broken promise",
-        missed={"broken": None},
-        failing=(
-            "{1} breaks a promise in {0} ways",
-            "replay one: quire fuzz --oracle --replay FILE; `promises` beside it has the sources",
-        ),
-        missing=(
-            "{} seeded bugs break no promise that the oracle knows",
-            "more --programs, or without --oracle: the comparison sees more",
-        ),
+    finding, file, does = "broken", "promises", "breaks a promise"
+    bugs, shows = "seeded bugs, one kernel", "the broken promise"
+    missed: ClassVar[Mapping[str, Any]] = {"broken": None}
+    failing = (
+        "{1} breaks a promise in {0} ways",
+        "replay one: quire fuzz replay FILE --oracle; `promises` beside it has the sources",
     )
+    missing = (
+        "{} seeded bugs break no promise that the oracle knows",
+        "more --programs, or without --oracle: the comparison sees more",
+    )
+
+    @classmethod
+    def of(cls, targets: Targets, known: Mapping[int, str] | None = None) -> "PromiseJudge":
+        """The judge of a kernel."""
+        tried = targets.tried
+        return cls(tried.kernel.enables(SOFT_DIRTY), tried.swap != runner.NONE, known or {})
 
     def judge(self, programs: Numbered, runs: Runs) -> Faults[Broken]:
         """The programs that break a promise which they are not known to break."""
@@ -54,84 +58,73 @@ class PromiseJudge(Judge[Broken]):
 
     def confirm(
         self, programs: Numbered, suspects: Faults[Broken], runs: Runs
-    ) -> Iterator[tuple[int, Broken]]:
+    ) -> Requests[Faults[Broken]]:
         """Those that break the same in another boot, in another order."""
         if not suspects:
-            return
+            return []
         chosen = {number: programs[number] for number, _ in reversed(suspects)}
-        again = self._broken(chosen, self.targets.run(chosen))
+        repeated, confirmed = self._broken(chosen, (yield Request(chosen))), []
         for number, fault in suspects:
-            broken = again[number].all if number in again else ()
+            broken = repeated[number].all if number in repeated else ()
             same = [promise for promise in broken if promise.kind == fault.kind]
             if same:
-                yield number, same[0]
+                confirmed.append((number, same[0]))
             else:
                 self.tally.unstable[number] = programs[number], fault.text
+        return confirmed
 
-    def again(self, programs: Numbered, fault: Broken, *, last: bool = False) -> Again[Broken]:
+    def repeat(
+        self, programs: Numbered, fault: Broken, *, last: bool = False
+    ) -> Requests[Shown[Broken]]:
         """Those whose first broken promise is of the same kind."""
-        runs = self.targets.run(programs, losses=1)
+        runs = yield Request(programs, losses=1)
         broken = self._broken(programs, runs)
-        return {n: again for n, again in broken.items() if again.kind == fault.kind}, runs
+        return {n: one for n, one in broken.items() if one.kind == fault.kind}, runs
 
     def _broken(self, programs: Numbered, runs: Runs) -> dict[int, Broken]:
         """Of each program that breaks a promise the first, with all that its step breaks."""
-        target, broken = self.targets.tried, {}
-        soft_dirty, swapping = target.kernel.enables(SOFT_DIRTY), target.swap != runner.NONE
+        broken = {}
         with _uncollected():
             for n, record in runs[0].items():
                 some = broken_promises(
-                    programs[n], record, soft_dirty=soft_dirty, swapping=swapping
+                    programs[n], record, soft_dirty=self.soft_dirty, swapping=self.swapping
                 )
                 if some:
                     broken[n] = replace(some[0], all=tuple(some))
         return broken
 
-    def describe(self, finding: Finding[Broken]) -> Description:
-        """For each broken rule what was promised, where, and what was seen."""
-        fault = finding.fault
-        about = f"promised: {fault.rule.promise} ({fault.rule.source})"
-        lines: list[str] = []
-        for rule in dict.fromkeys(broken.rule for broken in fault.all):
-            lines += [rule.name, f"  promised: {rule.promise}", f"  source: {rule.source}"]
-            lines += [f"  seen: {broken.text}" for broken in fault.all if broken.rule is rule]
-        details = [
-            {
-                "rule": broken.rule.name,
-                "promise": broken.rule.promise,
-                "source": broken.rule.source,
-                "operation": broken.verb,
-                "seen": broken.seen,
-            }
-            for broken in fault.all
-        ]
-        row = {"broken": fault.text}
-        return Description((fault.text, about), about, lines, {"broken": details}, row)
-
-    def account(self, seconds: float) -> Account:
-        """How many programs broke a promise, again, and as is known; and what was not shrunk."""
-        tally, kinds = self.tally, self.tally.kinds.most_common()
-        unstable = {number: text for number, (_, text) in tally.unstable.items()}
+    def summary(self, targets: Targets, seconds: float) -> str:
+        """How many programs broke a promise, again, and as is known."""
+        tally = self.tally
         known = f"{self.expected} broke what is known; " if self.expected else ""
-        shrunk = {finding.kind for finding in tally.findings}
-        return Account(
-            f"{self.targets.arch.name}: {tally.programs} programs on {self.targets.labels[0]} in "
-            f"{seconds:.0f} s, {self.targets.rate(tally.programs):.0f} a minute; {tally.suspects} "
-            f"broke a promise, {len(tally.unstable)} of them not again; {known}",
-            [
-                *(f"  not again: program {number}: {text}" for number, text in unstable.items()),
-                *(f"not shrunk: ×{n} {': '.join(kind)}" for kind, n in kinds if kind not in shrunk),
-            ],
-            {
-                "kernel": self.targets.labels[0],
-                "programs": tally.programs,
-                "suspects": tally.suspects,
-                "known": self.expected,
-                "unstable": unstable,
-                "confirmed": {number: fault.text for number, fault in tally.confirmed},
-                "kinds": [[*kind, count] for kind, count in kinds],
-            },
+        return (
+            f"{targets.arch.name}: {tally.programs} programs on {targets.labels[0]} in "
+            f"{seconds:.0f} s, {targets.rate(tally.programs):.0f} a minute; {tally.suspects} "
+            f"broke a promise, {len(tally.unstable)} of them not again; {known}"
         )
+
+    def notes(self) -> list[str]:
+        """What did not repeat, and what was not shrunk."""
+        shrunk = {finding.kind for finding in self.tally.findings}
+        kinds = self.tally.kinds.most_common()
+        unstable = self.tally.unstable.items()
+        return [
+            *(f"  not again: program {number}: {text}" for number, (_, text) in unstable),
+            *(f"not shrunk: ×{n} {': '.join(kind)}" for kind, n in kinds if kind not in shrunk),
+        ]
+
+    def figures(self, targets: Targets) -> dict[str, Any]:
+        """The same as numbers."""
+        tally = self.tally
+        return {
+            "kernel": targets.labels[0],
+            "programs": tally.programs,
+            "suspects": tally.suspects,
+            "known": self.expected,
+            "unstable": {number: text for number, (_, text) in tally.unstable.items()},
+            "confirmed": {number: fault.text for number, fault in tally.confirmed},
+            "kinds": [[*kind, count] for kind, count in tally.kinds.most_common()],
+        }
 
 
 @contextlib.contextmanager

@@ -59,6 +59,44 @@ class Broken:
         where = f"{self.step} {self.op.text() if self.op else self.verb}".strip()
         return ": ".join(part for part in (self.rule.name, where, self.seen) if part)
 
+    @property
+    def about(self) -> str:
+        """What was promised, and where."""
+        return f"promised: {self.rule.promise} ({self.rule.source})"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was seen, and what was promised."""
+        return self.text, self.about
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """For each broken rule what was promised, where, and what was seen."""
+        for rule in dict.fromkeys(broken.rule for broken in self.all):
+            yield from (rule.name, f"  promised: {rule.promise}", f"  source: {rule.source}")
+            yield from (f"  seen: {broken.text}" for broken in self.all if broken.rule == rule)
+
+    @property
+    def details(self) -> dict[str, list[dict[str, str]]]:
+        """The same, piece by piece."""
+        return {
+            "broken": [
+                {
+                    "rule": broken.rule.name,
+                    "promise": broken.rule.promise,
+                    "source": broken.rule.source,
+                    "operation": broken.verb,
+                    "seen": broken.seen,
+                }
+                for broken in self.all
+            ]
+        }
+
+    @property
+    def row(self) -> dict[str, str]:
+        """The text."""
+        return {"broken": self.text}
+
 
 def broken_promises(
     program: Program, record: Record, *, soft_dirty: bool, swapping: bool = True
