@@ -10,10 +10,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from quire.fuzz.difference.excuses import Excuses, Rule
-from quire.fuzz.difference.ksm import TABLE, KsmExcuses, TrackedPage
+from quire.fuzz.difference.ksm import TABLE, KsmExcuses
 from quire.fuzz.difference.model import Model
 from quire.fuzz.language.program import Op, Program
 from quire.fuzz.language.record import Record, Step, pages, steps
+from quire.fuzz.language.tracker import Address
 
 
 def _fields(names: str) -> re.Pattern[str]:
@@ -142,7 +143,7 @@ def _compare_pages(
     differing = [at for at in left if left[at] != right[at]]
     # Twice: a page can follow from a later one.
     for _ in "12":
-        apart: set[TrackedPage] = set()
+        apart: set[Address] = set()
         unexcused = []
         for at in differing:
             page = (int(actor), slot, at)

@@ -14,9 +14,8 @@ from enum import Enum, auto
 from quire.fuzz.difference.excuses import Excuses, Rule
 from quire.fuzz.language.program import Op
 from quire.fuzz.language.record import Page
+from quire.fuzz.language.tracker import Address
 
-# Process, slot, page number. A program's ranges have few pages.
-TrackedPage = tuple[int, str, int]
 MAX_SHARING = 256  # how many mappings share one KSM page at most (ksmd's initial max_page_sharing)
 SETTLED = 6  # passes after which ksmd has merged again all that it can
 # The same with smart scan: old pages have a turn in nine passes, each its own, and two must meet.
@@ -75,13 +74,13 @@ class KsmExcuses:
 
     excuses: Excuses
     # Pages that have differed because another one of their content is shared.
-    apart: set[TrackedPage] = field(default_factory=set)
+    apart: set[Address] = field(default_factory=set)
     # Pages that one side has merged and the other has not merged yet.
-    late: set[TrackedPage] = field(default_factory=set)
+    late: set[Address] = field(default_factory=set)
     # The pages that were late one operation ago.
-    before: set[TrackedPage] = field(default_factory=set)
+    before: set[Address] = field(default_factory=set)
     # Pages that one side has merged; the other side had not, and so could swap them.
-    away: set[TrackedPage] = field(default_factory=set)
+    away: set[Address] = field(default_factory=set)
     ever: bool = False  # one side alone has merged some page at some time
     # ksmd has passed; a page left what it merged after that; passes since the last time.
     passed: bool = False
@@ -116,7 +115,7 @@ class KsmExcuses:
         return self.phase is not Phase.TOGETHER and Rule.MERGED_LATER in self.excuses
 
     @property
-    def unlike(self) -> set[TrackedPage]:
+    def unlike(self) -> set[Address]:
         """Pages that differ between the sides."""
         return self.apart | self.late | self.away
 
@@ -135,7 +134,7 @@ class KsmExcuses:
             self.since = 0
         self.crowded |= merged(outcome) >= MAX_SHARING
 
-    def excuse(self, page: TrackedPage, a: Page, b: Page) -> Rule | None:
+    def excuse(self, page: Address, a: Page, b: Page) -> Rule | None:
         """The rule of KSM that covers a page's difference, if one does and it applies."""
         how = self._how(page, a, b)
         swapped = how in (How.SWAPPED, How.SWAPPED_AFTER)
@@ -164,7 +163,7 @@ class KsmExcuses:
         may = self.ever or (self.unmerged and (same or self.held))
         return may and Rule.MERGED_LATER in self.excuses
 
-    def _how(self, page: TrackedPage, a: Page, b: Page) -> How | None:
+    def _how(self, page: Address, a: Page, b: Page) -> How | None:
         if _merged_and_swapped(a, b):
             return How.SWAPPED_AFTER if page in self.before | self.away else How.SWAPPED
         if not a.content or _as_merged(a) != _as_merged(b):

@@ -5,48 +5,15 @@ Side b has the series and side a does not: the rules know the direction. What is
 moves with it and is inherited by children.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from quire.fuzz.difference.excuses import Excuses, Rule
-from quire.fuzz.difference.ksm import KsmExcuses, TrackedPage
+from quire.fuzz.difference.ksm import KsmExcuses
 from quire.fuzz.difference.taken import TakenExcuses
-from quire.fuzz.language.program import Op, Range
-from quire.fuzz.language.record import Page, Step, pages, taken
-
-
-def within(actor: int | None, where: Range | None) -> set[TrackedPage]:
-    """The pages of a range."""
-    if not where:
-        return set()
-    return {(-1 if actor is None else actor, where.slot, page) for page in where.pages}
-
-
-def touched(op: Op) -> set[TrackedPage]:
-    """The pages that an operation can meet; pages that moved have their new address by now."""
-    return within(op.actor, op.range) | within(op.actor, op.target)
-
-
-def follow(known: Iterable[set[TrackedPage]], op: Op, outcome: str) -> None:
-    """Carry what is known of pages along when they move, and copy it to a child."""
-    what = taken(op, outcome) if op.verb == "take" else op.range
-    for tracked in known:
-        if op.verb == "take" and what and op.to:
-            _move(tracked, op, what, op.to)
-        elif outcome != "ok":
-            continue
-        elif op.verb == "move" and what and op.to:
-            _move(tracked, op, what, op.to)
-        elif op.verb == "fork":
-            tracked |= {(op.number, slot, page) for who, slot, page in tracked if who == op.actor}
-
-
-def _move(tracked: set[TrackedPage], op: Op, what: Range, to: Range) -> None:
-    source = within(op.actor, what) & tracked
-    tracked -= within(op.actor, Range(to.slot, to.page, what.count))
-    if op.word != "keep":
-        tracked -= source
-    tracked |= {(who, to.slot, page - what.page + to.page) for who, _, page in source}
+from quire.fuzz.language.program import Op
+from quire.fuzz.language.record import Page, Step, pages
+from quire.fuzz.language.tracker import Address, addresses, follow, moved, touched
 
 
 @dataclass
@@ -59,10 +26,10 @@ class Model:
     excuses: Excuses
     ksm: KsmExcuses = field(init=False)
     taken: TakenExcuses = field(init=False)
-    lazy: set[TrackedPage] = field(default_factory=set)
+    lazy: set[Address] = field(default_factory=set)
     # Pages of droppable mappings, which both sides treat alike.
-    droppable: set[TrackedPage] = field(default_factory=set)
-    apart: set[TrackedPage] = field(default_factory=set)  # pages that have differed, with an excuse
+    droppable: set[Address] = field(default_factory=set)
+    apart: set[Address] = field(default_factory=set)  # pages that have differed, with an excuse
     differed: bool = False  # there were such pages, which may be gone, or what they left in swap
     tables: bool = False  # one side has a page table where the other can have a huge mapping
     # What was seen on both sides after each operation so far.
@@ -81,7 +48,7 @@ class Model:
         self.taken = TakenExcuses(self.excuses)
 
     @property
-    def unlike(self) -> set[TrackedPage]:
+    def unlike(self) -> set[Address]:
         """Pages that differ between the sides, with an excuse."""
         return self.apart | self.ksm.unlike
 
@@ -91,7 +58,7 @@ class Model:
         self.met = bool(met & self.unlike) or self.taken.counts_differ(op, met, freed=self.freed)
         self.ksm.apply(op, outcome)
         self.taken.apply(op)
-        where = within(op.actor, op.range)
+        where = addresses(op.actor, op.range)
         self.let_go |= self.ksm.held and op.verb in ("drop", "exit")
         self.freed |= op.word in ("free", "droppable")
         self.changed |= op.entry.batched
@@ -110,12 +77,12 @@ class Model:
             self.droppable -= where
             self.droppable |= where if op.word == "droppable" else set()
         follow((*gone, self.droppable, self.taken.taken), op, outcome)
-        if op.verb == "take" and op.to and (what := taken(op, outcome)):
-            self.taken.taken |= within(op.actor, replace(op.to, count=what.count))
+        if op.verb == "take":
+            self.taken.taken |= {(op.actor or 0, *new) for _, new in moved(op, outcome)}
         if op.entry.reclaims:
             self.reclaimed |= self.freed
 
-    def excuse(self, page: TrackedPage, a: Page, b: Page) -> Rule | None:
+    def excuse(self, page: Address, a: Page, b: Page) -> Rule | None:
         """The rule that covers a page's difference, if one does and it applies."""
         if page in self.apart or page in self.ksm.apart:
             return Rule.FOLLOWS
@@ -147,7 +114,7 @@ class Model:
         alike = (a.empty == b.empty or rest) and _same_bits(a, b) and _same_content(a, b)
         return Rule.FOLLOWS if near and alike else None
 
-    def _from_swap(self, page: TrackedPage, a: Page, b: Page) -> Rule | None:
+    def _from_swap(self, page: Address, a: Page, b: Page) -> Rule | None:
         """The rule by which a page may have come back from swap in another way."""
 
         def was_there(*, alone: bool) -> bool:
@@ -174,7 +141,7 @@ class Model:
         back = {a.state[0], b.state[0]} == {*"ps"} and "L" in a.state + b.state
         return back and bool(self.differed or self.taken.apart) and _same_bits(a, b)
 
-    def _given_up(self, page: TrackedPage, a: Page, b: Page, *, lazy: bool) -> Rule | None:
+    def _given_up(self, page: Address, a: Page, b: Page, *, lazy: bool) -> Rule | None:
         """The rule by which a lazyfree page may be there on one side only, or still be lazyfree.
 
         The program or the kernel says which pages are lazyfree: a process can give up a page that
@@ -210,7 +177,7 @@ class Model:
         return any(who == actor and slot in ("", where) for who, where, _ in unlike)
 
 
-def _swapped(steps: Sequence[Step], page: TrackedPage, *, alone: bool) -> bool:
+def _swapped(steps: Sequence[Step], page: Address, *, alone: bool) -> bool:
     """Whether a page was in swap after these steps, and, if `alone`, in a small folio before."""
     actor, slot, number = page
     key, known = f"m {actor} {slot}", None

@@ -8,9 +8,9 @@ b all of that is one for the folio. Contents and protection are compared as befo
 from dataclasses import dataclass, field
 
 from quire.fuzz.difference.excuses import Excuses, Rule
-from quire.fuzz.difference.ksm import TrackedPage
 from quire.fuzz.language.program import Op
 from quire.fuzz.language.record import Page
+from quire.fuzz.language.tracker import Address
 
 
 @dataclass
@@ -18,15 +18,15 @@ class TakenExcuses:
     """The pages that UFFDIO_MOVE has moved, and those of them that differ with an excuse."""
 
     excuses: Excuses
-    taken: set[TrackedPage] = field(default_factory=set)
-    apart: set[TrackedPage] = field(default_factory=set)
+    taken: set[Address] = field(default_factory=set)
+    apart: set[Address] = field(default_factory=set)
     keeps: bool = False  # the program has held, pinned or locked a page
 
     def apply(self, op: Op) -> None:
         """Follow one operation, before the pages that it moves."""
         self.keeps |= op.entry.holds or op.verb == "lock"
 
-    def excuse(self, page: TrackedPage, a: Page, b: Page, *, lazy: bool) -> Rule | None:
+    def excuse(self, page: Address, a: Page, b: Page, *, lazy: bool) -> Rule | None:
         """The rule if it covers a page's difference; `lazy`: the program has given the page up."""
         if Rule.TAKEN not in self.excuses or page not in self.taken:
             return None
@@ -35,14 +35,14 @@ class TakenExcuses:
         self.apart.add(page)
         return Rule.TAKEN
 
-    def ends_elsewhere(self, pages: set[TrackedPage], a: str) -> Rule | None:
+    def ends_elsewhere(self, pages: set[Address], a: str) -> Rule | None:
         """The rule if a `take` that came to `a` on side a may end elsewhere on side b."""
         if Rule.TAKEN_HELD not in self.excuses:
             return None
         held = self.keeps and a.startswith("EBUSY")
         return Rule.TAKEN_HELD if held or pages & self.apart else None
 
-    def counts_differ(self, op: Op, pages: set[TrackedPage], *, freed: bool) -> bool:
+    def counts_differ(self, op: Op, pages: set[Address], *, freed: bool) -> bool:
         """Whether an operation on these pages may come to something else.
 
         `freed`: pages were given up, and one side alone may have dropped some, as `warm` reads.

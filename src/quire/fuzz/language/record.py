@@ -7,13 +7,13 @@ of the same process and slot. A line c says which of the plugin's stops the step
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
 from quire.boot import splat
 from quire.boot.stops import Stop
-from quire.fuzz.language.program import Op, Program, Range
+from quire.fuzz.language.program import Op, Program
 
 # Kinds of lines that hold a state, and how many words name the process and slot.
 STATES = {"v": 2, "m": 2, "u": 1}
@@ -144,14 +144,6 @@ def _run(run: str) -> tuple[Page, ...]:
         return (_page(state, content or ""),) * int(count)
     index = int(tagged[2])
     return tuple(_page(state, f"{tagged[1]}{at}") for at in range(index, index + int(count)))
-
-
-def taken(op: Op, outcome: str) -> Range | None:
-    """The pages of its range that a `take` has moved, by its outcome; None: none."""
-    if not op.range or outcome == "ok":
-        return op.range
-    _, _, count = outcome.partition(" after=")
-    return replace(op.range, count=int(count)) if count else None
 
 
 def read(lines: Iterable[str], stops: Sequence[Stop] = ()) -> dict[int, Record]:

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from quire.fuzz.language.program import Op
+from quire.fuzz.language.tracker import Position
 from quire.fuzz.promise import content, rules
-from quire.fuzz.promise.memory import Memory, Page, Position, Process, Shows, change
+from quire.fuzz.promise.memory import Memory, Page, Process, Shows, change
 from quire.fuzz.promise.rules import Promise
 
 # What an access comes to.

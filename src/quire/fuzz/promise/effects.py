@@ -9,6 +9,7 @@ must not change what a process sees.
 from dataclasses import replace
 
 from quire.fuzz.language.program import Op
+from quire.fuzz.language.tracker import moved, positions
 from quire.fuzz.promise import rules, userfault
 from quire.fuzz.promise.content import ZERO, Content
 from quire.fuzz.promise.memory import (
@@ -22,7 +23,6 @@ from quire.fuzz.promise.memory import (
     Page,
     Process,
     change,
-    positions,
 )
 
 
@@ -40,13 +40,11 @@ def apply(memory: Memory, op: Op, outcome: str) -> None:
         return
     if outcome != "ok" and op.entry.doubts:
         process.doubtful |= {*positions(op.range)}
-    elif op.verb in BY_OUTCOME:
-        BY_OUTCOME[op.verb](memory, process, op, outcome)
     elif op.entry.effect:
-        EFFECTS[op.entry.effect](memory, process, op, outcome == "ok")
+        EFFECTS[op.entry.effect](memory, process, op, outcome)
 
 
-def _map(memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+def _map(memory: Memory, process: Process, op: Op, _outcome: str) -> None:
     for place in positions(op.range):
         if op.verb == "map":
             process.pages[place] = _new(memory, op.word, place[1])
@@ -66,8 +64,8 @@ def _new(memory: Memory, kind: str, number: int) -> Page:
     return Page(kind, behind.copy(rules.SHOWN), behind, at)
 
 
-def _fork(memory: Memory, process: Process, op: Op, ok: bool) -> None:
-    if not ok:
+def _fork(memory: Memory, process: Process, op: Op, outcome: str) -> None:
+    if outcome != "ok":
         return
     born = {place: page.child() for place, page in process.pages.items()}
     undefined = {place for place, page in process.pages.items() if page.dontfork is None}
@@ -75,23 +73,20 @@ def _fork(memory: Memory, process: Process, op: Op, ok: bool) -> None:
     memory.processes[op.number] = Process(pages, process.doubtful | undefined, locked_base=0)
 
 
-def _exit(memory: Memory, _process: Process, op: Op, _ok: bool) -> None:
+def _exit(memory: Memory, _process: Process, op: Op, _outcome: str) -> None:
     memory.processes.pop(op.actor or 0, None)
 
 
-def _protect(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+def _protect(_memory: Memory, process: Process, op: Op, _outcome: str) -> None:
     for page in process.within(op.range):
         page.prot = op.word
         if page.locked is not False and op.word == "rw":
             _written_by_kernel(page)
 
 
-def _move(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
-    to = op.target
-    if not op.range or not to:
-        return
-    old, new = positions(op.range), positions(to)
-    if not ok:
+def _move(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
+    if outcome != "ok":
+        old, new = positions(op.range), positions(op.target)
         # The target is unmapped before anything else can fail. Of several mappings, some may have
         # moved (mremap(2): MREMAP_FIXED, since Linux 6.17).
         process.doubtful |= {*old, *new}
@@ -102,8 +97,9 @@ def _move(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
             known.locked = known.dontfork = known.wipe = None
             known.cell.unsaid |= known.shared
         return
-    pages = [process.pages.pop(place, None) for place in old]
-    for before, after, page in zip(old, new, pages, strict=True):
+    pairs = moved(op, outcome)
+    pages = [process.pages.pop(before, None) for before, _ in pairs]
+    for (before, after), page in zip(pairs, pages, strict=True):
         # Between several mappings that move, the target stays as it is.
         if page:
             process.pages[after] = replace(
@@ -128,7 +124,7 @@ def _left(page: Page) -> Page:
     return left
 
 
-def _resize(memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+def _resize(memory: Memory, process: Process, op: Op, _outcome: str) -> None:
     if not op.range:
         return
     slot, end = op.range.slot, op.range.end
@@ -154,50 +150,50 @@ def _grown(memory: Memory, last: Page, more: int) -> Page:
     return new
 
 
-def _mark(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
+def _mark(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
     for page in process.within(op.range):
-        page.marked = op.verb == "wp" if ok else None
-        page.trapped = page.trapped and not ok
-        if ok and op.verb != "unwp":
+        page.marked = op.verb == "wp" if outcome == "ok" else None
+        page.trapped = page.trapped and outcome != "ok"
+        if outcome == "ok" and op.verb != "unwp":
             page.tracked = False
 
 
-def _trap(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
+def _trap(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
     # All of it happens, or nothing does.
-    for page in process.within(op.range) if ok else ():
+    for page in process.within(op.range) if outcome == "ok" else ():
         # Only a page that is there, or in swap, can be trapped.
         page.marked = op.verb == "rwp" and (True if page.held else None)
         page.trapped = op.verb == "rwp"
         page.tracked = page.tracked and op.verb != "rwp"
 
 
-def _clear_refs(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+def _clear_refs(_memory: Memory, process: Process, op: Op, _outcome: str) -> None:
     if op.number != 1:
         for page in process.pages.values():
             page.dirty = False
 
 
-def _lock(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
+def _lock(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
     for page in process.within(op.range):
         # No source says that droppable memory can be locked, and unknown memory may be droppable.
-        said = ok and page.kind != "droppable" and not page.murky
+        said = outcome == "ok" and page.kind != "droppable" and not page.murky
         page.locked = op.verb == "lock" if said else None
         page.resident = op.verb == "lock" and said
         if op.verb == "lock":
             _written_by_kernel(page)
 
 
-def _hold(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+def _hold(_memory: Memory, process: Process, op: Op, _outcome: str) -> None:
     process.holding = op.verb != "drop"
     for page in process.within(op.to and replace(op.to, count=1)):
         _written_by_kernel(page)
 
 
-def _crowd(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+def _crowd(_memory: Memory, process: Process, op: Op, _outcome: str) -> None:
     process.crowd = op.number
 
 
-def _populate(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+def _populate(_memory: Memory, process: Process, op: Op, _outcome: str) -> None:
     for page in process.within(op.range):
         _written_by_kernel(page)
 
@@ -208,7 +204,7 @@ def _written_by_kernel(page: Page) -> None:
         page.marked = page.perhaps_marked
 
 
-def _free(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+def _free(_memory: Memory, process: Process, op: Op, _outcome: str) -> None:
     # On an error, the pages before it may have been given up.
     for page in process.within(op.range):
         if page.kind in PRIVATE_ANON:
@@ -216,42 +212,42 @@ def _free(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
             page.dirty, page.marked = False, page.perhaps_marked
 
 
-def _dontneed(memory: Memory, process: Process, op: Op, ok: bool) -> None:
+def _dontneed(memory: Memory, process: Process, op: Op, outcome: str) -> None:
     for page in process.within(op.range):
         page.dirty, page.marked = False, page.perhaps_marked
         if page.shared:
             continue
         page.behind = memory.of_file(page.at) if page.at is not None else None
         fresh = page.behind.allowed if page.behind else frozenset({ZERO})
+        ok = outcome == "ok"
         fading = page.kind == "droppable" or (page.cell.fading and not ok)
         page.cell.become(fresh if ok else fresh | page.cell.allowed, rules.DROPPED, fading=fading)
 
 
-def _remove(memory: Memory, process: Process, op: Op, ok: bool) -> None:
+def _remove(memory: Memory, process: Process, op: Op, outcome: str) -> None:
     holes = {id(page.cell): page.cell for page in process.within(op.range) if page.shared}
     shows = memory.shows()
     for cell in holes.values():
-        before: frozenset[Content] = frozenset() if ok else cell.allowed
+        before: frozenset[Content] = frozenset() if outcome == "ok" else cell.allowed
         change(cell, {ZERO} | before, rules.HOLE, shows)
     for _, _, page in memory.pages():
         if id(page.cell) in holes or id(page.behind) in holes:
             page.marked, page.dirty, page.resident = page.perhaps_marked, False, False
 
 
-def _inherit(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
+def _inherit(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
     # What a child gets of the range.
     for page in process.within(op.range):
         if op.word in ("dontfork", "dofork"):
-            page.dontfork = op.word == "dontfork" if ok else None
+            page.dontfork = op.word == "dontfork" if outcome == "ok" else None
         else:
-            page.wipe = op.word == "wipeonfork" if ok else None
+            page.wipe = op.word == "wipeonfork" if outcome == "ok" else None
 
 
-BY_OUTCOME = {"take": userfault.take, "scan": userfault.scan}
 # By the names that language/verbs.py uses.
 EFFECTS: dict[str, Effect] = {
     "map": _map, "fork": _fork, "exit": _exit, "protect": _protect, "move": _move,
     "resize": _resize, "mark": _mark, "trap": _trap, "clear_refs": _clear_refs, "lock": _lock,
     "hold": _hold, "crowd": _crowd, "free": _free, "dontneed": _dontneed, "remove": _remove,
-    "inherit": _inherit, "populate": _populate,
+    "inherit": _inherit, "populate": _populate, "take": userfault.take, "scan": userfault.scan,
 }  # fmt: skip

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from quire.fuzz.language.program import Op
+from quire.fuzz.language.tracker import positions
 from quire.fuzz.language.verbs import Error
 from quire.fuzz.promise import state
 from quire.fuzz.promise.accesses import Seen
-from quire.fuzz.promise.memory import PRIVATE_ANON, Page, Process, positions
+from quire.fuzz.promise.memory import PRIVATE_ANON, Page, Process
 from quire.fuzz.promise.rules import Promise
 
 

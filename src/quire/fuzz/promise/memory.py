@@ -9,12 +9,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from quire.fuzz.language.program import Op, Range
+from quire.fuzz.language.tracker import Position, positions
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.content import ZERO, Content, name
 from quire.fuzz.promise.rules import Promise
-
-# A page of a process: slot, number.
-Position = tuple[str, int]
 
 PRIVATE_ANON = frozenset({"anon", "droppable"})
 SHARED = frozenset({"shared", "shfile"})
@@ -214,10 +212,5 @@ def change(cell: Cell, allowed: Iterable[Content], rule: Promise, shows: Shows) 
             page.cell.allowed |= cell.allowed
 
 
-# What an operation does; the last argument is whether it succeeded.
-Effect = Callable[[Memory, Process, Op, bool], None]
-
-
-def positions(where: Range | None) -> list[Position]:
-    """The places of a range."""
-    return [(where.slot, number) for number in where.pages] if where else []
+# What an operation with that outcome does.
+Effect = Callable[[Memory, Process, Op, str], None]

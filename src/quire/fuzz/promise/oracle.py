@@ -11,6 +11,7 @@ from quire.fuzz.judge import AT_THE_END
 from quire.fuzz.language import record
 from quire.fuzz.language.program import SLOTS, Op, Program, Range
 from quire.fuzz.language.record import Record, Step, steps
+from quire.fuzz.language.tracker import positions
 from quire.fuzz.promise import (
     accesses,
     checks,
@@ -23,7 +24,7 @@ from quire.fuzz.promise import (
     userfault,
 )
 from quire.fuzz.promise.accesses import Seen
-from quire.fuzz.promise.memory import FILE, SHARED, Memory, Page, Process, positions
+from quire.fuzz.promise.memory import FILE, SHARED, Memory, Page, Process
 from quire.fuzz.promise.rules import Promise
 from quire.fuzz.promise.state import Mapped
 from quire.fuzz.promise.touched import NOTHING, Touched

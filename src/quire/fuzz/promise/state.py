@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from quire.fuzz.language import record
 from quire.fuzz.language.program import Program, Range
+from quire.fuzz.language.tracker import Position
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.content import ZERO
-from quire.fuzz.promise.memory import Cell, Page, Position, Process
+from quire.fuzz.promise.memory import Cell, Page, Process
 
 _MAPPING = re.compile(r"(\d+)\+(\d+):(....):([0-9a-f]+)(\S*)")
 PROTECTIONS = {"rw": "rw", "r-": "r", "--": "none"}

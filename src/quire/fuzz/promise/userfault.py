@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from quire.fuzz.language import record
 from quire.fuzz.language.program import Op
+from quire.fuzz.language.tracker import moved, positions
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.accesses import Seen
 from quire.fuzz.promise.content import ZERO
@@ -16,7 +17,6 @@ from quire.fuzz.promise.memory import (
     Memory,
     Page,
     Process,
-    positions,
 )
 
 _REGION = re.compile(r" (\d+)\+(\d+):(\w*)")
@@ -29,11 +29,7 @@ _TOLD, _TOLD_BY_A_LOOK = "pfo", "psfod"
 
 def take(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
     """Follow a `take`: page by page, as the two ranges may overlap."""
-    what, to = record.taken(op, outcome), op.target
-    if not what or not to:
-        _doubt(process, op)
-        return
-    for old, new in zip(positions(what), positions(to), strict=False):
+    for old, new in moved(op, outcome):
         page, place = process.pages.get(old), process.pages.get(new)
         if not page or not place:
             continue
