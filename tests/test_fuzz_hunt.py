@@ -17,7 +17,7 @@ from known import ARM64
 
 from quire.boot import launch
 from quire.commands import fuzz as command
-from quire.fuzz import detect, finding, hunt, programs, report, runner
+from quire.fuzz import detect, hunt, programs, report, runner
 from quire.fuzz.detect import Search
 from quire.fuzz.difference.compare import Judgement
 from quire.fuzz.difference.excuses import Rule
@@ -215,22 +215,22 @@ def test_a_finding_is_written_with_the_labels_of_its_sides(tmp_path: Path) -> No
     records = run("m 0 A 0 16*px:t2@A0"), run("m 0 A 0 16*-")
     fault, sides, judge = Judgement(["gone"]), ("stock", "patched"), DifferenceJudge()
     gone = Finding(7, REDIRTIED, REDIRTIED[:3], fault, (), records, sides)
-    finding.write(judge, gone, tmp_path)
-    where = finding.folder(judge, gone, tmp_path)
+    hunt.write(judge, gone, tmp_path)
+    where = hunt.folder(judge, gone, tmp_path)
     assert where == tmp_path / "finding-7"
     assert (where / "differences").read_text() == "gone\n"
     for name, label, record in zip("ab", sides, records, strict=True):
         title, *lines = (where / f"{name}.log").read_text().splitlines()
         assert title == f"# side {name}: {label}"
         assert lines == record.lines
-    assert program.parse((where / finding.PROGRAM).read_text()) == REDIRTIED[:3]
+    assert program.parse((where / hunt.PROGRAM).read_text()) == REDIRTIED[:3]
     assert program.parse((where / "original.fuzz").read_text()) == REDIRTIED
 
 
 def test_programs_that_say_nothing_are_kept(tmp_path: Path) -> None:
     judge = DifferenceJudge(applying())
     judge.tally.unstable[4] = REDIRTIED, "o 3: differs once"
-    finding.write_lists(judge, tmp_path)
+    hunt.write_lists(judge, tmp_path)
     text = (tmp_path / "unstable/4.fuzz").read_text()
     assert text.startswith("# o 3: differs once\n")
     assert program.parse(text) == REDIRTIED

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic
 
-from quire.fuzz import finding, hunt, runner
+from quire.fuzz import hunt, runner
 from quire.fuzz.cost.growth import Regression
 from quire.fuzz.judge import F, Finding, Judge
 from quire.fuzz.language import program, record
@@ -129,7 +129,7 @@ def look_for_all(
             progress.at(number, bug.name)
             progress.say(f"{bug.name}: {result.outcome}")
             if result.finding:
-                finding.write(judge, result.finding, output / bug.name)
+                hunt.write(judge, result.finding, output / bug.name)
     return results
 
 

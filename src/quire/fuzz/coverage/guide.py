@@ -6,10 +6,12 @@ Programs that reach new code go to a pool, from which mutants are made.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from pathlib import Path
+
+from unidiff.patch import Hunk
 
 from quire.boot import counter, machine
 from quire.boot.machine import Counting
@@ -28,7 +30,7 @@ from quire.source.series import Series
 SHOWN = 12  # unreached lines on the terminal; the file has all
 # The symbol of everything else: for the plugin, a symbol ends where the next one begins.
 REST = "-"
-_HUNK = re.compile(r"@@ [^@]+@@(?: .*?(\w+)\()?")
+_NAMED = re.compile(r"(\w+)\(")
 _DEFINED = re.compile(r"(?!return|else|if|switch|while|for)(?:[a-z][\w \t*]*[ \t*])?(\w+)\([^;]*$")
 
 
@@ -95,28 +97,22 @@ def added(a: Path, b: Path, files: Iterable[str]) -> frozenset[str]:
 
 def touched(series: Series) -> set[str]:
     """Functions of the C code in which the series changes a line."""
-    names: set[str] = set()
-    for patch in series.patches:
-        for part in re.split(r"^diff --git ", patch.path.read_text(), flags=re.M)[1:]:
-            file, *lines = part.split("\n")
-            names |= {*_changed(lines)} if file.endswith((".c", ".h")) else set()
-    return names
+    files = (file for patch in series.patches for file in patch.parsed())
+    code = (file for file in files if file.path.endswith((".c", ".h")))
+    return {name for file in code for hunk in file for name in _changed(hunk)}
 
 
-def _changed(lines: Iterable[str]) -> Iterable[str]:
-    """Functions in which a diff changes a line; a hunk's header may name one that has ended."""
-    current = ""
-    for line in lines:
-        if hunk := _HUNK.match(line):
-            current = hunk[1] or ""
-        if line.startswith(("@@", "+++", "---")):
-            continue
-        text = line[1:]
-        defined = _DEFINED.match(text)
-        if defined or text.startswith("}"):
-            current = defined[1] if defined else ""
-        if line[:1] in ("+", "-") and current and (defined or text.startswith("\t")):
-            yield current
+def _changed(hunk: Hunk) -> Iterator[str]:
+    """Functions in which a hunk changes a line; its header may name one that has ended."""
+    named = _NAMED.search(hunk.section_header)
+    function = named[1] if named else ""
+    for line in hunk:
+        defined = _DEFINED.match(line.value.rstrip("\n"))
+        if defined or line.value.startswith("}"):
+            function = defined[1] if defined else ""
+        changed = not line.is_context and (defined or line.value.startswith("\t"))
+        if changed and function:
+            yield function
 
 
 def prepare(

@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from quire.fuzz.generate import moves, reclaim, userfault
+from quire.fuzz.generate import moves, reclaim
 from quire.fuzz.generate import steps as st
 from quire.fuzz.generate.draw import PAGES_PER_TABLE, USUAL, Area, Draw, pick
 from quire.fuzz.generate.steps import Step
@@ -148,7 +148,7 @@ ACTIONS: dict[str, dict[Step, int]] = {
         after_a_fork: 4, reclaim.freed_by_child: 1, st.everything: 1,
     },
     "uffd": {
-        userfault.taken: 5, userfault.nearby: 2, userfault.scanned: 4,
+        moves.taken: 5, moves.nearby: 2, moves.scanned: 4,
     },
     "mixed": {
         moves.move_all: 1, st.page_out: 1, st.everything: 1, reclaim.freed: 1,
@@ -232,8 +232,8 @@ SPECIAL: dict[str, Callable[[Draw, int], object]] = {
     "fork": Draw.fork,
     "exit": Draw.exit,
     "move": lambda draw, actor: moves.move_some(draw, actor, draw.area(actor)),
-    "take": lambda draw, actor: userfault.take_some(draw, actor, draw.area(actor)),
-    "scan": lambda draw, actor: userfault.scan_some(draw, actor, draw.area(actor)),
+    "take": lambda draw, actor: moves.take_some(draw, actor, draw.area(actor)),
+    "scan": lambda draw, actor: moves.scan_some(draw, actor, draw.area(actor)),
     "protect": _protect,
     "resize": _resize,
     "word": lambda draw, actor: draw.word(actor, draw.part(draw.area(actor).where)),

@@ -18,9 +18,6 @@ from quire.fuzz.promise.memory import FILE, Memory, Page, Process
 from quire.fuzz.promise.state import Mapped, pages
 
 _VMLCK = re.compile(r"VmLck=(\d+)")
-# Reclaim asks for more than there is, and tries sixteen times. Twice in a row, with no other
-# operation in between, is enough for pages that the observation itself has accessed.
-ENOUGH = 2
 # A small page with some 1,024 references looks pinned, and is not reclaimed
 # (Documentation/core-api/pin_user_pages.rst: false positives).
 MANY = 1000
@@ -129,7 +126,7 @@ def _swap(broken: list[Seen], seen: record.Page, memory: Memory) -> None:
     # A mark without a page looks like swap.
     if not memory.swapping and seen.state[0] == "s" and "w" not in seen.state:
         broken.append((rules.SWAPPED_OFF, "in swap"))
-    reclaimed = memory.reclaims >= ENOUGH and memory.swapping
+    reclaimed = memory.reclaims >= memory.ENOUGH and memory.swapping
     stays = reclaimed and seen.state[0] == "p" and "o" not in seen.state and not memory.kept
     # Only mappings of merged pages can be so many.
     if stays and (seen.content[:1] != "k" or memory.mapped(seen.content) < MANY):

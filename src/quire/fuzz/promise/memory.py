@@ -7,6 +7,7 @@ None in a mark means undefined: no promise says what it is. The next observation
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from quire.fuzz.language.program import Op, Range
 from quire.fuzz.language.tracker import Position, positions
@@ -165,8 +166,11 @@ class Memory:
     words: bool = False  # the program has operations on single words: records name those
     soft_dirty: bool = False  # the kernel has soft-dirty bits
     swapping: bool = True
-    # How many operations in a row were `reclaim`, with swap and with nothing held or locked.
+    # How many operations in a row were `reclaim`, with swap and with nothing held or locked. Each
+    # asks for more than there is, and tries sixteen times. Two are enough for pages that the
+    # observation itself has accessed.
     reclaims: int = 0
+    ENOUGH: ClassVar[int] = 2
     # Private pages that the last operation has written to for certain, by their id().
     written: set[int] = field(default_factory=set)
 

@@ -20,14 +20,12 @@ from quire.fuzz.promise import (
     errors,
     rules,
     state,
-    touched,
     userfault,
 )
 from quire.fuzz.promise.accesses import Seen
 from quire.fuzz.promise.memory import FILE, SHARED, Memory, Page, Process
 from quire.fuzz.promise.rules import Promise
-from quire.fuzz.promise.state import Mapped
-from quire.fuzz.promise.touched import NOTHING, Touched
+from quire.fuzz.promise.state import NOTHING, Mapped, Touched
 
 # What `warm` asks for: reads right before and right after an operation, to meet stale TLB entries.
 # The record has a hash of what was read (content_hash() of guest/fuzz/content.c).
@@ -166,7 +164,7 @@ class Oracle:
                 # An allocation fails from here on: anything may fail.
                 return
             self.memory.written.clear()
-            changed = touched.by(self.memory, op) if op else self._at_the_end(step)
+            changed = state.touched(self.memory, op) if op else self._at_the_end(step)
             seen = list(self._operation(op, step, before) if op else self._end(step))
             if not op or not op.entry.sets:
                 seen += self._observation(step, changed)
