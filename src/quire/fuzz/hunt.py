@@ -190,7 +190,9 @@ def write(judge: Judge[F], finding: Finding[F], directory: Path) -> None:
     """Write the finding's folder: the program to replay, its original, the records, the fault."""
     where, fault = folder(judge, finding, directory), finding.fault
     where.mkdir(parents=True, exist_ok=True)
-    (where / PROGRAM).write_text(language.text(finding.program, fault.notes))
+    (where / PROGRAM).write_text(
+        language.text(finding.program, filter(None, (fault.text, fault.about)))
+    )
     (where / "original.fuzz").write_text(language.text(finding.original))
     (where / judge.file).write_text("\n".join(fault.lines) + "\n")
     alone = len(finding.sides) == 1

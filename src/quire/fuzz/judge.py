@@ -23,7 +23,8 @@ class Fault(Protocol):
     """What a program shows.
 
     Faults of one kind have, as far as can be told, one cause; without a kind, each has its own.
-    `step` is the name of the step that shows it, if one does. str() may say more than `text`.
+    `step` is the name of the step that shows it, if one does. `about` is a further line for
+    reports, `lines` the file that describes it, `details` the same for JSON.
     """
 
     @property
@@ -33,24 +34,11 @@ class Fault(Protocol):
     @property
     def text(self) -> str: ...
     @property
-    def notes(self) -> Sequence[str]:
-        """Comments for the head of the program."""
-
+    def about(self) -> str: ...
     @property
-    def about(self) -> str:
-        """A further line for reports."""
-
+    def lines(self) -> Iterable[str]: ...
     @property
-    def lines(self) -> Iterable[str]:
-        """The file that describes it."""
-
-    @property
-    def details(self) -> Mapping[str, Any]:
-        """For JSON."""
-
-    @property
-    def row(self) -> Mapping[str, Any]:
-        """For JSON about a seeded bug."""
+    def details(self) -> Mapping[str, Any]: ...
 
 
 F = TypeVar("F", bound=Fault)
@@ -122,11 +110,10 @@ class Judge(Protocol[F]):
     # The file that lists all confirmed faults, shrunk or not; and what they are.
     listing: ClassVar[str] = ""
     listed: ClassVar[str] = ""
-    # A seeded bug, a table of them, what it shows of each, and the JSON of one that is missed.
+    # A seeded bug, a table of them, and what it shows of each.
     bug: ClassVar[str] = "bug"
     bugs: ClassVar[str]
     shows: ClassVar[str]
-    missed: ClassVar[Mapping[str, Any]]
     # What a command says of that many findings on that kernel, or bugs missed, and the remedy.
     failing: ClassVar[tuple[str, str]] = (
         "the kernels differ on {} programs",
@@ -148,6 +135,9 @@ class Judge(Protocol[F]):
 
         Side b stops after a guest that is lost; what follows shows nothing.
         """
+
+    def row(self, fault: F | None) -> Mapping[str, Any]:
+        """Return the JSON of a seeded bug that shows this, or of one that is missed."""
 
     def summary(self, targets: Targets, seconds: float) -> str:
         """Summarise a hunt that took `seconds`, without the number of findings."""

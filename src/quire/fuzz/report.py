@@ -74,7 +74,7 @@ def show_bugs(
         rows = []
         for result in results:
             size = len(result.finding.program) if result.finding else None
-            row = result.finding.fault.row if result.finding else judge.missed
+            row = judge.row(result.finding and result.finding.fault)
             head = {judge.bug: result.bug.name, "programs": result.programs, "operations": size}
             tail = {"seconds": round(result.seconds, 1), "reason": result.bug.no_program}
             rows.append({**head, **row, **tail})

@@ -182,11 +182,6 @@ class Regression:
         return ", ".join(self.functions)
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What grew, and where."""
-        return self.text, *self.functions
-
-    @property
     def lines(self) -> tuple[str, ...]:
         """What grew, function by function."""
         return self.text, "", *self._table()
@@ -200,11 +195,6 @@ class Regression:
             "grown": {grown.name: [grown.a, grown.b] for grown in self.grown},
             "functions": dict(self.symbols[: 3 * SHOWN]),
         }
-
-    @property
-    def row(self) -> dict[str, Any]:
-        """The text, and some functions."""
-        return {"grown": self.text, "functions": dict(self.symbols[:SHOWN])}
 
     def keeps(self, other: "Regression") -> bool:
         """Whether something that grew in the other grows here, too, most of it in relation."""

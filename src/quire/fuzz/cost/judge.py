@@ -8,12 +8,12 @@ boot. So the least of several runs counts, in other boots and orders, and the me
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from quire.boot.stops import Stop
 from quire.fuzz.cost import allowed, growth
 from quire.fuzz.cost.allowed import Allowance
-from quire.fuzz.cost.growth import Regression
+from quire.fuzz.cost.growth import SHOWN, Regression
 from quire.fuzz.cost.watch import Watch
 from quire.fuzz.judge import Faults, Judge, Request, Requests, Shown, Tally
 from quire.fuzz.language.program import Numbered, Program
@@ -46,7 +46,6 @@ class CostJudge(Judge[Regression]):
     finding, file, does = "regression", "costs", "costs more"
     listing, listed = "regressions", "operations cost more"
     bug, bugs, shows = "regression", "seeded costs", "what grew"
-    missed: ClassVar[Mapping[str, Any]] = {"grown": None, "functions": {}}
     missing = ("{} seeded regressions were not found", Judge.missing[1])
 
     def judge(self, programs: Numbered, runs: Runs) -> Faults[Regression]:
@@ -145,6 +144,11 @@ class CostJudge(Judge[Regression]):
         first = {number: at for at, number in reversed(origin.items())}
         firsts = ({n: run[at] for n, at in first.items() if at in run} for run in runs)
         return gather(origin, runs), tuple(firsts)
+
+    def row(self, fault: Regression | None) -> dict[str, Any]:
+        """What grew, and in which functions."""
+        functions = dict(fault.symbols[:SHOWN]) if fault else {}
+        return {"grown": fault and fault.text, "functions": functions}
 
     def summary(self, _targets: Targets, _seconds: float) -> str:
         """How many operations cost more, at first and again."""

@@ -54,11 +54,6 @@ class Judgement:
         return self.differences[0]
 
     @property
-    def notes(self) -> list[str]:
-        """The first differences."""
-        return self.differences[:3]
-
-    @property
     def lines(self) -> list[str]:
         """All of them."""
         return self.differences
@@ -67,11 +62,6 @@ class Judgement:
     def details(self) -> dict[str, list[str]]:
         """All of them."""
         return {"differences": self.differences}
-
-    @property
-    def row(self) -> dict[str, str]:
-        """The first one."""
-        return {"difference": self.text}
 
     def note(self, rule: Rule | None, difference: str) -> None:
         """Count the rule that excuses a difference, or keep the difference."""

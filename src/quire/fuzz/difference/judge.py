@@ -2,9 +2,8 @@
 """The judge of differences: both sides must see the same, but for what the series means."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from quire.fuzz.difference.compare import Judgement, compare
 from quire.fuzz.difference.excuses import GENERAL, Excuses
@@ -23,7 +22,6 @@ class DifferenceJudge(Judge[Judgement]):
 
     finding, file, does = "finding", "differences", "differs"
     bugs, shows = "seeded bugs", "the first difference"
-    missed: ClassVar[Mapping[str, Any]] = {"difference": None}
 
     def judge(self, programs: Numbered, runs: Runs) -> Faults[Judgement]:
         """The programs whose records differ without an excuse, where they can be compared."""
@@ -73,6 +71,10 @@ class DifferenceJudge(Judge[Judgement]):
         """Any difference will do. A program that loses side b's guest differs."""
         runs = yield Request(programs, losses=1)
         return dict(replace(self, tally=Tally()).judge(programs, runs)), runs
+
+    def row(self, fault: Judgement | None) -> dict[str, Any]:
+        """The text of the fault."""
+        return {"difference": fault and fault.text}
 
     def summary(self, targets: Targets, seconds: float) -> str:
         """How many programs differed, and how many say nothing."""

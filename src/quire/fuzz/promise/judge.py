@@ -5,7 +5,7 @@ import contextlib
 import gc
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from quire.fuzz import runner
 from quire.fuzz.judge import Faults, Judge, Request, Requests, Shown, Tally
@@ -31,7 +31,6 @@ class PromiseJudge(Judge[Broken]):
 
     finding, file, does = "broken", "promises", "breaks a promise"
     bugs, shows = "seeded bugs, one kernel", "the broken promise"
-    missed: ClassVar[Mapping[str, Any]] = {"broken": None}
     failing = (
         "{1} breaks a promise in {0} ways",
         "replay one: quire fuzz replay FILE --oracle; `promises` beside it has the sources",
@@ -92,6 +91,10 @@ class PromiseJudge(Judge[Broken]):
                 if some:
                     broken[n] = replace(some[0], all=tuple(some))
         return broken
+
+    def row(self, fault: Broken | None) -> dict[str, Any]:
+        """The text of the fault."""
+        return {"broken": fault and fault.text}
 
     def summary(self, targets: Targets, seconds: float) -> str:
         """How many programs broke a promise, again, and as is known."""

@@ -64,11 +64,6 @@ class Broken:
         return f"promised: {self.rule.promise} ({self.rule.source})"
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What was seen, and what was promised."""
-        return self.text, self.about
-
-    @property
     def lines(self) -> Iterator[str]:
         """For each broken rule what was promised, where, and what was seen."""
         for rule in dict.fromkeys(broken.rule for broken in self.all):
@@ -77,24 +72,10 @@ class Broken:
 
     @property
     def details(self) -> dict[str, list[dict[str, str]]]:
-        """The same, piece by piece."""
-        return {
-            "broken": [
-                {
-                    "rule": broken.rule.name,
-                    "promise": broken.rule.promise,
-                    "source": broken.rule.source,
-                    "operation": broken.verb,
-                    "seen": broken.seen,
-                }
-                for broken in self.all
-            ]
-        }
-
-    @property
-    def row(self) -> dict[str, str]:
-        """The text."""
-        return {"broken": self.text}
+        """The same, for JSON."""
+        names = ("rule", "promise", "source", "operation", "seen")
+        rows = ((b.rule.name, b.rule.promise, b.rule.source, b.verb, b.seen) for b in self.all)
+        return {"broken": [dict(zip(names, row, strict=True)) for row in rows]}
 
 
 def broken_promises(
