@@ -12,9 +12,9 @@ from quire.fuzz.language import record
 from quire.fuzz.language.program import Op
 from quire.fuzz.language.tracker import Position
 from quire.fuzz.promise import rules
-from quire.fuzz.promise.accesses import Seen
 from quire.fuzz.promise.content import UNREADABLE, name
 from quire.fuzz.promise.memory import FILE, Memory, Page, Process
+from quire.fuzz.promise.outcomes import Seen
 from quire.fuzz.promise.state import Mapped, pages
 
 _VMLCK = re.compile(r"VmLck=(\d+)")

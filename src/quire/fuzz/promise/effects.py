@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from quire.fuzz.language.program import Op
 from quire.fuzz.language.tracker import moved, positions
-from quire.fuzz.promise import rules, userfault
+from quire.fuzz.promise import outcomes, rules
 from quire.fuzz.promise.content import ZERO, Content
 from quire.fuzz.promise.memory import (
     FAR,
@@ -244,10 +244,71 @@ def _inherit(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
             page.wipe = op.word == "wipeonfork" if outcome == "ok" else None
 
 
+def _take(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
+    """Follow a `take`: page by page, as the two ranges may overlap."""
+    for old, new in moved(op, outcome):
+        page, place = process.pages.get(old), process.pages.get(new)
+        if not page or not place:
+            continue
+        process.pages[new] = _arrived(page, place, op.word)
+        emptied = Cell(frozenset({ZERO}), rules.TAKEN, fading=page.kind == "droppable")
+        process.pages[old] = replace(
+            page, cell=emptied, dirty=False, resident=False, marked=page.perhaps_marked
+        )
+    _doubt(process, op)
+
+
+def _arrived(page: Page, place: Page, word: str) -> Page:
+    """A page that has moved to a place of another one, in a mapping that keeps what it is."""
+    arrived = replace(
+        place,
+        cell=page.cell,
+        behind=None,
+        dirty=page.held,
+        resident=page.resident,
+        # The kernel moves nothing else: what a program then sees is not said.
+        murky=page.murky or place.murky or not {page.kind, place.kind} <= PRIVATE_ANON,
+    )
+    if word == "to-rwp":
+        # Not a hole that has moved.
+        return replace(arrived, marked=page.held or None, trapped=True)
+    unmarked = page.marked is False and place.marked is False
+    return replace(arrived, marked=False if unmarked else None)
+
+
+def _doubt(process: Process, op: Op) -> None:
+    """The target was registered in another way meanwhile: its marks may stay without effect.
+
+    So was the source, if they overlap.
+    """
+    old, new = {*positions(op.range)}, {*positions(op.target)}
+    for at in old | new if old & new else new:
+        place = process.pages.get(at)
+        if place and place.marked is not False and op.word in ("all", "holes"):
+            place.marked = place.tracked = place.trapped = None
+
+
+def _scan(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
+    """Follow a `scan`: what it reports as written to is protected, until the next write."""
+    seen = outcomes.report(outcome)
+    for place in positions(op.range) if op.word != "look" else ():
+        page = process.pages.get(place)
+        if not page:
+            continue
+        if not seen:
+            page.marked, page.tracked = None, page.tracked or None
+            continue
+        page.tracked, page.trapped = True, False
+        if op.word == "quiet" or outcomes.WRITTEN in seen.letters.get(place[1], ""):
+            page.marked = True
+        elif not seen.complete and place[1] > max(seen.letters, default=0):
+            page.marked = None
+
+
 # By the names that language/verbs.py uses.
 EFFECTS: dict[str, Effect] = {
     "map": _map, "fork": _fork, "exit": _exit, "protect": _protect, "move": _move,
     "resize": _resize, "mark": _mark, "trap": _trap, "clear_refs": _clear_refs, "lock": _lock,
     "hold": _hold, "crowd": _crowd, "free": _free, "dontneed": _dontneed, "remove": _remove,
-    "inherit": _inherit, "populate": _populate, "take": userfault.take, "scan": userfault.scan,
+    "inherit": _inherit, "populate": _populate, "take": _take, "scan": _scan,
 }  # fmt: skip

@@ -12,18 +12,9 @@ from quire.fuzz.language import record
 from quire.fuzz.language.program import SLOTS, Op, Program, Range
 from quire.fuzz.language.record import Record, Step, steps
 from quire.fuzz.language.tracker import positions
-from quire.fuzz.promise import (
-    accesses,
-    checks,
-    content,
-    effects,
-    errors,
-    rules,
-    state,
-    userfault,
-)
-from quire.fuzz.promise.accesses import Seen
+from quire.fuzz.promise import checks, content, effects, outcomes, rules, state
 from quire.fuzz.promise.memory import FILE, SHARED, Memory, Page, Process
+from quire.fuzz.promise.outcomes import Seen
 from quire.fuzz.promise.rules import Promise
 from quire.fuzz.promise.state import NOTHING, Mapped, Touched
 
@@ -165,17 +156,17 @@ class Oracle:
         hashes = _HASHES.search(step.outcome) if where else None
         if hashes:
             yield from self._fresh(process, where, "before", hashes[1])
-        yield from errors.check(process, op, outcome, before)
+        yield from outcomes.check(process, op, outcome, before)
         if op.verb == "scan" and where:
             line = step.states.get(f"m {op.actor} {where.slot}", "")
             shown = state.pages(line) if line else {}
-            yield from userfault.scanned(process, op, outcome, shown)
+            yield from outcomes.scanned(process, op, outcome, shown)
         effects.apply(self.memory, op, outcome)
         if op.entry.writes:
             pages = positions(where)
-            yield from accesses.write(self.memory, process, pages, op, step.number, outcome)
+            yield from outcomes.write(self.memory, process, pages, op, step.number, outcome)
         elif op.verb == "read":
-            yield from accesses.read(process, positions(where), outcome)
+            yield from outcomes.read(process, positions(where), outcome)
         elif op.word == "unmergeable" and where and outcome == "ok":
             line = step.states.get(f"v {op.actor} {where.slot}", "")
             yield from checks.apart(op, state.mappings(line))
@@ -201,10 +192,10 @@ class Oracle:
         process = self.memory.processes.get(actor)
         self.memory.reclaims = 0
         if process and step.name[0] == "r":
-            yield from accesses.read_all(process, where, step.outcome)
+            yield from outcomes.read_all(process, where, step.outcome)
         elif process:
-            last, tag = Op("write", actor), accesses.TAG_LAST + actor
-            yield from accesses.write(self.memory, process, where, last, tag, step.outcome)
+            last, tag = Op("write", actor), outcomes.TAG_LAST + actor
+            yield from outcomes.write(self.memory, process, where, last, tag, step.outcome)
 
     def _at_the_end(self, step: Step) -> Touched:
         """Reads change nothing in the model; writes all that the process may write to."""
