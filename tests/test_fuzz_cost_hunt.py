@@ -14,8 +14,8 @@ from quire.boot.counts import SymbolCount
 from quire.boot.stops import Stop
 from quire.fuzz import detect, report, runner
 from quire.fuzz.cost.allowed import Allowance
+from quire.fuzz.cost.costs import CostJudge
 from quire.fuzz.cost.growth import INSNS, Growth, Regression
-from quire.fuzz.cost.judge import CostJudge
 from quire.fuzz.cost.watch import Sum, Watch
 from quire.fuzz.detect import Search
 from quire.fuzz.hunt import Hunt, answer

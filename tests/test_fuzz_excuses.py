@@ -10,7 +10,7 @@ from conftest import ROOT
 from fuzz_records import MERGED, REDIRTIED, applying, done, merged, newer, read, run, whole
 
 from quire.fuzz.difference import excuses
-from quire.fuzz.difference.compare import compare
+from quire.fuzz.difference.differences import compare
 from quire.fuzz.difference.excuses import GENERAL, Rule
 from quire.fuzz.language import program
 from quire.fuzz.language.program import Program

@@ -19,9 +19,8 @@ from quire.boot import launch
 from quire.commands import fuzz as command
 from quire.fuzz import detect, hunt, programs, report, runner
 from quire.fuzz.detect import Search
-from quire.fuzz.difference.compare import Judgement
+from quire.fuzz.difference.differences import DifferenceJudge, Judgement
 from quire.fuzz.difference.excuses import Rule
-from quire.fuzz.difference.judge import DifferenceJudge
 from quire.fuzz.hunt import Hunt
 from quire.fuzz.judge import Finding
 from quire.fuzz.language import program

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from quire.fuzz.generate import generator
 from quire.fuzz.language import program, record
 from quire.fuzz.language.program import SLOT_PAGES, SLOTS, Op, Program, Range
-from quire.fuzz.language.record import Page
+from quire.fuzz.language.record import PageState
 from quire.fuzz.language.verbs import ACTORS, FOLIO_WEIGHTS, VERBS
 from quire.host.errors import UserError
 
@@ -145,10 +145,10 @@ def test_new_programs_come_from_the_pool_and_from_seeds() -> None:
 
 def test_pages_of_runs() -> None:
     pages = record.pages("3 2*px:t7@B3 1*s 1*p:k1 1*-w")
-    assert pages[3] == Page("px", "t7@B3")
-    assert pages[4] == Page("px", "t7@B4")
-    assert pages[5] == Page("s", "")
-    assert pages[7] == Page("-w", "")
+    assert pages[3] == PageState("px", "t7@B3")
+    assert pages[4] == PageState("px", "t7@B4")
+    assert pages[5] == PageState("s", "")
+    assert pages[7] == PageState("-w", "")
 
 
 def test_states_hold_until_they_are_told_anew() -> None:

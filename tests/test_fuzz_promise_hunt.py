@@ -20,8 +20,8 @@ from quire.fuzz.language import program
 from quire.fuzz.language.program import Numbered, Program
 from quire.fuzz.language.record import Record
 from quire.fuzz.programs import Programs
-from quire.fuzz.promise.judge import PromiseJudge
 from quire.fuzz.promise.oracle import Broken
+from quire.fuzz.promise.promises import PromiseJudge
 from quire.fuzz.runner import Target, Targets, Watch
 from quire.host.cache import Cache
 from quire.host.progress import Progress

@@ -25,16 +25,16 @@ from quire.arch import Architecture, requirements
 from quire.commands import options
 from quire.fuzz import detect, programs, report, runner
 from quire.fuzz.cost import allowed, watch
-from quire.fuzz.cost.judge import CostJudge
+from quire.fuzz.cost.costs import CostJudge
 from quire.fuzz.coverage.guide import Guide
 from quire.fuzz.detect import Search
 from quire.fuzz.difference import excuses
-from quire.fuzz.difference.judge import DifferenceJudge
+from quire.fuzz.difference.differences import DifferenceJudge
 from quire.fuzz.hunt import Hunt
 from quire.fuzz.judge import Judge
 from quire.fuzz.language.program import Numbered
 from quire.fuzz.programs import Programs
-from quire.fuzz.promise.judge import PromiseJudge
+from quire.fuzz.promise.promises import PromiseJudge
 from quire.fuzz.runner import Targets
 from quire.host import shard
 from quire.host.errors import Difference, UserError

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from quire.arch import Architecture
 from quire.fuzz.cost import growth
-from quire.fuzz.cost.judge import LAST, CostJudge
+from quire.fuzz.cost.costs import LAST, CostJudge
 from quire.fuzz.detect import Detection
 from quire.fuzz.hunt import Hunt, answer
 from quire.fuzz.judge import Judge

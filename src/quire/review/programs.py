@@ -10,9 +10,9 @@ from typing import Any
 from quire.arch import Architecture
 from quire.fuzz import runner
 from quire.fuzz.cost import allowed, watch
-from quire.fuzz.cost.judge import CostJudge
+from quire.fuzz.cost.costs import CostJudge
 from quire.fuzz.difference import excuses
-from quire.fuzz.difference.judge import DifferenceJudge
+from quire.fuzz.difference.differences import DifferenceJudge
 from quire.fuzz.hunt import Hunt
 from quire.fuzz.judge import Judge
 from quire.fuzz.programs import Programs

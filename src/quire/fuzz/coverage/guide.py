@@ -35,7 +35,7 @@ _DEFINED = re.compile(r"(?!return|else|if|switch|while|for)(?:[a-z][\w \t*]*[ \t
 
 
 @dataclass
-class Coverage:
+class BlockCoverage:
     """All blocks, and how often each was reached."""
 
     blocks: list[Block]
@@ -68,7 +68,7 @@ class Coverage:
         return [b for b in self.blocks if b.function in called and b.name not in self.reached]
 
 
-def missed(coverage: Coverage) -> tuple[list[str], list[str]]:
+def missed(coverage: BlockCoverage) -> tuple[list[str], list[str]]:
     """What no program reached, in lines that the series adds and elsewhere: lines or functions."""
     ours: dict[str, None] = {}
     others = {f"{name}, never called": None for name, _, hit, _ in coverage.functions() if not hit}
@@ -117,7 +117,7 @@ def _changed(hunk: Hunk) -> Iterator[str]:
 
 def prepare(
     kernel: Kernel, names: Iterable[str], sources: Iterable[str], directory: Path
-) -> tuple[Coverage, Path]:
+) -> tuple[BlockCoverage, Path]:
     """The blocks of those functions, and a file that names them for the plugin.
 
     BuildFailed if the kernel has none, UserError if its branches are not known.
@@ -134,7 +134,7 @@ def prepare(
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / "blocks"
     path.write_text("".join(f"{at:x} {rows[at]}\n" for at in sorted(rows)))
-    return Coverage(reachable), path
+    return BlockCoverage(reachable), path
 
 
 def _reached(counts: Path) -> Iterable[tuple[int, str, int]]:

@@ -23,14 +23,14 @@ FILE = "excuses.toml"  # beside the series file
 class Rule(StrEnum):
     """The rules of the comparison, by the names that excuses.toml and reports use."""
 
-    # model.py and compare.py: pages given up by MADV_FREE.
+    # history.py and differences.py: pages given up by MADV_FREE.
     DROPPED_IN_PART = "dropped in part"
     HELD = "held"
     BITS_OF_A_RUN = "bits of a run"
     BITS_OF_A_BATCH = "bits of a batch"
-    # model.py: folios that only one process maps again.
+    # history.py: folios that only one process maps again.
     REUSED = "reused"
-    # taken.py: folios that UFFDIO_MOVE moves whole.
+    # history.py: folios that UFFDIO_MOVE moves whole.
     TAKEN = "taken whole"
     TAKEN_HELD = "taken held"
     # ksm.py: pages that KSM merges.

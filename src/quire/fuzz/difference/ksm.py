@@ -13,7 +13,7 @@ from enum import Enum, auto
 
 from quire.fuzz.difference.excuses import Excuses, Rule
 from quire.fuzz.language.program import Op
-from quire.fuzz.language.record import Page
+from quire.fuzz.language.record import PageState
 from quire.fuzz.language.tracker import Address
 
 MAX_SHARING = 256  # how many mappings share one KSM page at most (ksmd's initial max_page_sharing)
@@ -134,7 +134,7 @@ class KsmExcuses:
             self.since = 0
         self.crowded |= merged(outcome) >= MAX_SHARING
 
-    def excuse(self, page: Address, a: Page, b: Page) -> Rule | None:
+    def excuse(self, page: Address, a: PageState, b: PageState) -> Rule | None:
         """The rule of KSM that covers a page's difference, if one does and it applies."""
         how = self._how(page, a, b)
         swapped = how in (How.SWAPPED, How.SWAPPED_AFTER)
@@ -163,7 +163,7 @@ class KsmExcuses:
         may = self.ever or (self.unmerged and (same or self.held))
         return may and Rule.MERGED_LATER in self.excuses
 
-    def _how(self, page: Address, a: Page, b: Page) -> How | None:
+    def _how(self, page: Address, a: PageState, b: PageState) -> How | None:
         if _merged_and_swapped(a, b):
             return How.SWAPPED_AFTER if page in self.before | self.away else How.SWAPPED
         if not a.content or _as_merged(a) != _as_merged(b):
@@ -183,17 +183,17 @@ def merged(outcome: str) -> int:
     return sum(map(int, counts.groups())) if counts else 0
 
 
-def _as_merged(page: Page) -> Page:
+def _as_merged(page: PageState) -> PageState:
     """The page without what merging changes, if KSM can merge it."""
     return page.without(_MERGING + _LAZY) if _mergeable(page) else page
 
 
-def _mergeable(page: Page) -> bool:
+def _mergeable(page: PageState) -> bool:
     """Whether other pages can have its content: written by `same`, or all zero."""
     return page.content.startswith("k") or page.content == "0"
 
 
-def _merged_and_swapped(a: Page, b: Page) -> bool:
+def _merged_and_swapped(a: PageState, b: PageState) -> bool:
     """Whether one side has a page for KSM in memory, and the other has it in swap, unread."""
     present, away = (a, b) if "s" in b.state else (b, a)
     same = _mergeable(present) and not away.content

@@ -12,10 +12,10 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from quire.fuzz.generate import combine as st
 from quire.fuzz.generate import moves, reclaim
-from quire.fuzz.generate import steps as st
+from quire.fuzz.generate.combine import Step
 from quire.fuzz.generate.draw import PAGES_PER_TABLE, USUAL, Area, Draw, pick
-from quire.fuzz.generate.steps import Step
 from quire.fuzz.language.program import MAX_OPS, SLOT_PAGES, Op, Program, Range, check
 from quire.fuzz.language.verbs import ACTORS, ADVICE, FOLIO_WEIGHTS, TABLE, VERBS
 

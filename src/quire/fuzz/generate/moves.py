@@ -3,8 +3,8 @@
 
 from dataclasses import replace
 
+from quire.fuzz.generate import combine as st
 from quire.fuzz.generate import reclaim
-from quire.fuzz.generate import steps as st
 from quire.fuzz.generate.draw import PAGES_PER_TABLE, USUAL, Area, Draw, pick
 from quire.fuzz.language.program import SLOT_PAGES, Range
 from quire.fuzz.language.verbs import PASSES, VERBS

@@ -3,7 +3,7 @@
 
 from dataclasses import replace
 
-from quire.fuzz.generate import steps as st
+from quire.fuzz.generate import combine as st
 from quire.fuzz.generate.draw import USUAL, Area, Draw
 from quire.fuzz.language.program import LOW, Range
 from quire.fuzz.language.verbs import CROWDS

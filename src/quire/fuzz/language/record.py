@@ -24,7 +24,7 @@ _TAGGED = re.compile(r"(t\d+(?:\.\d+)?@[A-Z])(\d+)")
 
 
 @dataclass(frozen=True)
-class Page:
+class PageState:
     """One page as a process sees it: letters for its state, and its content."""
 
     state: str
@@ -35,16 +35,18 @@ class Page:
         """Whether there is no page, or a page of zeroes."""
         return self.state[0] == "-" or self.content == "0"
 
-    def without(self, letters: str) -> "Page":
+    def without(self, letters: str) -> "PageState":
         """The page without these letters of its state."""
-        return Page("".join(letter for letter in self.state if letter not in letters), self.content)
+        return PageState(
+            "".join(letter for letter in self.state if letter not in letters), self.content
+        )
 
-    def differs_in(self, other: "Page") -> set[str]:
+    def differs_in(self, other: "PageState") -> set[str]:
         """The letters that only one of the two has."""
         return {*self.state} ^ {*other.state}
 
 
-_page = lru_cache(16384)(Page)
+_page = lru_cache(16384)(PageState)
 
 
 @dataclass
@@ -120,14 +122,14 @@ def step_name(line: str) -> str:
     return " ".join(line.split(" ", 2)[:2])
 
 
-def pages(line: str) -> dict[int, Page]:
+def pages(line: str) -> dict[int, PageState]:
     """The pages in the state of an m line, "first run run ...", by their numbers in the slot.
 
     Pages that are equal are one object.
     """
     first, *runs = line.split(" ")
     at = int(first)
-    numbered: dict[int, Page] = {}
+    numbered: dict[int, PageState] = {}
     for run in runs:
         several = _run(run)
         numbered.update(enumerate(several, at))
@@ -136,7 +138,7 @@ def pages(line: str) -> dict[int, Page]:
 
 
 @lru_cache(4096)
-def _run(run: str) -> tuple[Page, ...]:
+def _run(run: str) -> tuple[PageState, ...]:
     """The pages of a run: equal ones, or such with consecutive contents."""
     count, state, content = _RUN.fullmatch(run).groups()  # type: ignore[union-attr]
     tagged = _TAGGED.fullmatch(content or "")

@@ -16,7 +16,7 @@ FOLIO_WEIGHTS = {4: 1, 16: 3, 32: 2, 64: 8, 128: 2, 256: 1, 512: 0.5, 1024: 0.3,
 PASSES = (2, 4, 4, 5, 8)
 # Sharers: a few, many more than a byte of the swap map counts, and around that limit.
 CROWDS = (2, 60, 61, 61, 62, 100)
-# What must hold of a call, what it must return then, and who says so (promise/errors.py).
+# What must hold of a call, what it must return then, and who says so (promise/outcomes.py).
 Error = tuple[str, str, str]
 
 

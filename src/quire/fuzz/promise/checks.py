@@ -77,7 +77,7 @@ def locked_sum(process: Process, counters: str, locked: int) -> Iterator[Seen]:
         yield rules.LOCKED_SUM, f"VmLck is {more} kB more for {locked} locked pages"
 
 
-def page(known: Page | None, seen: record.Page, memory: Memory) -> list[Seen]:
+def page(known: Page | None, seen: record.PageState, memory: Memory) -> list[Seen]:
     """The rules that what is seen of a page breaks. `seen` shows something if `known` is None."""
     if not known:
         return [(rules.MAPPED, "a page where nothing is mapped")]
@@ -90,25 +90,25 @@ def page(known: Page | None, seen: record.Page, memory: Memory) -> list[Seen]:
     return broken and [(rule, f"{seen.state}:{seen.content}, {text}") for rule, text in broken]
 
 
-def _contents(broken: list[Seen], page: Page, seen: record.Page, memory: Memory) -> None:
+def _contents(broken: list[Seen], page: Page, seen: record.PageState, memory: Memory) -> None:
     unreadable = seen.content == UNREADABLE
     if seen.state[0] == "p":
         refused = page.prot == "none" or page.refuses_reads
         if refused is not None and unreadable != refused:
             why = "trapped" if page.refuses_reads else f"protection {page.prot}"
             broken.append((rules.READABLE, why))
-    cell = page.cell
-    if cell.unsaid or (page.behind and page.behind.unsaid):
+    frame = page.frame
+    if frame.unsaid or (page.behind and page.behind.unsaid):
         return
     told = seen.content and not unreadable
     if (seen.state[0] == "-" and page.held) or (
-        told and not cell.allows(seen.content, memory.words)
+        told and not frame.allows(seen.content, memory.words)
     ):
-        names = sorted({name(content, memory.words) for content in cell.allowed})
-        broken.append((cell.rule, f"not {' or '.join(names)}"))
+        names = sorted({name(content, memory.words) for content in frame.allowed})
+        broken.append((frame.rule, f"not {' or '.join(names)}"))
 
 
-def _marks(broken: list[Seen], page: Page, seen: record.Page, memory: Memory) -> None:
+def _marks(broken: list[Seen], page: Page, seen: record.PageState, memory: Memory) -> None:
     if page.marked and "w" not in seen.state:
         broken.append((rules.PROTECTED, "not write-protected any more"))
     if page.marked is False and "w" in seen.state:
@@ -122,7 +122,7 @@ def _marks(broken: list[Seen], page: Page, seen: record.Page, memory: Memory) ->
         broken.append((rules.EXCLUSIVE, "not mapped by this process alone"))
 
 
-def _swap(broken: list[Seen], seen: record.Page, memory: Memory) -> None:
+def _swap(broken: list[Seen], seen: record.PageState, memory: Memory) -> None:
     # A mark without a page looks like swap.
     if not memory.swapping and seen.state[0] == "s" and "w" not in seen.state:
         broken.append((rules.SWAPPED_OFF, "in swap"))
@@ -141,7 +141,7 @@ def shared(memory: Memory, states: Mapping[str, str]) -> Iterator[Seen]:
             line = states.get(f"m {actor} {place[0]}", "")
             seen = pages(line).get(place[1]) if line else None
             if seen and seen.state[0] == "p":
-                states_of.setdefault(id(known.cell), []).append(seen.state)
+                states_of.setdefault(id(known.frame), []).append(seen.state)
     for several in states_of.values():
         if len(several) > 1 and any("x" in letters for letters in several):
             yield rules.NOT_EXCLUSIVE, f"mapped {len(several)} times: {' '.join(several)}"

@@ -17,8 +17,8 @@ from quire.fuzz.promise.memory import (
     FILE,
     PRIVATE_ANON,
     SHARED,
-    Cell,
     Effect,
+    Frame,
     Memory,
     Page,
     Process,
@@ -27,7 +27,7 @@ from quire.fuzz.promise.memory import (
 
 
 def apply(memory: Memory, op: Op, outcome: str) -> None:
-    """Follow an operation. Accesses are not in the table: accesses.py follows them."""
+    """Follow an operation. Writes are not in the table: outcomes.py follows them."""
     if op.verb == "reclaim":
         # What is held, and the rest of its folio, has not been tried.
         memory.reclaims = memory.reclaims + 1 if memory.swapping and not memory.kept else 0
@@ -55,8 +55,8 @@ def _map(memory: Memory, process: Process, op: Op, _outcome: str) -> None:
 def _new(memory: Memory, kind: str, number: int) -> Page:
     """A page of a new mapping; `number` is its place in a mapping that begins at page 0."""
     if kind not in FILE:
-        cell = Cell(frozenset({ZERO}), rules.ZEROED, fading=kind == "droppable")
-        return Page(kind, cell)
+        frame = Frame(frozenset({ZERO}), rules.ZEROED, fading=kind == "droppable")
+        return Page(kind, frame)
     at = number + (FAR if kind == "far" else 0)
     behind = memory.of_file(at)
     if kind in SHARED:
@@ -95,7 +95,7 @@ def _move(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
             # It may have moved, with the marks of its mapping, or been replaced by another.
             known.murky = True
             known.locked = known.dontfork = known.wipe = None
-            known.cell.unsaid |= known.shared
+            known.frame.unsaid |= known.shared
         return
     pairs = moved(op, outcome)
     pages = [process.pages.pop(before, None) for before, _ in pairs]
@@ -117,10 +117,10 @@ def _left(page: Page) -> Page:
     tracked = None if page.tracked else page.tracked
     left = replace(page, marked=None, tracked=tracked, dirty=False, resident=False, locked=None)
     if page.kind in PRIVATE_ANON:
-        left.cell = Cell(frozenset({ZERO}), rules.LEFT, fading=page.kind == "droppable")
+        left.frame = Frame(frozenset({ZERO}), rules.LEFT, fading=page.kind == "droppable")
     elif not page.shared:
         # The manual allows only private anonymous memory.
-        left.cell, left.murky = page.cell.copy(), True
+        left.frame, left.murky = page.frame.copy(), True
     return left
 
 
@@ -142,7 +142,7 @@ def _grown(memory: Memory, last: Page, more: int) -> Page:
     """The page that is so many pages behind the last of a mapping that grows."""
     if last.kind == "shared":
         # The object does not grow.
-        return replace(last, cell=last.cell.copy(), murky=True, resident=False)
+        return replace(last, frame=last.frame.copy(), murky=True, resident=False)
     number = last.at + more - (FAR if last.kind == "far" else 0) if last.at is not None else 0
     new = _new(memory, last.kind, number)
     new.prot, new.locked, new.dontfork, new.wipe = last.prot, last.locked, last.dontfork, last.wipe
@@ -208,7 +208,7 @@ def _free(_memory: Memory, process: Process, op: Op, _outcome: str) -> None:
     # On an error, the pages before it may have been given up.
     for page in process.within(op.range):
         if page.kind in PRIVATE_ANON:
-            page.cell.become(page.cell.allowed, rules.GIVEN_UP, fading=True)
+            page.frame.become(page.frame.allowed, rules.GIVEN_UP, fading=True)
             page.dirty, page.marked = False, page.perhaps_marked
 
 
@@ -220,18 +220,18 @@ def _dontneed(memory: Memory, process: Process, op: Op, outcome: str) -> None:
         page.behind = memory.of_file(page.at) if page.at is not None else None
         fresh = page.behind.allowed if page.behind else frozenset({ZERO})
         ok = outcome == "ok"
-        fading = page.kind == "droppable" or (page.cell.fading and not ok)
-        page.cell.become(fresh if ok else fresh | page.cell.allowed, rules.DROPPED, fading=fading)
+        fading = page.kind == "droppable" or (page.frame.fading and not ok)
+        page.frame.become(fresh if ok else fresh | page.frame.allowed, rules.DROPPED, fading=fading)
 
 
 def _remove(memory: Memory, process: Process, op: Op, outcome: str) -> None:
-    holes = {id(page.cell): page.cell for page in process.within(op.range) if page.shared}
+    holes = {id(page.frame): page.frame for page in process.within(op.range) if page.shared}
     shows = memory.shows()
-    for cell in holes.values():
-        before: frozenset[Content] = frozenset() if outcome == "ok" else cell.allowed
-        change(cell, {ZERO} | before, rules.HOLE, shows)
+    for frame in holes.values():
+        before: frozenset[Content] = frozenset() if outcome == "ok" else frame.allowed
+        change(frame, {ZERO} | before, rules.HOLE, shows)
     for _, _, page in memory.pages():
-        if id(page.cell) in holes or id(page.behind) in holes:
+        if id(page.frame) in holes or id(page.behind) in holes:
             page.marked, page.dirty, page.resident = page.perhaps_marked, False, False
 
 
@@ -251,9 +251,9 @@ def _take(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
         if not page or not place:
             continue
         process.pages[new] = _arrived(page, place, op.word)
-        emptied = Cell(frozenset({ZERO}), rules.TAKEN, fading=page.kind == "droppable")
+        emptied = Frame(frozenset({ZERO}), rules.TAKEN, fading=page.kind == "droppable")
         process.pages[old] = replace(
-            page, cell=emptied, dirty=False, resident=False, marked=page.perhaps_marked
+            page, frame=emptied, dirty=False, resident=False, marked=page.perhaps_marked
         )
     _doubt(process, op)
 
@@ -262,7 +262,7 @@ def _arrived(page: Page, place: Page, word: str) -> Page:
     """A page that has moved to a place of another one, in a mapping that keeps what it is."""
     arrived = replace(
         place,
-        cell=page.cell,
+        frame=page.frame,
         behind=None,
         dirty=page.held,
         resident=page.resident,

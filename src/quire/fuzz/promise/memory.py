@@ -23,7 +23,7 @@ FAR = 64 << 40 | 5 << 32
 
 
 @dataclass(slots=True)
-class Cell:
+class Frame:
     """What one page of memory may hold, and the rule that says so.
 
     `fading` memory may also turn into zeroes at any time, and then stays zero. Of shared memory
@@ -35,9 +35,9 @@ class Cell:
     fading: bool = False
     unsaid: bool = False
 
-    def copy(self, rule: Promise | None = None) -> "Cell":
+    def copy(self, rule: Promise | None = None) -> "Frame":
         """Another page with the same content."""
-        return Cell(self.allowed, rule or self.rule, self.fading)
+        return Frame(self.allowed, rule or self.rule, self.fading)
 
     def become(self, allowed: Iterable[Content], rule: Promise, *, fading: bool = False) -> None:
         """The page holds one of these from now on."""
@@ -67,8 +67,8 @@ class Page:
     """
 
     kind: str
-    cell: Cell
-    behind: Cell | None = None
+    frame: Frame
+    behind: Frame | None = None
     at: int | None = None
     prot: str = "rw"
     marked: bool | None = False  # protected by userfaultfd
@@ -89,17 +89,17 @@ class Page:
     @property
     def unsaid(self) -> bool:
         """Whether nothing says what it holds."""
-        return self.murky or self.cell.unsaid or bool(self.behind and self.behind.unsaid)
+        return self.murky or self.frame.unsaid or bool(self.behind and self.behind.unsaid)
 
     @property
     def own(self) -> bool:
         """Whether nothing but this process's writes changes it, nor may it vanish."""
-        return not self.shared and not self.behind and not self.cell.fading and not self.murky
+        return not self.shared and not self.behind and not self.frame.fading and not self.murky
 
     @property
     def held(self) -> bool:
         """Whether it has contents that only this page holds: it must be present or in swap."""
-        return self.own and ZERO not in self.cell.allowed
+        return self.own and ZERO not in self.frame.allowed
 
     @property
     def perhaps_marked(self) -> bool | None:
@@ -130,10 +130,10 @@ class Page:
         new.trapped = None if self.trapped else self.trapped
         new.tracked = None if self.tracked else self.tracked
         if self.wipe or self.kind == "droppable":
-            new.cell = Cell(frozenset({ZERO}), rules.WIPED, fading=self.kind == "droppable")
+            new.frame = Frame(frozenset({ZERO}), rules.WIPED, fading=self.kind == "droppable")
             new.behind = None
         elif not self.shared:
-            new.cell = self.cell.copy(rules.FORKED if self.own else None)
+            new.frame = self.frame.copy(rules.FORKED if self.own else None)
             new.murky |= self.wipe is None
         return new
 
@@ -162,7 +162,7 @@ class Memory:
     """All processes of a program, and the file."""
 
     processes: dict[int, Process] = field(default_factory=lambda: {0: Process()})
-    file: dict[int, Cell] = field(default_factory=dict)
+    file: dict[int, Frame] = field(default_factory=dict)
     words: bool = False  # the program has operations on single words: records name those
     soft_dirty: bool = False  # the kernel has soft-dirty bits
     swapping: bool = True
@@ -190,13 +190,13 @@ class Memory:
         """At most how often a merged page of this content is mapped."""
         return sum(
             (1 + process.crowd)
-            * sum(page.cell.allows(content, self.words) for page in process.pages.values())
+            * sum(page.frame.allows(content, self.words) for page in process.pages.values())
             for process in self.processes.values()
         )
 
-    def of_file(self, at: int) -> Cell:
+    def of_file(self, at: int) -> Frame:
         """A page of the file; at first it is a hole."""
-        return self.file.setdefault(at, Cell(frozenset({ZERO}), rules.SHOWN))
+        return self.file.setdefault(at, Frame(frozenset({ZERO}), rules.SHOWN))
 
     def shows(self) -> Shows:
         """The private pages that pages of the file may show through."""
@@ -207,13 +207,13 @@ class Memory:
         return shows
 
 
-def change(cell: Cell, allowed: Iterable[Content], rule: Promise, shows: Shows) -> None:
+def change(frame: Frame, allowed: Iterable[Content], rule: Promise, shows: Shows) -> None:
     """Shared memory holds one of these now, and may show through private mappings."""
-    cell.become(allowed, rule)
-    for page in shows.get(id(cell), ()):
+    frame.become(allowed, rule)
+    for page in shows.get(id(frame), ()):
         # It may have been written to since.
-        if page.behind is cell:
-            page.cell.allowed |= cell.allowed
+        if page.behind is frame:
+            page.frame.allowed |= frame.allowed
 
 
 # What an operation with that outcome does.

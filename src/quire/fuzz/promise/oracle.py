@@ -85,23 +85,23 @@ def broken_promises(
 
 
 @dataclass(frozen=True)
-class Known:
+class Observed:
     """What a process has last seen in a slot, and the lines v and m that say so."""
 
     process: Process
     lines: tuple[str, str]
     mappings: tuple[Mapped, ...]
-    pages: Mapping[int, record.Page]
+    pages: Mapping[int, record.PageState]
     locked: int  # pages of locked mappings
 
     @staticmethod
-    def read(process: Process, lines: tuple[str, str]) -> "Known":
+    def read(process: Process, lines: tuple[str, str]) -> "Observed":
         """What the lines say."""
         mappings = state.mappings(lines[0])
         locked = sum(seen.end - seen.first for seen in mappings if seen.locked)
-        return Known(process, lines, mappings, state.pages(lines[1]) if lines[1] else {}, locked)
+        return Observed(process, lines, mappings, state.pages(lines[1]) if lines[1] else {}, locked)
 
-    def changed(self, pages: Mapping[int, record.Page]) -> set[int]:
+    def changed(self, pages: Mapping[int, record.PageState]) -> set[int]:
         """The numbers of the pages that are not as they were."""
         if pages is self.pages:
             return set()
@@ -115,7 +115,7 @@ class Oracle:
 
     program: Program
     memory: Memory
-    known: dict[tuple[int, str], Known] = field(default_factory=dict)  # by process and slot
+    known: dict[tuple[int, str], Observed] = field(default_factory=dict)  # by process and slot
 
     @cached_property
     def shown(self) -> list[Range]:
@@ -181,7 +181,7 @@ class Oracle:
             if place in process.doubtful or (page and not _certain(page)):
                 return
             readable = page and page.prot != "none" and not page.refuses_reads
-            held = next(iter(page.cell.allowed)) if page and readable else None
+            held = next(iter(page.frame.allowed)) if page and readable else None
             value = content.mixed(value, held, words=self.memory.words)
         wanted = f"{value >> 32:08x}"
         if wanted != read:
@@ -217,20 +217,20 @@ class Oracle:
         self, actor: int, process: Process, states: dict[str, str], changed: Touched
     ) -> Iterator[Seen]:
         """What a process has seen."""
-        slots: dict[str, Known] = {}
+        slots: dict[str, Observed] = {}
         for slot in SLOTS:
             line, known = states.get(f"v {actor} {slot}"), self.known.get((actor, slot))
             if line is None:
                 continue
             lines = line, states.get(f"m {actor} {slot}", "")
             same = known and known.process is process and known.lines == lines
-            slots[slot] = known if known and same else Known.read(process, lines)
+            slots[slot] = known if known and same else Observed.read(process, lines)
         locked = sum(known.locked for known in slots.values())
         yield from checks.locked_sum(process, states.get(f"u {actor}", ""), locked)
         for slot, known in slots.items():
             yield from self._slot(actor, slot, known, changed)
 
-    def _slot(self, actor: int, slot: str, seen: Known, changed: Touched) -> Iterator[Seen]:
+    def _slot(self, actor: int, slot: str, seen: Observed, changed: Touched) -> Iterator[Seen]:
         """What a process has seen in a slot.
 
         What changed neither in the model nor in the record is known.
@@ -255,7 +255,7 @@ class Oracle:
     def _pages(
         self,
         process: Process,
-        pages: Mapping[int, record.Page],
+        pages: Mapping[int, record.PageState],
         slot: str,
         numbers: Iterable[int],
     ) -> Iterator[Seen]:
@@ -263,7 +263,7 @@ class Oracle:
         for number in numbers:
             seen, known = pages[number], mapped.get((slot, number))
             if known:
-                if known.marked is not False or len(known.cell.allowed) > 1:
+                if known.marked is not False or len(known.frame.allowed) > 1:
                     state.take_page(known, seen, words=memory.words)
             elif seen.state[0] == "-":
                 continue
@@ -272,4 +272,4 @@ class Oracle:
 
 
 def _certain(page: Page) -> bool:
-    return not page.unsaid and page.refuses_reads is not None and len(page.cell.allowed) == 1
+    return not page.unsaid and page.refuses_reads is not None and len(page.frame.allowed) == 1

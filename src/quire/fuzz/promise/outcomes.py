@@ -75,20 +75,20 @@ def _fate(page: Page | None, *, writes: bool) -> str:
 
 def _change(memory: Memory, shows: Shows, page: Page, op: Op, first: int, *, certain: bool) -> None:
     """A page after a write of `first` to it, or after one that may have failed."""
-    old = page.cell.allowed
+    old = page.frame.allowed
     if op.verb == "word":
         new = frozenset(content.with_word(held, op.number, first) for held in old)
     else:
         new = frozenset(content.with_words(held, first) for held in old)
     if page.shared:
-        change(page.cell, new if certain else new | old, rules.SHARED, shows)
+        change(page.frame, new if certain else new | old, rules.SHARED, shows)
     elif not certain:
-        page.cell.allowed |= new
+        page.frame.allowed |= new
     else:
         page.behind, page.dirty = None, True
         droppable = page.kind == "droppable"
         rule = rules.DROPPABLE if droppable else rules.WRITTEN
-        page.cell.become(new, rule, fading=droppable)
+        page.frame.become(new, rule, fading=droppable)
         memory.written.add(id(page))
 
 
@@ -221,7 +221,7 @@ def report(outcome: str) -> Scan | None:
 
 
 def scanned(
-    process: Process, op: Op, outcome: str, shown: Mapping[int, record.Page]
+    process: Process, op: Op, outcome: str, shown: Mapping[int, record.PageState]
 ) -> Iterator[Seen]:
     """What a report breaks. `shown` are the pages of the slot after the scan.
 

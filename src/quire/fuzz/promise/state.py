@@ -16,7 +16,7 @@ from quire.fuzz.language.program import SLOT_PAGES, Op, Program, Range
 from quire.fuzz.language.tracker import Position
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.content import ZERO
-from quire.fuzz.promise.memory import Cell, Memory, Page, Process
+from quire.fuzz.promise.memory import Frame, Memory, Page, Process
 
 _MAPPING = re.compile(r"(\d+)\+(\d+):(....):([0-9a-f]+)(\S*)")
 PROTECTIONS = {"rw": "rw", "r-": "r", "--": "none"}
@@ -45,7 +45,7 @@ class Mapped(NamedTuple):
 
 # A program's lines repeat, for each of its processes and after each of its operations.
 @lru_cache(512)
-def pages(line: str) -> dict[int, record.Page]:
+def pages(line: str) -> dict[int, record.PageState]:
     """The pages of an m line. The result is shared: it must not be changed."""
     return record.pages(line)
 
@@ -105,8 +105,11 @@ def take_mappings(
             page.prot = seen.prot
         else:
             # What may have moved there is taken as it is, with the marks of its mapping.
-            cell, kind = Cell(frozenset({ZERO}), rules.ZEROED), "shared" if seen.shared else "anon"
-            taken = Page(kind, cell, prot=seen.prot, marked=None, murky=True)
+            frame, kind = (
+                Frame(frozenset({ZERO}), rules.ZEROED),
+                "shared" if seen.shared else "anon",
+            )
+            taken = Page(kind, frame, prot=seen.prot, marked=None, murky=True)
             process.pages[place] = replace(taken, locked=None, dontfork=None, wipe=None)
     for place in ((slot, number) for number in numbers):
         page = process.pages.get(place)
@@ -114,15 +117,15 @@ def take_mappings(
             page.locked = mapped[place].locked
 
 
-def take_page(known: Page, seen: record.Page, *, words: bool) -> None:
+def take_page(known: Page, seen: record.PageState, *, words: bool) -> None:
     """Take the marks of a page, and which of its allowed contents it has."""
     # A page that fades away may lose its mark with its content; a trap is one of a page.
     if known.marked is None or (
-        known.marked and (known.cell.fading or (known.trapped is not False and not known.held))
+        known.marked and (known.frame.fading or (known.trapped is not False and not known.held))
     ):
         known.marked = "w" in seen.state
-    if len(known.cell.allowed) > 1:
-        known.cell.narrow(seen.content, words)
+    if len(known.frame.allowed) > 1:
+        known.frame.narrow(seen.content, words)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from quire.fuzz.difference.excuses import Excuses, Rule
 from quire.fuzz.difference.ksm import KsmExcuses
 from quire.fuzz.language.program import Op
-from quire.fuzz.language.record import Page, Step, pages
+from quire.fuzz.language.record import PageState, Step, pages
 from quire.fuzz.language.tracker import Address, addresses, follow, moved, touched
 
 
@@ -28,7 +28,7 @@ class TakenExcuses:
         """Follow one operation, before the pages that it moves."""
         self.keeps |= op.entry.holds or op.verb == "lock"
 
-    def excuse(self, page: Address, a: Page, b: Page, *, lazy: bool) -> Rule | None:
+    def excuse(self, page: Address, a: PageState, b: PageState, *, lazy: bool) -> Rule | None:
         """The rule if it covers a page's difference; `lazy`: the program has given the page up."""
         if Rule.TAKEN not in self.excuses or page not in self.taken:
             return None
@@ -52,19 +52,19 @@ class TakenExcuses:
         return bool(pages & self.apart) and (freed or op.entry.counts)
 
 
-def _whole(a: Page, b: Page, *, lazy: bool) -> bool:
+def _whole(a: PageState, b: PageState, *, lazy: bool) -> bool:
     """Whether side b alone has a large folio, with the same page."""
     if _zero_page(a) and b.content == "0":
         return a.without("od").state == b.without("xLdz" if lazy else "xLd").state
     return "L" in b.state and a == b.without("L")
 
 
-def _zero_page(page: Page) -> bool:
+def _zero_page(page: PageState) -> bool:
     """What a page of zeroes becomes by the split: it is not soft-dirty, nor swapped."""
     return "o" in page.state and page.content == "0"
 
 
-def _by_itself(a: Page, b: Page, *, lazy: bool) -> bool:
+def _by_itself(a: PageState, b: PageState, *, lazy: bool) -> bool:
     """Whether one side alone may have swapped a page, dropped it, or made a folio of it."""
     told = a.content == b.content or not (a.content and b.content)
     where = {a.state[0], b.state[0]}
@@ -78,7 +78,7 @@ def _by_itself(a: Page, b: Page, *, lazy: bool) -> bool:
 
 
 @dataclass
-class Model:
+class History:
     """Pages given up by MADV_FREE, and pages that differ with an excuse.
 
     `ksm` has the part of KSM, `taken` that of UFFDIO_MOVE.
@@ -143,7 +143,7 @@ class Model:
         if op.entry.reclaims:
             self.reclaimed |= self.freed
 
-    def excuse(self, page: Address, a: Page, b: Page) -> Rule | None:
+    def excuse(self, page: Address, a: PageState, b: PageState) -> Rule | None:
         """The rule that covers a page's difference, if one does and it applies."""
         if page in self.apart or page in self.ksm.apart:
             return Rule.FOLLOWS
@@ -175,7 +175,7 @@ class Model:
         alike = (a.empty == b.empty or rest) and _same_bits(a, b) and _same_content(a, b)
         return Rule.FOLLOWS if near and alike else None
 
-    def _from_swap(self, page: Address, a: Page, b: Page) -> Rule | None:
+    def _from_swap(self, page: Address, a: PageState, b: PageState) -> Rule | None:
         """The rule by which a page may have come back from swap in another way."""
 
         def was_there(*, alone: bool) -> bool:
@@ -197,12 +197,12 @@ class Model:
         kept = self.reclaimed and (self.written or self.ksm.held)
         return kept and Rule.BITS_OF_A_RUN in self.excuses
 
-    def _with_others(self, a: Page, b: Page) -> bool:
+    def _with_others(self, a: PageState, b: PageState) -> bool:
         """Whether one side alone brought a page back from swap, in a large folio of others."""
         back = {a.state[0], b.state[0]} == {*"ps"} and "L" in a.state + b.state
         return back and bool(self.differed or self.taken.apart) and _same_bits(a, b)
 
-    def _given_up(self, page: Address, a: Page, b: Page, *, lazy: bool) -> Rule | None:
+    def _given_up(self, page: Address, a: PageState, b: PageState, *, lazy: bool) -> Rule | None:
         """The rule by which a lazyfree page may be there on one side only, or still be lazyfree.
 
         The program or the kernel says which pages are lazyfree: a process can give up a page that
@@ -251,18 +251,18 @@ def _swapped(steps: Sequence[Step], page: Address, *, alone: bool) -> bool:
     return bool(known)
 
 
-def _split_rest(a: Page, b: Page) -> bool:
+def _split_rest(a: PageState, b: PageState) -> bool:
     """Whether one side alone has a page in a large folio, the other one by itself; zero pages are
     mapped in place of zeroes."""
     zeroes = a.content == b.content == "0" and a.differs_in(b) - {*"dx"} == {*"Lo"}
     return zeroes or (a.content == b.content and a.differs_in(b) == {"L"})
 
 
-def _same_bits(a: Page, b: Page) -> bool:
+def _same_bits(a: PageState, b: PageState) -> bool:
     """Whether soft-dirty and uffd-wp agree."""
     return not a.differs_in(b) & {*"dw"}
 
 
-def _same_content(a: Page, b: Page) -> bool:
+def _same_content(a: PageState, b: PageState) -> bool:
     """Whether the contents agree, where both were read: only present pages are."""
     return a.content == b.content or not (a.content and b.content)

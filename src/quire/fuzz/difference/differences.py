@@ -7,14 +7,17 @@ series can concern, and what follows from such a page, as far as it moves and is
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from quire.fuzz.difference.excuses import Excuses, Rule
+from quire.fuzz.difference.excuses import GENERAL, Excuses, Rule
+from quire.fuzz.difference.history import History
 from quire.fuzz.difference.ksm import TABLE, KsmExcuses
-from quire.fuzz.difference.model import Model
-from quire.fuzz.language.program import Op, Program
+from quire.fuzz.judge import Faults, Judge, Request, Requests, Shown, Tally
+from quire.fuzz.language.program import Numbered, Op, Program
 from quire.fuzz.language.record import Record, Step, pages, steps
 from quire.fuzz.language.tracker import Address
+from quire.fuzz.runner import Runs, Targets
 
 
 def _fields(names: str) -> re.Pattern[str]:
@@ -78,55 +81,57 @@ def compare(program: Program, a: Record, b: Record, excuses: Excuses) -> Judgeme
         verdict.differences.append(b.trouble)
     if a.plain == b.plain:
         return verdict
-    model = Model(excuses)
+    history = History(excuses)
     for left, right in zip(steps(a), steps(b), strict=False):
         op = left.op(program)
         if op and op.verb == "fail" and left.outcome == right.outcome == "ok":
             verdict.excused[Rule.A_FAULT] += 1
             break
         if op:
-            model.apply(op, left.result)
+            history.apply(op, left.result)
         if left.name != right.name:
             verdict.differences.append(f"{left.name} against {right.name}")
             break
-        _compare_step(verdict, model, op, left, right)
-        model.seen.append((left, right))
+        _compare_step(verdict, history, op, left, right)
+        history.seen.append((left, right))
         if left.name[0] == "w":
             # A process writes to all of its pages.
-            model.lazy = {page for page in model.lazy if page[0] != left.number}
+            history.lazy = {page for page in history.lazy if page[0] != left.number}
     return verdict
 
 
-def _compare_step(verdict: Judgement, model: Model, op: Op | None, left: Step, right: Step) -> None:
+def _compare_step(
+    verdict: Judgement, history: History, op: Op | None, left: Step, right: Step
+) -> None:
     """Compare the state after one operation, pages before sums, and then its outcome."""
     where = f"{left.name} {op.text() if op else ''}".strip()
     # Forget which pages are late, but for one operation.
-    model.ksm.before, model.ksm.late = model.ksm.late, set()
-    ended = model.ends_elsewhere(op, left.outcome, right.outcome) if op else None
+    history.ksm.before, history.ksm.late = history.ksm.late, set()
+    ended = history.ends_elsewhere(op, left.outcome, right.outcome) if op else None
     for key in sorted({*left.states, *right.states}, key=lambda key: ("muv".index(key[0]), key)):
         a, b = left.states.get(key, ""), right.states.get(key, "")
         if a == b:
             continue
         if key[0] == "m" and a and b:
-            _compare_pages(verdict, model, where, key, (a, b))
+            _compare_pages(verdict, history, where, key, (a, b))
         else:
-            verdict.note(_sums_excuse(model, key, a, b), f"{where}: {key}: {a} | {b}")
+            verdict.note(_sums_excuse(history, key, a, b), f"{where}: {key}: {a} | {b}")
     if left.outcome != right.outcome:
-        rule = ended or _outcome_excuse(model, op, left.outcome, right.outcome)
+        rule = ended or _outcome_excuse(history, op, left.outcome, right.outcome)
         verdict.note(rule, f"{where}: {left.outcome} | {right.outcome}")
 
 
-def _outcome_excuse(model: Model, op: Op | None, a: str, b: str) -> Rule | None:
+def _outcome_excuse(history: History, op: Op | None, a: str, b: str) -> Rule | None:
     """The rule that covers different outcomes of an operation, if one does."""
-    model.ksm.late |= model.ksm.before
-    if model.touches(op) if op else model.unlike:
+    history.ksm.late |= history.ksm.before
+    if history.touches(op) if op else history.unlike:
         return Rule.FOLLOWS
-    counted = op and op.verb == "ksm" and model.ksm.counts_differ(a, b)
+    counted = op and op.verb == "ksm" and history.ksm.counts_differ(a, b)
     return Rule.MERGED_LATER if counted else None
 
 
 def _compare_pages(
-    verdict: Judgement, model: Model, where: str, key: str, lines: tuple[str, str]
+    verdict: Judgement, history: History, where: str, key: str, lines: tuple[str, str]
 ) -> None:
     _, actor, slot = key.split(" ")
     left, right = map(pages, lines)
@@ -137,7 +142,7 @@ def _compare_pages(
         unexcused = []
         for at in differing:
             page = (int(actor), slot, at)
-            rule = model.excuse(page, left[at], right[at])
+            rule = history.excuse(page, left[at], right[at])
             if not rule:
                 unexcused.append(at)
                 continue
@@ -145,35 +150,35 @@ def _compare_pages(
             # KSM, and what was taken, track these pages themselves.
             if rule not in (Rule.MERGED_LATER, Rule.TAKEN):
                 apart.add(page)
-        model.apart |= apart
-        model.differed |= bool(apart)
+        history.apart |= apart
+        history.differed |= bool(apart)
         differing = unexcused
     for at in differing:
         texts = (f"{page.state}:{page.content}" for page in (left[at], right[at]))
         verdict.differences.append(f"{where}: {key} {at}: {' | '.join(texts)}")
 
 
-def _sums_excuse(model: Model, key: str, a: str, b: str) -> Rule | None:
+def _sums_excuse(history: History, key: str, a: str, b: str) -> Rule | None:
     """The rule that covers a difference in mappings or counters, if one does."""
     kind, actor, *slot = key.split(" ")
-    if model.apart_in(int(actor), *slot):
+    if history.apart_in(int(actor), *slot):
         return Rule.FOLLOWS if kind == "u" or _same_but(_SUMS, a, b) else None
-    if (model.apart or model.ksm.apart) and _same_but(_SPLIT, a, b):
+    if (history.apart or history.ksm.apart) and _same_but(_SPLIT, a, b):
         return Rule.FOLLOWS
-    merging = _of_merging(model.ksm, a)
+    merging = _of_merging(history.ksm, a)
     if merging and _same_but(merging[1], a, b):
         return merging[0]
-    changed = Rule.BITS_OF_A_BATCH in model.excuses and model.changed
+    changed = Rule.BITS_OF_A_BATCH in history.excuses and history.changed
     if changed and _same_but(_MARKS, a, b):
         return Rule.BITS_OF_A_BATCH
-    if model.put_back:
+    if history.put_back:
         # What empties a huge mapping leaves no table, in which a fault maps a small folio.
         tables = _same_but(_TABLES, a, b)
-        model.tables |= tables
+        history.tables |= tables
         if tables or _same_but(_BITS, a, b):
             return Rule.BITS_OF_A_RUN
     # What a pin marks as accessed: the folio that its last owner kept, or the copy of one page.
-    kept = Rule.REUSED in model.excuses and model.forked and model.ksm.held
+    kept = Rule.REUSED in history.excuses and history.forked and history.ksm.held
     return Rule.REUSED if kept and _same_but(_REFERENCED, a, b) else None
 
 
@@ -194,3 +199,99 @@ def _of_merging(ksm: KsmExcuses, mapping: str) -> tuple[Rule, re.Pattern[str]] |
     if ksm.ever or ksm.crowded or ((ksm.held or ksm.back) and mergeable):
         return Rule.MERGED_LATER, _SPLIT
     return (Rule.MERGED_LATER, _SHARES) if ",KSM=" in mapping else None
+
+
+@dataclass
+class DifferenceJudge(Judge[Judgement]):
+    """Side b has what is tried, side a is what it must agree with but for the excuses."""
+
+    excuses: Excuses = field(default_factory=lambda: GENERAL)
+    tally: Tally[Judgement] = field(default_factory=Tally)
+
+    finding, file, does = "finding", "differences", "differs"
+    bugs, shows = "seeded bugs", "the first difference"
+
+    def judge(self, programs: Numbered, runs: Runs) -> Faults[Judgement]:
+        """The programs whose records differ without an excuse, where they can be compared."""
+        a, b = runs
+        suspects = []
+        for number, ops in programs.items():
+            if number not in a or number not in b:
+                continue
+            verdict = compare(ops, a[number], b[number], self.excuses)
+            self.tally.programs += 1
+            self.tally.excused.update(verdict.excused.keys())
+            if a[number].trouble:
+                self.tally.troubled[number] = ops, a[number].trouble
+            # Where side a is in trouble, the records say nothing unless side b is in the same.
+            if verdict.differences and a[number].trouble in ("", b[number].trouble):
+                suspects.append((number, verdict))
+        self.tally.suspects += len(suspects)
+        return suspects
+
+    def confirm(
+        self, programs: Numbered, suspects: Faults[Judgement], runs: Runs
+    ) -> Requests[Faults[Judgement]]:
+        """Those that differ again, in another order, and whose record on side a repeats."""
+        if not suspects:
+            return []
+        a, b = yield Request({n: programs[n] for n, _ in reversed(suspects)})
+        confirmed = []
+        for number, fault in suspects:
+            before, left, right = runs[0][number], a[number], b[number]
+            if not _alike(left, before):
+                # The sums of accessed pages depend on the order of reclaim.
+                before, left, right = (
+                    replace(seen, lines=[re.sub(r",Referenced=\d+", "", x) for x in seen.lines])
+                    for seen in (before, left, right)
+                )
+            if not _alike(left, before):
+                self.tally.unstable[number] = programs[number], fault.text
+                continue
+            verdict = compare(programs[number], left, right, self.excuses)
+            if verdict.differences:
+                confirmed.append((number, verdict))
+        return confirmed
+
+    def repeat(
+        self, programs: Numbered, fault: Judgement, *, last: bool = False
+    ) -> Requests[Shown[Judgement]]:
+        """Any difference will do. A program that loses side b's guest differs."""
+        runs = yield Request(programs, losses=1)
+        return dict(replace(self, tally=Tally()).judge(programs, runs)), runs
+
+    def row(self, fault: Judgement | None) -> dict[str, Any]:
+        """The text of the fault."""
+        return {"difference": fault and fault.text}
+
+    def summary(self, targets: Targets, seconds: float) -> str:
+        """How many programs differed, and how many say nothing."""
+        (a, b), tally = targets.labels, self.tally
+        return (
+            f"{targets.arch.name}: {tally.programs} programs on {a} and {b} in {seconds:.0f} "
+            f"s, {targets.rate(tally.programs):.0f} a minute per boot; {tally.suspects} "
+            f"differed, {len(tally.unstable)} of them did not repeat on {a}, "
+            f"{len(tally.troubled)} in trouble on {a}; "
+        )
+
+    def notes(self) -> list[str]:
+        """The excuses that applied."""
+        excused = self.tally.excused.most_common()
+        return [f"  excused in {n} programs: {name} ({self.excuses[name]})" for name, n in excused]
+
+    def figures(self, targets: Targets) -> dict[str, Any]:
+        """The same as numbers."""
+        tally = self.tally
+        return {
+            "sides": dict(zip("ab", targets.labels, strict=True)),
+            "programs": tally.programs,
+            "suspects": tally.suspects,
+            "unstable": len(tally.unstable),
+            "troubled": len(tally.troubled),
+            "excused": dict(tally.excused.most_common()),
+            "cost": None,
+        }
+
+
+def _alike(record: Record, other: Record) -> bool:
+    return record.trouble == other.trouble and record.plain == other.plain
