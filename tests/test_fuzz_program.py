@@ -4,18 +4,21 @@
 import itertools
 import random
 import re
+from dataclasses import replace
 
 import pytest
 from conftest import ROOT
-from fuzz_records import read
+from fuzz_records import compare, read
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quire.fuzz.difference.excuses import Rule
 from quire.fuzz.generate import generator
 from quire.fuzz.language import program, record
 from quire.fuzz.language.program import SLOT_PAGES, SLOTS, Op, Program, Range
-from quire.fuzz.language.record import PageState
-from quire.fuzz.language.verbs import ACTORS, FOLIO_WEIGHTS, VERBS
+from quire.fuzz.language.record import PageState, Record
+from quire.fuzz.language.verbs import ACTORS, FOLIO_WEIGHTS, TABLE, VERBS, Verb
+from quire.fuzz.promise.oracle import broken_promises
 from quire.host.errors import UserError
 
 
@@ -120,6 +123,34 @@ def test_every_operation_is_generated() -> None:
     seen = {op.verb for ops in made for op in ops}
     # Faults are generated only on request: they need another kernel.
     assert seen == set(VERBS) - {"fail"}
+
+
+def test_an_operation_is_an_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One entry makes a new one known to the parser, the generator, the oracle and the excuses."""
+    holes, plain = ("holes", "ENOMEM", "zap(2): ENOMEM"), ("plain", "ok", "zap(2): DESCRIPTION")
+    zap = Verb("R", 5, {}, "dontneed", (holes, plain), empties=True)
+    for table in (TABLE, VERBS):
+        monkeypatch.setitem(table, "zap", zap)
+    assert "zap" in {op.verb for seed in range(50) for op in generator.generate(seed)}
+    ops = program.parse(
+        "0 map A 0 2 anon\n0 write A 0 2\n0 advise A 0 2 free\n0 write A 1 1\n0 zap A 0 1\n"
+    )
+    start = (
+        "o 0 ok\nv 0 A 0+2:rw-p:0\no 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\n"
+        "m 0 A 0 2*pxz:t1@A0\no 3 ok=1 segv=0 bus=0\nm 0 A 0 1*pxz:t1@A0 1*px:t3@A1\n"
+    )
+    kept, gone = (read(f"{start}o 4 ok\nm 0 A 0 1*{at} 1*px:t3@A1") for at in ("px:t1@A0", "-"))
+
+    def breaks(record: Record) -> list[str]:
+        return [one.rule.name for one in broken_promises(ops, record, soft_dirty=False)]
+
+    assert breaks(gone) == []
+    assert breaks(kept) == ["dropped"]
+    assert breaks(read(f"{start}o 4 EIO")) == ["error: plain"]
+    # A page that was given up may be gone on one side alone, unless the operation drops it.
+    assert compare(ops, gone, kept).differences
+    monkeypatch.setitem(TABLE, "zap", replace(zap, empties=False))
+    assert [*compare(ops, gone, kept).excused] == [Rule.DROPPED_IN_PART]
 
 
 def test_faults_come_before_operations_of_processes() -> None:
