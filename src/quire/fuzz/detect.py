@@ -33,7 +33,7 @@ EVERY = "all"  # names every bug
 
 
 def choose(known: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
-    """The named bugs; without names those fuzzed by default, or all. UserError: no such bug."""
+    """Return the named bugs, or those fuzzed by default, or all. UserError: no such bug."""
     if list(names) == [EVERY]:
         return list(known)
     return seeded.select(known, names or [bug.name for bug in known if bug.fuzzed])
@@ -84,7 +84,7 @@ class Search(Generic[F]):
     _boots: dict[int, tuple[dict[int, Program], Runs]] = field(default_factory=dict)
 
     def boots(self) -> Iterator[tuple[dict[int, Program], Runs]]:
-        """The programs, a boot's worth at a time, and their records without a bug.
+        """Yield the programs, a boot's worth at a time, and their records without a bug.
 
         Without those that show a fault anyway. Where there is noise, records of side a alone.
         """
@@ -106,7 +106,7 @@ class Search(Generic[F]):
 
 
 def kept(cache: Cache, programs: Numbered, target: Target) -> Records:
-    """The programs' records on a kernel, from the cache if they ran there before."""
+    """Return the programs' records on a kernel, from the cache if they ran there before."""
     texts = [program.text(ops) for ops in programs.values()]
     on = (target.kernel.image_sha256, target.guest.sha256, *target.init, *target.parameters)
     key = digest(*on, list(programs), texts)
@@ -152,7 +152,7 @@ def look_for(search: Search[F], bug: Bug) -> Detection:
 
 
 def _until_one_shows(judge: Judge[F], tried: Target, programs: Numbered, others: Runs) -> Records:
-    """The records on the kernel on trial, up to the first program that shows a fault."""
+    """Return the records on the kernel on trial, up to the first program that shows a fault."""
 
     def shows(number: int, seen: Record) -> bool:
         return bool(judge.judge({number: programs[number]}, (*others, {number: seen})))
@@ -168,7 +168,7 @@ def _shrunk(
     programs: Numbered,
     runs: Runs,
 ) -> Iterator[Finding[F]]:
-    """The programs that show the bug, shrunk."""
+    """Yield the programs that show the bug, shrunk."""
     suspects = judge.judge(programs, runs)
     if not search.shrinks:
         for number, fault in suspects:

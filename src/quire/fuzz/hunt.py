@@ -131,7 +131,7 @@ class Hunt:
 
 
 def as_is(targets: Targets, number: int, program: Program, fault: F, runs: Runs) -> Finding[F]:
-    """A fault that was not shrunk."""
+    """Return a fault that was not shrunk."""
     records = tuple(run[number] for run in runs)
     return Finding(number, program, program, fault, fault.kind, records, targets.labels)
 
@@ -145,7 +145,7 @@ def shrink(
     *,
     pages: bool = True,
 ) -> Finding[F] | None:
-    """The smallest program, in operations, then in pages, that shows the fault; None if none does.
+    """Return the smallest program that shows the fault, in operations, then in pages; or None.
 
     A candidate that follows one that loses the guest has no record; the next round requests it
     again if it still needs it.
@@ -171,7 +171,7 @@ def shrink(
 
 
 def simpler(op: Op) -> list[Op]:
-    """Forms of an operation with fewer pages, the smallest first."""
+    """Return forms of an operation with fewer pages, the smallest first."""
     if not op.range or op.range.count == 1:
         return []
     counts = sorted({1, op.range.count // 2})
@@ -182,7 +182,7 @@ PROGRAM = "program.fuzz"  # in a finding's folder: the shrunk program
 
 
 def folder(judge: Judge[Any], finding: Finding[Any], directory: Path) -> Path:
-    """The folder of a finding."""
+    """Return the folder of a finding."""
     return directory / f"{judge.finding}-{finding.number}"
 
 
@@ -217,7 +217,7 @@ def write_lists(judge: Judge[Any], directory: Path) -> None:
 
 
 def problems(judge: Judge[Any], directory: Path) -> list[str]:
-    """A line per finding: where its program is, and the fault; or how many faults are listed."""
+    """Return a line per finding, its program and the fault; or how many faults are listed."""
     tally, listing = judge.tally, judge.listing
     if listing and tally.confirmed and not tally.findings:
         return [f"{directory / listing}: {len(tally.confirmed)} {judge.listed}"]

@@ -35,7 +35,7 @@ def show(hunt: Hunt, *, as_json: bool) -> None:
 
 
 def _show(hunt: Hunt, judge: Judge[Any]) -> None:
-    """The totals, what is excused, and the findings."""
+    """Return the totals, what is excused, and the findings."""
     out, tally, summary = console(), judge.tally, judge.summary(hunt.targets, hunt.seconds)
     out.print(Text.assemble(summary, (f"{len(tally.findings)} findings", "bold")))
     for note in judge.notes():
@@ -50,7 +50,7 @@ def _show(hunt: Hunt, judge: Judge[Any]) -> None:
 
 
 def figures(hunt: Hunt) -> dict[str, Any]:
-    """What a hunt came to, as JSON."""
+    """Return what a hunt came to, as JSON."""
     figures = []
     for judge in hunt.judges:
         rows = []

@@ -42,17 +42,17 @@ class Allowance:
     after: tuple[str, ...] = ()
 
     def applies(self, regression: Regression) -> bool:
-        """Whether it is about this operation, after those before it."""
+        """Return whether it is about this operation, after those before it."""
         end = int(regression.step[2:]) if regression.op else None
         before = any(_named(self.after, op.kind) for op in regression.program[:end])
         return (before or not self.after) and _named(self.operations, regression.verb)
 
     def matches(self, symbol: str) -> bool:
-        """Whether it is about this function."""
+        """Return whether it is about this function."""
         return any(fnmatch.fnmatchcase(symbol, pattern) for pattern in self.symbols)
 
     def insns_for(self, regression: Regression) -> int:
-        """How many further instructions it allows: those of its functions, up to its limit."""
+        """Return how many more instructions it allows: those of its functions, up to its limit."""
         a, b = growth.functions(regression.a), growth.functions(regression.b)
         names = [name for name in {*a, *b} if self.matches(name)]
         op, pages = regression.op, 1
@@ -66,7 +66,7 @@ class Allowance:
 def judge(
     allowed: Sequence[Allowance], regression: Regression
 ) -> tuple[Regression | None, set[str]]:
-    """What remains of a growth, if anything, and the entries without which more would remain."""
+    """Return what remains of a growth, if anything, and the entries that took something away."""
     left, used = regression.grown, set[str]()
     for entry in allowed:
         if not entry.applies(regression):
@@ -83,7 +83,7 @@ def judge(
 def applying(
     series: Series | None, a: Series | None, functions: Collection[str]
 ) -> list[Allowance]:
-    """The entries for topics that side b, whose series this is, has and side a has not.
+    """Return the entries for topics that side b, whose series this is, has and side a has not.
 
     UserError for a wrong one, or if none of its patterns matches a function of side b.
     """
@@ -107,7 +107,7 @@ class _File:
 
 
 def read(file: Path) -> list[Allowance]:
-    """The [[allowed_cost]] entries of an excuses.toml. UserError names the entry that is wrong."""
+    """Return the [[allowed_cost]] entries of an excuses.toml. UserError names a wrong one."""
     entries = list(data.read(file, _File, excuses.REMEDY).allowed_cost)
     data.require_complete(file, "allowed_cost", entries, excuses.REMEDY)
     for number, entry in enumerate(entries):
@@ -116,7 +116,7 @@ def read(file: Path) -> list[Allowance]:
 
 
 def _check(entry: Allowance, where: str) -> None:
-    """UserError unless the entry is narrow: operations, functions, and a limit."""
+    """Require a narrow entry: operations, functions, and a limit. UserError: what it lacks."""
     unknown = {*entry.operations, *entry.after} - KINDS
     limits = [entry.insns, entry.percent, *entry.further.values()]
     bad = min(limits) < 0 or not any(limits)

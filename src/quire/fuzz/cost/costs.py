@@ -49,7 +49,7 @@ class CostJudge(Judge[Regression]):
     missing = ("{} seeded regressions were not found", Judge.missing[1])
 
     def judge(self, programs: Numbered, runs: Runs) -> Faults[Regression]:
-        """The operations that cost more.
+        """Return the operations that cost more.
 
         A program that makes an allocation fail says nothing: the two sides count them differently.
         """
@@ -66,7 +66,7 @@ class CostJudge(Judge[Regression]):
     def confirm(
         self, programs: Numbered, suspects: Faults[Regression], runs: Runs
     ) -> Requests[Faults[Regression]]:
-        """Those that cost more by the least of all runs, and more so than allowed."""
+        """Return those that cost more by the least of all runs, and more so than allowed."""
         costs = gather({number: number for number, _ in suspects}, runs)
         for stage, times in enumerate(CONFIRM):
             if not suspects:
@@ -94,7 +94,7 @@ class CostJudge(Judge[Regression]):
     def repeat(
         self, programs: Numbered, fault: Regression, *, last: bool = False
     ) -> Requests[Shown[Regression]]:
-        """Those of which an operation of that verb keeps most of the growth."""
+        """Return those of which an operation of that verb keeps most of the growth."""
         showing: dict[int, Regression] = {}
         runs: Runs = ()
         for times in (LAST,) if last else SHRINK:
@@ -112,7 +112,7 @@ class CostJudge(Judge[Regression]):
         return showing, runs
 
     def _grown(self, programs: Numbered, costs: Costs) -> Faults[Regression]:
-        """The operations whose least cost grew, and their median."""
+        """Return the operations whose least cost grew, and their median."""
         suspects = []
         for (number, step), (left, right) in costs.items():
             grown = growth.compare(left, right, self.watch)
@@ -125,7 +125,7 @@ class CostJudge(Judge[Regression]):
     def measure(
         self, programs: Numbered, times: int, seed: int, *, symbols: bool
     ) -> Requests[tuple[Costs, Runs]]:
-        """What operations cost in runs that were alike, in one boot and orders of their own.
+        """Return what operations cost in runs that were alike, in one boot and orders of their own.
 
         And the records of the first.
         """
@@ -146,19 +146,19 @@ class CostJudge(Judge[Regression]):
         return gather(origin, runs), tuple(firsts)
 
     def row(self, fault: Regression | None) -> dict[str, Any]:
-        """What grew, and in which functions."""
+        """Return what grew, and in which functions."""
         functions = dict(fault.symbols[:SHOWN]) if fault else {}
         return {"grown": fault and fault.text, "functions": functions}
 
     def summary(self, _targets: Targets, _seconds: float) -> str:
-        """How many operations cost more, at first and again."""
+        """Return how many operations cost more, at first and again."""
         return (
             f"costs: {self.operations} operations compared, in {self.tally.suspects} programs one "
             f"cost more at first, and {self.repeated} operations did in repeated runs; "
         )
 
     def notes(self) -> list[str]:
-        """What the series means, and what is not watched."""
+        """Return what the series means, and what is not watched."""
         notes = []
         for entry in self.allowed:
             number = self.tally.excused[entry.name]
@@ -168,7 +168,7 @@ class CostJudge(Judge[Regression]):
         return [*notes, *(f"  not watched, as not both kernels have it: {n}" for n in missing)]
 
     def figures(self, _targets: Targets) -> dict[str, Any]:
-        """The same as numbers."""
+        """Return the same as numbers."""
         return {
             "operations": self.operations,
             "suspects": self.tally.suspects,
@@ -179,12 +179,12 @@ class CostJudge(Judge[Regression]):
 
 
 def fit(number: int, runs: Runs) -> bool:
-    """Whether a program's costs say anything: it ran on both sides without trouble."""
+    """Return whether a program's costs say anything: it ran on both sides without trouble."""
     return all(number in records and not records[number].trouble for records in runs)
 
 
 def gather(origin: Mapping[int, int], runs: Runs) -> Costs:
-    """The costs of all operations that ran alike, by the programs' original numbers."""
+    """Return the costs of all operations that ran alike, by the programs' original numbers."""
     costs: Costs = {}
     for number, original in origin.items():
         if fit(number, runs):

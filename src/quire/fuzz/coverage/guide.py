@@ -52,7 +52,7 @@ class BlockCoverage:
         return news
 
     def functions(self) -> list[tuple[str, int, int, int]]:
-        """Each function: executions of its most frequent block, blocks reached, blocks in all."""
+        """Return of each function how often its most frequent block ran, and its blocks."""
         by_name: dict[str, list[str]] = {}
         for block in self.blocks:
             by_name.setdefault(block.function, []).append(block.name)
@@ -63,13 +63,13 @@ class BlockCoverage:
         ]
 
     def unreached(self) -> list[Block]:
-        """Blocks that no program reached, in functions that some program reached."""
+        """Return blocks that no program reached, in functions that some program reached."""
         called = {name for name, _, reached, _ in self.functions() if reached}
         return [b for b in self.blocks if b.function in called and b.name not in self.reached]
 
 
 def missed(coverage: BlockCoverage) -> tuple[list[str], list[str]]:
-    """What no program reached, in lines that the series adds and elsewhere: lines or functions."""
+    """Return lines or functions that no program reached: those that the series adds, and others."""
     ours: dict[str, None] = {}
     others = {f"{name}, never called": None for name, _, hit, _ in coverage.functions() if not hit}
 
@@ -84,7 +84,7 @@ def missed(coverage: BlockCoverage) -> tuple[list[str], list[str]]:
 
 
 def added(a: Path, b: Path, files: Iterable[str]) -> frozenset[str]:
-    """The lines of those files that only tree b has, as file:line."""
+    """Return the lines of those files that only tree b has, as file:line."""
     lines = set()
     for file in files:
         old = (a / file).read_text().splitlines() if (a / file).exists() else []
@@ -96,14 +96,14 @@ def added(a: Path, b: Path, files: Iterable[str]) -> frozenset[str]:
 
 
 def touched(series: Series) -> set[str]:
-    """Functions of the C code in which the series changes a line."""
+    """Return functions of the C code in which the series changes a line."""
     files = (file for patch in series.patches for file in patch.parsed())
     code = (file for file in files if file.path.endswith((".c", ".h")))
     return {name for file in code for hunk in file for name in _changed(hunk)}
 
 
 def _changed(hunk: Hunk) -> Iterator[str]:
-    """Functions in which a hunk changes a line; its header may name one that has ended."""
+    """Yield functions in which a hunk changes a line; its header may name one that has ended."""
     named = _NAMED.search(hunk.section_header)
     function = named[1] if named else ""
     for line in hunk:
@@ -118,7 +118,7 @@ def _changed(hunk: Hunk) -> Iterator[str]:
 def prepare(
     kernel: Kernel, names: Iterable[str], sources: Iterable[str], directory: Path
 ) -> tuple[BlockCoverage, Path]:
-    """The blocks of those functions, and a file that names them for the plugin.
+    """Return the blocks of those functions, and a file that names them for the plugin.
 
     BuildFailed if the kernel has none, UserError if its branches are not known.
     """
@@ -138,7 +138,7 @@ def prepare(
 
 
 def _reached(counts: Path) -> Iterable[tuple[int, str, int]]:
-    """The region, block and executions of every block that ran. GuestLost if cut short."""
+    """Yield the region, block and executions of every block that ran. GuestLost if cut short."""
     last = ""
     for line in counts.read_text().splitlines() if counts.exists() else ():
         last = line

@@ -122,7 +122,7 @@ def _compare_step(
 
 
 def _outcome_excuse(history: History, op: Op | None, a: str, b: str) -> Rule | None:
-    """The rule that covers different outcomes of an operation, if one does."""
+    """Return the rule that covers different outcomes of an operation, if one does."""
     history.ksm.late |= history.ksm.before
     if history.touches(op) if op else history.unlike:
         return Rule.FOLLOWS
@@ -159,7 +159,7 @@ def _compare_pages(
 
 
 def _sums_excuse(history: History, key: str, a: str, b: str) -> Rule | None:
-    """The rule that covers a difference in mappings or counters, if one does."""
+    """Return the rule that covers a difference in mappings or counters, if one does."""
     kind, actor, *slot = key.split(" ")
     if history.apart_in(int(actor), *slot):
         return Rule.FOLLOWS if kind == "u" or _same_but(_SUMS, a, b) else None
@@ -183,12 +183,12 @@ def _sums_excuse(history: History, key: str, a: str, b: str) -> Rule | None:
 
 
 def _same_but(fields: re.Pattern[str], a: str, b: str) -> bool:
-    """Whether two mappings agree without those fields."""
+    """Return whether two mappings agree without those fields."""
     return fields.sub("", a) == fields.sub("", b)
 
 
 def _of_merging(ksm: KsmExcuses, mapping: str) -> tuple[Rule, re.Pattern[str]] | None:
-    """The rule of KSM that applies to a mapping, and the fields that depend on it; None if none."""
+    """Return the rule of KSM that applies to a mapping, and the fields that depend on it."""
     if TABLE[ksm.phase][1] and Rule.MERGED_LATER in ksm.excuses:
         return Rule.MERGED_LATER, _SUMS
     if ksm.away:
@@ -212,7 +212,7 @@ class DifferenceJudge(Judge[Judgement]):
     bugs, shows = "seeded bugs", "the first difference"
 
     def judge(self, programs: Numbered, runs: Runs) -> Faults[Judgement]:
-        """The programs whose records differ without an excuse, where they can be compared."""
+        """Return the programs whose records can be compared and differ without an excuse."""
         a, b = runs
         suspects = []
         for number, ops in programs.items():
@@ -232,7 +232,7 @@ class DifferenceJudge(Judge[Judgement]):
     def confirm(
         self, programs: Numbered, suspects: Faults[Judgement], runs: Runs
     ) -> Requests[Faults[Judgement]]:
-        """Those that differ again, in another order, and whose record on side a repeats."""
+        """Return those that differ again, in another order, and whose record on side a repeats."""
         if not suspects:
             return []
         a, b = yield Request({n: programs[n] for n, _ in reversed(suspects)})
@@ -256,16 +256,16 @@ class DifferenceJudge(Judge[Judgement]):
     def repeat(
         self, programs: Numbered, fault: Judgement, *, last: bool = False
     ) -> Requests[Shown[Judgement]]:
-        """Any difference will do. A program that loses side b's guest differs."""
+        """Return those with any difference. A program that loses side b's guest differs."""
         runs = yield Request(programs, losses=1)
         return dict(replace(self, tally=Tally()).judge(programs, runs)), runs
 
     def row(self, fault: Judgement | None) -> dict[str, Any]:
-        """The text of the fault."""
+        """Return the text of the fault."""
         return {"difference": fault and fault.text}
 
     def summary(self, targets: Targets, seconds: float) -> str:
-        """How many programs differed, and how many say nothing."""
+        """Return how many programs differed, and how many say nothing."""
         (a, b), tally = targets.labels, self.tally
         return (
             f"{targets.arch.name}: {tally.programs} programs on {a} and {b} in {seconds:.0f} "
@@ -275,12 +275,12 @@ class DifferenceJudge(Judge[Judgement]):
         )
 
     def notes(self) -> list[str]:
-        """The excuses that applied."""
+        """Return the excuses that applied."""
         excused = self.tally.excused.most_common()
         return [f"  excused in {n} programs: {name} ({self.excuses[name]})" for name, n in excused]
 
     def figures(self, targets: Targets) -> dict[str, Any]:
-        """The same as numbers."""
+        """Return the same as numbers."""
         tally = self.tally
         return {
             "sides": dict(zip("ab", targets.labels, strict=True)),

@@ -77,7 +77,7 @@ class _File:
 
 
 def applying(series: Series | None) -> Excuses:
-    """The excuses for side b, whose series this is, against side a. UserError: a wrong file."""
+    """Return the excuses for side b, whose series this is. UserError: a wrong file."""
     if not series or not series.file.with_name(FILE).is_file():
         return GENERAL
     topics = series.topics
@@ -89,7 +89,7 @@ def applying(series: Series | None) -> Excuses:
 
 
 def read(file: Path) -> list[Excuse]:
-    """The [[excuse]] entries. UserError names one that is wrong, or has an unknown rule."""
+    """Return the [[excuse]] entries. UserError names one that is wrong, or has an unknown rule."""
     entries = list(data.read(file, _File, REMEDY).excuse)
     data.require_complete(file, "excuse", entries, REMEDY)
     for number, excuse in enumerate(entries):

@@ -29,7 +29,7 @@ class TakenExcuses:
         self.keeps |= op.entry.holds or op.verb == "lock"
 
     def excuse(self, page: Address, a: PageState, b: PageState, *, lazy: bool) -> Rule | None:
-        """The rule if it covers a page's difference; `lazy`: the program has given the page up."""
+        """Return the rule if it covers a page's difference; `lazy`: the page was given up."""
         if Rule.TAKEN not in self.excuses or page not in self.taken:
             return None
         if not (_whole(a, b, lazy=lazy) or (page in self.apart and _by_itself(a, b, lazy=lazy))):
@@ -38,14 +38,14 @@ class TakenExcuses:
         return Rule.TAKEN
 
     def ends_elsewhere(self, pages: set[Address], a: str) -> Rule | None:
-        """The rule if a `take` that came to `a` on side a may end elsewhere on side b."""
+        """Return the rule if a `take` with outcome `a` on side a may end elsewhere on side b."""
         if Rule.TAKEN_HELD not in self.excuses:
             return None
         held = self.keeps and a.startswith("EBUSY")
         return Rule.TAKEN_HELD if held or pages & self.apart else None
 
     def counts_differ(self, op: Op, pages: set[Address], *, freed: bool) -> bool:
-        """Whether an operation on these pages may come to something else.
+        """Return whether an operation on these pages may have another outcome.
 
         `freed`: pages were given up, and one side alone may have dropped some, as `warm` reads.
         """
@@ -53,19 +53,19 @@ class TakenExcuses:
 
 
 def _whole(a: PageState, b: PageState, *, lazy: bool) -> bool:
-    """Whether side b alone has a large folio, with the same page."""
+    """Return whether side b alone has a large folio, with the same page."""
     if _zero_page(a) and b.content == "0":
         return a.without("od").state == b.without("xLdz" if lazy else "xLd").state
     return "L" in b.state and a == b.without("L")
 
 
 def _zero_page(page: PageState) -> bool:
-    """What a page of zeroes becomes by the split: it is not soft-dirty, nor swapped."""
+    """Return whether a split made it of a page of zeroes: neither soft-dirty nor swapped."""
     return "o" in page.state and page.content == "0"
 
 
 def _by_itself(a: PageState, b: PageState, *, lazy: bool) -> bool:
-    """Whether one side alone may have swapped a page, dropped it, or made a folio of it."""
+    """Return whether one side alone may have swapped a page, dropped it, or made a folio of it."""
     told = a.content == b.content or not (a.content and b.content)
     where = {a.state[0], b.state[0]}
     if told and where == {*"ps"}:
@@ -144,7 +144,7 @@ class History:
             self.reclaimed |= self.freed
 
     def excuse(self, page: Address, a: PageState, b: PageState) -> Rule | None:
-        """The rule that covers a page's difference, if one does and it applies."""
+        """Return the rule that covers a page's difference, if one does and it applies."""
         if page in self.apart or page in self.ksm.apart:
             return Rule.FOLLOWS
         lazy = page in self.lazy or "z" in a.state or "z" in b.state
@@ -176,7 +176,7 @@ class History:
         return Rule.FOLLOWS if near and alike else None
 
     def _from_swap(self, page: Address, a: PageState, b: PageState) -> Rule | None:
-        """The rule by which a page may have come back from swap in another way."""
+        """Return the rule by which a page may have come back from swap in another way."""
 
         def was_there(*, alone: bool) -> bool:
             both = zip(*self.seen, strict=True)
@@ -198,12 +198,12 @@ class History:
         return kept and Rule.BITS_OF_A_RUN in self.excuses
 
     def _with_others(self, a: PageState, b: PageState) -> bool:
-        """Whether one side alone brought a page back from swap, in a large folio of others."""
+        """Return whether one side alone brought a page back from swap in a large folio."""
         back = {a.state[0], b.state[0]} == {*"ps"} and "L" in a.state + b.state
         return back and bool(self.differed or self.taken.apart) and _same_bits(a, b)
 
     def _given_up(self, page: Address, a: PageState, b: PageState, *, lazy: bool) -> Rule | None:
-        """The rule by which a lazyfree page may be there on one side only, or still be lazyfree.
+        """Return the rule by which one side alone may have a lazyfree page, or have it lazyfree.
 
         The program or the kernel says which pages are lazyfree: a process can give up a page that
         another process maps, too. A held page stays.
@@ -219,7 +219,7 @@ class History:
         return Rule.DROPPED_IN_PART if applies else None
 
     def ends_elsewhere(self, op: Op, a: str, b: str) -> Rule | None:
-        """The rule if one side may move more pages than the other; then all of them may differ."""
+        """Return the rule if one side may move more pages than the other; then all may differ."""
         if a == b or op.verb != "take":
             return None
         met = touched(op)
@@ -229,17 +229,17 @@ class History:
         return rule
 
     def touches(self, op: Op) -> bool:
-        """Whether an operation's outcome can depend on pages that differ."""
+        """Return whether an operation's outcome can depend on pages that differ."""
         return self.met or bool(touched(op) & self.unlike if op.range else self.unlike)
 
     def apart_in(self, actor: int, slot: str = "") -> bool:
-        """Whether a process has pages that differ, in that slot or in any."""
+        """Return whether a process has pages that differ, in that slot or in any."""
         unlike = self.unlike | self.taken.apart
         return any(who == actor and slot in ("", where) for who, where, _ in unlike)
 
 
 def _swapped(steps: Sequence[Step], page: Address, *, alone: bool) -> bool:
-    """Whether a page was in swap after these steps, and, if `alone`, in a small folio before."""
+    """Return whether a page was in swap after the steps; `alone`: in a small folio before."""
     actor, slot, number = page
     key, known = f"m {actor} {slot}", None
     for step in reversed(steps):
@@ -252,17 +252,19 @@ def _swapped(steps: Sequence[Step], page: Address, *, alone: bool) -> bool:
 
 
 def _split_rest(a: PageState, b: PageState) -> bool:
-    """Whether one side alone has a page in a large folio, the other one by itself; zero pages are
-    mapped in place of zeroes."""
+    """Return whether one side alone has a page in a large folio, the other one by itself.
+
+    Zero pages are mapped in place of zeroes.
+    """
     zeroes = a.content == b.content == "0" and a.differs_in(b) - {*"dx"} == {*"Lo"}
     return zeroes or (a.content == b.content and a.differs_in(b) == {"L"})
 
 
 def _same_bits(a: PageState, b: PageState) -> bool:
-    """Whether soft-dirty and uffd-wp agree."""
+    """Return whether soft-dirty and uffd-wp agree."""
     return not a.differs_in(b) & {*"dw"}
 
 
 def _same_content(a: PageState, b: PageState) -> bool:
-    """Whether the contents agree, where both were read: only present pages are."""
+    """Return whether the contents agree, where both were read: only present pages are."""
     return a.content == b.content or not (a.content and b.content)

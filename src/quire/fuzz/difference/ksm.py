@@ -135,7 +135,7 @@ class KsmExcuses:
         self.crowded |= merged(outcome) >= MAX_SHARING
 
     def excuse(self, page: Address, a: PageState, b: PageState) -> Rule | None:
-        """The rule of KSM that covers a page's difference, if one does and it applies."""
+        """Return the rule of KSM that covers a page's difference, if one does and it applies."""
         how = self._how(page, a, b)
         swapped = how in (How.SWAPPED, How.SWAPPED_AFTER)
         if how in TABLE[self.phase][0] and Rule.MERGED_LATER in self.excuses:
@@ -155,7 +155,7 @@ class KsmExcuses:
         return None
 
     def counts_differ(self, a: str, b: str) -> bool:
-        """Whether a pass of ksmd may count pages differently: some go later.
+        """Return whether a pass of ksmd may count pages differently: some go later.
 
         With more mappings than a KSM page can have, there may be one page more, in the same sum.
         """
@@ -178,23 +178,23 @@ class KsmExcuses:
 
 
 def merged(outcome: str) -> int:
-    """Of passes of ksmd: how many mappings share KSM pages, whatever the number of pages."""
+    """Return how many mappings share KSM pages after passes of ksmd."""
     counts = re.fullmatch(r"shared=(\d+) sharing=(\d+)", outcome)
     return sum(map(int, counts.groups())) if counts else 0
 
 
 def _as_merged(page: PageState) -> PageState:
-    """The page without what merging changes, if KSM can merge it."""
+    """Return the page without what merging changes, if KSM can merge it."""
     return page.without(_MERGING + _LAZY) if _mergeable(page) else page
 
 
 def _mergeable(page: PageState) -> bool:
-    """Whether other pages can have its content: written by `same`, or all zero."""
+    """Return whether other pages can have its content: written by `same`, or all zero."""
     return page.content.startswith("k") or page.content == "0"
 
 
 def _merged_and_swapped(a: PageState, b: PageState) -> bool:
-    """Whether one side has a page for KSM in memory, and the other has it in swap, unread."""
+    """Return whether one side has a page for KSM in memory, and the other in swap, unread."""
     present, away = (a, b) if "s" in b.state else (b, a)
     same = _mergeable(present) and not away.content
     bits = present.without(_MERGING).state.replace("p", "s")

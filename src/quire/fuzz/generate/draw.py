@@ -54,18 +54,18 @@ class Draw:
         self.ops.append(check(Op(verb, actor, **rest)))  # type: ignore[arg-type]
 
     def someone(self) -> int:
-        """A live process, most often the first."""
+        """Pick a live process, most often the first."""
         alive = sorted(self.areas)
         return 0 if 0 in alive and self.rng.random() < 0.55 else self.rng.choice(alive)
 
     def area(self, actor: int) -> Area:
-        """One of a process's areas; a new one if it has none."""
+        """Pick one of a process's areas; make one if it has none."""
         if not self.areas[actor]:
             self.map(actor)
         return self.rng.choice(self.areas[actor])
 
     def part(self, where: Range) -> Range:
-        """All of an area, some of its folios, some pages, or a single page."""
+        """Pick all of an area, some of its folios, some pages, or a single page."""
         rng, kind = self.rng, self.rng.random()
         if kind < 0.4 or where.count == 1:
             return where
@@ -79,7 +79,7 @@ class Draw:
         return replace(where, page=where.page + first, count=rng.randint(1, longest))
 
     def piece(self, where: Range) -> Range:
-        """Some pages of one folio of an area, mostly at its start or its end."""
+        """Pick some pages of one folio of an area, mostly at its start or its end."""
         rng, size = self.rng, min(self.folio_pages, where.count)
         if size < 2 or rng.random() < 0.15:
             return self.part(where)
@@ -91,7 +91,7 @@ class Draw:
         return replace(where, page=first + start, count=count)
 
     def map(self, actor: int, kind: str | None = None) -> Area:
-        """A new mapping: mostly whole folios, sometimes across the end of a page table."""
+        """Make a new mapping: mostly whole folios, sometimes across the end of a page table."""
         rng, pages = self.rng, self.folio_pages
         kind = kind or pick(rng, VERBS["map"].words)
         if self.theme == "ksm" and rng.random() < 0.3:
@@ -107,7 +107,7 @@ class Draw:
         return area
 
     def fresh(self, actor: int, sizes: Sequence[int] = (16, 32, 64, 64, 64, 128)) -> Area:
-        """One or two whole folios in a new mapping, all written to."""
+        """Make one or two whole folios in a new mapping, all written to."""
         folio = self.rng.choice(sizes)
         if self.folio != folio:
             self.set_folio(folio)
@@ -130,16 +130,16 @@ class Draw:
         self.add("folio", number=kib)
 
     def first_half(self, where: Range) -> Range:
-        """The first half of the first folio of a range."""
+        """Return the first half of the first folio of a range."""
         return replace(where, count=max(1, min(where.count, self.folio_pages) // 2))
 
     def second_half(self, where: Range) -> Range:
-        """The second half of the first folio of a range."""
+        """Return the second half of the first folio of a range."""
         first = self.first_half(where)
         return replace(first, page=first.end)
 
     def fork(self, actor: int) -> int | None:
-        """The number of a new child, or None if there are enough processes."""
+        """Fork a child. Return its number, or None if there are enough processes."""
         if not self.unborn:
             return None
         child = self.unborn[0]
@@ -163,13 +163,13 @@ class Draw:
         self.areas[actor].append(Area(replace(what, slot=to.slot, page=to.page), area.kind))
 
     def target(self, what: Range) -> Range:
-        """An address for a move, with the same offset in a folio or another."""
+        """Return an address for a move, with the same offset in a folio or another."""
         rng = self.rng
         shift = rng.choice([0, 0, 0, 16, 1, -1, 3, 512, rng.randint(-64, 64)])
         return Range(rng.choice(USUAL), max(0, min(SLOT_PAGES - what.count, what.page + shift)))
 
     def low(self, what: Range) -> Range:
-        """An address so low that the folio of these pages, but for its first, begins below 0."""
+        """Return an address so low that the folio of these pages would begin below 0."""
         before = what.page % self.folio_pages
         return Range(LOW, self.rng.choice([0, 0, 1, max(before - 1, 0), self.rng.randint(0, 16)]))
 
@@ -180,5 +180,5 @@ class Draw:
 
 
 def pick(rng: random.Random, weights: Mapping[T, float]) -> T:
-    """A random key, by its weight."""
+    """Pick a key by its weight."""
     return rng.choices(list(weights), list(weights.values()))[0]

@@ -38,7 +38,7 @@ SIZES = (16, 32, 64, 64, 64, 256, 2048)
 
 
 def collapsed(draw: Draw, actor: int) -> Area:
-    """Pages that khugepaged has put together to folios, often while they were read-only."""
+    """Make pages that khugepaged puts together to folios, often while they are read-only."""
     rng, kib = draw.rng, draw.rng.choice(SIZES)
     whole = Range(rng.choice(USUAL), rng.choice((0, 0, PAGES_PER_TABLE)), PAGES_PER_TABLE)
     # The process is known to khugepaged if a size is allowed when it maps this.
@@ -73,7 +73,7 @@ collapsed_paged_out = st.on_new(collapsed, st.everything_or_page_out)
 
 
 def shared_collapsed(draw: Draw, actor: int) -> Area:
-    """Shared memory in a huge folio that is read and written by entries, then mapped by a PMD."""
+    """Make shared memory in a huge folio that entries map, then a PMD."""
     whole = Range(draw.rng.choice(USUAL), draw.rng.choice((0, 0, PAGES_PER_TABLE)), PAGES_PER_TABLE)
     draw.set_folio(4)
     area = draw.put(actor, whole, "shared")
@@ -159,7 +159,7 @@ ACTIONS: dict[str, dict[Step, int]] = {
 
 
 def recipe(draw: Draw, actor: int) -> None:
-    """Some mixers and most often an action, all on one area; often on a new one."""
+    """Do some mixers and most often an action, all on one area; often on a new one."""
     area = draw.map(actor, "anon") if draw.rng.random() < 0.25 else draw.area(actor)
     for _ in range(draw.rng.choice([1, 1, 1, 2, 2, 3])):
         _draw_from(draw, MIXERS)(draw, actor, area)
@@ -175,14 +175,14 @@ def _draw_from(draw: Draw, table: Mapping[Step, int]) -> Step:
 
 
 def weights(theme: str) -> dict[str, float]:
-    """How often a program of this theme has each operation, and recipes."""
+    """Return how often a program of this theme has each operation, and recipes."""
     common = {name: verb.weight for name, verb in TABLE.items() if verb.weight}
     themed = {name: verb.themes[theme] for name, verb in TABLE.items() if theme in verb.themes}
     return {**common, "recipe": 9, **themed, **({"merge": 4} if theme == "ksm" else {})}
 
 
 def generate(seed: int, *, migrating: bool = False) -> Program:
-    """The program of a seed; if wanted, it may migrate pages."""
+    """Return the program of a seed; if wanted, it may migrate pages."""
     rng = random.Random(seed)
     themes = {name: THEMES[name] for name in THEMES if migrating or name != "migrate"}
     theme = pick(rng, themes)
@@ -197,7 +197,7 @@ def generate(seed: int, *, migrating: bool = False) -> Program:
 
 
 def following(seed: int, pool: Sequence[Program], *, migrating: bool = False) -> Program:
-    """The program of a seed, or often a mutant of the pool: programs that reached new code."""
+    """Return the program of a seed, or often a mutant of the pool, which reached new code."""
     rng = random.Random(f"{seed} from the pool")
     if pool and rng.random() < SHARE_OF_POOL:
         return mutate(rng, rng.choice(pool), rng.choice(pool))
@@ -205,7 +205,7 @@ def following(seed: int, pool: Sequence[Program], *, migrating: bool = False) ->
 
 
 def with_faults(seed: int, program: Program) -> Program:
-    """The same program, with an allocation that fails in some of its operations."""
+    """Return the same program, with an allocation that fails in some of its operations."""
     rng = random.Random(f"{seed} faults")
     ops: list[Op] = []
     for op in program:
@@ -244,7 +244,7 @@ SPECIAL: dict[str, Callable[[Draw, int], object]] = {
 
 
 def step(draw: Draw) -> None:
-    """One more operation, or a recipe."""
+    """Add an operation, or a recipe."""
     actor = draw.someone()
     name = pick(draw.rng, draw.weights)
     if name in SPECIAL:
@@ -259,7 +259,7 @@ def step(draw: Draw) -> None:
 
 
 def mutate(rng: random.Random, program: Program, other: Program) -> Program:
-    """A mutant of this program, maybe with operations of `other`."""
+    """Return a mutant of this program, maybe with operations of `other`."""
     ops = list(program)
     for _ in range(rng.randint(1, 3)):
         kind = rng.random()
@@ -278,7 +278,7 @@ def mutate(rng: random.Random, program: Program, other: Program) -> Program:
 
 
 def _vary(rng: random.Random, op: Op) -> Op:
-    """The operation on other pages, or by another process."""
+    """Return the operation on other pages, or by another process."""
     if op.actor is not None and rng.random() < 0.3:
         return replace(op, actor=rng.randrange(ACTORS))
     if not op.range:

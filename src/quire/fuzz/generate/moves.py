@@ -204,7 +204,7 @@ def scan_some(draw: Draw, actor: int, area: Area) -> None:
 
 
 def _place(draw: Draw, actor: int, area: Area, offset: int, count: int) -> Range:
-    """Pages of a new mapping that has none, most often in another slot.
+    """Map pages, most often in another slot; none is there yet.
 
     They begin at that offset in a folio or at another, or reach across the end of a page table.
     """

@@ -50,7 +50,7 @@ class Range:
         return range(self.page, self.end)
 
     def text(self) -> str:
-        """The range as a program has it."""
+        """Return the range as a program has it."""
         return f"{self.slot} {self.page} {self.count or ''}".rstrip()
 
 
@@ -86,7 +86,7 @@ class Op:
         return TABLE[self.call]
 
     def text(self) -> str:
-        """The line of a program."""
+        """Return the line of a program."""
         pages = {"R": self.range, "A": self.to}
         places = {kind: where.text() if where else "?" for kind, where in pages.items()}
         fields = {**places, "n": str(self.number), "w": self.word}
@@ -100,7 +100,7 @@ Numbered = Mapping[int, Program]
 
 
 def text(program: Program, comments: Iterable[str] = ()) -> str:
-    """The text of a program's file, comments first."""
+    """Return the text of a program's file, comments first."""
     lines = [f"# {comment}".rstrip() for comment in comments]
     return "\n".join([*lines, *(op.text() for op in program)]) + "\n"
 

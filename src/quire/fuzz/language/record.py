@@ -36,13 +36,13 @@ class PageState:
         return self.state[0] == "-" or self.content == "0"
 
     def without(self, letters: str) -> "PageState":
-        """The page without these letters of its state."""
+        """Return the page without these letters of its state."""
         return PageState(
             "".join(letter for letter in self.state if letter not in letters), self.content
         )
 
     def differs_in(self, other: "PageState") -> set[str]:
-        """The letters that only one of the two has."""
+        """Return the letters that only one of the two has."""
         return {*self.state} ^ {*other.state}
 
 
@@ -96,12 +96,12 @@ class Step:
         return int(self.name[2:])
 
     def op(self, program: Program) -> Op | None:
-        """The operation of the program; None for the reads and the writes at the end."""
+        """Return the operation of the program; None for the reads and the writes at the end."""
         return program[self.number] if self.name[0] == "o" else None
 
 
 def steps(record: Record) -> Iterator[Step]:
-    """The operations in order, each with the complete state after it."""
+    """Yield the operations in order, each with the complete state after it."""
     states: dict[str, str] = {}
     name, outcome = "", ""
     for line in record.lines:
@@ -118,12 +118,12 @@ def steps(record: Record) -> Iterator[Step]:
 
 
 def step_name(line: str) -> str:
-    """The name of the step that a line of one of the kinds STEPS ends: `o 3`, `r 0`."""
+    """Return the name of the step that a line of one of the kinds STEPS ends: `o 3`, `r 0`."""
     return " ".join(line.split(" ", 2)[:2])
 
 
 def pages(line: str) -> dict[int, PageState]:
-    """The pages in the state of an m line, "first run run ...", by their numbers in the slot.
+    """Return the pages in an m line, "first run run ...", by their numbers in the slot.
 
     Pages that are equal are one object.
     """
@@ -139,7 +139,7 @@ def pages(line: str) -> dict[int, PageState]:
 
 @lru_cache(4096)
 def _run(run: str) -> tuple[PageState, ...]:
-    """The pages of a run: equal ones, or such with consecutive contents."""
+    """Return the pages of a run: equal ones, or such with consecutive contents."""
     count, state, content = _RUN.fullmatch(run).groups()  # type: ignore[union-attr]
     tagged = _TAGGED.fullmatch(content or "")
     if not tagged:
@@ -149,7 +149,7 @@ def _run(run: str) -> tuple[PageState, ...]:
 
 
 def read(lines: Iterable[str], stops: Sequence[Stop] = ()) -> dict[int, Record]:
-    """The records of a boot, by the programs' numbers. The last may lack its end.
+    """Return the records of a boot, by the programs' numbers. The last may lack its end.
 
     The plugin's stops, if it counted, may be fewer than operations where the guest was lost.
     """

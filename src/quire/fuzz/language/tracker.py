@@ -14,22 +14,22 @@ Address = tuple[int, str, int]  # process, slot, page
 
 
 def positions(where: Range | None) -> list[Position]:
-    """The pages of a range."""
+    """Return the pages of a range."""
     return [(where.slot, number) for number in where.pages] if where else []
 
 
 def addresses(actor: int | None, where: Range | None) -> set[Address]:
-    """The pages of a range in a process; those that no process has do not exist."""
+    """Return the pages of a range in a process; those that no process has do not exist."""
     return {(-1 if actor is None else actor, *place) for place in positions(where)}
 
 
 def touched(op: Op) -> set[Address]:
-    """The pages that an operation can meet; pages that moved have their new address by now."""
+    """Return the pages that an operation can meet; those that moved have their new address."""
     return addresses(op.actor, op.range) | addresses(op.actor, op.target)
 
 
 def moved(op: Op, outcome: str) -> list[tuple[Position, Position]]:
-    """The old and the new position of each page that an operation has moved, in order."""
+    """Return the old and the new position of each page that an operation has moved, in order."""
     what = op.range if outcome == "ok" and op.entry.effect in ("move", "take") else None
     if op.range and op.entry.effect == "take":
         # It tells how many pages moved before the one that stayed.

@@ -26,7 +26,7 @@ MANY = 1000
 def mappings(
     process: Process, mapped: Mapping[Position, Mapped], slot: str, numbers: Iterable[int]
 ) -> Iterator[Seen]:
-    """These pages of a slot are mapped as the program asked for."""
+    """Require that pages of a slot are mapped as the program said."""
     for number in numbers:
         place = slot, number
         wrong = _mapping(process.pages.get(place), mapped.get(place), number)
@@ -35,7 +35,7 @@ def mappings(
 
 
 def _mapping(wanted: Page | None, seen: Mapped | None, number: int) -> str:
-    """What is wrong with how a page is mapped, or nothing."""
+    """Return what is wrong with how a page is mapped, or nothing."""
     if not wanted or not seen:
         return "" if not wanted and not seen else f"is {'' if seen else 'not '}mapped"
     if wanted.prot != seen.prot or wanted.shared != seen.shared:
@@ -48,7 +48,7 @@ def _mapping(wanted: Page | None, seen: Mapped | None, number: int) -> str:
 
 
 def locked(process: Process, mappings: Iterable[Mapped], slot: str) -> Iterator[Seen]:
-    """No page of a locked mapping is in swap. What never was in memory may be."""
+    """Require that no page of a locked mapping is in swap. What never was in memory may be."""
     for seen in mappings:
         pages = (process.pages.get((slot, n)) for n in range(seen.first, seen.end))
         if seen.swapped and all(page and page.resident for page in pages):
@@ -56,7 +56,7 @@ def locked(process: Process, mappings: Iterable[Mapped], slot: str) -> Iterator[
 
 
 def apart(op: Op, mappings: Iterable[Mapped]) -> Iterator[Seen]:
-    """After MADV_UNMERGEABLE none of the mappings in its range has a merged page."""
+    """Require that no mapping in the range of MADV_UNMERGEABLE has a merged page."""
     where = op.range
     for seen in mappings:
         if where and seen.merged and where.page <= seen.first and seen.end <= where.end:
@@ -65,7 +65,7 @@ def apart(op: Op, mappings: Iterable[Mapped]) -> Iterator[Seen]:
 
 
 def locked_sum(process: Process, counters: str, locked: int) -> Iterator[Seen]:
-    """VmLck grows with the pages of locked mappings, and with nothing else."""
+    """Require that VmLck grows with the pages of locked mappings, and with nothing else."""
     match = _VMLCK.search(counters)
     if not match:
         return
@@ -78,7 +78,7 @@ def locked_sum(process: Process, counters: str, locked: int) -> Iterator[Seen]:
 
 
 def page(known: Page | None, seen: record.PageState, memory: Memory) -> list[Seen]:
-    """The rules that what is seen of a page breaks. `seen` shows something if `known` is None."""
+    """Return the rules that a page breaks. `seen` shows something if `known` is None."""
     if not known:
         return [(rules.MAPPED, "a page where nothing is mapped")]
     if known.murky:
@@ -134,7 +134,7 @@ def _swap(broken: list[Seen], seen: record.PageState, memory: Memory) -> None:
 
 
 def shared(memory: Memory, states: Mapping[str, str]) -> Iterator[Seen]:
-    """A page of shared memory that is mapped several times is not mapped once."""
+    """Require that a page of shared memory that is mapped several times is not mapped once."""
     states_of: dict[int, list[str]] = {}
     for actor, place, known in memory.pages():
         if known.shared and not known.unsaid:

@@ -53,7 +53,7 @@ def _map(memory: Memory, process: Process, op: Op, _outcome: str) -> None:
 
 
 def _new(memory: Memory, kind: str, number: int) -> Page:
-    """A page of a new mapping; `number` is its place in a mapping that begins at page 0."""
+    """Return a page of a new mapping; `number` is its place in a mapping that begins at page 0."""
     if kind not in FILE:
         frame = Frame(frozenset({ZERO}), rules.ZEROED, fading=kind == "droppable")
         return Page(kind, frame)
@@ -113,7 +113,7 @@ def _move(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
 
 
 def _left(page: Page) -> Page:
-    """What is left of a page whose content has moved."""
+    """Return what is left of a page whose content has moved."""
     tracked = None if page.tracked else page.tracked
     left = replace(page, marked=None, tracked=tracked, dirty=False, resident=False, locked=None)
     if page.kind in PRIVATE_ANON:
@@ -139,7 +139,7 @@ def _resize(memory: Memory, process: Process, op: Op, _outcome: str) -> None:
 
 
 def _grown(memory: Memory, last: Page, more: int) -> Page:
-    """The page that is so many pages behind the last of a mapping that grows."""
+    """Return the page that is so many pages behind the last of a mapping that grows."""
     if last.kind == "shared":
         # The object does not grow.
         return replace(last, frame=last.frame.copy(), murky=True, resident=False)
@@ -199,7 +199,7 @@ def _populate(_memory: Memory, process: Process, op: Op, _outcome: str) -> None:
 
 
 def _written_by_kernel(page: Page) -> None:
-    """The kernel may make it writable for itself, which ends asynchronous protection."""
+    """Return the kernel may make it writable for itself, which ends asynchronous protection."""
     if page.tracked is not False:
         page.marked = page.perhaps_marked
 
@@ -259,7 +259,7 @@ def _take(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
 
 
 def _arrived(page: Page, place: Page, word: str) -> Page:
-    """A page that has moved to a place of another one, in a mapping that keeps what it is."""
+    """Return a page that has moved to a place of another one, whose mapping stays."""
     arrived = replace(
         place,
         frame=page.frame,
@@ -277,7 +277,7 @@ def _arrived(page: Page, place: Page, word: str) -> Page:
 
 
 def _doubt(process: Process, op: Op) -> None:
-    """The target was registered in another way meanwhile: its marks may stay without effect.
+    """Return the target was registered in another way meanwhile: its marks may stay without effect.
 
     So was the source, if they overlap.
     """

@@ -36,23 +36,23 @@ class Frame:
     unsaid: bool = False
 
     def copy(self, rule: Promise | None = None) -> "Frame":
-        """Another page with the same content."""
+        """Return another page with the same content."""
         return Frame(self.allowed, rule or self.rule, self.fading)
 
     def become(self, allowed: Iterable[Content], rule: Promise, *, fading: bool = False) -> None:
-        """The page holds one of these from now on."""
+        """Return the page holds one of these from now on."""
         self.allowed = frozenset(allowed) | {ZERO} if fading else frozenset(allowed)
         self.rule, self.fading = rule, fading
 
     def allows(self, seen: str, words: bool) -> bool:
-        """Whether one of the allowed contents has this name in a record."""
+        """Return whether one of the allowed contents has this name in a record."""
         if len(self.allowed) == 1:
             # As almost always.
             return name(*self.allowed, words) == seen
         return any(name(content, words) == seen for content in self.allowed)
 
     def narrow(self, seen: str, words: bool) -> None:
-        """If what was seen is allowed, it is there; fading memory may still lose it."""
+        """Settle on what was seen, if it is allowed; fading memory may still lose it."""
         kept = frozenset(content for content in self.allowed if name(content, words) == seen)
         if kept:
             self.allowed = kept | ({ZERO} if self.fading else frozenset())
@@ -92,14 +92,14 @@ class Page:
         return self.murky or self.frame.unsaid or bool(self.behind and self.behind.unsaid)
 
     @property
-    def own(self) -> bool:
+    def private(self) -> bool:
         """Whether nothing but this process's writes changes it, nor may it vanish."""
         return not self.shared and not self.behind and not self.frame.fading and not self.murky
 
     @property
     def held(self) -> bool:
         """Whether it has contents that only this page holds: it must be present or in swap."""
-        return self.own and ZERO not in self.frame.allowed
+        return self.private and ZERO not in self.frame.allowed
 
     @property
     def perhaps_marked(self) -> bool | None:
@@ -121,7 +121,7 @@ class Page:
         return None if self.tracked is None else False
 
     def child(self) -> "Page | None":
-        """The page of a child that is forked now."""
+        """Return the page of a child that is forked now."""
         if self.dontfork:
             return None
         new = replace(self, dirty=False, locked=False, resident=False)
@@ -133,7 +133,7 @@ class Page:
             new.frame = Frame(frozenset({ZERO}), rules.WIPED, fading=self.kind == "droppable")
             new.behind = None
         elif not self.shared:
-            new.frame = self.frame.copy(rules.FORKED if self.own else None)
+            new.frame = self.frame.copy(rules.FORKED if self.private else None)
             new.murky |= self.wipe is None
         return new
 
@@ -149,7 +149,7 @@ class Process:
     locked_base: int | None = None  # VmLck, less the pages of the program
 
     def within(self, where: Range | None) -> Iterator[Page]:
-        """The mapped pages of a range."""
+        """Return the mapped pages of a range."""
         return (self.pages[place] for place in positions(where) if place in self.pages)
 
 
@@ -175,7 +175,7 @@ class Memory:
     written: set[int] = field(default_factory=set)
 
     def pages(self) -> Iterator[tuple[int, Position, Page]]:
-        """All pages of all processes."""
+        """Yield all pages of all processes."""
         for actor, process in self.processes.items():
             for place, page in process.pages.items():
                 yield actor, place, page
@@ -187,7 +187,7 @@ class Memory:
         return holding or any(page.locked is not False for _, _, page in self.pages())
 
     def mapped(self, content: str) -> int:
-        """At most how often a merged page of this content is mapped."""
+        """Return at most how often a merged page of this content is mapped."""
         return sum(
             (1 + process.crowd)
             * sum(page.frame.allows(content, self.words) for page in process.pages.values())
@@ -195,11 +195,11 @@ class Memory:
         )
 
     def of_file(self, at: int) -> Frame:
-        """A page of the file; at first it is a hole."""
+        """Return a page of the file; at first it is a hole."""
         return self.file.setdefault(at, Frame(frozenset({ZERO}), rules.SHOWN))
 
     def shows(self) -> Shows:
-        """The private pages that pages of the file may show through."""
+        """Return the private pages that pages of the file may show through."""
         shows: Shows = {}
         for _, _, page in self.pages():
             if page.behind:
@@ -208,7 +208,7 @@ class Memory:
 
 
 def change(frame: Frame, allowed: Iterable[Content], rule: Promise, shows: Shows) -> None:
-    """Shared memory holds one of these now, and may show through private mappings."""
+    """Let shared memory hold one of these, and maybe show through private mappings."""
     frame.become(allowed, rule)
     for page in shows.get(id(frame), ()):
         # It may have been written to since.

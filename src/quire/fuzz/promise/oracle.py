@@ -72,7 +72,7 @@ class Broken:
 def broken_promises(
     program: Program, record: Record, *, soft_dirty: bool, swapping: bool = True
 ) -> list[Broken]:
-    """What a record breaks in its first step that breaks anything; what follows is not said.
+    """Return what a record breaks in its first step that breaks anything; what follows is not said.
 
     The kernel may have soft-dirty bits, and swap at the start.
     """
@@ -96,13 +96,13 @@ class Observed:
 
     @staticmethod
     def read(process: Process, lines: tuple[str, str]) -> "Observed":
-        """What the lines say."""
+        """Return what the lines say."""
         mappings = state.mappings(lines[0])
         locked = sum(seen.end - seen.first for seen in mappings if seen.locked)
         return Observed(process, lines, mappings, state.pages(lines[1]) if lines[1] else {}, locked)
 
     def changed(self, pages: Mapping[int, record.PageState]) -> set[int]:
-        """The numbers of the pages that are not as they were."""
+        """Return the numbers of the pages that are not as they were."""
         if pages is self.pages:
             return set()
         before = self.pages
@@ -128,7 +128,7 @@ class Oracle:
         return any(op.verb == "map" and op.word in FILE | SHARED for op in self.program)
 
     def follow(self, record: Record) -> Iterator[Broken]:
-        """All that the first broken step breaks."""
+        """Yield all that the first broken step breaks."""
         before: dict[str, str] = {}
         for step in steps(record):
             op = step.op(self.program)
@@ -174,7 +174,7 @@ class Oracle:
             yield from self._fresh(process, where, "after", hashes[2])
 
     def _fresh(self, process: Process, where: Range | None, when: str, read: str) -> Iterator[Seen]:
-        """What a read of the range breaks; nothing if some page may hold several things."""
+        """Yield what a read of the range breaks; nothing if some page may hold several things."""
         value = 0
         for place in positions(where):
             page = process.pages.get(place)
@@ -198,13 +198,13 @@ class Oracle:
             yield from outcomes.write(self.memory, process, where, last, tag, step.outcome)
 
     def _at_the_end(self, step: Step) -> Touched:
-        """Reads change nothing in the model; writes all that the process may write to."""
+        """Return what a step at the end touches: reads nothing, writes all that is writable."""
         if step.name[0] == "r":
             return NOTHING
         return Touched(step.number, tuple(self.shown), objects=self.shares)
 
     def _observation(self, step: Step, changed: Touched) -> Iterator[Seen]:
-        """What the processes have seen after a step; at the reads, only the one that read."""
+        """Yield what the processes have seen after a step; at the reads, only the one that read."""
         alone = step.number if step.name[0] == "r" else None
         for actor, process in self.memory.processes.items():
             if alone in (None, actor):
@@ -216,7 +216,7 @@ class Oracle:
     def _observed(
         self, actor: int, process: Process, states: dict[str, str], changed: Touched
     ) -> Iterator[Seen]:
-        """What a process has seen."""
+        """Yield what a process has seen."""
         slots: dict[str, Observed] = {}
         for slot in SLOTS:
             line, known = states.get(f"v {actor} {slot}"), self.known.get((actor, slot))
@@ -231,7 +231,7 @@ class Oracle:
             yield from self._slot(actor, slot, known, changed)
 
     def _slot(self, actor: int, slot: str, seen: Observed, changed: Touched) -> Iterator[Seen]:
-        """What a process has seen in a slot.
+        """Yield what a process has seen in a slot.
 
         What changed neither in the model nor in the record is known.
         """

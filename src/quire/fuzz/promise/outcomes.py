@@ -50,13 +50,13 @@ def write(
 
 
 def read(process: Process, where: Iterable[Position], outcome: str) -> Iterator[Seen]:
-    """What the outcome of reads breaks."""
+    """Yield what the outcome of reads breaks."""
     fates = Counter(_fate(process.pages.get(place), writes=False) for place in where)
     yield from _judge(fates, outcome)
 
 
 def read_all(process: Process, where: Iterable[Position], outcome: str) -> Iterator[Seen]:
-    """What the outcome of the reads at the end breaks: it counts those that are refused."""
+    """Yield what the outcome of the reads at the end breaks: it counts those that are refused."""
     fates = Counter(_fate(process.pages.get(place), writes=False) for place in where)
     refused, wanted = int(outcome.partition("=")[2]), fates[SEGV] + fates[BUS]
     if not wanted <= refused <= wanted + fates[UNSAID]:
@@ -64,7 +64,7 @@ def read_all(process: Process, where: Iterable[Position], outcome: str) -> Itera
 
 
 def _fate(page: Page | None, *, writes: bool) -> str:
-    """What an access comes to: the protection of the mapping counts before that of the page."""
+    """Return the fate of an access: the mapping counts before the page."""
     if not page or page.prot == "none" or (writes and page.prot == "r"):
         return SEGV
     refused = page.refuses_writes if writes else page.refuses_reads
@@ -74,7 +74,7 @@ def _fate(page: Page | None, *, writes: bool) -> str:
 
 
 def _change(memory: Memory, shows: Shows, page: Page, op: Op, first: int, *, certain: bool) -> None:
-    """A page after a write of `first` to it, or after one that may have failed."""
+    """Return a page after a write of `first` to it, or after one that may have failed."""
     old = page.frame.allowed
     if op.verb == "word":
         new = frozenset(content.with_word(held, op.number, first) for held in old)
@@ -171,13 +171,13 @@ CONDITIONS: Mapping[str, Callable[[Call], bool]] = {
 
 @cache
 def promise(name: str, error: Error) -> Promise:
-    """The promise about an operation of that name."""
+    """Return the promise about an operation of that name."""
     when, outcomes, source = error
     return Promise(f"error: {when}", f"{name}: {outcomes}", source)
 
 
 def check(process: Process, op: Op, outcome: str, states: Mapping[str, str]) -> Iterator[Seen]:
-    """What the outcome of an operation breaks."""
+    """Yield what the outcome of an operation breaks."""
     call = Call(process, op, states)
     if any(page.murky or page.locked is None for page in call.pages):
         # The model does not know enough of the range.
@@ -210,7 +210,7 @@ class Scan:
 
 
 def report(outcome: str) -> Scan | None:
-    """The report of a scan; None: it has failed."""
+    """Return the report of a scan; None: it has failed."""
     end = _END.match(outcome)
     if not end:
         return None
@@ -223,7 +223,7 @@ def report(outcome: str) -> Scan | None:
 def scanned(
     process: Process, op: Op, outcome: str, shown: Mapping[int, record.PageState]
 ) -> Iterator[Seen]:
-    """What a report breaks. `shown` are the pages of the slot after the scan.
+    """Yield what a report breaks. `shown` are the pages of the slot after the scan.
 
     The model still has the state before the scan.
     """
@@ -251,7 +251,7 @@ def scanned(
 
 
 def _report(op: Op, seen: Scan) -> Iterator[Seen]:
-    """The regions are in the range, in order, before the end, and not too many."""
+    """Yield the regions are in the range, in order, before the end, and not too many."""
     if not op.range:
         return
     if not op.range.page <= seen.end <= op.range.end:
@@ -268,7 +268,7 @@ def _report(op: Op, seen: Scan) -> Iterator[Seen]:
 
 
 def _since(known: Page, op: Op, letters: str) -> Iterator[Seen]:
-    """Whether a page is reported as written to exactly if it is not protected."""
+    """Yield whether a page is reported as written to exactly if it is not protected."""
     tracked = op.word != "look" or known.tracked
     if known.marked is None or not (tracked or known.marked):
         return

@@ -42,12 +42,12 @@ class PromiseJudge(Judge[Broken]):
 
     @classmethod
     def of(cls, targets: Targets, known: Mapping[int, str] | None = None) -> "PromiseJudge":
-        """The judge of a kernel."""
+        """Return the judge of a kernel."""
         tried = targets.tried
         return cls(tried.kernel.enables(SOFT_DIRTY), tried.swap != runner.NONE, known or {})
 
     def judge(self, programs: Numbered, runs: Runs) -> Faults[Broken]:
-        """The programs that break a promise which they are not known to break."""
+        """Return the programs that break a promise which they are not known to break."""
         broken = self._broken(programs, runs)
         suspects = [(n, fault) for n, fault in broken.items() if fault.kind[0] != self.known.get(n)]
         self.tally.programs += len(runs[0])
@@ -58,7 +58,7 @@ class PromiseJudge(Judge[Broken]):
     def confirm(
         self, programs: Numbered, suspects: Faults[Broken], runs: Runs
     ) -> Requests[Faults[Broken]]:
-        """Those that break the same in another boot, in another order."""
+        """Return those that break the same in another boot, in another order."""
         if not suspects:
             return []
         chosen = {number: programs[number] for number, _ in reversed(suspects)}
@@ -75,13 +75,13 @@ class PromiseJudge(Judge[Broken]):
     def repeat(
         self, programs: Numbered, fault: Broken, *, last: bool = False
     ) -> Requests[Shown[Broken]]:
-        """Those whose first broken promise is of the same kind."""
+        """Return those whose first broken promise is of the same kind."""
         runs = yield Request(programs, losses=1)
         broken = self._broken(programs, runs)
         return {n: one for n, one in broken.items() if one.kind == fault.kind}, runs
 
     def _broken(self, programs: Numbered, runs: Runs) -> dict[int, Broken]:
-        """Of each program that breaks a promise the first, with all that its step breaks."""
+        """Return of each program that breaks a promise the first, with all that its step breaks."""
         broken = {}
         with _uncollected():
             for n, record in runs[0].items():
@@ -93,11 +93,11 @@ class PromiseJudge(Judge[Broken]):
         return broken
 
     def row(self, fault: Broken | None) -> dict[str, Any]:
-        """The text of the fault."""
+        """Return the text of the fault."""
         return {"broken": fault and fault.text}
 
     def summary(self, targets: Targets, seconds: float) -> str:
-        """How many programs broke a promise, again, and as is known."""
+        """Return how many programs broke a promise, again, and as is known."""
         tally = self.tally
         known = f"{self.expected} broke what is known; " if self.expected else ""
         return (
@@ -107,7 +107,7 @@ class PromiseJudge(Judge[Broken]):
         )
 
     def notes(self) -> list[str]:
-        """What did not repeat, and what was not shrunk."""
+        """Return what did not repeat, and what was not shrunk."""
         shrunk = {finding.kind for finding in self.tally.findings}
         kinds = self.tally.kinds.most_common()
         unstable = self.tally.unstable.items()
@@ -117,7 +117,7 @@ class PromiseJudge(Judge[Broken]):
         ]
 
     def figures(self, targets: Targets) -> dict[str, Any]:
-        """The same as numbers."""
+        """Return the same as numbers."""
         tally = self.tally
         return {
             "kernel": targets.labels[0],
@@ -132,7 +132,7 @@ class PromiseJudge(Judge[Broken]):
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without the search for cycles of objects: the model makes many objects, and no cycles."""
+    """Suspend the search for cycles of objects: the model makes many objects, and no cycles."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -39,20 +39,20 @@ class Mapped(NamedTuple):
     merged: bool
 
     def at(self, number: int) -> int:
-        """The page of the file that is at this page of the slot."""
+        """Return the page of the file that is at this page of the slot."""
         return self.offset + number - self.first
 
 
 # A program's lines repeat, for each of its processes and after each of its operations.
 @lru_cache(512)
 def pages(line: str) -> dict[int, record.PageState]:
-    """The pages of an m line. The result is shared: it must not be changed."""
+    """Return the pages of an m line. The result is shared: it must not be changed."""
     return record.pages(line)
 
 
 @lru_cache(512)
 def mappings(line: str) -> tuple[Mapped, ...]:
-    """The mappings of a v line, with what the rules ask for."""
+    """Return the mappings of a v line, with what the rules ask for."""
     return tuple(
         Mapped(
             int(first),
@@ -68,7 +68,7 @@ def mappings(line: str) -> tuple[Mapped, ...]:
 
 @lru_cache(512)
 def mapped(mappings: tuple[Mapped, ...], slot: str) -> dict[Position, Mapped]:
-    """The mapping of each of their pages. The result is shared: it must not be changed."""
+    """Return the mapping of each of their pages. The result is shared: it must not be changed."""
     places: dict[Position, Mapped] = {}
     for mapping in mappings:
         numbers = range(mapping.first, mapping.end)
@@ -77,7 +77,7 @@ def mapped(mappings: tuple[Mapped, ...], slot: str) -> dict[Position, Mapped]:
 
 
 def extents(program: Program) -> list[Range]:
-    """The pages that a record shows: in each slot all between the first and the last named."""
+    """Return the pages that a record shows: in each slot from the first named to the last."""
     named: dict[str, tuple[int, int]] = {}
     for op in program:
         count = op.range.count if op.range else 1
@@ -138,13 +138,13 @@ class Touched:
     all: bool = False
 
     def touches(self, actor: int, slot: str) -> bool:
-        """Whether some page of a slot may have changed."""
+        """Return whether some page of a slot may have changed."""
         if self.all or self.objects:
             return True
         return actor == self.actor and any(where.slot == slot for where in self.ranges)
 
     def numbers(self, actor: int, process: Process, slot: str) -> set[int]:
-        """The pages of a slot that may have changed, unless these are all."""
+        """Return the pages of a slot that may have changed, unless these are all."""
         ranges = self.ranges if actor == self.actor else ()
         numbers = {number for where in ranges if where.slot == slot for number in where.pages}
         if self.objects:
@@ -160,7 +160,7 @@ EVERYTHING, NOTHING = Touched(all=True), Touched()
 
 
 def touched(memory: Memory, op: Op) -> Touched:
-    """What an operation touches; the model still has the state before it."""
+    """Return what an operation touches; the model still has the state before it."""
     enough = memory.reclaims >= memory.ENOUGH
     if (op.verb == "swap" and (enough or op.word == "off")) or (
         op.verb == "reclaim" and not enough and memory.reclaims + 1 >= memory.ENOUGH
