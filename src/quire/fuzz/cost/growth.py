@@ -104,8 +104,8 @@ def functions(cost: Stop) -> dict[str, int]:
 def alike(a: Record, b: Record) -> Iterator[str]:
     """Yield the steps before, in and after which both sides are in the same state.
 
-    Their outcomes are equal. The last may be one after which only marks differ: a fix may set them, a cheaper way may keep
-    them. A step is left out if either side did not count it.
+    Their outcomes are equal. The last may be one after which only marks differ: a fix may set them,
+    a cheaper way may keep them. A step is left out if either side did not count it.
     """
     for left, right in zip(steps(a), steps(b), strict=False):
         if left != right and _unmarked(left) != _unmarked(right):
