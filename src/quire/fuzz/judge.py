@@ -48,7 +48,7 @@ Faults = Sequence[tuple[int, F]]
 
 
 @dataclass(frozen=True)
-class Request:
+class Rerun:
     """Programs to run again. Side b stops after `losses` lost guests.
 
     `symbols`: what operations cost is counted by symbol, too.
@@ -60,7 +60,7 @@ class Request:
 
 
 # Requests runs until it returns its result.
-Requests = Generator[Request, Runs, T]
+Requests = Generator[Rerun, Runs, T]
 # Programs that show a fault, and the records of all that ran.
 Shown = tuple[Mapping[int, F], Runs]
 

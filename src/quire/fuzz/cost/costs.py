@@ -15,7 +15,7 @@ from quire.fuzz.cost import allowed, growth
 from quire.fuzz.cost.allowed import Allowance
 from quire.fuzz.cost.growth import SHOWN, Regression
 from quire.fuzz.cost.watch import Watch
-from quire.fuzz.judge import Faults, Judge, Request, Requests, Shown, Tally
+from quire.fuzz.judge import Faults, Judge, Requests, Rerun, Shown, Tally
 from quire.fuzz.language.program import Numbered, Program
 from quire.fuzz.runner import Runs, Targets
 
@@ -140,7 +140,7 @@ class CostJudge(Judge[Regression]):
                     mixed.append(shuffled.choice(self.fillers))
                 origin[len(mixed)] = number
                 mixed.append(programs[number])
-        runs = yield Request(dict(enumerate(mixed)), symbols=symbols)
+        runs = yield Rerun(dict(enumerate(mixed)), symbols=symbols)
         first = {number: at for at, number in reversed(origin.items())}
         firsts = ({n: run[at] for n, at in first.items() if at in run} for run in runs)
         return gather(origin, runs), tuple(firsts)

@@ -13,7 +13,7 @@ from typing import Any
 from quire.fuzz.difference.excuses import GENERAL, Excuses, Rule
 from quire.fuzz.difference.history import History
 from quire.fuzz.difference.ksm import TABLE, KsmExcuses
-from quire.fuzz.judge import Faults, Judge, Request, Requests, Shown, Tally
+from quire.fuzz.judge import Faults, Judge, Requests, Rerun, Shown, Tally
 from quire.fuzz.language.program import Numbered, Op, Program
 from quire.fuzz.language.record import Record, Step, pages, steps
 from quire.fuzz.language.tracker import Address
@@ -235,7 +235,7 @@ class DifferenceJudge(Judge[Judgement]):
         """Return those that differ again, in another order, and whose record on side a repeats."""
         if not suspects:
             return []
-        a, b = yield Request({n: programs[n] for n, _ in reversed(suspects)})
+        a, b = yield Rerun({n: programs[n] for n, _ in reversed(suspects)})
         confirmed = []
         for number, fault in suspects:
             before, left, right = runs[0][number], a[number], b[number]
@@ -257,7 +257,7 @@ class DifferenceJudge(Judge[Judgement]):
         self, programs: Numbered, fault: Judgement, *, last: bool = False
     ) -> Requests[Shown[Judgement]]:
         """Return those with any difference. A program that loses side b's guest differs."""
-        runs = yield Request(programs, losses=1)
+        runs = yield Rerun(programs, losses=1)
         return dict(replace(self, tally=Tally()).judge(programs, runs)), runs
 
     def row(self, fault: Judgement | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from quire.fuzz import runner
-from quire.fuzz.judge import Faults, Judge, Request, Requests, Shown, Tally
+from quire.fuzz.judge import Faults, Judge, Requests, Rerun, Shown, Tally
 from quire.fuzz.language.program import Numbered
 from quire.fuzz.promise.oracle import Broken, broken_promises
 from quire.fuzz.runner import Runs, Targets
@@ -62,7 +62,7 @@ class PromiseJudge(Judge[Broken]):
         if not suspects:
             return []
         chosen = {number: programs[number] for number, _ in reversed(suspects)}
-        repeated, confirmed = self._broken(chosen, (yield Request(chosen))), []
+        repeated, confirmed = self._broken(chosen, (yield Rerun(chosen))), []
         for number, fault in suspects:
             broken = repeated[number].all if number in repeated else ()
             same = [promise for promise in broken if promise.kind == fault.kind]
@@ -76,7 +76,7 @@ class PromiseJudge(Judge[Broken]):
         self, programs: Numbered, fault: Broken, *, last: bool = False
     ) -> Requests[Shown[Broken]]:
         """Return those whose first broken promise is of the same kind."""
-        runs = yield Request(programs, losses=1)
+        runs = yield Rerun(programs, losses=1)
         broken = self._broken(programs, runs)
         return {n: one for n, one in broken.items() if one.kind == fault.kind}, runs
 
