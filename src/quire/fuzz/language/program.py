@@ -13,6 +13,7 @@ operations on the whole system have none. `#` starts a comment.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from quire.fuzz.language.verbs import ACTORS, FOLIO_WEIGHTS, MAX_NUMBER, TABLE, VERBS, Verb
@@ -80,7 +81,7 @@ class Op:
         """The verb; advice counts as a verb each: `advise pageout`, `move`."""
         return self.kind if self.verb == "advise" else self.verb
 
-    @property
+    @cached_property
     def entry(self) -> Verb:
         """The operation's entry in the table."""
         return TABLE[self.call]

@@ -43,7 +43,7 @@ def follow(known: Iterable[set[Address]], op: Op, outcome: str) -> None:
     actor = -1 if op.actor is None else op.actor
     pairs = [((actor, *old), (actor, *new)) for old, new in moved(op, outcome)]
     forks = op.entry.effect == "fork" and outcome == "ok"
-    for pages in known:
+    for pages in known if pairs or forks else ():
         carried = {new for old, new in pairs if old in pages}
         pages.difference_update(new for _, new in pairs)
         if op.word != "keep":
