@@ -47,7 +47,6 @@ class Hunt:
 
     @property
     def findings(self) -> list[Finding[Any]]:
-        """Those of all judges."""
         return list(itertools.chain(*(judge.tally.findings for judge in self.judges)))
 
     @property
@@ -182,7 +181,6 @@ PROGRAM = "program.fuzz"  # in a finding's folder: the shrunk program
 
 
 def folder(judge: Judge[Any], finding: Finding[Any], directory: Path) -> Path:
-    """Return the folder of a finding."""
     return directory / f"{judge.finding}-{finding.number}"
 
 

@@ -105,12 +105,10 @@ class Targets:
 
     @property
     def tried(self) -> Target:
-        """The kernel on trial."""
         return self.all[-1]
 
     @property
     def arch(self) -> Architecture:
-        """The architecture of all of them."""
         return self.tried.kernel.arch
 
     @property
@@ -120,7 +118,6 @@ class Targets:
 
     @property
     def boots(self) -> int:
-        """How often they booted."""
         return sum(len(target.spent) for target in self.all)
 
     def rate(self, programs: int) -> float:
@@ -155,7 +152,6 @@ class Targets:
         return replace(self, all=tuple(apart))
 
     def remove(self) -> None:
-        """Remove the directories."""
         for target in self.all:
             shutil.rmtree(target.directory, ignore_errors=True)
 

@@ -168,7 +168,6 @@ class CostJudge(Judge[Regression]):
         return [*notes, *(f"  not watched, as not both kernels have it: {n}" for n in missing)]
 
     def figures(self, _targets: Targets) -> dict[str, Any]:
-        """Return the same as numbers."""
         return {
             "operations": self.operations,
             "suspects": self.tally.suspects,

@@ -36,7 +36,6 @@ class Growth:
 
     @property
     def more(self) -> int:
-        """By how much side b's is larger."""
         return self.b - self.a
 
     @property
@@ -178,7 +177,6 @@ class Regression:
 
     @property
     def about(self) -> str:
-        """The functions that grew most."""
         return ", ".join(self.functions)
 
     @property

@@ -64,7 +64,6 @@ class Watch:
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """All of them."""
         return tuple(sorted({symbol for total in self.sums for symbol in total.functions}))
 
 

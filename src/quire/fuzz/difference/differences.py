@@ -53,17 +53,14 @@ class Judgement:
 
     @property
     def text(self) -> str:
-        """The first difference."""
         return self.differences[0]
 
     @property
     def lines(self) -> list[str]:
-        """All of them."""
         return self.differences
 
     @property
     def details(self) -> dict[str, list[str]]:
-        """All of them."""
         return {"differences": self.differences}
 
     def note(self, rule: Rule | None, difference: str) -> None:
@@ -116,18 +113,15 @@ def _compare_step(
             _compare_pages(verdict, history, where, key, (a, b))
         else:
             verdict.note(_sums_excuse(history, key, a, b), f"{where}: {key}: {a} | {b}")
-    if left.outcome != right.outcome:
-        rule = ended or _outcome_excuse(history, op, left.outcome, right.outcome)
-        verdict.note(rule, f"{where}: {left.outcome} | {right.outcome}")
-
-
-def _outcome_excuse(history: History, op: Op | None, a: str, b: str) -> Rule | None:
-    """Return the rule that covers different outcomes of an operation, if one does."""
-    history.ksm.late |= history.ksm.before
-    if history.touches(op) if op else history.unlike:
-        return Rule.FOLLOWS
-    counted = op and op.verb == "ksm" and history.ksm.counts_differ(a, b)
-    return Rule.MERGED_LATER if counted else None
+    a, b = left.outcome, right.outcome
+    if a == b:
+        return
+    if not ended:
+        history.ksm.late |= history.ksm.before
+        counted = op and op.verb == "ksm" and history.ksm.counts_differ(a, b)
+        follows = history.touches(op) if op else history.unlike
+        ended = Rule.FOLLOWS if follows else Rule.MERGED_LATER if counted else None
+    verdict.note(ended, f"{where}: {a} | {b}")
 
 
 def _compare_pages(
@@ -261,7 +255,6 @@ class DifferenceJudge(Judge[Judgement]):
         return dict(replace(self, tally=Tally()).judge(programs, runs)), runs
 
     def row(self, fault: Judgement | None) -> dict[str, Any]:
-        """Return the text of the fault."""
         return {"difference": fault and fault.text}
 
     def summary(self, targets: Targets, seconds: float) -> str:
@@ -280,7 +273,6 @@ class DifferenceJudge(Judge[Judgement]):
         return [f"  excused in {n} programs: {name} ({self.excuses[name]})" for name, n in excused]
 
     def figures(self, targets: Targets) -> dict[str, Any]:
-        """Return the same as numbers."""
         tally = self.tally
         return {
             "sides": dict(zip("ab", targets.labels, strict=True)),

@@ -24,10 +24,6 @@ class TakenExcuses:
     apart: set[Address] = field(default_factory=set)
     keeps: bool = False  # the program has held, pinned or locked a page
 
-    def apply(self, op: Op) -> None:
-        """Follow one operation, before the pages that it moves."""
-        self.keeps |= op.entry.holds or op.verb == "lock"
-
     def excuse(self, page: Address, a: PageState, b: PageState, *, lazy: bool) -> Rule | None:
         """Return the rule if it covers a page's difference; `lazy`: the page was given up."""
         if Rule.TAKEN not in self.excuses or page not in self.taken:
@@ -118,7 +114,7 @@ class History:
         met = touched(op)
         self.met = bool(met & self.unlike) or self.taken.counts_differ(op, met, freed=self.freed)
         self.ksm.apply(op, outcome)
-        self.taken.apply(op)
+        self.taken.keeps |= op.entry.holds or op.verb == "lock"
         where = addresses(op.actor, op.range)
         self.let_go |= self.ksm.held and op.verb in ("drop", "exit")
         self.freed |= op.word in ("free", "droppable")

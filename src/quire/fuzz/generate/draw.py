@@ -50,7 +50,6 @@ class Draw:
         return [n for n in range(ACTORS) if n not in self.areas]
 
     def add(self, verb: str, actor: int | None = None, **rest: object) -> None:
-        """Append an operation."""
         self.ops.append(check(Op(verb, actor, **rest)))  # type: ignore[arg-type]
 
     def someone(self) -> int:

@@ -47,7 +47,6 @@ class Range:
 
     @property
     def pages(self) -> range:
-        """The page numbers."""
         return range(self.page, self.end)
 
     def text(self) -> str:

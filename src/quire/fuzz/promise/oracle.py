@@ -13,7 +13,7 @@ from quire.fuzz.language.program import SLOTS, Op, Program, Range
 from quire.fuzz.language.record import Record, Step, steps
 from quire.fuzz.language.tracker import positions
 from quire.fuzz.promise import checks, content, effects, outcomes, rules, state
-from quire.fuzz.promise.memory import FILE, SHARED, Memory, Page, Process
+from quire.fuzz.promise.memory import FILE, SHARED, Memory, Process
 from quire.fuzz.promise.outcomes import Seen
 from quire.fuzz.promise.rules import Promise
 from quire.fuzz.promise.state import NOTHING, Mapped, Touched
@@ -63,7 +63,6 @@ class Broken:
 
     @property
     def details(self) -> dict[str, list[dict[str, str]]]:
-        """The same, for JSON."""
         names = ("rule", "promise", "source", "operation", "seen")
         rows = ((b.rule.name, b.rule.promise, b.rule.source, b.verb, b.seen) for b in self.all)
         return {"broken": [dict(zip(names, row, strict=True)) for row in rows]}
@@ -178,7 +177,10 @@ class Oracle:
         value = 0
         for place in positions(where):
             page = process.pages.get(place)
-            if place in process.doubtful or (page and not _certain(page)):
+            certain = not page or (
+                not page.unsaid and page.refuses_reads is not None and len(page.frame.allowed) == 1
+            )
+            if place in process.doubtful or not certain:
                 return
             readable = page and page.prot != "none" and not page.refuses_reads
             held = next(iter(page.frame.allowed)) if page and readable else None
@@ -269,7 +271,3 @@ class Oracle:
                 continue
             for rule, text in checks.page(known, seen, memory):
                 yield rule, f"{slot} {number}: {text}"
-
-
-def _certain(page: Page) -> bool:
-    return not page.unsaid and page.refuses_reads is not None and len(page.frame.allowed) == 1

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from quire.fuzz.language import record
 from quire.fuzz.language.program import Op
@@ -104,28 +105,18 @@ def _judge(fates: Counter[str], outcome: str) -> Iterator[Seen]:
         yield rules.LIFTED, said
 
 
-@dataclass(frozen=True)
-class Call:
-    """An operation, the process that calls it, and the record's mappings before it."""
+class Call(NamedTuple):
+    """An operation, the process that calls it, the record's mappings before it, and its pages.
+
+    `holes`: a part of its range is not mapped; `file`: a part is shared, or of a file.
+    """
 
     process: Process
     op: Op
     states: Mapping[str, str]
-
-    @property
-    def pages(self) -> list[Page]:
-        """The mapped pages of the range."""
-        return list(self.process.within(self.op.range))
-
-    @property
-    def holes(self) -> bool:
-        """Whether a part of the range is not mapped."""
-        return any(place not in self.process.pages for place in positions(self.op.range))
-
-    @property
-    def file(self) -> bool:
-        """Whether a part of the range is shared, or of a file."""
-        return any(page.kind not in PRIVATE_ANON for page in self.pages)
+    pages: list[Page]
+    holes: bool
+    file: bool
 
     @property
     def mappings(self) -> int:
@@ -137,14 +128,14 @@ class Call:
         return sum(seen.first < where.end and where.page < seen.end for seen in mappings)
 
 
-# By name: what holds of a call.
+# What holds of a call, by the names in language/verbs.py.
 CONDITIONS: Mapping[str, Callable[[Call], bool]] = {
-    "always": lambda _call: True,
-    # A part of the range is not mapped; the range begins with a hole.
+    "always": lambda _: True,
     "holes": lambda call: call.holes,
+    # The range begins with a hole.
     "unmapped": lambda call: next(iter(positions(call.op.range)), None) not in call.process.pages,
-    # A part of the range is shared, or of a file; is private or may not be written to; is locked.
     "file": lambda call: call.file,
+    # A part of the range is private or may not be written to; or is locked.
     "private": lambda call: any(not page.shared or page.prot != "rw" for page in call.pages),
     "locked": lambda call: any(page.locked for page in call.pages),
     # All of the range is mapped, not locked, and not droppable.
@@ -152,9 +143,7 @@ CONDITIONS: Mapping[str, Callable[[Call], bool]] = {
         not (call.holes or any(page.locked or page.kind == "droppable" for page in call.pages))
     ),
     # An access by the kernel to any page of the range succeeds, as it does for the process.
-    "readable": lambda call: all(
-        page.prot != "none" and page.marked is False for page in call.pages
-    ),
+    "readable": lambda call: all(p.prot != "none" and p.marked is False for p in call.pages),
     # The range is in one mapping; MREMAP_DONTUNMAP wants private anonymous memory, too.
     "one": lambda call: (
         call.mappings == 1 and not call.holes and not (call.op.word == "keep" and call.file)
@@ -164,7 +153,6 @@ CONDITIONS: Mapping[str, Callable[[Call], bool]] = {
         any(page.held for page in call.process.within(call.op.target))
         and not CONDITIONS["onto"](call)
     ),
-    # The target of a move overlaps its source.
     "onto": lambda call: bool({*positions(call.op.range)} & {*positions(call.op.target)}),
 }
 
@@ -178,10 +166,12 @@ def promise(name: str, error: Error) -> Promise:
 
 def check(process: Process, op: Op, outcome: str, states: Mapping[str, str]) -> Iterator[Seen]:
     """Yield what the outcome of an operation breaks."""
-    call = Call(process, op, states)
-    if any(page.murky or page.locked is None for page in call.pages):
+    pages = list(process.within(op.range))
+    if any(page.murky or page.locked is None for page in pages):
         # The model does not know enough of the range.
         return
+    file = any(page.kind not in PRIVATE_ANON for page in pages)
+    call = Call(process, op, states, pages, len(pages) < len(positions(op.range)), file)
     for error in op.entry.errors:
         if CONDITIONS[error[0]](call):
             allowed = error[1].split()

@@ -93,7 +93,6 @@ class PromiseJudge(Judge[Broken]):
         return broken
 
     def row(self, fault: Broken | None) -> dict[str, Any]:
-        """Return the text of the fault."""
         return {"broken": fault and fault.text}
 
     def summary(self, targets: Targets, seconds: float) -> str:
@@ -117,7 +116,6 @@ class PromiseJudge(Judge[Broken]):
         ]
 
     def figures(self, targets: Targets) -> dict[str, Any]:
-        """Return the same as numbers."""
         tally = self.tally
         return {
             "kernel": targets.labels[0],
