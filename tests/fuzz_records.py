@@ -10,9 +10,9 @@ from known import ARM64
 
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel, Toolchain
-from quire.fuzz.difference import compare as difference
+from quire.fuzz.difference import differences as difference
 from quire.fuzz.difference import excuses
-from quire.fuzz.difference.compare import Judgement
+from quire.fuzz.difference.differences import Judgement
 from quire.fuzz.difference.excuses import Excuses
 from quire.fuzz.language import program, record
 from quire.fuzz.language.program import Numbered, Program

@@ -5,7 +5,7 @@ from collections import Counter
 
 from fuzz_records import MERGED, REDIRTIED, compare, differ, done, merged, read, run
 
-from quire.fuzz.difference.compare import Judgement
+from quire.fuzz.difference.differences import Judgement
 from quire.fuzz.language import program
 from quire.fuzz.language.record import Record
 

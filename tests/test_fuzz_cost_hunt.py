@@ -14,11 +14,11 @@ from quire.boot.counts import SymbolCount
 from quire.boot.stops import Stop
 from quire.fuzz import detect, report, runner
 from quire.fuzz.cost.allowed import Allowance
+from quire.fuzz.cost.costs import CostJudge
 from quire.fuzz.cost.growth import INSNS, Growth, Regression
-from quire.fuzz.cost.judge import CostJudge
 from quire.fuzz.cost.watch import Sum, Watch
 from quire.fuzz.detect import Search
-from quire.fuzz.hunt import Hunt
+from quire.fuzz.hunt import Hunt, answer
 from quire.fuzz.judge import Finding
 from quire.fuzz.language import program
 from quire.fuzz.language.program import Numbered, Op, Program
@@ -84,23 +84,22 @@ def paged_out(ops: Program) -> bool:
     return any(op.word == "pageout" for op in ops)
 
 
-def judging(directory: Path, allowed: tuple[Allowance, ...] = ()) -> CostJudge:
-    """A judge of two sides that do not exist."""
-    targets = Targets(tuple(side(directory, has_series=has) for has in (False, True)))
-    return CostJudge(targets, WATCH, allowed)
+def sides() -> Targets:
+    """Two sides that do not exist."""
+    return Targets(tuple(side(Path(), has_series=has) for has in (False, True)))
 
 
-def confirmed(judge: CostJudge, programs: Numbered) -> list[tuple[int, Regression]]:
+def confirmed(judge: CostJudge, programs: Numbered) -> Sequence[tuple[int, Regression]]:
     """What costs more each time the programs run."""
-    runs = judge.targets.run(programs)
-    return list(judge.confirm(programs, judge.judge(programs, runs), runs))
+    runs = sides().run(programs)
+    return answer(sides(), judge.confirm(programs, judge.judge(programs, runs), runs))
 
 
 def investigate(
     judge: CostJudge, programs: Sequence[Program], output: Path
 ) -> list[Finding[Regression]]:
     """Hunt with these programs."""
-    hunt = Hunt([judge], output)
+    hunt = Hunt(sides(), [judge], output)
     hunt.run(Programs(given=dict(enumerate(programs))), 9, Progress(quiet=True))
     return judge.tally.findings
 
@@ -115,7 +114,7 @@ def test_an_operation_that_costs_more_is_shrunk(
     tmp_path: Path, monkeypatch: Patch, noise: int
 ) -> None:
     monkeypatch.setattr(runner, "run", Kernel(noise).run)
-    judge = judging(tmp_path)
+    judge = CostJudge(WATCH)
     (found,) = investigate(judge, (PLAIN, MOVES, MOVES, PLAIN), tmp_path / "out")
     assert [op.verb for op in found.program] == ["advise", "move"]
     assert found.program[0].range
@@ -129,11 +128,12 @@ def test_an_operation_that_costs_more_is_shrunk(
 
 
 def test_shrinking_keeps_the_operation_and_most_of_its_growth(tmp_path: Path) -> None:
-    judge = judging(tmp_path)
+    judge = CostJudge(WATCH)
     ((_, fault),) = confirmed(judge, {4: MOVES})
 
     def again(*grown: Growth, ops: Program = fault.program) -> list[int]:
-        return [*judge.again({7: MOVES}, replace(fault, grown=grown, program=ops))[0]]
+        before = replace(fault, grown=grown, program=ops)
+        return [*answer(sides(), judge.repeat({7: MOVES}, before))[0]]
 
     assert fault.grown[0].excess == 0.5
     assert again(*fault.grown) == [7]
@@ -155,7 +155,7 @@ def test_an_operation_that_was_not_alike_each_time_says_nothing(
         return records
 
     monkeypatch.setattr(runner, "run", once_unlike)
-    judge = judging(tmp_path)
+    judge = CostJudge(WATCH)
     assert investigate(judge, [MOVES], tmp_path / "out") == []
     assert (judge.tally.suspects, judge.repeated) == (1, 0)
 
@@ -170,7 +170,7 @@ def test_suspects_run_in_other_orders(tmp_path: Path, monkeypatch: Patch) -> Non
 
     monkeypatch.setattr(runner, "run", seen)
     programs = {n: (Op("folio", number=kib), *MOVES[1:]) for n, kib in enumerate((4, 16, 64, 256))}
-    confirmed(judging(tmp_path), programs)
+    confirmed(CostJudge(WATCH), programs)
     first, _, *later = orders
     assert later[::2] == later[1::2]
     runs = [tuple(boot[at : at + 4]) for boot in later[::2] for at in range(0, len(boot), 4)]
@@ -192,7 +192,7 @@ def test_other_programs_run_in_between(tmp_path: Path, monkeypatch: Patch) -> No
 
     monkeypatch.setattr(runner, "run", seen)
     others = [(Op("folio", number=kib), *PLAIN) for kib in (4, 16, 64)]
-    judge = judging(tmp_path)
+    judge = CostJudge(WATCH)
     investigate(judge, (*others, MOVES, (Op("folio", number=2048), *PLAIN)), tmp_path / "out")
     # Not the one in trouble.
     assert judge.fillers == others
@@ -205,7 +205,7 @@ def test_other_programs_run_in_between(tmp_path: Path, monkeypatch: Patch) -> No
 def test_noise_alone_is_no_finding(tmp_path: Path, monkeypatch: Patch) -> None:
     kernel = Kernel(25)
     monkeypatch.setattr(runner, "run", kernel.run)
-    judge = judging(tmp_path)
+    judge = CostJudge(WATCH)
     assert investigate(judge, [PLAIN] * 40, tmp_path / "out") == []
     assert judge.tally.suspects > 5
     assert judge.repeated == 0
@@ -215,17 +215,17 @@ def test_noise_alone_is_no_finding(tmp_path: Path, monkeypatch: Patch) -> None:
 
 def test_what_the_series_means_is_no_finding(tmp_path: Path) -> None:
     meant = Allowance("a", "t", "why", ("move",), ("walk",), insns=50, per="page")
-    judge = judging(tmp_path, (meant, replace(meant, name="dead", operations=("lock",))))
+    judge = CostJudge(WATCH, (meant, replace(meant, name="dead", operations=("lock",))))
     assert investigate(judge, [MOVES], tmp_path / "out") == []
     assert (judge.repeated, dict(judge.tally.excused)) == (1, {"a": 1})
     # Half of it is too much.
-    judge = judging(tmp_path, (replace(meant, insns=25),))
+    judge = CostJudge(WATCH, (replace(meant, insns=25),))
     (found,) = investigate(judge, [MOVES], tmp_path / "out")
     assert found.fault.grown[0].b < found.fault.b.kernel
 
 
 def test_programs_that_make_allocations_fail_say_nothing(tmp_path: Path) -> None:
-    judge = judging(tmp_path)
+    judge = CostJudge(WATCH)
     assert investigate(judge, [(Op("fail", 0, number=1), *MOVES)], tmp_path / "out") == []
     assert judge.operations == 0
 
@@ -233,8 +233,8 @@ def test_programs_that_make_allocations_fail_say_nothing(tmp_path: Path) -> None
 def test_a_program_in_trouble_says_nothing(tmp_path: Path, monkeypatch: Patch) -> None:
     kernel = Kernel()
     monkeypatch.setattr(runner, "run", kernel.run)
-    judge = judging(tmp_path)
-    a, b = judge.targets.run({4: MOVES})
+    judge = CostJudge(WATCH)
+    a, b = sides().run({4: MOVES})
     b[4].lines.append("x memory 1")
     assert judge.judge({4: MOVES}, (a, b)) == []
     assert judge.operations == 0
@@ -242,7 +242,7 @@ def test_a_program_in_trouble_says_nothing(tmp_path: Path, monkeypatch: Patch) -
 
 def test_a_finding_is_written_and_reported(tmp_path: Path, capsys: Capture) -> None:
     meant = Allowance("unused", "t", "why", ("lock",), ("walk",), insns=50)
-    judge = judging(tmp_path, (meant,))
+    judge = CostJudge(WATCH, (meant,))
     (found,) = investigate(judge, [MOVES], tmp_path / "out")
     where = tmp_path / "out/regression-0"
     assert program.parse((where / "program.fuzz").read_text()) == found.program
@@ -253,7 +253,7 @@ def test_a_finding_is_written_and_reported(tmp_path: Path, capsys: Capture) -> N
     (line,) = (tmp_path / "out/regressions").read_text().splitlines()
     assert line.startswith("0, operation o 6: 0 move A 0 32 C 0 move: instructions 3200 | 4800")
     assert line.endswith("(walk +1600)")
-    hunt = Hunt([judge], tmp_path / "out")
+    hunt = Hunt(sides(), [judge], tmp_path / "out")
     assert hunt.problems == [f"arm64: {where / 'program.fuzz'}: {found.fault.text}"]
     report.show(hunt, as_json=False)
     said = capsys.readouterr().out
@@ -264,7 +264,7 @@ def test_a_finding_is_written_and_reported(tmp_path: Path, capsys: Capture) -> N
     row = json.loads(capsys.readouterr().out)
     assert row["allowed"] == {"unused": 0}
     assert row["findings"][0]["operation"] == "move move"
-    report.show_costs(judge, {0: MOVES})
+    report.show_costs(sides(), judge, {0: MOVES})
     said = capsys.readouterr().out
     assert "+1600" in said
     assert "walk +1600" in said
@@ -276,7 +276,7 @@ def test_seeded_regressions_are_found_or_missed(tmp_path: Path, capsys: Capture)
         Bug(name, "", ("arm64",), operations=(verb,))
         for name, verb in (("dear", "move"), ("dearly", "lock"), ("hidden", "move"))
     )
-    targets, make = Targets((a, replace(a))), partial(CostJudge, watch=WATCH)
+    targets, make = Targets((a, replace(a))), partial(CostJudge, WATCH)
     search = Search(make, targets, Programs(120), Cache(tmp_path / "build"))
     bugs, out = [dear, other, cheap], tmp_path / "out"
     results = detect.look_for_all(search, bugs, out, Progress())
@@ -289,8 +289,8 @@ def test_seeded_regressions_are_found_or_missed(tmp_path: Path, capsys: Capture)
     assert [result.missed for result in results] == [False, True, True]
     assert (tmp_path / f"out/dear/regression-{found.number}/program.fuzz").exists()
     assert "hidden: missed in 120 programs" in capsys.readouterr().err
-    report.show_bugs(a.kernel.arch, make(targets), results, as_json=True)
+    report.show_bugs(a.kernel.arch, make(), results, as_json=True)
     rows = json.loads(capsys.readouterr().out)["regressions"]
     assert [row["operations"] for row in rows] == [2, None, None]
-    report.show_bugs(a.kernel.arch, make(targets), results, as_json=False)
+    report.show_bugs(a.kernel.arch, make(), results, as_json=False)
     assert "missed" in capsys.readouterr().out

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Coverage: functions, basic blocks, reached blocks, and the source lines of the others."""
+"""BlockCoverage: functions, basic blocks, reached blocks, and the source lines of the others."""
 
 import platform
 import subprocess
@@ -14,7 +14,7 @@ from quire.arch import Architecture
 from quire.build.kernel import Kernel, Toolchain
 from quire.fuzz.coverage import blocks, guide
 from quire.fuzz.coverage.blocks import Block
-from quire.fuzz.coverage.guide import Coverage
+from quire.fuzz.coverage.guide import BlockCoverage
 from quire.host import process
 from quire.host.errors import GuestLost, UserError
 from quire.host.process import Finished
@@ -95,7 +95,7 @@ def test_an_architecture_without_known_branches_is_named(tmp_path: Path) -> None
 def test_what_was_reached_and_what_is_new(tmp_path: Path) -> None:
     made = [Block(0x1000 + offset, "walk", offset, "walk") for offset in (0, 8, 16)]
     made.append(Block(0x2000, "never.isra.0", 0, "never"))
-    found = Coverage(made)
+    found = BlockCoverage(made)
     counts = tmp_path / "counts"
     head = "quire-count 2 aarch64\n"
     counts.write_text(f"{head}sym 0 walk+0x0 4 2\nsym 0 - 9 0\nsym 1 walk+0x0 2 1\nend\n")
@@ -117,7 +117,7 @@ def test_unreached_lines_of_the_series_come_first(tmp_path: Path) -> None:
     found_at = ["mm/foo.c:10", "mm/foo.c:5", "mm/foo.c:4", "", "mm/foo.c:2"]
     made = [Block(0x1000 + n, "walk", n, "walk", line) for n, line in enumerate(found_at)]
     made.append(Block(0x2000, "never", 0, "never"))
-    found = Coverage(made, {"walk+0x4": 1}, lines)
+    found = BlockCoverage(made, {"walk+0x4": 1}, lines)
     ours, others = guide.missed(found)
     assert ours == ["mm/foo.c:5 (walk)"]
     assert others == [
@@ -129,7 +129,7 @@ def test_unreached_lines_of_the_series_come_first(tmp_path: Path) -> None:
 
 
 def test_counts_that_are_cut_short(tmp_path: Path) -> None:
-    found = Coverage([])
+    found = BlockCoverage([])
     (tmp_path / "counts").write_text("quire-count 2 aarch64\nsym 0 walk+0x0 4 2\n")
     for name in ("counts", "none"):
         with pytest.raises(GuestLost):

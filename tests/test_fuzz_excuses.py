@@ -10,8 +10,8 @@ from conftest import ROOT
 from fuzz_records import MERGED, REDIRTIED, applying, done, merged, newer, read, run, whole
 
 from quire.fuzz.difference import excuses
-from quire.fuzz.difference.compare import compare
-from quire.fuzz.difference.excuses import OWN, Rule
+from quire.fuzz.difference.differences import compare
+from quire.fuzz.difference.excuses import GENERAL, Rule
 from quire.fuzz.language import program
 from quire.fuzz.language.program import Program
 from quire.fuzz.language.record import Record
@@ -99,14 +99,14 @@ def test_a_rule_excuses_where_the_series_has_its_topic(rule: Rule) -> None:
 def test_a_rule_excuses_nothing_where_its_topic_is_left_out(rule: Rule) -> None:
     others = [name for name in whole().topics if TOPICS[rule] not in whole().only([name]).topics]
     assert "mremap" in others
-    for applied in (applying("mremap"), applying(*others), OWN):
+    for applied in (applying("mremap"), applying(*others), GENERAL):
         assert compare(*CASES[rule], applied).differences
 
 
 @pytest.mark.parametrize("rule", CASES, ids=str)
 def test_a_rule_by_itself_excuses_its_case(rule: Rule) -> None:
     (reason,) = (excuse.reason for excuse in OURS if excuse.name is rule)
-    alone = {rule: reason, **OWN}
+    alone = {rule: reason, **GENERAL}
     assert compare(*CASES[rule], alone).differences == []
     further = {name: why for name, why in applying().items() if name != rule}
     assert compare(*CASES[rule], further).differences
@@ -118,7 +118,7 @@ def test_a_topic_brings_the_excuses_of_those_it_needs() -> None:
 
 
 def test_the_own_rules_hold_for_any_two_kernels() -> None:
-    for applied in (OWN, applying("mremap"), applying()):
+    for applied in (GENERAL, applying("mremap"), applying()):
         slots = compare(*SLOTS, applied)
         assert slots.differences == []
         assert slots.excused == {Rule.SLOTS: 16, Rule.FOLLOWS: 16}
@@ -130,13 +130,13 @@ def test_nothing_follows_from_a_difference_without_an_excuse() -> None:
     a = run("m 0 A 0 5*- 11*px:t2@A5\no 6 ok\nm 0 A 0 16*-\nm 0 B 3 5*- 11*px:t2@A5")
     b = run("m 0 A 0 16*px:t2@A0\no 6 ok\nm 0 A 0 16*-\nm 0 B 3 16*px:t2@A0")
     assert compare(ops, a, b, applying("lazyfree")).excused[Rule.FOLLOWS] == 5
-    unknown = compare(ops, a, b, OWN)
+    unknown = compare(ops, a, b, GENERAL)
     assert unknown.excused == {}
     assert len(unknown.differences) == 10
 
 
 def test_every_rule_has_a_reason_and_belongs_to_the_comparison_or_to_a_topic() -> None:
-    assert set(CASES) == set(TOPICS) == set(Rule) - set(OWN) - NEWER
+    assert set(CASES) == set(TOPICS) == set(Rule) - set(GENERAL) - NEWER
     assert set(TOPICS.values()) <= set(whole().topics)
     assert all(len(reason) > 20 for reason in applying().values())
 
@@ -145,7 +145,7 @@ def test_bits_of_a_batch_belong_to_the_topic_that_changes_batches() -> None:
     verdict = compare(*BATCH, excuses.applying(newer().only(["mremap"])))
     assert verdict.differences == []
     assert set(verdict.excused) == {Rule.BITS_OF_A_BATCH}
-    for applied in (excuses.applying(newer().only(["small", "ksm"])), applying(), OWN):
+    for applied in (excuses.applying(newer().only(["small", "ksm"])), applying(), GENERAL):
         assert compare(*BATCH, applied).differences
 
 
@@ -163,7 +163,7 @@ def test_what_is_taken_belongs_to_the_topic_that_moves_folios_whole(rule: Rule) 
     assert rule in verdict.excused
     others = [name for name in newer().topics if name != "uffd"]
     without = {name: why for name, why in ours.items() if name != rule}
-    for applied in (excuses.applying(newer().only(others)), without, applying(), OWN):
+    for applied in (excuses.applying(newer().only(others)), without, applying(), GENERAL):
         assert compare(*UFFD[rule], applied).differences
 
 
@@ -235,7 +235,7 @@ def test_a_held_folio_of_zeroes_stays_given_up() -> None:
     text = "0 map A 0 16 anon\n0 read A 0 16\n0 advise A 0 16 free\n0 hold A 3\n"
     case = ending(f"{text}0 advise A 0 16 pageout", "m 0 A 0 16*pxL:0", "m 0 A 0 16*pxzL:0")
     assert compare(*case, applying()).differences == []
-    assert compare(*case, OWN).differences
+    assert compare(*case, GENERAL).differences
 
 
 def test_what_was_taken_takes_other_slots() -> None:
@@ -414,12 +414,12 @@ def test_every_variant_of_the_series_has_the_excuses_of_its_topics() -> None:
     assert len(variants) > 1
     for variant in variants:
         rules = {rule for rule, topic in TOPICS.items() if topic in variant.topics}
-        assert set(excuses.applying(variant)) == rules | set(OWN)
+        assert set(excuses.applying(variant)) == rules | set(GENERAL)
 
 
 def test_a_series_without_the_file_has_only_the_own_excuses(tmp_path: Path) -> None:
-    assert excuses.applying(replace(whole(), file=tmp_path / "series")) == OWN
-    assert excuses.applying(None) == OWN
+    assert excuses.applying(replace(whole(), file=tmp_path / "series")) == GENERAL
+    assert excuses.applying(None) == GENERAL
 
 
 GOOD = """
@@ -487,5 +487,5 @@ def test_the_documentation_has_every_rule() -> None:
         assert f"| `{rule}` | {topic} |" in text
     for rule in NEWER:
         assert re.search(rf"^\| `{rule}` \| .*7\.3 \|", text, re.M)
-    for own in OWN:
+    for own in GENERAL:
         assert f"- `{own}`:" in text

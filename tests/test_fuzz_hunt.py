@@ -17,11 +17,10 @@ from known import ARM64
 from quire import cli
 from quire.boot import launch
 from quire.commands import fuzz as command
-from quire.fuzz import detect, finding, hunt, programs, report, runner
+from quire.fuzz import detect, hunt, programs, report, runner
 from quire.fuzz.detect import Search
-from quire.fuzz.difference.compare import Judgement
+from quire.fuzz.difference.differences import DifferenceJudge, Judgement
 from quire.fuzz.difference.excuses import Rule
-from quire.fuzz.difference.judge import DifferenceJudge
 from quire.fuzz.hunt import Hunt
 from quire.fuzz.judge import Finding
 from quire.fuzz.language import program
@@ -48,7 +47,7 @@ def made(directory: Path, bug: str = "") -> Hunt:
     """A hunt whose side b may lose pages."""
     b = replace(side(directory, has_series=True), parameters=(f"quire_bug={bug}",) if bug else ())
     targets = Targets((side(directory, has_series=False), b))
-    return Hunt([DifferenceJudge(targets, applying())], directory / "out")
+    return Hunt(targets, [DifferenceJudge(applying())], directory / "out")
 
 
 def test_sides_that_agree(tmp_path: Path, capsys: Capture) -> None:
@@ -163,18 +162,11 @@ def test_a_program_is_that_of_its_seed() -> None:
     assert Programs(9, seed=4, given=given).program(1) == Programs(9, seed=4).program(0)
 
 
-def judged(*runs: dict[int, Any]) -> DifferenceJudge:
-    """A judge whose sides give these records next."""
-    targets = mock.Mock()
-    targets.run.return_value = runs
-    return DifferenceJudge(targets, applying())
-
-
 def test_what_side_a_leaves_behind_hides_nothing_else() -> None:
     """Unless side b does not leave it: then the two did not do the same, and side a is at fault."""
     good, other = "m 0 A 0 16*p:t4@A0\nx memory 1", "m 0 A 0 16*p:t3@A0\nx memory 1"
     records = [run(text) for text in (good, other, other.replace("\nx memory 1", ""))]
-    judge = judged()
+    judge = DifferenceJudge(applying())
     a, b = dict.fromkeys(range(3), records[0]), dict(enumerate(records))
     suspects = judge.judge(dict.fromkeys(range(3), REDIRTIED), (a, b))
     assert [number for number, _ in suspects] == [1]
@@ -186,8 +178,10 @@ def test_sums_of_accessed_pages_alone_need_not_repeat() -> None:
         ops = program.parse("0 map A 0 16 anon\n0 write A 0 16")
         text = "o 0 ok\no 1 ok\nv 0 A: 0+16:rw-p:0,Size=64,Rss={}"
         first, *records = ({0: read(text.format(sums))} for sums in (before, again, b))
-        judge = judged(*records)
-        kept = list(judge.confirm({0: ops}, [(0, Judgement(["one"]))], (first, {})))
+        judge, sides = DifferenceJudge(applying()), mock.Mock()
+        sides.run.return_value = records
+        requests = judge.confirm({0: ops}, [(0, Judgement(["one"]))], (first, {}))
+        kept = hunt.answer(sides, requests)
         return [number for number, _ in kept], list(judge.tally.unstable)
 
     assert confirmed("64", "64", "64,Referenced=4") == ([0], [])
@@ -198,24 +192,24 @@ def test_sums_of_accessed_pages_alone_need_not_repeat() -> None:
 
 def test_a_finding_is_written_with_the_labels_of_its_sides(tmp_path: Path) -> None:
     records = run("m 0 A 0 16*px:t2@A0"), run("m 0 A 0 16*-")
-    fault, sides = Judgement(["gone"]), ("stock", "patched")
+    fault, sides, judge = Judgement(["gone"]), ("stock", "patched"), DifferenceJudge()
     gone = Finding(7, REDIRTIED, REDIRTIED[:3], fault, (), records, sides)
-    finding.write(judged(), gone, tmp_path)
-    where = finding.folder(judged(), gone, tmp_path)
+    hunt.write(judge, gone, tmp_path)
+    where = hunt.folder(judge, gone, tmp_path)
     assert where == tmp_path / "finding-7"
     assert (where / "differences").read_text() == "gone\n"
     for name, label, record in zip("ab", sides, records, strict=True):
         title, *lines = (where / f"{name}.log").read_text().splitlines()
         assert title == f"# side {name}: {label}"
         assert lines == record.lines
-    assert program.parse((where / finding.PROGRAM).read_text()) == REDIRTIED[:3]
+    assert program.parse((where / hunt.PROGRAM).read_text()) == REDIRTIED[:3]
     assert program.parse((where / "original.fuzz").read_text()) == REDIRTIED
 
 
 def test_programs_that_say_nothing_are_kept(tmp_path: Path) -> None:
-    judge = judged()
+    judge = DifferenceJudge(applying())
     judge.tally.unstable[4] = REDIRTIED, "o 3: differs once"
-    finding.write_lists(judge, tmp_path)
+    hunt.write_lists(judge, tmp_path)
     text = (tmp_path / "unstable/4.fuzz").read_text()
     assert text.startswith("# o 3: differs once\n")
     assert program.parse(text) == REDIRTIED
@@ -228,7 +222,7 @@ ODD = Bug("odd", "", ("arm64",), ("a.b",), no_program="as before")
 
 def search(directory: Path, limit: int) -> Search[Judgement]:
     targets = Targets(tuple(side(directory, has_series=has) for has in (False, True)))
-    make = partial(DifferenceJudge, excuses=applying())
+    make = partial(DifferenceJudge, applying())
     return Search(make, targets, Programs(limit), Cache(directory / "build"), pages=False)
 
 
@@ -248,10 +242,10 @@ def test_bugs_are_found_missed_or_left_out(
     said = capsys.readouterr().err
     assert "hide: missed in 300 programs" in said
     assert "odd: not looked for: as before" in said
-    report.show_bugs(ARM64, searched.make(searched.targets), results, as_json=True)
+    report.show_bugs(ARM64, searched.new_judge(), results, as_json=True)
     rows = json.loads(capsys.readouterr().out)["bugs"]
     assert [row["operations"] for row in rows] == [1, None, None]
-    report.show_bugs(ARM64, searched.make(searched.targets), results, as_json=False)
+    report.show_bugs(ARM64, searched.new_judge(), results, as_json=False)
     assert "as before" in capsys.readouterr().out
 
 

@@ -4,17 +4,21 @@
 import itertools
 import random
 import re
+from dataclasses import replace
 
 import pytest
 from conftest import ROOT
-from fuzz_records import read
+from fuzz_records import compare, read
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quire.fuzz.difference.excuses import Rule
 from quire.fuzz.generate import generator
 from quire.fuzz.language import program, record
-from quire.fuzz.language.program import ACTORS, FOLIOS, SLOT_PAGES, SLOTS, VERBS, Op, Program, Range
-from quire.fuzz.language.record import Page
+from quire.fuzz.language.program import SLOT_PAGES, SLOTS, Op, Program, Range
+from quire.fuzz.language.record import PageState, Record
+from quire.fuzz.language.verbs import ACTORS, FOLIO_WEIGHTS, TABLE, VERBS, Verb
+from quire.fuzz.promise.oracle import broken_promises
 from quire.host.errors import UserError
 
 
@@ -30,7 +34,7 @@ def operations(draw: st.DrawFn) -> Op:
     grammar = VERBS[verb]
     where = draw(ranges()) if "R" in grammar.takes else None
     most = SLOT_PAGES - (where.count if where else 1)
-    numbers = {"folio": st.sampled_from(FOLIOS), "fork": st.integers(0, ACTORS - 1)}
+    numbers = {"folio": st.sampled_from(tuple(FOLIO_WEIGHTS)), "fork": st.integers(0, ACTORS - 1)}
     return Op(
         verb,
         draw(st.integers(0, ACTORS - 1)) if grammar.actor else None,
@@ -39,7 +43,7 @@ def operations(draw: st.DrawFn) -> Op:
         if "A" in grammar.takes
         else None,
         draw(numbers.get(verb, st.integers(0, 99))) if "n" in grammar.takes else 0,
-        draw(st.sampled_from(grammar.words)) if grammar.words else "",
+        draw(st.sampled_from(tuple(grammar.words))) if grammar.words else "",
     )
 
 
@@ -88,11 +92,11 @@ def test_the_guest_knows_the_same_operations() -> None:
 
 def test_the_guest_knows_the_same_words() -> None:
     source = (ROOT / "guest/fuzz/ops_map.c").read_text()
-    assert set(re.findall(r'\{ "([\w-]+)", MADV_', source)) == set(program.ADVICES)
-    assert set(re.findall(r'\{ "([\w-]+)", MAP_', source)) == set(program.MAPPINGS)
+    assert set(re.findall(r'\{ "([\w-]+)", MADV_', source)) == set(VERBS["advise"].words)
+    assert set(re.findall(r'\{ "([\w-]+)", MAP_', source)) == set(VERBS["map"].words)
     take, scan = ((ROOT / f"guest/fuzz/ops_{n}.c").read_text() for n in ("take", "scan"))
-    assert set(re.findall(r'\{ "([\w-]+)", UFFDIO_', take)) == set(program.TAKES)
-    assert set(re.findall(r'\{ "([\w-]+)", \.protects', scan)) == set(program.SCANS)
+    assert set(re.findall(r'\{ "([\w-]+)", UFFDIO_', take)) == set(VERBS["take"].words)
+    assert set(re.findall(r'\{ "([\w-]+)", \.protects', scan)) == set(VERBS["scan"].words)
 
 
 def test_the_documentation_knows_every_operation() -> None:
@@ -121,6 +125,33 @@ def test_every_operation_is_generated() -> None:
     assert seen == set(VERBS) - {"fail"}
 
 
+def test_an_operation_is_an_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One entry makes a new one known to the parser, the generator, the oracle and the excuses."""
+    holes, plain = ("holes", "ENOMEM", "zap(2): ENOMEM"), ("plain", "ok", "zap(2): DESCRIPTION")
+    zap = Verb("R", 5, {}, "dontneed", (holes, plain), empties=True)
+    for table in (TABLE, VERBS):
+        monkeypatch.setitem(table, "zap", zap)
+    assert "zap" in {op.verb for seed in range(50) for op in generator.generate(seed)}
+    text = "0 map A 0 2 anon\n0 write A 0 2\n0 advise A 0 2 free\n0 write A 1 1\n0 zap A 0 1\n"
+    ops = program.parse(text)
+    start = (
+        "o 0 ok\nv 0 A 0+2:rw-p:0\no 1 ok=2 segv=0 bus=0\nm 0 A 0 2*px:t1@A0\no 2 ok\n"
+        "m 0 A 0 2*pxz:t1@A0\no 3 ok=1 segv=0 bus=0\nm 0 A 0 1*pxz:t1@A0 1*px:t3@A1\n"
+    )
+    kept, gone = (read(f"{start}o 4 ok\nm 0 A 0 1*{at} 1*px:t3@A1") for at in ("px:t1@A0", "-"))
+
+    def breaks(record: Record) -> list[str]:
+        return [one.rule.name for one in broken_promises(ops, record, soft_dirty=False)]
+
+    assert breaks(gone) == []
+    assert breaks(kept) == ["dropped"]
+    assert breaks(read(f"{start}o 4 EIO")) == ["error: plain"]
+    # A page that was given up may be gone on one side alone, unless the operation drops it.
+    assert compare(ops, gone, kept).differences
+    monkeypatch.setitem(TABLE, "zap", replace(zap, empties=False))
+    assert [*compare(program.parse(text), gone, kept).excused] == [Rule.DROPPED_IN_PART]
+
+
 def test_faults_come_before_operations_of_processes() -> None:
     seen = 0
     for seed in range(100):
@@ -144,10 +175,10 @@ def test_new_programs_come_from_the_pool_and_from_seeds() -> None:
 
 def test_pages_of_runs() -> None:
     pages = record.pages("3 2*px:t7@B3 1*s 1*p:k1 1*-w")
-    assert pages[3] == Page("px", "t7@B3")
-    assert pages[4] == Page("px", "t7@B4")
-    assert pages[5] == Page("s", "")
-    assert pages[7] == Page("-w", "")
+    assert pages[3] == PageState("px", "t7@B3")
+    assert pages[4] == PageState("px", "t7@B4")
+    assert pages[5] == PageState("s", "")
+    assert pages[7] == PageState("-w", "")
 
 
 def test_states_hold_until_they_are_told_anew() -> None:

@@ -3,6 +3,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,8 @@ from quire.fuzz.language import program
 from quire.fuzz.language.program import Numbered, Program
 from quire.fuzz.language.record import Record
 from quire.fuzz.programs import Programs
-from quire.fuzz.promise.judge import PromiseJudge
 from quire.fuzz.promise.oracle import Broken
+from quire.fuzz.promise.promises import PromiseJudge
 from quire.fuzz.runner import Target, Targets, Watch
 from quire.host.cache import Cache
 from quire.host.progress import Progress
@@ -84,8 +85,9 @@ def hunted(
     """A hunt on a kernel that may have a bug."""
     target = side(directory, has_series=False)
     target = replace(target, parameters=(f"quire_bug={bug}",) if bug else ())
-    judge = PromiseJudge(Targets((target,)), known or {})
-    hunt = Hunt([judge], directory / "out")
+    targets = Targets((target,))
+    judge = PromiseJudge.of(targets, known)
+    hunt = Hunt(targets, [judge], directory / "out")
     hunt.run(Programs(given=given, oracle=True), 5, progress)
     return hunt, judge.tally
 
@@ -126,7 +128,7 @@ def test_what_a_program_is_known_to_break_is_no_finding(tmp_path: Path, capsys: 
     known = {0: "what is written stays", 1: "locked"}
     given = {0: SWAPPED, 1: SWAPPED[:3], 2: SWAPPED}
     hunt, tally = hunted(tmp_path, given, "lose", known=known)
-    assert hunt.judges[0].account(0).figures["known"] == 1
+    assert hunt.judges[0].figures(hunt.targets)["known"] == 1
     assert [found.number for found in tally.findings] == [1]
     report.show(hunt, as_json=False)
     assert "1 broke what is known" in " ".join(capsys.readouterr().out.split())
@@ -166,14 +168,14 @@ def test_seeded_bugs_are_found_missed_or_left_out(
     odd = replace(hide, name="odd", no_program="as before")
     targets = Targets((side(tmp_path, has_series=True),))
     cache, out = Cache(tmp_path / "build"), tmp_path / "out"
-    search = Search(PromiseJudge, targets, Programs(300, oracle=True), cache)
+    search = Search(partial(PromiseJudge.of, targets), targets, Programs(300, oracle=True), cache)
     results = detect.look_for_all(search, [lose, hide, odd], out, QUIET)
     assert [result.missed for result in results] == [False, True, False]
     assert results[0].finding
     assert results[0].programs == 1
     assert (tmp_path / "out/lose/broken-0/promises").exists()
-    report.show_bugs(ARM64, PromiseJudge(targets), results, as_json=True)
+    report.show_bugs(ARM64, PromiseJudge.of(targets), results, as_json=True)
     rows = json.loads(capsys.readouterr().out)["bugs"]
     assert [row["operations"] for row in rows] == [3, None, None]
-    report.show_bugs(ARM64, PromiseJudge(targets), results, as_json=False)
+    report.show_bugs(ARM64, PromiseJudge.of(targets), results, as_json=False)
     assert "as before" in capsys.readouterr().out

@@ -13,6 +13,7 @@ can see is recorded. A fault that repeats is shrunk and written out, ready to re
 """
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,16 +23,16 @@ from quire.arch import Architecture, requirements
 from quire.commands import Mode, options
 from quire.fuzz import detect, programs, report, runner
 from quire.fuzz.cost import allowed, watch
-from quire.fuzz.cost.judge import CostJudge
+from quire.fuzz.cost.costs import CostJudge
 from quire.fuzz.coverage.guide import Guide
-from quire.fuzz.detect import Make, Search
+from quire.fuzz.detect import Search
 from quire.fuzz.difference import excuses
-from quire.fuzz.difference.judge import DifferenceJudge
+from quire.fuzz.difference.differences import DifferenceJudge
 from quire.fuzz.hunt import Hunt
 from quire.fuzz.judge import Judge
 from quire.fuzz.language.program import Numbered
 from quire.fuzz.programs import Programs
-from quire.fuzz.promise.judge import PromiseJudge
+from quire.fuzz.promise.promises import PromiseJudge
 from quire.fuzz.runner import Targets
 from quire.host import shard
 from quire.host.errors import Difference, UserError
@@ -170,7 +171,7 @@ def _run(session: Session, arguments: Namespace) -> int:
     problems = [line for arch in session.architectures for line in work(arch)]
     if problems:
         judge = PromiseJudge if oracle else CostJudge if cost else DifferenceJudge
-        what, remedy = judge.words.missing if seeks else judge.words.failing
+        what, remedy = judge.missing if seeks else judge.failing
         text = what.format(len(problems), sides.b.tree.label)
         raise Difference(text, "\n".join(problems), remedy)
     return 0
@@ -202,25 +203,25 @@ def _hunt(session: Session, arguments: Namespace, sides: Sides, arch: Architectu
     guide, judges = None, list[Judge[Any]]()
     if oracle:
         # A program to replay shows what it breaks.
-        judges.append(PromiseJudge(targets, known if arguments.corpus else {}))
+        judges.append(PromiseJudge.of(targets, known if arguments.corpus else {}))
     elif not arguments.stock:
         # The base is meant to differ in what the series fixes.
-        judges.append(DifferenceJudge(targets, excused))
+        judges.append(DifferenceJudge(excused))
     if arguments.judge == COST:
         functions = watch.functions(targets.tried.kernel)
         meant = allowed.applying(series, sides.a.tree.series, functions)
-        judges.append(CostJudge(targets, watch.prepare(session, targets), meant))
+        judges.append(CostJudge(watch.prepare(session, targets), meant))
     elif arch.qemu and not (oracle or given or arguments.no_coverage):
         guide = Guide(session, targets, sides.series, output)
     chosen = _programs(arguments, PROGRAMS, given, sides, arch)
     if not given:
         numbers = arguments.shard.range(chosen.count)
         chosen = replace(chosen, count=len(numbers), seed=chosen.seed + numbers.start)
-    hunt = Hunt(judges, output, guide)
+    hunt = Hunt(targets, judges, output, guide)
     hunt.run(chosen, arguments.findings, session.progress)
     report.show(hunt, as_json=arguments.json)
     if isinstance(judges[-1], CostJudge) and arguments.file:
-        report.show_costs(judges[-1], given)
+        report.show_costs(targets, judges[-1], given)
     return hunt.problems
 
 
@@ -234,21 +235,21 @@ def _bugs(session: Session, arguments: Namespace, sides: Sides, arch: Architectu
     sides = replace(sides, a=b if cost else sides.a, b=b)
     excused = excuses.applying(sides.series)
     targets = _targets(session, arguments, sides, arch)
-    make: Make[Any] = partial(DifferenceJudge, excuses=excused)
+    make: Callable[[], Judge[Any]] = partial(DifferenceJudge, excused)
     given: Numbered = {}
     limit, simplest = FOR_A_BUG, oracle or cost
     if oracle:
-        make, limit = PromiseJudge, FOR_A_PROMISE
+        make, limit = partial(PromiseJudge.of, targets), FOR_A_PROMISE
         given, _ = programs.read(programs.corpus(session.project.root))
     elif cost:
-        make, limit = partial(CostJudge, watch=watch.prepare(session, targets)), FOR_A_COST
+        make, limit = partial(CostJudge, watch.prepare(session, targets)), FOR_A_COST
     chosen = _programs(arguments, limit, given, sides, arch)
     shrinks = not oracle or arguments.findings > 0
     search = Search(make, targets, chosen, session.cache, pages=simplest, shrinks=shrinks)
     seen = [bug for bug in bugs if bug.shown_by(targets.tried.kernel, session.configs)]
     output = (arguments.output or session.cache.root / "fuzz") / "seeded" / arch.name
     results = detect.look_for_all(search, seen, output, session.progress)
-    report.show_bugs(arch, make(targets), results, as_json=arguments.json)
+    report.show_bugs(arch, make(), results, as_json=arguments.json)
     return [f"{arch.name}: {result.bug.name}" for result in results if result.missed]
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic
 
-from quire.fuzz import finding, hunt, runner
+from quire.fuzz import hunt, runner
 from quire.fuzz.cost.growth import Regression
 from quire.fuzz.judge import F, Finding, Judge
 from quire.fuzz.language import program, record
@@ -32,12 +32,8 @@ LOSSES = 1  # the first time that a bug loses the guest is enough to find it
 EVERY = "all"  # names every bug
 
 
-# Makes a judge of some kernels.
-Make = Callable[[Targets], Judge[F]]
-
-
 def choose(known: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
-    """The named bugs; without names those fuzzed by default, or all. UserError: no such bug."""
+    """Return the named bugs, or those fuzzed by default, or all. UserError: no such bug."""
     if list(names) == [EVERY]:
         return list(known)
     return seeded.select(known, names or [bug.name for bug in known if bug.fuzzed])
@@ -74,11 +70,11 @@ class Detection:
 class Search(Generic[F]):
     """The programs that look for bugs, the same for each; those given are a boot of their own.
 
-    `make` makes the judge. `pages`: shrink in pages, too. Without `shrinks`, the first program that
-    shows a bug is neither repeated nor shrunk.
+    `new_judge` makes a judge. `pages`: shrink in pages, too. Without `shrinks`, the first program
+    that shows a bug is neither repeated nor shrunk.
     """
 
-    make: Make[F]
+    new_judge: Callable[[], Judge[F]]
     targets: Targets
     programs: Programs
     cache: Cache
@@ -88,11 +84,11 @@ class Search(Generic[F]):
     _boots: dict[int, tuple[dict[int, Program], Runs]] = field(default_factory=dict)
 
     def boots(self) -> Iterator[tuple[dict[int, Program], Runs]]:
-        """The programs, a boot's worth at a time, and their records without a bug.
+        """Yield the programs, a boot's worth at a time, and their records without a bug.
 
         Without those that show a fault anyway. Where there is noise, records of side a alone.
         """
-        judge = self.make(self.targets)
+        judge = self.new_judge()
         given = len(self.programs.given)
         size, end = NOISY_BATCH if judge.noisy else BATCH, given + self.programs.count
         generated = [range(at, min(at + size, end)) for at in range(given, end, size)]
@@ -110,7 +106,7 @@ class Search(Generic[F]):
 
 
 def kept(cache: Cache, programs: Numbered, target: Target) -> Records:
-    """The programs' records on a kernel, from the cache if they ran there before."""
+    """Return the programs' records on a kernel, from the cache if they ran there before."""
     texts = [program.text(ops) for ops in programs.values()]
     on = (target.kernel.image_sha256, target.guest.sha256, *target.init, *target.parameters)
     key = digest(*on, list(programs), texts)
@@ -125,59 +121,67 @@ def look_for_all(
 ) -> list[Detection]:
     """Look for the bugs in turn. Each result is reported and written at once: it takes hours."""
     results = []
-    judge = search.make(search.targets)
-    with progress.stage(f"{search.targets.arch.name} {judge.words.bugs}", len(bugs)):
+    judge = search.new_judge()
+    with progress.stage(f"{search.targets.arch.name} {judge.bugs}", len(bugs)):
         for number, bug in enumerate(bugs, 1):
             result = Detection(bug, 0) if bug.no_program else look_for(search, bug)
             results.append(result)
             progress.at(number, bug.name)
             progress.say(f"{bug.name}: {result.outcome}")
             if result.finding:
-                finding.write(judge, result.finding, output / bug.name)
+                hunt.write(judge, result.finding, output / bug.name)
     return results
 
 
 def look_for(search: Search[F], bug: Bug) -> Detection:
     """Look for one bug: the first program that shows it each time, and nothing without the bug."""
-    judge = search.make(search.targets.with_parameters(f"{PARAMETER}={bug.name}"))
-    spent = 0.0
+    judge, spent = search.new_judge(), 0.0
+    targets = search.targets.with_parameters(f"{PARAMETER}={bug.name}")
     for programs, runs in search.boots():
         left = programs
         while left:
             # The other side's records are the same with every bug.
             others = runs[: len(search.targets.all) - 1]
             began = time.monotonic()
-            records = _until_one_shows(judge, left, others)
+            records = _until_one_shows(judge, targets.tried, left, others)
             spent += time.monotonic() - began
-            for shrunk in _shrunk(search, judge, bug, left, (*others, records)):
+            for shrunk in _shrunk(search, judge, targets, bug, left, (*others, records)):
                 return Detection(bug, shrunk.number + 1, shrunk, spent)
             left = {number: ops for number, ops in left.items() if number > max(records)}
     return Detection(bug, len(search.programs.given) + search.programs.count, seconds=spent)
 
 
-def _until_one_shows(judge: Judge[F], programs: Numbered, others: Runs) -> Records:
-    """The records on the kernel on trial, up to the first program that shows a fault."""
+def _until_one_shows(judge: Judge[F], tried: Target, programs: Numbered, others: Runs) -> Records:
+    """Return the records on the kernel on trial, up to the first program that shows a fault."""
 
     def shows(number: int, seen: Record) -> bool:
         return bool(judge.judge({number: programs[number]}, (*others, {number: seen})))
 
-    return runner.run(judge.targets.tried, programs, LOSSES, None if judge.noisy else shows)
+    return runner.run(tried, programs, LOSSES, None if judge.noisy else shows)
 
 
 def _shrunk(
-    search: Search[F], judge: Judge[F], bug: Bug, programs: Numbered, runs: Runs
+    search: Search[F],
+    judge: Judge[F],
+    targets: Targets,
+    bug: Bug,
+    programs: Numbered,
+    runs: Runs,
 ) -> Iterator[Finding[F]]:
-    """The programs that show the bug, shrunk."""
+    """Yield the programs that show the bug, shrunk."""
     suspects = judge.judge(programs, runs)
     if not search.shrinks:
         for number, fault in suspects:
-            records, ops = tuple(run[number] for run in runs), programs[number]
-            yield Finding(number, ops, ops, fault, fault.kind, records, judge.targets.labels)
-    for number, fault in judge.confirm(programs, suspects, runs) if search.shrinks else ():
+            yield hunt.as_is(targets, number, programs[number], fault, runs)
+        return
+    for number, fault in hunt.answer(targets, judge.confirm(programs, suspects, runs)):
         # The table of regressions names the operations that cost more.
         if isinstance(fault, Regression) and fault.verb.partition(" ")[0] not in bug.operations:
             continue
-        shrunk = hunt.shrink(judge, number, programs[number], fault, pages=search.pages)
-        without_bug = search.make(search.targets)
-        if shrunk and not without_bug.again({number: shrunk.program}, shrunk.fault)[0]:
+        ops, pages = programs[number], search.pages
+        shrunk = hunt.shrink(judge, targets, number, ops, fault, pages=pages)
+        if not shrunk:
+            continue
+        without_bug = search.new_judge().repeat({number: shrunk.program}, shrunk.fault)
+        if not hunt.answer(search.targets, without_bug)[0]:
             yield shrunk

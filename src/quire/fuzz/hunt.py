@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from quire.fuzz import finding
 from quire.fuzz.coverage.guide import Guide
-from quire.fuzz.judge import F, Finding, Judge
+from quire.fuzz.judge import F, Finding, Judge, Requests, T
+from quire.fuzz.language import program as language
 from quire.fuzz.language.program import Numbered, Op, Program
 from quire.fuzz.minimise import minimise, replace_each
 from quire.fuzz.programs import Programs
@@ -24,29 +24,35 @@ from quire.host.progress import Progress
 BATCH = 500
 
 
+def answer(targets: Targets, requests: Requests[T]) -> T:
+    """Run what a judge requests, until it has its result."""
+    runs: Runs | None = None
+    while True:
+        try:
+            request = requests.send(runs)  # type: ignore[arg-type]  # None begins
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        runs = targets.run(request.programs, request.losses, symbols=request.symbols)
+
+
 @dataclass
 class Hunt:
     """A hunt on one architecture. All judges get the same records; findings go to `output`."""
 
+    targets: Targets
     judges: Sequence[Judge[Any]]
     output: Path
     guide: Guide | None = None
     seconds: float = 0.0
 
     @property
-    def targets(self) -> Targets:
-        """The kernels."""
-        return self.judges[0].targets
-
-    @property
     def findings(self) -> list[Finding[Any]]:
-        """Those of all judges."""
         return list(itertools.chain(*(judge.tally.findings for judge in self.judges)))
 
     @property
     def problems(self) -> list[str]:
         """A line per finding: where its program is, and what it shows."""
-        lines = (finding.problems(judge, self.output) for judge in self.judges)
+        lines = (problems(judge, self.output) for judge in self.judges)
         return [f"{self.targets.arch.name}: {line}" for line in itertools.chain(*lines)]
 
     def run(self, programs: Programs, most: int, progress: Progress) -> None:
@@ -98,9 +104,10 @@ class Hunt:
     ) -> None:
         """Confirm what a judge suspects, and shrink one fault of each kind."""
         tally = judge.tally
-        for number, fault in judge.confirm(batch, judge.judge(batch, runs), runs):
+        suspects = judge.judge(batch, runs)
+        for number, fault in answer(self.targets, judge.confirm(batch, suspects, runs)):
             if not fault.kind or fault.kind not in tally.kinds:
-                progress.say(f"program {number} {judge.words.does}: {fault.text}")
+                progress.say(f"program {number} {judge.does}: {fault.text}")
             tally.confirmed.append((number, fault))
             tally.kinds[fault.kind] += 1
             known = fault.kind in {shrunk.kind for shrunk in tally.findings}
@@ -108,38 +115,44 @@ class Hunt:
             if not wanted or (known and fault.kind):
                 continue
             try:
-                shrunk = shrink(judge, number, batch[number], fault)
+                shrunk = shrink(judge, self.targets, number, batch[number], fault)
             except process.OutOfTime:
-                self._keep(judge, as_is(judge, number, batch[number], fault, runs), progress)
+                self._keep(judge, as_is(self.targets, number, batch[number], fault, runs), progress)
                 raise
             if shrunk:
                 self._keep(judge, shrunk, progress)
-        finding.write_lists(judge, self.output)
+        write_lists(judge, self.output)
 
     def _keep(self, judge: Judge[F], found: Finding[F], progress: Progress) -> None:
         judge.tally.findings.append(found)
-        finding.write(judge, found, self.output)
-        progress.say(f"{judge.words.finding} {found.number}: {found.fault.text}")
+        write(judge, found, self.output)
+        progress.say(f"{judge.finding} {found.number}: {found.fault.text}")
 
 
-def as_is(judge: Judge[F], number: int, program: Program, fault: F, runs: Runs) -> Finding[F]:
-    """A fault that was confirmed and not shrunk."""
-    records, labels = tuple(run[number] for run in runs), judge.targets.labels
-    return Finding(number, program, program, fault, fault.kind, records, labels)
+def as_is(targets: Targets, number: int, program: Program, fault: F, runs: Runs) -> Finding[F]:
+    """Return a fault that was not shrunk."""
+    records = tuple(run[number] for run in runs)
+    return Finding(number, program, program, fault, fault.kind, records, targets.labels)
 
 
 def shrink(
-    judge: Judge[F], number: int, program: Program, fault: F, *, pages: bool = True
+    judge: Judge[F],
+    targets: Targets,
+    number: int,
+    program: Program,
+    fault: F,
+    *,
+    pages: bool = True,
 ) -> Finding[F] | None:
-    """The smallest program, in operations, then in pages, that shows the fault; None if none does.
+    """Return the smallest program that shows the fault, in operations, then in pages; or None.
 
-    A candidate behind one that loses the guest has no record; the next round asks for it again if
-    it still needs it.
+    A candidate that follows one that loses the guest has no record; the next round requests it
+    again if it still needs it.
     """
 
     def happens(candidates: Sequence[Program]) -> list[bool]:
         programs = dict(enumerate(dict.fromkeys(candidates)))
-        showing = {programs[at] for at in judge.again(programs, fault)[0]}
+        showing = {programs[at] for at in answer(targets, judge.repeat(programs, fault))[0]}
         return [ops in showing for ops in candidates]
 
     # What comes behind the operation does not matter.
@@ -148,17 +161,63 @@ def shrink(
     if pages:
         small = replace_each(small, simpler, happens)
     for attempt in (small, start) if judge.noisy else (small,):
-        showing, runs = judge.again({number: attempt}, fault, last=True)
+        showing, runs = answer(targets, judge.repeat({number: attempt}, fault, last=True))
         if showing:
             records = tuple(records[number] for records in runs)
-            kind, labels = fault.kind, judge.targets.labels
-            return Finding(number, program, attempt, showing[number], kind, records, labels)
+            shown, labels = showing[number], targets.labels
+            return Finding(number, program, attempt, shown, fault.kind, records, labels)
     return None
 
 
 def simpler(op: Op) -> list[Op]:
-    """Forms of an operation with fewer pages, the smallest first."""
+    """Return forms of an operation with fewer pages, the smallest first."""
     if not op.range or op.range.count == 1:
         return []
     counts = sorted({1, op.range.count // 2})
     return [replace(op, range=replace(op.range, count=count)) for count in counts]
+
+
+PROGRAM = "program.fuzz"  # in a finding's folder: the shrunk program
+
+
+def folder(judge: Judge[Any], finding: Finding[Any], directory: Path) -> Path:
+    return directory / f"{judge.finding}-{finding.number}"
+
+
+def write(judge: Judge[F], finding: Finding[F], directory: Path) -> None:
+    """Write the finding's folder: the program to replay, its original, the records, the fault."""
+    where, fault = folder(judge, finding, directory), finding.fault
+    where.mkdir(parents=True, exist_ok=True)
+    (where / PROGRAM).write_text(
+        language.text(finding.program, filter(None, (fault.text, fault.about)))
+    )
+    (where / "original.fuzz").write_text(language.text(finding.original))
+    (where / judge.file).write_text("\n".join(fault.lines) + "\n")
+    alone = len(finding.sides) == 1
+    for letter, record, side in zip("ab", finding.records, finding.sides, strict=False):
+        title = f"# kernel: {side}" if alone else f"# side {letter}: {side}"
+        name = "record" if alone else f"{letter}.log"
+        (where / name).write_text("\n".join([title, *record.lines]) + "\n")
+
+
+def write_lists(judge: Judge[Any], directory: Path) -> None:
+    """Write what has no folder: all that was confirmed, and programs that say nothing."""
+    tally = judge.tally
+    if judge.listing:
+        directory.mkdir(parents=True, exist_ok=True)
+        lines = (f"{n}, operation {fault.step}: {fault}\n" for n, fault in tally.confirmed)
+        (directory / judge.listing).write_text("".join(lines))
+    for name, programs in (("unstable", tally.unstable), ("troubled", tally.troubled)):
+        for number, (ops, why) in programs.items():
+            path = directory / name / f"{number}.fuzz"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(language.text(ops, [why]))
+
+
+def problems(judge: Judge[Any], directory: Path) -> list[str]:
+    """Return a line per finding, its program and the fault; or how many faults are listed."""
+    tally, listing = judge.tally, judge.listing
+    if listing and tally.confirmed and not tally.findings:
+        return [f"{directory / listing}: {len(tally.confirmed)} {judge.listed}"]
+    places = ((folder(judge, finding, directory), finding) for finding in tally.findings)
+    return [f"{where / PROGRAM}: {finding.fault.text}" for where, finding in places]

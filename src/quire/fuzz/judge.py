@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a hunt asks of a judge: which programs show a fault, again, and how to describe it.
+"""Judges: functions from records to faults, which may request that programs run again.
 
 There are three: two sides must agree in what user space sees (difference/), one kernel must keep
-its promises (promise/), and side b must not cost more than side a (cost/).
+its promises (promise/), and side b must not cost more than side a (cost/). The hunt has the
+machines: it runs what a judge requests.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from quire.fuzz.language.program import Numbered, Program
 from quire.fuzz.language.record import Record
@@ -22,7 +23,8 @@ class Fault(Protocol):
     """What a program shows.
 
     Faults of one kind have, as far as can be told, one cause; without a kind, each has its own.
-    `step` is the name of the step that shows it, if one does. str() may say more than `text`.
+    `step` is the name of the step that shows it, if one does. `about` is a further line for
+    reports, `lines` the file that describes it, `details` the same for JSON.
     """
 
     @property
@@ -31,13 +33,36 @@ class Fault(Protocol):
     def step(self) -> str: ...
     @property
     def text(self) -> str: ...
+    @property
+    def about(self) -> str: ...
+    @property
+    def lines(self) -> Iterable[str]: ...
+    @property
+    def details(self) -> Mapping[str, Any]: ...
 
 
 F = TypeVar("F", bound=Fault)
+T = TypeVar("T")
 # Programs by number, each with a fault; a program may have several.
 Faults = Sequence[tuple[int, F]]
-# Programs that show a fault again, and the records of all that ran.
-Again = tuple[Mapping[int, F], Runs]
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """Programs to run again. Side b stops after `losses` lost guests.
+
+    `symbols`: what operations cost is counted by symbol, too.
+    """
+
+    programs: Numbered
+    losses: int | None = None
+    symbols: bool = False
+
+
+# Requests runs until it returns its result.
+Requests = Generator[Rerun, Runs, T]
+# Programs that show a fault, and the records of all that ran.
+Shown = tuple[Mapping[int, F], Runs]
 
 
 @dataclass(frozen=True)
@@ -54,56 +79,6 @@ class Finding(Generic[F]):
     kind: tuple[str, ...]
     records: tuple[Record, ...]
     sides: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Description:
-    """A finding in words: for the head of its program, in a line of a report, in a file, as JSON.
-
-    `row` is for the table of seeded bugs.
-    """
-
-    comments: Sequence[str]
-    about: str
-    file: Iterable[str]
-    details: Mapping[str, Any]
-    row: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Account:
-    """What a hunt came to: in a sentence without its end, in further lines, and as JSON."""
-
-    summary: str
-    notes: Sequence[str]
-    figures: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Words:
-    """What a judge calls things."""
-
-    # A finding, in reports and in the name of its folder; the file there that describes it.
-    finding: str
-    file: str
-    does: str  # what a program with a fault does
-    # A seeded bug, a table of them, what it shows of each, and the JSON of one that is missed.
-    bug: str
-    bugs: str
-    shows: str
-    missed: Mapping[str, Any]
-    # What a command says of so many findings on that kernel, or bugs missed, and the remedy.
-    failing: tuple[str, str] = (
-        "the kernels differ on {} programs",
-        "replay one: quire fuzz replay FILE; the records are beside it",
-    )
-    missing: tuple[str, str] = (
-        "{} seeded bugs were not found",
-        "more --programs, or a recipe in src/quire/fuzz/generate/",
-    )
-    # The file that lists all faults that were confirmed, shrunk or not; and what they are.
-    listing: str = ""
-    listed: str = ""
 
 
 @dataclass
@@ -126,27 +101,49 @@ class Tally(Generic[F]):
 class Judge(Protocol[F]):
     """Judges records. If it is `noisy`, one run proves little, and may shrink a program too far."""
 
-    words: Words
-    noisy: bool
-    targets: Targets
     tally: Tally[F]
+    noisy: ClassVar[bool] = False
+    # The name of a finding, and of the file in its folder; what a program with a fault does.
+    finding: ClassVar[str]
+    file: ClassVar[str]
+    does: ClassVar[str]
+    # The file that lists all confirmed faults, shrunk or not; and what they are.
+    listing: ClassVar[str] = ""
+    listed: ClassVar[str] = ""
+    # A seeded bug, a table of them, and what it shows of each.
+    bug: ClassVar[str] = "bug"
+    bugs: ClassVar[str]
+    shows: ClassVar[str]
+    # What a command says of that many findings on that kernel, or bugs missed, and the remedy.
+    failing: ClassVar[tuple[str, str]] = (
+        "the kernels differ on {} programs",
+        "replay one: quire fuzz replay FILE; the records are beside it",
+    )
+    missing: ClassVar[tuple[str, str]] = (
+        "{} seeded bugs were not found",
+        "more --programs, or a recipe in src/quire/fuzz/generate/",
+    )
 
     def judge(self, programs: Numbered, runs: Runs) -> Faults[F]:
-        """The faults that the records show, counted in the tally."""
+        """Return the faults that the records show, and count them in the tally."""
 
-    def confirm(
-        self, programs: Numbered, suspects: Faults[F], runs: Runs
-    ) -> Iterable[tuple[int, F]]:
-        """Those that show in further boots, too, in other orders."""
+    def confirm(self, programs: Numbered, suspects: Faults[F], runs: Runs) -> Requests[Faults[F]]:
+        """Return those that show in further boots, too, in other orders."""
 
-    def again(self, programs: Numbered, fault: F, *, last: bool = False) -> Again[F]:
-        """Run programs: which show the same fault, and the records. `last`: be thorough.
+    def repeat(self, programs: Numbered, fault: F, *, last: bool = False) -> Requests[Shown[F]]:
+        """Return which programs show the same fault, and the records. `last`: be thorough.
 
-        Side b stops after a guest that is lost; what is behind it shows nothing.
+        Side b stops after a guest that is lost; what follows shows nothing.
         """
 
-    def describe(self, finding: Finding[F]) -> Description:
-        """A finding in words."""
+    def row(self, fault: F | None) -> Mapping[str, Any]:
+        """Return the JSON of a seeded bug that shows this, or of one that is missed."""
 
-    def account(self, seconds: float) -> Account:
-        """What a hunt of so many seconds came to."""
+    def summary(self, targets: Targets, seconds: float) -> str:
+        """Summarise a hunt that took `seconds`, without the number of findings."""
+
+    def notes(self) -> Sequence[str]:
+        """Return further lines for the summary."""
+
+    def figures(self, targets: Targets) -> Mapping[str, Any]:
+        """Return the summary for JSON."""

@@ -21,7 +21,7 @@ PREFIXES = 8
 
 
 def minimise(items: Items[T], happens: Oracle[T]) -> Items[T]:
-    """A part of `items` with which it happens, where each single item is needed.
+    """Return a part of `items` with which it happens, where each single item is needed.
 
     Each round tries to leave out each half, each quarter and so on down to single items, and then
     several of those that can go at once. When none can go, it tries pairs: of two items, one may
@@ -65,13 +65,13 @@ def replace_each(
 
 
 def _pairs(length: int) -> list[Chunks]:
-    """All pairs of single positions below `length`, if their number is in PAIRS_OF."""
+    """Return all pairs of single positions below `length`, if their number is in PAIRS_OF."""
     single = [range(at, at + 1) for at in range(length)] if length in PAIRS_OF else []
     return list(itertools.combinations(single, 2))
 
 
 def _all_chunks(length: int) -> list[Chunks]:
-    """Halves, quarters, ... and single positions below `length`, the longest first."""
+    """Return halves, quarters, ... and single positions below `length`, the longest first."""
     chunks: dict[range, None] = {}
     for pieces in (*(2**n for n in range(1, length.bit_length()) if 2**n < length), length):
         ends = [length * n // pieces for n in range(pieces + 1)]

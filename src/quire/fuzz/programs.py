@@ -38,7 +38,7 @@ class Programs:
         return len(self.given) or self.count
 
     def program(self, number: int, pool: Sequence[Program] = ()) -> Program:
-        """The program of a number; the pool lends its programs to generated ones."""
+        """Return the program of a number; the pool lends its programs to generated ones."""
         ops = self.given.get(number)
         if not ops:
             seed = self.seed + number - len(self.given)
@@ -49,7 +49,7 @@ class Programs:
 
 
 def with_epilogue(program: Program) -> Program:
-    """The program with an end that judges reclaim, if it is short enough and has none yet.
+    """Return the program with an end that judges reclaim, if it is short enough and has none yet.
 
     The processes drop what they hold and lift traps, and memory is reclaimed several times in a
     row. After that all pages are read: what was swapped out must come back as it was.
@@ -69,7 +69,7 @@ def with_epilogue(program: Program) -> Program:
 
 
 def corpus(root: Path) -> list[Path]:
-    """The files of the corpus. UserError if there are none."""
+    """Return the files of the corpus. UserError if there are none."""
     files = sorted((root / "tests/fuzz").glob("*.fuzz"))
     if not files:
         raise UserError("there is no corpus", "tests/fuzz/*.fuzz", "quire fuzz compare")
@@ -77,7 +77,7 @@ def corpus(root: Path) -> list[Path]:
 
 
 def read(files: Sequence[Path]) -> tuple[Numbered, dict[int, str]]:
-    """Programs from files, numbered, and the rules that they say they break. UserError: where."""
+    """Return programs from files, and the rules that they say they break. UserError: where."""
     try:
         texts = [path.read_text() for path in files]
     except OSError as error:

@@ -11,11 +11,12 @@ from rich.text import Text
 
 from quire.arch import Architecture
 from quire.fuzz.cost import growth
-from quire.fuzz.cost.judge import LAST, CostJudge
+from quire.fuzz.cost.costs import LAST, CostJudge
 from quire.fuzz.detect import Detection
-from quire.fuzz.hunt import Hunt
+from quire.fuzz.hunt import Hunt, answer
 from quire.fuzz.judge import Judge
 from quire.fuzz.language.program import Numbered
+from quire.fuzz.runner import Targets
 from quire.host.console import console
 
 NAMED = 3  # functions that a row of a program's costs names
@@ -28,37 +29,38 @@ def show(hunt: Hunt, *, as_json: bool) -> None:
         print(json.dumps(figures(hunt), indent=1))
     else:
         for judge in hunt.judges:
-            _show(judge, hunt.seconds)
+            _show(hunt, judge)
     if hunt.guide:
         hunt.guide.report(quiet=as_json)
 
 
-def _show(judge: Judge[Any], seconds: float) -> None:
-    """The totals, what is excused, and the findings."""
-    out, tally, account = console(), judge.tally, judge.account(seconds)
-    out.print(Text.assemble(account.summary, (f"{len(tally.findings)} findings", "bold")))
-    for note in account.notes:
+def _show(hunt: Hunt, judge: Judge[Any]) -> None:
+    """Return the totals, what is excused, and the findings."""
+    out, tally, summary = console(), judge.tally, judge.summary(hunt.targets, hunt.seconds)
+    out.print(Text.assemble(summary, (f"{len(tally.findings)} findings", "bold")))
+    for note in judge.notes():
         out.print(Text(note))
     for finding in tally.findings:
-        name = f"{judge.words.finding} {finding.number}"
+        name = f"{judge.finding} {finding.number}"
         times = f" ×{tally.kinds[finding.kind]}" if finding.kind else ""
         out.print(Text.assemble((name, "red"), f"{times} {finding.fault.text}"))
-        about = judge.describe(finding).about
-        if about:
-            out.print(Text(f"  {about}"))
+        if finding.fault.about:
+            out.print(Text(f"  {finding.fault.about}"))
         out.print("\n".join(f"  {op.text()}" for op in finding.program))
 
 
 def figures(hunt: Hunt) -> dict[str, Any]:
-    """What a hunt came to, as JSON."""
+    """Return what a hunt came to, as JSON."""
     figures = []
     for judge in hunt.judges:
         rows = []
         for finding in judge.tally.findings:
             operations = [op.text() for op in finding.program]
-            details = judge.describe(finding).details
-            rows.append({"number": finding.number, "program": operations, **details})
-        figures.append({**judge.account(hunt.seconds).figures, "findings": rows})
+            row = {"number": finding.number, "program": operations, **finding.fault.details}
+            if finding.fault.kind:
+                row["programs"] = judge.tally.kinds[finding.kind]
+            rows.append(row)
+        figures.append({**judge.figures(hunt.targets), "findings": rows})
     head = {"architecture": hunt.targets.arch.name, "seconds": hunt.seconds}
     cost = {"cost": figures[1]} if len(figures) > 1 else {}
     return {**head, "boots": hunt.targets.boots, **figures[0], **cost}
@@ -68,24 +70,23 @@ def show_bugs(
     arch: Architecture, judge: Judge[Any], results: Sequence[Detection], *, as_json: bool
 ) -> None:
     """Print a row per bug."""
-    words = judge.words
     if as_json:
         rows = []
         for result in results:
             size = len(result.finding.program) if result.finding else None
-            row = judge.describe(result.finding).row if result.finding else words.missed
-            head = {words.bug: result.bug.name, "programs": result.programs, "operations": size}
+            row = judge.row(result.finding and result.finding.fault)
+            head = {judge.bug: result.bug.name, "programs": result.programs, "operations": size}
             tail = {"seconds": round(result.seconds, 1), "reason": result.bug.no_program}
             rows.append({**head, **row, **tail})
-        print(json.dumps({"architecture": arch.name, f"{words.bug}s": rows}, indent=1))
+        print(json.dumps({"architecture": arch.name, f"{judge.bug}s": rows}, indent=1))
         return
-    title = f"{arch.name} · {words.bugs}"
+    title = f"{arch.name} · {judge.bugs}"
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    table.add_column(words.bug, no_wrap=True)
+    table.add_column(judge.bug, no_wrap=True)
     table.add_column("programs", justify="right")
     table.add_column("seconds", justify="right")
     table.add_column("operations", justify="right")
-    table.add_column(f"{words.shows}, or why it is not looked for")
+    table.add_column(f"{judge.shows}, or why it is not looked for")
     for result in results:
         finding, cells = result.finding, ("–", "–", "–", result.bug.no_program)
         seconds = f"{result.seconds:.1f}"
@@ -98,13 +99,13 @@ def show_bugs(
     console().print(table)
 
 
-def show_costs(judge: CostJudge, programs: Numbered) -> None:
+def show_costs(targets: Targets, judge: CostJudge, programs: Numbered) -> None:
     """Run the programs a few times, and print what each of their operations costs on both sides."""
-    costs, _ = judge.repeat(programs, LAST, LAST, detail=True)
+    costs, _ = answer(targets, judge.measure(programs, LAST, LAST, symbols=True))
     for number, program in programs.items():
         table = Table(box=box.SIMPLE_HEAD)
         table.add_column("operation", no_wrap=True)
-        for name in (*judge.targets.labels, "more"):
+        for name in (*targets.labels, "more"):
             table.add_column(name, justify="right")
         table.add_column("what grew")
         for (origin, step), (left, right) in costs.items():

@@ -85,6 +85,13 @@ class Target:
         """The words of the executor."""
         return ("fuzz", *((self.probe.word,) if self.probe else ()), *self._swap)
 
+    def counting(self, symbols: bool) -> "Target":
+        """Return the same, with or without counts by symbol, if it counts."""
+        if not self.probe:
+            return self
+        counting = replace(self.probe.counting, detail=symbols)
+        return replace(self, probe=replace(self.probe, counting=counting))
+
     @property
     def _swap(self) -> tuple[str, ...]:
         return (f"swap={self.swap}",) if self.swap != ZRAM else ()
@@ -98,12 +105,10 @@ class Targets:
 
     @property
     def tried(self) -> Target:
-        """The kernel on trial."""
         return self.all[-1]
 
     @property
     def arch(self) -> Architecture:
-        """The architecture of all of them."""
         return self.tried.kernel.arch
 
     @property
@@ -113,37 +118,40 @@ class Targets:
 
     @property
     def boots(self) -> int:
-        """How often they booted."""
         return sum(len(target.spent) for target in self.all)
 
     def rate(self, programs: int) -> float:
-        """Programs per minute of a boot."""
+        """Return programs per minute of a boot."""
         spent = sum(sum(target.spent) for target in self.all)
         return programs * len(self.all) * 60 / spent if spent else 0.0
 
     def on_each(self, work: Callable[[Target], Records]) -> Runs:
-        """The records that `work` makes on each of them."""
+        """Return the records that `work` makes on each of them."""
         return tuple(
             parallel.side_by_side(self.all, work, lambda *_: None, self.tried.place.machines)
         )
 
-    def run(self, programs: Numbered, losses: int | None = None) -> Runs:
-        """The records of each. The one on trial stops after `losses` lost guests."""
+    def run(self, programs: Numbered, losses: int | None = None, *, symbols: bool = False) -> Runs:
+        """Return the records of each. The one on trial stops after `losses` lost guests.
+
+        `symbols`: what operations cost is counted by symbol, too, which takes time.
+        """
         most = {id(self.tried): losses}
-        return self.on_each(lambda target: run(target, programs, most.get(id(target))))
+        return self.on_each(
+            lambda target: run(target.counting(symbols), programs, most.get(id(target)))
+        )
 
     def with_parameters(self, *parameters: str) -> "Targets":
-        """The same, with these parameters on trial."""
+        """Return the same, with these parameters on trial."""
         tried = replace(self.tried, parameters=parameters)
         return replace(self, all=(*self.all[:-1], tried))
 
     def apart(self, name: str) -> "Targets":
-        """The same kernels with directories of their own, for boots beside others."""
+        """Return the same kernels with directories of their own, for boots beside others."""
         apart = (replace(target, directory=target.directory / name) for target in self.all)
         return replace(self, all=tuple(apart))
 
     def remove(self) -> None:
-        """Remove the directories."""
         for target in self.all:
             shutil.rmtree(target.directory, ignore_errors=True)
 
@@ -151,7 +159,7 @@ class Targets:
 def prepare(
     session: Session, arch: Architecture, sides: Sides, *, alone: bool, noise: bool, swap: str
 ) -> Targets:
-    """The kernels of both sides, or of side b `alone`, built; for noise, side a twice."""
+    """Return the kernels of both sides, or of side b `alone`, built; for noise, side a twice."""
 
     def target(tree: Tree) -> Target:
         kernel, use = session.kernel(arch, tree), "oracle" if alone else "fuzz"
@@ -179,7 +187,7 @@ class Complaint(Exception):
 def run(
     target: Target, programs: Numbered, losses: int | None = None, watch: Watch | None = None
 ) -> Records:
-    """A record for each program. GuestLost if a boot begins none, or if the executor gives up.
+    """Return a record for each program. GuestLost: a boot begins none, or the executor gives up.
 
     If a program loses the guest (panic, hang), its record says so, and the programs behind it run
     in another boot, up to `losses` times. When `watch` returns True, nothing further runs.
@@ -199,7 +207,10 @@ def run(
 
 
 def _boot(target: Target, programs: Numbered, watch: Watch | None) -> tuple[Records, bool]:
-    """One boot: records, the last with why the guest was lost, and whether the watch ended it."""
+    """Boot once. Return the records, and whether the watch ended it.
+
+    The last record says why the guest was lost.
+    """
     started = time.monotonic()
     if target.backwards:
         programs = dict(reversed(list(programs.items())))
@@ -237,7 +248,7 @@ def _run_machine(target: Target, boot: Machine, watch: Watch | None) -> tuple[st
 
 
 def _machine(target: Target, programs: Numbered) -> Machine:
-    """The machine, with the programs appended to the guest's initramfs."""
+    """Return the machine, with the programs appended to the guest's initramfs."""
     initrd, probe, kernel = target.directory / "initrd", target.probe, target.kernel
     empties = any(op.verb == "offline" for ops in programs.values() for op in ops)
     text = "".join(f"program {number}\n{language.text(ops)}" for number, ops in programs.items())
@@ -269,7 +280,7 @@ def _lay_out(target: Target, initrd: Path, programs: str) -> None:
 
 
 def _watching(directory: Path, watch: Watch) -> Callable[[], None]:
-    """A callback that shows new records to `watch`. It raises Enough, or Complaint."""
+    """Return a callback that shows new records to `watch`. It raises Enough, or Complaint."""
     shown = said = 0
 
     def tick() -> None:

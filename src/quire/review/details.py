@@ -78,9 +78,10 @@ def _tests(tested: Tested) -> Iterator[str]:
 def _programs(hunt: Hunt) -> Iterator[str]:
     """What generated programs showed; each finding with its shrunk program."""
     for judge in hunt.judges:
-        summary, findings = judge.account(hunt.seconds).summary, judge.tally.findings
+        summary = judge.summary(hunt.targets, hunt.seconds)
+        findings = judge.tally.findings
         yield from wrap(f"Generated programs, {summary}{plural(len(findings), 'finding')}")
         for found in findings:
-            yield f"  {judge.words.finding} {found.number}: {found.fault.text}"
+            yield f"  {judge.finding} {found.number}: {found.fault.text}"
             yield from (f"    {op.text()}" for op in found.program)
     yield from itertools.chain(f"  {line}" for line in hunt.problems)

@@ -10,9 +10,9 @@ from typing import Any
 from quire.arch import Architecture
 from quire.fuzz import runner
 from quire.fuzz.cost import allowed, watch
-from quire.fuzz.cost.judge import CostJudge
+from quire.fuzz.cost.costs import CostJudge
 from quire.fuzz.difference import excuses
-from quire.fuzz.difference.judge import DifferenceJudge
+from quire.fuzz.difference.differences import DifferenceJudge
 from quire.fuzz.hunt import Hunt
 from quire.fuzz.judge import Judge
 from quire.fuzz.programs import Programs
@@ -31,15 +31,15 @@ def hunt(session: Session, arch: Architecture, found: Found, minutes: float) -> 
     """Add a hunt of so many minutes."""
     sides = found.sides
     targets = runner.prepare(session, arch, sides, alone=False, noise=False, swap=runner.ZRAM)
-    judges: list[Judge[Any]] = [DifferenceJudge(targets, excuses.applying(sides.series))]
+    judges: list[Judge[Any]] = [DifferenceJudge(excuses.applying(sides.series))]
     try:
         functions = watch.functions(targets.tried.kernel)
         meant = allowed.applying(sides.series, sides.a.tree.series, functions)
-        judges.append(CostJudge(targets, watch.prepare(session, targets), meant))
+        judges.append(CostJudge(watch.prepare(session, targets), meant))
     except UserError as error:
         # The series renames or inlines a function that is watched.
         found.notes.append(f"{arch.title}, costs of programs: {error.what}")
-    hunting = Hunt(judges, session.cache.root / "report" / "fuzz" / arch.name)
+    hunting = Hunt(targets, judges, session.cache.root / "report" / "fuzz" / arch.name)
     found.hunts.append(hunting)
     try:
         suspects = _run(hunting, session, minutes)

@@ -14,7 +14,7 @@ from quire.fuzz.cost import growth, watch
 from quire.fuzz.cost.growth import INSNS, Regression
 from quire.fuzz.difference import excuses
 from quire.fuzz.judge import AT_THE_END
-from quire.fuzz.language.program import VERBS
+from quire.fuzz.language.verbs import VERBS
 from quire.host import data
 from quire.host.errors import UserError
 from quire.source.series import Series
@@ -41,17 +41,17 @@ class Allowance:
     after: tuple[str, ...] = ()
 
     def applies(self, regression: Regression) -> bool:
-        """Whether it is about this operation, after those before it."""
+        """Return whether it is about this operation, after those before it."""
         end = int(regression.step[2:]) if regression.op else None
         before = any(_named(self.after, op.kind) for op in regression.program[:end])
         return (before or not self.after) and _named(self.operations, regression.verb)
 
     def matches(self, symbol: str) -> bool:
-        """Whether it is about this function."""
+        """Return whether it is about this function."""
         return any(fnmatch.fnmatchcase(symbol, pattern) for pattern in self.symbols)
 
     def insns_for(self, regression: Regression) -> int:
-        """How many further instructions it allows: those of its functions, up to its limit."""
+        """Return how many more instructions it allows: those of its functions, up to its limit."""
         a, b = growth.functions(regression.a), growth.functions(regression.b)
         names = [name for name in {*a, *b} if self.matches(name)]
         op, pages = regression.op, 1
@@ -65,7 +65,7 @@ class Allowance:
 def judge(
     allowed: Sequence[Allowance], regression: Regression
 ) -> tuple[Regression | None, set[str]]:
-    """What remains of a growth, if anything, and the entries without which more would remain."""
+    """Return what remains of a growth, if anything, and the entries that took something away."""
     left, used = regression.grown, set[str]()
     for entry in allowed:
         if not entry.applies(regression):
@@ -82,7 +82,7 @@ def judge(
 def applying(
     series: Series | None, a: Series | None, functions: Collection[str]
 ) -> list[Allowance]:
-    """The entries for topics that side b, whose series this is, has and side a has not.
+    """Return the entries for topics that side b, whose series this is, has and side a has not.
 
     UserError for a wrong one, or if none of its patterns matches a function of side b.
     """

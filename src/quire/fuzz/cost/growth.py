@@ -9,6 +9,7 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from quire.boot.stops import Stop
 from quire.fuzz.cost.watch import Watch, function
@@ -35,7 +36,6 @@ class Growth:
 
     @property
     def more(self) -> int:
-        """By how much side b's is larger."""
         return self.b - self.a
 
     @property
@@ -50,20 +50,20 @@ class Growth:
         return self.more > least and 100 * self.more > MARGIN_PERCENT * self.a
 
     def text(self) -> str:
-        """For reports: `instructions 4810 | 7220 (+50 %)`."""
+        """Return the growth for reports: `instructions 4810 | 7220 (+50 %)`."""
         more = f" (+{100 * self.excess:.0f} %)" if self.name == INSNS else ""
         return f"{self.name} {self.a} | {self.b}{more}"
 
 
 def between(a: Stop, b: Stop, watch: Watch) -> list[Growth]:
-    """What grew from side a to side b beyond the margin."""
+    """Return what grew from side a to side b beyond the margin."""
     grown = [Growth(INSNS, a.kernel, b.kernel)]
     grown += [Growth(total.name, total.value(a), total.value(b)) for total in watch.sums]
     return [growth for growth in grown if growth.beyond_margin]
 
 
 def compare(a: Sequence[Stop], b: Sequence[Stop], watch: Watch) -> list[Growth]:
-    """What grew in several runs of one operation: their least, and their median.
+    """Return what grew in several runs of one operation: their least, and their median.
 
     Where a cheap run is rare on both sides, the least says only who had one.
     """
@@ -73,7 +73,7 @@ def compare(a: Sequence[Stop], b: Sequence[Stop], watch: Watch) -> list[Growth]:
 
 
 def least(samples: Sequence[Stop], choose: Callable[[Iterable[int]], int] = min) -> Stop:
-    """The least of each count, or what else is chosen, from several runs on one side.
+    """Return the least of each count, or what else is chosen, from several runs on one side.
 
     What disturbs a run, an interrupt or a kernel thread, only adds to it. The symbols are those of
     the run with the fewest instructions of those that have symbols.
@@ -93,7 +93,7 @@ def least(samples: Sequence[Stop], choose: Callable[[Iterable[int]], int] = min)
 
 
 def functions(cost: Stop) -> dict[str, int]:
-    """The instructions of each function; variants made by the compiler count as the function."""
+    """Return the instructions of each function, with the compiler's variants of it."""
     insns = Counter[str]()
     for symbol, count in cost.symbols.items():
         insns[function(symbol)] += count.insns
@@ -101,10 +101,10 @@ def functions(cost: Stop) -> dict[str, int]:
 
 
 def alike(a: Record, b: Record) -> Iterator[str]:
-    """The steps before, in and after which both sides are in the same state, with equal outcomes.
+    """Yield the steps before, in and after which both sides are in the same state.
 
-    The last may be one after which only marks differ: a fix may set them, a cheaper way may keep
-    them. A step is left out if either side did not count it.
+    Their outcomes are equal. The last may be one after which only marks differ: a fix may set them,
+    a cheaper way may keep them. A step is left out if either side did not count it.
     """
     for left, right in zip(steps(a), steps(b), strict=False):
         if left != right and _unmarked(left) != _unmarked(right):
@@ -116,7 +116,7 @@ def alike(a: Record, b: Record) -> Iterator[str]:
 
 
 def _unmarked(step: Step) -> tuple[str, str, Mapping[str, object]]:
-    """A step without the marks: pages of large folios; soft-dirty pages and mappings."""
+    """Return a step without the marks: pages of large folios; soft-dirty pages and mappings."""
     states = {
         key: [(at, page.without("Ld")) for at, page in pages(state).items()]
         if key.startswith("m ")
@@ -160,8 +160,8 @@ class Regression:
         return f"{name}: {'; '.join(grown.text() for grown in self.grown)}"
 
     def __str__(self) -> str:
-        """The same, and where most."""
-        return f"{self.text} ({', '.join(self.functions)})"
+        """Return the same, and where most."""
+        return f"{self.text} ({self.about})"
 
     @property
     def symbols(self) -> list[tuple[str, int]]:
@@ -175,14 +175,33 @@ class Regression:
         """The functions that grew most, with the instructions that they take more."""
         return [f"{name} +{more}" for name, more in self.symbols[:SHOWN]]
 
+    @property
+    def about(self) -> str:
+        return ", ".join(self.functions)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What grew, function by function."""
+        return self.text, "", *self._table()
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What grew, by name."""
+        return {
+            "step": self.step,
+            "operation": self.verb,
+            "grown": {grown.name: [grown.a, grown.b] for grown in self.grown},
+            "functions": dict(self.symbols[: 3 * SHOWN]),
+        }
+
     def keeps(self, other: "Regression") -> bool:
-        """Whether something that grew in the other grows here, too, most of it in relation."""
+        """Return whether most of the growth of something in the other is here, too."""
         excess = {grown.name: grown.excess for grown in other.grown}
         grown = ((grown.excess, excess.get(grown.name)) for grown in self.grown)
         return any(before is not None and now >= KEPT * before for now, before in grown)
 
-    def table(self) -> Iterator[str]:
-        """A line per function of either side, those that grew most first."""
+    def _table(self) -> Iterator[str]:
+        """Yield a line per function of either side, those that grew most first."""
         a, b = functions(self.a), functions(self.b)
         yield f"{'function':<44} {'a':>9} {'b':>9} {'more':>9}"
         for name in sorted({*a, *b}, key=lambda name: (a.get(name, 0) - b.get(name, 0), name)):

@@ -43,12 +43,12 @@ class Sum:
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def expected(self, line: str, arch: str) -> set[str]:
-        """The functions that a kernel of that line and architecture has."""
+        """Return the functions that a kernel of that line and architecture has."""
         applying = (names for key, names in self.only.items() if {*key.split()} <= {line, arch})
         return {*self.functions}.union(*applying)
 
     def value(self, cost: Stop) -> int:
-        """The sum in an operation."""
+        """Return the sum in an operation."""
         return sum(cost.counts.get(name, 0) for name in (*self.counts, *self.functions))
 
 
@@ -64,7 +64,6 @@ class Watch:
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """All of them."""
         return tuple(sorted({symbol for total in self.sums for symbol in total.functions}))
 
 
@@ -76,7 +75,7 @@ class _File:
 
 @cache
 def read(file: Path = FILE) -> tuple[tuple[str, ...], tuple[Sum, ...]]:
-    """The known lines, and the sums. UserError names the entry that is wrong."""
+    """Return the known lines, and the sums. UserError names the entry that is wrong."""
     found = data.read(file, _File, "its head explains it")
     for number, total in enumerate(found.watch):
         if not (total.counts or total.functions or total.only):
@@ -85,12 +84,12 @@ def read(file: Path = FILE) -> tuple[tuple[str, ...], tuple[Sum, ...]]:
 
 
 def on_kernels(a: Kernel, b: Kernel, file: Path = FILE) -> Watch:
-    """What is watched on two kernels. UserError for a function that both should have and lack."""
+    """Return what is watched on two kernels. UserError for a function that both lack."""
     lines, sums = read(file)
     symbols = [functions(kernel) for kernel in (a, b)]
     either, both = symbols[0].keys() | symbols[1].keys(), symbols[0].keys() & symbols[1].keys()
     line, arch = b.tree.base.version.line, b.arch.guest
-    made: list[Sum] = []
+    summed: list[Sum] = []
     left_out: list[str] = []
     for total in sums:
         expected = total.expected(line, arch) if line in lines else set()
@@ -103,12 +102,12 @@ def on_kernels(a: Kernel, b: Kernel, file: Path = FILE) -> Watch:
         left_out += sorted(wanted - both)
         variants = {symbol for known in symbols for name in wanted & both for symbol in known[name]}
         if total.counts or variants:
-            made.append(Sum(total.name, total.counts, tuple(sorted(variants))))
-    return Watch(tuple(made), tuple(left_out))
+            summed.append(Sum(total.name, total.counts, tuple(sorted(variants))))
+    return Watch(tuple(summed), tuple(left_out))
 
 
 def functions(kernel: Kernel) -> dict[str, list[str]]:
-    """The kernel's functions, each with the symbols that are variants of it."""
+    """Return the kernel's functions, each with the symbols that are variants of it."""
     variants: dict[str, list[str]] = {}
     for symbol in _SYMBOL.findall(kernel.system_map.read_text()):
         variants.setdefault(function(symbol), []).append(symbol)
@@ -116,7 +115,7 @@ def functions(kernel: Kernel) -> dict[str, list[str]]:
 
 
 def function(symbol: str) -> str:
-    """The function that a symbol is a variant of (`.part.0`, `.constprop.0`), or the symbol."""
+    """Return the function of which a symbol is a variant (`.part.0`), or the symbol."""
     return symbol.partition(".")[0] or symbol
 
 
@@ -134,7 +133,7 @@ def prepare(session: Session, targets: Targets) -> Watch:
 
 
 def take(directory: Path, _programs: Sequence[Program], whole: bool) -> Sequence[Stop]:
-    """The stops of a boot; none if its guest was lost and QEMU had to be killed.
+    """Return the stops of a boot; none if its guest was lost and QEMU had to be killed.
 
     GuestLost if the plugin found a mistake, left no counts, or counted otherwise than the executor.
     """

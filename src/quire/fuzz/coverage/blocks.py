@@ -71,7 +71,7 @@ class Code:
 
 
 def code(kernel: Kernel) -> list[Code]:
-    """All code of the kernel."""
+    """Return all code of the kernel."""
     rows = _SYMBOL.findall(kernel.system_map.read_text())
     symbols = sorted((int(address, 16), name) for address, name in rows)
     codes = (Code(start, end, name) for (start, name), (end, _) in itertools.pairwise(symbols))
@@ -79,7 +79,7 @@ def code(kernel: Kernel) -> list[Code]:
 
 
 def find(kernel: Kernel, names: Collection[str], sources: Iterable[str], work: Path) -> list[Block]:
-    """The blocks of those functions; of inlined ones, as far as `sources` use them."""
+    """Return the blocks of those functions; of inlined ones, as far as `sources` use them."""
     everything = code(kernel)
     parts = [part for part in everything if part.function in names]
     leaders = _leaders(kernel, parts)
@@ -96,7 +96,7 @@ def find(kernel: Kernel, names: Collection[str], sources: Iterable[str], work: P
 def _of_object(
     kernel: Kernel, everything: list[Code], names: Collection[str], source: str, work: Path
 ) -> Iterator[Block]:
-    """The blocks of a source file's object that belong to these functions, with their lines."""
+    """Yield the blocks of a source file's object that belong to the functions, and their lines."""
     debug = compiled(kernel, source, work)
     # Where functions share a name, the address does not tell which one is meant.
     shared = {name for name, n in Counter(part.symbol for part in everything).items() if n > 1}
@@ -124,7 +124,10 @@ def _of_object(
 
 
 def _leaders(kernel: Kernel, parts: Sequence[Code]) -> dict[int, list[int]]:
-    """Where blocks begin, by the start of their symbol. Neighbours are disassembled together."""
+    """Return where blocks begin, by the start of their symbol.
+
+    Neighbours are disassembled together.
+    """
     arch = kernel.arch.guest
     if arch not in BRANCHES:
         remedy = "add them to BRANCHES in src/quire/fuzz/coverage/blocks.py, or use --no-coverage"
@@ -166,7 +169,7 @@ def _leaders_of(
 
 
 def compiled(kernel: Kernel, source: str, work: Path) -> Path | None:
-    """The object with debug information. None if the kernel lacks it, or if the code differs."""
+    """Return the object with debug information; None if the kernel lacks it or its code differs."""
     built = kernel.objdir / Path(source).with_suffix(".o")
     saved = built.with_name(f".{built.name}.cmd")
     kept = _COMMAND.search(saved.read_text()) if saved.exists() else None
@@ -182,13 +185,13 @@ def compiled(kernel: Kernel, source: str, work: Path) -> Path | None:
 
 
 def object_functions(kernel: Kernel, path: Path) -> dict[str, tuple[int, int]]:
-    """The offset and the size of each function in an object's code."""
+    """Return the offset and the size of each function in an object's code."""
     listing = process.query(f"{kernel.toolchain.cross_compile}objdump", "-t", str(path)).output
     return {name: (int(at, 16), int(size, 16)) for at, size, name in _FUNCTION.findall(listing)}
 
 
 def chains(kernel: Kernel, debug: Path, offsets: Sequence[int]) -> dict[int, Chain]:
-    """The functions and lines at these offsets of an object's code."""
+    """Return the functions and lines at these offsets of an object's code."""
     if not offsets:
         return {}
     tool = f"{kernel.toolchain.cross_compile}addr2line"
@@ -208,7 +211,7 @@ def chains(kernel: Kernel, debug: Path, offsets: Sequence[int]) -> dict[int, Cha
 
 
 def source_line(kernel: Kernel, text: str) -> str:
-    """A file, or file:line, of the source tree; empty if it is not known."""
+    """Return a file, or file:line, of the source tree; empty if it is not known."""
     text = text.partition(" ")[0]
     if "?" in text:
         return ""

@@ -6,10 +6,12 @@ Programs that reach new code go to a pool, from which mutants are made.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from pathlib import Path
+
+from unidiff.patch import Hunk
 
 from quire.boot import counter, machine
 from quire.boot.machine import Counting
@@ -28,12 +30,12 @@ from quire.source.series import Series
 SHOWN = 12  # unreached lines on the terminal; the file has all
 # The symbol of everything else: for the plugin, a symbol ends where the next one begins.
 REST = "-"
-_HUNK = re.compile(r"@@ [^@]+@@(?: .*?(\w+)\()?")
+_NAMED = re.compile(r"(\w+)\(")
 _DEFINED = re.compile(r"(?!return|else|if|switch|while|for)(?:[a-z][\w \t*]*[ \t*])?(\w+)\([^;]*$")
 
 
 @dataclass
-class Coverage:
+class BlockCoverage:
     """All blocks, and how often each was reached."""
 
     blocks: list[Block]
@@ -50,7 +52,7 @@ class Coverage:
         return news
 
     def functions(self) -> list[tuple[str, int, int, int]]:
-        """Each function: executions of its most frequent block, blocks reached, blocks in all."""
+        """Return of each function how often its most frequent block ran, and its blocks."""
         by_name: dict[str, list[str]] = {}
         for block in self.blocks:
             by_name.setdefault(block.function, []).append(block.name)
@@ -61,13 +63,13 @@ class Coverage:
         ]
 
     def unreached(self) -> list[Block]:
-        """Blocks that no program reached, in functions that some program reached."""
+        """Return blocks that no program reached, in functions that some program reached."""
         called = {name for name, _, reached, _ in self.functions() if reached}
         return [b for b in self.blocks if b.function in called and b.name not in self.reached]
 
 
-def missed(coverage: Coverage) -> tuple[list[str], list[str]]:
-    """What no program reached, in lines that the series adds and elsewhere: lines or functions."""
+def missed(coverage: BlockCoverage) -> tuple[list[str], list[str]]:
+    """Return lines or functions that no program reached: those that the series adds, and others."""
     ours: dict[str, None] = {}
     others = {f"{name}, never called": None for name, _, hit, _ in coverage.functions() if not hit}
 
@@ -82,7 +84,7 @@ def missed(coverage: Coverage) -> tuple[list[str], list[str]]:
 
 
 def added(a: Path, b: Path, files: Iterable[str]) -> frozenset[str]:
-    """The lines of those files that only tree b has, as file:line."""
+    """Return the lines of those files that only tree b has, as file:line."""
     lines = set()
     for file in files:
         old = (a / file).read_text().splitlines() if (a / file).exists() else []
@@ -94,35 +96,29 @@ def added(a: Path, b: Path, files: Iterable[str]) -> frozenset[str]:
 
 
 def touched(series: Series) -> set[str]:
-    """Functions of the C code in which the series changes a line."""
-    names: set[str] = set()
-    for patch in series.patches:
-        for part in re.split(r"^diff --git ", patch.path.read_text(), flags=re.M)[1:]:
-            file, *lines = part.split("\n")
-            names |= {*_changed(lines)} if file.endswith((".c", ".h")) else set()
-    return names
+    """Return functions of the C code in which the series changes a line."""
+    files = (file for patch in series.patches for file in patch.parsed())
+    code = (file for file in files if file.path.endswith((".c", ".h")))
+    return {name for file in code for hunk in file for name in _changed(hunk)}
 
 
-def _changed(lines: Iterable[str]) -> Iterable[str]:
-    """Functions in which a diff changes a line; a hunk's header may name one that has ended."""
-    current = ""
-    for line in lines:
-        if hunk := _HUNK.match(line):
-            current = hunk[1] or ""
-        if line.startswith(("@@", "+++", "---")):
-            continue
-        text = line[1:]
-        defined = _DEFINED.match(text)
-        if defined or text.startswith("}"):
-            current = defined[1] if defined else ""
-        if line[:1] in ("+", "-") and current and (defined or text.startswith("\t")):
-            yield current
+def _changed(hunk: Hunk) -> Iterator[str]:
+    """Yield functions in which a hunk changes a line; its header may name one that has ended."""
+    named = _NAMED.search(hunk.section_header)
+    function = named[1] if named else ""
+    for line in hunk:
+        defined = _DEFINED.match(line.value.rstrip("\n"))
+        if defined or line.value.startswith("}"):
+            function = defined[1] if defined else ""
+        changed = not line.is_context and (defined or line.value.startswith("\t"))
+        if changed and function:
+            yield function
 
 
 def prepare(
     kernel: Kernel, names: Iterable[str], sources: Iterable[str], directory: Path
-) -> tuple[Coverage, Path]:
-    """The blocks of those functions, and a file that names them for the plugin.
+) -> tuple[BlockCoverage, Path]:
+    """Return the blocks of those functions, and a file that names them for the plugin.
 
     BuildFailed if the kernel has none, UserError if its branches are not known.
     """
@@ -138,11 +134,11 @@ def prepare(
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / "blocks"
     path.write_text("".join(f"{at:x} {rows[at]}\n" for at in sorted(rows)))
-    return Coverage(reachable), path
+    return BlockCoverage(reachable), path
 
 
 def _reached(counts: Path) -> Iterable[tuple[int, str, int]]:
-    """The region, block and executions of every block that ran. GuestLost if cut short."""
+    """Yield the region, block and executions of every block that ran. GuestLost if cut short."""
     last = ""
     for line in counts.read_text().splitlines() if counts.exists() else ():
         last = line

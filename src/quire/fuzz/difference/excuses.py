@@ -3,8 +3,8 @@
 
 The comparison implements rules, each with a name. A series says in `excuses.toml`, beside its
 series file, which rules it needs (docs/dev/fuzz-rules.md shows one), and for which topic. Without
-the file, without a series and without the topic only the rules in OWN apply: they hold for any two
-kernels. The file may also have [[allowed_cost]] entries: ../cost/allowed.py
+the file, without a series and without the topic only the rules in GENERAL apply: they hold for any
+two kernels. The file may also have [[allowed_cost]] entries: ../cost/allowed.py
 """
 
 from collections.abc import Mapping
@@ -21,14 +21,14 @@ FILE = "excuses.toml"  # beside the series file
 class Rule(StrEnum):
     """The rules of the comparison, by the names that excuses.toml and reports use."""
 
-    # model.py and compare.py: pages given up by MADV_FREE.
+    # history.py and differences.py: pages given up by MADV_FREE.
     DROPPED_IN_PART = "dropped in part"
     HELD = "held"
     BITS_OF_A_RUN = "bits of a run"
     BITS_OF_A_BATCH = "bits of a batch"
-    # model.py: folios that only one process maps again.
+    # history.py: folios that only one process maps again.
     REUSED = "reused"
-    # taken.py: folios that UFFDIO_MOVE moves whole.
+    # history.py: folios that UFFDIO_MOVE moves whole.
     TAKEN = "taken whole"
     TAKEN_HELD = "taken held"
     # ksm.py: pages that KSM merges.
@@ -43,7 +43,7 @@ class Rule(StrEnum):
 # The rules that apply to a comparison, each with its reason.
 Excuses = Mapping[str, str]
 # Rules that hold for any two kernels.
-OWN: Excuses = {
+GENERAL: Excuses = {
     Rule.SLOTS: "small folios come back from swap as a large folio if their swap slots are "
     "consecutive and aligned; that depends on how many pages took slots before, those of the "
     "executor included",
@@ -55,7 +55,7 @@ OWN: Excuses = {
 
 REMEDY = (
     "give each [[excuse]] and [[allowed_cost]] a name, a topic and a reason; an excuse has one "
-    f"of the names {', '.join(rule for rule in Rule if rule not in OWN)}"
+    f"of the names {', '.join(rule for rule in Rule if rule not in GENERAL)}"
 )
 
 
@@ -69,15 +69,15 @@ class Excuse:
 
 
 def applying(series: Series | None) -> Excuses:
-    """The excuses for side b, whose series this is, against side a. UserError: a wrong file."""
+    """Return the excuses for side b, whose series this is. UserError: a wrong file."""
     if not series or not series.file.with_name(FILE).is_file():
-        return OWN
+        return GENERAL
     topics = series.topics
     reasons: dict[str, str] = {}
     for excuse in read(series.file.with_name(FILE)):
         if excuse.topic in topics:
             reasons.setdefault(excuse.name, " ".join(excuse.reason.split()))
-    return {**reasons, **OWN}
+    return {**reasons, **GENERAL}
 
 
 def read(file: Path) -> list[Excuse]:
@@ -87,6 +87,6 @@ def read(file: Path) -> list[Excuse]:
 
 
 def _trouble(excuse: Excuse) -> str:
-    if excuse.name not in OWN:
+    if excuse.name not in GENERAL:
         return ""
     return f"the rule {excuse.name!s} applies to any two kernels and needs no excuse"

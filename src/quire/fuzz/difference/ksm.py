@@ -13,13 +13,9 @@ from enum import Enum, auto
 
 from quire.fuzz.difference.excuses import Excuses, Rule
 from quire.fuzz.language.program import Op
-from quire.fuzz.language.record import Page
+from quire.fuzz.language.record import PageState
+from quire.fuzz.language.tracker import Address
 
-# Process, slot, page number. A program's ranges have few pages.
-TrackedPage = tuple[int, str, int]
-# These write to pages, and so unmerge them; mlock() writes where writing is allowed.
-WRITING = {"write", "same", "word", "lock", "resize"}
-WRITING_ADVICE = {"populate-write", "unmergeable"}
 MAX_SHARING = 256  # how many mappings share one KSM page at most (ksmd's initial max_page_sharing)
 SETTLED = 6  # passes after which ksmd has merged again all that it can
 # The same with smart scan: old pages have a turn in nine passes, each its own, and two must meet.
@@ -78,13 +74,13 @@ class KsmExcuses:
 
     excuses: Excuses
     # Pages that have differed because another one of their content is shared.
-    apart: set[TrackedPage] = field(default_factory=set)
+    apart: set[Address] = field(default_factory=set)
     # Pages that one side has merged and the other has not merged yet.
-    late: set[TrackedPage] = field(default_factory=set)
+    late: set[Address] = field(default_factory=set)
     # The pages that were late one operation ago.
-    before: set[TrackedPage] = field(default_factory=set)
+    before: set[Address] = field(default_factory=set)
     # Pages that one side has merged; the other side had not, and so could swap them.
-    away: set[TrackedPage] = field(default_factory=set)
+    away: set[Address] = field(default_factory=set)
     ever: bool = False  # one side alone has merged some page at some time
     # ksmd has passed; a page left what it merged after that; passes since the last time.
     passed: bool = False
@@ -119,7 +115,7 @@ class KsmExcuses:
         return self.phase is not Phase.TOGETHER and Rule.MERGED_LATER in self.excuses
 
     @property
-    def unlike(self) -> set[TrackedPage]:
+    def unlike(self) -> set[Address]:
         """Pages that differ between the sides."""
         return self.apart | self.late | self.away
 
@@ -127,20 +123,19 @@ class KsmExcuses:
         """Follow one operation."""
         self.passed |= op.verb == "ksm"
         self.moved |= op.verb == "move"
-        self.held |= op.verb in ("hold", "pin")
+        self.held |= op.entry.holds
         self.smart |= op.verb == "smart" and op.word == "on"
         self.since += op.number if op.verb == "ksm" else 0
         self.back |= op.verb == "ksm" and self.out
-        writes = op.verb in WRITING or op.word in WRITING_ADVICE
-        reclaims = op.verb == "reclaim" or op.word == "pageout"
-        self.out |= self.passed and reclaims
-        self.unmerged |= (self.passed and writes) or self.back
-        if writes or reclaims:
+        entry = op.entry
+        self.out |= self.passed and entry.reclaims
+        self.unmerged |= (self.passed and entry.unmerges) or self.back
+        if entry.unmerges or entry.reclaims:
             self.since = 0
         self.crowded |= merged(outcome) >= MAX_SHARING
 
-    def excuse(self, page: TrackedPage, a: Page, b: Page) -> Rule | None:
-        """The rule of KSM that covers a page's difference, if one does and it applies."""
+    def excuse(self, page: Address, a: PageState, b: PageState) -> Rule | None:
+        """Return the rule of KSM that covers a page's difference, if one does and it applies."""
         how = self._how(page, a, b)
         swapped = how in (How.SWAPPED, How.SWAPPED_AFTER)
         if how in TABLE[self.phase][0] and Rule.MERGED_LATER in self.excuses:
@@ -160,7 +155,7 @@ class KsmExcuses:
         return None
 
     def counts_differ(self, a: str, b: str) -> bool:
-        """Whether a pass of ksmd may count pages differently: some go later.
+        """Return whether a pass of ksmd may count pages differently: some go later.
 
         With more mappings than a KSM page can have, there may be one page more, in the same sum.
         """
@@ -168,7 +163,7 @@ class KsmExcuses:
         may = self.ever or (self.unmerged and (same or self.held))
         return may and Rule.MERGED_LATER in self.excuses
 
-    def _how(self, page: TrackedPage, a: Page, b: Page) -> How | None:
+    def _how(self, page: Address, a: PageState, b: PageState) -> How | None:
         if _merged_and_swapped(a, b):
             return How.SWAPPED_AFTER if page in self.before | self.away else How.SWAPPED
         if not a.content or _as_merged(a) != _as_merged(b):
@@ -183,23 +178,23 @@ class KsmExcuses:
 
 
 def merged(outcome: str) -> int:
-    """Of passes of ksmd: how many mappings share KSM pages, whatever the number of pages."""
+    """Return how many mappings share KSM pages after passes of ksmd."""
     counts = re.fullmatch(r"shared=(\d+) sharing=(\d+)", outcome)
     return sum(map(int, counts.groups())) if counts else 0
 
 
-def _as_merged(page: Page) -> Page:
-    """The page without what merging changes, if KSM can merge it."""
+def _as_merged(page: PageState) -> PageState:
+    """Return the page without what merging changes, if KSM can merge it."""
     return page.without(_MERGING + _LAZY) if _mergeable(page) else page
 
 
-def _mergeable(page: Page) -> bool:
-    """Whether other pages can have its content: written by `same`, or all zero."""
+def _mergeable(page: PageState) -> bool:
+    """Return whether other pages can have its content: written by `same`, or all zero."""
     return page.content.startswith("k") or page.content == "0"
 
 
-def _merged_and_swapped(a: Page, b: Page) -> bool:
-    """Whether one side has a page for KSM in memory, and the other has it in swap, unread."""
+def _merged_and_swapped(a: PageState, b: PageState) -> bool:
+    """Return whether one side has a page for KSM in memory, and the other in swap, unread."""
     present, away = (a, b) if "s" in b.state else (b, a)
     same = _mergeable(present) and not away.content
     bits = present.without(_MERGING).state.replace("p", "s")

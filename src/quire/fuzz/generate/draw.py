@@ -6,20 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from quire.fuzz.language.program import ACTORS, LOW, PAGE_WORDS, SLOT_PAGES, SLOTS, Op, Range, check
+from quire.fuzz.language.program import LOW, SLOT_PAGES, SLOTS, Op, Range, check
+from quire.fuzz.language.verbs import ACTORS, PAGE_WORDS, VERBS
 
 T = TypeVar("T")
 
 # Where mappings are made and moved. What moves to the low slot says so: Draw.low().
 USUAL = SLOTS.replace(LOW, "")
-FOLIO_WEIGHTS = {4: 1, 16: 3, 32: 2, 64: 8, 128: 2, 256: 1, 512: 0.5, 1024: 0.3, 2048: 1}
-MAPPING_WEIGHTS = {
-    "anon": 20, "file": 1.5, "shared": 1.5, "shfile": 1.5, "far": 0.5, "droppable": 1,
-}  # fmt: skip
-# Passes of ksmd: a merged page that was written to needs up to four to be merged again.
-PASSES = (2, 4, 4, 5, 8)
-# Sharers: a few, many more than a byte of the swap map counts, and around that limit.
-CROWDS = (2, 60, 61, 61, 62, 100)
+# The pages that a page table maps.
+PAGES_PER_TABLE = 512
 # Words at the edges of the groups that the zero check reads together, and others.
 WORDS = (0, 1, 8, 31, 32, 64, 255, 256, 448, 480, 510, 511)
 
@@ -55,22 +50,21 @@ class Draw:
         return [n for n in range(ACTORS) if n not in self.areas]
 
     def add(self, verb: str, actor: int | None = None, **rest: object) -> None:
-        """Append an operation."""
         self.ops.append(check(Op(verb, actor, **rest)))  # type: ignore[arg-type]
 
     def someone(self) -> int:
-        """A live process, most often the first."""
+        """Pick a live process, most often the first."""
         alive = sorted(self.areas)
         return 0 if 0 in alive and self.rng.random() < 0.55 else self.rng.choice(alive)
 
     def area(self, actor: int) -> Area:
-        """One of a process's areas; a new one if it has none."""
+        """Pick one of a process's areas; make one if it has none."""
         if not self.areas[actor]:
             self.map(actor)
         return self.rng.choice(self.areas[actor])
 
     def part(self, where: Range) -> Range:
-        """All of an area, some of its folios, some pages, or a single page."""
+        """Pick all of an area, some of its folios, some pages, or a single page."""
         rng, kind = self.rng, self.rng.random()
         if kind < 0.4 or where.count == 1:
             return where
@@ -84,7 +78,7 @@ class Draw:
         return replace(where, page=where.page + first, count=rng.randint(1, longest))
 
     def piece(self, where: Range) -> Range:
-        """Some pages of one folio of an area, mostly at its start or its end."""
+        """Pick some pages of one folio of an area, mostly at its start or its end."""
         rng, size = self.rng, min(self.folio_pages, where.count)
         if size < 2 or rng.random() < 0.15:
             return self.part(where)
@@ -96,9 +90,9 @@ class Draw:
         return replace(where, page=first + start, count=count)
 
     def map(self, actor: int, kind: str | None = None) -> Area:
-        """A new mapping: mostly whole folios, sometimes across the end of a page table."""
+        """Make a new mapping: mostly whole folios, sometimes across the end of a page table."""
         rng, pages = self.rng, self.folio_pages
-        kind = kind or pick(rng, MAPPING_WEIGHTS)
+        kind = kind or pick(rng, VERBS["map"].words)
         if self.theme == "ksm" and rng.random() < 0.3:
             kind = rng.choice(["file", "file", "far"])
         most = max(1, min(4, 96 // pages))
@@ -112,7 +106,7 @@ class Draw:
         return area
 
     def fresh(self, actor: int, sizes: Sequence[int] = (16, 32, 64, 64, 64, 128)) -> Area:
-        """One or two whole folios in a new mapping, all written to."""
+        """Make one or two whole folios in a new mapping, all written to."""
         folio = self.rng.choice(sizes)
         if self.folio != folio:
             self.set_folio(folio)
@@ -135,16 +129,16 @@ class Draw:
         self.add("folio", number=kib)
 
     def first_half(self, where: Range) -> Range:
-        """The first half of the first folio of a range."""
+        """Return the first half of the first folio of a range."""
         return replace(where, count=max(1, min(where.count, self.folio_pages) // 2))
 
     def second_half(self, where: Range) -> Range:
-        """The second half of the first folio of a range."""
+        """Return the second half of the first folio of a range."""
         first = self.first_half(where)
         return replace(first, page=first.end)
 
     def fork(self, actor: int) -> int | None:
-        """The number of a new child, or None if there are enough processes."""
+        """Fork a child. Return its number, or None if there are enough processes."""
         if not self.unborn:
             return None
         child = self.unborn[0]
@@ -168,13 +162,13 @@ class Draw:
         self.areas[actor].append(Area(replace(what, slot=to.slot, page=to.page), area.kind))
 
     def target(self, what: Range) -> Range:
-        """An address for a move, with the same offset in a folio or another."""
+        """Return an address for a move, with the same offset in a folio or another."""
         rng = self.rng
         shift = rng.choice([0, 0, 0, 16, 1, -1, 3, 512, rng.randint(-64, 64)])
         return Range(rng.choice(USUAL), max(0, min(SLOT_PAGES - what.count, what.page + shift)))
 
     def low(self, what: Range) -> Range:
-        """An address so low that the folio of these pages, but for its first, begins below 0."""
+        """Return an address so low that the folio of these pages would begin below 0."""
         before = what.page % self.folio_pages
         return Range(LOW, self.rng.choice([0, 0, 1, max(before - 1, 0), self.rng.randint(0, 16)]))
 
@@ -185,5 +179,5 @@ class Draw:
 
 
 def pick(rng: random.Random, weights: Mapping[T, float]) -> T:
-    """A random key, by its weight."""
+    """Pick a key by its weight."""
     return rng.choices(list(weights), list(weights.values()))[0]

@@ -12,21 +12,12 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from quire.fuzz.generate import moves, reclaim, userfault
-from quire.fuzz.generate import steps as st
-from quire.fuzz.generate.draw import CROWDS, FOLIO_WEIGHTS, PASSES, USUAL, Area, Draw, pick
-from quire.fuzz.generate.steps import Step
-from quire.fuzz.language.program import (
-    ACTORS,
-    MAX_OPS,
-    SLOT_PAGES,
-    SWITCH,
-    VERBS,
-    Op,
-    Program,
-    Range,
-    check,
-)
+from quire.fuzz.generate import combine as st
+from quire.fuzz.generate import moves, reclaim
+from quire.fuzz.generate.combine import Step
+from quire.fuzz.generate.draw import PAGES_PER_TABLE, USUAL, Area, Draw, pick
+from quire.fuzz.language.program import MAX_OPS, SLOT_PAGES, Op, Program, Range, check
+from quire.fuzz.language.verbs import ACTORS, ADVICE, FOLIO_WEIGHTS, TABLE, VERBS
 
 SHARE_OF_POOL = 0.4  # share of programs that are mutants of the pool's
 # Share of operations with a fault, and the number of the allocation that fails.
@@ -34,47 +25,25 @@ SHARE_FAULTY = 0.15
 NTH = (1, 1, 1, 2, 2, 3, 4, 5, 6, 8, 10, 15, 20, 40)
 MIN_OPS, LONGEST = 3, 14
 
-# The weight of each operation, and the weights by which a theme replaces some.
-COMMON = {
-    "write": 8.0, "read": 2.0, "fork": 3.0, "exit": 1.0, "protect": 2.5, "unmap": 1.5, "map": 1.0,
-    "move": 2.5, "resize": 0.3, "clear-refs": 1.5, "wp": 1.5, "unwp": 0.7, "watch": 0.2,
-    "unwatch": 0.2, "lock": 0.5, "unlock": 0.4, "hold": 0.6, "drop": 0.5, "warm": 0.2, "split": 0.5,
-    "pin": 0.3, "crowd": 0.05, "word": 0.3, "rwp": 0.5, "unrwp": 0.4, "khugepaged": 0.1,
-    "take": 0.4, "scan": 0.4,
-    "folio": 0.7, "swap": 0.3, "reclaim": 2.0, "idle": 0.6, "look": 0.6, "same": 0.4, "ksm": 0.1,
-    "free": 1.5, "pageout": 3.0, "cold": 0.6, "dontneed": 1.0, "dontfork": 1.0, "dofork": 1.0,
-    "mergeable": 0.1, "collapse": 0.7, "populate-read": 0.5, "populate-write": 0.5,
-    "willneed": 0.4, "wipeonfork": 0.2, "keeponfork": 0.1, "hugepage": 0.2, "nohugepage": 0.2,
-    "recipe": 9.0,
-}  # fmt: skip
-THEMES: dict[str, tuple[float, dict[str, float]]] = {
-    "mremap": (3, {"move": 12, "wp": 3, "watch": 0.8, "free": 2}),
-    "lazyfree": (3, {"free": 8, "pageout": 6, "reclaim": 5, "hold": 0.3}),
-    "swapout": (4, {"pageout": 10, "reclaim": 6, "read": 4, "dontfork": 2, "dofork": 2,
-                    "crowd": 0.15, "word": 1, "pin": 1}),
-    "ksm": (1.5, {"same": 10, "ksm": 8, "mergeable": 5, "unmergeable": 1.5, "smart": 0.3,
-                  "reclaim": 5, "idle": 2, "look": 2, "move": 4, "merge": 4}),
-    "cow": (1, {"fork": 6, "exit": 3, "write": 12}),
-    "uffd": (3, {"take": 5, "scan": 5, "free": 2, "wp": 1, "hold": 0.2, "pin": 0.2}),
-    "mixed": (1, {}),
+# How often each theme is drawn. The weights of operations are in language/verbs.py.
+THEMES = {
+    "mremap": 3, "lazyfree": 3, "swapout": 4, "ksm": 1.5, "cow": 1, "uffd": 3, "mixed": 1,
     # Only for the oracle. Stock splits a folio before it moves a second time, so that two sides
     # differ in all that follows.
-    "migrate": (3, {"migrate": 14, "compact": 0.5, "offline": 0.3, "dontfork": 2, "dofork": 2,
-                    "pin": 1, "hold": 1, "free": 3, "word": 1, "hint": 1}),
+    "migrate": 3,
 }  # fmt: skip
 # khugepaged looks only at mappings that fill a page table. Since Linux 7.3 it makes folios of all
 # sizes.
-TABLE = 512
 SIZES = (16, 32, 64, 64, 64, 256, 2048)
 
 
 def collapsed(draw: Draw, actor: int) -> Area:
-    """Pages that khugepaged has put together to folios, often while they were read-only."""
+    """Make pages that khugepaged puts together to folios, often while they are read-only."""
     rng, kib = draw.rng, draw.rng.choice(SIZES)
-    whole = Range(rng.choice(USUAL), rng.choice((0, 0, TABLE)), TABLE)
+    whole = Range(rng.choice(USUAL), rng.choice((0, 0, PAGES_PER_TABLE)), PAGES_PER_TABLE)
     # The process is known to khugepaged if a size is allowed when it maps this.
     draw.set_folio(kib)
-    count = min(draw.folio_pages * rng.choice((1, 1, 2)), TABLE)
+    count = min(draw.folio_pages * rng.choice((1, 1, 2)), PAGES_PER_TABLE)
     draw.add("map", actor, range=whole, word="anon")
     area = Area(Range(whole.slot, whole.page, count), "anon")
     draw.areas[actor].append(area)
@@ -104,8 +73,8 @@ collapsed_paged_out = st.on_new(collapsed, st.everything_or_page_out)
 
 
 def shared_collapsed(draw: Draw, actor: int) -> Area:
-    """Shared memory in a huge folio that is read and written by entries, then mapped by a PMD."""
-    whole = Range(draw.rng.choice(USUAL), draw.rng.choice((0, 0, TABLE)), TABLE)
+    """Make shared memory in a huge folio that entries map, then a PMD."""
+    whole = Range(draw.rng.choice(USUAL), draw.rng.choice((0, 0, PAGES_PER_TABLE)), PAGES_PER_TABLE)
     draw.set_folio(4)
     area = draw.put(actor, whole, "shared")
     draw.add("read", actor, range=draw.part(whole))
@@ -179,7 +148,7 @@ ACTIONS: dict[str, dict[Step, int]] = {
         after_a_fork: 4, reclaim.freed_by_child: 1, st.everything: 1,
     },
     "uffd": {
-        userfault.taken: 5, userfault.nearby: 2, userfault.scanned: 4,
+        moves.taken: 5, moves.nearby: 2, moves.scanned: 4,
     },
     "mixed": {
         moves.move_all: 1, st.page_out: 1, st.everything: 1, reclaim.freed: 1,
@@ -190,7 +159,7 @@ ACTIONS: dict[str, dict[Step, int]] = {
 
 
 def recipe(draw: Draw, actor: int) -> None:
-    """Some mixers and most often an action, all on one area; often on a new one."""
+    """Do some mixers and most often an action, all on one area; often on a new one."""
     area = draw.map(actor, "anon") if draw.rng.random() < 0.25 else draw.area(actor)
     for _ in range(draw.rng.choice([1, 1, 1, 2, 2, 3])):
         _draw_from(draw, MIXERS)(draw, actor, area)
@@ -205,14 +174,19 @@ def _draw_from(draw: Draw, table: Mapping[Step, int]) -> Step:
     return draw.rng.choice([step for step, times in table.items() for _ in range(times)])
 
 
+def weights(theme: str) -> dict[str, float]:
+    """Return how often a program of this theme has each operation, and recipes."""
+    common = {name: verb.weight for name, verb in TABLE.items() if verb.weight}
+    themed = {name: verb.themes[theme] for name, verb in TABLE.items() if theme in verb.themes}
+    return {**common, "recipe": 9, **themed, **({"merge": 4} if theme == "ksm" else {})}
+
+
 def generate(seed: int, *, migrating: bool = False) -> Program:
-    """The program of a seed; if wanted, it may migrate pages."""
+    """Return the program of a seed; if wanted, it may migrate pages."""
     rng = random.Random(seed)
-    weights = {name: weight for name, (weight, _) in THEMES.items()}
-    if not migrating:
-        del weights["migrate"]
-    theme = pick(rng, weights)
-    draw = Draw(rng, theme, weights={**COMMON, **THEMES[theme][1]}, migrating=migrating)
+    themes = {name: THEMES[name] for name in THEMES if migrating or name != "migrate"}
+    theme = pick(rng, themes)
+    draw = Draw(rng, theme, weights=weights(theme), migrating=migrating)
     draw.set_folio(pick(rng, FOLIO_WEIGHTS))
     draw.map(0, None if rng.random() < 0.25 else "anon")
     if theme == "ksm":
@@ -223,7 +197,7 @@ def generate(seed: int, *, migrating: bool = False) -> Program:
 
 
 def following(seed: int, pool: Sequence[Program], *, migrating: bool = False) -> Program:
-    """The program of a seed, or often a mutant of the pool: programs that reached new code."""
+    """Return the program of a seed, or often a mutant of the pool, which reached new code."""
     rng = random.Random(f"{seed} from the pool")
     if pool and rng.random() < SHARE_OF_POOL:
         return mutate(rng, rng.choice(pool), rng.choice(pool))
@@ -231,7 +205,7 @@ def following(seed: int, pool: Sequence[Program], *, migrating: bool = False) ->
 
 
 def with_faults(seed: int, program: Program) -> Program:
-    """The same program, with an allocation that fails in some of its operations."""
+    """Return the same program, with an allocation that fails in some of its operations."""
     rng = random.Random(f"{seed} faults")
     ops: list[Op] = []
     for op in program:
@@ -242,7 +216,7 @@ def with_faults(seed: int, program: Program) -> Program:
 
 
 def _protect(draw: Draw, actor: int) -> None:
-    word = pick(draw.rng, {"rw": 4, "r": 4, "none": 1})
+    word = pick(draw.rng, VERBS["protect"].words)
     draw.add("protect", actor, range=draw.part(draw.area(actor).where), word=word)
 
 
@@ -258,8 +232,8 @@ SPECIAL: dict[str, Callable[[Draw, int], object]] = {
     "fork": Draw.fork,
     "exit": Draw.exit,
     "move": lambda draw, actor: moves.move_some(draw, actor, draw.area(actor)),
-    "take": lambda draw, actor: userfault.take_some(draw, actor, draw.area(actor)),
-    "scan": lambda draw, actor: userfault.scan_some(draw, actor, draw.area(actor)),
+    "take": lambda draw, actor: moves.take_some(draw, actor, draw.area(actor)),
+    "scan": lambda draw, actor: moves.scan_some(draw, actor, draw.area(actor)),
     "protect": _protect,
     "resize": _resize,
     "word": lambda draw, actor: draw.word(actor, draw.part(draw.area(actor).where)),
@@ -267,28 +241,25 @@ SPECIAL: dict[str, Callable[[Draw, int], object]] = {
     "merge": lambda draw, actor: moves.merge_some(draw, actor, draw.area(actor)),
     "recipe": recipe,
 }
-NUMBERS: dict[str, int | tuple[int, ...]] = {
-    "same": (1, 1, 1, 2, 3), "clear-refs": (1, 4, 4), "migrate": (0, 1, 1), "khugepaged": 1,
-    "crowd": (*CROWDS, 0), "ksm": PASSES,
-}  # fmt: skip
 
 
 def step(draw: Draw) -> None:
-    """One more operation, or a recipe."""
+    """Add an operation, or a recipe."""
     actor = draw.someone()
     name = pick(draw.rng, draw.weights)
     if name in SPECIAL:
         SPECIAL[name](draw, actor)
-    elif name in VERBS:
-        word = SWITCH if VERBS[name].words == SWITCH else ""
-        area = draw.area(actor) if VERBS[name].on_pages else Area(Range("", 0), "")
-        st.op(name, st.part, number=NUMBERS.get(name, 0), word=word)(draw, actor, area)
+    elif name.startswith(ADVICE):
+        st.advise(name.removeprefix(ADVICE), st.part)(draw, actor, draw.area(actor))
     else:
-        st.advise(name, st.part)(draw, actor, draw.area(actor))
+        verb = VERBS[name]
+        area = draw.area(actor) if verb.on_pages else Area(Range("", 0), "")
+        word = tuple(verb.words) or ""
+        st.op(name, st.part, number=verb.numbers, word=word)(draw, actor, area)
 
 
 def mutate(rng: random.Random, program: Program, other: Program) -> Program:
-    """A mutant of this program, maybe with operations of `other`."""
+    """Return a mutant of this program, maybe with operations of `other`."""
     ops = list(program)
     for _ in range(rng.randint(1, 3)):
         kind = rng.random()
@@ -307,7 +278,7 @@ def mutate(rng: random.Random, program: Program, other: Program) -> Program:
 
 
 def _vary(rng: random.Random, op: Op) -> Op:
-    """The operation on other pages, or by another process."""
+    """Return the operation on other pages, or by another process."""
     if op.actor is not None and rng.random() < 0.3:
         return replace(op, actor=rng.randrange(ACTORS))
     if not op.range:

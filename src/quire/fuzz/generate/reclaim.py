@@ -3,9 +3,10 @@
 
 from dataclasses import replace
 
-from quire.fuzz.generate import steps as st
-from quire.fuzz.generate.draw import CROWDS, USUAL, Area, Draw
+from quire.fuzz.generate import combine as st
+from quire.fuzz.generate.draw import USUAL, Area, Draw
 from quire.fuzz.language.program import LOW, Range
+from quire.fuzz.language.verbs import CROWDS
 
 freed = st.all_of(st.FREE, st.page_out)
 freed_held = st.all_of(st.FREE, st.op("hold", st.part), st.page_out)

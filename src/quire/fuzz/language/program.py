@@ -13,69 +13,18 @@ operations on the whole system have none. `#` starts a comment.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
+from quire.fuzz.language.verbs import ACTORS, FOLIO_WEIGHTS, MAX_NUMBER, TABLE, VERBS, Verb
 from quire.host.errors import UserError
 
-ACTORS = 4
 SLOTS = "ABCDE"
 # The slot at address 0: a folio whose tail is there would begin below it.
 LOW = "E"
 SLOT_PAGES = 1024
 # The guest's limit.
 MAX_OPS = 96
-MAX_NUMBER = 1 << 20
-PAGE_WORDS = 512
-# By the verb: its largest number, and what that is.
-LARGEST = {
-    "fork": (ACTORS - 1, "processes are 0 to"),
-    "word": (PAGE_WORDS - 1, "a page has words 0 to"),
-    "crowd": (100, "a crowd is at most"),
-}
-
-FOLIOS = (4, 16, 32, 64, 128, 256, 512, 1024, 2048)
-MAPPINGS = ("anon", "shared", "file", "shfile", "far", "droppable")
-PROTECTIONS = ("none", "r", "rw")
-MOVES = ("move", "keep")
-TAKES = ("all", "holes", "to-wp", "to-rwp")
-SCANS = ("look", "written", "states", "room", "quiet")
-SWITCH = ("on", "off")
-_FORK = "dontfork dofork wipeonfork keeponfork mergeable unmergeable hugepage nohugepage"
-_MEMORY = "free pageout cold dontneed willneed remove"
-ADVICES = tuple(f"{_MEMORY} {_FORK} collapse populate-read populate-write".split())
-
-
-@dataclass(frozen=True)
-class Verb:
-    """An operation's grammar. `takes`: R a range, A an address, n a number, w one of `words`."""
-
-    takes: str
-    actor: bool = True
-    words: tuple[str, ...] = ()
-
-    @property
-    def on_pages(self) -> bool:
-        """Whether it takes a range or an address."""
-        return "R" in self.takes or "A" in self.takes
-
-
-_PAGES = "unmap write read wp unwp rwp unrwp unwatch lock unlock split idle look"
-VERBS: dict[str, Verb] = {
-    **dict.fromkeys(("reclaim", "compact"), Verb("", actor=False)),
-    **dict.fromkeys(("folio", "ksm", "khugepaged"), Verb("n", actor=False)),
-    **dict.fromkeys(("swap", "smart"), Verb("w", actor=False, words=SWITCH)),
-    **dict.fromkeys(("exit", "watch", "drop", "hint", "warm"), Verb("")),
-    **dict.fromkeys(("fork", "clear-refs", "crowd", "fail"), Verb("n")),
-    **dict.fromkeys(("hold", "pin", "offline"), Verb("A")),
-    **dict.fromkeys(_PAGES.split(), Verb("R")),
-    **dict.fromkeys(("same", "word", "resize", "migrate"), Verb("Rn")),
-    "map": Verb("Rw", words=MAPPINGS),
-    "protect": Verb("Rw", words=PROTECTIONS),
-    "advise": Verb("Rw", words=ADVICES),
-    "move": Verb("RAw", words=MOVES),
-    "take": Verb("RAw", words=TAKES),
-    "scan": Verb("Rnw", words=SCANS),
-}
 
 
 @dataclass(frozen=True)
@@ -98,11 +47,10 @@ class Range:
 
     @property
     def pages(self) -> range:
-        """The page numbers."""
         return range(self.page, self.end)
 
     def text(self) -> str:
-        """The range as a program has it."""
+        """Return the range as a program has it."""
         return f"{self.slot} {self.page} {self.count or ''}".rstrip()
 
 
@@ -128,22 +76,17 @@ class Op:
         return replace(self.to, count=self.range.count) if self.range and self.to else None
 
     @property
-    def remaps(self) -> bool:
-        """Whether it replaces or removes the mapping of its range."""
-        return self.verb in ("map", "unmap")
-
-    @property
-    def empties(self) -> bool:
-        """Whether it drops the pages of its range."""
-        return self.remaps or self.word in ("dontneed", "remove")
-
-    @property
     def call(self) -> str:
         """The verb; advice counts as a verb each: `advise pageout`, `move`."""
         return self.kind if self.verb == "advise" else self.verb
 
+    @cached_property
+    def entry(self) -> Verb:
+        """The operation's entry in the table."""
+        return TABLE[self.call]
+
     def text(self) -> str:
-        """The line of a program."""
+        """Return the line of a program."""
         pages = {"R": self.range, "A": self.to}
         places = {kind: where.text() if where else "?" for kind, where in pages.items()}
         fields = {**places, "n": str(self.number), "w": self.word}
@@ -157,7 +100,7 @@ Numbered = Mapping[int, Program]
 
 
 def text(program: Program, comments: Iterable[str] = ()) -> str:
-    """The text of a program's file, comments first."""
+    """Return the text of a program's file, comments first."""
     lines = [f"# {comment}".rstrip() for comment in comments]
     return "\n".join([*lines, *(op.text() for op in program)]) + "\n"
 
@@ -222,11 +165,11 @@ def check(op: Op) -> Op:
         raise ValueError(f"{op.word!r} is not one of: {', '.join(words)}")
     if not 0 <= op.number <= MAX_NUMBER:
         raise ValueError(f"{op.number} is too large")
-    if op.verb == "folio" and op.number not in FOLIOS:
+    if op.verb == "folio" and op.number not in FOLIO_WEIGHTS:
         raise ValueError(f"{op.number} KiB is no folio size")
-    most, what = LARGEST.get(op.verb, (MAX_NUMBER, ""))
+    most, what = VERBS[op.verb].largest
     if op.number > most:
-        raise ValueError(f"{what} {most}")
+        raise ValueError(f"{what} {most}".strip())
     if op.range and op.to and op.to.page + op.range.count > SLOT_PAGES:
         raise ValueError("the target reaches past the slot")
     return op

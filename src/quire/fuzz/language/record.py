@@ -7,13 +7,13 @@ of the same process and slot. A line c says which of the plugin's stops the step
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
 from quire.boot import splat
 from quire.boot.stops import Stop
-from quire.fuzz.language.program import Op, Program, Range
+from quire.fuzz.language.program import Op, Program
 
 # Kinds of lines that hold a state, and how many words name the process and slot.
 STATES = {"v": 2, "m": 2, "u": 1}
@@ -24,7 +24,7 @@ _TAGGED = re.compile(r"(t\d+(?:\.\d+)?@[A-Z])(\d+)")
 
 
 @dataclass(frozen=True)
-class Page:
+class PageState:
     """One page as a process sees it: letters for its state, and its content."""
 
     state: str
@@ -35,16 +35,18 @@ class Page:
         """Whether there is no page, or a page of zeroes."""
         return self.state[0] == "-" or self.content == "0"
 
-    def without(self, letters: str) -> "Page":
-        """The page without these letters of its state."""
-        return Page("".join(letter for letter in self.state if letter not in letters), self.content)
+    def without(self, letters: str) -> "PageState":
+        """Return the page without these letters of its state."""
+        return PageState(
+            "".join(letter for letter in self.state if letter not in letters), self.content
+        )
 
-    def differs_in(self, other: "Page") -> set[str]:
-        """The letters that only one of the two has."""
+    def differs_in(self, other: "PageState") -> set[str]:
+        """Return the letters that only one of the two has."""
         return {*self.state} ^ {*other.state}
 
 
-_page = lru_cache(16384)(Page)
+_page = lru_cache(16384)(PageState)
 
 
 @dataclass
@@ -94,12 +96,12 @@ class Step:
         return int(self.name[2:])
 
     def op(self, program: Program) -> Op | None:
-        """The operation of the program; None for the reads and the writes at the end."""
+        """Return the operation of the program; None for the reads and the writes at the end."""
         return program[self.number] if self.name[0] == "o" else None
 
 
 def steps(record: Record) -> Iterator[Step]:
-    """The operations in order, each with the complete state after it."""
+    """Yield the operations in order, each with the complete state after it."""
     states: dict[str, str] = {}
     name, outcome = "", ""
     for line in record.lines:
@@ -116,18 +118,18 @@ def steps(record: Record) -> Iterator[Step]:
 
 
 def step_name(line: str) -> str:
-    """The name of the step that a line of one of the kinds STEPS ends: `o 3`, `r 0`."""
+    """Return the name of the step that a line of one of the kinds STEPS ends: `o 3`, `r 0`."""
     return " ".join(line.split(" ", 2)[:2])
 
 
-def pages(line: str) -> dict[int, Page]:
-    """The pages in the state of an m line, "first run run ...", by their numbers in the slot.
+def pages(line: str) -> dict[int, PageState]:
+    """Return the pages in an m line, "first run run ...", by their numbers in the slot.
 
     Pages that are equal are one object.
     """
     first, *runs = line.split(" ")
     at = int(first)
-    numbered: dict[int, Page] = {}
+    numbered: dict[int, PageState] = {}
     for run in runs:
         several = _run(run)
         numbered.update(enumerate(several, at))
@@ -136,8 +138,8 @@ def pages(line: str) -> dict[int, Page]:
 
 
 @lru_cache(4096)
-def _run(run: str) -> tuple[Page, ...]:
-    """The pages of a run: equal ones, or such with consecutive contents."""
+def _run(run: str) -> tuple[PageState, ...]:
+    """Return the pages of a run: equal ones, or such with consecutive contents."""
     count, state, content = _RUN.fullmatch(run).groups()  # type: ignore[union-attr]
     tagged = _TAGGED.fullmatch(content or "")
     if not tagged:
@@ -146,16 +148,8 @@ def _run(run: str) -> tuple[Page, ...]:
     return tuple(_page(state, f"{tagged[1]}{at}") for at in range(index, index + int(count)))
 
 
-def taken(op: Op, outcome: str) -> Range | None:
-    """The pages of its range that a `take` has moved, by its outcome; None: none."""
-    if not op.range or outcome == "ok":
-        return op.range
-    _, _, count = outcome.partition(" after=")
-    return replace(op.range, count=int(count)) if count else None
-
-
 def read(lines: Iterable[str], stops: Sequence[Stop] = ()) -> dict[int, Record]:
-    """The records of a boot, by the programs' numbers. The last may lack its end.
+    """Return the records of a boot, by the programs' numbers. The last may lack its end.
 
     The plugin's stops, if it counted, may be fewer than operations where the guest was lost.
     """

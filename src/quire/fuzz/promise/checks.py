@@ -10,16 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from quire.fuzz.language import record
 from quire.fuzz.language.program import Op
+from quire.fuzz.language.tracker import Position
 from quire.fuzz.promise import rules
-from quire.fuzz.promise.accesses import Seen
 from quire.fuzz.promise.content import UNREADABLE, name
-from quire.fuzz.promise.memory import FILE, Memory, Page, Position, Process
+from quire.fuzz.promise.memory import FILE, Memory, Page, Process
+from quire.fuzz.promise.outcomes import Seen
 from quire.fuzz.promise.state import Mapped, pages
 
 _VMLCK = re.compile(r"VmLck=(\d+)")
-# Reclaim asks for more than there is, and tries sixteen times. Twice in a row, with no other
-# operation in between, is enough for pages that the observation itself has accessed.
-ENOUGH = 2
 # A small page with some 1,024 references looks pinned, and is not reclaimed
 # (Documentation/core-api/pin_user_pages.rst: false positives).
 MANY = 1000
@@ -28,7 +26,7 @@ MANY = 1000
 def mappings(
     process: Process, mapped: Mapping[Position, Mapped], slot: str, numbers: Iterable[int]
 ) -> Iterator[Seen]:
-    """These pages of a slot are mapped as the program asked for."""
+    """Require that pages of a slot are mapped as the program said."""
     for number in numbers:
         place = slot, number
         wrong = _mapping(process.pages.get(place), mapped.get(place), number)
@@ -37,7 +35,7 @@ def mappings(
 
 
 def _mapping(wanted: Page | None, seen: Mapped | None, number: int) -> str:
-    """What is wrong with how a page is mapped, or nothing."""
+    """Return what is wrong with how a page is mapped, or nothing."""
     if not wanted or not seen:
         return "" if not wanted and not seen else f"is {'' if seen else 'not '}mapped"
     if wanted.prot != seen.prot or wanted.shared != seen.shared:
@@ -50,7 +48,7 @@ def _mapping(wanted: Page | None, seen: Mapped | None, number: int) -> str:
 
 
 def locked(process: Process, mappings: Iterable[Mapped], slot: str) -> Iterator[Seen]:
-    """No page of a locked mapping is in swap. What never was in memory may be."""
+    """Require that no page of a locked mapping is in swap. What never was in memory may be."""
     for seen in mappings:
         pages = (process.pages.get((slot, n)) for n in range(seen.first, seen.end))
         if seen.swapped and all(page and page.resident for page in pages):
@@ -58,7 +56,7 @@ def locked(process: Process, mappings: Iterable[Mapped], slot: str) -> Iterator[
 
 
 def apart(op: Op, mappings: Iterable[Mapped]) -> Iterator[Seen]:
-    """After MADV_UNMERGEABLE none of the mappings in its range has a merged page."""
+    """Require that no mapping in the range of MADV_UNMERGEABLE has a merged page."""
     where = op.range
     for seen in mappings:
         if where and seen.merged and where.page <= seen.first and seen.end <= where.end:
@@ -67,7 +65,7 @@ def apart(op: Op, mappings: Iterable[Mapped]) -> Iterator[Seen]:
 
 
 def locked_sum(process: Process, counters: str, locked: int) -> Iterator[Seen]:
-    """VmLck grows with the pages of locked mappings, and with nothing else."""
+    """Require that VmLck grows with the pages of locked mappings, and with nothing else."""
     match = _VMLCK.search(counters)
     if not match:
         return
@@ -79,8 +77,8 @@ def locked_sum(process: Process, counters: str, locked: int) -> Iterator[Seen]:
         yield rules.LOCKED_SUM, f"VmLck is {more} kB more for {locked} locked pages"
 
 
-def page(known: Page | None, seen: record.Page, memory: Memory) -> list[Seen]:
-    """The rules that what is seen of a page breaks. `seen` shows something if `known` is None."""
+def page(known: Page | None, seen: record.PageState, memory: Memory) -> list[Seen]:
+    """Return the rules that a page breaks. `seen` shows something if `known` is None."""
     if not known:
         return [(rules.MAPPED, "a page where nothing is mapped")]
     if known.murky:
@@ -92,25 +90,25 @@ def page(known: Page | None, seen: record.Page, memory: Memory) -> list[Seen]:
     return broken and [(rule, f"{seen.state}:{seen.content}, {text}") for rule, text in broken]
 
 
-def _contents(broken: list[Seen], page: Page, seen: record.Page, memory: Memory) -> None:
+def _contents(broken: list[Seen], page: Page, seen: record.PageState, memory: Memory) -> None:
     unreadable = seen.content == UNREADABLE
     if seen.state[0] == "p":
         refused = page.prot == "none" or page.refuses_reads
         if refused is not None and unreadable != refused:
             why = "trapped" if page.refuses_reads else f"protection {page.prot}"
             broken.append((rules.READABLE, why))
-    cell = page.cell
-    if cell.unsaid or (page.behind and page.behind.unsaid):
+    frame = page.frame
+    if frame.unsaid or (page.behind and page.behind.unsaid):
         return
     told = seen.content and not unreadable
     if (seen.state[0] == "-" and page.held) or (
-        told and not cell.allows(seen.content, memory.words)
+        told and not frame.allows(seen.content, memory.words)
     ):
-        names = sorted({name(content, memory.words) for content in cell.allowed})
-        broken.append((cell.rule, f"not {' or '.join(names)}"))
+        names = sorted({name(content, memory.words) for content in frame.allowed})
+        broken.append((frame.rule, f"not {' or '.join(names)}"))
 
 
-def _marks(broken: list[Seen], page: Page, seen: record.Page, memory: Memory) -> None:
+def _marks(broken: list[Seen], page: Page, seen: record.PageState, memory: Memory) -> None:
     if page.marked and "w" not in seen.state:
         broken.append((rules.PROTECTED, "not write-protected any more"))
     if page.marked is False and "w" in seen.state:
@@ -124,11 +122,11 @@ def _marks(broken: list[Seen], page: Page, seen: record.Page, memory: Memory) ->
         broken.append((rules.EXCLUSIVE, "not mapped by this process alone"))
 
 
-def _swap(broken: list[Seen], seen: record.Page, memory: Memory) -> None:
+def _swap(broken: list[Seen], seen: record.PageState, memory: Memory) -> None:
     # A mark without a page looks like swap.
     if not memory.swapping and seen.state[0] == "s" and "w" not in seen.state:
         broken.append((rules.SWAPPED_OFF, "in swap"))
-    reclaimed = memory.reclaims >= ENOUGH and memory.swapping
+    reclaimed = memory.reclaims >= memory.ENOUGH and memory.swapping
     stays = reclaimed and seen.state[0] == "p" and "o" not in seen.state and not memory.kept
     # Only mappings of merged pages can be so many.
     if stays and (seen.content[:1] != "k" or memory.mapped(seen.content) < MANY):
@@ -136,14 +134,14 @@ def _swap(broken: list[Seen], seen: record.Page, memory: Memory) -> None:
 
 
 def shared(memory: Memory, states: Mapping[str, str]) -> Iterator[Seen]:
-    """A page of shared memory that is mapped several times is not mapped once."""
+    """Require that a page of shared memory that is mapped several times is not mapped once."""
     states_of: dict[int, list[str]] = {}
     for actor, place, known in memory.pages():
         if known.shared and not known.unsaid:
             line = states.get(f"m {actor} {place[0]}", "")
             seen = pages(line).get(place[1]) if line else None
             if seen and seen.state[0] == "p":
-                states_of.setdefault(id(known.cell), []).append(seen.state)
+                states_of.setdefault(id(known.frame), []).append(seen.state)
     for several in states_of.values():
         if len(several) > 1 and any("x" in letters for letters in several):
             yield rules.NOT_EXCLUSIVE, f"mapped {len(several)} times: {' '.join(several)}"

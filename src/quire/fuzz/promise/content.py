@@ -3,7 +3,8 @@
 
 from functools import lru_cache
 
-from quire.fuzz.language.program import PAGE_WORDS, SLOT_PAGES, SLOTS
+from quire.fuzz.language.program import SLOT_PAGES, SLOTS
+from quire.fuzz.language.verbs import PAGE_WORDS
 
 # The word that a page was last filled from (_follow(); 0: with zeroes), and the single words that
 # were written since, by their number, in order.
@@ -20,29 +21,29 @@ _GOLDEN, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
 
 @lru_cache(65536)
 def tagged(slot: str, page: int, tag: int) -> int:
-    """The word that the operation `tag` writes to a page."""
+    """Return the word that the operation `tag` writes to a page."""
     return _BY_TAG << 48 | tag << 32 | (SLOTS.index(slot) * SLOT_PAGES + page)
 
 
 def classed(number: int) -> int:
-    """The first word of the pages that are equal."""
+    """Return the first word of the pages that are equal."""
     return _BY_CLASS << 48 | number
 
 
 def with_words(content: Content, first: int) -> Content:
-    """The content after the eight words were written that follow from the first."""
+    """Return the content after the eight words were written that follow from the first."""
     return first, tuple(word for word in content[1] if word[0] % _STRIDE)
 
 
 def with_word(content: Content, number: int, value: int) -> Content:
-    """The content after one word was written."""
+    """Return the content after one word was written."""
     first, single = content
     return first, tuple(sorted((dict(single) | {number % PAGE_WORDS: value}).items()))
 
 
 @lru_cache(65536)
 def name(content: Content, words: bool) -> str:
-    """The content's name in a record; with `words`, pages with a single word have their own."""
+    """Return the content's name in a record; with `words`, single words have their own."""
     kind, number, value = _read(content, words)
     if kind in (TAGGED, WORD):
         slot, page = divmod(value & 0xFFFFFFFF, SLOT_PAGES)
@@ -52,13 +53,13 @@ def name(content: Content, words: bool) -> str:
 
 
 def mixed(value: int, content: Content | None, *, words: bool) -> int:
-    """A hash, continued with a page's content; None: it cannot be read."""
+    """Return a hash, continued with a page's content; None: it cannot be read."""
     kind, number, first = _read(content, words) if content is not None else (REFUSED, 0, 0)
     return (value ^ kind ^ number ^ first) * _GOLDEN & _MASK
 
 
 def _read(content: Content, words: bool) -> tuple[int, int, int]:
-    """What the guest reads: a kind, the number of a single word, and the word or a hash."""
+    """Return what the guest reads: a kind, the number of a single word, and the word or a hash."""
     first, single = content
     if not single:
         return _filled(first)
@@ -79,7 +80,7 @@ def _read(content: Content, words: bool) -> tuple[int, int, int]:
 
 
 def _filled(first: int) -> tuple[int, int, int]:
-    """What the guest reads of a page that was filled from this word."""
+    """Return what the guest reads of a page that was filled from this word."""
     if first >> 48 == _BY_CLASS:
         return CLASS, 0, first & 0xFFFFFFFF
     return TAGGED if first else ZEROES, 0, first

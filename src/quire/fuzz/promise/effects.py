@@ -9,46 +9,42 @@ must not change what a process sees.
 from dataclasses import replace
 
 from quire.fuzz.language.program import Op
-from quire.fuzz.promise import rules, userfault
+from quire.fuzz.language.tracker import moved, positions
+from quire.fuzz.promise import outcomes, rules
 from quire.fuzz.promise.content import ZERO, Content
 from quire.fuzz.promise.memory import (
     FAR,
     FILE,
     PRIVATE_ANON,
     SHARED,
-    Cell,
     Effect,
+    Frame,
     Memory,
     Page,
     Process,
     change,
-    positions,
 )
-
-# Operations between two of `reclaim` that touch no memory.
-IDLE = frozenset({"drop", "folio", "smart", "warm"})
 
 
 def apply(memory: Memory, op: Op, outcome: str) -> None:
-    """Follow an operation. Accesses are not in the table: accesses.py follows them."""
+    """Follow an operation. Writes are not in the table: outcomes.py follows them."""
     if op.verb == "reclaim":
         # What is held, and the rest of its folio, has not been tried.
         memory.reclaims = memory.reclaims + 1 if memory.swapping and not memory.kept else 0
-    elif op.verb not in IDLE:
+    elif not op.entry.idle:
         memory.reclaims = 0
     if op.verb == "swap" and outcome == "ok":
         memory.swapping = op.word == "on"
     process = memory.processes.get(op.actor) if op.actor is not None else None
-    effect, ok = EFFECTS.get(op.call), outcome == "ok"
-    if process and not ok and op.verb in ("map", "unmap", "protect", "resize"):
+    if not process:
+        return
+    if outcome != "ok" and op.entry.doubts:
         process.doubtful |= {*positions(op.range)}
-    elif process and op.verb in BY_OUTCOME:
-        BY_OUTCOME[op.verb](memory, process, op, outcome)
-    elif process and effect:
-        effect(memory, process, op, ok)
+    elif op.entry.effect:
+        EFFECTS[op.entry.effect](memory, process, op, outcome)
 
 
-def _map(memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+def _map(memory: Memory, process: Process, op: Op, _outcome: str) -> None:
     for place in positions(op.range):
         if op.verb == "map":
             process.pages[place] = _new(memory, op.word, place[1])
@@ -57,10 +53,10 @@ def _map(memory: Memory, process: Process, op: Op, _ok: bool) -> None:
 
 
 def _new(memory: Memory, kind: str, number: int) -> Page:
-    """A page of a new mapping; `number` is its place in a mapping that begins at page 0."""
+    """Return a page of a new mapping; `number` is its place in a mapping that begins at page 0."""
     if kind not in FILE:
-        cell = Cell(frozenset({ZERO}), rules.ZEROED, fading=kind == "droppable")
-        return Page(kind, cell)
+        frame = Frame(frozenset({ZERO}), rules.ZEROED, fading=kind == "droppable")
+        return Page(kind, frame)
     at = number + (FAR if kind == "far" else 0)
     behind = memory.of_file(at)
     if kind in SHARED:
@@ -68,8 +64,8 @@ def _new(memory: Memory, kind: str, number: int) -> Page:
     return Page(kind, behind.copy(rules.SHOWN), behind, at)
 
 
-def _fork(memory: Memory, process: Process, op: Op, ok: bool) -> None:
-    if not ok:
+def _fork(memory: Memory, process: Process, op: Op, outcome: str) -> None:
+    if outcome != "ok":
         return
     born = {place: page.child() for place, page in process.pages.items()}
     undefined = {place for place, page in process.pages.items() if page.dontfork is None}
@@ -77,23 +73,20 @@ def _fork(memory: Memory, process: Process, op: Op, ok: bool) -> None:
     memory.processes[op.number] = Process(pages, process.doubtful | undefined, locked_base=0)
 
 
-def _exit(memory: Memory, _process: Process, op: Op, _ok: bool) -> None:
+def _exit(memory: Memory, _process: Process, op: Op, _outcome: str) -> None:
     memory.processes.pop(op.actor or 0, None)
 
 
-def _protect(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+def _protect(_memory: Memory, process: Process, op: Op, _outcome: str) -> None:
     for page in process.within(op.range):
         page.prot = op.word
         if page.locked is not False and op.word == "rw":
             _written_by_kernel(page)
 
 
-def _move(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
-    to = op.target
-    if not op.range or not to:
-        return
-    old, new = positions(op.range), positions(to)
-    if not ok:
+def _move(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
+    if outcome != "ok":
+        old, new = positions(op.range), positions(op.target)
         # The target is unmapped before anything else can fail. Of several mappings, some may have
         # moved (mremap(2): MREMAP_FIXED, since Linux 6.17).
         process.doubtful |= {*old, *new}
@@ -102,10 +95,11 @@ def _move(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
             # It may have moved, with the marks of its mapping, or been replaced by another.
             known.murky = True
             known.locked = known.dontfork = known.wipe = None
-            known.cell.unsaid |= known.shared
+            known.frame.unsaid |= known.shared
         return
-    pages = [process.pages.pop(place, None) for place in old]
-    for before, after, page in zip(old, new, pages, strict=True):
+    pairs = moved(op, outcome)
+    pages = [process.pages.pop(before, None) for before, _ in pairs]
+    for (before, after), page in zip(pairs, pages, strict=True):
         # Between several mappings that move, the target stays as it is.
         if page:
             process.pages[after] = replace(
@@ -119,18 +113,18 @@ def _move(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
 
 
 def _left(page: Page) -> Page:
-    """What is left of a page whose content has moved."""
+    """Return what is left of a page whose content has moved."""
     tracked = None if page.tracked else page.tracked
     left = replace(page, marked=None, tracked=tracked, dirty=False, resident=False, locked=None)
     if page.kind in PRIVATE_ANON:
-        left.cell = Cell(frozenset({ZERO}), rules.LEFT, fading=page.kind == "droppable")
+        left.frame = Frame(frozenset({ZERO}), rules.LEFT, fading=page.kind == "droppable")
     elif not page.shared:
         # The manual allows only private anonymous memory.
-        left.cell, left.murky = page.cell.copy(), True
+        left.frame, left.murky = page.frame.copy(), True
     return left
 
 
-def _resize(memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+def _resize(memory: Memory, process: Process, op: Op, _outcome: str) -> None:
     if not op.range:
         return
     slot, end = op.range.slot, op.range.end
@@ -145,10 +139,10 @@ def _resize(memory: Memory, process: Process, op: Op, _ok: bool) -> None:
 
 
 def _grown(memory: Memory, last: Page, more: int) -> Page:
-    """The page that is so many pages behind the last of a mapping that grows."""
+    """Return the page that is so many pages behind the last of a mapping that grows."""
     if last.kind == "shared":
         # The object does not grow.
-        return replace(last, cell=last.cell.copy(), murky=True, resident=False)
+        return replace(last, frame=last.frame.copy(), murky=True, resident=False)
     number = last.at + more - (FAR if last.kind == "far" else 0) if last.at is not None else 0
     new = _new(memory, last.kind, number)
     new.prot, new.locked, new.dontfork, new.wipe = last.prot, last.locked, last.dontfork, last.wipe
@@ -156,106 +150,165 @@ def _grown(memory: Memory, last: Page, more: int) -> Page:
     return new
 
 
-def _mark(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
+def _mark(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
     for page in process.within(op.range):
-        page.marked = op.verb == "wp" if ok else None
-        page.trapped = page.trapped and not ok
-        if ok and op.verb != "unwp":
+        page.marked = op.verb == "wp" if outcome == "ok" else None
+        page.trapped = page.trapped and outcome != "ok"
+        if outcome == "ok" and op.verb != "unwp":
             page.tracked = False
 
 
-def _trap(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
+def _trap(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
     # All of it happens, or nothing does.
-    for page in process.within(op.range) if ok else ():
+    for page in process.within(op.range) if outcome == "ok" else ():
         # Only a page that is there, or in swap, can be trapped.
         page.marked = op.verb == "rwp" and (True if page.held else None)
         page.trapped = op.verb == "rwp"
         page.tracked = page.tracked and op.verb != "rwp"
 
 
-def _clear_refs(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+def _clear_refs(_memory: Memory, process: Process, op: Op, _outcome: str) -> None:
     if op.number != 1:
         for page in process.pages.values():
             page.dirty = False
 
 
-def _lock(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
+def _lock(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
     for page in process.within(op.range):
         # No source says that droppable memory can be locked, and unknown memory may be droppable.
-        said = ok and page.kind != "droppable" and not page.murky
+        said = outcome == "ok" and page.kind != "droppable" and not page.murky
         page.locked = op.verb == "lock" if said else None
         page.resident = op.verb == "lock" and said
         if op.verb == "lock":
             _written_by_kernel(page)
 
 
-def _hold(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+def _hold(_memory: Memory, process: Process, op: Op, _outcome: str) -> None:
     process.holding = op.verb != "drop"
     for page in process.within(op.to and replace(op.to, count=1)):
         _written_by_kernel(page)
 
 
-def _crowd(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+def _crowd(_memory: Memory, process: Process, op: Op, _outcome: str) -> None:
     process.crowd = op.number
 
 
-def _populate(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+def _populate(_memory: Memory, process: Process, op: Op, _outcome: str) -> None:
     for page in process.within(op.range):
         _written_by_kernel(page)
 
 
 def _written_by_kernel(page: Page) -> None:
-    """The kernel may make it writable for itself, which ends asynchronous protection."""
+    """Return the kernel may make it writable for itself, which ends asynchronous protection."""
     if page.tracked is not False:
         page.marked = page.perhaps_marked
 
 
-def _free(_memory: Memory, process: Process, op: Op, _ok: bool) -> None:
+def _free(_memory: Memory, process: Process, op: Op, _outcome: str) -> None:
     # On an error, the pages before it may have been given up.
     for page in process.within(op.range):
         if page.kind in PRIVATE_ANON:
-            page.cell.become(page.cell.allowed, rules.GIVEN_UP, fading=True)
+            page.frame.become(page.frame.allowed, rules.GIVEN_UP, fading=True)
             page.dirty, page.marked = False, page.perhaps_marked
 
 
-def _dontneed(memory: Memory, process: Process, op: Op, ok: bool) -> None:
+def _dontneed(memory: Memory, process: Process, op: Op, outcome: str) -> None:
     for page in process.within(op.range):
         page.dirty, page.marked = False, page.perhaps_marked
         if page.shared:
             continue
         page.behind = memory.of_file(page.at) if page.at is not None else None
         fresh = page.behind.allowed if page.behind else frozenset({ZERO})
-        fading = page.kind == "droppable" or (page.cell.fading and not ok)
-        page.cell.become(fresh if ok else fresh | page.cell.allowed, rules.DROPPED, fading=fading)
+        ok = outcome == "ok"
+        fading = page.kind == "droppable" or (page.frame.fading and not ok)
+        page.frame.become(fresh if ok else fresh | page.frame.allowed, rules.DROPPED, fading=fading)
 
 
-def _remove(memory: Memory, process: Process, op: Op, ok: bool) -> None:
-    holes = {id(page.cell): page.cell for page in process.within(op.range) if page.shared}
+def _remove(memory: Memory, process: Process, op: Op, outcome: str) -> None:
+    holes = {id(page.frame): page.frame for page in process.within(op.range) if page.shared}
     shows = memory.shows()
-    for cell in holes.values():
-        before: frozenset[Content] = frozenset() if ok else cell.allowed
-        change(cell, {ZERO} | before, rules.HOLE, shows)
+    for frame in holes.values():
+        before: frozenset[Content] = frozenset() if outcome == "ok" else frame.allowed
+        change(frame, {ZERO} | before, rules.HOLE, shows)
     for _, _, page in memory.pages():
-        if id(page.cell) in holes or id(page.behind) in holes:
+        if id(page.frame) in holes or id(page.behind) in holes:
             page.marked, page.dirty, page.resident = page.perhaps_marked, False, False
 
 
-def _inherit(_memory: Memory, process: Process, op: Op, ok: bool) -> None:
+def _inherit(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
     # What a child gets of the range.
     for page in process.within(op.range):
         if op.word in ("dontfork", "dofork"):
-            page.dontfork = op.word == "dontfork" if ok else None
+            page.dontfork = op.word == "dontfork" if outcome == "ok" else None
         else:
-            page.wipe = op.word == "wipeonfork" if ok else None
+            page.wipe = op.word == "wipeonfork" if outcome == "ok" else None
 
 
-BY_OUTCOME = {"take": userfault.take, "scan": userfault.scan}
+def _take(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
+    """Follow a `take`: page by page, as the two ranges may overlap."""
+    for old, new in moved(op, outcome):
+        page, place = process.pages.get(old), process.pages.get(new)
+        if not page or not place:
+            continue
+        process.pages[new] = _arrived(page, place, op.word)
+        emptied = Frame(frozenset({ZERO}), rules.TAKEN, fading=page.kind == "droppable")
+        process.pages[old] = replace(
+            page, frame=emptied, dirty=False, resident=False, marked=page.perhaps_marked
+        )
+    _doubt(process, op)
+
+
+def _arrived(page: Page, place: Page, word: str) -> Page:
+    """Return a page that has moved to a place of another one, whose mapping stays."""
+    arrived = replace(
+        place,
+        frame=page.frame,
+        behind=None,
+        dirty=page.held,
+        resident=page.resident,
+        # The kernel moves nothing else: what a program then sees is not said.
+        murky=page.murky or place.murky or not {page.kind, place.kind} <= PRIVATE_ANON,
+    )
+    if word == "to-rwp":
+        # Not a hole that has moved.
+        return replace(arrived, marked=page.held or None, trapped=True)
+    unmarked = page.marked is False and place.marked is False
+    return replace(arrived, marked=False if unmarked else None)
+
+
+def _doubt(process: Process, op: Op) -> None:
+    """Return the target was registered in another way meanwhile: its marks may stay without effect.
+
+    So was the source, if they overlap.
+    """
+    old, new = {*positions(op.range)}, {*positions(op.target)}
+    for at in old | new if old & new else new:
+        place = process.pages.get(at)
+        if place and place.marked is not False and op.word in ("all", "holes"):
+            place.marked = place.tracked = place.trapped = None
+
+
+def _scan(_memory: Memory, process: Process, op: Op, outcome: str) -> None:
+    """Follow a `scan`: what it reports as written to is protected, until the next write."""
+    seen = outcomes.report(outcome)
+    for place in positions(op.range) if op.word != "look" else ():
+        page = process.pages.get(place)
+        if not page:
+            continue
+        if not seen:
+            page.marked, page.tracked = None, page.tracked or None
+            continue
+        page.tracked, page.trapped = True, False
+        if op.word == "quiet" or outcomes.WRITTEN in seen.letters.get(place[1], ""):
+            page.marked = True
+        elif not seen.complete and place[1] > max(seen.letters, default=0):
+            page.marked = None
+
+
+# By the names that language/verbs.py uses.
 EFFECTS: dict[str, Effect] = {
-    "map": _map, "unmap": _map, "fork": _fork, "exit": _exit, "protect": _protect, "move": _move,
-    "resize": _resize, "wp": _mark, "unwp": _mark, "unwatch": _mark, "rwp": _trap, "unrwp": _trap,
-    "clear-refs": _clear_refs, "lock": _lock, "unlock": _lock, "hold": _hold, "pin": _hold,
-    "drop": _hold, "crowd": _crowd, "advise free": _free, "advise dontneed": _dontneed,
-    "advise remove": _remove, "advise dontfork": _inherit, "advise dofork": _inherit,
-    "advise wipeonfork": _inherit, "advise keeponfork": _inherit,
-    "advise populate-write": _populate,
+    "map": _map, "fork": _fork, "exit": _exit, "protect": _protect, "move": _move,
+    "resize": _resize, "mark": _mark, "trap": _trap, "clear_refs": _clear_refs, "lock": _lock,
+    "hold": _hold, "crowd": _crowd, "free": _free, "dontneed": _dontneed, "remove": _remove,
+    "inherit": _inherit, "populate": _populate, "take": _take, "scan": _scan,
 }  # fmt: skip

@@ -7,14 +7,13 @@ None in a mark means undefined: no promise says what it is. The next observation
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from quire.fuzz.language.program import Op, Range
+from quire.fuzz.language.tracker import Position, positions
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.content import ZERO, Content, name
 from quire.fuzz.promise.rules import Promise
-
-# A page of a process: slot, number.
-Position = tuple[str, int]
 
 PRIVATE_ANON = frozenset({"anon", "droppable"})
 SHARED = frozenset({"shared", "shfile"})
@@ -24,7 +23,7 @@ FAR = 64 << 40 | 5 << 32
 
 
 @dataclass(slots=True)
-class Cell:
+class Frame:
     """What one page of memory may hold, and the rule that says so.
 
     `fading` memory may also turn into zeroes at any time, and then stays zero. Of shared memory
@@ -36,24 +35,24 @@ class Cell:
     fading: bool = False
     unsaid: bool = False
 
-    def copy(self, rule: Promise | None = None) -> "Cell":
-        """Another page with the same content."""
-        return Cell(self.allowed, rule or self.rule, self.fading)
+    def copy(self, rule: Promise | None = None) -> "Frame":
+        """Return another page with the same content."""
+        return Frame(self.allowed, rule or self.rule, self.fading)
 
     def become(self, allowed: Iterable[Content], rule: Promise, *, fading: bool = False) -> None:
-        """The page holds one of these from now on."""
+        """Return the page holds one of these from now on."""
         self.allowed = frozenset(allowed) | {ZERO} if fading else frozenset(allowed)
         self.rule, self.fading = rule, fading
 
     def allows(self, seen: str, words: bool) -> bool:
-        """Whether one of the allowed contents has this name in a record."""
+        """Return whether one of the allowed contents has this name in a record."""
         if len(self.allowed) == 1:
             # As almost always.
             return name(*self.allowed, words) == seen
         return any(name(content, words) == seen for content in self.allowed)
 
     def narrow(self, seen: str, words: bool) -> None:
-        """If what was seen is allowed, it is there; fading memory may still lose it."""
+        """Settle on what was seen, if it is allowed; fading memory may still lose it."""
         kept = frozenset(content for content in self.allowed if name(content, words) == seen)
         if kept:
             self.allowed = kept | ({ZERO} if self.fading else frozenset())
@@ -68,8 +67,8 @@ class Page:
     """
 
     kind: str
-    cell: Cell
-    behind: Cell | None = None
+    frame: Frame
+    behind: Frame | None = None
     at: int | None = None
     prot: str = "rw"
     marked: bool | None = False  # protected by userfaultfd
@@ -90,17 +89,17 @@ class Page:
     @property
     def unsaid(self) -> bool:
         """Whether nothing says what it holds."""
-        return self.murky or self.cell.unsaid or bool(self.behind and self.behind.unsaid)
+        return self.murky or self.frame.unsaid or bool(self.behind and self.behind.unsaid)
 
     @property
-    def own(self) -> bool:
+    def private(self) -> bool:
         """Whether nothing but this process's writes changes it, nor may it vanish."""
-        return not self.shared and not self.behind and not self.cell.fading and not self.murky
+        return not self.shared and not self.behind and not self.frame.fading and not self.murky
 
     @property
     def held(self) -> bool:
         """Whether it has contents that only this page holds: it must be present or in swap."""
-        return self.own and ZERO not in self.cell.allowed
+        return self.private and ZERO not in self.frame.allowed
 
     @property
     def perhaps_marked(self) -> bool | None:
@@ -122,7 +121,7 @@ class Page:
         return None if self.tracked is None else False
 
     def child(self) -> "Page | None":
-        """The page of a child that is forked now."""
+        """Return the page of a child that is forked now."""
         if self.dontfork:
             return None
         new = replace(self, dirty=False, locked=False, resident=False)
@@ -131,10 +130,10 @@ class Page:
         new.trapped = None if self.trapped else self.trapped
         new.tracked = None if self.tracked else self.tracked
         if self.wipe or self.kind == "droppable":
-            new.cell = Cell(frozenset({ZERO}), rules.WIPED, fading=self.kind == "droppable")
+            new.frame = Frame(frozenset({ZERO}), rules.WIPED, fading=self.kind == "droppable")
             new.behind = None
         elif not self.shared:
-            new.cell = self.cell.copy(rules.FORKED if self.own else None)
+            new.frame = self.frame.copy(rules.FORKED if self.private else None)
             new.murky |= self.wipe is None
         return new
 
@@ -150,7 +149,7 @@ class Process:
     locked_base: int | None = None  # VmLck, less the pages of the program
 
     def within(self, where: Range | None) -> Iterator[Page]:
-        """The mapped pages of a range."""
+        """Return the mapped pages of a range."""
         return (self.pages[place] for place in positions(where) if place in self.pages)
 
 
@@ -163,17 +162,20 @@ class Memory:
     """All processes of a program, and the file."""
 
     processes: dict[int, Process] = field(default_factory=lambda: {0: Process()})
-    file: dict[int, Cell] = field(default_factory=dict)
+    file: dict[int, Frame] = field(default_factory=dict)
     words: bool = False  # the program has operations on single words: records name those
     soft_dirty: bool = False  # the kernel has soft-dirty bits
     swapping: bool = True
-    # How many operations in a row were `reclaim`, with swap and with nothing held or locked.
+    # How many operations in a row were `reclaim`, with swap and with nothing held or locked. Each
+    # asks for more than there is, and tries sixteen times. Two are enough for pages that the
+    # observation itself has accessed.
     reclaims: int = 0
+    ENOUGH: ClassVar[int] = 2
     # Private pages that the last operation has written to for certain, by their id().
     written: set[int] = field(default_factory=set)
 
     def pages(self) -> Iterator[tuple[int, Position, Page]]:
-        """All pages of all processes."""
+        """Yield all pages of all processes."""
         for actor, process in self.processes.items():
             for place, page in process.pages.items():
                 yield actor, place, page
@@ -185,19 +187,19 @@ class Memory:
         return holding or any(page.locked is not False for _, _, page in self.pages())
 
     def mapped(self, content: str) -> int:
-        """At most how often a merged page of this content is mapped."""
+        """Return at most how often a merged page of this content is mapped."""
         return sum(
             (1 + process.crowd)
-            * sum(page.cell.allows(content, self.words) for page in process.pages.values())
+            * sum(page.frame.allows(content, self.words) for page in process.pages.values())
             for process in self.processes.values()
         )
 
-    def of_file(self, at: int) -> Cell:
-        """A page of the file; at first it is a hole."""
-        return self.file.setdefault(at, Cell(frozenset({ZERO}), rules.SHOWN))
+    def of_file(self, at: int) -> Frame:
+        """Return a page of the file; at first it is a hole."""
+        return self.file.setdefault(at, Frame(frozenset({ZERO}), rules.SHOWN))
 
     def shows(self) -> Shows:
-        """The private pages that pages of the file may show through."""
+        """Return the private pages that pages of the file may show through."""
         shows: Shows = {}
         for _, _, page in self.pages():
             if page.behind:
@@ -205,19 +207,14 @@ class Memory:
         return shows
 
 
-def change(cell: Cell, allowed: Iterable[Content], rule: Promise, shows: Shows) -> None:
-    """Shared memory holds one of these now, and may show through private mappings."""
-    cell.become(allowed, rule)
-    for page in shows.get(id(cell), ()):
+def change(frame: Frame, allowed: Iterable[Content], rule: Promise, shows: Shows) -> None:
+    """Let shared memory hold one of these, and maybe show through private mappings."""
+    frame.become(allowed, rule)
+    for page in shows.get(id(frame), ()):
         # It may have been written to since.
-        if page.behind is cell:
-            page.cell.allowed |= cell.allowed
+        if page.behind is frame:
+            page.frame.allowed |= frame.allowed
 
 
-# What an operation does; the last argument is whether it succeeded.
-Effect = Callable[[Memory, Process, Op, bool], None]
-
-
-def positions(where: Range | None) -> list[Position]:
-    """The places of a range."""
-    return [(where.slot, number) for number in where.pages] if where else []
+# What an operation with that outcome does.
+Effect = Callable[[Memory, Process, Op, str], None]

@@ -11,25 +11,13 @@ from quire.fuzz.judge import AT_THE_END
 from quire.fuzz.language import record
 from quire.fuzz.language.program import SLOTS, Op, Program, Range
 from quire.fuzz.language.record import Record, Step, steps
-from quire.fuzz.promise import (
-    accesses,
-    checks,
-    content,
-    effects,
-    errors,
-    rules,
-    state,
-    touched,
-    userfault,
-)
-from quire.fuzz.promise.accesses import Seen
-from quire.fuzz.promise.memory import FILE, SHARED, Memory, Page, Process, positions
+from quire.fuzz.language.tracker import positions
+from quire.fuzz.promise import checks, content, effects, outcomes, rules, state
+from quire.fuzz.promise.memory import FILE, SHARED, Memory, Process
+from quire.fuzz.promise.outcomes import Seen
 from quire.fuzz.promise.rules import Promise
-from quire.fuzz.promise.state import Mapped
-from quire.fuzz.promise.touched import NOTHING, Touched
+from quire.fuzz.promise.state import NOTHING, Mapped, Touched
 
-WRITES = frozenset({"write", "same", "word"})
-SETTINGS = frozenset({"folio", "smart", "warm", "fail"})  # nothing is observed after these
 # What `warm` asks for: reads right before and right after an operation, to meet stale TLB entries.
 # The record has a hash of what was read (content_hash() of guest/fuzz/content.c).
 _HASHES = re.compile(r" before=([0-9a-f]{8}) after=([0-9a-f]{8})$")
@@ -61,11 +49,29 @@ class Broken:
         where = f"{self.step} {self.op.text() if self.op else self.verb}".strip()
         return ": ".join(part for part in (self.rule.name, where, self.seen) if part)
 
+    @property
+    def about(self) -> str:
+        """What was promised, and where."""
+        return f"promised: {self.rule.promise} ({self.rule.source})"
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """For each broken rule what was promised, where, and what was seen."""
+        for rule in dict.fromkeys(broken.rule for broken in self.all):
+            yield from (rule.name, f"  promised: {rule.promise}", f"  source: {rule.source}")
+            yield from (f"  seen: {broken.text}" for broken in self.all if broken.rule == rule)
+
+    @property
+    def details(self) -> dict[str, list[dict[str, str]]]:
+        names = ("rule", "promise", "source", "operation", "seen")
+        rows = ((b.rule.name, b.rule.promise, b.rule.source, b.verb, b.seen) for b in self.all)
+        return {"broken": [dict(zip(names, row, strict=True)) for row in rows]}
+
 
 def broken_promises(
     program: Program, record: Record, *, soft_dirty: bool, swapping: bool = True
 ) -> list[Broken]:
-    """What a record breaks in its first step that breaks anything; what follows is not said.
+    """Return what a record breaks in its first step that breaks anything; what follows is not said.
 
     The kernel may have soft-dirty bits, and swap at the start.
     """
@@ -78,24 +84,24 @@ def broken_promises(
 
 
 @dataclass(frozen=True)
-class Known:
+class Observed:
     """What a process has last seen in a slot, and the lines v and m that say so."""
 
     process: Process
     lines: tuple[str, str]
     mappings: tuple[Mapped, ...]
-    pages: Mapping[int, record.Page]
+    pages: Mapping[int, record.PageState]
     locked: int  # pages of locked mappings
 
     @staticmethod
-    def read(process: Process, lines: tuple[str, str]) -> "Known":
-        """What the lines say."""
+    def read(process: Process, lines: tuple[str, str]) -> "Observed":
+        """Return what the lines say."""
         mappings = state.mappings(lines[0])
         locked = sum(seen.end - seen.first for seen in mappings if seen.locked)
-        return Known(process, lines, mappings, state.pages(lines[1]) if lines[1] else {}, locked)
+        return Observed(process, lines, mappings, state.pages(lines[1]) if lines[1] else {}, locked)
 
-    def changed(self, pages: Mapping[int, record.Page]) -> set[int]:
-        """The numbers of the pages that are not as they were."""
+    def changed(self, pages: Mapping[int, record.PageState]) -> set[int]:
+        """Return the numbers of the pages that are not as they were."""
         if pages is self.pages:
             return set()
         before = self.pages
@@ -108,7 +114,7 @@ class Oracle:
 
     program: Program
     memory: Memory
-    known: dict[tuple[int, str], Known] = field(default_factory=dict)  # by process and slot
+    known: dict[tuple[int, str], Observed] = field(default_factory=dict)  # by process and slot
 
     @cached_property
     def shown(self) -> list[Range]:
@@ -121,7 +127,7 @@ class Oracle:
         return any(op.verb == "map" and op.word in FILE | SHARED for op in self.program)
 
     def follow(self, record: Record) -> Iterator[Broken]:
-        """All that the first broken step breaks."""
+        """Yield all that the first broken step breaks."""
         before: dict[str, str] = {}
         for step in steps(record):
             op = step.op(self.program)
@@ -129,9 +135,9 @@ class Oracle:
                 # An allocation fails from here on: anything may fail.
                 return
             self.memory.written.clear()
-            changed = touched.by(self.memory, op) if op else self._at_the_end(step)
+            changed = state.touched(self.memory, op) if op else self._at_the_end(step)
             seen = list(self._operation(op, step, before) if op else self._end(step))
-            if not op or op.verb not in SETTINGS:
+            if not op or not op.entry.sets:
                 seen += self._observation(step, changed)
             if seen:
                 yield from (Broken(rule, step.name, op, text) for rule, text in seen)
@@ -149,17 +155,17 @@ class Oracle:
         hashes = _HASHES.search(step.outcome) if where else None
         if hashes:
             yield from self._fresh(process, where, "before", hashes[1])
-        yield from errors.check(process, op, outcome, before)
+        yield from outcomes.check(process, op, outcome, before)
         if op.verb == "scan" and where:
             line = step.states.get(f"m {op.actor} {where.slot}", "")
             shown = state.pages(line) if line else {}
-            yield from userfault.scanned(process, op, outcome, shown)
+            yield from outcomes.scanned(process, op, outcome, shown)
         effects.apply(self.memory, op, outcome)
-        if op.verb in WRITES:
+        if op.entry.writes:
             pages = positions(where)
-            yield from accesses.write(self.memory, process, pages, op, step.number, outcome)
+            yield from outcomes.write(self.memory, process, pages, op, step.number, outcome)
         elif op.verb == "read":
-            yield from accesses.read(process, positions(where), outcome)
+            yield from outcomes.read(process, positions(where), outcome)
         elif op.word == "unmergeable" and where and outcome == "ok":
             line = step.states.get(f"v {op.actor} {where.slot}", "")
             yield from checks.apart(op, state.mappings(line))
@@ -167,14 +173,17 @@ class Oracle:
             yield from self._fresh(process, where, "after", hashes[2])
 
     def _fresh(self, process: Process, where: Range | None, when: str, read: str) -> Iterator[Seen]:
-        """What a read of the range breaks; nothing if some page may hold several things."""
+        """Yield what a read of the range breaks; nothing if some page may hold several things."""
         value = 0
         for place in positions(where):
             page = process.pages.get(place)
-            if place in process.doubtful or (page and not _certain(page)):
+            certain = not page or (
+                not page.unsaid and page.refuses_reads is not None and len(page.frame.allowed) == 1
+            )
+            if place in process.doubtful or not certain:
                 return
             readable = page and page.prot != "none" and not page.refuses_reads
-            held = next(iter(page.cell.allowed)) if page and readable else None
+            held = next(iter(page.frame.allowed)) if page and readable else None
             value = content.mixed(value, held, words=self.memory.words)
         wanted = f"{value >> 32:08x}"
         if wanted != read:
@@ -185,19 +194,19 @@ class Oracle:
         process = self.memory.processes.get(actor)
         self.memory.reclaims = 0
         if process and step.name[0] == "r":
-            yield from accesses.read_all(process, where, step.outcome)
+            yield from outcomes.read_all(process, where, step.outcome)
         elif process:
-            last, tag = Op("write", actor), accesses.TAG_LAST + actor
-            yield from accesses.write(self.memory, process, where, last, tag, step.outcome)
+            last, tag = Op("write", actor), outcomes.TAG_LAST + actor
+            yield from outcomes.write(self.memory, process, where, last, tag, step.outcome)
 
     def _at_the_end(self, step: Step) -> Touched:
-        """Reads change nothing in the model; writes all that the process may write to."""
+        """Return what a step at the end touches: reads nothing, writes all that is writable."""
         if step.name[0] == "r":
             return NOTHING
         return Touched(step.number, tuple(self.shown), objects=self.shares)
 
     def _observation(self, step: Step, changed: Touched) -> Iterator[Seen]:
-        """What the processes have seen after a step; at the reads, only the one that read."""
+        """Yield what the processes have seen after a step; at the reads, only the one that read."""
         alone = step.number if step.name[0] == "r" else None
         for actor, process in self.memory.processes.items():
             if alone in (None, actor):
@@ -209,22 +218,22 @@ class Oracle:
     def _observed(
         self, actor: int, process: Process, states: dict[str, str], changed: Touched
     ) -> Iterator[Seen]:
-        """What a process has seen."""
-        slots: dict[str, Known] = {}
+        """Yield what a process has seen."""
+        slots: dict[str, Observed] = {}
         for slot in SLOTS:
             line, known = states.get(f"v {actor} {slot}"), self.known.get((actor, slot))
             if line is None:
                 continue
             lines = line, states.get(f"m {actor} {slot}", "")
             same = known and known.process is process and known.lines == lines
-            slots[slot] = known if known and same else Known.read(process, lines)
+            slots[slot] = known if known and same else Observed.read(process, lines)
         locked = sum(known.locked for known in slots.values())
         yield from checks.locked_sum(process, states.get(f"u {actor}", ""), locked)
         for slot, known in slots.items():
             yield from self._slot(actor, slot, known, changed)
 
-    def _slot(self, actor: int, slot: str, seen: Known, changed: Touched) -> Iterator[Seen]:
-        """What a process has seen in a slot.
+    def _slot(self, actor: int, slot: str, seen: Observed, changed: Touched) -> Iterator[Seen]:
+        """Yield what a process has seen in a slot.
 
         What changed neither in the model nor in the record is known.
         """
@@ -248,7 +257,7 @@ class Oracle:
     def _pages(
         self,
         process: Process,
-        pages: Mapping[int, record.Page],
+        pages: Mapping[int, record.PageState],
         slot: str,
         numbers: Iterable[int],
     ) -> Iterator[Seen]:
@@ -256,13 +265,9 @@ class Oracle:
         for number in numbers:
             seen, known = pages[number], mapped.get((slot, number))
             if known:
-                if known.marked is not False or len(known.cell.allowed) > 1:
+                if known.marked is not False or len(known.frame.allowed) > 1:
                     state.take_page(known, seen, words=memory.words)
             elif seen.state[0] == "-":
                 continue
             for rule, text in checks.page(known, seen, memory):
                 yield rule, f"{slot} {number}: {text}"
-
-
-def _certain(page: Page) -> bool:
-    return not page.unsaid and page.refuses_reads is not None and len(page.cell.allowed) == 1

@@ -7,15 +7,16 @@ like what was promised.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
 from quire.fuzz.language import record
-from quire.fuzz.language.program import Program, Range
+from quire.fuzz.language.program import SLOT_PAGES, Op, Program, Range
+from quire.fuzz.language.tracker import Position
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.content import ZERO
-from quire.fuzz.promise.memory import Cell, Page, Position, Process
+from quire.fuzz.promise.memory import Frame, Memory, Page, Process
 
 _MAPPING = re.compile(r"(\d+)\+(\d+):(....):([0-9a-f]+)(\S*)")
 PROTECTIONS = {"rw": "rw", "r-": "r", "--": "none"}
@@ -38,20 +39,20 @@ class Mapped(NamedTuple):
     merged: bool
 
     def at(self, number: int) -> int:
-        """The page of the file that is at this page of the slot."""
+        """Return the page of the file that is at this page of the slot."""
         return self.offset + number - self.first
 
 
 # A program's lines repeat, for each of its processes and after each of its operations.
 @lru_cache(512)
-def pages(line: str) -> dict[int, record.Page]:
-    """The pages of an m line. The result is shared: it must not be changed."""
+def pages(line: str) -> dict[int, record.PageState]:
+    """Return the pages of an m line. The result is shared: it must not be changed."""
     return record.pages(line)
 
 
 @lru_cache(512)
 def mappings(line: str) -> tuple[Mapped, ...]:
-    """The mappings of a v line, with what the rules ask for."""
+    """Return the mappings of a v line, with what the rules ask for."""
     return tuple(
         Mapped(
             int(first),
@@ -67,7 +68,7 @@ def mappings(line: str) -> tuple[Mapped, ...]:
 
 @lru_cache(512)
 def mapped(mappings: tuple[Mapped, ...], slot: str) -> dict[Position, Mapped]:
-    """The mapping of each of their pages. The result is shared: it must not be changed."""
+    """Return the mapping of each of their pages. The result is shared: it must not be changed."""
     places: dict[Position, Mapped] = {}
     for mapping in mappings:
         numbers = range(mapping.first, mapping.end)
@@ -76,7 +77,7 @@ def mapped(mappings: tuple[Mapped, ...], slot: str) -> dict[Position, Mapped]:
 
 
 def extents(program: Program) -> list[Range]:
-    """The pages that a record shows: in each slot all between the first and the last named."""
+    """Return the pages that a record shows: in each slot from the first named to the last."""
     named: dict[str, tuple[int, int]] = {}
     for op in program:
         count = op.range.count if op.range else 1
@@ -104,8 +105,11 @@ def take_mappings(
             page.prot = seen.prot
         else:
             # What may have moved there is taken as it is, with the marks of its mapping.
-            cell, kind = Cell(frozenset({ZERO}), rules.ZEROED), "shared" if seen.shared else "anon"
-            taken = Page(kind, cell, prot=seen.prot, marked=None, murky=True)
+            frame, kind = (
+                Frame(frozenset({ZERO}), rules.ZEROED),
+                "shared" if seen.shared else "anon",
+            )
+            taken = Page(kind, frame, prot=seen.prot, marked=None, murky=True)
             process.pages[place] = replace(taken, locked=None, dontfork=None, wipe=None)
     for place in ((slot, number) for number in numbers):
         page = process.pages.get(place)
@@ -113,12 +117,62 @@ def take_mappings(
             page.locked = mapped[place].locked
 
 
-def take_page(known: Page, seen: record.Page, *, words: bool) -> None:
+def take_page(known: Page, seen: record.PageState, *, words: bool) -> None:
     """Take the marks of a page, and which of its allowed contents it has."""
     # A page that fades away may lose its mark with its content; a trap is one of a page.
     if known.marked is None or (
-        known.marked and (known.cell.fading or (known.trapped is not False and not known.held))
+        known.marked and (known.frame.fading or (known.trapped is not False and not known.held))
     ):
         known.marked = "w" in seen.state
-    if len(known.cell.allowed) > 1:
-        known.cell.narrow(seen.content, words)
+    if len(known.frame.allowed) > 1:
+        known.frame.narrow(seen.content, words)
+
+
+@dataclass(frozen=True)
+class Touched:
+    """Pages of one process, or `all` pages of all; `objects`: and all that show shared memory."""
+
+    actor: int | None = None
+    ranges: tuple[Range, ...] = ()
+    objects: bool = False
+    all: bool = False
+
+    def touches(self, actor: int, slot: str) -> bool:
+        """Return whether some page of a slot may have changed."""
+        if self.all or self.objects:
+            return True
+        return actor == self.actor and any(where.slot == slot for where in self.ranges)
+
+    def numbers(self, actor: int, process: Process, slot: str) -> set[int]:
+        """Return the pages of a slot that may have changed, unless these are all."""
+        ranges = self.ranges if actor == self.actor else ()
+        numbers = {number for where in ranges if where.slot == slot for number in where.pages}
+        if self.objects:
+            numbers |= {
+                number
+                for (at, number), page in process.pages.items()
+                if at == slot and (page.shared or page.behind)
+            }
+        return numbers
+
+
+EVERYTHING, NOTHING = Touched(all=True), Touched()
+
+
+def touched(memory: Memory, op: Op) -> Touched:
+    """Return what an operation touches; the model still has the state before it."""
+    enough = memory.reclaims >= memory.ENOUGH
+    if (op.verb == "swap" and (enough or op.word == "off")) or (
+        op.verb == "reclaim" and not enough and memory.reclaims + 1 >= memory.ENOUGH
+    ):
+        # Each page may be one that must not be where it is.
+        return EVERYTHING
+    process = memory.processes.get(op.actor) if op.actor is not None else None
+    if not process:
+        return NOTHING
+    to = op.target or (op.to and replace(op.to, count=1))
+    ranges = tuple(where for where in (op.range, to) if where)
+    if op.verb == "resize" and op.range:
+        ranges = (Range(op.range.slot, 0, SLOT_PAGES),)
+    objects = any(page.shared for where in ranges for page in process.within(where))
+    return Touched(op.actor, ranges, objects)

@@ -6,15 +6,16 @@ boot. So the least of several runs counts, in other boots and orders, and the me
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from quire.boot.stops import Stop
 from quire.fuzz.cost import allowed, growth
 from quire.fuzz.cost.allowed import Allowance
 from quire.fuzz.cost.growth import SHOWN, Regression
 from quire.fuzz.cost.watch import Watch
-from quire.fuzz.judge import Account, Again, Description, Faults, Finding, Judge, Tally, Words
+from quire.fuzz.judge import Faults, Judge, Requests, Rerun, Shown, Tally
 from quire.fuzz.language.program import Numbered, Program
 from quire.fuzz.runner import Runs, Targets
 
@@ -32,7 +33,6 @@ Costs = dict[tuple[int, str], tuple[list[Stop], list[Stop]]]
 class CostJudge(Judge[Regression]):
     """Compares what `watch` counts on two sides. The series means the costs `allowed`."""
 
-    targets: Targets
     watch: Watch
     allowed: Sequence[Allowance] = ()
     tally: Tally[Regression] = field(default_factory=Tally)
@@ -43,21 +43,13 @@ class CostJudge(Judge[Regression]):
     fillers: list[Program] = field(default_factory=list)
 
     noisy = True
-    words = Words(
-        finding="regression",
-        file="costs",
-        does="costs more",
-        bug="regression",
-        bugs="seeded costs",
-        shows="what grew",
-        missed={"grown": None, "functions": {}},
-        missing=("{} seeded regressions were not found", Words.missing[1]),
-        listing="regressions",
-        listed="operations cost more",
-    )
+    finding, file, does = "regression", "costs", "costs more"
+    listing, listed = "regressions", "operations cost more"
+    bug, bugs, shows = "regression", "seeded costs", "what grew"
+    missing = ("{} seeded regressions were not found", Judge.missing[1])
 
     def judge(self, programs: Numbered, runs: Runs) -> Faults[Regression]:
-        """The operations that cost more.
+        """Return the operations that cost more.
 
         A program that makes an allocation fail says nothing: the two sides count them differently.
         """
@@ -73,40 +65,43 @@ class CostJudge(Judge[Regression]):
 
     def confirm(
         self, programs: Numbered, suspects: Faults[Regression], runs: Runs
-    ) -> Iterator[tuple[int, Regression]]:
-        """Those that cost more by the least of all runs, and more so than allowed."""
+    ) -> Requests[Faults[Regression]]:
+        """Return those that cost more by the least of all runs, and more so than allowed."""
         costs = gather({number: number for number, _ in suspects}, runs)
         for stage, times in enumerate(CONFIRM):
             if not suspects:
-                return
+                return []
             chosen = {number: programs[number] for number, _ in suspects}
-            again, _ = self.repeat(chosen, times, stage, detail=stage == len(CONFIRM) - 1)
+            last = stage == len(CONFIRM) - 1
+            more, _ = yield from self.measure(chosen, times, stage, symbols=last)
             # An operation that was not alike in each run says nothing.
             keys = ((number, fault.step) for number, fault in suspects)
             costs = {
-                key: (costs[key][0] + again[key][0], costs[key][1] + again[key][1])
+                key: (costs[key][0] + more[key][0], costs[key][1] + more[key][1])
                 for key in keys
-                if key in again and len(again[key][0]) == times
+                if key in more and len(more[key][0]) == times
             }
             suspects = self._grown(programs, costs)
         self.repeated += len(suspects)
+        confirmed = []
         for number, fault in suspects:
             left, used = allowed.judge(self.allowed, fault)
             self.tally.excused.update(used)
             if left:
-                yield number, left
+                confirmed.append((number, left))
+        return confirmed
 
-    def again(
+    def repeat(
         self, programs: Numbered, fault: Regression, *, last: bool = False
-    ) -> Again[Regression]:
-        """Those of which an operation of that verb keeps most of the growth."""
+    ) -> Requests[Shown[Regression]]:
+        """Return those of which an operation of that verb keeps most of the growth."""
         showing: dict[int, Regression] = {}
         runs: Runs = ()
         for times in (LAST,) if last else SHRINK:
             if programs:
                 # Only what is allowed, and the report, need symbols; they take most of the time.
-                detail = last or bool(self.allowed)
-                costs, runs = self.repeat(programs, times, times, detail=detail)
+                symbols = last or bool(self.allowed)
+                costs, runs = yield from self.measure(programs, times, times, symbols=symbols)
                 costs = {key: both for key, both in costs.items() if len(both[0]) == times}
                 showing = {}
                 for number, grown in self._grown(programs, costs):
@@ -117,7 +112,7 @@ class CostJudge(Judge[Regression]):
         return showing, runs
 
     def _grown(self, programs: Numbered, costs: Costs) -> Faults[Regression]:
-        """The operations whose least cost grew, and their median."""
+        """Return the operations whose least cost grew, and their median."""
         suspects = []
         for (number, step), (left, right) in costs.items():
             grown = growth.compare(left, right, self.watch)
@@ -127,10 +122,10 @@ class CostJudge(Judge[Regression]):
                 suspects.append((number, fault))
         return suspects
 
-    def repeat(
-        self, programs: Numbered, times: int, seed: int, *, detail: bool
-    ) -> tuple[Costs, Runs]:
-        """What operations cost in runs that were alike, in one boot and orders of their own.
+    def measure(
+        self, programs: Numbered, times: int, seed: int, *, symbols: bool
+    ) -> Requests[tuple[Costs, Runs]]:
+        """Return what operations cost in runs that were alike, in one boot and orders of their own.
 
         And the records of the first.
         """
@@ -145,67 +140,50 @@ class CostJudge(Judge[Regression]):
                     mixed.append(shuffled.choice(self.fillers))
                 origin[len(mixed)] = number
                 mixed.append(programs[number])
-        self._count_by_symbol(yes=detail)
-        runs = self.targets.run(dict(enumerate(mixed)))
-        self._count_by_symbol(yes=False)
+        runs = yield Rerun(dict(enumerate(mixed)), symbols=symbols)
         first = {number: at for at, number in reversed(origin.items())}
         firsts = ({n: run[at] for n, at in first.items() if at in run} for run in runs)
         return gather(origin, runs), tuple(firsts)
 
-    def _count_by_symbol(self, *, yes: bool) -> None:
-        for target in self.targets.all:
-            if target.probe:
-                counting = replace(target.probe.counting, detail=yes)
-                target.probe = replace(target.probe, counting=counting)
+    def row(self, fault: Regression | None) -> dict[str, Any]:
+        """Return what grew, and in which functions."""
+        functions = dict(fault.symbols[:SHOWN]) if fault else {}
+        return {"grown": fault and fault.text, "functions": functions}
 
-    def describe(self, finding: Finding[Regression]) -> Description:
-        """The costs, function by function."""
-        fault = finding.fault
-        return Description(
-            (fault.text, *fault.functions),
-            ", ".join(fault.functions),
-            (fault.text, "", *fault.table()),
-            {
-                "step": fault.step,
-                "operation": fault.verb,
-                "programs": self.tally.kinds[finding.kind],
-                "grown": {grown.name: [grown.a, grown.b] for grown in fault.grown},
-                "functions": dict(fault.symbols[: 3 * SHOWN]),
-            },
-            {"grown": fault.text, "functions": dict(fault.symbols[:SHOWN])},
+    def summary(self, _targets: Targets, _seconds: float) -> str:
+        """Return how many operations cost more, at first and again."""
+        return (
+            f"costs: {self.operations} operations compared, in {self.tally.suspects} programs one "
+            f"cost more at first, and {self.repeated} operations did in repeated runs; "
         )
 
-    def account(self, seconds: float) -> Account:
-        """How many operations cost more, at first and again, and what the series means."""
-        excused = {entry.name: self.tally.excused[entry.name] for entry in self.allowed}
+    def notes(self) -> list[str]:
+        """Return what the series means, and what is not watched."""
         notes = []
         for entry in self.allowed:
-            number = excused[entry.name]
+            number = self.tally.excused[entry.name]
             word = f"meant in {number} operations" if number else "no operation needed the entry"
             notes.append(f"  {word}: {entry.name} ({' '.join(entry.reason.split())})")
-        for name in self.watch.left_out:
-            notes.append(f"  not watched, as not both kernels have it: {name}")
-        return Account(
-            f"costs: {self.operations} operations compared, in {self.tally.suspects} programs one "
-            f"cost more at first, and {self.repeated} operations did in repeated runs; ",
-            notes,
-            {
-                "operations": self.operations,
-                "suspects": self.tally.suspects,
-                "confirmed": self.repeated,
-                "allowed": excused,
-                "not watched": list(self.watch.left_out),
-            },
-        )
+        missing = self.watch.left_out
+        return [*notes, *(f"  not watched, as not both kernels have it: {n}" for n in missing)]
+
+    def figures(self, _targets: Targets) -> dict[str, Any]:
+        return {
+            "operations": self.operations,
+            "suspects": self.tally.suspects,
+            "confirmed": self.repeated,
+            "allowed": {entry.name: self.tally.excused[entry.name] for entry in self.allowed},
+            "not watched": list(self.watch.left_out),
+        }
 
 
 def fit(number: int, runs: Runs) -> bool:
-    """Whether a program's costs say anything: it ran on both sides without trouble."""
+    """Return whether a program's costs say anything: it ran on both sides without trouble."""
     return all(number in records and not records[number].trouble for records in runs)
 
 
 def gather(origin: Mapping[int, int], runs: Runs) -> Costs:
-    """The costs of all operations that ran alike, by the programs' original numbers."""
+    """Return the costs of all operations that ran alike, by the programs' original numbers."""
     costs: Costs = {}
     for number, original in origin.items():
         if fit(number, runs):

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from quire.fuzz.generate.draw import Area, Draw
-from quire.fuzz.language.program import VERBS, Range
+from quire.fuzz.language.program import Range
+from quire.fuzz.language.verbs import VERBS
 
 # Adds operations of a process to a program under construction.
 Step = Callable[[Draw, int, Area], object]
@@ -22,22 +23,22 @@ first_half, second_half = Draw.first_half, Draw.second_half
 
 
 def whole(_draw: Draw, where: Range) -> Range:
-    """All pages."""
+    """Pick all pages."""
     return where
 
 
 def first_page(_draw: Draw, where: Range) -> Range:
-    """The first page."""
+    """Pick the first page."""
     return replace(where, count=1)
 
 
 def one_page(draw: Draw, where: Range) -> Range:
-    """Any page."""
+    """Pick any page."""
     return replace(where, page=draw.rng.randrange(where.page, where.end), count=1)
 
 
 def mostly(chance: float, where: Where, other: Where) -> Where:
-    """By that chance the one, else the other."""
+    """Pick the first with that chance, else the other."""
     return lambda draw, pages: (where if draw.rng.random() < chance else other)(draw, pages)
 
 
@@ -48,7 +49,7 @@ def op(
     number: int | Sequence[int] = 0,
     word: str | tuple[str, ...] = "",
 ) -> Step:
-    """An operation on or at these pages. One of several verbs, numbers or words is drawn."""
+    """Do an operation on or at these pages. One of several verbs, numbers or words is drawn."""
     names = verbs.split()
 
     def step(draw: Draw, actor: int, area: Area) -> None:
@@ -68,49 +69,49 @@ def op(
 
 
 def advise(word: str, where: Where = whole) -> Step:
-    """Advice about these pages."""
+    """Give advice about these pages."""
     return op("advise", where, word=word)
 
 
 def all_of(*parts: Step) -> Step:
-    """All of them, in order."""
+    """Do all of them, in order."""
     return lambda *scene: [part(*scene) for part in parts]
 
 
 def maybe(chance: float, *parts: Step) -> Step:
-    """All of them by that chance, or none."""
+    """Do all of them with that chance, or none."""
     return either(chance, all_of(*parts), all_of())
 
 
 def either(chance: float, first: Step, other: Step) -> Step:
-    """By that chance the one, else the other."""
+    """Pick the first with that chance, else the other."""
     return lambda draw, *rest: (first if draw.rng.random() < chance else other)(draw, *rest)
 
 
 def choose(*parts: Step) -> Step:
-    """One of them; one that is there twice is twice as likely."""
+    """Do one of them; one that is there twice is twice as likely."""
     return lambda draw, *rest: draw.rng.choice(parts)(draw, *rest)
 
 
 def repeat(times: Sequence[int], part: Step) -> Step:
-    """The same, as often as one of these numbers says."""
+    """Repeat a step as often as one of these numbers says."""
     return lambda draw, *rest: [part(draw, *rest) for _ in range(draw.rng.choice(times))]
 
 
 def on(where: Where, *parts: Step) -> Step:
-    """All of them, on the same pages of the area."""
+    """Do all of them on the same pages of the area."""
     return lambda draw, actor, area: all_of(*parts)(
         draw, actor, Area(where(draw, area.where), area.kind)
     )
 
 
 def on_new(make: Make, *parts: Step) -> Step:
-    """All of them, on an area that is made for it."""
+    """Do all of them on an area that is made for it."""
     return lambda draw, actor, _area: all_of(*parts)(draw, actor, make(draw, actor))
 
 
 def fresh(*sizes: int) -> Make:
-    """One or two whole folios of one of these sizes, all written to."""
+    """Make one or two whole folios of one of these sizes, all written to."""
     return lambda draw, actor: draw.fresh(actor, sizes) if sizes else draw.fresh(actor)
 
 

@@ -5,52 +5,76 @@ Side b has the series and side a does not: the rules know the direction. What is
 moves with it and is inherited by children.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from quire.fuzz.difference.excuses import Excuses, Rule
-from quire.fuzz.difference.ksm import KsmExcuses, TrackedPage
-from quire.fuzz.difference.taken import TakenExcuses
-from quire.fuzz.language.program import Op, Range
-from quire.fuzz.language.record import Page, Step, pages, taken
-
-
-def within(actor: int | None, where: Range | None) -> set[TrackedPage]:
-    """The pages of a range."""
-    if not where:
-        return set()
-    return {(-1 if actor is None else actor, where.slot, page) for page in where.pages}
-
-
-def touched(op: Op) -> set[TrackedPage]:
-    """The pages that an operation can meet; pages that moved have their new address by now."""
-    return within(op.actor, op.range) | within(op.actor, op.target)
-
-
-def follow(known: Iterable[set[TrackedPage]], op: Op, outcome: str) -> None:
-    """Carry what is known of pages along when they move, and copy it to a child."""
-    what = taken(op, outcome) if op.verb == "take" else op.range
-    for tracked in known:
-        if op.verb == "take" and what and op.to:
-            _move(tracked, op, what, op.to)
-        elif outcome != "ok":
-            continue
-        elif op.verb == "move" and what and op.to:
-            _move(tracked, op, what, op.to)
-        elif op.verb == "fork":
-            tracked |= {(op.number, slot, page) for who, slot, page in tracked if who == op.actor}
-
-
-def _move(tracked: set[TrackedPage], op: Op, what: Range, to: Range) -> None:
-    source = within(op.actor, what) & tracked
-    tracked -= within(op.actor, Range(to.slot, to.page, what.count))
-    if op.word != "keep":
-        tracked -= source
-    tracked |= {(who, to.slot, page - what.page + to.page) for who, _, page in source}
+from quire.fuzz.difference.ksm import KsmExcuses
+from quire.fuzz.language.program import Op
+from quire.fuzz.language.record import PageState, Step, pages
+from quire.fuzz.language.tracker import Address, addresses, follow, moved, touched
 
 
 @dataclass
-class Model:
+class TakenExcuses:
+    """The pages that UFFDIO_MOVE has moved, and those of them that differ with an excuse."""
+
+    excuses: Excuses
+    taken: set[Address] = field(default_factory=set)
+    apart: set[Address] = field(default_factory=set)
+    keeps: bool = False  # the program has held, pinned or locked a page
+
+    def excuse(self, page: Address, a: PageState, b: PageState, *, lazy: bool) -> Rule | None:
+        """Return the rule if it covers a page's difference; `lazy`: the page was given up."""
+        if Rule.TAKEN not in self.excuses or page not in self.taken:
+            return None
+        if not (_whole(a, b, lazy=lazy) or (page in self.apart and _by_itself(a, b, lazy=lazy))):
+            return None
+        self.apart.add(page)
+        return Rule.TAKEN
+
+    def ends_elsewhere(self, pages: set[Address], a: str) -> Rule | None:
+        """Return the rule if a `take` with outcome `a` on side a may end elsewhere on side b."""
+        if Rule.TAKEN_HELD not in self.excuses:
+            return None
+        held = self.keeps and a.startswith("EBUSY")
+        return Rule.TAKEN_HELD if held or pages & self.apart else None
+
+    def counts_differ(self, op: Op, pages: set[Address], *, freed: bool) -> bool:
+        """Return whether an operation on these pages may have another outcome.
+
+        `freed`: pages were given up, and one side alone may have dropped some, as `warm` reads.
+        """
+        return bool(pages & self.apart) and (freed or op.entry.counts)
+
+
+def _whole(a: PageState, b: PageState, *, lazy: bool) -> bool:
+    """Return whether side b alone has a large folio, with the same page."""
+    if _zero_page(a) and b.content == "0":
+        return a.without("od").state == b.without("xLdz" if lazy else "xLd").state
+    return "L" in b.state and a == b.without("L")
+
+
+def _zero_page(page: PageState) -> bool:
+    """Return whether a split made it of a page of zeroes: neither soft-dirty nor swapped."""
+    return "o" in page.state and page.content == "0"
+
+
+def _by_itself(a: PageState, b: PageState, *, lazy: bool) -> bool:
+    """Return whether one side alone may have swapped a page, dropped it, or made a folio of it."""
+    told = a.content == b.content or not (a.content and b.content)
+    where = {a.state[0], b.state[0]}
+    if told and where == {*"ps"}:
+        kept = ("od" if _zero_page(a) else "") + ("z" if lazy else "")
+        return a.without(f"psxL{kept}").state == b.without(f"psxL{kept}").state
+    if a.without("L") == b.without("L"):
+        return True
+    # A clean page of a dirty folio stays with it.
+    return lazy and (a.empty or (told and a.without("zL").state == b.without("zL").state))
+
+
+@dataclass
+class History:
     """Pages given up by MADV_FREE, and pages that differ with an excuse.
 
     `ksm` has the part of KSM, `taken` that of UFFDIO_MOVE.
@@ -59,10 +83,10 @@ class Model:
     excuses: Excuses
     ksm: KsmExcuses = field(init=False)
     taken: TakenExcuses = field(init=False)
-    lazy: set[TrackedPage] = field(default_factory=set)
+    lazy: set[Address] = field(default_factory=set)
     # Pages of droppable mappings, which both sides treat alike.
-    droppable: set[TrackedPage] = field(default_factory=set)
-    apart: set[TrackedPage] = field(default_factory=set)  # pages that have differed, with an excuse
+    droppable: set[Address] = field(default_factory=set)
+    apart: set[Address] = field(default_factory=set)  # pages that have differed, with an excuse
     differed: bool = False  # there were such pages, which may be gone, or what they left in swap
     tables: bool = False  # one side has a page table where the other can have a huge mapping
     # What was seen on both sides after each operation so far.
@@ -81,7 +105,7 @@ class Model:
         self.taken = TakenExcuses(self.excuses)
 
     @property
-    def unlike(self) -> set[TrackedPage]:
+    def unlike(self) -> set[Address]:
         """Pages that differ between the sides, with an excuse."""
         return self.apart | self.ksm.unlike
 
@@ -90,13 +114,13 @@ class Model:
         met = touched(op)
         self.met = bool(met & self.unlike) or self.taken.counts_differ(op, met, freed=self.freed)
         self.ksm.apply(op, outcome)
-        self.taken.apply(op)
-        where = within(op.actor, op.range)
+        self.taken.keeps |= op.entry.holds or op.verb == "lock"
+        where = addresses(op.actor, op.range)
         self.let_go |= self.ksm.held and op.verb in ("drop", "exit")
         self.freed |= op.word in ("free", "droppable")
-        self.changed |= op.verb in ("protect", "wp", "unwp", "rwp", "unrwp", "move", "take", "scan")
+        self.changed |= op.entry.batched
         self.forked |= op.verb in ("fork", "crowd")
-        if op.verb in ("write", "same", "word"):
+        if op.entry.writes:
             self.written |= self.freed
             if outcome.endswith("segv=0 bus=0"):
                 self.lazy -= where
@@ -104,19 +128,19 @@ class Model:
             self.lazy |= where
         gone = self.lazy, self.apart, self.ksm.apart, self.ksm.away, self.taken.apart
         # A locked mapping is refused, and nothing behind it is emptied.
-        for known in gone if op.empties and outcome != "EINVAL" else ():
+        for known in gone if op.entry.empties and outcome != "EINVAL" else ():
             known.difference_update(where)
-        if op.remaps:
+        if op.entry.remaps:
             self.droppable -= where
             self.droppable |= where if op.word == "droppable" else set()
         follow((*gone, self.droppable, self.taken.taken), op, outcome)
-        if op.verb == "take" and op.to and (what := taken(op, outcome)):
-            self.taken.taken |= within(op.actor, replace(op.to, count=what.count))
-        if op.verb == "reclaim" or op.word == "pageout":
+        if op.verb == "take":
+            self.taken.taken |= {(op.actor or 0, *new) for _, new in moved(op, outcome)}
+        if op.entry.reclaims:
             self.reclaimed |= self.freed
 
-    def excuse(self, page: TrackedPage, a: Page, b: Page) -> Rule | None:
-        """The rule that covers a page's difference, if one does and it applies."""
+    def excuse(self, page: Address, a: PageState, b: PageState) -> Rule | None:
+        """Return the rule that covers a page's difference, if one does and it applies."""
         if page in self.apart or page in self.ksm.apart:
             return Rule.FOLLOWS
         lazy = page in self.lazy or "z" in a.state or "z" in b.state
@@ -147,8 +171,8 @@ class Model:
         alike = (a.empty == b.empty or rest) and _same_bits(a, b) and _same_content(a, b)
         return Rule.FOLLOWS if near and alike else None
 
-    def _from_swap(self, page: TrackedPage, a: Page, b: Page) -> Rule | None:
-        """The rule by which a page may have come back from swap in another way."""
+    def _from_swap(self, page: Address, a: PageState, b: PageState) -> Rule | None:
+        """Return the rule by which a page may have come back from swap in another way."""
 
         def was_there(*, alone: bool) -> bool:
             both = zip(*self.seen, strict=True)
@@ -169,13 +193,13 @@ class Model:
         kept = self.reclaimed and (self.written or self.ksm.held)
         return kept and Rule.BITS_OF_A_RUN in self.excuses
 
-    def _with_others(self, a: Page, b: Page) -> bool:
-        """Whether one side alone brought a page back from swap, in a large folio of others."""
+    def _with_others(self, a: PageState, b: PageState) -> bool:
+        """Return whether one side alone brought a page back from swap in a large folio."""
         back = {a.state[0], b.state[0]} == {*"ps"} and "L" in a.state + b.state
         return back and bool(self.differed or self.taken.apart) and _same_bits(a, b)
 
-    def _given_up(self, page: TrackedPage, a: Page, b: Page, *, lazy: bool) -> Rule | None:
-        """The rule by which a lazyfree page may be there on one side only, or still be lazyfree.
+    def _given_up(self, page: Address, a: PageState, b: PageState, *, lazy: bool) -> Rule | None:
+        """Return the rule by which one side alone may have a lazyfree page, or have it lazyfree.
 
         The program or the kernel says which pages are lazyfree: a process can give up a page that
         another process maps, too. A held page stays.
@@ -191,7 +215,7 @@ class Model:
         return Rule.DROPPED_IN_PART if applies else None
 
     def ends_elsewhere(self, op: Op, a: str, b: str) -> Rule | None:
-        """The rule if one side may move more pages than the other; then all of them may differ."""
+        """Return the rule if one side may move more pages than the other; then all may differ."""
         if a == b or op.verb != "take":
             return None
         met = touched(op)
@@ -201,17 +225,17 @@ class Model:
         return rule
 
     def touches(self, op: Op) -> bool:
-        """Whether an operation's outcome can depend on pages that differ."""
+        """Return whether an operation's outcome can depend on pages that differ."""
         return self.met or bool(touched(op) & self.unlike if op.range else self.unlike)
 
     def apart_in(self, actor: int, slot: str = "") -> bool:
-        """Whether a process has pages that differ, in that slot or in any."""
+        """Return whether a process has pages that differ, in that slot or in any."""
         unlike = self.unlike | self.taken.apart
         return any(who == actor and slot in ("", where) for who, where, _ in unlike)
 
 
-def _swapped(steps: Sequence[Step], page: TrackedPage, *, alone: bool) -> bool:
-    """Whether a page was in swap after these steps, and, if `alone`, in a small folio before."""
+def _swapped(steps: Sequence[Step], page: Address, *, alone: bool) -> bool:
+    """Return whether a page was in swap after the steps; `alone`: in a small folio before."""
     actor, slot, number = page
     key, known = f"m {actor} {slot}", None
     for step in reversed(steps):
@@ -223,18 +247,20 @@ def _swapped(steps: Sequence[Step], page: TrackedPage, *, alone: bool) -> bool:
     return bool(known)
 
 
-def _split_rest(a: Page, b: Page) -> bool:
-    """Whether one side alone has a page in a large folio, the other one by itself; zero pages are
-    mapped in place of zeroes."""
+def _split_rest(a: PageState, b: PageState) -> bool:
+    """Return whether one side alone has a page in a large folio, the other one by itself.
+
+    Zero pages are mapped in place of zeroes.
+    """
     zeroes = a.content == b.content == "0" and a.differs_in(b) - {*"dx"} == {*"Lo"}
     return zeroes or (a.content == b.content and a.differs_in(b) == {"L"})
 
 
-def _same_bits(a: Page, b: Page) -> bool:
-    """Whether soft-dirty and uffd-wp agree."""
+def _same_bits(a: PageState, b: PageState) -> bool:
+    """Return whether soft-dirty and uffd-wp agree."""
     return not a.differs_in(b) & {*"dw"}
 
 
-def _same_content(a: Page, b: Page) -> bool:
-    """Whether the contents agree, where both were read: only present pages are."""
+def _same_content(a: PageState, b: PageState) -> bool:
+    """Return whether the contents agree, where both were read: only present pages are."""
     return a.content == b.content or not (a.content and b.content)
