@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from conftest import ROOT
@@ -10,9 +12,10 @@ from hypothesis import strategies as st
 from known import ARM64, X86_64
 
 from quire.boot.counts import RegionCounts, SymbolCount
+from quire.boot.machine import Hardware
 from quire.boot.results import Region, Results
 from quire.host.errors import Difference, UserError
-from quire.measure import comparison, posted, profile
+from quire.measure import bench, comparison, posted, profile
 from quire.measure.bench import Sample
 from quire.measure.comparison import Comparison, References, compare
 from quire.measure.workloads import Benchmark, Catalogue
@@ -218,3 +221,23 @@ def test_a_workload_may_be_for_some_architectures() -> None:
     assert not touched.workload.runs_on("x86_64")
     (plain,) = CATALOGUE.benchmarks(["migrate"], [64])
     assert plain.workload.runs_on("x86_64")
+
+
+def test_the_key_of_counts_has_whatever_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A field that a machine gains later must not be forgotten."""
+    kernel: Any = SimpleNamespace(arch=ARM64, image_sha256="i")
+    parts: Any = SimpleNamespace(sha256="s", qemu="9.2.0")
+    setup, one = bench.Setup(kernel, parts, parts), benchmark()
+    plain, key = setup.machine(one), setup.key(one)
+    assert plain.counting
+    for changed in (
+        replace(plain, loglevel=7),
+        replace(plain, parameters=("a=b",)),
+        replace(plain, hardware=Hardware(memory="1G")),
+        replace(plain, counting=replace(plain.counting, stream=True)),
+        replace(plain, counting=replace(plain.counting, watch=("f",))),
+    ):
+        monkeypatch.setattr(bench.Setup, "machine", lambda *_, boot=changed: boot)
+        assert setup.key(one) != key
+    monkeypatch.setattr(bench.Setup, "machine", lambda *_: replace(plain, timeout=1.0))
+    assert setup.key(one) == key

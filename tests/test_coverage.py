@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -11,40 +12,32 @@ from conftest import Quire, line_patch, make_tree
 from guest_cases import cases
 from known import ARM64, toml
 
+from quire.build import objects
 from quire.build.kernel import Kernel, Toolchain
 from quire.coverage import added, code, reached, variants
 from quire.coverage.added import Added
 from quire.coverage.reached import Unreached
 from quire.coverage.variants import Covered
-from quire.host import process
 from quire.host.errors import UserError
-from quire.host.process import Finished
 from quire.source import series
 from quire.source.base import Base
 from quire.source.patch import Patch
 from quire.source.tree import Tree
 from quire.source.version import parse
 
-TABLE = """
-  0 .text         00000028  0000000000000000  0000000000000000  00000040  2**3
-rmap.c:
-File name                            Line number    Starting address    View    Stmt
-rmap.c                                      1134                   0               x
-rmap.c                                         -                0x10
-
-File name                            Line number    Starting address    View    Stmt
-rmap.c                                      1134                   0               x
-rmap.c                                      1135                   0       1       x
-rmap.c                                      1139                 0xc
-
-../include/linux/slab.h:
-slab.h                                       337                0x18        2
-
-../mm/rmap.c:
-rmap.c                                      1134                0x20               x
-rmap.c                                         -                0x28
-rmap.c                                      1139                 0x0               x
+SOURCE = """\
+#include "../include/linux/slab.h"
+int other(void) { return 3; }
+__attribute__((section(".init.text"))) int begin(void)
+{
+	return 1;
+}
+int twice(int a)
+{
+	return half(a) + other();
+}
 """
+HEADER = "static inline int half(int a)\n{\n\treturn a >> 1;\n}\n"
 
 
 def kernel(objdir: Path) -> Kernel:
@@ -86,17 +79,32 @@ def test_every_patch_of_the_series_has_lines() -> None:
             assert any(file.added + file.removed for file in patch.parsed()), patch.name
 
 
-def test_code_is_found_by_the_line_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "query", lambda *_: Finished(0, TABLE))
-    wanted = {("mm/rmap.c", 1134), ("mm/rmap.c", 1139), ("include/linux/slab.h", 337)}
-    table = code._table(kernel(tmp_path / "o"), "mm/rmap.c", wanted, tmp_path)
-    assert table == {
+def test_code_is_found_by_the_line_table(tmp_path: Path) -> None:
+    for name, text in (("mm/rmap.c", SOURCE), ("include/linux/slab.h", HEADER)):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(text)
+    objdir, built = tmp_path / "o", tmp_path / "o/rmap.o"
+    objdir.mkdir()
+    argv = ["cc", "-g", "-O2", "-fno-inline-small-functions", "-c", "../mm/rmap.c"]
+    argv += ["-o", str(built)]
+    subprocess.run(argv, cwd=objdir, check=True)
+    functions = objects.functions(built)
+    assert functions.keys() == {"other", "twice"}
+    wanted = {("mm/rmap.c", 2), ("mm/rmap.c", 5), ("include/linux/slab.h", 3)}
+    table = code._table(kernel(objdir), wanted, built)
+    # A constant, and what is in another section is not there.
+    assert {line for _, lines in table.values() for line in lines} == wanted - {("mm/rmap.c", 5)}
+    assert table.keys() >= {start for start, _ in functions.values()}
+    assert max(end for end, _ in table.values()) == len(objects.code(built))
+
+
+def test_lines_that_ran_are_known_by_their_addresses(tmp_path: Path) -> None:
+    table = {
         0: (0xC, {("mm/rmap.c", 1134)}),
         0xC: (0x18, {("mm/rmap.c", 1139)}),
-        0x18: (0x20, {("include/linux/slab.h", 337)}),
         0x20: (0x28, {("mm/rmap.c", 1134)}),
     }
-    assert code.symbols(table) == "0 0\nc c\n18 18\n20 20\n28 -\n"
+    assert code.symbols(table) == "0 0\nc c\n18 -\n20 20\n28 -\n"
     counts = tmp_path / "counts"
     counts.write_text(
         "quire-count 2 aarch64\nregion 0 runs 1 insns 9 user 0 kernel 9 other 0\n"

@@ -48,14 +48,14 @@ def setup(session: Session, kernel: Kernel) -> Setup:
 
 
 def step(
-    session: Session, arch: Architecture, where: Steps, which: Step, *, strict: bool = False
+    session: Session, arch: Architecture, where: Steps, chosen: Step, *, strict: bool = False
 ) -> tuple[Built, str]:
     """Build the kernel of a step. The text names options that the configuration has lost; with
     `strict`, these are an error."""
-    request = session.request(arch, which.tree)
+    request = session.request(arch, chosen.tree)
     request = replace(request, strict=strict and request.strict)
     with session.progress.stage(request.title, arch.objects):
-        place = partial(where.place, which)
+        place = partial(where.place, chosen)
         built = kept.build(session.cache, request, place, session.progress.at)
     resolved = kconfig.parse(built.kernel.config.read_text())
     lost = [option.option for option in kconfig.lost(request.fragments, resolved)]

@@ -46,8 +46,8 @@ class Test:
     @property
     def failed(self) -> bool:
         """Whether it or a subtest failed; a missing or inconsistent result is a failure."""
-        own = self.status in (Status.FAIL, Status.MISSING) or bool(self.problem)
-        return own or any(test.failed for test in self.subtests)
+        failed = self.status in (Status.FAIL, Status.MISSING) or bool(self.problem)
+        return failed or any(test.failed for test in self.subtests)
 
     @property
     def outcome(self) -> Status:

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.enums import ENUM_E_MACHINE
 
 from quire.arch import Architecture
 from quire.build import guest
@@ -17,8 +20,6 @@ from quire.host.errors import UserError
 
 # The directory of these programs in the guest's initramfs.
 DIRECTORY = "user"
-# Offsets and values in the ELF header, see elf(5).
-MAGIC, E_MACHINE, E_PHOFF, E_PHENTSIZE, PT_INTERP = b"\x7fELF", 18, 32, 54, 3
 
 
 def name(source: Path) -> str:
@@ -68,17 +69,16 @@ def _compiled(
 
 
 def _require_static(arch: Architecture, binary: Path) -> None:
-    data, what = binary.read_bytes(), ""
-    if data[:4] != MAGIC or len(data) < 64:
+    try:
+        with binary.open("rb") as file:
+            elf = ELFFile(file)
+            machine = ENUM_E_MACHINE.get(elf["e_machine"])
+            dynamic = any(segment["p_type"] == "PT_INTERP" for segment in elf.iter_segments())
+    except ELFError:
         what = "is not an ELF binary"
-    elif struct.unpack_from("<H", data, E_MACHINE)[0] != arch.elf_machine:
-        what = f"is not for {arch.name}"
     else:
-        (start,) = struct.unpack_from("<Q", data, E_PHOFF)
-        size, count = struct.unpack_from("<HH", data, E_PHENTSIZE)
-        kinds = [struct.unpack_from("<I", data, start + i * size)[0] for i in range(count)]
-        if PT_INTERP in kinds:
-            what = "is dynamically linked, and the guest has no libraries"
+        what = "is dynamically linked, and the guest has no libraries" if dynamic else ""
+        what = what if machine == arch.elf_machine else f"is not for {arch.name}"
     if what:
         remedy = f"compile it with {arch.cross_compile}gcc -static, or name the C file"
         raise UserError(f"{binary.name} {what}", str(binary), remedy)

@@ -81,10 +81,10 @@ def _run(
     files = tuple(_packed(session.cache, entry, contents) for entry in entries)
     given = _words(session, sides, project)
     work = []
-    for own, prefix in words.items():
-        argv = ("sh", "-c", SCRIPT, str(project.relative_to(root)), *own, *given)
+    for chosen, prefix in words.items():
+        argv = ("sh", "-c", SCRIPT, str(project.relative_to(root)), *chosen, *given)
         same = (job.same(f"{prefix}gcc", "--version"), job.same("uname", "-m"))
-        work.append(RemoteJob(own[-1], argv, (OUT, ERR), same, files))
+        work.append(RemoteJob(chosen[-1], argv, (OUT, ERR), same, files))
     cluster, progress = cast("Cluster", session.place), session.progress
 
     def rows(check: RemoteJob) -> Rows:

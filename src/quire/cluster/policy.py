@@ -79,10 +79,10 @@ def security(tls: Path | None) -> Any:
     """The engine's object, the same for every role; None without certificates."""
     if not tls:
         return None
-    authority, *own = (str(tls / name) for name in FILES)
+    authority, *pair = (str(tls / name) for name in FILES)
     words = {"tls_ca_file": authority, "require_encryption": True}
     for role in ("client", "scheduler", "worker"):
-        words[f"tls_{role}_cert"], words[f"tls_{role}_key"] = own
+        words[f"tls_{role}_cert"], words[f"tls_{role}_key"] = pair
     return Security(**words)
 
 

@@ -64,5 +64,5 @@ def _explain(tree: Path, whole: Series, topics: Sequence[str]) -> None:
         why = [f"needed by {need.who}: {need.why}" for need in needs]
         print("".join(f"# {line}\n" for line in why or ["own"]), end="")
         print(shlex.join(["git", "-C", str(tree), "apply", "-p1", str(patch.path)]))
-    own = sum(not needs for needs in reasons.values())
-    print(f"# {len(reasons)} patches: {own} of {', '.join(topics)}, {len(reasons) - own} needed")
+    total, named = len(reasons), sum(not needs for needs in reasons.values())
+    print(f"# {total} patches: {named} of {', '.join(topics)}, {total - named} needed")

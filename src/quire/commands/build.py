@@ -17,9 +17,9 @@ from quire.session import Session
 def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select one of the two trees."""
     options.kernel(part)
-    which = part.add_mutually_exclusive_group()
-    options.stock(which)
-    which.add_argument("--patched", action="store_true", help="the base with the series alone")
+    group = part.add_mutually_exclusive_group()
+    options.stock(group)
+    group.add_argument("--patched", action="store_true", help="the base with the series alone")
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:

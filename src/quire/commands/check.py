@@ -102,8 +102,8 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
 def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Check]:
     sides = session.sides()
     series = sides.series
-    own = sides.ours and bool(series.patches)
-    if arguments.all_bases and not own:
+    ours = sides.ours and bool(series.patches)
+    if arguments.all_bases and not ours:
         raise UserError(
             "only a series of the project is checked on every base",
             sides.title,
@@ -111,12 +111,12 @@ def _results(session: Session, arguments: argparse.Namespace) -> Iterator[Check]
         )
     if not arguments.builds:
         with session.progress.stage("style and application"):
-            if own:
+            if ours:
                 yield from series_check.listed(series)
             yield from series_check.style(sides.base.path, session.project.root, series.patches)
             yield from series_check.applies(sides.base.path, series)
             # They are behind all of the series.
-            if own and not series.chosen:
+            if ours and not series.chosen:
                 yield from series_check.lab_patches(sides.base.path, sides.line, series)
     if arguments.debian_config:
         for arch in session.architectures:
@@ -162,8 +162,8 @@ def _elsewhere(session: Session, arguments: argparse.Namespace) -> None:
     requirements.bring(compiling.needs(configuration.choose(configuration.read(folder), names)))
     sides = session.sides()
     base = sides.base
-    own = session.line(base).architectures
-    chosen = configuration.choose(configuration.read(folder, own), names)
+    ours = session.line(base).architectures
+    chosen = configuration.choose(configuration.read(folder, ours), names)
     if arguments.cluster:
         compilations = remote.configurations(session, sides, chosen)
     else:

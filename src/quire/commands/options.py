@@ -40,32 +40,36 @@ def kernel(part: argparse.ArgumentParser) -> None:
 
 def sides(part: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """The trees of both sides, and kbuild's words; the group of the first."""
-    which, own = side_a(part)
-    jobs(which)
-    own.add_argument("--b", default="", metavar="SIDE", help="side B: a kernel tree, or a revision")
+    kernels, pair = side_a(part)
+    jobs(kernels)
+    pair.add_argument(
+        "--b", default="", metavar="SIDE", help="side B: a kernel tree, or a revision"
+    )
     part.set_defaults(words=("ARCH", "CROSS_COMPILE", "LLVM"))
-    return which
+    return kernels
 
 
 def side_a(
     part: argparse.ArgumentParser,
 ) -> tuple[argparse._ArgumentGroup, argparse._ArgumentGroup]:
     """One tree and a series for it; the groups of our sides and of a user's own."""
-    which = part.add_argument_group("the kernel")
-    base(which)
+    kernels = part.add_argument_group("the kernel")
+    base(kernels)
     text = "any kernel tree in place of Debian's; it is copied, not changed"
-    which.add_argument("--source", type=Path, metavar="DIR", help=text)
-    only(which)
-    own = part.add_argument_group("two sides of your own")
+    kernels.add_argument("--source", type=Path, metavar="DIR", help=text)
+    only(kernels)
+    pair = part.add_argument_group("two sides of your own")
     text = "side B is side A with this: a mailbox, a quilt series, a directory of patches"
-    own.add_argument("--series", type=Path, metavar="PATH", help=text)
-    thread(own)
-    own.add_argument("--a", default="", metavar="SIDE", help="side A: a kernel tree, or a revision")
+    pair.add_argument("--series", type=Path, metavar="PATH", help=text)
+    thread(pair)
+    pair.add_argument(
+        "--a", default="", metavar="SIDE", help="side A: a kernel tree, or a revision"
+    )
     text = "the repository that has the revisions --a and --b"
-    own.add_argument("--git", type=Path, metavar="DIR", help=text)
+    pair.add_argument("--git", type=Path, metavar="DIR", help=text)
     text = "use this line's configuration (default: by the version of the trees)"
-    own.add_argument("--line", default="", metavar="NAME", help=text)
-    return which, own
+    pair.add_argument("--line", default="", metavar="NAME", help=text)
+    return kernels, pair
 
 
 def thread(part: argparse._ActionsContainer) -> None:

@@ -137,11 +137,11 @@ def _compare(
 ) -> list[Pair]:
     def rerun(names: Sequence[str]) -> tuple[Outcome, Outcome]:
         session.progress.say(f"once more on both: {', '.join(names)}")
-        again = [
+        repeated = [
             replace(job, options=replace(job.options, parameters=(*job.options.parameters, AGAIN)))
             for job in jobs
         ]
-        return _boot(session, choice, again, names if len(names) <= AT_ONCE else ["*"])
+        return _boot(session, choice, repeated, names if len(names) <= AT_ONCE else ["*"])
 
     return changes.confirm(changes.compare(*outcomes), rerun)
 

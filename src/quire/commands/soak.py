@@ -43,10 +43,10 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add("--seconds", type=positive, default=0, metavar="N", help="stop after N seconds")
     add("--seed", type=positive, default=1, metavar="N", help="default 1")
     options.cpus(part, 2)
-    which = part.add_mutually_exclusive_group()
-    options.stock(which)
+    group = part.add_mutually_exclusive_group()
+    options.stock(group)
     text = "the series with this seeded bug, which must be detected; may be repeated"
-    which.add_argument("--bug", action="append", default=[], metavar="NAME", help=text)
+    group.add_argument("--bug", action="append", default=[], metavar="NAME", help=text)
     text = "treat the guest as hung after this time (default: by the number of operations)"
     add("--timeout", type=float, default=0.0, metavar="SECONDS", help=text)
     options.as_json(part)

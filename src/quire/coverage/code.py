@@ -16,10 +16,11 @@ from pathlib import Path, PurePosixPath
 
 from quire.boot.counter import SYMBOL
 from quire.boot.counts import read
+from quire.build import objects
 from quire.build.kernel import Kernel
 from quire.coverage.added import Added
 from quire.fuzz.coverage import blocks
-from quire.host import parallel, process
+from quire.host import parallel
 from quire.host.errors import BuildFailed
 
 # Line of the source tree: file and number.
@@ -28,10 +29,6 @@ Line = tuple[str, int]
 Code = dict[int, tuple[int, set[Line]]]
 # For the plugin: what belongs to no line.
 REST = "-"
-_FILE = re.compile(r"^(\S+\.[chS]):$")
-_SIZE = re.compile(r"^ +\d+ \.text +([0-9a-f]+) ", re.M)
-# File, number (- at the end of a section), address, perhaps the view, and x for a statement.
-_ROW = re.compile(r"^\S+ +(\d+|-) +(0x[0-9a-f]+|0)( |$)")
 
 
 def find(kernel: Kernel, added: Collection[Added], work: Path, machines: int) -> Code:
@@ -77,7 +74,7 @@ def _of_object(
     table = blocks.compiled(kernel, source, work)
     if not table:
         raise BuildFailed(what, str(work), remedy)
-    functions = blocks.object_functions(kernel, table)
+    functions = objects.functions(table)
     if not functions:
         return {}
     votes = Counter(
@@ -87,48 +84,28 @@ def _of_object(
     base, agreeing = max(votes.items(), key=lambda vote: vote[1], default=(0, 0))
     if 2 * agreeing < len(functions):
         raise BuildFailed(f"{source} is not in one piece in the kernel", str(work), remedy)
-    if _text(kernel, table) != _text(kernel, kernel.objdir / Path(source).with_suffix(".o")):
+    if objects.code(table) != objects.code(kernel.objdir / Path(source).with_suffix(".o")):
         raise BuildFailed(what, str(work), remedy)
     return {
         base + start: (base + end, lines)
-        for start, (end, lines) in _table(kernel, source, wanted, table).items()
+        for start, (end, lines) in _table(kernel, wanted, table).items()
         if lines
     }
 
 
-def _text(kernel: Kernel, path: Path) -> str:
-    """The bytes of an object's code, as hexadecimal text."""
-    words = (f"{kernel.toolchain.cross_compile}objdump", "-s", "-j", ".text", str(path))
-    # Behind the file's name.
-    return process.query(*words).output.partition("Contents of")[2]
-
-
-def _table(kernel: Kernel, source: str, wanted: Collection[Line], path: Path) -> Code:
-    """The rows of the line table for .text, the section that ends with the last of them."""
-    words = ("-h", "--dwarf=decodedline", str(path))
-    listing = process.query(f"{kernel.toolchain.cross_compile}objdump", *words).output
-    size = _SIZE.search(listing)
-    end = int(size[1], 16) if size else 0
+def _table(kernel: Kernel, wanted: Collection[Line], path: Path) -> Code:
+    """The stretches of an object's code, each with those of the wanted lines that it is of."""
     rows: dict[int, set[Line]] = {}
-    file = source
-    for text in listing.splitlines():
-        if named := _FILE.match(text):
-            # The first name is that of the source, without its folder.
-            file = blocks.source_line(kernel, named[1]) if "/" in named[1] else source
-        elif row := _ROW.match(text):
-            line, address = row[1], int(row[2], 16)
-            rows.setdefault(address, set())
-            if line == "-" and address == end:
-                return {
-                    start: (end, rows[start]) for start, end in itertools.pairwise(sorted(rows))
-                }
-            if line == "-":
-                rows = {}
-            elif (file, int(line)) in wanted:
-                rows[address].add((file, int(line)))
-    raise BuildFailed(
-        f"{source} has no line table for its code", str(path), "use binutils' objdump"
-    )
+    table = objects.lines(path)
+    for row in table:
+        of = (blocks.source_line(kernel, row.file), row.number)
+        here = rows.setdefault(row.address, set())
+        if of in wanted and row != table[-1]:
+            here.add(of)
+    if not rows:
+        what, remedy = f"{path.name} has no line table for its code", "compile it with -g"
+        raise BuildFailed(what, str(path), remedy)
+    return {start: (end, rows[start]) for start, end in itertools.pairwise(sorted(rows))}
 
 
 def symbols(code: Code) -> str:

@@ -92,13 +92,13 @@ def run(
     ours = [variant for variant in chosen if arch.name in (variant.architectures or (arch.name,))]
     for names, variants_of in groupby(ours, attrgetter("fragments")):
         fragments = (session.project.configs / name for name in names)
-        own = replace(session, configs=(*session.configs, *fragments))
-        kernel = own.kernel(arch, sides.b.tree)
+        configured = replace(session, configs=(*session.configs, *fragments))
+        kernel = configured.kernel(arch, sides.b.tree)
         work = session.cache.root / "coverage" / f"{arch.name}-{kernel.image_sha256[:12]}"
         with session.progress.stage(f"{arch.name} line tables"):
             table = code.find(kernel, added, work, session.jobs)
         executable.update(*(lines for _, lines in table.values()))
-        boots = VariantBoots(own, kernel, table, work, resume)
+        boots = VariantBoots(configured, kernel, table, work, resume)
         jobs = [job for variant in variants_of for job in boots.jobs(variant)]
         with session.progress.stage(f"{arch.name} boots that count", len(jobs)):
             ran.update(

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 from quire.boot import counter, counts, launch, machine, results
 from quire.boot.counter import Plugin
@@ -27,6 +28,11 @@ from quire.measure.workloads import Benchmark, Calls
 REGION = 0
 # Seconds, wall clock, for a boot that counts cache lines.
 SLOW_TIMEOUT = 1800.0
+# Fields whose values a key has in another form, or that only limit the time. Any other one that is
+# set changes the key.
+MACHINE = {"kernel", "guest", "init", "hardware", "counting", "timeout", "silence", "loglevel"}
+MACHINE |= {"parameters"}
+COUNTING = {"plugin", "spans", "locks", "lines", "cpus", "caches", "cold"}
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,15 @@ class Setup:
         words = [*arch.machine_args, str(boot.hardware), boot.append(), *benchmark.workload.spans]
         counting = boot.counting
         words += [*counting.caches, str(counting.cold)] if counting and counting.caches else []
+        words += [*_settings(boot, MACHINE), *_settings(counting, COUNTING)]
         return digest(*hashes, str(self.plugin.qemu), [*words, benchmark.lines], self.locks)
+
+
+def _settings(of: Any, otherwise: Collection[str]) -> list[str]:
+    """What is not at its default, but for fields that are in the key `otherwise`."""
+    values = {field.name: (getattr(of, field.name), field.default) for field in fields(of)}
+    return [f"{name}={value}" for name, (value, default) in values.items()
+            if name not in otherwise and value != default]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -79,8 +79,8 @@ def build(comparison: Comparison, base: str) -> Table:
             row.benchmark.label, _size(row), *instructions, *estimate, *tlb, *text, remarks(row)
         )
         if row.a.own and row.b.own:
-            own = (number(row.a.own), number(row.b.own), _ratio(row.a.own / row.b.own))
-            table.add_row(f"  {row.benchmark.workload.own_name} alone", "", *own)
+            alone = (number(row.a.own), number(row.b.own), _ratio(row.a.own / row.b.own))
+            table.add_row(f"  {row.benchmark.workload.own_name} alone", "", *alone)
     return table
 
 

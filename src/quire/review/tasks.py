@@ -121,10 +121,10 @@ def test(session: Session, arch: Architecture, found: Found, cases: Sequence[str
         found.left.append(f"{arch.name}: tests ({wrong.what})")
         return
     if any(outcome.lost for outcome in outcomes):
-        again = suite.several(session, jobs, cases)
-        a, b = ((one.lost, two.lost) for one, two in zip(outcomes, again, strict=True))
+        repeated = suite.several(session, jobs, cases)
+        a, b = ((one.lost, two.lost) for one, two in zip(outcomes, repeated, strict=True))
         found.losses.append(Loss("tests", kernels[1], a, b))
-        pairs = zip(outcomes, again, strict=True)
+        pairs = zip(outcomes, repeated, strict=True)
         outcomes = [two if one.lost else one for one, two in pairs]
         if any(outcome.lost for outcome in outcomes):
             return
@@ -177,8 +177,8 @@ def _counts(session: Session, both: Sequence[Setup], benchmark: Benchmark, found
     """Whether a row can be counted on both sides. If not, `found` has why."""
     lost, wrong = zip(*(_sample(session, setup, benchmark) for setup in both), strict=True)
     if any(lost):
-        again = [_sample(session, setup, benchmark, fresh=True)[0] for setup in both]
-        a, b = zip(lost, again, strict=True)
+        repeated = [_sample(session, setup, benchmark, fresh=True)[0] for setup in both]
+        a, b = zip(lost, repeated, strict=True)
         found.losses.append(Loss(row_name(benchmark), both[1].kernel, a, b))
         return _is_counted(session, both, benchmark)
     if wrong[0]:

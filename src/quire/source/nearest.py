@@ -79,8 +79,8 @@ def _candidates(root: Path, cache: Cache, wanted: Version | None) -> Iterator[Ca
             known.append((version.parse(each.name), newest))
         exact = wanted and wanted.patch and each.name == wanted.line
         if each.debian and exact and wanted not in [base.version for base in cached]:
-            own = partial(bases.from_debian, cache, each, str(wanted))
-            known.append((wanted or version.parse(each.name), own))
+            exactly = partial(bases.from_debian, cache, each, str(wanted))
+            known.append((wanted or version.parse(each.name), exactly))
     known.sort(key=lambda pair: _distance(pair[0], wanted))
     for _, get in known:
         yield get

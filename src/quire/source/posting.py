@@ -84,7 +84,7 @@ class _Part:
     """What is posted together: a topic or some of its patches, and the cover letter, if any."""
 
     name: str
-    own: tuple[str, ...]
+    patches: tuple[str, ...]
     cover: str
 
 
@@ -109,14 +109,14 @@ def _posting(
     name, address = parseaddr(by or "")
     identity = {"GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": address} if by else {}
     chosen, note = _chosen(opened, part)
-    made = _alone(directory, opened.base, chosen)
-    listed = git(directory, "format-patch", *words, f"{opened.base}..{made[-1]}", env=identity)
+    new = _alone(directory, opened.base, chosen)
+    listed = git(directory, "format-patch", *words, f"{opened.base}..{new[-1]}", env=identity)
     mails = [Path(line) for line in listed.splitlines()]
     to = _listed(directory, mails, "--nor", "--nol")
     cc = [who for who in _listed(directory, mails) if who not in to]
     if part.cover:
         mails.insert(0, folder / COVER)
-        text = checkout.cover_of(directory, part.cover, made[0], made[-1], note)
+        text = checkout.cover_of(directory, part.cover, new[0], new[-1], note)
         mails[0].write_text(text)
     headers = [f"{key}: " + ",\n\t".join(who) for key, who in (("To", to), ("Cc", cc)) if who]
     for mail in mails:
@@ -133,7 +133,7 @@ def _chosen(opened: Checkout, part: _Part) -> tuple[list[Commit], str]:
     UserError when the checkout lacks one.
     """
     series = opened.series
-    reasons = series.reasons(part.own)
+    reasons = series.reasons(part.patches)
     needed = {patch.unnumbered: needs for patch, needs in reasons.items() if needs}
     patches = checkout.patches_of(opened.commits, series.file.parent)
     names = [patch.unnumbered for patch in patches]
@@ -142,8 +142,8 @@ def _chosen(opened: Checkout, part: _Part) -> tuple[list[Commit], str]:
         remedy = "export the checkout first: that says which need is stale"
         raise UserError(what, str(series.file), remedy)
     both = zip(opened.commits, names, strict=True)
-    own = {patch.unnumbered for patch in reasons} | {*part.own}
-    chosen = [(commit, name) for commit, name in both if commit.topic in own or name in own]
+    wanted = {patch.unnumbered for patch in reasons} | {*part.patches}
+    chosen = [(commit, name) for commit, name in both if {commit.topic, name} & wanted]
     numbers: dict[str, list[str]] = {}
     for number, (_, name) in enumerate(chosen, 1):
         if name in needed:
@@ -157,7 +157,7 @@ def _chosen(opened: Checkout, part: _Part) -> tuple[list[Commit], str]:
 
 def _alone(directory: Path, base: str, commits: Sequence[Commit]) -> list[str]:
     """New commits, on no branch: these on the base alone. UserError if one does not apply there."""
-    made: list[str] = []
+    new: list[str] = []
     with tempfile.TemporaryDirectory(prefix="quire-post-") as folder:
         env = {"GIT_INDEX_FILE": f"{folder}/index"}
         diff, message = Path(folder, "diff"), Path(folder, "message")
@@ -173,9 +173,9 @@ def _alone(directory: Path, base: str, commits: Sequence[Commit]) -> list[str]:
             message.write_text(text)
             who = {"GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": address, "GIT_AUTHOR_DATE": date}
             tree = git(directory, "write-tree", env=env).strip()
-            words = (tree, "-p", made[-1] if made else base, "-F", str(message))
-            made.append(git(directory, "commit-tree", *words, env={**IDENTITY, **who}).strip())
-    return made
+            words = (tree, "-p", new[-1] if new else base, "-F", str(message))
+            new.append(git(directory, "commit-tree", *words, env={**IDENTITY, **who}).strip())
+    return new
 
 
 def _listed(directory: Path, mails: Sequence[Path], *options: str) -> list[str]:
@@ -217,7 +217,7 @@ def groups_of(series: Series, topic: str) -> dict[Group, list[str]]:
     if not groups:
         return {}
     listed = Counter(name for group in groups for name in group.patches)
-    own = [patch.unnumbered for patch in series.patches if patch.topic == topic]
+    inside = [patch.unnumbered for patch in series.patches if patch.topic == topic]
     # A series for other versions may lack some.
     files = [Patch(f"{topic}/{path.name}", path).unnumbered for path in file.parent.glob("*.patch")]
     for name, times in listed.items():
@@ -226,8 +226,8 @@ def groups_of(series: Series, topic: str) -> dict[Group, list[str]]:
                 f"{GROUPS} names {name} {'twice' if times > 1 else 'and no patch is called that'}"
             )
             raise UserError(what, str(file), "name each patch once, as its file without the number")
-    if missing := [name for name in own if name.partition("/")[2] not in listed]:
+    if missing := [name for name in inside if name.partition("/")[2] not in listed]:
         remedy = "add it to one, or remove the file"
         raise UserError(f"{missing[0]} is in no group", str(file), remedy)
-    names = {group: [n for n in own if n.partition("/")[2] in group.patches] for group in groups}
+    names = {group: [n for n in inside if n.partition("/")[2] in group.patches] for group in groups}
     return {group: some for group, some in names.items() if some}

@@ -116,11 +116,11 @@ class Series:
             patch: tuple(n for n in active if n.what in (patch.topic, patch.unnumbered))
             for patch in self.patches
         }
-        own = {patch: patch.topic in names or patch.unnumbered in names for patch in self.patches}
+        named = {patch: patch.topic in names or patch.unnumbered in names for patch in self.patches}
         return {
-            patch: () if own[patch] else needs
+            patch: () if named[patch] else needs
             for patch, needs in brought.items()
-            if needs or own[patch]
+            if needs or named[patch]
         }
 
     def fixing(self) -> Series:

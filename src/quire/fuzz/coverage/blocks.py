@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quire.boot.counter import TEXT_TYPES
+from quire.build import objects
 from quire.build.kernel import Kernel
 from quire.host import process
 from quire.host.errors import UserError
@@ -24,8 +25,6 @@ _SYMBOL = re.compile(rf"^([0-9a-f]+) [{TEXT_TYPES}] (\S+)$", re.M)
 _INSN = re.compile(r"^[ \t]*([0-9a-f]+):[ \t]+(\S+)[ \t]*(.*)$", re.M)
 _TARGET = re.compile(r"\b([0-9a-f]{8,16}) <")
 _COMMAND = re.compile(r"^savedcmd_\S+ := (.*?)(?: ; |$)", re.M)
-# objdump's symbol table: address, flags, section, size, name.
-_FUNCTION = re.compile(r"^([0-9a-f]+) .{5}.F \.text\t([0-9a-f]+) (?:\.hidden )?(\S+)$", re.M)
 # The functions at an address, the innermost first, with the line in each.
 Chain = list[tuple[str, str]]
 # Bytes: between two functions at most, and between two that are disassembled together.
@@ -100,7 +99,7 @@ def _of_object(
     debug = compiled(kernel, source, work)
     # Where functions share a name, the address does not tell which one is meant.
     shared = {name for name, n in Counter(part.symbol for part in everything).items() if n > 1}
-    inside = object_functions(kernel, debug) if debug else {}
+    inside = objects.functions(debug) if debug else {}
     # Another file may have a function of that name, which is as long by chance only.
     size = {name: length for name, (_, length) in inside.items() if name not in shared}
     parts = [
@@ -181,13 +180,7 @@ def compiled(kernel: Kernel, source: str, work: Path) -> Path | None:
         target, command = Path(source).with_suffix(".o"), re.sub(r"-Wp,-MMD,\S+", "", kept[1])
         command = command.replace(f"-o {target}", f"-g -o {debug}")
         process.check(Command(["sh", "-c", command], cwd=kernel.objdir))
-    return debug if object_functions(kernel, debug) == object_functions(kernel, built) else None
-
-
-def object_functions(kernel: Kernel, path: Path) -> dict[str, tuple[int, int]]:
-    """Return the offset and the size of each function in an object's code."""
-    listing = process.query(f"{kernel.toolchain.cross_compile}objdump", "-t", str(path)).output
-    return {name: (int(at, 16), int(size, 16)) for at, size, name in _FUNCTION.findall(listing)}
+    return debug if objects.functions(debug) == objects.functions(built) else None
 
 
 def chains(kernel: Kernel, debug: Path, offsets: Sequence[int]) -> dict[int, Chain]:
