@@ -155,7 +155,7 @@ def shrink(
         showing = {programs[at] for at in answer(targets, judge.repeat(programs, fault))[0]}
         return [ops in showing for ops in candidates]
 
-    # What comes behind the operation does not matter.
+    # What follows the operation does not matter.
     start = program[: int(fault.step[2:]) + 1] if fault.step.startswith("o ") else program
     small = minimise(start, happens)
     if pages:

@@ -14,7 +14,7 @@ Items = tuple[T, ...]
 Chunks = tuple[range, ...]
 # For each candidate, whether it still happens. False for one that was not tried yet.
 Oracle = Callable[[Sequence[Items[T]]], Sequence[bool]]
-PAIRS_OF = range(6, 17)  # with so many items left, pairs are tried when no item can go alone
+PAIRS_OF = range(6, 17)  # with that many items left, pairs are tried when no item can go alone
 # With more items than this, the tail is cut off first.
 LONG = 16
 PREFIXES = 8
@@ -86,7 +86,7 @@ def _without(items: Items[T], *chunks: range) -> Items[T]:
 def _drop_most(items: Items[T], gone: list[Chunks], happens: Oracle[T]) -> Items[T]:
     """Leave out as many chunks at once as possible; each alone can go.
 
-    The trial that leaves out most comes first: behind a yes there may be no answers.
+    The trial that leaves out most comes first: after a yes there may be no answers.
     """
     trials = [_without(items, *itertools.chain(*gone[: n + 1])) for n in range(len(gone))]
     best, trials = trials[0], [trial for trial in reversed(trials[1:]) if trial]

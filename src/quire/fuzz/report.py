@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a hunt, or a search for seeded bugs, came to: as text and as JSON."""
+"""The results of a hunt, or of a search for seeded bugs, as text and as JSON."""
 
 import json
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ WIDTH = 90  # characters of a fault in the table of bugs
 
 
 def show(hunt: Hunt, *, as_json: bool) -> None:
-    """Print what a hunt came to, and what its programs reached."""
+    """Print the results of a hunt, and what its programs reached."""
     if as_json:
         print(json.dumps(figures(hunt), indent=1))
     else:
@@ -35,7 +35,7 @@ def show(hunt: Hunt, *, as_json: bool) -> None:
 
 
 def _show(hunt: Hunt, judge: Judge[Any]) -> None:
-    """Return the totals, what is excused, and the findings."""
+    """Print the totals, what is excused, and the findings."""
     out, tally, summary = console(), judge.tally, judge.summary(hunt.targets, hunt.seconds)
     out.print(Text.assemble(summary, (f"{len(tally.findings)} findings", "bold")))
     for note in judge.notes():
@@ -50,7 +50,7 @@ def _show(hunt: Hunt, judge: Judge[Any]) -> None:
 
 
 def figures(hunt: Hunt) -> dict[str, Any]:
-    """Return what a hunt came to, as JSON."""
+    """Return the results of a hunt for JSON."""
     figures = []
     for judge in hunt.judges:
         rows = []

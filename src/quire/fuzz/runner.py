@@ -189,7 +189,7 @@ def run(
 ) -> Records:
     """Return a record for each program. GuestLost: a boot begins none, or the executor gives up.
 
-    If a program loses the guest (panic, hang), its record says so, and the programs behind it run
+    If a program loses the guest (panic, hang), its record says so, and the programs after it run
     in another boot, up to `losses` times. When `watch` returns True, nothing further runs.
     """
     records: Records = {}

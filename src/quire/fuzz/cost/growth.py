@@ -17,8 +17,8 @@ from quire.fuzz.judge import AT_THE_END
 from quire.fuzz.language.program import Op, Program
 from quire.fuzz.language.record import Record, Step, pages, steps
 
-# Side b may take so many percent more, of the kernel's instructions and of each watched sum, and so
-# many more instructions. A finding exceeds both.
+# Side b may take this many percent more of the kernel's instructions and of each watched sum, and
+# this many more instructions. A finding exceeds both.
 MARGIN_PERCENT = 10
 MARGIN_INSNS = 200
 INSNS = "instructions"

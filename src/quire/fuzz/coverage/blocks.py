@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Basic blocks of the functions that the series touches, wherever the compiler put them.
 
-A block begins at the target of a branch, or behind one. Those of an inlined function are in its
+A block begins at the target of a branch, or after one. Those of an inlined function are in its
 callers; debug information tells which. For that an object file is compiled again, by the command
 that kbuild has kept, with -g added, which does not change offsets in a function.
 """
@@ -31,8 +31,8 @@ Chain = list[tuple[str, str]]
 ALIGNMENT, NEAR = 64, 0x4000
 
 
-# By the architecture's name, as objdump prints mnemonics: behind which instructions a new block
-# begins, and what fills the space behind a function. Calls return, so they do not end a block.
+# By the architecture's name, as objdump prints mnemonics: after which instructions a new block
+# begins, and what fills the space after a function. Calls return, so they do not end a block.
 BRANCHES = {
     "arm64": (re.compile(r"b|b\..*|br|cbn?z|tbn?z|ret.*|brk"), {"nop", "udf", ".word"}),
     "x86_64": (re.compile(r"j.*|ret.*|ud2"), {"nop", "int3"}),

@@ -127,7 +127,7 @@ class History:
         elif op.word == "free":
             self.lazy |= where
         gone = self.lazy, self.apart, self.ksm.apart, self.ksm.away, self.taken.apart
-        # A locked mapping is refused, and nothing behind it is emptied.
+        # A locked mapping is refused, and nothing after it is emptied.
         for known in gone if op.entry.empties and outcome != "EINVAL" else ():
             known.difference_update(where)
         if op.entry.remaps:

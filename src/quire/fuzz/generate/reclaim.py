@@ -135,7 +135,7 @@ def markers(draw: Draw, actor: int, area: Area) -> None:
 
 
 def crowded(draw: Draw, actor: int, area: Area) -> None:
-    """Swap out pages with so many sharers that their swap entries need a continuation."""
+    """Swap out pages that have more sharers than fit: their swap entries need a continuation."""
     st.maybe(0.3, st.cached)(draw, actor, area)
     if draw.rng.random() < 0.6:
         # The first pages have one sharer less: the counts of the others overflow before theirs.

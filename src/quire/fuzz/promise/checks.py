@@ -128,7 +128,7 @@ def _swap(broken: list[Seen], seen: record.PageState, memory: Memory) -> None:
         broken.append((rules.SWAPPED_OFF, "in swap"))
     reclaimed = memory.reclaims >= memory.ENOUGH and memory.swapping
     stays = reclaimed and seen.state[0] == "p" and "o" not in seen.state and not memory.kept
-    # Only mappings of merged pages can be so many.
+    # Only merged pages can have that many mappings.
     if stays and (seen.content[:1] != "k" or memory.mapped(seen.content) < MANY):
         broken.append((rules.RECLAIMABLE, f"still there after {memory.reclaims} times"))
 

@@ -139,7 +139,7 @@ def _resize(memory: Memory, process: Process, op: Op, _outcome: str) -> None:
 
 
 def _grown(memory: Memory, last: Page, more: int) -> Page:
-    """Return the page that is so many pages behind the last of a mapping that grows."""
+    """Return a page of a mapping that grows, `more` pages after its last one."""
     if last.kind == "shared":
         # The object does not grow.
         return replace(last, frame=last.frame.copy(), murky=True, resident=False)
@@ -199,7 +199,7 @@ def _populate(_memory: Memory, process: Process, op: Op, _outcome: str) -> None:
 
 
 def _written_by_kernel(page: Page) -> None:
-    """Return the kernel may make it writable for itself, which ends asynchronous protection."""
+    """Doubt its mark: the kernel may make it writable for itself, which ends such protection."""
     if page.tracked is not False:
         page.marked = page.perhaps_marked
 
@@ -277,9 +277,9 @@ def _arrived(page: Page, place: Page, word: str) -> Page:
 
 
 def _doubt(process: Process, op: Op) -> None:
-    """Return the target was registered in another way meanwhile: its marks may stay without effect.
+    """Doubt the marks of the target, which was registered in another way meanwhile.
 
-    So was the source, if they overlap.
+    They may stay without effect. The same holds for the source, if the two overlap.
     """
     old, new = {*positions(op.range)}, {*positions(op.target)}
     for at in old | new if old & new else new:

@@ -40,7 +40,7 @@ class Frame:
         return Frame(self.allowed, rule or self.rule, self.fading)
 
     def become(self, allowed: Iterable[Content], rule: Promise, *, fading: bool = False) -> None:
-        """Return the page holds one of these from now on."""
+        """Hold one of these from now on."""
         self.allowed = frozenset(allowed) | {ZERO} if fading else frozenset(allowed)
         self.rule, self.fading = rule, fading
 

@@ -16,7 +16,7 @@ from quire.fuzz.promise import checks, content, effects, outcomes, rules, state
 from quire.fuzz.promise.memory import FILE, SHARED, Memory, Process
 from quire.fuzz.promise.outcomes import Seen
 from quire.fuzz.promise.rules import Promise
-from quire.fuzz.promise.state import NOTHING, Mapped, Touched
+from quire.fuzz.promise.state import Mapped, Slots
 
 # What `warm` asks for: reads right before and right after an operation, to meet stale TLB entries.
 # The record has a hash of what was read (content_hash() of guest/fuzz/content.c).
@@ -199,13 +199,13 @@ class Oracle:
             last, tag = Op("write", actor), outcomes.TAG_LAST + actor
             yield from outcomes.write(self.memory, process, where, last, tag, step.outcome)
 
-    def _at_the_end(self, step: Step) -> Touched:
-        """Return what a step at the end touches: reads nothing, writes all that is writable."""
+    def _at_the_end(self, step: Step) -> Slots:
+        """Return where a step at the end changes the model: reads nowhere, writes all over."""
         if step.name[0] == "r":
-            return NOTHING
-        return Touched(step.number, tuple(self.shown), objects=self.shares)
+            return frozenset()
+        return None if self.shares else frozenset((step.number, at.slot) for at in self.shown)
 
-    def _observation(self, step: Step, changed: Touched) -> Iterator[Seen]:
+    def _observation(self, step: Step, changed: Slots) -> Iterator[Seen]:
         """Yield what the processes have seen after a step; at the reads, only the one that read."""
         alone = step.number if step.name[0] == "r" else None
         for actor, process in self.memory.processes.items():
@@ -216,7 +216,7 @@ class Oracle:
             yield from checks.shared(self.memory, step.states)
 
     def _observed(
-        self, actor: int, process: Process, states: dict[str, str], changed: Touched
+        self, actor: int, process: Process, states: dict[str, str], changed: Slots
     ) -> Iterator[Seen]:
         """Yield what a process has seen."""
         slots: dict[str, Observed] = {}
@@ -232,21 +232,21 @@ class Oracle:
         for slot, known in slots.items():
             yield from self._slot(actor, slot, known, changed)
 
-    def _slot(self, actor: int, slot: str, seen: Observed, changed: Touched) -> Iterator[Seen]:
+    def _slot(self, actor: int, slot: str, seen: Observed, changed: Slots) -> Iterator[Seen]:
         """Yield what a process has seen in a slot.
 
         What changed neither in the model nor in the record is known.
         """
         process, before = seen.process, self.known.get((actor, slot))
         doubtful = any(at == slot for at, _ in process.doubtful)
-        if before is seen and not doubtful and not changed.touches(actor, slot):
+        touched = doubtful or changed is None or (actor, slot) in changed
+        if before is seen and not touched:
             return
         self.known[actor, slot] = seen
         mapped = state.mapped(seen.mappings, slot)
-        if before and (before.process is not process or changed.all or doubtful):
+        if before and (before.process is not process or touched):
             before = None
-        numbers = changed.numbers(actor, process, slot)
-        pages = numbers | before.changed(seen.pages) if before else {*seen.pages}
+        pages, numbers = before.changed(seen.pages) if before else {*seen.pages}, set[int]()
         if not before or seen.mappings != before.mappings:
             numbers = {number for at, number in (*process.pages, *mapped) if at == slot}
         state.take_mappings(process, mapped, slot, numbers)

@@ -19,7 +19,7 @@ from quire.fuzz.promise import content, rules, state
 from quire.fuzz.promise.memory import PRIVATE_ANON, Memory, Page, Process, Shows, change
 from quire.fuzz.promise.rules import Promise
 
-# What an access comes to.
+# The fates of accesses.
 OK, SEGV, BUS, UNSAID = "ok", "segv", "bus", "unsaid"
 # What a process writes at the end has tags above those of operations.
 TAG_LAST = 200
@@ -75,7 +75,7 @@ def _fate(page: Page | None, *, writes: bool) -> str:
 
 
 def _change(memory: Memory, shows: Shows, page: Page, op: Op, first: int, *, certain: bool) -> None:
-    """Return a page after a write of `first` to it, or after one that may have failed."""
+    """Change a page by a write of `first` to it, or by one that may have failed."""
     old = page.frame.allowed
     if op.verb == "word":
         new = frozenset(content.with_word(held, op.number, first) for held in old)
@@ -94,7 +94,7 @@ def _change(memory: Memory, shows: Shows, page: Page, op: Op, first: int, *, cer
 
 
 def _judge(fates: Counter[str], outcome: str) -> Iterator[Seen]:
-    """Compare what accesses came to with what they had to."""
+    """Compare the outcome of accesses with their fates."""
     counts = Counter({word: int(number) for word, number in _COUNTS.findall(outcome)})
     said = f"{outcome}; {fates[OK]} must succeed, {fates[SEGV]} raise SIGSEGV, {fates[BUS]} SIGBUS"
     if counts[SEGV] > fates[SEGV] + fates[UNSAID] or counts[SEGV] < fates[SEGV]:

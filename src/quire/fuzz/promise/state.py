@@ -7,12 +7,12 @@ like what was promised.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
 from quire.fuzz.language import record
-from quire.fuzz.language.program import SLOT_PAGES, Op, Program, Range
+from quire.fuzz.language.program import Op, Program, Range
 from quire.fuzz.language.tracker import Position
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.content import ZERO
@@ -128,51 +128,27 @@ def take_page(known: Page, seen: record.PageState, *, words: bool) -> None:
         known.frame.narrow(seen.content, words)
 
 
-@dataclass(frozen=True)
-class Touched:
-    """Pages of one process, or `all` pages of all; `objects`: and all that show shared memory."""
-
-    actor: int | None = None
-    ranges: tuple[Range, ...] = ()
-    objects: bool = False
-    all: bool = False
-
-    def touches(self, actor: int, slot: str) -> bool:
-        """Return whether some page of a slot may have changed."""
-        if self.all or self.objects:
-            return True
-        return actor == self.actor and any(where.slot == slot for where in self.ranges)
-
-    def numbers(self, actor: int, process: Process, slot: str) -> set[int]:
-        """Return the pages of a slot that may have changed, unless these are all."""
-        ranges = self.ranges if actor == self.actor else ()
-        numbers = {number for where in ranges if where.slot == slot for number in where.pages}
-        if self.objects:
-            numbers |= {
-                number
-                for (at, number), page in process.pages.items()
-                if at == slot and (page.shared or page.behind)
-            }
-        return numbers
+# Slots of processes in which the model may have changed; None: all of all processes.
+Slots = frozenset[tuple[int, str]] | None
 
 
-EVERYTHING, NOTHING = Touched(all=True), Touched()
+def touched(memory: Memory, op: Op) -> Slots:
+    """Return where an operation may change the model, which still has the state before it.
 
-
-def touched(memory: Memory, op: Op) -> Touched:
-    """Return what an operation touches; the model still has the state before it."""
+    Elsewhere, what is seen as it was seen before is known to be right. A mark or a content that the
+    model gives up breaks no rule.
+    """
     enough = memory.reclaims >= memory.ENOUGH
     if (op.verb == "swap" and (enough or op.word == "off")) or (
         op.verb == "reclaim" and not enough and memory.reclaims + 1 >= memory.ENOUGH
     ):
         # Each page may be one that must not be where it is.
-        return EVERYTHING
+        return None
     process = memory.processes.get(op.actor) if op.actor is not None else None
-    if not process:
-        return NOTHING
+    if not process or op.actor is None:
+        return frozenset()
     to = op.target or (op.to and replace(op.to, count=1))
-    ranges = tuple(where for where in (op.range, to) if where)
-    if op.verb == "resize" and op.range:
-        ranges = (Range(op.range.slot, 0, SLOT_PAGES),)
-    objects = any(page.shared for where in ranges for page in process.within(where))
-    return Touched(op.actor, ranges, objects)
+    ranges = [where for where in (op.range, to) if where]
+    if any(page.shared for where in ranges for page in process.within(where)):
+        return None
+    return frozenset((op.actor, where.slot) for where in ranges)
