@@ -116,7 +116,7 @@ def test_the_table_has_needs_and_proofs(project: Path) -> None:
     needs = "# needs: ksm mremap/mm-move-runs: text\n# needs: ksm mremap/mm-move-more: text\n"
     (folder / "series").write_text(needs + (folder / "series").read_text())
     (folder / "series.old").write_text("# versions: -6.12.99\nksm/0001-ksm-look-less.patch\n")
-    key = series.read(folder / "series").only(["mremap"]).key()
+    key = series.read(folder / "series").only(["mremap"]).changes()
     proof = topics.Proof("series", "mremap", "arm64", key, 1234, "6.12.1", "2026-01-02", "f00d")
     stale = replace(proof, architecture="x86_64", patches="other")
     topics.write(project / "lines/6.12/topics.toml", [proof, stale, replace(proof, topic="gone")])

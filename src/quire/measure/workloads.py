@@ -24,8 +24,10 @@ NAMED_SIZES = (32,)
 GROUPS = "symbols.toml"
 # The rows of the demo.
 DEMO = "demo.toml"
+# The rows that show what each topic gains.
+HEADLINES = "headlines.toml"
 # Files in the workloads' folder that describe no workload.
-OTHERS = (GROUPS, DEMO, locks.FILE, concerns.FILE)
+OTHERS = (GROUPS, DEMO, HEADLINES, locks.FILE, concerns.FILE)
 
 Parameters = tuple[tuple[str, str], ...]
 
@@ -149,6 +151,8 @@ class Catalogue:
     workloads: tuple[Workload, ...]
     # What the demo counts unless it is asked for all.
     shown: tuple[Rows, ...] = ()
+    # What shows a topic's gain.
+    headlines: Mapping[str, tuple[Rows, ...]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: Path) -> Catalogue:
@@ -158,8 +162,10 @@ class Catalogue:
         files = sorted(path for path in folder.glob("*.toml") if path.name not in OTHERS)
         workloads = [read(file, groups) for file in files]
         workloads.sort(key=lambda workload: (workload.order, workload.name))
-        demo = data.optional(folder / DEMO, dict[str, tuple[Rows, ...]], "rows = [...]")
-        return cls(tuple(workloads), demo.get("rows", ()))
+        rows = dict[str, tuple[Rows, ...]]
+        demo = data.optional(folder / DEMO, rows, "rows = [...]")
+        headlines = data.optional(folder / HEADLINES, rows, "TOPIC = [...]")
+        return cls(tuple(workloads), demo.get("rows", ()), headlines)
 
     def cells(self, names: Sequence[str] = (), sizes: Sequence[int] = ()) -> list[Cell]:
         """The cells of the named workloads (patterns work) at these sizes; both default to all.
@@ -198,6 +204,10 @@ class Catalogue:
         """The demo's cells, or all, with cache lines where the workload asks for them."""
         cells = self.cells() if everything else self.rows(self.shown)
         return [replace(cell, lines=cell.size in cell.workload.lines) for cell in cells]
+
+    def headline(self, topic: str) -> list[Cell]:
+        """The cells that show what a topic gains; none if it has none."""
+        return self.rows(self.headlines.get(topic, ()))
 
     def rows(self, wanted: Iterable[Rows]) -> list[Cell]:
         """The cells of several workloads, each with its own sizes. Raises as cells()."""
