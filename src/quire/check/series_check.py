@@ -7,7 +7,7 @@ import contextlib
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from quire.host.cache import Cache, digest
 from quire.host.errors import QuireError, UserError
 from quire.source import base, debian, groups, version
 from quire.source import series as series_files
-from quire.source.apply import apply_patch, apply_series
+from quire.source.apply import apply_patch, apply_series, read_file, revert_patch
 from quire.source.debian import Offer
 from quire.source.line import Line
 from quire.source.patch import Patch
@@ -69,7 +69,7 @@ def listed(series: Series) -> Iterator[Check]:
 
 def applies(tree: Path, series: Series) -> Iterator[Check]:
     """Each patch applies without fuzz on its predecessors, each topic alone with its needs, and the
-    rest of the series without each topic."""
+    rest of the series without each topic, which can also be reverted."""
     with copied(tree, touched(series)) as scratch:
         for patch in series.patches:
             trouble = _trouble(scratch, patch)
@@ -79,6 +79,7 @@ def applies(tree: Path, series: Series) -> Iterator[Check]:
     yield from alone(tree, series)
     if not series.chosen:
         yield from _applying(tree, "applies without", series.without())
+        yield from _reverted(tree, series)
 
 
 def alone(tree: Path, series: Series) -> Iterator[Check]:
@@ -95,6 +96,24 @@ def _applying(tree: Path, check: str, selections: Mapping[str, Series]) -> Itera
         with copied(tree, touched(selection)) as scratch:
             troubles = (_trouble(scratch, patch) for patch in selection.patches)
             yield Check(check, name, next(filter(None, troubles), ""))
+
+
+def _reverted(tree: Path, series: Series) -> Iterator[Check]:
+    """Each topic, but for what others need of it, can be reverted from the whole series, the newest
+    patch first, and leaves what the series without it is."""
+    names = touched(series)
+    with copied(tree, names) as whole:
+        if any(_trouble(whole, patch) for patch in series.patches):
+            return  # applies() has told
+        for topic, rest in series.without().items():
+            with copied(whole, names) as scratch, copied(tree, names) as other:
+                taken = [patch for patch in series.patches if patch not in rest.patches]
+                troubles = (_trouble(scratch, patch, revert_patch) for patch in reversed(taken))
+                trouble = next(filter(None, troubles), "")
+                if not trouble and not any(_trouble(other, patch) for patch in rest.patches):
+                    differing = [n for n in names if read_file(scratch / n) != read_file(other / n)]
+                    trouble = f"other than without it: {', '.join(differing)}" if differing else ""
+            yield Check("reverts", topic, trouble)
 
 
 def lab_patches(tree: Path, line: Line, series: Series) -> Iterator[Check]:
@@ -206,9 +225,9 @@ def copied(tree: Path, names: Iterable[str]) -> Iterator[Path]:
         yield scratch
 
 
-def _trouble(tree: Path, patch: Patch) -> str:
+def _trouble(tree: Path, patch: Patch, change: Callable[[Path, Patch], None] = apply_patch) -> str:
     try:
-        apply_patch(tree, patch)
+        change(tree, patch)
     except UserError as error:
         return f"{error.what}: {error.where}"
     return ""

@@ -122,6 +122,17 @@ def apply_patch(tree: Path, patch: Patch) -> None:
         )
 
 
+def revert_patch(tree: Path, patch: Patch) -> None:
+    """Take one patch out again. UserError names the patch and the rejected hunk."""
+    refusal = _git_apply(tree, patch, "--reverse")
+    if refusal is not None:
+        raise UserError(
+            f"patch {patch.name} cannot be reverted",
+            f"{patch.subject()}\n{_refusing_hunks(patch, refusal)}",
+            "revert what changes the same lines first, or move the patch in the series",
+        )
+
+
 def write(tree: Path, contents: Contents) -> None:
     """Write all files or none: first to temporary files, then rename them with signals deferred."""
     beside: dict[Path, Path] = {}
