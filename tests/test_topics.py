@@ -106,6 +106,8 @@ def test_time_is_limited_and_topics_are_chosen(quire: Quire, words: tuple[str, .
     assert (proof.topic, proof.sizes) == ("ksm", (64,))
     assert "ksm: proven" in quire.passes(*words, "--size", "64", "--budget", "0").stdout
     assert "proven" not in quire.passes(*words, "--size", "4", "--budget", "0").stdout
+    done = quire.passes(*words, "--size", "64", "--changed")
+    assert "mremap: never tried" in done.stdout
     # Named, it is tried again.
     assert "ksm: 2 cases" in quire.passes(*words, "--only", "ksm").stdout
     said(quire("check", "--quick", "--budget", "3"), 2, "--budget does nothing without --topics")

@@ -92,10 +92,12 @@ class _File:
 
 @dataclass(frozen=True)
 class Extent:
-    """What to try: folio sizes in KiB, none for all; and when to begin nothing more."""
+    """What to try: folio sizes in KiB, none for all; when to begin nothing more; and whether only
+    topics that have passed before they changed."""
 
     sizes: tuple[int, ...] = ()
     minutes: float = float("inf")
+    changed: bool = False
 
 
 def read(file: Path) -> dict[tuple[str, str, str], Proof]:
@@ -136,6 +138,8 @@ def check(session: Session, sides: Sides, extent: Extent) -> Iterator[Check]:
         valid = [p for p in proofs if p.is_of(selection) and p.covers(extent.sizes)]
         if len(valid) == len(keys) and not series.chosen:
             yield Check("passes alone", f"{topic}: proven {proofs[0].date}, {proofs[0].commit}")
+        elif extent.changed and not proofs:
+            yield Check("passes alone", f"{topic}: never tried")
         elif topic not in troubles:
             waiting.append(topic)
     waiting.sort(key=lambda topic: _headers(series.alone()[topic]))
