@@ -9,7 +9,7 @@
 #                 tests, a kernel with some seeded bugs and debugging options, also on two CPUs,
 #                 the corpus, judged; checks and guest tests of 7.3, too. No stock kernel
 #   make test-um  guest tests without an emulator: on x86-64 (docs/dev/um.md)
-#   make check-topics  tries topics alone that have changed since they passed: for CI, half an hour
+#   make check-topics  tries topics alone that have changed since they passed; a part of make test
 #   make lint     style, types and static analysis: Python, shell, C
 #   make lock     write requirements/*.txt anew from requirements/*.in (needs uv)
 #
@@ -59,6 +59,7 @@ test:
 	$(if $(SOURCE)$(BASE),,$(QUIRE) seeded --few --smp 2 $(FEW_WORDS))
 	$(QUIRE) fuzz replay --corpus --oracle $(WORDS)
 	$(if $(SOURCE)$(BASE),,$(QUIRE) test $(SIZES) --base 7.3 $(WORDS))
+	$(if $(SOURCE),,$(MAKE) check-topics)
 
 # A fault of generic code shows here in minutes, before an emulator boots. One CPU runs a half.
 test-um:
@@ -87,7 +88,8 @@ check-series-%:
 # Topics whose patches, or those that they need, have changed since they passed alone; the limit
 # leaves the rest to another run.
 check-topics:
-	$(QUIRE) check --topics --size 64 --budget 20 $(WORDS)
+	$(QUIRE) check --topics --changed --size 64 --budget 10 $(WORDS)
+	$(if $(SOURCE)$(BASE),,$(QUIRE) check --topics --changed --size 64 --budget 10 --base 7.3 $(WORDS))
 
 lint: dev
 	$(PYTHON_TOOL) ruff check

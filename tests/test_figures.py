@@ -18,6 +18,7 @@ from documents import __main__ as command
 from documents import figures, records, times
 from documents.figures import RESULTS, SUITES, TABLES, Figures
 from quire.arch import architecture
+from quire.check.topics import Gain
 from quire.host.errors import UserError
 from quire.measure.workloads import Catalogue, on_architecture
 from quire.report import dots
@@ -246,6 +247,16 @@ def test_the_table_of_a_cover_letter_is_filled_in(documents: Path) -> None:
     assert "9.99x -' is written, 'swapout zero: own 64 " in changed
 
 
+def test_a_cover_letter_tells_what_its_topic_gains_alone(documents: Path) -> None:
+    mail = cover(documents)
+    mail.write_text(mail.read_text().replace("zero: own  64", "zero: alone  64"))
+    known = Figures(documents)
+    name = "swapout zero 64"
+    known.alone[("6.12", "swapout", name)] = {"arm64": Gain(name, 1326.0, 1284.0)}
+    texts = {path: text for path, text, _ in known.texts()}
+    assert re.search(r"swapout zero: alone +64 +1,326 -> 1,284 1\.03x +-", texts[mail])
+
+
 def test_a_cover_letter_has_no_figures_outside_of_its_table(documents: Path) -> None:
     cover(documents, more="It takes 1,234 ->\n567 instructions, and x -> y.")
     write(documents)
@@ -256,7 +267,7 @@ def test_a_cover_letter_has_no_figures_outside_of_its_table(documents: Path) -> 
 def test_a_row_that_was_not_counted_is_named(documents: Path) -> None:
     mail = cover(documents)
     mail.write_text(mail.read_text().replace("own  64", "own  48"))
-    with pytest.raises(UserError, match=r"swapout zero 48 was not counted on 6\.12"):
+    with pytest.raises(UserError, match=r"swapout zero: own 48 was not counted on 6\.12"):
         stale(documents)
 
 

@@ -106,6 +106,8 @@ def test_time_is_limited_and_topics_are_chosen(quire: Quire, words: tuple[str, .
     assert (proof.topic, proof.sizes) == ("ksm", (64,))
     assert "ksm: proven" in quire.passes(*words, "--size", "64", "--budget", "0").stdout
     assert "proven" not in quire.passes(*words, "--size", "4", "--budget", "0").stdout
+    done = quire.passes(*words, "--size", "64", "--changed")
+    assert "mremap: never tried" in done.stdout
     # Named, it is tried again.
     assert "ksm: 2 cases" in quire.passes(*words, "--only", "ksm").stdout
     said(quire("check", "--quick", "--budget", "3"), 2, "--budget does nothing without --topics")
@@ -116,21 +118,48 @@ def test_the_table_has_needs_and_proofs(project: Path) -> None:
     needs = "# needs: ksm mremap/mm-move-runs: text\n# needs: ksm mremap/mm-move-more: text\n"
     (folder / "series").write_text(needs + (folder / "series").read_text())
     (folder / "series.old").write_text("# versions: -6.12.99\nksm/0001-ksm-look-less.patch\n")
-    key = series.read(folder / "series").only(["mremap"]).key()
+    key = series.read(folder / "series").only(["mremap"]).changes()
     proof = topics.Proof("series", "mremap", "arm64", key, 1234, "6.12.1", "2026-01-02", "f00d")
     stale = replace(proof, architecture="x86_64", patches="other")
     topics.write(project / "lines/6.12/topics.toml", [proof, stale, replace(proof, topic="gone")])
     assert list(alone.rows(project)) == [
-        ["6.12.100-", "`mremap`", "2", "–", "2", "1,234", "stale", "2026-01-02, f00d"],
-        ["6.12.100-", "`ksm`", "1", "mremap/0001, mremap/0002: text", "3", "–", "–", "–"],
-        ["-6.12.99", "`ksm`", "1", "–", "1", "–", "–", "–"],
+        [
+            "6.12.100-",
+            "`mremap`",
+            "2",
+            "–",
+            "2",
+            "0001: ksm; 0002: ksm",
+            "1,234",
+            "stale",
+            "2026-01-02, f00d",
+        ],
+        ["6.12.100-", "`ksm`", "1", "mremap/0001, mremap/0002: text", "3", "–", "–", "–", "–"],
+        ["-6.12.99", "`ksm`", "1", "–", "1", "–", "–", "–", "–"],
     ]
     (folder / "series").write_text("# needs: ksm mremap\n" + (folder / "series").read_text())
     assert list(alone.rows(project))[1][3] == "all of `mremap`; mremap/0001, mremap/0002: text"
 
 
+def test_the_table_of_gains_has_what_was_counted_alone(project: Path) -> None:
+    folder = project / "patches/linux-6.12.y"
+    key = series.read(folder / "series").only(["mremap"]).changes()
+    gain = topics.Gain("mremap 64", 262.4, 92.0)
+    proof = topics.Proof("series", "mremap", "arm64", key, 9, "6.12.1", "", "", (), (gain,))
+    old = replace(proof, topic="ksm")
+    topics.write(project / "lines/6.12/topics.toml", [proof, old])
+    known = alone.counted(project)
+    assert known == {("6.12", "mremap", "mremap 64"): {"arm64": gain}}
+    rows = list(alone.gains(known, lambda line, arch, name: f"{line} {arch} {name}"))
+    assert rows == [["6.12", "`mremap`", "mremap 64", "262 → 92.0 (6.12 arm64 mremap 64)", "–"]]
+
+
 def test_the_file_is_read_back(tmp_path: Path) -> None:
     proof = topics.Proof("series", "ksm", "arm64", "c0ffee", 7, "6.12.1", "2026-01-01", "", (4, 64))
-    others = [replace(proof, topic="a"), replace(proof, architecture="x86_64", sizes=())]
+    gains = (topics.Gain("ksm-scan merged", 12.5, 11), topics.Gain("fork 64", 3.0, 2.0))
+    others = [
+        replace(proof, topic="a", gains=gains),
+        replace(proof, architecture="x86_64", sizes=()),
+    ]
     topics.write(tmp_path / "topics.toml", [proof, *others])
     assert set(topics.read(tmp_path / "topics.toml").values()) == {proof, *others}

@@ -11,11 +11,12 @@ row and the size of its folios, and is filled in:
   unmerge full          -  387 -> 59.0 6.56x  456 -> 64.9 7.03x
 
 The table `suites` has the last full run of each suite, from docs/results/suites.json; the table
-`counted` says of which series the figures are; the table `alone` has what each topic needs and has
-passed alone, from the series files and lines/LINE/topics.toml. One with `growth = [OLD, NEW]` has
-the rows whose stock cost rose from line to line; one with `timed`, patterns of its rows, has times
-of user-mode Linux, and one with `real` their ratios in its last column. One with `front` has a line
-for each topic, and one with `fits` how many patches it is for each series.
+`counted` says of which series the figures are; the tables `alone` and `gains` have what each topic
+needs, has passed and gains alone, from the series files and lines/LINE/topics.toml; "munmap: alone"
+in a table of a patch is from there, too. One with `growth = [OLD, NEW]` has the rows whose stock
+cost rose from line to line; one with `timed`, patterns of its rows, has times of user-mode Linux,
+and one with `real` their ratios in its last column. One with `front` has a line for each topic, and
+one with `fits` how many patches it is for each series.
 """
 
 from __future__ import annotations
@@ -86,6 +87,7 @@ class Figures:
         files = sorted((root / RESULTS).glob("[0-9]*.json"), key=lambda path: parse(path.stem))
         self.lines: Json = {path.stem: json.loads(path.read_text()) for path in files}
         self.data = tomllib.loads((root / TABLES).read_text())
+        self.alone = alone.counted(root)
         if "suites" in self.data["table"]:
             runs = json.loads((root / SUITES).read_text())
             self.data["table"]["suites"]["rows"] = list(map(_run, runs))
@@ -95,6 +97,8 @@ class Figures:
             ]
         if "alone" in self.data["table"]:
             self.data["table"]["alone"]["rows"] = list(alone.rows(root))
+        if "gains" in self.data["table"]:
+            self.data["table"]["gains"]["rows"] = list(alone.gains(self.alone, self._whole))
         if "groups" in self.data["table"]:
             self.data["table"]["groups"]["rows"] = list(alone.grouped(root))
         for name, table in self.data["table"].items():
@@ -102,6 +106,11 @@ class Figures:
                 table["rows"] = list(records.related(root, only_front="only_front" in table))
             if "timed" in table:
                 table["rows"] = list(self._timed(table["words"], table["timed"]))
+
+    def _whole(self, line: str, architecture: str, name: str) -> str:
+        """What a row costs with the whole series."""
+        both = self.row(line, architecture, name)
+        return written(both["b"]["instructions"]) if both else UNKNOWN
 
     def _counted(self, line: str) -> Iterator[list[str]]:
         """Of which series the figures of that line are, and how long the series is now."""
@@ -282,7 +291,7 @@ class Figures:
 
         def table(block: re.Match[str]) -> str:
             old = block[0].splitlines()
-            new = self._mail_table(line, old[1:])
+            new = self._mail_table(line, path.parent.name, old[1:])
             stale.extend(
                 f"{' '.join(was.split())!r} is written, {' '.join(now.split())!r} was counted"
                 for was, now in zip(old, new, strict=True)
@@ -296,7 +305,14 @@ class Figures:
             stale += [f"{' '.join(figure.split())!r} is in no table" for figure in loose]
         return new, stale
 
-    def _mail_table(self, line: str, rows: Sequence[str]) -> list[str]:
+    def _by_itself(self, line: str, topic: str, one: str, name: str) -> Json | None:
+        """Both sides of a row, of which B has nothing but the topic and what it needs."""
+        gain = self.alone.get((line, topic, name), {}).get(one)
+        if not gain:
+            return None
+        return {"a": {"instructions": gain.stock}, "b": {"instructions": gain.alone}}
+
+    def _mail_table(self, line: str, topic: str, rows: Sequence[str]) -> list[str]:
         """The table with these rows. UserError for one that was not counted."""
         base = self.lines.get(line, {}).get("base", "")
         cells = [[base.partition(",")[0], "KiB", "arm64", "x86-64"]]
@@ -304,10 +320,13 @@ class Figures:
             _, what, size, *_ = re.split("  +", f"{row}  -")
             name, _, figure = what.partition(": ")
             name = f"{name} {size}".removesuffix(" -")
-            sides = [self.row(line, one, name) for one in ARCHITECTURES]
+            if figure == "alone":
+                sides = [self._by_itself(line, topic, one, name) for one in ARCHITECTURES]
+            else:
+                sides = [self.row(line, one, name) for one in ARCHITECTURES]
             if not any(sides):
-                raise UserError(f"{name} was not counted on {line}", remedy="leave it out")
-            of = figure.replace("TLBI", "TLB invalidations") or "instructions"
+                raise UserError(f"{what} {size} was not counted on {line}", remedy="leave it out")
+            of = figure.replace("TLBI", "TLB invalidations").replace("alone", "") or "instructions"
             texts = [f"{_pair(both, of)} {_ratio(both, of).strip(UNKNOWN):>5}" for both in sides]
             cells.append([what, size, *(one.translate(_ASCII) for one in texts)])
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]

@@ -66,7 +66,7 @@ def listed(series: Series) -> Iterator[Check]:
 
 def applies(tree: Path, series: Series) -> Iterator[Check]:
     """Each patch applies without fuzz on its predecessors, each topic alone with its needs, and the
-    rest of the series without each topic."""
+    rest of the series without each topic, which can also be reverted."""
     with apply.copies(tree, apply.touched(series)) as scratch:
         for patch in series.patches:
             trouble = _text(apply.trouble(scratch, [patch]))
@@ -76,6 +76,7 @@ def applies(tree: Path, series: Series) -> Iterator[Check]:
     yield from alone(tree, series)
     if not series.chosen:
         yield from _applying(tree, "applies without", series.without())
+        yield from _reverted(tree, series)
 
 
 def alone(tree: Path, series: Series) -> Iterator[Check]:
@@ -90,6 +91,25 @@ def alone(tree: Path, series: Series) -> Iterator[Check]:
 def _applying(tree: Path, check: str, selections: Mapping[str, Series]) -> Iterator[Check]:
     for name, selection in selections.items():
         yield Check(check, name, _text(apply.refusal(tree, selection)))
+
+
+def _reverted(tree: Path, series: Series) -> Iterator[Check]:
+    """Each topic, but for what others need of it, can be reverted from the whole series, the newest
+    patch first, and leaves what the series without it is."""
+    names = apply.touched(series)
+    with apply.copies(tree, names) as whole:
+        if apply.trouble(whole, series.patches):
+            return  # applies() has told
+        for topic, rest in series.without().items():
+            with apply.copies(whole, names) as scratch, apply.copies(tree, names) as other:
+                taken = [patch for patch in reversed(series.patches) if patch not in rest.patches]
+                trouble = _text(apply.trouble(scratch, taken, apply.revert_patch))
+                if not trouble and not apply.trouble(other, rest.patches):
+                    same = (
+                        apply.read_file(scratch / n) == apply.read_file(other / n) for n in names
+                    )
+                    trouble = "" if all(same) else "not what the series without it is"
+            yield Check("reverts", topic, trouble)
 
 
 def lab_patches(tree: Path, line: Line, series: Series) -> Iterator[Check]:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Each topic alone, with only what it needs: it applies, builds, and passes all that stock passes.
 
-The kernels are built one after the other in one O= directory. Each proof is recorded in
+The kernels are built one after the other in one O= directory. The same kernels count the benchmarks
+that show what the topic gains (guest/workloads/headlines.toml). Each proof is recorded in
 lines/NAME/topics.toml with a hash of the topic's patches and those that it needs; when one of them
 changes, the proof is stale, and that topic is tried again.
 """
@@ -15,8 +16,10 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from quire.arch import Architecture
+from quire.boot import counter
 from quire.boot.ktap import Status
 from quire.build import kept
 from quire.build.kernel import Kernel
@@ -25,7 +28,11 @@ from quire.check.series_check import Check
 from quire.host import data
 from quire.host.errors import BuildFailed
 from quire.host.git import run_git
+from quire.measure import bench, comparison
+from quire.measure.bench import Sampling, Setup
+from quire.measure.workloads import Catalogue, on_architecture
 from quire.session import Session
+from quire.source.apply import touched
 from quire.source.series import Series
 from quire.source.side import STOCK, Sides
 from quire.source.steps import KIND, OfSeries, Step
@@ -46,6 +53,15 @@ NAMED = 10
 
 
 @dataclass(frozen=True)
+class Gain:
+    """Instructions of a benchmark on stock and with the topic alone, per unit of the benchmark."""
+
+    benchmark: str
+    stock: float
+    alone: float
+
+
+@dataclass(frozen=True)
 class Proof:
     """A topic passed alone on an architecture, with the folio sizes `sizes`; none: all."""
 
@@ -58,10 +74,11 @@ class Proof:
     date: str
     commit: str
     sizes: tuple[int, ...] = ()
+    gains: tuple[Gain, ...] = ()
 
     def is_of(self, selection: Series) -> bool:
         """Whether nothing of it has changed since."""
-        return self.patches == selection.key()
+        return self.patches == selection.changes()
 
     def covers(self, sizes: Sequence[int]) -> bool:
         """Whether it passed with all of these folio sizes."""
@@ -75,10 +92,12 @@ class _File:
 
 @dataclass(frozen=True)
 class Extent:
-    """What to try: folio sizes in KiB, none for all; and when to begin nothing more."""
+    """What to try: folio sizes in KiB, none for all; when to begin nothing more; and whether only
+    topics that have passed before they changed."""
 
     sizes: tuple[int, ...] = ()
     minutes: float = float("inf")
+    changed: bool = False
 
 
 def read(file: Path) -> dict[tuple[str, str, str], Proof]:
@@ -91,10 +110,18 @@ def write(file: Path, proofs: Iterable[Proof]) -> None:
     """Write the file anew."""
     blocks = []
     for proof in sorted(proofs, key=lambda p: (p.series, p.topic, p.architecture)):
-        cells = {**asdict(proof), "sizes": list(proof.sizes)}
-        lines = (f'{k} = "{v}"' if isinstance(v, str) else f"{k} = {v}" for k, v in cells.items())
+        lines = (f"{key} = {_toml(value)}" for key, value in asdict(proof).items())
         blocks.append("\n".join(["[[proof]]", *lines, ""]))
     file.write_text("\n".join([HEAD, *blocks]))
+
+
+def _toml(value: Any) -> str:
+    """A value of a proof."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{key} = {_toml(inner)}' for key, inner in value.items())} }}"
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return f'"{value}"' if isinstance(value, str) else str(value)
 
 
 def check(session: Session, sides: Sides, extent: Extent) -> Iterator[Check]:
@@ -111,8 +138,11 @@ def check(session: Session, sides: Sides, extent: Extent) -> Iterator[Check]:
         valid = [p for p in proofs if p.is_of(selection) and p.covers(extent.sizes)]
         if len(valid) == len(keys) and not series.chosen:
             yield Check("passes alone", f"{topic}: proven {proofs[0].date}, {proofs[0].commit}")
+        elif extent.changed and not proofs:
+            yield Check("passes alone", f"{topic}: never tried")
         elif topic not in troubles:
             waiting.append(topic)
+    waiting.sort(key=lambda topic: _headers(series.alone()[topic]))
     begun, at_once = time.monotonic(), _at_once(session)
     for some in (waiting[at : at + at_once] for at in range(0, len(waiting), at_once)):
         if time.monotonic() - begun > 60 * extent.minutes:
@@ -122,6 +152,12 @@ def check(session: Session, sides: Sides, extent: Extent) -> Iterator[Check]:
         known = read(file) | {(p.series, p.topic, p.architecture): p for _, p in results if p}
         write(file, known.values())
         yield from (result for result, _ in results)
+
+
+def _headers(selection: Series) -> int:
+    """How many headers change that most objects include: with the fewest first, little is built
+    anew from one topic to the next."""
+    return sum(name.endswith(".h") and not name.startswith("mm/") for name in touched(selection))
 
 
 def _at_once(session: Session) -> int:
@@ -148,6 +184,9 @@ def _try(
         if topic != STOCK:
             trouble = judge(outcomes[STOCK, arch], outcome)
             proof = None if trouble else _proof(session, sides, outcome, extent.sizes)
+            if proof:
+                both = (kernels[STOCK, arch], kernels[topic, arch])
+                proof = replace(proof, gains=_gains(session, topic, both))
             passed = outcome.count(Status.PASS)
             subject = topic if trouble else f"{topic}: {passed} cases"
             yield Check(f"passes alone ({arch.name})", subject, trouble), proof
@@ -175,6 +214,27 @@ def _boot(
     return dict(zip(kernels, suite.several(session, jobs, ["*"]), strict=True))
 
 
+def _gains(session: Session, topic: str, both: tuple[Kernel, Kernel]) -> tuple[Gain, ...]:
+    """What the topic's benchmarks cost on stock and with it alone."""
+    arch, project = both[0].arch, session.project
+    benchmarks = on_architecture(arch, Catalogue.read(project.guest / "workloads").headline(topic))
+    if not benchmarks:
+        return ()
+    plugin = counter.build(session.cache, project.counter, arch)
+    setups = [Setup(kernel, session.guest(kernel), plugin) for kernel in both]
+    sampling = Sampling(place=session.place)
+    samples = bench.measure(session.cache, setups, benchmarks, session.progress, sampling)
+    gains = []
+    for benchmark in benchmarks:
+        costs = [
+            comparison.figure(arch, benchmark, samples[kernel.image_sha256, benchmark]).insns
+            for kernel in both
+        ]
+        name = f"{benchmark.label} {benchmark.size or ''}".rstrip()
+        gains.append(Gain(name, *(round(cost, 1) for cost in costs)))
+    return tuple(gains)
+
+
 def judge(stock: Outcome, alone: Outcome) -> str:
     """What stock passes and the topic does not, or why a guest was lost; empty if all is well."""
     for outcome in (stock, alone):
@@ -199,7 +259,7 @@ def _proof(session: Session, sides: Sides, outcome: Outcome, sizes: tuple[int, .
         series.file.name,
         topic,
         kernel.arch.name,
-        series.alone()[topic].key(),
+        series.alone()[topic].changes(),
         outcome.count(Status.PASS),
         str(sides.base.version),
         datetime.now(UTC).date().isoformat(),

@@ -16,6 +16,7 @@ touches are built for every architecture, and at the end the complete kernels.
                              passes every test that stock passes. Topics that have since the last
                              change (lines/NAME/topics.toml) are left out, unless --only names them
   quire check --topics --size 64 --budget 50     cases of this folio size, for about so long
+  quire check --topics --changed                 only topics that have passed before they changed
 """
 
 import argparse
@@ -57,6 +58,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     text = "with --topics: begin no further topic after so many minutes (default: no limit)"
     inf = float("inf")
     part.add_argument("--budget", type=float, default=inf, metavar="MINUTES", help=text)
+    text = "with --topics: only topics that have passed before they changed"
+    part.add_argument("--changed", action="store_true", help=text)
     text = "apply to every version in Debian's suites (downloads each once)"
     part.add_argument("--all-bases", action="store_true", help=text)
     text = "compare the configurations with those of Debian's linux-config (downloads it once)"
@@ -75,7 +78,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         names = "all_bases debian_config config"
         options.refuse(arguments, names, "with --topics, which is a check of its own")
     else:
-        options.refuse(arguments, "size budget", "without --topics")
+        options.refuse(arguments, "size budget changed", "without --topics")
     if arguments.quick:
         names = "cluster" if arguments.debian_config else "cluster config"
         options.refuse(arguments, names, "with --quick, which builds nothing")
@@ -141,7 +144,8 @@ def _alone(session: Session, arguments: argparse.Namespace) -> Iterator[Check]:
     if not sides.ours or sides.same:
         what = "only topics of the project are tried alone"
         raise UserError(what, sides.title, "name a --base that has a series")
-    yield from topics.check(session, sides, Extent(tuple(arguments.size), arguments.budget))
+    extent = Extent(tuple(arguments.size), arguments.budget, arguments.changed)
+    yield from topics.check(session, sides, extent)
 
 
 def _steps(session: Session, sides: Sides) -> Iterator[Check]:

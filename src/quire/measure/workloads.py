@@ -25,8 +25,10 @@ NAMED_SIZES = (32,)
 GROUPS = "symbols.toml"
 # The rows of the demo.
 DEMO = "demo.toml"
+# The rows that show what each topic gains.
+HEADLINES = "headlines.toml"
 # Files in the workloads' folder that describe no workload.
-OTHERS = (GROUPS, DEMO, locks.FILE, concerns.FILE)
+OTHERS = (GROUPS, DEMO, HEADLINES, locks.FILE, concerns.FILE)
 
 # A workload in the guest's sources: its name, and its summary.
 _SUMMARY = re.compile(r'\.name = "([^"]+)",\s+\.summary = ((?:"[^"]*"\s*)+)')
@@ -159,6 +161,8 @@ class Catalogue:
     workloads: tuple[Workload, ...]
     # What the demo counts unless it is asked for all.
     shown: tuple[Rows, ...] = ()
+    # What shows a topic's gain.
+    headlines: Mapping[str, tuple[Rows, ...]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: Path) -> Catalogue:
@@ -168,8 +172,10 @@ class Catalogue:
         files = sorted(path for path in folder.glob("*.toml") if path.name not in OTHERS)
         workloads = [read(file, groups) for file in files]
         workloads.sort(key=lambda workload: (workload.order, workload.name))
-        demo = data.optional(folder / DEMO, dict[str, tuple[Rows, ...]], "rows = [...]")
-        return cls(tuple(workloads), demo.get("rows", ()))
+        rows = dict[str, tuple[Rows, ...]]
+        demo = data.optional(folder / DEMO, rows, "rows = [...]")
+        headlines = data.optional(folder / HEADLINES, rows, "TOPIC = [...]")
+        return cls(tuple(workloads), demo.get("rows", ()), headlines)
 
     def benchmarks(self, names: Sequence[str] = (), sizes: Sequence[int] = ()) -> list[Benchmark]:
         """Those of the named workloads (patterns work) at these sizes; both default to all.
@@ -217,6 +223,10 @@ class Catalogue:
             replace(benchmark, lines=benchmark.size in benchmark.workload.lines)
             for benchmark in benchmarks
         ]
+
+    def headline(self, topic: str) -> list[Benchmark]:
+        """The benchmarks that show what a topic gains; none if it has none."""
+        return self.rows(self.headlines.get(topic, ()))
 
     def rows(self, wanted: Iterable[Rows]) -> list[Benchmark]:
         """The benchmarks of several workloads, each with its own sizes. Raises as benchmarks()."""

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The table of topics alone: their patches, those that they need and why, and what has passed."""
+"""The tables of topics alone: their patches, those that they need and why, which of them stay for
+others when the topic is taken out, what has passed, and what each gains by itself."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from quire.check import topics
-from quire.check.topics import Proof
-from quire.report.table import UNKNOWN
+from quire.check.topics import Gain, Proof
+from quire.report.table import UNKNOWN, written
 from quire.source import line as lines
 from quire.source import posting
 from quire.source import series as series_files
@@ -17,6 +18,10 @@ from quire.source.series import Need, Series
 
 ARCHITECTURES = ("arm64", "x86_64")
 STALE = "stale"
+# By line, topic and benchmark, then by architecture.
+Counted = dict[tuple[str, str, str], dict[str, Gain]]
+# What the whole series costs: line, architecture, benchmark; in words.
+Whole = Callable[[str, str, str], str]
 
 
 def rows(root: Path) -> Iterator[list[str]]:
@@ -29,7 +34,48 @@ def rows(root: Path) -> Iterator[list[str]]:
                 known = [proofs.get((series.file.name, topic, arch)) for arch in ARCHITECTURES]
                 cells = [str(series.versions), f"`{topic}`", str(own)]
                 cells += [needed(series.reasons([topic])), str(len(selection.patches))]
-                yield [*cells, *_passed(selection, known)]
+                yield [*cells, staying(series, topic), *_passed(selection, known)]
+
+
+def counted(root: Path) -> Counted:
+    """What each topic gains alone, as far as it was counted with the patches that it has now."""
+    found: Counted = {}
+    for line in lines.known(root):
+        if not line.series:
+            continue
+        series, proofs = series_files.read(line.series / "series"), topics.read(line.topics)
+        for topic, selection in series.alone().items():
+            for arch in ARCHITECTURES:
+                proof = proofs.get((series.file.name, topic, arch))
+                for gain in proof.gains if proof and proof.is_of(selection) else ():
+                    found.setdefault((line.name, topic, gain.benchmark), {})[arch] = gain
+    return found
+
+
+def gains(known: Counted, whole: Whole) -> Iterator[list[str]]:
+    """Each benchmark: stock → alone on each architecture, and in parentheses what the whole series
+    costs, with the columns that tables.toml names."""
+    for (line, topic, name), by_architecture in known.items():
+        cells = []
+        for arch in ARCHITECTURES:
+            gain = by_architecture.get(arch)
+            text = f"{written(gain.stock)} → {written(gain.alone)}" if gain else UNKNOWN
+            cells.append(f"{text} ({whole(line, arch, name)})" if gain else text)
+        yield [line, f"`{topic}`", name, *cells]
+
+
+def staying(series: Series, topic: str) -> str:
+    """Which patches of a topic stay for others when it is taken out, and for whom: "0002: fork"."""
+    stay = []
+    for patch in series.without()[topic].patches:
+        if patch.topic == topic:
+            others = [
+                name
+                for name in series.topics
+                if name != topic and patch in series.only([name]).patches
+            ]
+            stay.append(f"{patch.path.name.partition('-')[0]}: {', '.join(others)}")
+    return "; ".join(stay) or UNKNOWN
 
 
 def grouped(root: Path) -> Iterator[list[str]]:

@@ -15,7 +15,7 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,11 +58,13 @@ def refusal(tree: Path, series: Series) -> UserError | None:
         return trouble(scratch, series.patches)
 
 
-def trouble(tree: Path, patches: Iterable[Patch]) -> UserError | None:
-    """Apply patches up to the first that does not apply; why not, or None."""
+def trouble(
+    tree: Path, patches: Iterable[Patch], change: Callable[[Path, Patch], None] | None = None
+) -> UserError | None:
+    """Apply patches, or revert them with `change`, up to the first that refuses; why, or None."""
     try:
         for patch in patches:
-            apply_patch(tree, patch)
+            (change or apply_patch)(tree, patch)
     except UserError as error:
         return error
     return None
@@ -118,6 +120,17 @@ def apply_patch(tree: Path, patch: Patch) -> None:
             f"{patch.subject()}\n{_refusing_hunks(patch, refusal)}\nthe tree is unchanged",
             "use a base of this series (quire doctor lists them), "
             "or rebase the patch: quire tree, quire export",
+        )
+
+
+def revert_patch(tree: Path, patch: Patch) -> None:
+    """Take one patch out again. UserError names the patch and the rejected hunk."""
+    refusal = _git_apply(tree, patch, "--reverse")
+    if refusal is not None:
+        raise UserError(
+            f"patch {patch.name} cannot be reverted",
+            f"{patch.subject()}\n{_refusing_hunks(patch, refusal)}",
+            "revert what changes the same lines first, or move the patch in the series",
         )
 
 

@@ -62,6 +62,10 @@ class Patch:
         start = _DIFF.search(text)
         return text[start.start() :] if start else ""
 
+    def changes(self) -> str:
+        """The lines of the diff that name a file, go or come: its context is left out."""
+        return "".join(line for line in self.diff().splitlines(True) if line[0] in "+-")
+
     def files(self) -> list[str]:
         """Every path the patch reads or writes, below the tree. UserError if it is malformed."""
         names = {name for file in self.parsed() for name in (file.source_file, file.target_file)}

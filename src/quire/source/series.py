@@ -74,6 +74,10 @@ class Series:
         """A hash of all diffs in order; messages do not affect a build and are left out."""
         return digest(*(patch.diff() for patch in self.patches))
 
+    def changes(self) -> str:
+        """A hash of all lines that change; patches before a topic may move its context."""
+        return digest(*(patch.changes() for patch in self.patches))
+
     @property
     def topics(self) -> list[str]:
         """In order of first appearance: the folders' names without the suffix of a variant."""
