@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Count the cost of workloads on the stock and the patched kernel, and compare.
 
-Each workload, variant and folio size is one boot of each kernel under QEMU, with one virtual
+Each benchmark and folio size is one boot of each kernel under QEMU, with one virtual
 CPU unless --smp says otherwise; the plugin counts every instruction and TLB invalidation between
 two markers. The counts of a build are cached, and the next run measures only what is missing.
 
   quire bench                                  everything, both architectures
-  quire bench mremap ARCH=arm64 --size 64      one row
+  quire bench mremap ARCH=arm64 --size 64      one benchmark
   quire bench swapout,data=zero --repeat 3     three boots each, with their spread
   quire bench mremap --fresh                   boot again, ignoring cached counts
   quire bench mremap --cost                    and a table of atomics, cache lines, locks, …
@@ -15,7 +15,7 @@ two markers. The counts of a build are cached, and the next run measures only wh
   quire bench mremap,others=idle --smp 2       and which have run it and sleep
   quire bench mremap --cycles                  estimated cycles beside the instructions
   quire bench --workload ./mine.c              your own (guest/README.md)
-  quire bench mremap --cpu neoverse-n1         on another CPU; without a workload, its default rows
+  quire bench mremap --cpu neoverse-n1         on another CPU; without a name, its default ones
 """
 
 import argparse
@@ -46,16 +46,16 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     options.kernel(part)
     options.counting(part)
     options.cluster(part)
-    shard.add(part, "rows")
+    shard.add(part, "benchmarks")
     add = part.add_argument
     text = "name or pattern, parameters after commas (default: all; see --list)"
-    add("rows", nargs="*", metavar="workload", help=text)
+    add("rows", nargs="*", metavar="benchmark", help=text)
     options.sizes(part, "all")
     text = "at least N boots of each benchmark; the table shows their spread"
     add("--repeat", type=options.positive, default=1, metavar="N", help=text)
-    text = "a workload of your own: a C file or a static binary, with FILE.toml beside it"
+    text = "a benchmark of your own: a C file or a static binary, with FILE.toml beside it"
     add("--workload", type=Path, action="append", default=[], metavar="FILE", help=text)
-    add("--list", action="store_true", help="list the chosen rows")
+    add("--list", action="store_true", help="list the chosen benchmarks")
     text = "boot N times again, ignoring cached counts"
     add("--fresh", action="store_true", help=text)
     text = "a second table: atomics, barriers, locks, cache lines, table words, TLB "
@@ -68,7 +68,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
-    """Measure and report. Difference if a row has calls that are not allowed."""
+    """Measure and report. Difference if a benchmark has calls that are not allowed."""
     session = replace(session, programs=tuple(arguments.workload))
     architectures = session.architectures
     benchmarks = arguments.shard.some(_benchmarks(session, arguments))
@@ -99,7 +99,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
 
 
 def _benchmarks(session: Session, arguments: argparse.Namespace) -> Sequence[Benchmark]:
-    """The named benchmarks; if none are named, the default rows of the CPU of --cpu."""
+    """The named benchmarks; if none are named, the default ones of the CPU of --cpu."""
     catalogue, cpu = lab.workloads(session), session.architectures[0].cpu
     if arguments.workload:
         catalogue = Catalogue(tuple(workloads.of_program(file) for file in arguments.workload))
@@ -116,7 +116,7 @@ def finish(
     names: tuple[str, str, str] = ("bench.json", "bench.html", "bench.svg"),
 ) -> None:
     """Print the report as JSON, and write it, the page and the plot to a folder, if asked for;
-    Difference if a row has calls that are not allowed."""
+    Difference if a benchmark has calls that are not allowed."""
     report = counted.report(sys.argv, sides, parts)
     text = json.dumps(report, indent=1)
     if arguments.json:

@@ -61,7 +61,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     text = "test this built kernel, an O= directory, and build none; may be repeated. With "
     text += "--stock, failures expected of stock are expected of it"
     add("--kernel", type=Path, action="append", default=[], metavar="DIR", help=text)
-    add("--list", action="store_true", help="list suites, cases and workloads")
+    add("--list", action="store_true", help="list suites, cases and benchmarks")
     options.as_json(part, "print JSON (docs/ci.md)")
     add("--junit", type=Path, metavar="FILE", help="write JUnit XML there, too")
     add("--ktap", type=Path, metavar="FILE", help="write KTAP there, too")
