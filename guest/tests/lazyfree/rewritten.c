@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "kernel/lru_gen.h"
 #include "kernel/swap.h"
 #include "lazyfree.h"
 #include "memory/part.h"
@@ -17,7 +18,7 @@
 /* More dirty pages of a folio than that, and it stays whole. */
 static bool is_worth_it(size_t dirty, size_t nr)
 {
-	return dirty * 4 <= nr * 3;
+	return dirty * 4 <= nr;
 }
 
 /*
@@ -105,6 +106,37 @@ QUIRE_CASE_SIZES_TAGGED(lazyfree, only_written_swapped, SERIES, ALL_SIZES)
 	swap_on(SWAP_MIB);
 	for_each_mask(mask)
 		check_only_written(kib, mask);
+}
+
+/* Reclaim of the cgroup, with either kind of LRU: the second pass swaps. */
+static void check_memcg(unsigned long kib, const struct mask *mask, bool mglru)
+{
+	size_t pages = range_pages(kib), folios = pages / folio_pages(kib), nr_kept;
+	bool *kept = malloc(folio_pages(kib) * sizeof(*kept));
+	unsigned long freed;
+	char *at;
+
+	lru_gen_enable(mglru);
+	at = lazy_range(kib, true);
+	lazy_rewrite(at, pages, kib, mask);
+	nr_kept = folios * kept_pages(kept, kib, mask, ARCH_BLOCK_STATE);
+	freed = vmstat("pglazyfreed");
+	reclaim(at, pages, BY_MEMCG);
+	reclaim(at, pages, BY_MEMCG);
+	EXPECT_EQ(vmstat("pglazyfreed") - freed, pages - nr_kept);
+	EXPECT_EQ(pagemap_present(at, pages) + pagemap_swapped(at, pages), nr_kept);
+	expect_survivors(at, pages, kib, mask);
+	range_drop(at, pages);
+	free(kept);
+}
+
+QUIRE_CASE_SIZES_TAGGED(lazyfree, only_written_swapped_memcg, SERIES, ALL_SIZES)
+{
+	swap_on(SWAP_MIB);
+	for_each_mask(mask) {
+		check_memcg(kib, mask, false);
+		check_memcg(kib, mask, true);
+	}
 }
 
 /*
