@@ -44,17 +44,6 @@ static size_t kept_pages(bool *kept, unsigned long kib, const struct mask *mask,
 	return nr;
 }
 
-/* The entries of the range form no contpte blocks, though they stay clean. */
-static void take_blocks_apart(char *at, size_t pages)
-{
-	size_t n;
-
-	for (n = 0; n < pages; n += BLOCK) {
-		range_protect(page_at(at, n), 1, PROT_READ);
-		range_protect(page_at(at, n), 1, PROT_READ | PROT_WRITE);
-	}
-}
-
 static void expect_kept(const char *at, size_t pages, unsigned long kib,
 			const bool *kept, const struct mask *mask)
 {
@@ -80,8 +69,7 @@ static void check_only_written(unsigned long kib, const struct mask *mask)
 	unsigned long freed, out;
 	size_t nr_kept;
 
-	if (ARCH_BLOCK_STATE)
-		take_blocks_apart(at, pages);
+	lazy_unfold(at, pages);
 	lazy_rewrite(at, pages, kib, mask);
 	nr_kept = folios * kept_pages(kept, kib, mask, false);
 	freed = vmstat("pglazyfreed");
