@@ -65,7 +65,7 @@ QUIRE_CASE_SIZES(lazyfree, direct_io_kept, ALL_SIZES)
 	close(fd);
 }
 
-static void expect_new(const char *addr, size_t pages, unsigned long kib,
+static void expect_new(char *addr, size_t pages, unsigned long kib,
 		       const struct mask *mask)
 {
 	size_t n;
