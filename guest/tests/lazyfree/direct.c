@@ -64,3 +64,37 @@ QUIRE_CASE_SIZES(lazyfree, direct_io_kept, ALL_SIZES)
 	}
 	close(fd);
 }
+
+static void expect_new(char *addr, size_t pages, unsigned long kib,
+		       const struct mask *mask)
+{
+	size_t n;
+
+	for (n = 0; n < pages; n++) {
+		if (masked(mask, n, kib))
+			expect_content(page_at(addr, n), 1, SEED_NEW, n);
+	}
+}
+
+/*
+ * The same of folios of which another page was rewritten: a dirty folio stays
+ * whole, whatever its entries tell.
+ */
+QUIRE_CASE_SIZES(lazyfree, direct_io_rewritten_kept, LARGE_SIZES)
+{
+	size_t pages = range_pages(kib);
+	int fd = device(pages);
+
+	for_each_mask(mask) {
+		char *at = lazy_range(kib, true);
+
+		lazy_unfold(at, pages);
+		lazy_rewrite(at, pages, kib, MASK_LAST);
+		read_masked(fd, at, pages, kib, mask);
+		reclaim(at, pages, BY_PAGEOUT);
+		expect_new(at, pages, kib, mask);
+		expect_new(at, pages, kib, MASK_LAST);
+		range_drop(at, pages);
+	}
+	close(fd);
+}

@@ -27,17 +27,6 @@ static size_t position(const struct mask *mask, unsigned long kib)
 	return page;
 }
 
-/* arm64: no contpte block is left, though all entries of a folio agree. */
-static void take_blocks_apart(char *at, size_t pages)
-{
-	size_t n;
-
-	for (n = 0; n < pages; n += BLOCK) {
-		range_protect(page_at(at, n), 1, PROT_READ);
-		range_protect(page_at(at, n), 1, PROT_READ | PROT_WRITE);
-	}
-}
-
 static void check_held(unsigned long kib, bool by_pte, enum how how,
 		       const struct mask *where, bool loose)
 {
@@ -47,7 +36,7 @@ static void check_held(unsigned long kib, bool by_pte, enum how how,
 	struct snapshot *before;
 
 	if (loose)
-		take_blocks_apart(at, pages);
+		lazy_unfold(at, pages);
 	kept = hold.held * folio_pages(kib);
 	before = snapshot(at, kept);
 	reclaim(at, pages, how);

@@ -53,6 +53,43 @@ QUIRE_CASE_SIZES(lazyfree, written_late_kept, LARGE_SIZES)
 	each_page(kib, false);
 }
 
+/*
+ * The last page of each folio was rewritten, and another is written to after the
+ * kernel has looked at the entries: the folio stays, with both.
+ */
+static void check_late_of_rewritten(unsigned long kib, size_t page)
+{
+	size_t n, pages = range_pages(kib);
+	char *at = lazy_range(kib, true);
+	uint64_t *word = (void *)page_at(at, page), before = *word;
+
+	lazy_unfold(at, pages);
+	lazy_rewrite(at, pages, kib, MASK_LAST);
+	write_file(WRITTEN_LATE, "%llu",
+		   (unsigned long long)pagemap_page(page_at(at, page)).pfn);
+	reclaim(at, pages, BY_PAGEOUT);
+	EXPECT_EQ(read_number(WRITTEN_LATE), 0);
+	EXPECT(*word == ~before, "what was written to page %zu is lost", page);
+	for (n = 0; n < pages; n++) {
+		if (masked(MASK_LAST, n, kib))
+			expect_content(page_at(at, n), 1, SEED_NEW, n);
+		else if (n != page)
+			expect_old_or_zero(page_at(at, n), 1, n);
+	}
+	range_drop(at, pages);
+}
+
+QUIRE_CASE_SIZES(lazyfree, rewritten_late_kept, LARGE_SIZES)
+{
+	size_t nr = folio_pages(kib);
+
+	if (access(WRITTEN_LATE, F_OK))
+		SKIP("this kernel has no writes that come late");
+	check_late_of_rewritten(kib, 0);
+	check_late_of_rewritten(kib, nr / 2);
+	check_late_of_rewritten(kib, 2 * nr - 2);
+}
+
 QUIRE_CASE_SIZES(migrate, written_late_kept, LARGE_SIZES)
 {
 	needs_nodes();

@@ -30,6 +30,9 @@ void lazy_free(char *addr, size_t pages);
 void lazy_rewrite(char *addr, size_t pages, unsigned long kib,
 	     const struct mask *mask);
 
+/* arm64: no contpte block is left, though all entries of a folio agree. */
+void lazy_unfold(char *addr, size_t pages);
+
 /* How many of the pages are present and not lazyfree (PG_swapbacked). */
 size_t lazy_swapbacked(const char *addr, size_t pages);
 

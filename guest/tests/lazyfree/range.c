@@ -37,6 +37,18 @@ void lazy_rewrite(char *addr, size_t pages, unsigned long kib,
 	}
 }
 
+void lazy_unfold(char *addr, size_t pages)
+{
+	size_t n;
+
+	if (!ARCH_BLOCK_STATE)
+		return;
+	for (n = 0; n < pages; n += BLOCK) {
+		range_protect(page_at(addr, n), 1, PROT_READ);
+		range_protect(page_at(addr, n), 1, PROT_READ | PROT_WRITE);
+	}
+}
+
 size_t lazy_swapbacked(const char *addr, size_t pages)
 {
 	struct snapshot *now = snapshot(addr, pages);
