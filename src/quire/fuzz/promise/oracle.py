@@ -3,7 +3,7 @@
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -99,13 +99,6 @@ class Observed:
         mappings = state.mappings(lines[0])
         locked = sum(seen.end - seen.first for seen in mappings if seen.locked)
         return Observed(process, lines, mappings, state.pages(lines[1]) if lines[1] else {}, locked)
-
-    def changed(self, pages: Mapping[int, record.PageState]) -> set[int]:
-        """Return the numbers of the pages that are not as they were."""
-        if pages is self.pages:
-            return set()
-        before = self.pages
-        return {number for number, seen in pages.items() if seen is not before.get(number)}
 
 
 @dataclass
@@ -235,35 +228,27 @@ class Oracle:
     def _slot(self, actor: int, slot: str, seen: Observed, changed: Slots) -> Iterator[Seen]:
         """Yield what a process has seen in a slot.
 
-        What changed neither in the model nor in the record is known.
+        A slot that changed neither in the model nor in the record is known.
         """
-        process, before = seen.process, self.known.get((actor, slot))
-        doubtful = any(at == slot for at, _ in process.doubtful)
-        touched = doubtful or changed is None or (actor, slot) in changed
-        if before is seen and not touched:
+        process = seen.process
+        touched = changed is None or (actor, slot) in changed
+        touched |= any(at == slot for at, _ in process.doubtful)
+        if self.known.get((actor, slot)) is seen and not touched:
             return
         self.known[actor, slot] = seen
         mapped = state.mapped(seen.mappings, slot)
-        if before and (before.process is not process or touched):
-            before = None
-        pages, numbers = before.changed(seen.pages) if before else {*seen.pages}, set[int]()
-        if not before or seen.mappings != before.mappings:
-            numbers = {number for at, number in (*process.pages, *mapped) if at == slot}
+        numbers = sorted({number for at, number in (*process.pages, *mapped) if at == slot})
         state.take_mappings(process, mapped, slot, numbers)
-        yield from checks.mappings(process, mapped, slot, sorted(numbers))
+        yield from checks.mappings(process, mapped, slot, numbers)
         yield from checks.locked(process, seen.mappings, slot)
-        yield from self._pages(process, seen.pages, slot, sorted(pages & seen.pages.keys()))
+        yield from self._pages(process, seen.pages, slot)
 
     def _pages(
-        self,
-        process: Process,
-        pages: Mapping[int, record.PageState],
-        slot: str,
-        numbers: Iterable[int],
+        self, process: Process, pages: Mapping[int, record.PageState], slot: str
     ) -> Iterator[Seen]:
         memory, mapped = self.memory, process.pages
-        for number in numbers:
-            seen, known = pages[number], mapped.get((slot, number))
+        for number, seen in pages.items():
+            known = mapped.get((slot, number))
             if known:
                 if known.marked is not False or len(known.frame.allowed) > 1:
                     state.take_page(known, seen, words=memory.words)
