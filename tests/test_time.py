@@ -179,7 +179,7 @@ def test_compare_as_a_command(quire: Quire, tmp_path: Path) -> None:
     assert "boot to boot" in done.stdout
     done = quire("time", "compare", str(b), str(a), "--json")
     assert done.returncode == 1
-    assert "1 of 1 rows are slower on B" in done.stderr
+    assert "1 of 1 benchmarks are slower on B" in done.stderr
     schema = json.loads((ROOT / "docs/schema/compare.json").read_text())
     jsonschema.validate(json.loads(done.stdout), schema)
     assert quire("time", "compare", str(a), str(tmp_path / "none.json")).returncode == 2

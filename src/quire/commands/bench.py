@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Count the cost of benchmarks on two kernels, and compare.
 
-Each workload, variant and folio size is one boot of each kernel under QEMU, with one virtual
+Each benchmark and folio size is one boot of each kernel under QEMU, with one virtual
 CPU unless --smp says otherwise; the plugin counts every instruction and TLB invalidation between
 two markers. The counts of a build are cached, and the next run measures only what is missing.
 
   quire bench                                  everything, both architectures
-  quire bench mremap ARCH=arm64 --size 64      one row
+  quire bench mremap ARCH=arm64 --size 64      one workload
   quire bench 'swapout zero 64'                one benchmark, by its name in tables and --list
   quire bench swapout,data=zero --repeat 3     three boots each, with their spread
   quire bench mremap --fresh                   boot again, ignoring cached counts
@@ -16,7 +16,7 @@ two markers. The counts of a build are cached, and the next run measures only wh
   quire bench mremap,others=idle --smp 2       and which have run it and sleep
   quire bench mremap --cycles                  estimated cycles beside the instructions
   quire bench --workload ./mine.c              your own (guest/README.md)
-  quire bench mremap --cpu neoverse-n1         on another CPU; without a workload, its default rows
+  quire bench mremap --cpu neoverse-n1         on another CPU; without a name, its default ones
 """
 
 import argparse
@@ -47,14 +47,14 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     options.kernel(part)
     options.counting(part)
     options.cluster(part)
-    shard.add(part, "rows")
+    shard.add(part, "benchmarks")
     add = part.add_argument
     text = "a name of --list, or a pattern of workloads with parameters after commas (default: all)"
-    add("rows", nargs="*", metavar="workload", help=text)
+    add("rows", nargs="*", metavar="benchmark", help=text)
     options.sizes(part, "all")
     text = "at least N boots of each benchmark; the table shows their spread"
     add("--repeat", type=options.positive, default=1, metavar="N", help=text)
-    text = "a workload of your own: a C file or a static binary, with FILE.toml beside it"
+    text = "a benchmark of your own: a C file or a static binary, with FILE.toml beside it"
     add("--workload", type=Path, action="append", default=[], metavar="FILE", help=text)
     add(
         "--list",
@@ -73,7 +73,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
-    """Measure and report. Difference if a row has calls that are not allowed."""
+    """Measure and report. Difference if a benchmark has calls that are not allowed."""
     session = replace(session, programs=tuple(arguments.workload))
     architectures = session.architectures
     benchmarks = arguments.shard.some(_benchmarks(session, arguments))
@@ -116,7 +116,7 @@ def _list(benchmarks: Sequence[Benchmark], summaries: Mapping[str, str]) -> None
 
 
 def _benchmarks(session: Session, arguments: argparse.Namespace) -> Sequence[Benchmark]:
-    """The named benchmarks; if none are named, the default rows of the CPU of --cpu."""
+    """The named benchmarks; if none are named, the default ones of the CPU of --cpu."""
     catalogue, cpu = lab.workloads(session), session.architectures[0].cpu
     if arguments.workload:
         catalogue = Catalogue(tuple(workloads.of_program(file) for file in arguments.workload))
@@ -133,7 +133,7 @@ def finish(
     names: tuple[str, str, str] = ("bench.json", "bench.html", "bench.svg"),
 ) -> None:
     """Print the report as JSON, and write it, the page and the plot to a folder, if asked for;
-    Difference if a row has calls that are not allowed."""
+    Difference if a benchmark has calls that are not allowed."""
     report = counted.report(sys.argv, sides, parts)
     text = json.dumps(report, indent=1)
     if arguments.json:

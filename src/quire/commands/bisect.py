@@ -4,14 +4,14 @@
 `git bisect` chooses the revisions; each is one build, in one directory, and one boot. A revision
 that does not build, or whose guest is lost, is skipped. Options that come and go are left to
 `make olddefconfig`, and a revision that lost one is marked, as is one without a function whose
-calls the row counts. All is cached by content: the same command goes on where an interrupted one
-was. The repository is only read.
+calls are counted. All is cached by content: the same command goes on where an interrupted one was.
+The repository is only read.
 
   quire bisect mremap --size 64 --good v7.2 --bad v7.3 --git ~/linux ARCH=arm64
   quire bisect ksm-walk,vmas=2000,kind=plain --good A --bad B --git DIR --limit 5
 
-A revision is bad if the row costs more instructions than at --good by more than the limit. The
-default limit is half of the difference between --good and --bad.
+A revision is bad if the benchmark costs more instructions than at --good by more than the limit.
+The default limit is half of the difference between --good and --bad.
 """
 
 import argparse
@@ -41,11 +41,11 @@ SYMBOLS = 10
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Add the row, the two revisions and the limit."""
+    """Add the benchmark, the two revisions and the limit."""
     options.cluster(part)
     options.counting(part)
     add = part.add_argument
-    add("row", metavar="ROW", help="one row, as for bench: swapout,data=zero")
+    add("row", metavar="BENCHMARK", help="one, as for bench: swapout,data=zero")
     add("--size", type=int, default=64, metavar="KIB", help="its folio size (default %(default)s)")
     add("--good", required=True, metavar="REV", help="a revision that costs less")
     add("--bad", required=True, metavar="REV", help="a later one that costs more")
@@ -93,7 +93,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
 
 @dataclass
 class Bisection:
-    """One row on one architecture, at any revision; why one was skipped, or what it lost."""
+    """One benchmark on one architecture, at any revision; why one was skipped, or what it lost."""
 
     session: Session
     arch: Architecture
@@ -108,7 +108,7 @@ class Bisection:
         session, step = self.session, self.commits.step(commit)
         built, lost = lab.step(session, self.arch, self.commits, step)
         setup, sampling = lab.setup(session, built.kernel), Sampling(place=session.place)
-        # The functions whose calls a row counts come and go, too.
+        # The functions whose calls a benchmark counts come and go, too.
         (benchmark,), gone = bench.countable([self.benchmark], built.kernel)
         known = bench.measure(session.cache, [setup], [benchmark], session.progress, sampling)
         self.samples[built.kernel.image_sha256, self.benchmark] = known[
@@ -163,7 +163,7 @@ def _limit(arguments: argparse.Namespace, benchmark: Benchmark, good: float, bad
         what = f"--bad does not cost more than --good{above}"
         where = f"{report.name(benchmark)}: {number(good)} at {arguments.good}, "
         where += f"{number(bad)} at {arguments.bad}"
-        raise UserError(what, where, "swap them, or choose another row or --limit")
+        raise UserError(what, where, "swap them, or choose another benchmark or --limit")
     return limit
 
 

@@ -4,7 +4,7 @@
 Installs missing Debian packages (as root; otherwise lists them), fetches the base, builds all
 kernels, boots them, prints a table for each architecture (a short one for each further CPU) and
 writes build/demo/index.html, quire.json and quire.svg. Existing builds are reused. Without --all it
-counts a row or two of each topic: guest/workloads/demo.toml.
+counts a benchmark or two of each topic: guest/workloads/demo.toml.
 """
 
 import argparse
@@ -22,12 +22,12 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the option for the output format."""
     options.kernel(part)
     options.counting(part)
-    part.add_argument("--all", action="store_true", help="count every row of every workload")
+    part.add_argument("--all", action="store_true", help="count every benchmark")
     options.as_json(part, "print JSON in place of the tables")
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
-    """Run the demo and write its report. Difference if a row has calls that are not allowed."""
+    """Run the demo and write its report. Difference if one has calls that are not allowed."""
     requirements.bring(requirements.needs(session.architectures))
     sides = lab.plan(session, session.architectures)
     catalogue, parts = lab.workloads(session), []

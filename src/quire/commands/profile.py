@@ -41,7 +41,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     options.kernel(part)
     options.counting(part)
     add = part.add_argument
-    add("workload", help="a workload, as for bench")
+    add("workload", help="a benchmark, as for bench")
     options.sizes(part, "64")
     text = f"sort by the change of: {', '.join(KINDS)} (a beginning will do; lines and table words "
     text += "need a slower boot)"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Reply to a posted series: what it costs, what it breaks, what behaves differently.
 
-Applies the series, builds both sides, counts the rows that the touched files concern, runs their
-tests on both sides, and fuzzes with state and costs. The result is plain text, as a reply to the
-list. The table of files, rows and cases is guest/workloads/concerns.toml.
+Applies the series, builds both sides, counts the benchmarks that the touched files concern, runs
+their tests on both sides, and fuzzes with state and costs. The result is plain text, as a reply to the
+list. The table of files, benchmarks and cases is guest/workloads/concerns.toml.
 
   quire report topic.mbox --base 7.3                 a mailbox, a patch, a quilt series, a folder
   quire report t.mbox.gz --base 7.3                  a thread, as a list's archive has it (needs b4)
@@ -13,7 +13,7 @@ list. The table of files, rows and cases is guest/workloads/concerns.toml.
   quire report topic.mbox --details                  all figures, and where the logs are
   quire report topic.mbox --junit report.xml --json  and for a CI (docs/ci.md)
 
-Exit status 1 if a row costs more than --limit, a test fails that passes without the series, or a
+Exit status 1 if a benchmark costs more than --limit, a test fails that passes without the series, or a
 program shows another state or higher costs; 2 if the series does not apply; 3 if it does not
 build; 4 if its guest is lost in both of two runs, and that of the base in none.
 """
@@ -54,7 +54,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add("--budget", type=float, default=float("inf"), metavar="MINUTES", help=text)
     text = "fuzz each architecture for so long (default %(default)g)"
     add("--fuzz", type=float, default=10.0, metavar="MINUTES", help=text)
-    text = "a row that costs more by this share fails (default %(default)g)"
+    text = "a benchmark that costs more by this share fails (default %(default)g)"
     add("--limit", type=float, default=1.0, metavar="PERCENT", help=text)
     add("--details", action="store_true", help="print all figures after the reply")
     options.as_json(part, "print JSON in place of the reply")
@@ -85,7 +85,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         print(f"{text}\n\n{details.text(found)}" if arguments.details else text)
     worst = outcome.failures(found.outcomes())
     if isinstance(worst, Difference):
-        what = "a row costs more, a test fails, or a program differs"
+        what = "a benchmark costs more, a test fails, or a program differs"
         raise Difference(what, worst.where, "read the reply")
     if worst:
         raise worst

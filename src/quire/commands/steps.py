@@ -6,12 +6,12 @@ compiled. A kernel that has the code of an earlier one is not booted. All is cac
 interrupted run goes on where it was, and a changed patch rebuilds only what follows it.
 
   quire steps mremap --only mremap ARCH=arm64    a topic of ours, on top of the topics it needs
-  quire steps --only ksm                         by default, the rows of the topics
-  quire steps --base 7.3 --series topic.mbox     by default, the rows of the files it touches
+  quire steps --only ksm                         by default, the benchmarks of the topics
+  quire steps --base 7.3 --series topic.mbox     by default, those of the files it touches
   quire steps mremap --git ~/linux --a v7.3 --b topic   commits, along first parents
   quire steps --output DIR                       also DIR/steps.json and DIR/steps.svg, a waterfall
 
-A row is shown where its instructions moved by more than 0.3 %, or any counted event did. Exit
+A benchmark is shown where its instructions moved by more than 0.3 %, or any counted event did. Exit
 status 3 if a patch does not build.
 """
 
@@ -39,13 +39,13 @@ from quire.source.steps import KIND, OfGit, OfSeries, Step, Steps
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Add the options that select rows."""
+    """Add the options that select benchmarks."""
     options.kernel(part)
     options.cluster(part)
     options.counting(part)
     add = part.add_argument
     text = "as for bench (default: those of the topics, or of the files that the series touches)"
-    add("rows", nargs="*", metavar="workload", help=text)
+    add("rows", nargs="*", metavar="benchmark", help=text)
     options.sizes(part, "all")
     cycles.add_option(part)
     options.as_json(part)
@@ -75,7 +75,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
 
 
 def _steps(session: Session) -> tuple[Steps, list[Step], list[str]]:
-    """The steps, and the rows that they concern."""
+    """The steps, and the benchmarks that they concern."""
     wanted, folder = session.side_options, session.project.guest / "workloads"
     if wanted.git and wanted.a and wanted.b:
         commits = OfGit.of(session.cache, wanted.git, wanted.a)

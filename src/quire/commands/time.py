@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Time the workloads on a real CPU: here, on a machine of yours, or both kernels under KVM.
 
-Instructions are not time. The workloads of `quire bench`, unchanged, are one static program: each
+Instructions are not time. The benchmarks of `quire bench`, unchanged, are one static program: each
 run is a process of its own, on one CPU, after warm-up, until the interval of the median is tight.
 Under emulation nothing is called time.
 
@@ -40,7 +40,7 @@ COMPARE = """Compare two timings: faster, slower or cannot tell, with the interv
 
 A ratio above 1 says that B is faster. The interval needs no assumption about the distribution: the
 medians' intervals are those of order statistics, and both hold together with a confidence of 95 %.
-Two files that do not compare (another machine, other workloads, an emulator's clock) are refused.
+Two files that do not compare (another machine, other benchmarks, an emulator's clock) are refused.
 """
 LEAF = """Time inner loops of both sides alone, without a kernel.
 
@@ -61,9 +61,11 @@ def _add_run(part: argparse.ArgumentParser) -> None:
     where.add_argument("--kvm", action="store_true", help="boot both kernels under KVM")
     text = "boot both kernels in QEMU: no times, code paths"
     where.add_argument("--emulate", action="store_true", help=text)
-    where.add_argument("--list", action="store_true", help="list the rows")
+    where.add_argument("--list", action="store_true", help="list the benchmarks")
     _add_boots(part)
-    add("--runs", type=options.positive, default=100, metavar="N", help="at most, of a row")
+    add(
+        "--runs", type=options.positive, default=100, metavar="N", help="maximum runs per benchmark"
+    )
     text = "half the interval of the median, of the median (default %(default)s)"
     add("--precision", type=options.positive, default=10, metavar="PER-MILLE", help=text)
 
@@ -88,7 +90,7 @@ def _add_leaf(part: argparse.ArgumentParser) -> None:
 
 
 def _run(session: Session, arguments: argparse.Namespace) -> int:
-    """Build the program, and run it where it was asked for. Difference if a row failed."""
+    """Build the program, and run it where it was asked for. Difference if a benchmark failed."""
     benchmarks = lab.workloads(session).benchmarks()
     if arguments.list:
         options.allow(arguments, "list", "with --list")
@@ -169,7 +171,9 @@ def _both(
     failed = [f"{timing.name}: {row.name}: {row.failed}" for timing in timings
               for row in timing.rows if row.failed]  # fmt: skip
     if failed:
-        raise Difference("rows have failed", "\n".join(failed), "read the logs in build/boot/")
+        raise Difference(
+            "benchmarks have failed", "\n".join(failed), "read the logs in build/boot/"
+        )
 
 
 def _leaf(session: Session, arguments: argparse.Namespace) -> None:
@@ -197,7 +201,7 @@ def _show(arguments: argparse.Namespace, timings: Sequence[Timing], prefix: str 
 
 
 def _compare(_session: Session, arguments: argparse.Namespace) -> None:
-    """Difference if a row is slower on B."""
+    """Difference if a benchmark is slower on B."""
     a, b = (document.read(file) for file in arguments.timings)
     verdicts = compare.compare(a, b)
     if arguments.json:
@@ -206,7 +210,7 @@ def _compare(_session: Session, arguments: argparse.Namespace) -> None:
         report.show_verdicts(a, b, verdicts)
     slower = [verdict.row.name for verdict in verdicts if verdict.verdict == compare.SLOWER]
     if slower:
-        what = f"{len(slower)} of {len(verdicts)} rows are slower on B"
+        what = f"{len(slower)} of {len(verdicts)} benchmarks are slower on B"
         raise Difference(what, "\n".join(slower), "find out why: quire bench, quire profile")
 
 
