@@ -6,7 +6,7 @@ CPU unless --smp says otherwise; the plugin counts every instruction and TLB inv
 two markers. The counts of a build are cached, and the next run measures only what is missing.
 
   quire bench                                  everything, both architectures
-  quire bench mremap ARCH=arm64 --size 64      one benchmark
+  quire bench mremap ARCH=arm64 --size 64      one workload
   quire bench 'swapout zero 64'                one benchmark, by its name in tables and --list
   quire bench swapout,data=zero --repeat 3     three boots each, with their spread
   quire bench mremap --fresh                   boot again, ignoring cached counts
