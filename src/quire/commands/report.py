@@ -10,6 +10,7 @@ list. The table of files, rows and cases is guest/workloads/concerns.toml.
   quire report 20260501-topic-v2-0@example.org       the same by Message-ID, with a network
   quire report topic --git ~/linux --a v7.3          a branch
   quire report topic.mbox --budget 30                half an hour: the most telling things first
+  quire report topic.mbox --null 3                   what code placement alone changes, beside it
   quire report topic.mbox --details                  all figures, and where the logs are
   quire report topic.mbox --junit report.xml --json  and for a CI (docs/ci.md)
 
@@ -28,7 +29,7 @@ from quire.arch import requirements
 from quire.commands import options
 from quire.fuzz import report as fuzz_report
 from quire.host.errors import Difference, UserError
-from quire.measure import concerns
+from quire.measure import concerns, cycles
 from quire.report import data
 from quire.report.steps import name as row_name
 from quire.review import details, reply, tasks
@@ -51,7 +52,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     options.base(part)
     part.set_defaults(base="")
     add("--source", type=Path, metavar="DIR", help="any kernel tree in place of Debian's")
-    add("--git", type=Path, metavar="DIR", help="the repository of the branch")
+    text = "the repository of the branch, or one with the blobs that a three-way merge needs"
+    add("--git", type=Path, metavar="DIR", help=text)
     add("--a", default="", metavar="REV", help="what the branch is compared with")
     options.configuration(part)
     text = "stop after so many minutes, and reply (default: no limit)"
@@ -60,6 +62,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add("--fuzz", type=float, default=10.0, metavar="MINUTES", help=text)
     text = "a row that costs more by this share fails (default %(default)g)"
     add("--limit", type=float, default=1.0, metavar="PERCENT", help=text)
+    options.null(part)
+    cycles.add_option(part)
     add("--details", action="store_true", help="print all figures after the reply")
     options.as_json(part, "print JSON in place of the reply")
     add("--junit", type=Path, metavar="FILE", help="write JUnit XML there, too")
@@ -69,7 +73,8 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     """Do what the time allows, then reply. The worst of what was found is raised at the end."""
     time = Time(arguments.budget, arguments.fuzz)
     session = _with_series(session, arguments.what)
-    chosen = None if arguments.base or arguments.source or arguments.a else _nearest(session)
+    given = arguments.base or arguments.source or arguments.a
+    chosen = None if given and not arguments.git else _nearest(session)
     session = replace(session, side_options=chosen.options) if chosen else session
     requirements.require(session.architectures)
     sides = session.sides()
@@ -77,7 +82,8 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         raise UserError("the series changes nothing", arguments.what, "name another one")
     folder = session.project.guest / "workloads"
     concerned = concerns.by_files(folder, apply.touched(sides.series))
-    found = Found(sides, concerned, arguments.limit / 100, chosen)
+    more = (arguments.null, arguments.cycles)
+    found = Found(sides, concerned, arguments.limit / 100, *more, chosen)
     tasks.run(session, found, time)
     if arguments.junit:
         arguments.junit.write_text(export.junit(found.outcomes()), "utf-8")
@@ -101,7 +107,7 @@ def _with_series(session: Session, what: str) -> Session:
 
 
 def _nearest(session: Session) -> Choice | None:
-    """The base of a posted series for which none is given; None for a branch, which has its own."""
+    """The base of a posted series, on which it applies or is merged; None for a branch."""
     wanted = session.side_options
     if not wanted.series:
         return None

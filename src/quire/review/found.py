@@ -10,7 +10,7 @@ from quire.boot.ktap import Status
 from quire.fuzz.hunt import Hunt
 from quire.measure.comparison import Comparison, Row
 from quire.measure.concerns import Concerned
-from quire.measure.moves import Move
+from quire.measure.moves import CYCLES, Move
 from quire.measure.workloads import Cell
 from quire.report.data import Provenance
 from quire.report.table import number
@@ -71,6 +71,9 @@ class Found:
     sides: Sides
     concerned: Concerned
     limit: float
+    # So many kernels tell what code placement alone changes; caches of this CPU are simulated.
+    null: int = 0
+    cycles: str = ""
     # How the base was chosen, if none was given.
     chosen: Choice | None = None
     # By architecture.
@@ -92,9 +95,16 @@ class Found:
         comparison = Comparison(rows.arch, rows.labels, (*before, *rows.rows))
         self.parts[arch.name] = (comparison, made)
 
+    def moved(self, arch: str) -> list[Row]:
+        """The rows of an architecture that changed, those that cost more first."""
+        rows = self.parts[arch][0].rows if arch in self.parts else ()
+        moved = [row for row in rows if _moved(row) or self.costs_more(row)]
+        return sorted(moved, key=lambda row: not self.costs_more(row))
+
     def costs_more(self, row: Row) -> bool:
         """Whether the series has to answer for the row."""
-        return Move(0, row.a, row.b).share > self.limit or bool(row.excess)
+        more = Move(0, row.a, row.b).share > self.limit and not row.by_placement
+        return more or bool(row.excess)
 
     def expensive(self, arch: str) -> bool:
         """Whether a row of that architecture costs more."""
@@ -122,3 +132,9 @@ class Found:
             return Status.PASS, ""
         change = Move(0, row.a, row.b).share
         return Status.FAIL, f"{number(row.a.insns)} → {number(row.b.insns)} ({change:+.1%})"
+
+
+def _moved(row: Row) -> bool:
+    """Whether it changed by more than placement alone may change it."""
+    move = Move(0, row.a, row.b)
+    return move.moved and not (row.by_placement and move.events.keys() <= {CYCLES})

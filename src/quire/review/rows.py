@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from quire import lab
 from quire.arch import Architecture
@@ -38,6 +39,18 @@ def count(session: Session, arch: Architecture, found: Found, cells: Sequence[Ce
         _compare(session, found, both, [cell for cell in cells if _known(session, both, cell)])
         raise
     _compare(session, found, both, cells)
+
+
+def place(session: Session, arch: Architecture, found: Found) -> None:
+    """Add what placement alone changes to the rows that moved."""
+    if not (moved := found.moved(arch.name)):
+        return
+    rows, made = found.parts[arch.name]
+    part = replace(rows, rows=tuple(moved))
+    placed = lab.with_null(session, made.a, part, found.null, Sampling(place=session.place))
+    known = {row.cell: row for row in placed.rows}
+    rows = replace(rows, rows=tuple(known.get(row.cell, row) for row in rows.rows))
+    found.parts[arch.name] = (rows, made)
 
 
 def _compare(session: Session, found: Found, both: tuple[Rig, Rig], cells: Sequence[Cell]) -> None:

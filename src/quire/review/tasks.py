@@ -10,6 +10,7 @@ from functools import partial
 
 from quire import lab
 from quire.host import process
+from quire.measure import cycles
 from quire.review import blame, cases, programs, rows
 from quire.review.found import Found
 from quire.session import Session
@@ -59,6 +60,8 @@ def _tasks(session: Session, found: Found, given: Time) -> Iterator[Task]:
         for arch in architectures if concerned.programs else ():
             name = f"{arch.name}: programs"
             yield name, partial(programs.hunt, session, arch, found, given.fuzz)
+    for arch in architectures if found.null else ():
+        yield f"{arch.name}: placement", partial(rows.place, session, arch, found)
 
 
 def _rows(session: Session, found: Found, sizes: Sequence[int]) -> Iterator[Task]:
@@ -67,6 +70,7 @@ def _rows(session: Session, found: Found, sizes: Sequence[int]) -> Iterator[Task
         return
     cells = lab.workloads(session).cells(found.concerned.rows, sizes)
     some = [cell for cell in cells if cell.size is not None or sizes == SIZES[0]]
+    some = cycles.added(some, found.cycles, session.architectures)
     for arch in session.architectures if some else ():
         name = f"{arch.name}: benchmarks of {', '.join(map(str, sizes))} KiB"
         yield name, partial(rows.count, session, arch, found, some)
