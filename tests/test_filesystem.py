@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The filesystem in the guest of a kernel that has XFS."""
+"""The filesystem in the guest of a kernel that has XFS or ext4."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from known import ARM64
 
 from quire.arch.requirements import Need
 from quire.build import filesystem
+from quire.build.filesystem import Filesystem
 from quire.build.guest import Guest
 from quire.build.kernel import Kernel, Toolchain
 from quire.host.cache import Cache
@@ -32,18 +33,39 @@ def test_other_guests_stay_as_they_are(tmp_path: Path) -> None:
     assert add(tmp_path, "CONFIG_ZONEFS_FS=y\n").sha256 == "plain"
 
 
-@pytest.mark.skipif(not filesystem.NEED.present(), reason="needs xfsprogs")
-def test_the_image_begins_with_a_super_block_and_ends_before_the_zeroes(tmp_path: Path) -> None:
-    data = add(tmp_path, "CONFIG_XFS_FS=y\n").initrd.read_bytes()
+XFS, EXT4 = filesystem.FILESYSTEMS
+MAGIC = {XFS: b"XFSB", EXT4: b"\x53\xef"}
+
+
+@pytest.mark.parametrize("wanted", filesystem.FILESYSTEMS, ids=lambda one: one.image)
+def test_the_image_begins_with_a_super_block_and_ends_before_the_zeroes(
+    tmp_path: Path, wanted: Filesystem
+) -> None:
+    if not wanted.need.present():
+        pytest.skip(f"needs {wanted.need.packages[0]}")
+    data = add(tmp_path, f"{wanted.option}=y\n").initrd.read_bytes()
     assert data.startswith(b"plain")
-    assert b"xfs.img" in data
-    assert b"XFSB" in data
+    assert wanted.image.encode() in data
+    assert MAGIC[wanted] in data
     assert len(data) < 16 << 20
 
 
-def test_without_mkfs_the_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    need: Need = replace(filesystem.NEED, name="/nowhere/mkfs.xfs")
-    monkeypatch.setattr(filesystem, "NEED", need)
+@pytest.mark.skipif(not EXT4.need.present(), reason="needs e2fsprogs")
+def test_the_image_of_ext4_has_no_time_and_little_in_it(tmp_path: Path) -> None:
+    """The guest's hash is a part of the key of counts."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    first = add(tmp_path / "a", f"{EXT4.option}=y\n").initrd.read_bytes()
+    assert first == add(tmp_path / "b", f"{EXT4.option}=y\n").initrd.read_bytes()
+    assert len(first) < 1 << 20
+
+
+@pytest.mark.parametrize("wanted", filesystem.FILESYSTEMS, ids=lambda one: one.image)
+def test_without_mkfs_the_package_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: Filesystem
+) -> None:
+    need: Need = replace(wanted.need, name="/nowhere/mkfs")
+    monkeypatch.setattr(filesystem, "FILESYSTEMS", (replace(wanted, need=need),))
     with pytest.raises(UserError) as error:
-        add(tmp_path, "CONFIG_XFS_FS=y\n")
-    assert "xfsprogs" in error.value.remedy
+        add(tmp_path, f"{wanted.option}=y\n")
+    assert wanted.need.packages[0] in error.value.remedy
