@@ -73,8 +73,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     """Do what the time allows, then reply. The worst of what was found is raised at the end."""
     time = Time(arguments.budget, arguments.fuzz)
     session = _with_series(session, arguments.what)
-    given = arguments.base or arguments.source or arguments.a
-    chosen = None if given and not arguments.git else _nearest(session)
+    chosen = _nearest(session, bool(arguments.base or arguments.source or arguments.a))
     session = replace(session, side_options=chosen.options) if chosen else session
     requirements.require(session.architectures)
     sides = session.sides()
@@ -106,7 +105,7 @@ def _with_series(session: Session, what: str) -> Session:
     return replace(session, side_options=wanted)
 
 
-def _nearest(session: Session) -> Choice | None:
+def _nearest(session: Session, given: bool) -> Choice | None:
     """The base of a posted series, on which it applies or is merged; None for a branch."""
     wanted = session.side_options
     if not wanted.series:
@@ -115,7 +114,9 @@ def _nearest(session: Session) -> Choice | None:
     series = foreign.read(session.cache, wanted.series, choice)
     said = stated.of(session.cache, wanted.series, series)
     with session.progress.stage("base"):
-        return nearest.choose(session.project.root, session.cache, wanted, series, said)
+        return nearest.choose(
+            session.project.root, session.cache, wanted, series, said, given=given
+        )
 
 
 def _text(found: Found, *, whole: bool) -> str:

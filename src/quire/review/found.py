@@ -76,6 +76,8 @@ class Found:
     cycles: str = ""
     # How the base was chosen, if none was given.
     chosen: Choice | None = None
+    # The architectures whose kernels are built, of both sides.
+    built: list[Architecture] = field(default_factory=list)
     # By architecture.
     parts: dict[str, tuple[Comparison, Provenance]] = field(default_factory=dict)
     tests: list[Tested] = field(default_factory=list)

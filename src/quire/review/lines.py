@@ -31,11 +31,11 @@ def plural(count: int, word: str) -> str:
     return f"{count} {word if count == 1 else many}"
 
 
-def fit(line: str) -> str:
-    """One line, cut off if it is too long."""
+def fit(line: str, end: str = "") -> str:
+    """One line, cut off before its `end` if it is too long."""
     indent = line[: len(line) - len(line.lstrip())]
-    line = line.translate(PLAIN)
-    return indent + textwrap.shorten(line, WIDTH - len(indent), placeholder=" ...")
+    line, width = line.translate(PLAIN), WIDTH - len(indent) - len(end)
+    return indent + textwrap.shorten(line, width, placeholder=" ...") + end
 
 
 def wrap(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from quire import lab
+from quire.arch import Architecture
 from quire.host import process
 from quire.measure import cycles
 from quire.review import blame, cases, programs, rows
@@ -47,7 +48,7 @@ def _tasks(session: Session, found: Found, given: Time) -> Iterator[Task]:
     concern; both kernels are built in any case."""
     concerned, architectures = found.concerned, session.architectures
     for arch in architectures:
-        yield f"{arch.name}: build", partial(lab.rigs, session, arch, found.sides)
+        yield f"{arch.name}: build", partial(_build, session, arch, found)
     for sizes in SIZES:
         yield from _rows(session, found, sizes)
         for arch in architectures:
@@ -62,6 +63,11 @@ def _tasks(session: Session, found: Found, given: Time) -> Iterator[Task]:
             yield name, partial(programs.hunt, session, arch, found, given.fuzz)
     for arch in architectures if found.null else ():
         yield f"{arch.name}: placement", partial(rows.place, session, arch, found)
+
+
+def _build(session: Session, arch: Architecture, found: Found) -> None:
+    lab.rigs(session, arch, found.sides)
+    found.built.append(arch)
 
 
 def _rows(session: Session, found: Found, sizes: Sequence[int]) -> Iterator[Task]:

@@ -13,14 +13,14 @@ from quire.measure.moves import Move
 from quire.review.found import Found
 from quire.review.lines import fit, plural
 
-NOTHING = "No regression found."
+NOTHING, UNMEASURED = "No regression found.", "Nothing was measured."
 
 
 def verdict(found: Found) -> Iterator[str]:
     """What was found, which patch does it or what was tried, and where."""
     problems = [fit(problem) for problem in _problems(found)]
     yield problems[0] if problems else _unmeasured(found) or NOTHING
-    yield problems[1] if len(problems) > 1 else fit(f"Series: {series(found)}")
+    yield problems[1] if len(problems) > 1 else fit(f"Series: {series(found)}", _further(found))
     titles = dict.fromkeys(
         [rows.arch.title for rows, _ in found.parts.values()]
         + [tested.b.kernel.arch.title for tested in found.tests]
@@ -33,19 +33,24 @@ def _unmeasured(found: Found) -> str:
     """The verdict if nothing measures what the series changes."""
     concerned = found.concerned
     if not concerned.nothing:
-        return ""
+        return "" if any(_amounts(found).values()) else UNMEASURED
     first, *rest = concerned.unmeasured or ("what this series changes",)
     also = f" and {plural(len(rest), 'other file')}" if rest else ""
     return fit(f"Nothing here measures {first}{also}.")
 
 
-def _amount(found: Found) -> str:
-    counts = {
+def _amounts(found: Found) -> dict[str, int]:
+    return {
         "benchmark": sum(len(rows.rows) for rows, _ in found.parts.values()),
         "test": sum(tested.b.count(Status.PASS, Status.FAIL) for tested in found.tests),
         "program": sum(hunt.judges[0].tally.programs for hunt in found.hunts),
     }
-    return ", ".join(plural(n, word) for word, n in counts.items() if n) or "both sides build"
+
+
+def _amount(found: Found) -> str:
+    amounts = _amounts(found).items()
+    built = "both sides build" if found.built else "not built in the time given"
+    return ", ".join(plural(n, word) for word, n in amounts if n) or built
 
 
 def _problems(found: Found) -> Iterator[str]:
@@ -103,9 +108,14 @@ def expenses(hunt: Hunt) -> Iterator[str]:
 
 
 def series(found: Found) -> str:
-    """The series in words."""
+    """The series in words, without the number of patches after the first one."""
     sides = found.sides
     if sides.b.origin != sides.a.origin:
         return f"{sides.b.label} on {sides.a.label}"
-    first, *rest = [patch.subject() for patch in sides.series.patches]
-    return f"{first} (+ {plural(len(rest), 'patch')})" if rest else first
+    return sides.series.patches[0].subject()
+
+
+def _further(found: Found) -> str:
+    """How many patches the series has after the first one, if it is not a branch."""
+    sides, count = found.sides, len(found.sides.series.patches) - 1
+    return f" (+ {plural(count, 'patch')})" if count and sides.b.origin == sides.a.origin else ""

@@ -116,7 +116,7 @@ def apply_patch(tree: Path, patch: Patch) -> None:
     if refusal is not None:
         raise UserError(
             f"patch {patch.name} does not apply",
-            f"{patch.subject()}\n{_refusing_hunks(patch, refusal)}\nthe tree is unchanged",
+            f"{patch.subject()}\n{refusing_hunks(patch, refusal)}\nthe tree is unchanged",
             "use a base of this series (quire doctor lists them), "
             "or rebase the patch: quire tree, quire export",
         )
@@ -128,7 +128,7 @@ def revert_patch(tree: Path, patch: Patch) -> None:
     if refusal is not None:
         raise UserError(
             f"patch {patch.name} cannot be reverted",
-            f"{patch.subject()}\n{_refusing_hunks(patch, refusal)}",
+            f"{patch.subject()}\n{refusing_hunks(patch, refusal)}",
             "revert what changes the same lines first, or move the patch in the series",
         )
 
@@ -192,7 +192,8 @@ def _git_apply(tree: Path, patch: Patch, *options: str) -> str | None:
     return finished.output if finished.status else None
 
 
-def _refusing_hunks(patch: Patch, complaint: str) -> str:
+def refusing_hunks(patch: Patch, complaint: str) -> str:
+    """The hunks that git's complaint names, in words."""
     failed = re.findall(r"^error: patch failed: (.*):(\d+)$", complaint, re.M)
     lines = [patch.hunk_at(file, int(line)) for file, line in failed]
     lines = lines or re.findall(r"^error: (.*)$", complaint, re.M) or [complaint.strip()]

@@ -65,13 +65,14 @@ def _apply(work: Path, patch: Patch) -> bool:
         return False
     finished = run_git(work, "apply", "-3", *words)
     if finished.status:
-        conflicts = re.findall(r"^U (\S+)$", finished.output, re.M)
-        said = [f"conflict in {name}" for name in conflicts]
-        said = said or re.findall(r"^error: (.*)$", finished.output, re.M)
+        said = [f"conflict in {file}" for file in re.findall(r"^U (\S+)$", finished.output, re.M)]
+        if not said:
+            lacks = "lacks the necessary blob" in finished.output
+            said = ["the repository lacks blobs of its index lines"] if lacks else []
+            said.append(apply.refusing_hunks(patch, finished.output))
         what = f"patch {patch.name} cannot be merged"
-        where = "\n".join([patch.subject(), *said])
         remedy = "name its base, or a repository that has the blobs of its index lines"
-        raise UserError(what, where, remedy)
+        raise UserError(what, "\n".join([patch.subject(), *said]), remedy)
     return True
 
 

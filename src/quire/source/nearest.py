@@ -34,11 +34,10 @@ class Choice:
 
 
 def choose(
-    root: Path, cache: Cache, options: SideOptions, series: Series, stated: Stated
+    root: Path, cache: Cache, options: SideOptions, series: Series, stated: Stated, *, given: bool
 ) -> Choice:
     """The base for a series: the one that is given, or else the nearest to which it applies; with
     a repository, that into which it can be merged. UserError if it applies to none."""
-    given = bool(options.base or options.source or options.a)
     for revision in filter(None, () if given else (stated.commit, stated.name)):
         if options.git and _has(options.git, revision):
             where = ("--git", str(options.git), "--a", revision)
@@ -63,11 +62,14 @@ def choose(
         refused.append(error)
         refusing.append(found)
     if options.git:
-        return _merge(cache, options, series, stated, refusing)
-    named = f", which names {stated.text}" if stated.text else ""
-    what = f"the series{named}, applies to no base that is here"
+        return _merge(cache, options, series, refusing, stated, given=given)
+    named = f", which names {stated.text}," if stated.text else ""
+    hunks = refused[0].where if refused else ""
+    if given:
+        remedy = "name another base, or --git DIR with the blobs of its index lines, to merge it"
+        raise UserError(f"the series{named} does not apply to this base", hunks, remedy)
     remedy = "name its base: --git DIR with that commit, --source DIR, or --base VERSION"
-    raise UserError(what, refused[0].where if refused else "", remedy)
+    raise UserError(f"the series{named} applies to no base that is here", hunks, remedy)
 
 
 def _choice(options: SideOptions, stated: Stated, found: Base, *, given: bool) -> Choice:
@@ -78,10 +80,15 @@ def _choice(options: SideOptions, stated: Stated, found: Base, *, given: bool) -
 
 
 def _merge(
-    cache: Cache, options: SideOptions, series: Series, stated: Stated, bases: Sequence[Base]
+    cache: Cache,
+    options: SideOptions,
+    series: Series,
+    bases: Sequence[Base],
+    stated: Stated,
+    *,
+    given: bool,
 ) -> Choice:
     """The first base into which the series can be merged. UserError of the first, if into none."""
-    given = bool(options.base or options.source or options.a)
     failed: list[UserError] = []
     for base in bases:
         try:
