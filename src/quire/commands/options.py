@@ -155,7 +155,7 @@ def sizes(part: argparse.ArgumentParser, default: str) -> None:
 
 def null(part: argparse.ArgumentParser) -> None:
     """--null."""
-    text = "also count N kernels of side A that differ in code placement alone (at most 15), and "
+    text = "also count N kernels of side A that differ in code placement alone (at most 8), and "
     text += "show the spread beside each change"
     part.add_argument("--null", type=positive, default=0, metavar="N", help=text)
 
