@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from quire.host.errors import UserError
 
-# N and M, of which no two give the same kernel on x86-64 or arm64. With an M below 33, few functions
-# of x86-64 move, since they begin and end at 16 bytes.
+# N and M, of which no two give the same kernel on x86-64 or arm64. An M below 33 moves few
+# functions of x86-64, which begin and end at 16 bytes.
 PLACEMENTS = "64:33 128:49 64:49 128:65 128:33 128:81 128:97 128:113".split()
 
 
