@@ -84,3 +84,15 @@ def test_a_change_that_placement_explains_is_no_regression(
     assert quire(*words).returncode == 1
     done = quire.passes(*words, "--null", "3")
     assert done.stdout.startswith("No regression found.\n")
+
+
+def test_cycles_have_a_spread_of_their_own(quire: Quire, tree: Path, tmp_path: Path) -> None:
+    keep_workloads(quire.project, "mremap")
+    (quire.project / "guest/workloads/concerns.toml").write_text(CONCERNS)
+    long, series = "x" * 9000, tmp_path / "topic.mbox"
+    (tree / "mm/mremap.c").write_text(SOURCE.replace("line 8\n", f"{long}\n"))
+    series.write_text(line_patch("mm: less", 8, "run 8").replace("-line 8\n", f"-{long}\n"))
+    words = ("report", str(series), "--source", str(tree), "ARCH=arm64", "--null", "1", "--cycles")
+    done = quire(*words)
+    assert done.returncode == 1, done.stderr
+    assert "    placement alone 0.01%, est. cycles 0.0% (1 kernel)\n" in done.stdout
