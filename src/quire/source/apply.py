@@ -28,6 +28,7 @@ from quire.source.series import Series
 
 # A file's contents after the series; None: the file is deleted.
 Contents = dict[str, bytes | None]
+UNCHANGED = "the tree is unchanged"
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def apply_patch(tree: Path, patch: Patch) -> None:
     if refusal is not None:
         raise UserError(
             f"patch {patch.name} does not apply",
-            f"{patch.subject()}\n{refusing_hunks(patch, refusal)}\nthe tree is unchanged",
+            f"{patch.subject()}\n{refusing_hunks(patch, refusal)}\n{UNCHANGED}",
             "use a base of this series (quire doctor lists them), "
             "or rebase the patch: quire tree, quire export",
         )

@@ -64,7 +64,8 @@ def choose(
     if options.git:
         return _merge(cache, options, series, refusing, stated, given=given)
     named = f", which names {stated.text}," if stated.text else ""
-    hunks = refused[0].where if refused else ""
+    # It is a copy that stays unchanged.
+    hunks = refused[0].where.removesuffix(f"\n{apply.UNCHANGED}") if refused else ""
     if given:
         remedy = "name another base, or --git DIR with the blobs of its index lines, to merge it"
         raise UserError(f"the series{named} does not apply to this base", hunks, remedy)
