@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The filesystem in the guest of a kernel that has XFS."""
+"""The filesystem in the guest of a kernel that has XFS or ext4."""
 
 from __future__ import annotations
 
@@ -32,18 +32,39 @@ def test_other_guests_stay_as_they_are(tmp_path: Path) -> None:
     assert add(tmp_path, "CONFIG_ZONEFS_FS=y\n").sha256 == "plain"
 
 
-@pytest.mark.skipif(not guest.MKFS.present(), reason="needs xfsprogs")
-def test_the_image_begins_with_a_super_block_and_ends_before_the_zeroes(tmp_path: Path) -> None:
-    data = add(tmp_path, "CONFIG_XFS_FS=y\n").initrd.read_bytes()
+XFS, EXT4 = guest.FILESYSTEMS
+MAGIC = {XFS: b"XFSB", EXT4: b"\x53\xef"}
+
+
+@pytest.mark.parametrize("wanted", guest.FILESYSTEMS, ids=lambda one: one.image)
+def test_the_image_begins_with_a_super_block_and_ends_before_the_zeroes(
+    tmp_path: Path, wanted: guest.Filesystem
+) -> None:
+    if not wanted.mkfs.present():
+        pytest.skip(f"needs {wanted.mkfs.packages[0]}")
+    data = add(tmp_path, f"{wanted.option}=y\n").initrd.read_bytes()
     assert data.startswith(b"plain")
-    assert b"xfs.img" in data
-    assert b"XFSB" in data
+    assert wanted.image.encode() in data
+    assert MAGIC[wanted] in data
     assert len(data) < 16 << 20
 
 
-def test_without_mkfs_the_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    need: Requirement = replace(guest.MKFS, name="/nowhere/mkfs.xfs")
-    monkeypatch.setattr(guest, "MKFS", need)
+@pytest.mark.skipif(not EXT4.mkfs.present(), reason="needs e2fsprogs")
+def test_the_image_of_ext4_has_no_time_and_little_in_it(tmp_path: Path) -> None:
+    """The guest's hash is a part of the key of counts."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    first = add(tmp_path / "a", f"{EXT4.option}=y\n").initrd.read_bytes()
+    assert first == add(tmp_path / "b", f"{EXT4.option}=y\n").initrd.read_bytes()
+    assert len(first) < 1 << 20
+
+
+@pytest.mark.parametrize("wanted", guest.FILESYSTEMS, ids=lambda one: one.image)
+def test_without_mkfs_the_package_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: guest.Filesystem
+) -> None:
+    mkfs: Requirement = replace(wanted.mkfs, name="/nowhere/mkfs")
+    monkeypatch.setattr(guest, "FILESYSTEMS", (replace(wanted, mkfs=mkfs),))
     with pytest.raises(UserError) as error:
-        add(tmp_path, "CONFIG_XFS_FS=y\n")
-    assert "xfsprogs" in error.value.remedy
+        add(tmp_path, f"{wanted.option}=y\n")
+    assert wanted.mkfs.packages[0] in error.value.remedy

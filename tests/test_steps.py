@@ -232,5 +232,9 @@ def test_a_file_that_nothing_measures() -> None:
     assert concerned.unmeasured == ("drivers/x.c", "fs/ext4/inode.c")
     assert concerned.nearest == ("read", "mkclean")
     assert not (concerned.rows or concerned.cases or concerned.programs)
+    # A header without an entry comes with the code that has one.
+    hooks = ["include/trace/hooks/mm.h", "mm/rmap.c", "kernel/sched/fair.c", "mm/Kconfig"]
+    assert concerns.by_files(FOLDER, hooks).unmeasured == ("kernel/sched/fair.c",)
+    assert concerns.by_files(FOLDER, hooks[:1]).unmeasured == ("include/trace/hooks/mm.h",)
     read = concerns.by_files(FOLDER, ["mm/readahead.c"])
     assert read == Concerned(("read",), (), False)

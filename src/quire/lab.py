@@ -13,7 +13,7 @@ from quire.build import kconfig, kept
 from quire.build.kept import Built
 from quire.build.kernel import Kernel
 from quire.host.progress import Stage
-from quire.measure import bench, comparison, posted
+from quire.measure import bench, comparison, null, posted
 from quire.measure import locks as classes
 from quire.measure.bench import Provenance, Samples, Sampling, Setup
 from quire.measure.comparison import Comparison, References
@@ -97,6 +97,27 @@ def compare(
         arch, (sides.a.label, sides.b.label), images, benchmarks, samples, known
     )
     return rows, Provenance(a, b, session.fragments(arch, sides.line)), samples
+
+
+def with_null(
+    session: Session, a: Setup, rows: Comparison, kernels: int, options: Sampling
+) -> Comparison:
+    """The rows with what placement alone changes: counted on so many kernels of side A's source."""
+    arch, tree = a.kernel.arch, a.kernel.tree
+    placed = [null.flags(number, session.llvm) for number in range(1, kernels + 1)]
+    others = []
+    for number, flags in enumerate(placed if rows.rows else (), 1):
+        named = replace(tree, label=f"{tree.label}-placed-{number}")
+        others.append(setup(session, session.kernel(arch, named, flags)))
+    benchmarks = [row.benchmark for row in rows.rows]
+    samples = bench.measure(session.cache, others, benchmarks, session.progress, options)
+    counted = []
+    for row in rows.rows:
+        found = (samples[other.kernel.image_sha256, row.benchmark] for other in others)
+        figures = [row.a, *(comparison.figure(arch, row.benchmark, one) for one in found)]
+        spread = null.spread([f.insns for f in figures], [f.cycles_total for f in figures])
+        counted.append(replace(row, null=spread))
+    return replace(rows, rows=tuple(counted))
 
 
 def stages(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from quire.arch import Architecture
@@ -76,9 +76,9 @@ class Session:
         """The configuration for that architecture: the line's fragments, then --config."""
         return kconfig.fragments(line, arch, self.configs)
 
-    def kernel(self, arch: Architecture, tree: Tree) -> Kernel:
-        """Build the kernel."""
-        request = self.request(arch, tree)
+    def kernel(self, arch: Architecture, tree: Tree, cflags: str = "") -> Kernel:
+        """Build the kernel, with these flags of the compiler beside kbuild's."""
+        request = replace(self.request(arch, tree), cflags=cflags)
         with self.progress.stage(request.title, arch.objects):
             return kernel.build(self.cache, request, self.progress.at)
 

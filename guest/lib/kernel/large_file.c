@@ -3,13 +3,14 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/units.h"
+#include "kernel/image.h"
 #include "kernel/large_file.h"
-#include "kernel/xfs.h"
 #include "kernel/zonefs.h"
 #include "proc/knob.h"
 #include "report/die.h"
@@ -27,12 +28,21 @@ struct filesystem {
 	uint64_t (*place)(int file, size_t len, unsigned long mib);
 };
 
-static const struct filesystem zonefs = {
-	"zonefs", WHERE "/cnv/0", zonefs_make, zonefs_place,
-};
-static const struct filesystem xfs = {
-	"xfs", WHERE "/file", xfs_make, xfs_place,
-};
+static struct filesystem chosen(void)
+{
+	const char *type = image_type();
+
+	if (type)
+		return (struct filesystem){ type, WHERE "/file", image_make,
+					    image_place };
+	return (struct filesystem){ "zonefs", WHERE "/cnv/0", zonefs_make,
+				    zonefs_place };
+}
+
+bool large_file_any_kernel(void)
+{
+	return strcmp(chosen().type, "ext4") != 0;
+}
 
 static uint64_t file_at;
 
@@ -66,10 +76,10 @@ static void write_folios(int file, size_t len, size_t folio)
 
 int large_file(unsigned long mib, size_t len, unsigned long kib)
 {
-	const struct filesystem *fs = xfs_available() ? &xfs : &zonefs;
+	const struct filesystem fs = chosen();
 	int file;
 
-	mount_device(fs, mib);
+	mount_device(&fs, mib);
 	/* The flusher thread must not clean the folios. */
 	write_file("/proc/sys/vm/dirty_writeback_centisecs", "0");
 	/*
@@ -77,14 +87,14 @@ int large_file(unsigned long mib, size_t len, unsigned long kib)
 	 * process to enter its list wakes it, whatever its intervals are.
 	 */
 	write_file("/sys/kernel/mm/transparent_hugepage/enabled", "never");
-	file = open(fs->file, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	file = open(fs.file, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	if (file < 0)
-		die_errno("cannot open %s", fs->file);
-	/* XFS in one extent: at the end of one, a write ends, and its folio. */
+		die_errno("cannot open %s", fs.file);
+	/* In one extent: at the end of one, a write ends, and its folio. */
 	if (fallocate(file, 0, 0, (off_t)len) && errno != EOPNOTSUPP)
 		die_errno("cannot allocate %zu KiB", len / KIB);
 	write_folios(file, len, kib * KIB);
-	file_at = fs->place(file, len, mib);
+	file_at = fs.place(file, len, mib);
 	return file;
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The guest: our static program as /init of an initramfs, built without root, and its XFS.
+"""The guest: our static program as /init of an initramfs, built without root, and its filesystem.
 
-The guest has no mkfs: the image of a new XFS is a file of the initramfs.
+The guest has no mkfs: the image of a new XFS or ext4 is a file of the initramfs.
 """
 
 from __future__ import annotations
@@ -116,32 +116,68 @@ def source_files(directory: Path) -> list[Path]:
     )
 
 
-# A kernel with this gets it.
-XFS = "CONFIG_XFS_FS"
-MKFS = Requirement("/usr/sbin/mkfs.xfs", ("xfsprogs",), "tests with configs/xfs.config")
-# As in guest/lib/kernel/xfs.c.
-IMAGE, MIB = "xfs.img", 256
-# The same for all, so that a guest does not change. Below 300 MiB, mkfs.xfs has to be told.
+# As in guest/lib/kernel/image.c.
+MIB = 256
+# The same for all, so that a guest does not change.
 UUID = "71756972-6500-4000-8000-000000000000"
-# The sectors are those of the null_blk device.
-MKFS_OPTIONS = ("-q", "--unsupported", "-m", f"uuid={UUID}", "-s", "size=4096")
-XFS_KEY = digest(IMAGE, str(MIB), *MKFS_OPTIONS)
+
+
+@dataclass(frozen=True)
+class Filesystem:
+    """A kernel with `option` gets it. `options` of mkfs: the sectors are those of the null_blk
+    device. In them, FILE is the image, which has MIB already."""
+
+    image: str
+    option: str
+    mkfs: Requirement
+    options: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """A key of what is made."""
+        return digest(self.image, str(MIB), *self.options)
+
+
+# Below 300 MiB, mkfs.xfs has to be told.
+_XFS = ("-q", "--unsupported", "-m", f"uuid={UUID}", "-s", "size=4096", "-d")
+# Few inodes, all metadata at the beginning, and nothing that the kernel initialises later.
+_EXT4 = ("-q", "-F", "-b", "4096", "-N", "64", "-U", UUID, "-J", "size=4")
+_PLACED = "lazy_itable_init=0,lazy_journal_init=0,packed_meta_blocks=1,num_backup_sb=0"
+FILESYSTEMS = (
+    Filesystem(
+        "xfs.img",
+        "CONFIG_XFS_FS",
+        Requirement("/usr/sbin/mkfs.xfs", ("xfsprogs",), "tests with configs/xfs.config"),
+        (*_XFS, f"agcount=1,file,name=FILE,size={MIB}m"),
+    ),
+    Filesystem(
+        "ext4.img",
+        "CONFIG_EXT4_FS",
+        Requirement("/usr/sbin/mkfs.ext4", ("e2fsprogs",), "benchmarks with configs/ext4.config"),
+        (*_EXT4, "-O", "sparse_super2,^resize_inode", "-E", f"hash_seed={UUID},{_PLACED}", "FILE"),
+    ),
+)
 
 
 def with_filesystem(cache: Cache, plain: Guest, kernel: Kernel) -> Guest:
-    """The guest with the image if that kernel has XFS. UserError without mkfs.xfs."""
-    if not kernel.enables(XFS):
-        return plain
-    if not MKFS.present():
-        raise requirements.lacks([MKFS])
-    return with_files(cache, plain, {IMAGE: _xfs(cache)})
+    """The guest with an image if that kernel has such a filesystem. UserError without its mkfs."""
+    wanted = [one for one in FILESYSTEMS if kernel.enables(one.option)]
+    if lacking := [one.mkfs for one in wanted if not one.mkfs.present()]:
+        raise requirements.lacks(lacking)
+    images = {one.image: _image(cache, one) for one in wanted}
+    return with_files(cache, plain, images) if images else plain
 
 
-def _xfs(cache: Cache) -> bytes:
+def _image(cache: Cache, wanted: Filesystem) -> bytes:
     """The image up to the zeroes at its end."""
 
     def make(directory: Path) -> None:
-        place = f"agcount=1,file,name={directory / IMAGE},size={MIB}m"
-        process.check(process.Command([MKFS.name, *MKFS_OPTIONS, "-d", place]))
+        file = directory / wanted.image
+        with file.open("wb") as empty:
+            empty.truncate(MIB << 20)
+        words = [word.replace("FILE", str(file)) for word in wanted.options]
+        # mkfs.ext4 writes the time.
+        env = {"E2FSPROGS_FAKE_TIME": "1"}
+        process.check(process.Command([wanted.mkfs.name, *words], env=env))
 
-    return (cache.make("filesystem", XFS_KEY, make) / IMAGE).read_bytes().rstrip(b"\0")
+    return (cache.make("filesystem", wanted.key, make) / wanted.image).read_bytes().rstrip(b"\0")

@@ -99,11 +99,15 @@ class Request:
     jobs: int
     # Whether every option of the fragments must survive; otherwise lost options are only printed.
     strict: bool = True
+    # kbuild's KCFLAGS.
+    cflags: str = ""
 
     @property
     def config_key(self) -> str:
-        """The key of fragments and compiler."""
-        return digest(self.arch.name, self.toolchain.version, kconfig.options(self.fragments))
+        """The key of fragments, compiler and flags."""
+        more = [self.cflags] if self.cflags else []
+        options = kconfig.options(self.fragments)
+        return digest(self.arch.name, self.toolchain.version, options, *more)
 
     @property
     def objdir(self) -> Path:
@@ -203,6 +207,7 @@ def make_command(
         # does not see .incbin, and an image would contain another tree's vDSO.
         root = str(cache.root)
         env |= {"CCACHE_DIR": f"{root}/{CCACHE}", "CCACHE_BASEDIR": root}
+    argv += [f"KCFLAGS={request.cflags}"] if request.cflags else []
     argv += [f"O={request.objdir.name}", "LOCALVERSION=", *targets]
     return process.Command(argv, cwd=request.tree.path, env=env, log=log)
 

@@ -15,6 +15,7 @@ two markers. The counts of a build are cached, and the next run measures only wh
   quire bench mremap --smp 2                   several virtual CPUs, which run the process, too
   quire bench mremap,others=idle --smp 2       and which have run it and sleep
   quire bench mremap --cycles                  estimated cycles beside the instructions
+  quire bench mremap --null 3                  what code placement alone changes, beside each row
   quire bench --workload ./mine.c              your own (guest/README.md)
   quire bench mremap --cpu neoverse-n1         on another CPU; without a name, its default ones
 """
@@ -68,6 +69,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add("--cost", action="store_true", help=text)
     options.cpus(part, 1)
     cycles.add_option(part)
+    options.null(part)
     options.as_json(part, "print JSON in place of the tables")
     add("--output", type=Path, metavar="DIR", help="write JSON, HTML and SVG there")
 
@@ -94,6 +96,8 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         both = lab.setups(session, architecture, sides)
         chosen = on_architecture(architecture, benchmarks)
         rows, provenance, _ = lab.compare(session, sides, both, chosen, sampling)
+        if arguments.null:
+            rows = lab.with_null(session, both[0], rows, arguments.null, sampling)
         parts.append((rows, provenance))
         if not arguments.json:
             table.show(rows, sides.title)

@@ -35,7 +35,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """UserError when something is missing."""
     wanted = [*requirements.needs(session.architectures), *requirements.DEVELOPMENT, *deb.NEEDS]
-    wanted.append(guest.MKFS)
+    wanted += [filesystem.mkfs for filesystem in guest.FILESYSTEMS]
     if arguments.install:
         requirements.bring(wanted)
     lines = [(need.name, need.present(), need.purpose) for need in wanted]

@@ -151,6 +151,13 @@ def sizes(part: argparse.ArgumentParser, default: str) -> None:
     part.add_argument("--size", type=int, action="append", default=[], metavar="KIB", help=text)
 
 
+def null(part: argparse.ArgumentParser) -> None:
+    """--null."""
+    text = "also count N kernels of side A that differ in code placement alone (at most 8), and "
+    text += "show the spread beside each change"
+    part.add_argument("--null", type=positive, default=0, metavar="N", help=text)
+
+
 def stock(part: argparse._ActionsContainer) -> None:
     """--stock. Callers that have it require_series() as well."""
     part.add_argument("--stock", action="store_true", help="the base, without the series")

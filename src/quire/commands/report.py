@@ -2,7 +2,7 @@
 """Reply to a posted series: what it costs, what it breaks, what behaves differently.
 
 Applies the series, builds both sides, counts the benchmarks that the touched files concern, runs
-their tests on both sides, and fuzzes with state and costs. The result is plain text, a reply to
+their tests on both sides, and fuzzes with state and costs. The result is plain text, as a reply to
 the list. The table of files, benchmarks and cases is guest/workloads/concerns.toml.
 
   quire report topic.mbox --base 7.3                 a mailbox, a patch, a quilt series, a folder
@@ -10,6 +10,7 @@ the list. The table of files, benchmarks and cases is guest/workloads/concerns.t
   quire report 20260501-topic-v2-0@example.org       the same by Message-ID, with a network
   quire report topic --git ~/linux --a v7.3          a branch
   quire report topic.mbox --budget 30                half an hour: the most telling things first
+  quire report topic.mbox --null 3                   what code placement alone changes, beside it
   quire report topic.mbox --details                  all figures, and where the logs are
   quire report topic.mbox --junit report.xml --json  and for a CI (docs/ci.md)
 
@@ -27,7 +28,7 @@ from pathlib import Path
 from quire.arch import requirements
 from quire.commands import options
 from quire.host.errors import Difference, UserError
-from quire.measure import concerns
+from quire.measure import concerns, cycles
 from quire.review import details, reply, tasks
 from quire.review.found import Found
 from quire.review.tasks import Time
@@ -47,7 +48,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     options.base(part)
     part.set_defaults(base="")
     add("--source", type=Path, metavar="DIR", help="any kernel tree in place of Debian's")
-    add("--git", type=Path, metavar="DIR", help="the repository of the branch")
+    text = "the repository of the branch, or one with the blobs that a three-way merge needs"
+    add("--git", type=Path, metavar="DIR", help=text)
     add("--a", default="", metavar="REV", help="what the branch is compared with")
     options.configuration(part)
     text = "stop after so many minutes, and reply (default: no limit)"
@@ -56,6 +58,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add("--fuzz", type=float, default=10.0, metavar="MINUTES", help=text)
     text = "a benchmark that costs more by this share fails (default %(default)g)"
     add("--limit", type=float, default=1.0, metavar="PERCENT", help=text)
+    options.null(part)
+    cycles.add_option(part)
     add("--details", action="store_true", help="print all figures after the reply")
     options.as_json(part, "print JSON in place of the reply")
     add("--junit", type=Path, metavar="FILE", help="write JUnit XML there, too")
@@ -65,8 +69,8 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     """Do what the time allows, then reply. The worst of what was found is raised at the end."""
     time = Time(arguments.budget, arguments.fuzz)
     session = tasks.with_series(session, arguments.what)
-    given = arguments.base or arguments.source or arguments.a
-    chosen = None if given else tasks.nearest_base(session)
+    given = bool(arguments.base or arguments.source or arguments.a)
+    chosen = tasks.base_of(session, given=given)
     session = replace(session, side_options=chosen.options) if chosen else session
     requirements.require(session.architectures)
     sides = session.sides()
@@ -74,7 +78,8 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         raise UserError("the series changes nothing", arguments.what, "name another one")
     folder = session.project.guest / "workloads"
     concerned = concerns.by_files(folder, apply.touched(sides.series))
-    found = Found(sides, concerned, arguments.limit / 100, chosen)
+    more = (arguments.null, arguments.cycles)
+    found = Found(sides, concerned, arguments.limit / 100, *more, chosen)
     tasks.run(session, found, time)
     if arguments.junit:
         arguments.junit.write_text(formats.junit(found.outcomes()), "utf-8")

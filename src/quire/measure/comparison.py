@@ -15,6 +15,7 @@ from quire.measure import cost, cycles, posted, profile
 from quire.measure.bench import Sample, Samples
 from quire.measure.cost import Cost
 from quire.measure.locks import Locks
+from quire.measure.null import Null
 from quire.measure.posted import Figures, Posted
 from quire.measure.profile import ProfileLine
 from quire.measure.workloads import Benchmark, Calls
@@ -55,6 +56,11 @@ class Figure:
         """The sum over all classes."""
         return sum(self.tlb.values())
 
+    @property
+    def cycles_total(self) -> float:
+        """The sum over all that takes cycles; 0 if there are none."""
+        return sum(self.cycles.values())
+
 
 @dataclass(frozen=True)
 class BenchmarkResult:
@@ -66,6 +72,8 @@ class BenchmarkResult:
     posted: Posted | None
     # The symbols that changed most.
     symbols: tuple[ProfileLine, ...] = ()
+    # What placement alone changes, if it was counted.
+    null: Null | None = None
 
     @property
     def title(self) -> str:
@@ -81,7 +89,7 @@ class BenchmarkResult:
     @property
     def cycles_ratio(self) -> float | None:
         """The same of estimated cycles; None if there are none."""
-        a, b = sum(self.a.cycles.values()), sum(self.b.cycles.values())
+        a, b = self.a.cycles_total, self.b.cycles_total
         return a / b if a and b else None
 
     @property
@@ -93,6 +101,14 @@ class BenchmarkResult:
     def unstable(self) -> bool:
         """Whether runs of the same build differ by more than STABLE."""
         return self.spread > STABLE
+
+    @property
+    def by_placement(self) -> bool:
+        """Whether placement alone may change instructions and estimated cycles as much as B."""
+        if not self.null or abs(self.b.insns / self.a.insns - 1) > self.null.insns:
+            return False
+        cycles = self.null.cycles
+        return cycles is None or abs(self.b.cycles_total / self.a.cycles_total - 1) <= cycles
 
     @property
     def excess(self) -> list[Calls]:

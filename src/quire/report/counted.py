@@ -87,6 +87,7 @@ def _row(row: BenchmarkResult) -> dict[str, Any]:
         "unstable": row.unstable,
         "calls_beyond_a": [calls.what for calls in row.excess],
         "posted": row.posted.text if row.posted else "",
+        **({"placement_alone": asdict(row.null)} if row.null else {}),
         "symbols": [_symbol(line) for line in row.symbols],
     }
 

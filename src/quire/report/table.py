@@ -187,6 +187,7 @@ def remarks(row: BenchmarkResult) -> str:
     for before, after in ((row.a.spans, row.b.spans), (row.a.calls, row.b.calls)):
         for name in before:
             parts.append(f"{name.replace('_', ' ')} {number(before[name])} → {number(after[name])}")
+    parts += [row.null.text] if row.null else []
     if row.excess:
         parts.append(f"MORE CALLS: {', '.join(calls.what for calls in row.excess)}")
     if row.unstable:

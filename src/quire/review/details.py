@@ -57,6 +57,8 @@ def _rows(rows: Comparison, provenance: Provenance) -> Iterator[str]:
         yield f"  {row.title:<36}" + "".join(f"{text:>10}" for text in figures)
         if move.events:
             yield f"    {'; '.join(events(move))}"
+        if row.null:
+            yield f"    {row.null.text}"
         if said := [f"{g.symbol} {number(g.a.insns)} → {number(g.b.insns)}" for g in grown(row)]:
             yield f"    more in: {', '.join(said[:LINES])}"
 

@@ -13,7 +13,7 @@ from quire.fuzz.hunt import Hunt
 from quire.host import process
 from quire.host.errors import GuestLost
 from quire.measure.bench import Provenance
-from quire.measure.comparison import BenchmarkResult, Comparison, Move
+from quire.measure.comparison import CYCLES, BenchmarkResult, Comparison, Move
 from quire.measure.concerns import Concerned
 from quire.measure.workloads import Benchmark
 from quire.report.table import number
@@ -73,8 +73,13 @@ class Found:
     sides: Sides
     concerned: Concerned
     limit: float
+    # So many kernels tell what code placement alone changes; caches of this CPU are simulated.
+    null: int = 0
+    cycles: str = ""
     # How the base was chosen, if none was given.
     chosen: BaseChoice | None = None
+    # The architectures whose kernels are built, of both sides.
+    built: list[Architecture] = field(default_factory=list)
     # By architecture.
     parts: dict[str, tuple[Comparison, Provenance]] = field(default_factory=dict)
     tests: list[Tested] = field(default_factory=list)
@@ -94,9 +99,16 @@ class Found:
         comparison = Comparison(rows.arch, rows.labels, (*before, *rows.rows))
         self.parts[arch.name] = (comparison, provenance)
 
+    def moved(self, arch: str) -> list[BenchmarkResult]:
+        """The rows of an architecture that changed, those that cost more first."""
+        rows = self.parts[arch][0].rows if arch in self.parts else ()
+        moved = [row for row in rows if _moved(row) or self.costs_more(row)]
+        return sorted(moved, key=lambda row: not self.costs_more(row))
+
     def costs_more(self, row: BenchmarkResult) -> bool:
         """Whether the series has to answer for the row."""
-        return Move(0, row.a, row.b).share > self.limit or bool(row.excess)
+        more = Move(0, row.a, row.b).share > self.limit and not row.by_placement
+        return more or bool(row.excess)
 
     def expensive(self, arch: str) -> bool:
         """Whether a row of that architecture costs more."""
@@ -124,6 +136,12 @@ class Found:
             return Status.PASS, ""
         change = Move(0, row.a, row.b).share
         return Status.FAIL, f"{number(row.a.insns)} → {number(row.b.insns)} ({change:+.1%})"
+
+
+def _moved(row: BenchmarkResult) -> bool:
+    """Whether it changed by more than placement alone may change it."""
+    move = Move(0, row.a, row.b)
+    return move.moved and not (row.by_placement and move.events.keys() <= {CYCLES})
 
 
 @dataclass(frozen=True)

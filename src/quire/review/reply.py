@@ -51,8 +51,7 @@ def text(found: Found, command: Sequence[str]) -> str:
 
 def _rows(found: Found, rows: Comparison) -> Iterator[str]:
     """A table of the rows that moved, those that cost more first, and the names of the others."""
-    moved = [row for row in rows.rows if Move(0, row.a, row.b).moved or row.excess]
-    moved.sort(key=lambda row: not found.costs_more(row))
+    moved = found.moved(rows.arch.name)
     if moved:
         yield f"{rows.arch.title}, instructions per 4 KiB page:"
         yield f"  {'':<40}{'before':>9}{'after':>9}{'change':>9}"
@@ -78,6 +77,8 @@ def _row(found: Found, arch: str, row: BenchmarkResult) -> Iterator[str]:
     name = row.title if unit == "page" else f"{row.title} (per {unit})"
     figures = (number(row.a.insns), number(row.b.insns), f"{move.share:+.1%}")
     yield f"  {name:<40}" + "".join(f"{text:>9}" for text in figures)
+    if row.null:
+        yield fit(f"    {row.null.text} ({plural(row.null.kernels, 'kernel')})")
     if culprit := found.culprits.get((arch, row.benchmark)):
         yield fit(f"    by {culprit.name}: {culprit.subject}")
     for calls in row.excess:
@@ -143,13 +144,26 @@ def _others(found: Found) -> Iterator[str]:
     for wrong in found.wrong:
         title = wrong.outcome.kernel.arch.title
         yield from wrap(f"{title}, benchmark {wrong.row}, with the series only: {wrong.what}")
-    if found.left:
-        yield from listed("Not done: ", found.left)
+    for arch, names in _left(found).items():
+        yield from listed(f"Not done on {arch}: ", names)
+
+
+def _left(found: Found) -> dict[str, list[str]]:
+    """What was not done, by architecture."""
+    by_arch: dict[str, list[str]] = {}
+    for left in found.left:
+        arch, _, name = left.partition(": ")
+        by_arch.setdefault(arch, []).append(name)
+    return by_arch
 
 
 def _base(found: Found) -> list[str]:
-    why = f", {found.chosen.why}" if found.chosen else ""
-    return wrap(f"Base: {origin(found.sides.a.origin)}{why}.")
+    chosen = found.chosen
+    why = f", {chosen.why}" if chosen and chosen.why else ""
+    lines = wrap(f"Base: {origin(found.sides.a.origin)}{why}.")
+    if chosen and chosen.merged:
+        lines += listed("Merged by git apply -3: ", chosen.merged)
+    return lines
 
 
 def origin(base: Base) -> str:

@@ -14,7 +14,7 @@ from quire.arch import Architecture
 from quire.boot.ktap import Status
 from quire.host import process
 from quire.host.errors import Difference, GuestLost
-from quire.measure import bench
+from quire.measure import bench, cycles
 from quire.measure.bench import Sampling, Setup
 from quire.measure.workloads import Benchmark, on_architecture
 from quire.report.waterfall import name as row_name
@@ -51,8 +51,8 @@ def with_series(session: Session, what: str) -> Session:
     return replace(session, side_options=wanted)
 
 
-def nearest_base(session: Session) -> BaseChoice | None:
-    """The base of a posted series for which none is given; None for a branch, which has its own."""
+def base_of(session: Session, *, given: bool) -> BaseChoice | None:
+    """The base of a posted series, on which it applies or is merged; None for a branch."""
     wanted = session.side_options
     if not wanted.series:
         return None
@@ -60,20 +60,25 @@ def nearest_base(session: Session) -> BaseChoice | None:
     series = mail.read_series(session.cache, wanted.series, choice)
     said = nearest.stated_by(session.cache, wanted.series, series)
     with session.progress.stage("base"):
-        return nearest.choose(session.project.root, session.cache, wanted, series, said)
+        return nearest.choose(
+            session.project.root, session.cache, wanted, series, said, given=given
+        )
 
 
 def run(session: Session, found: Found, given: Time) -> None:
     """Do all that the time allows; what runs when it is over is stopped."""
     end = given.started + 60 * given.budget
     for name, task in _tasks(session, found, given):
+        before = _rows_of(found)
         try:
             with process.until(end):
                 process.in_time()
                 task()
         except process.OutOfTime:
-            if name not in found.left:
-                found.left.append(name)
+            some = _rows_of(found) > before
+            left = name.replace(": benchmarks", ": other benchmarks") if some else name
+            if left not in found.left:
+                found.left.append(left)
 
 
 def _tasks(session: Session, found: Found, given: Time) -> Iterator[Task]:
@@ -81,7 +86,7 @@ def _tasks(session: Session, found: Found, given: Time) -> Iterator[Task]:
     concern; both kernels are built in any case."""
     concerned, architectures = found.concerned, session.architectures
     for arch in architectures:
-        yield f"{arch.name}: build", partial(lab.setups, session, arch, found.sides)
+        yield f"{arch.name}: build", partial(_build, session, arch, found)
     for sizes in SIZES:
         yield from _rows(session, found, sizes)
         for arch in architectures:
@@ -94,6 +99,17 @@ def _tasks(session: Session, found: Found, given: Time) -> Iterator[Task]:
         for arch in architectures if concerned.programs else ():
             name = f"{arch.name}: programs"
             yield name, partial(hunting.hunt, session, arch, found, given.fuzz)
+    for arch in architectures if found.null else ():
+        yield f"{arch.name}: placement", partial(place, session, arch, found)
+
+
+def _rows_of(found: Found) -> int:
+    return sum(len(rows.rows) for rows, _ in found.parts.values())
+
+
+def _build(session: Session, arch: Architecture, found: Found) -> None:
+    lab.setups(session, arch, found.sides)
+    found.built.append(arch)
 
 
 def _rows(session: Session, found: Found, sizes: Sequence[int]) -> Iterator[Task]:
@@ -104,6 +120,7 @@ def _rows(session: Session, found: Found, sizes: Sequence[int]) -> Iterator[Task
     some = [
         benchmark for benchmark in benchmarks if benchmark.size is not None or sizes == SIZES[0]
     ]
+    some = cycles.added(some, found.cycles, session.architectures)
     for arch in session.architectures if some else ():
         name = f"{arch.name}: benchmarks of {', '.join(map(str, sizes))} KiB"
         yield name, partial(count, session, arch, found, some)
@@ -158,6 +175,18 @@ def count(
         )
         raise
     _compare_sides(session, found, both, benchmarks)
+
+
+def place(session: Session, arch: Architecture, found: Found) -> None:
+    """Add what placement alone changes to the rows that moved."""
+    if not (moved := found.moved(arch.name)):
+        return
+    rows, provenance = found.parts[arch.name]
+    part, sampling = replace(rows, rows=tuple(moved)), Sampling(place=session.place)
+    placed = lab.with_null(session, provenance.a, part, found.null, sampling)
+    known = {row.benchmark: row for row in placed.rows}
+    rows = replace(rows, rows=tuple(known.get(row.benchmark, row) for row in rows.rows))
+    found.parts[arch.name] = (rows, provenance)
 
 
 def _compare_sides(

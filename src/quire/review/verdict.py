@@ -12,14 +12,14 @@ from quire.fuzz.hunt import Hunt
 from quire.measure.comparison import Comparison, Move
 from quire.review.found import Found
 
-NOTHING = "No regression found."
+NOTHING, UNMEASURED = "No regression found.", "Nothing was measured."
 
 
 def verdict(found: Found) -> Iterator[str]:
     """What was found, which patch does it or what was tried, and where."""
     problems = [fit(problem) for problem in _problems(found)]
     yield problems[0] if problems else _unmeasured(found) or NOTHING
-    yield problems[1] if len(problems) > 1 else fit(f"Series: {series(found)}")
+    yield problems[1] if len(problems) > 1 else fit(f"Series: {series(found)}", _further(found))
     titles = dict.fromkeys(
         [rows.arch.title for rows, _ in found.parts.values()]
         + [tested.b.kernel.arch.title for tested in found.tests]
@@ -32,19 +32,24 @@ def _unmeasured(found: Found) -> str:
     """The verdict if nothing measures what the series changes."""
     concerned = found.concerned
     if not concerned.nothing:
-        return ""
+        return "" if any(_amounts(found).values()) else UNMEASURED
     first, *rest = concerned.unmeasured or ("what this series changes",)
     also = f" and {plural(len(rest), 'other file')}" if rest else ""
     return fit(f"Nothing here measures {first}{also}.")
 
 
-def _amount(found: Found) -> str:
-    counts = {
+def _amounts(found: Found) -> dict[str, int]:
+    return {
         "benchmark": sum(len(rows.rows) for rows, _ in found.parts.values()),
         "test": sum(tested.b.count(Status.PASS, Status.FAIL) for tested in found.tests),
         "program": sum(hunt.judges[0].tally.programs for hunt in found.hunts),
     }
-    return ", ".join(plural(n, word) for word, n in counts.items() if n) or "both sides build"
+
+
+def _amount(found: Found) -> str:
+    amounts = _amounts(found).items()
+    built = "both sides build" if found.built else "not built in the time given"
+    return ", ".join(plural(n, word) for word, n in amounts if n) or built
 
 
 def _problems(found: Found) -> Iterator[str]:
@@ -102,12 +107,17 @@ def expenses(hunt: Hunt) -> Iterator[str]:
 
 
 def series(found: Found) -> str:
-    """The series in words."""
+    """The series in words, without the number of patches after the first one."""
     sides = found.sides
     if sides.b.origin != sides.a.origin:
         return f"{sides.b.label} on {sides.a.label}"
-    first, *rest = [patch.subject() for patch in sides.series.patches]
-    return f"{first} (+ {plural(len(rest), 'patch')})" if rest else first
+    return sides.series.patches[0].subject()
+
+
+def _further(found: Found) -> str:
+    """How many patches the series has after the first one, if it is not a branch."""
+    sides, count = found.sides, len(found.sides.series.patches) - 1
+    return f" (+ {plural(count, 'patch')})" if count and sides.b.origin == sides.a.origin else ""
 
 
 # Columns of a mail; lines of a list of names.
@@ -135,11 +145,11 @@ def plural(count: int, word: str) -> str:
     return f"{count} {word if count == 1 else many}"
 
 
-def fit(line: str) -> str:
-    """One line, cut off if it is too long."""
+def fit(line: str, end: str = "") -> str:
+    """One line, cut off before its `end` if it is too long."""
     indent = line[: len(line) - len(line.lstrip())]
-    line = line.translate(PLAIN)
-    return indent + textwrap.shorten(line, WIDTH - len(indent), placeholder=" ...")
+    line, width = line.translate(PLAIN), WIDTH - len(indent) - len(end)
+    return indent + textwrap.shorten(line, width, placeholder=" ...") + end
 
 
 def wrap(text: str) -> list[str]:

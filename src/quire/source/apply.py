@@ -27,6 +27,7 @@ from quire.source.series import Series
 
 # A file's contents after the series; None: the file is deleted.
 Contents = dict[str, bytes | None]
+UNCHANGED = "the tree is unchanged"
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def apply_patch(tree: Path, patch: Patch) -> None:
     if refusal is not None:
         raise UserError(
             f"patch {patch.name} does not apply",
-            f"{patch.subject()}\n{_refusing_hunks(patch, refusal)}\nthe tree is unchanged",
+            f"{patch.subject()}\n{refusing_hunks(patch, refusal)}\n{UNCHANGED}",
             "use a base of this series (quire doctor lists them), "
             "or rebase the patch: quire tree, quire export",
         )
@@ -129,7 +130,7 @@ def revert_patch(tree: Path, patch: Patch) -> None:
     if refusal is not None:
         raise UserError(
             f"patch {patch.name} cannot be reverted",
-            f"{patch.subject()}\n{_refusing_hunks(patch, refusal)}",
+            f"{patch.subject()}\n{refusing_hunks(patch, refusal)}",
             "revert what changes the same lines first, or move the patch in the series",
         )
 
@@ -193,7 +194,8 @@ def _git_apply(tree: Path, patch: Patch, *options: str) -> str | None:
     return finished.output if finished.status else None
 
 
-def _refusing_hunks(patch: Patch, complaint: str) -> str:
+def refusing_hunks(patch: Patch, complaint: str) -> str:
+    """The hunks that git's complaint names, in words."""
     failed = re.findall(r"^error: patch failed: (.*):(\d+)$", complaint, re.M)
     lines = [patch.hunk_at(file, int(line)) for file, line in failed]
     lines = lines or re.findall(r"^error: (.*)$", complaint, re.M) or [complaint.strip()]

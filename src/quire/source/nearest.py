@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from quire.host.cache import Cache
 from quire.host.errors import UserError
-from quire.source import apply, line, mail, version
+from quire.source import apply, line, mail, merge, side, version
 from quire.source import base as bases
 from quire.source.base import Base
 from quire.source.series import Series
@@ -23,38 +23,84 @@ NAMED = "the one that the series names"
 
 @dataclass(frozen=True)
 class BaseChoice:
-    """The options with the base; the words that choose it on a command line; why it is this one."""
+    """The options with the base; the words that choose it on a command line; why it is this one, if
+    none was given."""
 
     options: SideOptions
-    words: tuple[str, ...]
-    why: str
+    words: tuple[str, ...] = ()
+    why: str = ""
+    # The patches that do not apply to it exactly, and were merged.
+    merged: tuple[str, ...] = ()
 
 
 def choose(
-    root: Path, cache: Cache, options: SideOptions, series: Series, stated: Stated
+    root: Path, cache: Cache, options: SideOptions, series: Series, stated: Stated, *, given: bool
 ) -> BaseChoice:
-    """The base for a series. UserError if it applies to none."""
-    for revision in filter(None, (stated.commit, stated.name)):
+    """The base for a series: the one that is given, or else the nearest to which it applies; with
+    a repository, that into which it can be merged. UserError if it applies to none."""
+    for revision in filter(None, () if given else (stated.commit, stated.name)):
         if options.git and _has(options.git, revision):
             where = ("--git", str(options.git), "--a", revision)
             return BaseChoice(replace(options, a=revision), where, NAMED)
-    refused: UserError | None = None
-    for fetch in _candidates(root, cache, stated.version):
+    candidates: Iterator[Callable[[], Base]] = _candidates(root, cache, stated.version)
+    if given:
+        chosen = options if options.a else replace(options, git=None)
+        candidates = iter([partial(side.base, root, cache, chosen)])
+    refused: list[UserError] = []
+    refusing: list[Base] = []
+    for fetch in candidates:
         try:
             found = fetch()
         except UserError:
+            if given:
+                raise
             # Not to be had here; the next one may be.
             continue
         error = apply.refusal(found.path, series)
         if not error:
-            words = ("--base", str(found.version))
-            chosen = replace(options, base=words[1], git=None)
-            return BaseChoice(chosen, words, _why(stated, found))
-        refused = refused or error
-    named = f", which names {stated.text}" if stated.text else ""
-    what = f"the series{named}, applies to no base that is here"
+            return _choice(options, stated, found, given=given)
+        refused.append(error)
+        refusing.append(found)
+    if options.git:
+        return _merge(cache, options, series, refusing, stated, given=given)
+    named = f", which names {stated.text}," if stated.text else ""
+    # It is a copy that stays unchanged.
+    hunks = refused[0].where.removesuffix(f"\n{apply.UNCHANGED}") if refused else ""
+    if given:
+        remedy = "name another base, or --git DIR with the blobs of its index lines, to merge it"
+        raise UserError(f"the series{named} does not apply to this base", hunks, remedy)
     remedy = "name its base: --git DIR with that commit, --source DIR, or --base VERSION"
-    raise UserError(what, refused.where if refused else "", remedy)
+    raise UserError(f"the series{named} applies to no base that is here", hunks, remedy)
+
+
+def _choice(options: SideOptions, stated: Stated, found: Base, *, given: bool) -> BaseChoice:
+    if given:
+        return BaseChoice(options if options.a else replace(options, git=None))
+    words = ("--base", str(found.version))
+    return BaseChoice(replace(options, base=words[1], git=None), words, _why(stated, found))
+
+
+def _merge(
+    cache: Cache,
+    options: SideOptions,
+    series: Series,
+    bases: Sequence[Base],
+    stated: Stated,
+    *,
+    given: bool,
+) -> BaseChoice:
+    """The first base into which the series can be merged. UserError of the first, if into none."""
+    failed: list[UserError] = []
+    for base in bases:
+        try:
+            folder, names = merge.merged(cache, base, series, options.git or Path())
+        except UserError as error:
+            failed.append(error)
+            continue
+        choice = _choice(options, stated, base, given=given)
+        merged = replace(choice.options, series=folder)
+        return replace(choice, options=merged, merged=tuple(names))
+    raise failed[0]
 
 
 def _has(repository: Path, revision: str) -> bool:

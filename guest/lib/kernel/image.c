@@ -6,42 +6,62 @@
 #include <unistd.h>
 
 #include "base/units.h"
+#include "kernel/image.h"
 #include "kernel/nullb.h"
-#include "kernel/xfs.h"
 #include "report/die.h"
 
-/* As in src/quire/build/filesystem.py. Behind the image's end it is zero. */
-#define IMAGE	"/xfs.img"
+/* As in src/quire/build/guest.py. After the image's end it is zero. */
 #define FS_MIB	256ul
 
-bool xfs_available(void)
+static const struct image {
+	const char *type;
+	const char *path;
+} images[] = { { "xfs", "/xfs.img" }, { "ext4", "/ext4.img" } };
+
+static const struct image *present(void)
 {
-	return !access(IMAGE, F_OK);
+	size_t n;
+
+	for (n = 0; n < ARRAY_SIZE(images); n++) {
+		if (!access(images[n].path, F_OK))
+			return &images[n];
+	}
+	return NULL;
 }
 
-void xfs_make(const char *name, unsigned long mib)
+const char *image_type(void)
+{
+	const struct image *image = present();
+
+	return image ? image->type : NULL;
+}
+
+void image_make(const char *name, unsigned long mib)
 {
 	const struct nullb device = { .name = name, .mib = FS_MIB };
+	const struct image *image = present();
 	static char block[64 * KIB];
 	int from, to;
 	ssize_t n;
 
+	if (!image)
+		die("the initramfs has no filesystem");
 	if (mib > FS_MIB / 2)
 		die("a file of %lu MiB in a filesystem of %lu", mib, FS_MIB);
 	nullb_create(&device);
-	from = open(IMAGE, O_RDONLY | O_CLOEXEC);
+	from = open(image->path, O_RDONLY | O_CLOEXEC);
 	if (from < 0)
-		die_errno("cannot open " IMAGE);
+		die_errno("cannot open %s", image->path);
 	to = nullb_open(&device);
 	while ((n = read(from, block, sizeof(block))) > 0) {
 		if (write(to, block, (size_t)n) != n)
 			die_errno("cannot write the filesystem to %s", name);
 	}
 	if (n < 0 || fsync(to) || close(to) || close(from))
-		die_errno("cannot copy " IMAGE);
+		die_errno("cannot copy %s", image->path);
 }
 
-uint64_t xfs_place(int file, size_t len, unsigned long mib)
+uint64_t image_place(int file, size_t len, unsigned long mib)
 {
 	struct {
 		struct fiemap map;
