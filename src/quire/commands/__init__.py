@@ -9,7 +9,7 @@ from types import ModuleType
 # In the order of the top-level --help. Each is the name of a command and of its module here.
 NAMES = tuple(
     "demo bench steps bisect report profile time compare test coverage selftests seeded kunit fuzz "
-    "soak cluster shell build deb tree export apply check figures doctor".split()
+    "soak cluster shell build deb tree export fit apply check figures doctor".split()
 )
 
 

@@ -52,8 +52,8 @@ def apply_series(tree: Path, series: Series, whole: Series | None = None) -> App
     """
     whole = whole or series
     names = touched(whole)
-    with _copies(tree, names) as scratch:
-        already = _peel(scratch, whole)
+    with copies(tree, names) as scratch:
+        already = peel(scratch, whole)
         wanted = {*series.patches, *already}
         union = replace(whole, patches=tuple(p for p in whole.patches if p in wanted))
         written = _update(tree, scratch, union, names)
@@ -63,7 +63,7 @@ def apply_series(tree: Path, series: Series, whole: Series | None = None) -> App
 def refusal(tree: Path, series: Series) -> UserError | None:
     """Why the series does not apply to `tree`, which is not changed; None if it does."""
     try:
-        with _copies(tree, touched(series)) as scratch:
+        with copies(tree, touched(series)) as scratch:
             for patch in series.patches:
                 apply_patch(scratch, patch)
     except UserError as error:
@@ -81,12 +81,12 @@ def set_series(tree: Path, base: Path, series: Series, names: Iterable[str]) -> 
 
     UserError as for apply_series().
     """
-    with _copies(base, names) as scratch:
+    with copies(base, names) as scratch:
         _update(tree, scratch, series, names)
 
 
 @contextlib.contextmanager
-def _copies(tree: Path, names: Iterable[str]) -> Iterator[Path]:
+def copies(tree: Path, names: Iterable[str]) -> Iterator[Path]:
     """A directory with copies of these files."""
     with tempfile.TemporaryDirectory(prefix="quire-apply-") as directory:
         scratch = Path(directory)
@@ -112,7 +112,7 @@ def _update(tree: Path, scratch: Path, series: Series, names: Iterable[str]) -> 
 
 def apply_patch(tree: Path, patch: Patch) -> None:
     """Apply one patch without fuzz. UserError names the patch and the rejected hunk."""
-    refusal = _git_apply(tree, patch)
+    refusal = git_apply(tree, patch)
     if refusal is not None:
         raise UserError(
             f"patch {patch.name} does not apply",
@@ -124,7 +124,7 @@ def apply_patch(tree: Path, patch: Patch) -> None:
 
 def revert_patch(tree: Path, patch: Patch) -> None:
     """Take one patch out again. UserError names the patch and the rejected hunk."""
-    refusal = _git_apply(tree, patch, "--reverse")
+    refusal = git_apply(tree, patch, "--reverse")
     if refusal is not None:
         raise UserError(
             f"patch {patch.name} cannot be reverted",
@@ -173,9 +173,9 @@ def _signals_deferred() -> Iterator[None]:
             os.kill(os.getpid(), received)
 
 
-def _peel(scratch: Path, series: Series) -> list[Patch]:
+def peel(scratch: Path, series: Series) -> list[Patch]:
     """Revert what is applied in the scratch copy, the last patch first."""
-    return [p for p in reversed(series.patches) if _git_apply(scratch, p, "--reverse") is None]
+    return [p for p in reversed(series.patches) if git_apply(scratch, p, "--reverse") is None]
 
 
 def read_file(path: Path) -> bytes | None:
@@ -183,7 +183,7 @@ def read_file(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
-def _git_apply(tree: Path, patch: Patch, *options: str) -> str | None:
+def git_apply(tree: Path, patch: Patch, *options: str) -> str | None:
     """None on success, else git's message. On failure nothing is written."""
     # Inside another repository, git would resolve paths from that repository's root.
     env = {"GIT_CEILING_DIRECTORIES": str(tree.resolve().parent)}
