@@ -30,7 +30,10 @@ def vendor(quire: Quire) -> Quire:
     text = line_patch("mm: move more", 20, "run 20").replace(" line 18\n", " old 18\n")
     (old / "0002-mm-move-more.patch").write_text(text)
     names = "mremap/0001-mm-move-runs.patch\nmremap@6.12.50/0002-mm-move-more.patch\n"
-    names += "swapout/0001-mm-swap.patch\n"
+    names += "ksm/0001-ksm-look-less.patch\nswapout/0001-mm-swap.patch\n"
+    (folder / "zap").mkdir()
+    (folder / "zap/0001-zap.patch").write_text(line_patch("zap", 36, "zap 36"))
+    (folder / "series").write_text((folder / "series").read_text() + "zap/0001-zap.patch\n")
     (folder / "series.old").write_text(f"# versions: 6.12.50-6.12.90\n{names}")
     (folder / "series.vendor").write_text(
         f"# versions: 6.12.50-\n# trees: include/hook.h\n{names}".replace("@6.12.50", "")
@@ -90,9 +93,9 @@ def test_the_list_of_a_version(vendor: Quire, tmp_path: Path) -> None:
     assert (told["list"], told["listed"], told["missing"]) == ("series.old", True, [])
     (mremap,) = [each for each in told["topics"] if each["name"] == "mremap"]
     assert mremap["variants"] == ["6.12.50"]
-    # The list has no ksm, which fits from another one.
-    (ksm,) = [each for each in told["topics"] if each["name"] == "ksm"]
-    assert (ksm["fits"], ksm["listed"], "misfit" in ksm) == (False, False, False)
+    # The list has no zap, which fits from another one.
+    (zap,) = [each for each in told["topics"] if each["name"] == "zap"]
+    assert (zap["fits"], zap["listed"], "misfit" in zap) == (False, False, False)
 
 
 def test_json_is_as_described(vendor: Quire, tmp_path: Path) -> None:
@@ -178,7 +181,10 @@ def test_topics_that_do_not_fit_together(project: Path, tree: Path) -> None:
 
 def test_a_file_that_is_missing(quire: Quire, tree: Path) -> None:
     (tree / "mm/mremap.c").unlink()
-    said(quire("fit", str(tree)), 2, "nothing of series fits Linux 6.12.117", "No such file")
+    done = quire("fit", str(tree))
+    assert done.returncode == 1
+    assert "No such file or directory; nothing like it is here" in done.stdout
+    said(quire("apply", str(tree)), 2, "0001-mm-move-runs.patch does not apply", "No such file")
 
 
 def test_revisions_of_a_repository(vendor: Quire, tmp_path: Path) -> None:

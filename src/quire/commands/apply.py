@@ -2,9 +2,9 @@
 """Apply the series to a kernel tree of your own.
 
 The tree's version selects the series, and so do files that only some vendors' trees have. Patches
-apply without fuzz. A topic that does not fit is left out as a whole; at the end is what was left out
-and why, and the exit status is then 1. A topic named by --only must fit, else the tree stays
-unchanged. A second run changes nothing. `quire fit` tells more, and changes nothing.
+apply without fuzz. A topic that does not fit is left out as a whole: the end of the output says
+what was left out and why, and the exit status is 1. A topic named by --only must fit, else the tree
+stays unchanged. A second run changes nothing. `quire fit` tells more, and changes nothing.
 
   quire apply ~/linux-6.12.117
   quire apply --only mremap ~/linux-6.12.117
@@ -69,9 +69,12 @@ def _line(session: Session, linux: Version) -> Line:
 
 
 def _chosen(found: Fit, topics: Sequence[str]) -> Series:
-    """The patches to apply. UserError if a topic that is named does not fit."""
+    """The patches to apply. UserError if a topic that is named does not fit, or none does."""
     if not topics:
-        return found.union()
+        chosen = found.union()
+        if not chosen.patches:
+            raise _refused(next(part for part in found.parts if part.misfit))
+        return chosen
     chosen = found.series.only(topics)
     for part in found.left(topics):
         if part.misfit:

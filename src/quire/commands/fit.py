@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which topics fit a kernel tree, and what is in the way of the others. Builds nothing.
 
-The tree may be anybody's: the version, and files that only some trees have, select the series file.
-Each topic is tried with what it needs. For one that does not fit: the first hunk that the tree
-refuses, what differs, and the upstream commit behind that where it is known. Exit status 1 if one of
-swapout, lazyfree, mremap and ksm does not fit.
+The version, and files that only some vendors' trees have, select the series file. Each topic is
+tried with what it needs. For one that does not fit, this prints the first hunk that the tree
+refuses, what differs, and the upstream commit behind that, where it is known. Exit status 1 if one
+of swapout, lazyfree, mremap and ksm does not fit.
 
   quire fit ~/linux
   quire fit --git ~/linux v6.12.23 v6.12.49      revisions of a repository, without a checkout
@@ -109,7 +109,9 @@ def _lines(part: Part) -> Iterator[str]:
     own = sum(patch.topic == part.topic for patch in part.selection.patches)
     needed = len(part.selection.patches) - own
     if not part.misfit:
-        what = f"{own} {'patch' if own == 1 else 'patches'}" + (f" and {needed} that it needs" if needed else "")
+        what = f"{own} {'patch' if own == 1 else 'patches'}" + (
+            f" and {needed} that it needs" if needed else ""
+        )
         what += f", variants for {', '.join(part.variants)}" if part.variants else ""
         if part.foreign:
             yield f"not listed    {part.name}: it applies, but is not listed for this version"

@@ -28,6 +28,13 @@ def run_git(directory: Path, *args: str, env: Mapping[str, str] | None = None) -
     return process.run(process.Command(["git", *args], cwd=directory, env={**PLAIN, **(env or {})}))
 
 
+def query_git(
+    directory: Path, *args: str, env: Mapping[str, str] | None = None
+) -> process.Finished:
+    """As run_git(), for what only looks: under --dry-run, too."""
+    return process.query("git", *args, cwd=directory, env={**PLAIN, **(env or {})})
+
+
 def git(
     directory: Path,
     *args: str,

@@ -169,9 +169,9 @@ def interact(command: Command) -> int:
     return value(0, lambda: subprocess.call(list(command.argv)))
 
 
-def query(*argv: str, cwd: Path | None = None) -> Finished:
+def query(*argv: str, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Finished:
     """Run something that only looks; also under --dry-run, where it is not announced."""
-    command = Command(argv, cwd=cwd)
+    command = Command(argv, cwd=cwd, env=env or {})
     if not _settings.dry_run:
         _announce(command)
     return _run(command, None)

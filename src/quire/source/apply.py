@@ -22,7 +22,7 @@ from typing import Any
 
 from quire.host import process
 from quire.host.errors import UserError
-from quire.host.git import run_git
+from quire.host.git import query_git
 from quire.source.patch import Patch
 from quire.source.series import Series
 
@@ -184,11 +184,12 @@ def read_file(path: Path) -> bytes | None:
 
 
 def git_apply(tree: Path, patch: Patch, *options: str) -> str | None:
-    """None on success, else git's message. On failure nothing is written."""
+    """None on success, else git's message. On failure nothing is written. `tree` is a copy, so this
+    happens under --dry-run, too."""
     # Inside another repository, git would resolve paths from that repository's root.
     env = {"GIT_CEILING_DIRECTORIES": str(tree.resolve().parent)}
     words = ("-p1", "--whitespace=nowarn", *options, str(patch.path.resolve()))
-    finished = run_git(tree, "apply", *words, env=env)
+    finished = query_git(tree, "apply", *words, env=env)
     return finished.output if finished.status else None
 
 

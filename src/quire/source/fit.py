@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which topics of a series fit a tree, without a build, and what is in the way of the others.
 
-Each topic is tried with what it needs. Of a topic that corrects the base, each patch is tried, since
-they are independent. The tree may have some of the patches already.
+Each topic is tried with what it needs. Of a topic that corrects the base, each patch is tried,
+since they are independent. The tree may have some of the patches already.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ MAIN = ("swapout", "lazyfree", "mremap", "ksm")
 # Lines of a file that are searched for what a hunk expects, before and after its place.
 NEAR = 400
 # A line of fewer characters, such as a brace, says nothing of where it is.
-TELLING = 8
+TELLING = 6
 
 
 @dataclass(frozen=True)
 class Misfit:
-    """The first hunk that a tree refuses: what it expects, what the tree has there, and the upstream
-    commit that is behind the difference, where it is known."""
+    """The first hunk that a tree refuses: what it expects, what the tree has there, and the
+    upstream commit that is behind the difference, where it is known."""
 
     patch: str
     subject: str
@@ -124,7 +124,7 @@ class Fit:
 def of_tree(tree: Path, linux: Version, line: Line) -> Fit:
     """What fits a tree, by the series file that is for it; without one, by that of which most fits.
 
-    UserError if the line has no series, or if no part of any fits.
+    UserError if the line has no series.
     """
     if not line.series:
         raise UserError(f"there is no series for Linux {linux}", str(line.folder))
@@ -135,8 +135,6 @@ def of_tree(tree: Path, linux: Version, line: Line) -> Fit:
     listed = [one for one in usable if linux in one.versions]
     tried = [_of_series(tree, linux, one, bool(listed), known) for one in listed or usable]
     best = max(tried, key=lambda fit: (-len(fit.main), len(fit.union().patches)))
-    if not best.topics:
-        raise _nothing(best)
     have = {part.topic for part in best.parts}
     others = [
         part
@@ -171,8 +169,7 @@ def _of_series(
             tried.append(_tried(scratch, part, before, known))
             if tried[-1].misfit and part.topic in series.fixes:
                 tried[-1] = _after(scratch, tried, before, known)
-        fit = _together(scratch, Fit(series, linux, listed, tuple(tried)), before, known)
-    return fit
+        return _together(scratch, Fit(series, linux, listed, tuple(tried)), before, known)
 
 
 def _tried(scratch: Path, part: Part, before: Contents, known: Sequence[Moved]) -> Part:
@@ -183,17 +180,14 @@ def _tried(scratch: Path, part: Part, before: Contents, known: Sequence[Moved]) 
 
 
 def _after(scratch: Path, tried: Sequence[Part], before: Contents, known: Sequence[Moved]) -> Part:
-    """The last one of these, on top of the others of its topic that fit if it fits there."""
+    """The last of these parts, without its misfit if it fits on top of those of its topic that
+    do."""
     *earlier, last = tried
-    names = [part.name for part in earlier if part.fits and part.topic == last.topic]
-    on_top = replace(last, selection=last.selection, misfit=None)
-    selection = replace(last.selection, patches=())
-    for part in earlier:
-        if part.name in names:
-            selection = replace(selection, patches=(*selection.patches, *part.selection.patches))
-    patches = tuple(dict.fromkeys((*selection.patches, *last.selection.patches)))
-    found = _tried(scratch, replace(on_top, selection=replace(selection, patches=patches)), before, known)
-    return last if found.misfit else on_top
+    below = [p for part in earlier if part.fits for p in part.selection.patches]
+    patches = tuple(dict.fromkeys([*below, *last.selection.patches]))
+    on_top = replace(last, selection=replace(last.selection, patches=patches))
+    found = _tried(scratch, on_top, before, known)
+    return last if found.misfit else replace(last, misfit=None)
 
 
 def _parts(series: Series) -> Iterator[Part]:
@@ -207,9 +201,7 @@ def _parts(series: Series) -> Iterator[Part]:
             yield Part(topic, topic, series.only([topic]))
 
 
-def _together(
-    scratch: Path, fit: Fit, before: Contents, known: Sequence[Moved]
-) -> Fit:
+def _together(scratch: Path, fit: Fit, before: Contents, known: Sequence[Moved]) -> Fit:
     """`fit`, without the parts that fit alone and not together with those before them."""
     kept: list[Part] = []
     union = fit.union().patches
@@ -218,11 +210,12 @@ def _together(
     if not misfit:
         return fit
     for part in fit.parts:
+        misfit = part.misfit
         if part.fits:
             chosen = replace(fit, parts=(*kept, part)).union().patches
-            part = replace(part, misfit=_misfit(scratch, chosen, known))
+            misfit = _misfit(scratch, chosen, known)
             _restore(scratch, before, chosen)
-        kept.append(part)
+        kept.append(replace(part, misfit=misfit))
     return replace(fit, parts=tuple(kept))
 
 
@@ -299,12 +292,3 @@ def _nearest(text: Sequence[str], wanted: Sequence[str], at: int) -> tuple[int, 
     blocks = SequenceMatcher(a=wanted, b=window, autojunk=False).get_matching_blocks()
     length = max((block.b + block.size for block in blocks if block.size), default=0)
     return first + 1, tuple(window[:length])
-
-
-def _nothing(fit: Fit) -> UserError:
-    part = next(part for part in fit.parts if part.misfit)
-    assert part.misfit
-    where = f"{part.misfit.patch}: {part.misfit.hunk}"
-    what = f"nothing of {fit.series.file.name} fits Linux {fit.linux}"
-    return UserError(what, where, "is this the tree of a kernel of this line?")
-

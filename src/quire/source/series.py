@@ -161,9 +161,7 @@ def read(file: Path) -> Series:
     versions = parse_range(declared[1]) if declared else VersionRange()
     fixes = tuple(name for names in _FIXES.findall(text) for name in names.split())
     trees = _TREES.search(text)
-    return Series(
-        file, versions, tuple(patches), needs, fixes, trees=trees[1] if trees else ""
-    )
+    return Series(file, versions, tuple(patches), needs, fixes, trees=trees[1] if trees else "")
 
 
 def read_needs(text: str, file: Path, patches: Sequence[Patch]) -> tuple[Need, ...]:
