@@ -179,6 +179,19 @@ def test_topics_that_do_not_fit_together(project: Path, tree: Path) -> None:
     assert found.main == ["ksm"]
 
 
+def test_a_hunk_that_would_change_another_function(quire: Quire, tree: Path) -> None:
+    """The lines that it is for have moved, and others like them are nearer."""
+    source = tree / "mm/mremap.c"
+    lines = source.read_text().splitlines(True)
+    other = ["static int other(void)\n", *lines[25:35]]
+    source.write_text("".join(["static int move(void)\n", *lines, "\n" * 10, *other]))
+    quire.passes("fit", str(tree))
+    source.write_text("".join([*["\n"] * 8, *other, "static int move(void)\n", "\n" * 90, *lines]))
+    done = quire("fit", str(tree))
+    assert "would change static int other(void)" in done.stdout
+    assert done.returncode == 1
+
+
 def test_a_file_that_is_missing(quire: Quire, tree: Path) -> None:
     (tree / "mm/mremap.c").unlink()
     done = quire("fit", str(tree))

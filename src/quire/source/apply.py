@@ -184,13 +184,17 @@ def read_file(path: Path) -> bytes | None:
 
 
 def git_apply(tree: Path, patch: Patch, *options: str) -> str | None:
-    """None on success, else git's message. On failure nothing is written. `tree` is a copy, so this
-    happens under --dry-run, too."""
+    """None on success, else git's message. On failure nothing is written."""
+    finished = tried(tree, patch, *options)
+    return finished.output if finished.status else None
+
+
+def tried(tree: Path, patch: Patch, *options: str) -> process.Finished:
+    """What git apply says. `tree` is a copy, so this happens under --dry-run, too."""
     # Inside another repository, git would resolve paths from that repository's root.
     env = {"GIT_CEILING_DIRECTORIES": str(tree.resolve().parent)}
     words = ("-p1", "--whitespace=nowarn", *options, str(patch.path.resolve()))
-    finished = query_git(tree, "apply", *words, env=env)
-    return finished.output if finished.status else None
+    return query_git(tree, "apply", *words, env=env)
 
 
 def _refusing_hunks(patch: Patch, complaint: str) -> str:

@@ -31,6 +31,8 @@ MAIN = ("swapout", "lazyfree", "mremap", "ksm")
 NEAR = 400
 # A line of fewer characters, such as a brace, says nothing of where it is.
 TELLING = 6
+# The first line of a function or structure, and no label.
+_HEAD = re.compile(r"[A-Za-z_](?!\w*:\s*$).*[({]")
 
 
 @dataclass(frozen=True)
@@ -232,10 +234,42 @@ def _restore(scratch: Path, before: Contents, patches: Sequence[Patch]) -> None:
 def _misfit(scratch: Path, patches: Sequence[Patch], known: Sequence[Moved]) -> Misfit | None:
     """Apply the patches; what the first one that does not apply refuses."""
     for patch in patches:
-        complaint = apply.git_apply(scratch, patch)
-        if complaint is not None:
-            return _explained(scratch, patch, complaint, known)
+        before = {name: apply.read_file(scratch / name) for name in patch.files()}
+        done = apply.tried(scratch, patch, "-v")
+        if done.status:
+            return _explained(scratch, patch, done.output, known)
+        if astray := _astray(patch, done.output, before):
+            return astray
     return None
+
+
+def _astray(patch: Patch, output: str, before: Contents) -> Misfit | None:
+    """The first hunk that fits in another function than the one that it is for: where lines moved,
+    git takes the nearest place with the same context."""
+    file = ""
+    for line in output.splitlines():
+        if named := re.match(r"Checking patch (?:.* => )?(.*)\.\.\.$", line):
+            file = named[1]
+        moved_by = re.match(r"Hunk #(\d+) succeeded at \d+ \(offset (-?\d+) line", line)
+        hunks = [hunk for one in patch.parsed() if one.path == file for hunk in one]
+        if not moved_by or not (data := before.get(file)):
+            continue
+        hunk = hunks[int(moved_by[1]) - 1]
+        above = data.decode(errors="replace").splitlines()[
+            : hunk.source_start + int(moved_by[2]) - 1
+        ]
+        there = next((text for text in reversed(above) if _HEAD.match(text)), "")
+        wanted = hunk.section_header
+        if _HEAD.match(wanted) and _function(there) != _function(wanted):
+            where = f"{patch.hunk_at(file, hunk.source_start)}: would change {there.strip()}"
+            return Misfit(patch.name, patch.subject(), file, where)
+    return None
+
+
+def _function(head: str) -> str:
+    """The name in the first line of a function, or the line."""
+    name = re.search(r"(\w+)\s*\(", head)
+    return name[1] if name else head.strip()
 
 
 def _explained(scratch: Path, patch: Patch, complaint: str, known: Sequence[Moved]) -> Misfit:
