@@ -15,7 +15,7 @@ The table `suites` has the last full run of each suite, from docs/results/suites
 needs, has passed and gains alone, from the series files and lines/LINE/topics.toml; "munmap: alone"
 in a table of a patch is from there, too. One with `growth = [OLD, NEW]` has the rows whose stock
 cost rose from line to line; one with `timed`, patterns of its rows, has times of user-mode Linux,
-and one with `real` their ratios in its last column.
+and one with `real` their ratios in its last column. `trees` is of trees.json (report/trees.py).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from quire.host.errors import UserError
-from quire.report import alone, dots, times
+from quire.report import alone, dots, times, trees
 from quire.report.table import UNKNOWN, written
 from quire.source.version import parse
 
@@ -98,6 +98,8 @@ class Figures:
             self.data["table"]["gains"]["rows"] = list(alone.gains(self.alone, self._whole))
         if "groups" in self.data["table"]:
             self.data["table"]["groups"]["rows"] = list(alone.grouped(root))
+        if "trees" in self.data["table"]:
+            self.data["table"]["trees"]["rows"] = list(trees.rows(root))
         for table in self.data["table"].values():
             if "timed" in table:
                 table["rows"] = list(self._timed(table["words"], table["timed"]))
