@@ -2,8 +2,8 @@
 """Reply to a posted series: what it costs, what it breaks, what behaves differently.
 
 Applies the series, builds both sides, counts the benchmarks that the touched files concern, runs
-their tests on both sides, and fuzzes with state and costs. The result is plain text, as a reply to the
-list. The table of files, benchmarks and cases is guest/workloads/concerns.toml.
+their tests on both sides, and fuzzes with state and costs. The result is plain text, as a reply to
+the list. The table of files, benchmarks and cases is guest/workloads/concerns.toml.
 
   quire report topic.mbox --base 7.3                 a mailbox, a patch, a quilt series, a folder
   quire report t.mbox.gz --base 7.3                  a thread, as a list's archive has it (needs b4)
@@ -13,8 +13,8 @@ list. The table of files, benchmarks and cases is guest/workloads/concerns.toml.
   quire report topic.mbox --details                  all figures, and where the logs are
   quire report topic.mbox --junit report.xml --json  and for a CI (docs/ci.md)
 
-Exit status 1 if a benchmark costs more than --limit, a test fails that passes without the series, or a
-program shows another state or higher costs; 2 if the series does not apply; 3 if it does not
+Exit status 1 if a benchmark costs more than --limit, a test fails that passes without the series,
+or a program shows another state or higher costs; 2 if the series does not apply; 3 if it does not
 build; 4 if its guest is lost in both of two runs, and that of the base in none.
 """
 
