@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Quire, said, snapshot
+from conftest import Quire, make_tree, said, snapshot
 
 
 def git(directory: Path, *words: str) -> str:
@@ -115,6 +115,23 @@ def test_a_variants_patch_keeps_its_number(quire: Quire, tree: Path, tmp_path: P
     quire.passes("export", str(directory))
     assert [p.name for p in (folder / "mremap@new").iterdir()] == ["0002-mm-move-more.patch"]
     assert "[PATCH 2/2]" in (folder / "mremap@new/0002-mm-move-more.patch").read_text()
+
+
+def test_a_list_without_some_patches_keeps_numbers(quire: Quire, tmp_path: Path) -> None:
+    """Its files are those of the main list, whose numbers they have."""
+    folder = patches(quire)
+    (folder / "series.old").write_text(
+        "# versions: 6.12.50-6.12.99\nmremap/0002-mm-move-more.patch\n"
+    )
+    before = snapshot(folder)
+    tree = make_tree(tmp_path / "old", "6.12.60")
+    directory = tmp_path / "work"
+    quire.passes("tree", "6.12", str(directory), "--source", str(tree))
+    quire.passes("export", str(directory))
+    after = snapshot(folder)
+    assert before.keys() == after.keys()
+    assert before["series.old"] == after["series.old"]
+    assert b"[PATCH] mm: move more" in after["mremap/0002-mm-move-more.patch"]
 
 
 def test_a_dropped_patch_goes(quire: Quire, work: Path) -> None:

@@ -16,7 +16,7 @@ needs, has passed and gains alone, from the series files and lines/LINE/topics.t
 in a table of a patch is from there, too. One with `growth = [OLD, NEW]` has the rows whose stock
 cost rose from line to line; one with `timed`, patterns of its rows, has times of user-mode Linux,
 and one with `real` their ratios in its last column. One with `front` has a line for each topic, and
-one with `fits` how many patches it is for each series.
+one with `fits` how many patches it is for each series. `trees` is of trees.json (trees.py).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from documents import records, times
+from documents import records, times, trees
 from quire.host.errors import UserError
 from quire.report import alone, dots
 from quire.report.table import UNKNOWN, written
@@ -101,6 +101,8 @@ class Figures:
             self.data["table"]["gains"]["rows"] = list(alone.gains(self.alone, self._whole))
         if "groups" in self.data["table"]:
             self.data["table"]["groups"]["rows"] = list(alone.grouped(root))
+        if "trees" in self.data["table"]:
+            self.data["table"]["trees"]["rows"] = list(trees.rows(root))
         for name, table in self.data["table"].items():
             if name.startswith("related"):
                 table["rows"] = list(records.related(root, only_front="only_front" in table))

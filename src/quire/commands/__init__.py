@@ -14,7 +14,7 @@ from typing import Any
 # By purpose, in the order of --help. Each is the name of a command and of its
 # module here.
 GROUPS = {
-    "use the series": "apply deb doctor demo".split(),
+    "use the series": "fit apply deb doctor demo".split(),
     "judge a change": "report bench test steps bisect profile time".split(),
     "work on Quire": (
         "tree export check build shell fuzz soak selftests seeded kunit coverage cluster"

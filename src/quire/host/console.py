@@ -15,7 +15,7 @@ PLAIN_WIDTH = 136
 LEAST_WIDTH = 120
 # By name, the version of docs/schema/NAME.json. A new key keeps the version; a key that changes
 # its meaning or goes away makes a new one.
-VERSIONS = {"test": 1, "bench": 1, "time": 1, "compare": 1}
+VERSIONS = {"test": 1, "bench": 1, "time": 1, "compare": 1, "fit": 1}
 
 
 def console() -> Console:

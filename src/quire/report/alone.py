@@ -32,9 +32,15 @@ def rows(root: Path) -> Iterator[list[str]]:
             for topic, selection in series.alone().items():
                 own = sum(patch.topic == topic for patch in selection.patches)
                 known = [proofs.get((series.file.name, topic, arch)) for arch in ARCHITECTURES]
-                cells = [str(series.versions), f"`{topic}`", str(own)]
+                cells = [_trees(series), f"`{topic}`", str(own)]
                 cells += [needed(series.reasons([topic])), str(len(selection.patches))]
                 yield [*cells, staying(series, topic), *_passed(selection, known)]
+
+
+def _trees(series: Series) -> str:
+    """The versions of a list; for that of a vendor's trees, its name, too."""
+    name = series.file.name.partition(".")[2]
+    return f"{series.versions}, {name}" if series.trees else str(series.versions)
 
 
 def counted(root: Path) -> Counted:

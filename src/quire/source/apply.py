@@ -22,6 +22,7 @@ from typing import Any
 
 from quire.host.errors import UserError
 from quire.host.git import run_git
+from quire.host.process import Finished
 from quire.source.patch import Patch
 from quire.source.series import Series
 
@@ -46,7 +47,7 @@ def apply_series(tree: Path, series: Series, whole: Series | None = None) -> App
     whole = whole or series
     names = touched(whole)
     with copies(tree, names) as scratch:
-        already = _peel(scratch, whole)
+        already = peel(scratch, whole)
         wanted = {*series.patches, *already}
         union = [patch for patch in whole.patches if patch in wanted]
         written = _update(tree, scratch, union, names)
@@ -175,7 +176,7 @@ def _signals_deferred() -> Iterator[None]:
             os.kill(os.getpid(), received)
 
 
-def _peel(scratch: Path, series: Series) -> list[Patch]:
+def peel(scratch: Path, series: Series) -> list[Patch]:
     """Revert what is applied in the scratch copy, the last patch first."""
     return [p for p in reversed(series.patches) if _git_apply(scratch, p, "--reverse") is None]
 
@@ -187,11 +188,16 @@ def read_file(path: Path) -> bytes | None:
 
 def _git_apply(tree: Path, patch: Patch, *options: str) -> str | None:
     """None on success, else git's message. On failure nothing is written."""
+    finished = tried(tree, patch, *options)
+    return finished.output if finished.status else None
+
+
+def tried(tree: Path, patch: Patch, *options: str) -> Finished:
+    """What git apply says."""
     # Inside another repository, git would resolve paths from that repository's root.
     env = {"GIT_CEILING_DIRECTORIES": str(tree.resolve().parent)}
     words = ("-p1", "--whitespace=nowarn", *options, str(patch.path.resolve()))
-    finished = run_git(tree, "apply", *words, env=env)
-    return finished.output if finished.status else None
+    return run_git(tree, "apply", *words, env=env)
 
 
 def refusing_hunks(patch: Patch, complaint: str) -> str:

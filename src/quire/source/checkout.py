@@ -40,6 +40,8 @@ MAIL_OPTIONS = ("-1", "--stdout", "--zero-commit", "--no-signature", "-N")
 DIFF_OPTIONS = ("--no-renames", "--diff-algorithm=histogram", "--stat=72")
 # The limit of git format-patch for file names.
 SLUG_LENGTH = 52
+# The list that has all patches, without whose gaps others are numbered.
+MAIN = "series"
 COVER = "0000-cover-letter.patch"
 # The part of a cover letter that the commits determine: `git shortlog`, and the diffstat.
 _SHORTLOG = re.compile(r"^\S[^\n]* \(\d+\):\n(?:  |\n| \S).*\Z", re.M | re.S)
@@ -52,6 +54,8 @@ class Commit:
     hash: str
     folder: str
     slug: str
+    # Its file in a list that shares files with the main one and lacks some: the number stays.
+    kept: Patch | None = None
 
     @property
     def topic(self) -> str:
@@ -161,6 +165,8 @@ def _contents(directory: Path, series: Series, commits: Sequence[Commit]) -> Con
     for commit, patch in zip(commits, patches, strict=True):
         number, total = int(patch.path.name.partition("-")[0]), totals[commit.topic]
         prefix = f"PATCH {number:0{len(str(total))}d}/{total}" if total > 1 else "PATCH"
+        if commit.kept and (told := re.match(r"\[([^]]*)\]", commit.kept.full_subject())):
+            prefix = told[1]
         words = (*MAIL_OPTIONS, *DIFF_OPTIONS, f"--subject-prefix={prefix}", commit.hash)
         contents[patch.name] = normalise(git(directory, "format-patch", *words)).encode()
     variants = series_files.variants(series.file.parent)
@@ -186,6 +192,10 @@ def patches_of(commits: Sequence[Commit], folder: Path) -> list[Patch]:
     patches = []
     for commit in commits:
         numbers[commit.topic] += 1
+        if commit.kept:
+            patches.append(commit.kept)
+            numbers[commit.topic] = int(commit.kept.path.name.partition("-")[0])
+            continue
         file = f"{numbers[commit.topic]:04d}-{commit.slug[:SLUG_LENGTH]}.patch"
         name = f"{commit.folder}/{file}" if commit.folder else file
         patches.append(Patch(name, folder / name))
@@ -256,7 +266,7 @@ def _commits(directory: Path, base: str, series: Series) -> list[Commit]:
     if merges := git(directory, "rev-list", "--merges", f"{base}..HEAD").split():
         what = "the checkout contains a merge, which a patch cannot represent"
         raise UserError(what, merges[0], "make the history linear: git rebase")
-    known = {patch.subject(): patch.folder for patch in series.patches}
+    known = {patch.subject(): patch for patch in series.patches}
     folder = series.patches[0].folder if series.patches else ""
     commits = []
     for commit in hashes:
@@ -264,8 +274,10 @@ def _commits(directory: Path, base: str, series: Series) -> list[Commit]:
         slug, _, message = shown.partition("\n")
         subject = message.partition("\n")[0].strip()
         named = _TOPIC.search(message)
-        folder = named[1] if named else known.get(subject, folder)
-        commits.append(Commit(commit, folder, slug))
+        patch = known.get(subject)
+        folder = named[1] if named else patch.folder if patch else folder
+        kept = patch if series.file.name != MAIN and not named else None
+        commits.append(Commit(commit, folder, slug, kept))
     if commits and not commits[0].folder:
         remedy = "add a line to its message: Quire-topic: NAME"
         raise UserError("the topic of the first commit is unknown", commits[0].slug, remedy)

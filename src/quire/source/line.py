@@ -56,6 +56,11 @@ class Line:
         return self.folder / "topics.toml"
 
     @property
+    def moved(self) -> Path:
+        """Upstream commits that changed context of the series (source/moved.py); optional."""
+        return self.folder / "moved.toml"
+
+    @property
     def seeded(self) -> Path:
         """Seeded bugs; the folder is optional."""
         return self.folder / "seeded"

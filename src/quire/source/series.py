@@ -21,6 +21,11 @@ A topic that corrects what the base does wrong is declared too, so that side A o
 behaviour can have it as well:
 
     # fixes: fixes
+
+A file for trees that somebody has changed names a file that only they have. For these trees it is
+chosen before those without such a line, and for others it is not chosen at all:
+
+    # trees: include/trace/hooks/mm.h
 """
 
 from __future__ import annotations
@@ -41,6 +46,7 @@ _NEEDS = re.compile(r"^#\s*needs:\s*(?:(\S+)\s+([^:]*[^:\s])\s*(?::\s*(\S.*))?$)
 # The reason of a patch without which another one does not apply or build.
 TEXT = "text"
 _FIXES = re.compile(r"^#\s*fixes:\s*(\S.*)$", re.M)
+_TREES = re.compile(r"^#\s*trees:\s*(\S+)\s*$", re.M)
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,8 @@ class Series:
     fixes: tuple[str, ...] = ()
     # the topics that only() has chosen; of others, `patches` has only what these need
     chosen: tuple[str, ...] = ()
+    # a file that only the trees of this series have; empty: it is for any tree
+    trees: str = ""
 
     def key(self) -> str:
         """A hash of all diffs in order; messages do not affect a build and are left out."""
@@ -152,7 +160,8 @@ def read(file: Path) -> Series:
     declared = _VERSIONS.search(text)
     versions = parse_range(declared[1]) if declared else VersionRange()
     fixes = tuple(name for names in _FIXES.findall(text) for name in names.split())
-    return Series(file, versions, tuple(patches), needs, fixes)
+    trees = _TREES.search(text)
+    return Series(file, versions, tuple(patches), needs, fixes, trees=trees[1] if trees else "")
 
 
 def read_needs(text: str, file: Path, patches: Sequence[Patch]) -> tuple[Need, ...]:
@@ -207,8 +216,9 @@ def variants(folder: Path) -> list[Series]:
 
 
 def select(folder: Path, version: Version) -> Series:
-    """The series in `folder` for `version`. UserError if there is none, or more than one."""
-    candidates = variants(folder)
+    """The series in `folder` for any tree of `version`. UserError if there is none, or more than
+    one."""
+    candidates = [series for series in variants(folder) if not series.trees]
     fitting = [series for series in candidates if version in series.versions]
     listing = "\n".join(f"{series.file.name}: {series.versions}" for series in candidates)
     if not fitting:

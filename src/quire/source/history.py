@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Revisions of a repository, reduced to the files that our series touch: it may be bare, and files
+that nobody asks for may be absent from it."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from quire.host.git import git, run_git
+from quire.source import apply, line, series, version
+
+# version.of_tree() needs these, or directories of these names.
+MAKEFILES = ("Makefile", "Kbuild")
+DIRECTORIES = ("mm", "arch")
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A commit of a repository, by any name."""
+
+    repository: Path
+    name: str
+
+    @property
+    def commit(self) -> str:
+        """Its hash. UserError if there is no such commit."""
+        words = ("rev-parse", "--verify", "--end-of-options", f"{self.name}^{{commit}}")
+        what = f"{self.repository} has no commit {self.name}"
+        return git(self.repository, *words, what=what, remedy="name another revision").strip()
+
+
+def names(root: Path) -> list[str]:
+    """Every file that a series of the project touches, or that tells trees from each other."""
+    found = set(MAKEFILES)
+    for each in line.known(root):
+        for one in series.variants(each.series) if each.series else ():
+            found.update(apply.touched(one))
+            found.update([one.trees] if one.trees else [])
+    return sorted(found)
+
+
+@contextlib.contextmanager
+def files(revision: Revision, wanted: Sequence[str]) -> Iterator[Path]:
+    """A directory with these files of a revision, of those that exist."""
+    words = ("ls-tree", "-r", "--name-only", revision.commit, "--", *wanted)
+    with tempfile.TemporaryDirectory(prefix="quire-fit-") as directory:
+        tree = Path(directory)
+        for name in (*DIRECTORIES, *git(revision.repository, *words).split()):
+            path = tree / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if name in DIRECTORIES:
+                path.mkdir(exist_ok=True)
+            else:
+                shown = git(revision.repository, "show", f"{revision.commit}:{name}")
+                path.write_text(shown)
+        yield tree
+
+
+def versions(repository: Path, root: Path) -> Iterator[Revision]:
+    """The first commit of each version for which a series of the project is, oldest first."""
+    ranges = [
+        one.versions
+        for each in line.known(root)
+        for one in (series.variants(each.series) if each.series else ())
+    ]
+    seen = set()
+    for commit in git(repository, "log", "--reverse", "--format=%H", "--", "Makefile").split():
+        text = run_git(repository, "show", f"{commit}:Makefile").output
+        settings = [re.search(rf"^{key} *= *(\d+)$", text, re.M) for key in version.NUMBERS]
+        if all(settings):
+            number = version.Version(*(int(found[1]) for found in settings if found))
+            if number not in seen and any(number in one for one in ranges):
+                seen.add(number)
+                yield Revision(repository, commit)
