@@ -8,8 +8,6 @@ import pytest
 from conftest import ROOT
 from known import ARM64
 
-from quire.build.guest import Guest
-from quire.build.kernel import Kernel, Toolchain
 from quire.fuzz.difference import differences as difference
 from quire.fuzz.difference import excuses
 from quire.fuzz.difference.differences import Judgement
@@ -18,6 +16,8 @@ from quire.fuzz.language import program, record
 from quire.fuzz.language.program import Numbered, Program
 from quire.fuzz.language.record import Record
 from quire.fuzz.runner import Target, Watch
+from quire.kernels.guest import Guest
+from quire.kernels.kernel import Kernel, Toolchain
 from quire.source import series
 from quire.source.base import Base
 from quire.source.series import Series

@@ -17,12 +17,12 @@ from test_matrix import kernel
 from quire.arch import ARCHITECTURES
 from quire.boot import ktap
 from quire.boot.ktap import Status
-from quire.build import existing, kconfig
 from quire.host import console
 from quire.host.errors import GuestLost
-from quire.test import expected, formats
-from quire.test.expected import Expected
-from quire.test.outcome import Case, Outcome
+from quire.kernels import existing, kconfig
+from quire.suites import expected, formats
+from quire.suites.expected import Expected
+from quire.suites.outcome import Case, Outcome
 
 
 def schema(name: str) -> Any:

@@ -12,13 +12,13 @@ from conftest import Quire, line_patch, make_tree
 from guest_cases import cases
 from known import ARM64, toml
 
-from quire.build import objects
-from quire.build.kernel import Kernel, Toolchain
 from quire.coverage import added, code, reached, variants
 from quire.coverage.added import Added
 from quire.coverage.reached import Unreached
 from quire.coverage.variants import Covered
 from quire.host.errors import UserError
+from quire.kernels import objects
+from quire.kernels.kernel import Kernel, Toolchain
 from quire.source import series
 from quire.source.base import Base
 from quire.source.patch import Patch

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Quire, said
 
-from quire.build import kconfig
+from quire.kernels import kconfig
 from quire.package import deb
 
 

@@ -10,11 +10,11 @@ import pytest
 from known import ARM64
 
 from quire.arch.requirements import Requirement
-from quire.build import guest
-from quire.build.guest import Guest
-from quire.build.kernel import Kernel, Toolchain
 from quire.host.cache import Cache
 from quire.host.errors import UserError
+from quire.kernels import guest
+from quire.kernels.guest import Guest
+from quire.kernels.kernel import Kernel, Toolchain
 from quire.source.tree import Tree
 
 

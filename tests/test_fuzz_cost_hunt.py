@@ -27,7 +27,7 @@ from quire.fuzz.programs import Programs
 from quire.fuzz.runner import Records, Target, Targets
 from quire.host.cache import Cache
 from quire.host.progress import Progress
-from quire.test.seeded import Bug
+from quire.suites.seeded import Bug
 
 WATCH = Watch((Sum("flushes", ("tlbi_va",)),))
 MOVES = program.parse(

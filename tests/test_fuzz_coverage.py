@@ -11,13 +11,13 @@ from conftest import ROOT
 from known import ARM64, X86_64
 
 from quire.arch import Architecture
-from quire.build.kernel import Kernel, Toolchain
 from quire.fuzz.coverage import blocks, guide
 from quire.fuzz.coverage.blocks import Block
 from quire.fuzz.coverage.guide import BlockCoverage
 from quire.host import process
 from quire.host.errors import GuestLost, UserError
 from quire.host.process import Finished
+from quire.kernels.kernel import Kernel, Toolchain
 from quire.source import series
 from quire.source.base import Base
 from quire.source.tree import Tree

@@ -13,11 +13,11 @@ from fuzz_records import REDIRTIED, side
 from known import X86_64, bug
 
 from quire.boot import launch, machine
-from quire.build import guest
 from quire.fuzz import runner
 from quire.fuzz.language import program, record
 from quire.fuzz.language.record import Record
 from quire.host import process
+from quire.kernels import guest
 
 WORDS = ("fuzz", "compare", "ARCH=arm64", "--no-coverage", "--programs", "30")
 

@@ -32,8 +32,8 @@ from quire.fuzz.runner import Target, Targets, Watch
 from quire.host.cache import Cache
 from quire.host.errors import UserError
 from quire.host.progress import Progress
-from quire.test import seeded
-from quire.test.seeded import Bug
+from quire.suites import seeded
+from quire.suites.seeded import Bug
 
 QUIET = Progress(quiet=True)
 

@@ -10,7 +10,6 @@ import pytest
 from fuzz_records import Capture, Patch, read, side
 from known import ARM64
 
-from quire.build.kernel import Kernel
 from quire.fuzz import detect, report, runner
 from quire.fuzz.detect import Search
 from quire.fuzz.generate import generator
@@ -25,7 +24,8 @@ from quire.fuzz.promise.promises import PromiseJudge
 from quire.fuzz.runner import Target, Targets, Watch
 from quire.host.cache import Cache
 from quire.host.progress import Progress
-from quire.test.seeded import Bug
+from quire.kernels.kernel import Kernel
+from quire.suites.seeded import Bug
 
 QUIET = Progress(quiet=True)
 # The first operations that the kernel below knows; each page is written to by operation 1.

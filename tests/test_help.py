@@ -11,7 +11,7 @@ from conftest import ROOT
 from quire import cli, commands
 from quire.measure import workloads
 from quire.measure.workloads import Catalogue
-from quire.test import suite
+from quire.suites import suite
 
 WORKLOADS = ROOT / "guest/workloads"
 

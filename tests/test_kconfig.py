@@ -8,8 +8,8 @@ import pytest
 from conftest import ROOT
 
 from quire.arch import ARCHITECTURES
-from quire.build import kconfig
 from quire.host.errors import BuildFailed, UserError
+from quire.kernels import kconfig
 from quire.source.line import Line, known
 
 RESOLVED = 'CONFIG_A=y\nCONFIG_B=250\n# CONFIG_C is not set\nCONFIG_D="text with = sign"\n'

@@ -14,9 +14,9 @@ import pytest
 from conftest import ROOT, Quire
 from known import ARM64
 
-from quire.build import kernel
-from quire.build.kernel import Request, Toolchain
 from quire.host.cache import Cache
+from quire.kernels import kernel
+from quire.kernels.kernel import Request, Toolchain
 from quire.source.base import Base
 from quire.source.tree import Tree, stock
 from quire.source.version import parse

@@ -16,8 +16,8 @@ from quire.boot.ktap import Status
 from quire.host.errors import UserError
 from quire.kselftest import changes, output, runs
 from quire.kselftest.changes import Pair
-from quire.test import outcome
-from quire.test.outcome import Case, Outcome
+from quire.suites import outcome
+from quire.suites.outcome import Case, Outcome
 
 TABLE = ROOT / "guest/selftests/runs.toml"
 

@@ -11,11 +11,11 @@ import pytest
 from conftest import Quire, line_patch
 from known import ARM64, I386, X86_64, toml
 
-from quire.build import kconfig
 from quire.host import project
 from quire.host.errors import UserError
-from quire.test import kunit
-from quire.test.kunit import KUnitKernel
+from quire.kernels import kconfig
+from quire.suites import kunit
+from quire.suites.kunit import KUnitKernel
 
 SMALL = {"fragments": ["kunit-arm64.config"], "suites": ["contpte"]}
 FOLDED = {"fragments": ["kunit-i386.config", "kunit-runs.config"], "suites": ["rmap_runs"]}

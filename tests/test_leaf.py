@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from quire.arch import ARCHITECTURES
-from quire.build import kernel
 from quire.host.cache import Cache
 from quire.host.errors import Difference, UserError
+from quire.kernels import kernel
 from quire.source.base import Base
 from quire.source.tree import Tree
 from quire.source.version import parse

@@ -18,14 +18,14 @@ from quire.arch import ARCHITECTURES, Architecture
 from quire.boot import launch, machine, start
 from quire.boot.launch import HERE
 from quire.boot.machine import Counting, Machine
-from quire.build import guest, kernel
-from quire.build.guest import Guest
-from quire.build.kernel import Kernel
 from quire.fuzz import runner
 from quire.fuzz.generate import generator
 from quire.fuzz.runner import Target
 from quire.host import process
 from quire.host.errors import GuestLost
+from quire.kernels import guest, kernel
+from quire.kernels.guest import Guest
+from quire.kernels.kernel import Kernel
 from quire.session import Session
 from quire.source import side
 from quire.source.side import Sides

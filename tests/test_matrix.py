@@ -16,8 +16,8 @@ from known import ARM64, X86_64, toml
 
 from quire.arch import Architecture
 from quire.boot.ktap import Status, Test
-from quire.build.kernel import Kernel, Toolchain
 from quire.host.errors import Difference, GuestLost, UserError
+from quire.kernels.kernel import Kernel, Toolchain
 from quire.report.tests import show_all
 from quire.session import Session
 from quire.source import version
@@ -27,10 +27,10 @@ from quire.source.series import Series
 from quire.source.side import Sides
 from quire.source.tree import Tree
 from quire.source.version import VersionRange
-from quire.test import expected, matrix, outcome
-from quire.test.expected import Expected, Skip
-from quire.test.outcome import STYLE, Outcome
-from quire.test.suite import BootOptions
+from quire.suites import expected, matrix, outcome
+from quire.suites.expected import Expected, Skip
+from quire.suites.outcome import STYLE, Outcome
+from quire.suites.suite import BootOptions
 
 WHERE = {"tree": "stock", "architectures": ["arm64", "x86_64"]}
 WHY = "stock looks at the old address"

@@ -12,11 +12,11 @@ from conftest import Quire
 from known import ARM64, X86_64
 
 from quire.arch import Architecture
-from quire.build import program
-from quire.build.guest import Guest
-from quire.build.kernel import Toolchain
 from quire.host.cache import Cache
 from quire.host.errors import UserError
+from quire.kernels import program
+from quire.kernels.guest import Guest
+from quire.kernels.kernel import Toolchain
 from quire.measure import workloads
 
 TOOLS = Toolchain("", "gcc 12")

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
-
 from quire.review.lines import WIDTH
 
 REPLIES = tomllib.loads((ROOT / "docs/results/replies.toml").read_text())["reply"]

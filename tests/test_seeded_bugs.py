@@ -13,13 +13,13 @@ from conftest import Quire
 from known import X86_64, bug, toml
 
 from quire.arch import ARCHITECTURES
-from quire.build.kernel import Kernel
 from quire.fuzz.language.verbs import VERBS
 from quire.host import project
 from quire.host.errors import UserError
+from quire.kernels.kernel import Kernel
 from quire.source import series
 from quire.source.side import Sides
-from quire.test import seeded
+from quire.suites import seeded
 
 TABLE = bug("lost-dirty", "mremap.dirty*", "mremap.written*", trap="13") + bug(
     "no-flush", "mremap.stale*", architectures=["arm64", "x86_64"]

@@ -10,8 +10,8 @@ import pytest
 from conftest import Quire, line_patch
 from known import bug
 
-from quire.test import soak
-from quire.test.soak import Pace, SoakOptions
+from quire.suites import soak
+from quire.suites.soak import Pace, SoakOptions
 
 
 def test_a_million_operations_on_two_cpus(quire: Quire, tree: Path) -> None:

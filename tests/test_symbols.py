@@ -10,8 +10,8 @@ import pytest
 from known import ARM64
 
 from quire.boot import counter
-from quire.build.kernel import Kernel, Toolchain
 from quire.host.errors import BuildFailed
+from quire.kernels.kernel import Kernel, Toolchain
 from quire.source.base import Base
 from quire.source.tree import Tree
 from quire.source.version import parse

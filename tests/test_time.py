@@ -20,8 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quire.arch import ARCHITECTURES
-from quire.build import kernel
 from quire.host.errors import UserError
+from quire.kernels import kernel
 from quire.measure.workloads import Catalogue
 from quire.timing import boots, compare, document
 from quire.timing.compare import CANNOT_TELL, FASTER, SLOWER

@@ -15,7 +15,7 @@ from quire.check import topics
 from quire.host.errors import GuestLost
 from quire.report import alone
 from quire.source import series
-from quire.test.outcome import Case, Outcome
+from quire.suites.outcome import Case, Outcome
 
 KEYS = [("series", "ksm", "arm64"), ("series", "mremap", "arm64")]
 

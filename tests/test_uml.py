@@ -21,11 +21,11 @@ from test_time import data
 from quire.arch import ARCHITECTURES, KNOWN, architecture, requirements, uml
 from quire.boot import start
 from quire.boot.machine import Hardware, Machine
-from quire.build import existing
-from quire.build.guest import Guest
-from quire.build.kernel import Kernel, Toolchain
 from quire.fuzz.programs import Programs
 from quire.host.errors import UserError
+from quire.kernels import existing
+from quire.kernels.guest import Guest
+from quire.kernels.kernel import Kernel, Toolchain
 from quire.source import line as lines
 from quire.source.base import Base
 from quire.source.tree import stock

@@ -10,7 +10,7 @@ from guest_cases import cases
 
 from quire.arch import ARCHITECTURES
 from quire.source import line
-from quire.test import expected, seeded
+from quire.suites import expected, seeded
 
 # A case a line, and why no bug can be seeded that it sees. A case that is proven leaves the list.
 LIST = ROOT / "tests/unproven.txt"

@@ -9,10 +9,10 @@ from functools import partial
 
 from quire.arch import Architecture, Cpu
 from quire.boot import counter
-from quire.build import kconfig, kept
-from quire.build.kept import Built
-from quire.build.kernel import Kernel
 from quire.host.progress import Stage
+from quire.kernels import kconfig, kept
+from quire.kernels.kept import Built
+from quire.kernels.kernel import Kernel
 from quire.measure import bench, comparison, null, posted
 from quire.measure import locks as classes
 from quire.measure.bench import Provenance, Samples, Sampling, Setup

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from quire.arch import Architecture
 from quire.boot.launch import HERE, Place
-from quire.build import guest, kconfig, kernel, program
-from quire.build.guest import Guest
-from quire.build.kernel import Kernel
 from quire.host import project
 from quire.host.cache import Cache
 from quire.host.progress import Progress
+from quire.kernels import guest, kconfig, kernel, program
+from quire.kernels.guest import Guest
+from quire.kernels.kernel import Kernel
 from quire.source import series, side
 from quire.source import tree as trees
 from quire.source.base import Base

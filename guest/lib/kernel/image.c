@@ -10,7 +10,7 @@
 #include "kernel/nullb.h"
 #include "report/die.h"
 
-/* As in src/quire/build/guest.py. After the image's end it is zero. */
+/* As in src/quire/kernels/guest.py. After the image's end it is zero. */
 #define FS_MIB	256ul
 
 static const struct image {

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from quire.arch import Architecture
 from quire.arch.requirements import lacks, machine_need
-from quire.build.guest import source_files
-from quire.build.kernel import Kernel, explain
 from quire.host import process
 from quire.host.cache import Cache, digest, sha256
 from quire.host.errors import BuildFailed, UserError
+from quire.kernels.guest import source_files
+from quire.kernels.kernel import Kernel, explain
 
 OLDEST_QEMU = (7, 0)
 # nm's letters for code: global, local, weak.

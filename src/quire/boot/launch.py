@@ -15,10 +15,10 @@ from typing import Protocol
 from quire.boot import results, splat, start
 from quire.boot.machine import COMMAND, CONSOLE, LOG, RESULTS, Machine
 from quire.boot.results import Results
-from quire.build.kernel import Kernel
 from quire.host import process
 from quire.host.cache import Cache
 from quire.host.errors import GuestLost
+from quire.kernels.kernel import Kernel
 
 # Bytes. The suites leave a third of a MiB; a fault that is repeated for ever fills a disk.
 FLOOD = 8 << 20

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quire.boot.counter import Plugin, symbols
-from quire.build.guest import Guest
-from quire.build.kernel import Kernel
+from quire.kernels.guest import Guest
+from quire.kernels.kernel import Kernel
 
 CONSOLE, RESULTS, COUNTS, COMMAND = "console.log", "results.txt", "counts.txt", "command"
 # The output of the command itself.

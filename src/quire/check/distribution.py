@@ -11,12 +11,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from quire.arch import Architecture, architecture
-from quire.build import kconfig, kernel
-from quire.build.kernel import Request
 from quire.check.series_check import Check
 from quire.host import data
 from quire.host.cache import Cache
 from quire.host.errors import UserError
+from quire.kernels import kconfig, kernel
+from quire.kernels.kernel import Request
 from quire.source import base as bases
 from quire.source import debian
 from quire.source.base import Base

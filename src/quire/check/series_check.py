@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from quire.build import kernel
-from quire.build.kernel import Request
 from quire.host import process
 from quire.host.cache import Cache, digest
 from quire.host.errors import QuireError, UserError
+from quire.kernels import kernel
+from quire.kernels.kernel import Request
 from quire.source import apply, base, debian, posting, version
 from quire.source import series as series_files
 from quire.source.debian import Offer

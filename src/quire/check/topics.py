@@ -21,13 +21,13 @@ from typing import Any
 from quire.arch import Architecture
 from quire.boot import counter
 from quire.boot.ktap import Status
-from quire.build import kept
-from quire.build.kernel import Kernel
 from quire.check import series_check
 from quire.check.series_check import Check
 from quire.host import data
 from quire.host.errors import BuildFailed
 from quire.host.git import run_git
+from quire.kernels import kept
+from quire.kernels.kernel import Kernel
 from quire.measure import bench, comparison
 from quire.measure.bench import Sampling, Setup
 from quire.measure.workloads import Catalogue, on_architecture
@@ -37,9 +37,9 @@ from quire.source.series import Series
 from quire.source.side import STOCK, Sides
 from quire.source.steps import KIND, OfSeries, Step
 from quire.source.tree import SOURCES, Tree
-from quire.test import suite
-from quire.test.outcome import Outcome
-from quire.test.suite import BootOptions, Job
+from quire.suites import suite
+from quire.suites.outcome import Outcome
+from quire.suites.suite import BootOptions, Job
 
 HEAD = """\
 # SPDX-License-Identifier: GPL-2.0

@@ -37,7 +37,7 @@ from quire.report import table
 from quire.session import Session
 from quire.source import base
 from quire.source.side import Sides
-from quire.test.suite import SIZES
+from quire.suites.suite import SIZES
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:

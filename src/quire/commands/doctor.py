@@ -15,9 +15,9 @@ from pathlib import Path
 
 from quire.arch import Architecture, requirements, uml
 from quire.boot import counter
-from quire.build import guest, kernel
 from quire.commands import options
 from quire.host.errors import QuireError, UserError
+from quire.kernels import guest, kernel
 from quire.package import deb
 from quire.session import Session
 from quire.source import line

@@ -38,7 +38,7 @@ from quire.host import shard
 from quire.host.errors import Difference, UserError
 from quire.session import Session
 from quire.source.side import Sides, fixed
-from quire.test import seeded
+from quire.suites import seeded
 
 ABOUT_COMPARE = """Compare what user space sees on two kernels.
 

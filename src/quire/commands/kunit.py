@@ -18,8 +18,8 @@ from quire.commands import options
 from quire.host import console
 from quire.host.errors import Difference
 from quire.session import Session
-from quire.test import kunit, seeded
-from quire.test.outcome import Outcome
+from quire.suites import kunit, seeded
+from quire.suites.outcome import Outcome
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:

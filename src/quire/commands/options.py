@@ -10,7 +10,7 @@ from quire.arch import ARCHITECTURES, Architecture, further_cpus
 from quire.cluster import option
 from quire.host.errors import UserError
 from quire.source import side
-from quire.test import suite
+from quire.suites import suite
 
 # What a run says, how fast and where it is, not what it does.
 ALWAYS = {"verbose", "quiet", "jobs", "ARCH", "CROSS_COMPILE", "O"}

@@ -34,7 +34,7 @@ from quire.review.found import Found
 from quire.review.tasks import Time
 from quire.session import Session
 from quire.source import apply
-from quire.test import formats, outcome
+from quire.suites import formats, outcome
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:

@@ -21,9 +21,9 @@ from quire.arch import requirements
 from quire.commands import options
 from quire.host import console, shard
 from quire.session import Session
-from quire.test import expected, seeded
-from quire.test.seeded import SeededResult
-from quire.test.suite import BootOptions
+from quire.suites import expected, seeded
+from quire.suites.seeded import SeededResult
+from quire.suites.suite import BootOptions
 
 # What several CPUs run.
 RACES = "*.race*-64k"

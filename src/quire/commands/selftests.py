@@ -33,9 +33,9 @@ from quire.kselftest.runs import RunChoice
 from quire.session import Session
 from quire.source.side import Sides
 from quire.source.tree import Tree
-from quire.test import seeded, suite
-from quire.test.outcome import STYLE, Outcome
-from quire.test.suite import BootOptions, Job
+from quire.suites import seeded, suite
+from quire.suites.outcome import STYLE, Outcome
+from quire.suites.suite import BootOptions, Job
 
 # The kernel's command line has no room for more patterns.
 AT_ONCE = 20

@@ -23,15 +23,15 @@ from rich import box
 from rich.table import Table
 
 from quire.arch import requirements
-from quire.build.kernel import Kernel
 from quire.commands import options
 from quire.host.console import console, show
 from quire.host.errors import Difference, QuireError
+from quire.kernels.kernel import Kernel
 from quire.session import Session
 from quire.source.side import Sides
-from quire.test import seeded, soak
-from quire.test.seeded import Bug
-from quire.test.soak import Pace, Report, SoakOptions
+from quire.suites import seeded, soak
+from quire.suites.seeded import Bug
+from quire.suites.soak import Pace, Report, SoakOptions
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:

@@ -25,19 +25,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from quire.arch import requirements
-from quire.build import existing
-from quire.build.kernel import Kernel
 from quire.commands import options
 from quire.host import shard
 from quire.host.console import head
+from quire.kernels import existing
+from quire.kernels.kernel import Kernel
 from quire.report import tests
 from quire.session import Session
 from quire.source.side import STOCK, Sides
 from quire.source.tree import Tree
-from quire.test import expected, formats, matrix, outcome, suite
-from quire.test.expected import Expected
-from quire.test.outcome import Outcome
-from quire.test.suite import Job
+from quire.suites import expected, formats, matrix, outcome, suite
+from quire.suites.expected import Expected
+from quire.suites.outcome import Outcome
+from quire.suites.suite import Job
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:

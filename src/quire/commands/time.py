@@ -21,10 +21,10 @@ from pathlib import Path
 
 from quire import lab
 from quire.arch import Architecture, requirements
-from quire.build import kernel
 from quire.commands import Mode, options
 from quire.host import process
 from quire.host.errors import Difference, UserError
+from quire.kernels import kernel
 from quire.report import timing as report
 from quire.session import Session
 from quire.timing import boots, compare, document, leaf

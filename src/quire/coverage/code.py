@@ -16,12 +16,12 @@ from pathlib import Path, PurePosixPath
 
 from quire.boot.counter import SYMBOL
 from quire.boot.counts import read
-from quire.build import objects
-from quire.build.kernel import Kernel
 from quire.coverage.added import Added
 from quire.fuzz.coverage import blocks
 from quire.host import parallel
 from quire.host.errors import BuildFailed
+from quire.kernels import objects
+from quire.kernels.kernel import Kernel
 
 # Line of the source tree: file and number.
 Line = tuple[str, int]

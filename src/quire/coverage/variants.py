@@ -19,7 +19,6 @@ from quire.arch import Architecture
 from quire.boot import counter, launch, machine
 from quire.boot.machine import Counting
 from quire.boot.stops import Stop
-from quire.build.kernel import Kernel
 from quire.coverage import code
 from quire.coverage.added import Added
 from quire.coverage.code import Code, Line
@@ -28,11 +27,12 @@ from quire.fuzz.language.program import Program
 from quire.fuzz.runner import Probe, Target
 from quire.host import data, parallel
 from quire.host.cache import digest
+from quire.kernels.kernel import Kernel
 from quire.kselftest import binaries, runs
 from quire.session import Session
 from quire.source.side import Sides
-from quire.test import suite
-from quire.test.suite import BootOptions, Job, Tests
+from quire.suites import suite
+from quire.suites.suite import BootOptions, Job, Tests
 
 # For the guest: count all that it does.
 COUNT = "quire_count=on"

@@ -22,8 +22,8 @@ from quire.fuzz.programs import Programs
 from quire.fuzz.runner import Records, Runs, Target, Targets
 from quire.host.cache import Cache, digest
 from quire.host.progress import Progress
-from quire.test import seeded
-from quire.test.seeded import PARAMETER, Bug
+from quire.suites import seeded
+from quire.suites.seeded import PARAMETER, Bug
 
 # Programs a boot, and of a judge whose confirmation takes many boots. The boot ends with the first
 # program that shows the bug.

@@ -12,14 +12,14 @@ from quire.boot import launch, machine, splat
 from quire.boot.launch import HERE, Place, Silent
 from quire.boot.machine import CHATTY, Counting, Hardware, Machine
 from quire.boot.stops import Stop
-from quire.build.guest import Guest, cpio
-from quire.build.kernel import Kernel
 from quire.fuzz.language import program as language
 from quire.fuzz.language import record
 from quire.fuzz.language.program import Numbered, Program
 from quire.fuzz.language.record import Record
 from quire.host import parallel
 from quire.host.errors import GuestLost
+from quire.kernels.guest import Guest, cpio
+from quire.kernels.kernel import Kernel
 from quire.session import Session
 from quire.source.side import Sides
 from quire.source.tree import Tree

@@ -6,15 +6,15 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from quire.build import guest
-from quire.build.guest import Guest
-from quire.build.kernel import Kernel, explain
 from quire.host import process
 from quire.host.cache import digest
+from quire.kernels import guest
+from quire.kernels.guest import Guest
+from quire.kernels.kernel import Kernel, explain
 from quire.kselftest import output, runs
 from quire.kselftest.runs import RunChoice
 from quire.session import Session
-from quire.test.suite import Tests
+from quire.suites.suite import Tests
 
 # The guest's directory for the programs and the plan.
 DIRECTORY = "selftests"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from quire.boot.ktap import Status
 from quire.kselftest.output import EXIT
-from quire.test.outcome import Case, Outcome
+from quire.suites.outcome import Case, Outcome
 
 _NUMBER = re.compile(r"\d+")
 # The labels of the sides: A's, B's.

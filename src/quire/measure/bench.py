@@ -15,12 +15,12 @@ from quire.boot.counts import RegionCounts
 from quire.boot.launch import HERE, Place
 from quire.boot.machine import Counting, Hardware, Machine
 from quire.boot.results import Results
-from quire.build.guest import Guest
-from quire.build.kernel import Kernel
 from quire.host import parallel
 from quire.host.cache import Cache, digest
 from quire.host.errors import Difference, GuestLost, UserError
 from quire.host.progress import Progress
+from quire.kernels.guest import Guest
+from quire.kernels.kernel import Kernel
 from quire.measure import cycles
 from quire.measure.workloads import Benchmark, Calls
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from quire.arch.architecture import Architecture, Rows
-from quire.build import program
 from quire.host import data
 from quire.host.errors import UserError
+from quire.kernels import program
 from quire.measure import concerns, locks
 
 # Folio sizes in KiB; 4 is a small folio.

@@ -15,13 +15,13 @@ from quire.arch.requirements import Requirement
 from quire.boot import launch
 from quire.boot.launch import Place
 from quire.boot.machine import CHATTY, CONSOLE, RESULTS, Hardware, Machine
-from quire.build import kernel
-from quire.build.guest import Guest
-from quire.build.kernel import Kernel, Request, explain
 from quire.check import distribution
 from quire.host import process
 from quire.host.cache import Cache, sha256
 from quire.host.errors import BuildFailed, GuestLost, UserError
+from quire.kernels import kernel
+from quire.kernels.guest import Guest
+from quire.kernels.kernel import Kernel, Request, explain
 from quire.session import Session
 from quire.source.base import Base
 from quire.source.line import Line

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from quire.boot.ktap import Status
 from quire.host.console import console
-from quire.test import matrix
-from quire.test.outcome import STYLE, Outcome
+from quire.suites import matrix
+from quire.suites.outcome import STYLE, Outcome
 
 # For the table of all kernels, one column each.
 LETTER = {

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from quire.arch import Architecture
-from quire.build.kernel import Kernel
+from quire.kernels.kernel import Kernel
 from quire.measure import comparison, cost
 from quire.measure.comparison import Figure, Move
 from quire.measure.workloads import Benchmark

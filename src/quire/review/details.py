@@ -16,7 +16,7 @@ from quire.report.waterfall import events
 from quire.report.waterfall import name as row_name
 from quire.review.found import Found, Tested
 from quire.review.verdict import plural, wrap
-from quire.test.outcome import SKIPPED
+from quire.suites.outcome import SKIPPED
 
 # Of a program, or of a case's output, so many lines.
 LINES = 12

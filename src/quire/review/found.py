@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from quire.arch import Architecture
 from quire.boot.ktap import Status
-from quire.build.kernel import Kernel
 from quire.fuzz.hunt import Hunt
 from quire.host import process
 from quire.host.errors import GuestLost
+from quire.kernels.kernel import Kernel
 from quire.measure.bench import Provenance
 from quire.measure.comparison import CYCLES, BenchmarkResult, Comparison, Move
 from quire.measure.concerns import Concerned
@@ -19,7 +19,7 @@ from quire.measure.workloads import Benchmark
 from quire.report.table import number
 from quire.source.nearest import BaseChoice
 from quire.source.side import Sides
-from quire.test.outcome import SKIPPED, Case, Outcome
+from quire.suites.outcome import SKIPPED, Case, Outcome
 
 
 @dataclass(frozen=True)

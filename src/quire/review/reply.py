@@ -24,7 +24,7 @@ from quire.review import details
 from quire.review.found import Found, Tested
 from quire.review.verdict import PLAIN, WIDTH, expenses, fit, listed, plural, states, verdict, wrap
 from quire.source.base import Base
-from quire.test import outcome
+from quire.suites import outcome
 
 # Of an architecture, so many rows; so many cases that fail; so many lines of a list or a program.
 ROWS, CASES, LINES = 4, 3, 8

@@ -23,9 +23,9 @@ from quire.review.found import Found, Loss, Tested, Wrong, lost_in
 from quire.session import Session
 from quire.source import mail, nearest
 from quire.source.nearest import BaseChoice
-from quire.test import expected, suite
-from quire.test.outcome import Case, Outcome
-from quire.test.suite import BootOptions, Job
+from quire.suites import expected, suite
+from quire.suites.outcome import Case, Outcome
+from quire.suites.suite import BootOptions, Job
 
 # Folio sizes in KiB, the most telling first.
 SIZES = ((4,), (64,), (2048,))

@@ -15,12 +15,12 @@ from pathlib import Path
 from quire.arch import Architecture
 from quire.boot import launch
 from quire.boot.machine import LOG, Hardware, Machine
-from quire.build import guest
-from quire.build.guest import Guest
-from quire.build.kernel import Kernel, Toolchain, explain
 from quire.host import process
 from quire.host.cache import Cache, digest, sha256
 from quire.host.errors import Difference, UserError
+from quire.kernels import guest
+from quire.kernels.guest import Guest
+from quire.kernels.kernel import Kernel, Toolchain, explain
 from quire.measure.workloads import Benchmark
 from quire.session import Session
 from quire.timing import document

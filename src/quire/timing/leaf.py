@@ -15,11 +15,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.build.kernel import Toolchain, explain
 from quire.host import data, process
 from quire.host.cache import Cache, digest
 from quire.host.console import head
 from quire.host.errors import Difference, UserError
+from quire.kernels.kernel import Toolchain, explain
 from quire.source.tree import Tree
 from quire.timing import document
 from quire.timing.boots import CPUINFO

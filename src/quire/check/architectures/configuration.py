@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from quire.arch.requirements import Requirement
-from quire.build import kconfig
 from quire.host import data, process
 from quire.host.cache import digest
 from quire.host.errors import UserError
+from quire.kernels import kconfig
 
 TABLE = "table.toml"
 

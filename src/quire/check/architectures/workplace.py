@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.build import kconfig, kernel
-from quire.build.kernel import BUILDING
 from quire.check.architectures.configuration import Configuration
 from quire.host import process
 from quire.host.cache import Cache
+from quire.kernels import kconfig, kernel
+from quire.kernels.kernel import BUILDING
 from quire.source import apply
 from quire.source.series import Series
 from quire.source.tree import OBJDIR_PREFIX, SOURCES

@@ -15,11 +15,11 @@ from quire.boot import counter, counts, machine, stops
 from quire.boot.counter import TEXT_TYPES
 from quire.boot.machine import Counting
 from quire.boot.stops import Stop
-from quire.build.kernel import Kernel
 from quire.fuzz.language.program import Program
 from quire.fuzz.runner import Probe, Targets
 from quire.host import data
 from quire.host.errors import GuestLost, UserError
+from quire.kernels.kernel import Kernel
 from quire.session import Session
 
 FILE = Path(__file__).with_name("watch.toml")

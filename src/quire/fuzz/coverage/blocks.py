@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quire.boot.counter import TEXT_TYPES
-from quire.build import objects
-from quire.build.kernel import Kernel
 from quire.host import process
 from quire.host.errors import UserError
 from quire.host.process import Command
+from quire.kernels import objects
+from quire.kernels.kernel import Kernel
 
 _SYMBOL = re.compile(rf"^([0-9a-f]+) [{TEXT_TYPES}] (\S+)$", re.M)
 _INSN = re.compile(r"^[ \t]*([0-9a-f]+):[ \t]+(\S+)[ \t]*(.*)$", re.M)

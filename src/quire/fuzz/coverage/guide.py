@@ -16,7 +16,6 @@ from unidiff.patch import Hunk
 from quire.boot import counter, machine
 from quire.boot.machine import Counting
 from quire.boot.stops import Stop
-from quire.build.kernel import Kernel
 from quire.fuzz.coverage import blocks
 from quire.fuzz.coverage.blocks import Block
 from quire.fuzz.language import program
@@ -24,6 +23,7 @@ from quire.fuzz.language.program import Program
 from quire.fuzz.runner import Probe, Targets
 from quire.host.console import console
 from quire.host.errors import BuildFailed, GuestLost
+from quire.kernels.kernel import Kernel
 from quire.session import Session
 from quire.source.series import Series
 

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from quire.build import kernel
-from quire.build.existing import INITRAMFS
-from quire.build.kernel import Kernel, Request
 from quire.host import process
 from quire.host.cache import Cache, digest, sha256
+from quire.kernels import kernel
+from quire.kernels.existing import INITRAMFS
+from quire.kernels.kernel import Kernel, Request
 
 RECORD = "step.json"
 # Of the linked kernel: the hash of the build, and where warnings are in the sources. A comment

@@ -17,16 +17,16 @@ from quire.arch import KNOWN, Architecture
 from quire.boot import ktap, launch
 from quire.boot.ktap import Status
 from quire.boot.machine import CHATTY, CONSOLE, Hardware, Machine
-from quire.build import kernel
-from quire.build.kernel import Kernel, Request
 from quire.host import data
 from quire.host.errors import UserError
+from quire.kernels import kernel
+from quire.kernels.kernel import Kernel, Request
 from quire.session import Session
 from quire.source import tree
 from quire.source.patch import Patch
 from quire.source.side import Sides
-from quire.test import outcome
-from quire.test.outcome import Outcome
+from quire.suites import outcome
+from quire.suites.outcome import Outcome
 
 PATCH = "kunit.patch"
 TABLE = "kunit.toml"

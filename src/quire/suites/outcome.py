@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from quire.boot.ktap import Status, Test
-from quire.build.kernel import Kernel
 from quire.host.errors import Difference, GuestLost, QuireError
+from quire.kernels.kernel import Kernel
 
 # Colours on a terminal.
 STYLE = {

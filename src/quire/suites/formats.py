@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from quire.boot.ktap import Status
-from quire.test.outcome import SKIPPED, Case, Outcome
+from quire.suites.outcome import SKIPPED, Case, Outcome
 
 # Characters that XML 1.0 cannot have, not even escaped.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 from quire.arch import KNOWN, Architecture
-from quire.build import kconfig
-from quire.build.kernel import Kernel, toolchain
 from quire.host.cache import digest, sha256
 from quire.host.errors import UserError
+from quire.kernels import kconfig
+from quire.kernels.kernel import Kernel, toolchain
 from quire.source import version
 from quire.source.base import Base
 from quire.source.tree import Tree

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quire.arch import Architecture
-from quire.build import kconfig
 from quire.host import process
 from quire.host.cache import Cache, digest, sha256
 from quire.host.errors import BuildFailed, UserError
+from quire.kernels import kconfig
 from quire.source.tree import OBJDIR_PREFIX, Tree
 
 # With these, the same inputs give the same image, byte for byte.

@@ -11,12 +11,12 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.enums import ENUM_E_MACHINE
 
 from quire.arch import Architecture
-from quire.build import guest
-from quire.build.guest import Guest
-from quire.build.kernel import Toolchain, explain
 from quire.host import process
 from quire.host.cache import Cache, digest
 from quire.host.errors import UserError
+from quire.kernels import guest
+from quire.kernels.guest import Guest
+from quire.kernels.kernel import Toolchain, explain
 
 # The directory of these programs in the guest's initramfs.
 DIRECTORY = "user"

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quire.boot import machine
-from quire.build.kernel import Kernel
 from quire.host.errors import GuestLost
+from quire.kernels.kernel import Kernel
 from quire.session import Session
-from quire.test import suite
-from quire.test.outcome import Outcome
-from quire.test.suite import BootOptions, Job, Tests
+from quire.suites import suite
+from quire.suites.outcome import Outcome
+from quire.suites.suite import BootOptions, Job, Tests
 
 # Enough for every kind of operation to coincide with every other one thousands of times.
 OPERATIONS = 1_000_000

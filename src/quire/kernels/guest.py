@@ -12,10 +12,10 @@ from pathlib import Path
 
 from quire.arch import Architecture, requirements
 from quire.arch.requirements import Requirement
-from quire.build.kernel import Kernel, Toolchain, explain
 from quire.host import process
 from quire.host.cache import Cache, digest, sha256
 from quire.host.errors import BuildFailed
+from quire.kernels.kernel import Kernel, Toolchain, explain
 
 # In an entry of the cache.
 INITRD = "guest.cpio"

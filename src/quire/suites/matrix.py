@@ -13,9 +13,9 @@ from quire.boot import machine
 from quire.boot.ktap import Status
 from quire.session import Session
 from quire.source.side import Sides
-from quire.test import formats
-from quire.test.outcome import Outcome
-from quire.test.suite import BootOptions, Job, of_sizes
+from quire.suites import formats
+from quire.suites.outcome import Outcome
+from quire.suites.suite import BootOptions, Job, of_sizes
 
 
 @dataclass(frozen=True)

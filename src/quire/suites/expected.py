@@ -13,10 +13,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from quire.boot.ktap import Status
-from quire.build.kernel import Kernel
 from quire.host import data
+from quire.kernels.kernel import Kernel
 from quire.source.side import Sides
-from quire.test.outcome import SKIPPED, Case, Outcome
+from quire.suites.outcome import SKIPPED, Case, Outcome
 
 
 @dataclass(frozen=True)

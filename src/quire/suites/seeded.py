@@ -21,18 +21,18 @@ from functools import partial
 from pathlib import Path
 
 from quire.arch import Architecture
-from quire.build.kernel import Kernel
 from quire.host import data, parallel
 from quire.host.cache import Cache
 from quire.host.errors import Difference, GuestLost, UserError
+from quire.kernels.kernel import Kernel
 from quire.session import Session
 from quire.source import series as series_files
 from quire.source import tree
 from quire.source.side import Sides
 from quire.source.tree import Tree
-from quire.test import expected, outcome, suite
-from quire.test.expected import Expected
-from quire.test.suite import BootOptions, Job
+from quire.suites import expected, outcome, suite
+from quire.suites.expected import Expected
+from quire.suites.suite import BootOptions, Job
 
 # The kernel parameter that selects a bug; see the patches.
 PARAMETER = "quire_bug"

@@ -13,15 +13,15 @@ from quire.boot.ktap import Status, Test
 from quire.boot.launch import Ended
 from quire.boot.machine import CHATTY, Counting, Hardware, Machine
 from quire.boot.results import Results
-from quire.build import program
-from quire.build.guest import Guest
-from quire.build.kernel import Kernel
 from quire.host import parallel
 from quire.host.cache import digest
 from quire.host.errors import Difference, GuestLost
+from quire.kernels import program
+from quire.kernels.guest import Guest
+from quire.kernels.kernel import Kernel
 from quire.session import Session
-from quire.test import expected, outcome
-from quire.test.outcome import Outcome
+from quire.suites import expected, outcome
+from quire.suites.outcome import Outcome
 
 # All suites take some minutes on an idle host, and several times as long on a busy one. The guest
 # itself stops a case that hangs; this limit is for a guest that hangs completely.
