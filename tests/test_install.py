@@ -60,11 +60,10 @@ def test_apply_finds_the_patches(installed: Run, tmp_path: Path) -> None:
         (tmp_path / folder).mkdir()
     (tmp_path / "Kbuild").touch()
     (tmp_path / "Makefile").write_text("VERSION = 7\nPATCHLEVEL = 3\nSUBLEVEL = 4\n")
-    listed = installed("apply", "--only", "mremap", "--dry-run", str(tmp_path))
-    assert (listed.returncode, "mremap/0001" in listed.stdout) == (0, True)
-    done = installed("apply", "--only", "mremap", str(tmp_path))
-    assert done.returncode == 2, done.stderr
-    assert "mremap/0001" in done.stderr
+    for words in (("--dry-run",), ()):
+        done = installed("apply", "--only", "mremap", *words, str(tmp_path))
+        assert done.returncode == 2, done.stderr
+        assert "mremap/0001" in done.stderr
 
 
 def test_build_directory_is_in_the_users_cache(installed: Run, tmp_path: Path) -> None:
