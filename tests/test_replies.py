@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
+
 from quire.review.verdict import WIDTH
 
 REPLIES = tomllib.loads((ROOT / "docs/results/replies.toml").read_text())["reply"]
