@@ -85,7 +85,7 @@ def test_the_table_has_only_what_moved(quire: Quire, tree: Path) -> None:
     done = quire.passes("steps", *ROW, "--source", str(tree))
     assert "mremap-0002" in done.stdout
     assert "-3.5%" in done.stdout
-    assert "no row moved: mremap-0001, ksm-0001." in done.stdout
+    assert "no benchmark changed: mremap-0001, ksm-0001." in done.stdout
 
 
 def test_a_topic_begins_with_what_it_needs(quire: Quire, tree: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_patch_that_does_not_build(quire: Quire, tree: Path) -> None:
     done = quire("steps", *ROW, "--source", str(tree))
     said(done, 3, "arm64 mremap-0002 kernel did not build")
     assert "mremap-0002: " in done.stdout
-    assert "no row moved: mremap-0001, ksm-0001." in done.stdout
+    assert "no benchmark changed: mremap-0001, ksm-0001." in done.stdout
 
 
 def test_an_option_that_vanishes_is_named(quire: Quire, tree: Path) -> None:
@@ -194,16 +194,16 @@ def test_commits_of_a_repository(quire: Quire, clone: Path) -> None:  # noqa: F8
 
 def test_bad_input(quire: Quire, tree: Path) -> None:
     where = ("--source", str(tree), "ARCH=arm64")
-    said(quire("steps", "mremapp", *where), 2, "unknown workload")
+    said(quire("steps", "mremapp", *where), 2, "unknown benchmark")
     said(quire("steps", *ROW, *where[:2], "--only", "nothing"), 2, "has no topic nothing")
-    said(quire("steps", *ROW, "--a", str(tree), "--b", str(tree)), 2, "no steps in between")
+    said(quire("steps", *ROW, "--a", str(tree), "--b", str(tree)), 2, "no steps between two trees")
     patch = quire.project / "patches/linux-6.12.y/ksm/0001-ksm-look-less.patch"
     text = patch.read_text()
     patch.write_text(text.replace("-line 30", "-line thirty"))
     said(quire("steps", *ROW, *where[:2]), 2, "0001-ksm-look-less.patch does not apply", "hunk 1")
     patch.write_text(text)
     (quire.project / "patches/linux-6.12.y/series").write_text("# none yet\n")
-    said(quire("steps", *ROW, *where[:2]), 2, "no patch to step over")
+    said(quire("steps", *ROW, *where[:2]), 2, "no patches to measure")
     assert not list(quire.build.glob("step*"))
 
 
