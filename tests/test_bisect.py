@@ -100,7 +100,7 @@ def test_only_skipped_revisions_are_left(quire: Quire, history: Path) -> None:
         git(history, "commit", "-q", "-a", "-m", name)
     where = ("--git", str(history), "--good", "c16", "--bad", "other")
     done = quire("bisect", *ROW, *where)
-    said(done, 1, "one of several that cannot be tried", "did not build", "after")
+    said(done, 1, "one of several that cannot be tested", "did not build", "after")
 
 
 def test_bad_input_leaves_nothing(quire: Quire, history: Path) -> None:
@@ -110,10 +110,10 @@ def test_bad_input_leaves_nothing(quire: Quire, history: Path) -> None:
     said(
         quire("bisect", "mremap*", *where, "--bad", "c20"),
         2,
-        "rows of arm64, not one",
+        "benchmarks on arm64, not one",
         "mremap-16m",
     )
-    said(quire("bisect", *ROW, *where, "--bad", "c5"), 2, "c16 is no ancestor of c5")
+    said(quire("bisect", *ROW, *where, "--bad", "c5"), 2, "c16 is not an ancestor of c5")
     assert not list(quire.build.glob("step*"))
     said(quire("bisect", *ROW, *where, "--bad", "c20", "--limit", "9"), 2, "by more than 9 %")
 

@@ -138,7 +138,7 @@ def test_what_others_did_is_a_region_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["mremap", "--smp", "2", "--cost"], "--cost does nothing with --smp"),
+        (["mremap", "--smp", "2", "--cost"], "--cost has no effect with --smp"),
         (["mremap", "--cycles", "z80", "ARCH=arm64"], "no arm64 CPU 'z80' is modelled"),
     ],
 )

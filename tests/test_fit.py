@@ -196,7 +196,7 @@ def test_a_file_that_is_missing(quire: Quire, tree: Path) -> None:
     (tree / "mm/mremap.c").unlink()
     done = quire("fit", str(tree))
     assert done.returncode == 1
-    assert "No such file or directory; nothing like it is here" in done.stdout
+    assert "No such file or directory; no similar lines here" in done.stdout
     said(quire("apply", str(tree)), 2, "0001-mm-move-runs.patch does not apply", "No such file")
 
 

@@ -26,7 +26,7 @@ kunit | --config=x
 doctor | --source=x --only=x
 test | -n
 soak | --nonsense --oper=3"""
-# Commands, what does nothing there, and where that is.
+# Commands, what has no effect there, and where that is.
 NOTHING = """\
 time compare a b | ARCH=arm64 | for quire time compare
 time leaf | ARCH=arm64 | for quire time leaf
@@ -35,7 +35,7 @@ export DIR | ARCH=arm64 | for quire export
 export DIR | --author='A <a@b.c>' --only=ksm | without --post
 tree | ARCH=arm64 | for quire tree
 tree 6.12 | --base=7.3 | with the base 6.12
-build --source DIR | --base=7.3 | beside a tree of your own
+build --source DIR | --base=7.3 | with a tree of your own
 build --stock | --only=ksm --series=x | with --stock
 shell --stock | --only=ksm | with --stock
 deb --stock | --series=x | with --stock
@@ -77,7 +77,7 @@ def test_an_option_without_effect(quire: Quire, tree: Path) -> None:
             done = quire(*command.split(), word)
             name = word.partition("=")[0]
             assert done.returncode == 2, (line, word)
-            text = rf"^quire: {re.escape(name)}=? does nothing {where}"
+            text = rf"^quire: {re.escape(name)}=? has no effect {where}"
             assert re.search(text, done.stderr, re.M), (line, word, done.stderr)
             assert "remedy: " in done.stderr
     assert not (quire.build / "base").exists()
@@ -134,5 +134,5 @@ def test_a_cpu_that_an_architecture_does_not_have(quire: Quire) -> None:
 def test_what_the_plugin_does_not_decode_is_not_counted(quire: Quire) -> None:
     done = quire("bench", "ARCH=i386")
     assert done.returncode == 2
-    assert "no instructions of i386 are decoded" in done.stderr
+    assert "does not decode instructions of i386" in done.stderr
     assert "the fuzzer does not run on i386" in quire("fuzz", "compare", "ARCH=i386").stderr

@@ -78,7 +78,7 @@ def test_mails_with_recipients_author_and_base(quire: Quire, work: Path, tmp_pat
 
 def test_a_topic_stands_on_the_base(quire: Quire, work: Path, tmp_path: Path) -> None:
     done = quire.passes("export", str(work), "--post", str(tmp_path / "out"), "--only", "ksm")
-    assert "or --author" in done.stdout
+    assert "or use --author" in done.stdout
     assert not (tmp_path / "out/mremap").exists()
     text = (tmp_path / "out/ksm/0001-ksm-look-less.patch").read_text()
     assert "prerequisite-patch-id: " not in text

@@ -78,7 +78,7 @@ def test_the_guest_chooses_its_cases(quire: Quire, tree: Path) -> None:
     assert quire(*words).returncode == 0
     (command,) = quire.build.glob("boot/test-*/command")
     assert "quire_shard=2/3" in command.read_text()
-    said(quire(*words, "--list"), 2, "--shard does nothing with --list")
+    said(quire(*words, "--list"), 2, "--shard has no effect with --list")
 
 
 def test_the_guest_leaves_sizes_out(quire: Quire, tree: Path) -> None:
@@ -86,7 +86,7 @@ def test_the_guest_leaves_sizes_out(quire: Quire, tree: Path) -> None:
     assert quire(*words).returncode == 0
     (command,) = quire.build.glob("boot/test-*/command")
     assert "quire_without_sizes=16,256,1024,2048" in command.read_text()
-    said(quire(*words, "--all"), 2, "--size does nothing with --all")
+    said(quire(*words, "--all"), 2, "--size has no effect with --all")
     assert quire(*words, "--size", "5").returncode == 2
 
 

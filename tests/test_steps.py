@@ -196,14 +196,14 @@ def test_bad_input(quire: Quire, tree: Path) -> None:
     where = ("--source", str(tree), "ARCH=arm64")
     said(quire("steps", "mremapp", *where), 2, "unknown workload")
     said(quire("steps", *ROW, *where[:2], "--only", "nothing"), 2, "has no topic nothing")
-    said(quire("steps", *ROW, "--a", str(tree), "--b", str(tree)), 2, "no steps in between")
+    said(quire("steps", *ROW, "--a", str(tree), "--b", str(tree)), 2, "no steps between two trees")
     patch = quire.project / "patches/linux-6.12.y/ksm/0001-ksm-look-less.patch"
     text = patch.read_text()
     patch.write_text(text.replace("-line 30", "-line thirty"))
     said(quire("steps", *ROW, *where[:2]), 2, "0001-ksm-look-less.patch does not apply", "hunk 1")
     patch.write_text(text)
     (quire.project / "patches/linux-6.12.y/series").write_text("# none yet\n")
-    said(quire("steps", *ROW, *where[:2]), 2, "no patch to step over")
+    said(quire("steps", *ROW, *where[:2]), 2, "no patches to measure")
     assert not list(quire.build.glob("step*"))
 
 

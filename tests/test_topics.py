@@ -110,7 +110,7 @@ def test_time_is_limited_and_topics_are_chosen(quire: Quire, words: tuple[str, .
     assert "mremap: never tried" in done.stdout
     # Named, it is tried again.
     assert "ksm: 2 cases" in quire.passes(*words, "--only", "ksm").stdout
-    said(quire("check", "--quick", "--budget", "3"), 2, "--budget does nothing without --topics")
+    said(quire("check", "--quick", "--budget", "3"), 2, "--budget has no effect without --topics")
 
 
 def test_the_table_has_needs_and_proofs(project: Path) -> None:

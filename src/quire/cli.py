@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The command line: options every command shares, kbuild's NAME=value words, exit codes."""
+"""The command line: shared options, kbuild's NAME=value words, exit codes."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ from quire.source import line as lines
 from quire.source import series as series_files
 from quire.source.side import SideOptions
 
-# ARCH=all: those that are emulated.
+# ARCH=all: the emulated architectures.
 ALL = "all"
 KBUILD = re.compile(r"(ARCH|CROSS_COMPILE|LLVM|O)=(.*)", re.S)
 DESCRIPTION = (
     "Builds stock and patched kernels, counts what large folios cost, tests the kernels, and "
     "maintains the series."
 )
-# kbuild's names, as each command that takes them says it.
+# kbuild's names, as in the help of each command that takes them.
 WORDS = {"ARCH": "ARCH=arm64", "CROSS_COMPILE": "CROSS_COMPILE=…", "LLVM": "LLVM=-19"}
 STATUS = """\
-exit status: 0 pass · 1 a test failed or a difference was found · 2 usage, or something is
-missing · 3 a build failed · 4 the guest was lost (panic, hang, splat)."""
+exit status: 0 pass · 1 a test failed or a difference was found · 2 usage error or missing
+prerequisite · 3 a build failed · 4 the guest was lost (panic, hang, splat)."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; the exit status. Ctrl-C and SIGTERM end every child first."""
+    """Run one command and return the exit status. Ctrl-C and SIGTERM end all children first."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     try:
@@ -99,9 +99,9 @@ def _run(argv: list[str]) -> int:
 
 
 def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
-    """The command line; each command adds its own part (commands/).
+    """Return the parser; each command adds its own part (commands/).
 
-    If `words` name a command, the parser knows that command only.
+    If `words` name a command, the parser knows only that command.
     """
     named = words[:1] if words and words[0] in commands.NAMES else commands.NAMES
     style: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter}
@@ -128,7 +128,7 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
 
 
 def _groups(summaries: Mapping[str, str]) -> str:
-    """The commands by what they are for, with what each does."""
+    """The commands by purpose, with their summaries."""
     parts = (
         [f"{title}:", *(f"  {name:10} {summaries[name]}" for name in names if name in summaries)]
         for title, names in commands.GROUPS.items()
@@ -137,10 +137,10 @@ def _groups(summaries: Mapping[str, str]) -> str:
 
 
 def _add(parsers: Any, name: str, about: str, style: dict[str, Any]) -> argparse.ArgumentParser:
-    """The parser of a command or a mode; the first line of `about` stands in the list of them."""
+    """The parser of a command or mode; the first line of `about` is its summary."""
     summary, _, rest = about.partition("\n")
     text = {"help": summary.rstrip("."), "description": f"{summary}\n{rest}".strip()}
-    # An option that a command lacks must not become another one.
+    # Without this, an unknown option could match another option's prefix.
     part: argparse.ArgumentParser = parsers.add_parser(name, allow_abbrev=False, **text, **style)
     return part
 
@@ -159,7 +159,7 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         found = project.find()
         root, told = found.root, ""
-        # An installed copy may be inside somebody else's checkout.
+        # An installed copy may be inside another project's checkout.
         if not found.installed:
             described = git.run_git(root, "describe", "--always", "--dirty", "--exclude=*")
             told = "" if described.status else f"({described.output.strip()})"
@@ -171,7 +171,7 @@ class _Version(argparse.Action):
 
 
 def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> Session:
-    """The parsed options and kbuild words. UserError for an unsuitable build directory."""
+    """Parsed options and kbuild words. UserError for an unsuitable build directory."""
     root = project.find()
     build = Path(variables["O"]) if variables.get("O") else root.build
     cross = variables.get("CROSS_COMPILE")
@@ -180,7 +180,7 @@ def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> Se
         names = [arch.name for arch in KNOWN.values() if arch.qemu]
     if cross is not None and len(names) != 1:
         raise UserError(
-            "CROSS_COMPILE is for one architecture, but several are to be built",
+            "CROSS_COMPILE applies to one architecture, but several are selected",
             remedy=f"choose one: ARCH={names[0]} CROSS_COMPILE={cross}",
         )
     if re.search(r"[\s:]", str(build.resolve())):
@@ -207,14 +207,14 @@ def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> Se
 
 
 def kbuild_words(argv: list[str]) -> tuple[list[str], dict[str, str]]:
-    """The arguments without kbuild's words, and these."""
+    """The arguments without kbuild's words; and those words."""
     matches = [KBUILD.fullmatch(word) for word in argv]
     words = [word for word, match in zip(argv, matches, strict=True) if not match]
     return words, {match[1]: match[2] for match in matches if match}
 
 
 def _side_options(arguments: argparse.Namespace) -> SideOptions:
-    """What the command's options choose of the sides; the defaults of the others."""
+    """The sides that the command's options select; defaults for missing options."""
     given = vars(arguments) | {"only": tuple(vars(arguments).get("only", ()))}
     names = [field.name for field in fields(SideOptions) if given.get(field.name)]
     return SideOptions(**{name: given[name] for name in names})

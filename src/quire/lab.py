@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""From two sides to an architecture's comparison: shared by bench, demo, profile and time."""
+"""Compare two sides on an architecture: shared by bench, demo, profile and time."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from quire.session import Session
 from quire.source.side import PATCHED, STOCK, Sides
 from quire.source.steps import Step, Steps
 
-# Seconds of one core, to estimate the remaining time. The second kernel of an architecture is
-# built from the first one's objects.
+# Core-seconds, to estimate the remaining time. The second kernel of an architecture reuses the
+# first one's objects.
 KERNELS = (400, 80)
 BOOTS, FURTHER = 620, 80
-# Mostly the disk's, whatever the number of cores.
+# Limited by the disk, not by the number of cores.
 SOURCES = (Stage("base", 40), Stage("patched tree", 5))
 
 
 def workloads(session: Session) -> Catalogue:
-    """The guest's workloads."""
+    """Load the guest's benchmarks."""
     return Catalogue.read(session.project.guest / "workloads")
 
 
 def locks(session: Session) -> Locks:
-    """The classes of locks."""
+    """Load the classes of locks."""
     return classes.read(session.project.guest / "workloads" / classes.FILE)
 
 
@@ -50,8 +50,8 @@ def setup(session: Session, kernel: Kernel) -> Setup:
 def step(
     session: Session, arch: Architecture, where: Steps, chosen: Step, *, strict: bool = False
 ) -> tuple[Built, str]:
-    """Build the kernel of a step. The text names options that the configuration has lost; with
-    `strict`, these are an error."""
+    """Build the kernel of a step. The returned text names options that the configuration lost;
+    with `strict`, these are an error."""
     request = session.request(arch, chosen.tree)
     request = replace(request, strict=strict and request.strict)
     with session.progress.stage(request.title, arch.objects):
@@ -71,7 +71,7 @@ def setups(session: Session, arch: Architecture, sides: Sides) -> tuple[Setup, S
 
 
 def on(both: tuple[Setup, Setup], cpu: Cpu) -> tuple[Setup, Setup]:
-    """The same kernels, booted on another CPU."""
+    """Return the same kernels, booted on another CPU."""
     a, b = (
         replace(setup, kernel=replace(setup.kernel, arch=setup.kernel.arch.on(cpu)))
         for setup in both
@@ -86,7 +86,7 @@ def compare(
     benchmarks: Sequence[Benchmark],
     options: Sampling,
 ) -> tuple[Comparison, Provenance, Samples]:
-    """Measure the benchmarks, with the folio sizes of the architecture, on both kernels."""
+    """Measure the benchmarks on both kernels, at the architecture's folio sizes."""
     a, b = both
     arch = a.kernel.arch
     samples = bench.measure(session.cache, both, benchmarks, session.progress, options)
@@ -102,7 +102,7 @@ def compare(
 def with_null(
     session: Session, a: Setup, rows: Comparison, kernels: int, options: Sampling
 ) -> Comparison:
-    """The rows with what placement alone changes: counted on so many kernels of side A's source."""
+    """Add the spread that code placement alone causes, counted on builds of side A."""
     arch, tree = a.kernel.arch, a.kernel.tree
     placed = [null.flags(number, session.llvm) for number in range(1, kernels + 1)]
     others = []
@@ -126,8 +126,8 @@ def stages(
     jobs: int,
     boots: float | None = None,
 ) -> list[Stage]:
-    """The stages after the sources, named as in the flow: a kernel for each label, then boots, of
-    so many core-seconds; without a number, all of them and those of further CPUs."""
+    """Plan the stages after the sources: a kernel for each label, then boots that take `boots`
+    core-seconds; without a number, all boots, including those of further CPUs."""
     steps = []
     for arch in architectures:
         for label, seconds in zip(labels, KERNELS, strict=False):
@@ -141,11 +141,11 @@ def stages(
 def plan(
     session: Session, architectures: Sequence[Architecture], boots: float | None = None
 ) -> Sides:
-    """The sides. The session's progress then knows what is left: arguments as of stages()."""
+    """Prepare the sides and plan the remaining stages; arguments as for stages()."""
     first = stages(architectures, (STOCK, PATCHED), session.jobs, boots)
     session.progress.plan = [*SOURCES, *first]
     sides = session.sides()
-    # If both sides are the same, there is one kernel.
+    # Identical sides share one kernel.
     labels = [side.tree.label for side in sides.both[: 1 if sides.same else 2]]
     session.progress.plan = stages(architectures, labels, session.jobs, boots)
     return sides

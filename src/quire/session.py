@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The state of one invocation of quire: the project, the build directory, the options."""
+"""The state of one quire invocation: the project, the build directory, the options."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ class Session:
     cross_compile: str | None = None
     llvm: str = ""
     configs: tuple[Path, ...] = ()
-    # A user's own workloads or tests, added to the guest.
+    # The user's own benchmarks or tests, added to the guest.
     programs: tuple[Path, ...] = ()
     # Where machines run.
     place: Place = HERE
 
     def base(self) -> Base:
-        """The base of side A; fetched, exported or copied if it is not cached."""
+        """Return the base of side A; fetch, export or copy it if it is not cached."""
         with self.progress.stage("base"):
             return side.base(self.project.root, self.cache, self.side_options)
 
     def sides(self) -> Sides:
-        """Both sides, ready to build."""
+        """Prepare both sides, ready to build."""
         # The base has a separate stage: it may take minutes.
         base = self.base()
         with self.progress.stage("patched tree"):
             return side.sides(self.project.root, self.cache, self.side_options, base)
 
     def line(self, base: Base) -> Line:
-        """The line whose configuration and data apply to that base."""
+        """Return the line whose configuration and data apply to that base."""
         return side.line_of(self.project.root, self.side_options, base)
 
     def request(self, arch: Architecture, tree: Tree) -> kernel.Request:
-        """The kernel to build for one architecture and tree."""
+        """Return the kernel to build for one architecture and tree."""
         line = self.line(tree.base)
         for name in (arch.name, *(path.stem for path in self.configs)):
             needed = line.patches_for(name)
@@ -73,17 +73,17 @@ class Session:
         )
 
     def fragments(self, arch: Architecture, line: Line) -> tuple[Path, ...]:
-        """The configuration for that architecture: the line's fragments, then --config."""
+        """Return the architecture's configuration: the line's fragments, then --config."""
         return kconfig.fragments(line, arch, self.configs)
 
     def kernel(self, arch: Architecture, tree: Tree, cflags: str = "") -> Kernel:
-        """Build the kernel, with these flags of the compiler beside kbuild's."""
+        """Build the kernel, with these compiler flags in addition to kbuild's."""
         request = replace(self.request(arch, tree), cflags=cflags)
         with self.progress.stage(request.title, arch.objects):
             return kernel.build(self.cache, request, self.progress.at)
 
     def guest(self, for_kernel: Kernel) -> Guest:
-        """Build our guest for that kernel, with its filesystem and the user's programs."""
+        """Build the guest for that kernel, with its filesystem and the user's programs."""
         plain = guest.build(self.cache, self.project.guest, for_kernel, self.jobs)
         plain = guest.with_filesystem(self.cache, plain, for_kernel)
         include = self.project.guest / "include"

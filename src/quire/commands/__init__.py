@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-# By purpose, in the order of --help. Each is the name of a command and of its
-# module here.
+# By purpose, in the order of --help. Each name is that of a command and of its module here.
 GROUPS = {
     "use the series": "fit apply deb doctor demo".split(),
     "judge a change": "report bench test steps bisect profile time".split(),
@@ -25,22 +24,22 @@ NAMES = tuple(name for names in GROUPS.values() for name in names)
 
 @dataclass(frozen=True)
 class Mode:
-    """What follows the name of a command, with options of its own; `about` is its --help."""
+    """A mode of a command, with its own options; `about` is its --help."""
 
     name: str
     about: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
-    # As run() of a command.
+    # Like run() of a command.
     run: Callable[[Any, argparse.Namespace], int | None]
 
 
 def load(name: str) -> ModuleType:
-    """Import a command. Only the one that runs is imported: all take a third of a second."""
+    """Import a command. Importing all of them would take a third of a second."""
     return importlib.import_module(f"quire.commands.{name}")
 
 
 def renamed(words: Sequence[str]) -> str:
-    """What replaces an old spelling, which the next version will not know; empty for others."""
+    """Return the replacement of an old spelling, which the next version drops; else empty."""
     name, *rest = words or [""]
     if name == "figures":
         return shlex.join(["scripts/figures", *rest])

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """Apply the series to your kernel tree.
 
-The tree's version selects the series, and so do files that only some vendors' trees have. Patches
-apply without fuzz. A topic that does not fit is left out as a whole: the end of the output says
-what was left out and why, and the exit status is 1. A topic named by --only must fit, else the tree
-stays unchanged. A second run changes nothing. `quire fit` tells more, and changes nothing.
+The series is selected by the tree's version and by files that only some vendors' trees have.
+Patches apply without fuzz. A topic that does not fit is left out as a whole: the end of the output
+says what was left out and why, and the exit status is 1. If a topic named by --only does not fit,
+the tree stays unchanged. A second run changes nothing. `quire fit` explains more, and never changes
+the tree.
 
   quire apply ~/linux-6.12.117
   quire apply --only mremap ~/linux-6.12.117
-  quire apply --only mremap --dry-run ~/linux-6.12.117    which patches, and why each
+  quire apply --only mremap --dry-run ~/linux-6.12.117    list the patches, with reasons
 """
 
 import argparse
@@ -27,15 +28,15 @@ from quire.source.version import Version
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """The tree, and the topics."""
-    text = "print which patches would be applied, and why, and change nothing"
+    """Add the tree and the topics."""
+    text = "print which patches would be applied and why, without changing anything"
     part.add_argument("-n", "--dry-run", action="store_true", help=text)
     options.only(part)
     part.add_argument("tree", type=Path, metavar="DIR", help="the kernel source tree to patch")
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Apply what fits, and report what changed; 1 if something was left out."""
+    """Apply what fits and report what changed; return 1 if something was left out."""
     tree: Path = arguments.tree
     linux = version.of_tree(tree)
     found = fit.of_tree(tree, linux, _line(session, linux))
@@ -69,7 +70,7 @@ def _line(session: Session, linux: Version) -> Line:
 
 
 def _chosen(found: Fit, topics: Sequence[str]) -> Series:
-    """The patches to apply. UserError if a topic that is named does not fit, or none does."""
+    """The patches to apply. UserError if a named topic does not fit, or if none fits."""
     if not topics:
         chosen = found.union()
         if not chosen.patches:
@@ -88,12 +89,12 @@ def _refused(part: Part) -> UserError:
     return UserError(
         f"patch {misfit.patch} does not apply",
         f"{misfit.subject}\n{misfit.hunk}\nthe tree is unchanged",
-        "quire fit shows what the tree has there; or rebase the patch: quire tree, quire export",
+        "see what the tree has there: quire fit; or rebase the patch: quire tree, quire export",
     )
 
 
 def _rest(session: Session, tree: Path, chosen: Series, left: Sequence[Part]) -> Iterator[str]:
-    """What was left out and why, and how to test what was applied."""
+    """Print what was left out and why, and how to test what was applied."""
     for part in left:
         if part.misfit and not part.foreign:
             yield f"left out {part.name}: {part.misfit.patch}: {part.misfit.hunk}"
@@ -102,11 +103,11 @@ def _rest(session: Session, tree: Path, chosen: Series, left: Sequence[Part]) ->
         yield f"not for this version: {', '.join(others)} (quire fit {shlex.quote(str(tree))})"
     suites = [name for name in chosen.topics if (session.project.guest / "tests" / name).is_dir()]
     words = " ".join(f"'{name}.*'" for name in suites)
-    yield f"when it is built: quire test --kernel DIR {words}".rstrip()
+    yield f"after building it: quire test --kernel DIR {words}".rstrip()
 
 
 def _explain(tree: Path, chosen: Series, topics: Sequence[str]) -> None:
-    """Print each command, before it which needs bring the patch, and how many there are."""
+    """Print each command, preceded by the needs that bring in the patch, and their number."""
     names = topics or [patch.unnumbered for patch in chosen.patches]
     reasons = chosen.reasons(names)
     for patch, needs in reasons.items():

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
 """Count the cost of benchmarks on two kernels, and compare.
 
-Each benchmark and folio size is one boot of each kernel under QEMU, with one virtual
-CPU unless --smp says otherwise; the plugin counts every instruction and TLB invalidation between
-two markers. The counts of a build are cached, and the next run measures only what is missing.
+Each benchmark and folio size is one boot of each kernel under QEMU, with one virtual CPU unless
+--smp says otherwise. The plugin counts every instruction and TLB invalidation between two markers.
+The counts of a build are cached; the next run measures only what is missing.
 
   quire bench                                  everything, both architectures
-  quire bench mremap ARCH=arm64 --size 64      one workload
+  quire bench mremap ARCH=arm64 --size 64      all mremap benchmarks at 64 KiB
   quire bench 'swapout zero 64'                one benchmark, by its name in tables and --list
   quire bench swapout,data=zero --repeat 3     three boots each, with their spread
-  quire bench mremap --fresh                   boot again, ignoring cached counts
-  quire bench mremap --cost                    and a table of atomics, cache lines, locks, …
-  quire bench mremap --output DIR              table, and DIR/bench.json, .html, .svg
-  quire bench mremap --smp 2                   several virtual CPUs, which run the process, too
-  quire bench mremap,others=idle --smp 2       and which have run it and sleep
-  quire bench mremap --cycles                  estimated cycles beside the instructions
-  quire bench mremap --null 3                  what code placement alone changes, beside each row
+  quire bench mremap --fresh                   boot again; ignore cached counts
+  quire bench mremap --cost                    also a table of atomics, cache lines, locks, …
+  quire bench mremap --output DIR              also write DIR/bench.json, .html, .svg
+  quire bench mremap --smp 2                   two virtual CPUs, which both run the process
+  quire bench mremap,others=idle --smp 2       the same, but the second CPU is idle
+  quire bench mremap --cycles                  also estimated cycles
+  quire bench mremap --null 3                  also the spread due to code placement
   quire bench --workload ./mine.c              your own (guest/README.md)
-  quire bench mremap --cpu neoverse-n1         on another CPU; without a name, its default ones
+  quire bench mremap --cpu neoverse-n1         on another CPU (default: its benchmarks)
 """
 
 import argparse
@@ -39,7 +39,7 @@ from quire.report import counted, dots, page, table
 from quire.session import Session
 from quire.source.side import Sides
 
-# Core-seconds of a benchmark's two boots, to estimate the remaining time.
+# Core-seconds for a benchmark's two boots, to estimate the remaining time.
 SECONDS = 12
 
 
@@ -50,10 +50,10 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     options.cluster(part)
     shard.add(part, "benchmarks")
     add = part.add_argument
-    text = "a name of --list, or a pattern of workloads with parameters after commas (default: all)"
+    text = "a name from --list, or a pattern with parameters after commas (default: all)"
     add("rows", nargs="*", metavar="benchmark", help=text)
     options.sizes(part, "all")
-    text = "at least N boots of each benchmark; the table shows their spread"
+    text = "boot each benchmark at least N times; the table shows the spread"
     add("--repeat", type=options.positive, default=1, metavar="N", help=text)
     text = "a benchmark of your own: a C file or a static binary, with FILE.toml beside it"
     add("--workload", type=Path, action="append", default=[], metavar="FILE", help=text)
@@ -62,10 +62,10 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
         action="store_true",
         help="list the benchmarks: name, folio sizes, what is measured",
     )
-    text = "boot N times again, ignoring cached counts"
+    text = "boot N times, ignoring cached counts"
     add("--fresh", action="store_true", help=text)
     text = "a second table: atomics, barriers, locks, cache lines, table words, TLB "
-    text += "invalidations by kind; counting lines takes a slower boot of its own"
+    text += "invalidations by kind; counting lines takes another, slower boot"
     add("--cost", action="store_true", help=text)
     options.cpus(part, 1)
     cycles.add_option(part)
@@ -75,7 +75,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
-    """Measure and report. Difference if a benchmark has calls that are not allowed."""
+    """Measure and report. Difference if a benchmark makes forbidden calls."""
     session = replace(session, programs=tuple(arguments.workload))
     architectures = session.architectures
     benchmarks = arguments.shard.some(_benchmarks(session, arguments))
@@ -85,7 +85,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         return
     requirements.require(architectures)
     if arguments.smp > 1:
-        options.refuse(arguments, "cost", "with --smp, which shows its own costs")
+        options.refuse(arguments, "cost", "with --smp, which shows separate costs")
         benchmarks = Catalogue.on_cpus(benchmarks, arguments.smp)
     benchmarks = [replace(benchmark, lines=arguments.cost) for benchmark in benchmarks]
     benchmarks = cycles.added(benchmarks, arguments.cycles, architectures)
@@ -107,7 +107,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
 
 
 def _list(benchmarks: Sequence[Benchmark], summaries: Mapping[str, str]) -> None:
-    """A line for each benchmark: its name, the folio sizes in KiB, what is measured."""
+    """Return a line for each benchmark: its name, the folio sizes in KiB, what is measured."""
     sizes: dict[str, list[str]] = {}
     for one in benchmarks:
         sizes.setdefault(one.label, []).append(str(one.size or "-"))
@@ -120,7 +120,7 @@ def _list(benchmarks: Sequence[Benchmark], summaries: Mapping[str, str]) -> None
 
 
 def _benchmarks(session: Session, arguments: argparse.Namespace) -> Sequence[Benchmark]:
-    """The named benchmarks; if none are named, the default ones of the CPU of --cpu."""
+    """The named benchmarks; without names, the default benchmarks of the CPU of --cpu."""
     catalogue, cpu = lab.workloads(session), session.architectures[0].cpu
     if arguments.workload:
         catalogue = Catalogue(tuple(workloads.of_program(file) for file in arguments.workload))
@@ -136,8 +136,8 @@ def finish(
     output: Path | None,
     names: tuple[str, str, str] = ("bench.json", "bench.html", "bench.svg"),
 ) -> None:
-    """Print the report as JSON, and write it, the page and the plot to a folder, if asked for;
-    Difference if a benchmark has calls that are not allowed."""
+    """Print the report as JSON, and write it, the page and the plot to a folder, on request.
+    Difference if a benchmark makes forbidden calls."""
     report = counted.report(sys.argv, sides, parts)
     text = json.dumps(report, indent=1)
     if arguments.json:

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Find the first commit that makes a benchmark cost more.
+"""Find the first commit that makes a benchmark more expensive.
 
-`git bisect` chooses the revisions; each is one build, in one directory, and one boot. A revision
-that does not build, or whose guest is lost, is skipped. Options that come and go are left to
-`make olddefconfig`, and a revision that lost one is marked, as is one without a function whose
-calls are counted. All is cached by content: the same command goes on where an interrupted one was.
-The repository is only read.
+`git bisect` chooses the revisions. Each takes one build, in a shared directory, and one boot. A
+revision that does not build, or whose guest is lost, is skipped. `make olddefconfig` handles
+options that come and go; a revision that lost an option is marked, as is one without a function
+whose calls are counted. Everything is cached by content, so the same command resumes an interrupted
+run. The repository is never changed.
 
   quire bisect mremap --size 64 --good v7.2 --bad v7.3 --git ~/linux ARCH=arm64
   quire bisect ksm-walk,vmas=2000,kind=plain --good A --bad B --git DIR --limit 5
 
-A revision is bad if the benchmark costs more instructions than at --good by more than the limit.
-The default limit is half of the difference between --good and --bad.
+A revision is bad if its instruction count exceeds that of --good by more than the limit. By
+default, the limit is half of the difference between --good and --bad.
 """
 
 import argparse
@@ -36,7 +36,7 @@ from quire.session import Session
 from quire.source import base, steps
 from quire.source.steps import BAD, GOOD, SKIP, OfGit
 
-# So many symbols that grew are named.
+# Maximum number of symbols printed.
 SYMBOLS = 10
 
 
@@ -45,19 +45,19 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     options.cluster(part)
     options.counting(part)
     add = part.add_argument
-    add("row", metavar="BENCHMARK", help="one, as for bench: swapout,data=zero")
+    add("row", metavar="BENCHMARK", help="one benchmark, as for bench: swapout,data=zero")
     add("--size", type=int, default=64, metavar="KIB", help="its folio size (default %(default)s)")
-    add("--good", required=True, metavar="REV", help="a revision that costs less")
-    add("--bad", required=True, metavar="REV", help="a later one that costs more")
+    add("--good", required=True, metavar="REV", help="a cheaper revision")
+    add("--bad", required=True, metavar="REV", help="a later, more expensive revision")
     add("--git", type=Path, required=True, metavar="DIR", help="the repository")
-    text = "bad: more than this above --good (default: half of the difference)"
+    text = "bad means more than this above --good (default: half of the difference)"
     add("--limit", type=float, metavar="PERCENT", help=text)
     options.configuration(part)
     options.as_json(part)
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
-    """Bisect and report. Difference if only revisions are left that cannot be tried."""
+    """Bisect and report. Difference if only untestable revisions are left."""
     arch = session.architectures[0]
     requirements.require([arch])
     benchmark = _benchmark(session, arguments, arch)
@@ -65,7 +65,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     repository = commits.repository
     good, bad = (base.commit(repository, name) for name in (arguments.good, arguments.bad))
     if run_git(repository, "merge-base", "--is-ancestor", good, bad).status:
-        what = f"{arguments.good} is no ancestor of {arguments.bad}"
+        what = f"{arguments.good} is not an ancestor of {arguments.bad}"
         raise UserError(what, str(repository), "name an older --good: git merge-base")
     trial = Bisection(session, arch, benchmark, commits)
     limit = _limit(arguments, benchmark, trial.insns(good), trial.insns(bad))
@@ -87,13 +87,13 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     answer |= trial.explain(found[0], good) if len(found) == 1 else {}
     print(json.dumps(answer, indent=1) if arguments.json else _text(answer))
     if len(found) > 1:
-        what = "the first bad commit is one of several that cannot be tried"
-        raise Difference(what, "\n".join(map(trial.line, found)), "read why they failed")
+        what = "the first bad commit is one of several that cannot be tested"
+        raise Difference(what, "\n".join(map(trial.line, found)), "see why they failed")
 
 
 @dataclass
 class Bisection:
-    """One benchmark on one architecture, at any revision; why one was skipped, or what it lost."""
+    """One benchmark on one architecture, at any revision, with notes on skips and lost options."""
 
     session: Session
     arch: Architecture
@@ -104,11 +104,11 @@ class Bisection:
     notes: dict[str, str] = field(default_factory=dict)
 
     def insns(self, commit: str) -> float:
-        """The cost at a commit. BuildFailed, GuestLost or Difference if there is none."""
+        """Measure a commit's cost. BuildFailed, GuestLost or Difference if that fails."""
         session, step = self.session, self.commits.step(commit)
         built, lost = lab.step(session, self.arch, self.commits, step)
         setup, sampling = lab.setup(session, built.kernel), Sampling(place=session.place)
-        # The functions whose calls a benchmark counts come and go, too.
+        # Functions whose calls a benchmark counts also come and go.
         (benchmark,), gone = bench.countable([self.benchmark], built.kernel)
         known = bench.measure(session.cache, [setup], [benchmark], session.progress, sampling)
         self.samples[built.kernel.image_sha256, self.benchmark] = known[
@@ -119,7 +119,7 @@ class Bisection:
         return self.row(commit, commit).b.insns
 
     def row(self, a: str, b: str) -> BenchmarkResult:
-        """Two commits that were measured, compared."""
+        """Compare two measured commits."""
         images, known = (self.images[a], self.images[b]), References(locks=lab.locks(self.session))
         compared = comparison.compare(
             self.arch, (a, b), images, [self.benchmark], self.samples, known
@@ -127,13 +127,13 @@ class Bisection:
         return compared.rows[0]
 
     def line(self, commit: str, verdict: str = SKIP) -> str:
-        """A commit that was tried: its cost, its subject, its note."""
+        """Print a tested commit: its cost, its subject, its note."""
         cost = number(self.row(commit, commit).b.insns) if commit in self.images else "–"
         note = f"  ({self.notes[commit]})" if self.notes.get(commit) else ""
         return f"{verdict:<4} {commit[:12]} {cost:>9}  {self.commits.step(commit).subject}{note}"
 
     def explain(self, commit: str, good: str) -> dict[str, Any]:
-        """What grew at a commit, against its first parent or, if that was not tried, `good`."""
+        """List what grew at a commit since its first parent or, if that was not tested, `good`."""
         parent = base.commit(self.commits.repository, f"{commit}^")
         row = self.row(parent if parent in self.images else good, commit)
         return {
@@ -145,18 +145,20 @@ class Bisection:
 
 
 def _benchmark(session: Session, arguments: argparse.Namespace, arch: Architecture) -> Benchmark:
-    """The one row. UserError if there are several, or none on this architecture."""
+    """The one benchmark. UserError if there are several, or none on this architecture."""
     benchmarks = lab.workloads(session).benchmarks([arguments.row], [arguments.size])
     benchmarks = on_architecture(arch, benchmarks)
     if len(benchmarks) != 1:
         names = "\n".join(f"{report.name(c)} {dict(c.parameters) or ''}" for c in benchmarks)
-        what = f"{arguments.row} is {len(benchmarks)} rows of {arch.name}, not one"
-        raise UserError(what, names, "name one, its parameters and its --size: quire bench --list")
+        what = f"{arguments.row}: {len(benchmarks)} benchmarks on {arch.name}, not one"
+        raise UserError(
+            what, names, "give a name, parameters and --size of one: quire bench --list"
+        )
     return benchmarks[0]
 
 
 def _limit(arguments: argparse.Namespace, benchmark: Benchmark, good: float, bad: float) -> float:
-    """The instructions above which a revision is bad. UserError if --bad is not."""
+    """Instructions above which a revision is bad. UserError if --bad is not above."""
     limit = (good + bad) / 2 if arguments.limit is None else good * (1 + arguments.limit / 100)
     if bad <= max(good, limit):
         above = "" if arguments.limit is None else f" by more than {arguments.limit:g} %"

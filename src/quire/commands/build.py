@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Build the stock and the patched kernel of each architecture.
 
-Prints the path of each: an ordinary O= directory, usable with vng, QEMU or `make O=`.
+Prints the path of each kernel: an ordinary O= directory, usable with vng, QEMU or `make O=`.
 
   quire build                               all four kernels
-  quire build --stock ARCH=arm64            one
-  quire build --config configs/debug.config with a further fragment
+  quire build --stock ARCH=arm64            one kernel
+  quire build --config configs/debug.config with an additional fragment
 """
 
 import argparse
@@ -15,15 +15,15 @@ from quire.session import Session
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Add the options that select one of the two trees."""
+    """Add the options that select one of the trees."""
     options.kernel(part)
     group = part.add_mutually_exclusive_group()
     options.stock(group)
-    group.add_argument("--patched", action="store_true", help="the base with the series alone")
+    group.add_argument("--patched", action="store_true", help="only the patched kernel")
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
-    """Build and print the directories."""
+    """Build the kernels and print their directories."""
     options.require_series(arguments)
     sides = session.sides()
     a, b = (side.tree for side in sides.both)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Start a scheduler or a worker, for the commands that take --cluster.
 
-Boots of fuzz, test, seeded and bench, and what check compiles, run on many machines
-(docs/dev/cluster.md). A scheduler runs whatever reaches its port: without certificates it listens
-on this host alone.
+The boots of fuzz, test, seeded and bench, and check's compilations, run on many machines
+(docs/dev/cluster.md). A scheduler runs whatever reaches its port; without certificates, it listens
+only on this host.
 
   quire cluster scheduler                          prints its address
-  quire cluster worker tcp://127.0.0.1:8786 -j 2   two machines at once
+  quire cluster worker tcp://127.0.0.1:8786 -j 2   two virtual machines at once
   quire cluster scheduler --tls DIR --host 10.0.0.1
   quire cluster worker tls://10.0.0.1:8786 --tls DIR --host 10.0.0.2
 """
@@ -20,11 +20,11 @@ from quire.commands import Mode, options
 from quire.session import Session
 
 PORT = 8786
-SCHEDULER = """Start a scheduler, and print its address.
+SCHEDULER = """Start a scheduler and print its address.
 
   quire cluster scheduler --tls DIR --host 10.0.0.1
 """
-WORKER = """Start a worker: as many machines at once as -j says.
+WORKER = """Start a worker, which runs -j virtual machines at once.
 
   quire cluster worker tcp://127.0.0.1:8786 -j 2
 """
@@ -33,7 +33,7 @@ WORKER = """Start a worker: as many machines at once as -j says.
 def _add(part: argparse.ArgumentParser) -> None:
     add = part.add_argument
     add("--host", default="127.0.0.1", help="the address to listen on (default %(default)s)")
-    text = "certificates: DIR/ca.pem, cert.pem, key.pem"
+    text = "certificates: ca.pem, cert.pem and key.pem in DIR"
     add("--tls", type=Path, metavar="DIR", help=text)
 
 

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """Show patch lines that no test has run.
 
-The counting plugin sees each instruction that the guest's cases, the programs of the corpus and the
-kernel's selftests execute; debug information tells whose line it is. No kernel is instrumented.
+The counting plugin sees every instruction that the guest's cases, the corpus programs and the
+kernel's selftests execute; debug information maps it to a source line. The kernels are not
+instrumented.
 
-  quire coverage                       both architectures; some hours
-  quire coverage ARCH=arm64 --resume   one; boots of the same kernel and guest are not repeated
-  quire coverage 'mremap.*'            what these cases run, and nothing else
+  quire coverage                       both architectures; takes hours
+  quire coverage ARCH=arm64 --resume   reuse earlier boots of the same kernel and guest
+  quire coverage 'mremap.*'            only what these cases run
 
-lines/NAME/unreached.toml lists the lines that cannot run, with reasons.
+lines/NAME/unreached.toml lists lines that cannot run, with reasons.
 """
 
 import argparse
@@ -31,20 +32,20 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     options.kernel(part)
     add = part.add_argument
     add("pattern", nargs="*", help="run only these cases: suite.case, with * and ?")
-    add("--resume", action="store_true", help="reuse the boots that an earlier run completed")
-    text = "only the first N variants of lines/coverage.toml: 4 need no further kernel"
+    add("--resume", action="store_true", help="reuse boots that an earlier run completed")
+    text = "only the first N variants of lines/coverage.toml; 4 need no additional kernel"
     add("--variants", type=options.positive, metavar="N", help=text)
     options.as_json(part)
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
-    """Difference when too few lines ran, or a reason no longer holds."""
+    """Measure coverage. Difference if too few lines ran, or a reason no longer holds."""
     requirements.require(session.architectures)
     if arguments.variants:
         options.refuse(arguments, "pattern", "with --variants")
     sides = session.sides()
     if sides.same:
-        raise UserError("there is no patch to cover", remedy="name a base with a series")
+        raise UserError("there are no patches to cover", remedy="name a base with a series")
     lines = added.lines(sides.a.tree.path, sides.b.tree.path, sides.series.patches)
     entries = reached.read(sides.line.folder / "unreached.toml") if sides.ours else []
     known = variants.variants(session.project.root / "lines/coverage.toml")
@@ -62,12 +63,15 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     problems = [] if arguments.pattern else [line for result in results for line in _wrong(result)]
     if problems:
         remedy = "add a case, or correct lines/NAME/unreached.toml"
-        raise Difference("the patches are not covered", "\n".join(problems), remedy)
+        raise Difference("the tests do not cover the patches", "\n".join(problems), remedy)
 
 
 def _wrong(result: Coverage) -> list[str]:
-    few = f"{result.arch}: {result.share:.1%} of the lines that can run did, not {LEAST:.0%}"
-    stale = [f"{result.arch}: runs, or is not in the series: {text}" for text in result.stale]
+    few = f"{result.arch}: {result.share:.1%} of the runnable lines ran; {LEAST:.0%} required"
+    stale = [
+        f"{result.arch}: in unreached.toml, but ran or not in the series: {text}"
+        for text in result.stale
+    ]
     return [few, *stale] if result.share < LEAST else stale
 
 
@@ -84,4 +88,4 @@ def _show(result: Coverage, title: str) -> None:
         out.print(f"{line.file}:{line.number}: {line.function}(): {line.text}")
         if why:
             out.print(f"    {why}")
-    out.print(f"{result.arch}: {result.share:.1%} of the lines that can run did")
+    out.print(f"{result.arch}: {result.share:.1%} of the runnable lines ran")

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Build Debian packages of the patched kernel by the kernel's own bindeb-pkg.
+"""Build Debian packages of the patched kernel with the kernel's bindeb-pkg.
 
-The configuration is Debian's own for this version, with the local version -quire and without debug
-information. Each image is unpacked and booted in QEMU before it is called done.
+The configuration is Debian's for this version, with the local version -quire and without debug
+information. Each image is unpacked and booted in QEMU before it counts as done.
 
   quire deb ARCH=x86_64                     Debian's configuration: 166 processor minutes
-  quire deb --flavour cloud-amd64           that of Debian's kernel for virtual machines
-  quire deb --config ~/my.config ARCH=arm64   your configuration, complete
-  quire deb --trimmed ARCH=x86_64           the lab's small one: minutes, for tests
-  quire deb --stock                         the same without the series, to compare with
+  quire deb --flavour cloud-amd64           Debian's configuration for virtual machines
+  quire deb --config ~/my.config ARCH=arm64   your own complete configuration
+  quire deb --trimmed ARCH=x86_64           the lab's small configuration: minutes, for tests
+  quire deb --stock                         the same without the series, for comparison
   quire deb --output DIR                    where the packages go (default: build/deb/)
 """
 
@@ -31,20 +31,20 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     options.emulated(part, "makes packages for hardware")
     options.stock(part)
     add = part.add_argument
-    text = "the lab's configuration, with --config's fragments: it boots in QEMU, and on few others"
+    text = "use the lab's configuration, with --config's fragments; it boots on little besides QEMU"
     add("--trimmed", action="store_true", help=text)
     text = "another of Debian's configurations for the architecture, by the end of its package's "
     text += "name: cloud-amd64, rt-amd64, cloud-arm64, …"
     add("--flavour", default="", metavar="NAME", help=text)
-    add("--output", type=Path, metavar="DIR", help="packages go there")
+    add("--output", type=Path, metavar="DIR", help="where the packages go")
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
-    """Build, prove and print the packages. GuestLost if one does not boot."""
+    """Build, boot and print the packages. GuestLost if one does not boot."""
     options.require_series(arguments)
     if arguments.flavour and (arguments.trimmed or session.configs):
         raise UserError(
-            "--flavour and a configuration of another origin",
+            "--flavour conflicts with another configuration",
             remedy="leave out --trimmed and --config, or --flavour",
         )
     requirements.require(session.architectures, deb.NEEDS)
@@ -61,7 +61,7 @@ def _package(
     request = deb.request(session, arch, tree, trimmed=arguments.trimmed, flavour=arguments.flavour)
     # Stock and patched must not overwrite each other.
     output = (arguments.output or session.cache.root / "deb") / tree.label
-    # Of another configuration than the lab's, the number of make steps is not known.
+    # The number of make steps is known only for the lab's configuration.
     steps = arch.objects if arguments.trimmed else None
     with session.progress.stage(f"{request.title} and its packages", steps):
         packages = deb.build(session.cache, request, output, session.progress.at)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Count a few benchmarks of each topic, and print the tables: `make demo`.
 
-Installs missing Debian packages (as root; otherwise lists them), fetches the base, builds all
-kernels, boots them, prints a table for each architecture (a short one for each further CPU) and
-writes build/demo/index.html, quire.json and quire.svg. Existing builds are reused. Without --all it
-counts a benchmark or two of each topic: guest/workloads/demo.toml.
+Installs missing Debian packages (as root; otherwise lists them), fetches the base, builds and boots
+all kernels, prints a table for each architecture (a short one for each additional CPU) and writes
+build/demo/index.html, quire.json and quire.svg. Existing builds are reused. Without --all, it
+counts one or two benchmarks of each topic: guest/workloads/demo.toml.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from quire.session import Session
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Add the option for the output format."""
+    """Add the options."""
     options.kernel(part)
     options.counting(part)
     part.add_argument("--all", action="store_true", help="count every benchmark")
@@ -27,7 +27,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
-    """Run the demo and write its report. Difference if one has calls that are not allowed."""
+    """Run the demo and write its report. Difference if a benchmark makes forbidden calls."""
     requirements.bring(requirements.needs(session.architectures))
     sides = lab.plan(session, session.architectures)
     catalogue, parts = lab.workloads(session), []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""List what this host has and lacks, and the command that installs the rest.
+"""List what this host has and lacks, and the command that installs what is missing.
 
 quire doctor               both architectures
 quire doctor ARCH=arm64    the requirements of one
@@ -25,7 +25,7 @@ from quire.source import series as series_files
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Add the option to install, and what to look at."""
+    """Add the option to install, and the selection."""
     part.add_argument("--install", action="store_true", help="install what is missing")
     options.base(part)
     options.as_json(part)
@@ -33,7 +33,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
-    """UserError when something is missing."""
+    """Check this host. UserError if something is missing."""
     wanted = [*requirements.needs(session.architectures), *requirements.DEVELOPMENT, *deb.NEEDS]
     wanted += [filesystem.mkfs for filesystem in guest.FILESYSTEMS]
     if arguments.install:
@@ -88,9 +88,9 @@ def _disk(root: Path) -> str:
     free = shutil.disk_usage(place).free / 2**30
     if free < requirements.DISK_GIB and not root.exists():
         raise UserError(
-            f"only {free:.1f} GiB are free, a demo takes {requirements.DISK_GIB}",
+            f"only {free:.1f} GiB are free; a demo takes {requirements.DISK_GIB}",
             str(place),
-            "free some, or name another build directory with O=DIR",
+            "free some space, or name another build directory with O=DIR",
         )
     return f"{free:.0f} GiB free in {place}"
 

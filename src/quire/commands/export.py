@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 """Write a checkout made by quire tree back as the series, or as mails for the list.
 
-Patches are normalised, so that the file of an unchanged patch does not change: no commit hash, no
-git version, no blob hashes, numbered within each topic. Cover letters are kept.
+Patches are normalised, so that an unchanged patch keeps its file unchanged: no commit hash, git
+version or blob hashes; numbers count within each topic. Cover letters are kept.
 
   quire export linux-6.12.117
   quire export linux-6.12.117 --post OUT --only swapout --author 'Name <address>'
 
-The `# needs:` lines of the series follow a patch whose number changes, or whose subject alone does;
-a need of a patch that is gone is an error.
+The `# needs:` lines of the series follow a patch that is renumbered, or retitled without other
+changes. A need that names a removed patch is an error.
 
 --post changes nothing in patches/. It writes each topic, with the patches that it needs, into a
-folder of OUT: cover letter, base commit, and To and Cc by the tree's get_maintainer.pl. Then
-checkpatch --strict must pass.
+folder of OUT, with a cover letter, the base commit, and To and Cc from the tree's
+get_maintainer.pl. The mails must pass checkpatch --strict.
 """
 
 import argparse
@@ -31,13 +31,13 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add = part.add_argument
     add("directory", type=Path, metavar="DIR", help="a checkout made by quire tree")
     add("--post", type=Path, metavar="OUT", help="write mails for the list into OUT")
-    text = "with --post: who submits, as 'Name <address>'; adds From and Signed-off-by"
+    text = "with --post: the submitter, as 'Name <address>'; adds From and Signed-off-by"
     add("--author", type=posting.author, metavar="IDENT", help=text)
     options.only(part)
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
-    """Export and list what changed. Difference when checkpatch has a complaint about a mail."""
+    """Export and list what changed. Difference if checkpatch complains about a mail."""
     if arguments.post:
         _post(session, arguments)
         return
@@ -65,4 +65,4 @@ def _post(session: Session, arguments: argparse.Namespace) -> None:
         raise Difference("checkpatch complains", "\n".join(trouble), "fix the commits")
     print(f"git send-email {arguments.post}/TOPIC/*.patch")
     if not arguments.author:
-        print("before that: a From and a Signed-off-by of yours in each, or --author")
+        print("before that, add your From and Signed-off-by to each mail, or use --author")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which topics fit a kernel tree, and what is in the way of the others. Builds nothing.
+"""Show which topics fit a kernel tree, and what prevents the others. Builds nothing.
 
-The version, and files that only some vendors' trees have, select the series file. Each topic is
-tried with what it needs. For one that does not fit, this prints the first hunk that the tree
-refuses, what differs, and the upstream commit behind that, where it is known. Exit status 1 if one
-of swapout, lazyfree, mremap and ksm does not fit.
+The series file is selected by the tree's version and by files that only some vendors' trees have.
+Each topic is tried with what it needs. For a topic that does not fit, this prints the first
+rejected hunk, what differs, and the upstream commit that caused the difference, if known. The exit
+status is 1 if swapout, lazyfree, mremap or ksm does not fit.
 
   quire fit ~/linux
   quire fit --git ~/linux v6.12.23 v6.12.49      revisions of a repository, without a checkout
@@ -25,7 +25,7 @@ from quire.source import fit, history, line, version
 from quire.source.fit import Fit, Part
 from quire.source.history import Revision
 
-# Lines of a difference that are shown.
+# Maximum number of lines shown of a difference.
 SHOWN = 12
 
 
@@ -35,14 +35,19 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     text = "a kernel tree; with --git, a revision of that repository"
     add("trees", nargs="*", metavar="DIR", help=text)
     add("--git", type=Path, metavar="DIR", help="a repository; it may be bare")
-    text = "with --git: the first commit of each version that the series are for"
+    text = "with --git: the first commit of each version that has a series"
     add("--versions", action="store_true", help=text)
-    add("--line", default="", metavar="NAME", help="the series of this line, for any version")
+    add(
+        "--line",
+        default="",
+        metavar="NAME",
+        help="use the series of this line, whatever the tree's version",
+    )
     options.as_json(part)
 
 
 def run(session: Session, arguments: argparse.Namespace) -> int:
-    """Print what fits; 1 if one of the main topics does not fit one of the trees."""
+    """Print what fits; return 1 if a main topic does not fit one of the trees."""
     root, told = session.project.root, []
     missing = False
     for name, commit, tree in _trees(root, arguments):
@@ -60,7 +65,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
 
 
 def _trees(root: Path, arguments: argparse.Namespace) -> Iterator[tuple[str, str, Path]]:
-    """Each tree: what to call it, its commit, where its files are."""
+    """Yield each tree: its name, its commit, the directory of its files."""
     if not arguments.git:
         if arguments.versions:
             options.refuse(arguments, "versions", "without --git")
@@ -79,7 +84,7 @@ def _trees(root: Path, arguments: argparse.Namespace) -> Iterator[tuple[str, str
 
 
 def report(name: str, found: Fit) -> Iterator[str]:
-    """What fits, in lines."""
+    """Print what fits, line by line."""
     yield f"Linux {found.linux} in {name}: {_list(found)}"
     told: dict[tuple[str, str], str] = {}
     for part in found.parts:
@@ -121,7 +126,7 @@ def _lines(part: Part) -> Iterator[str]:
         return
     misfit = part.misfit
     yield f"does not fit  {part.name}: {misfit.patch}"
-    where = f"; here line {misfit.line}" if misfit.found else "; nothing like it is here"
+    where = f"; here line {misfit.line}" if misfit.found else "; no similar lines here"
     yield f"              {misfit.hunk}{where}"
     differences = list(misfit.differences())
     yield from (f"              {text}" for text in differences[:SHOWN])
@@ -132,7 +137,7 @@ def _lines(part: Part) -> Iterator[str]:
 
 
 def document(name: str, commit: str, found: Fit) -> dict[str, Any]:
-    """One tree for --json."""
+    """Describe one tree for --json."""
     return {
         "tree": name,
         "commit": commit,

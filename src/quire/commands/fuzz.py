@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run generated programs of memory operations, and judge what user space can see.
 
-A seed generates the programs. Each runs in new processes; after each operation all that user space
-can see is recorded. A fault that repeats is shrunk and written out, ready to replay.
+The programs are generated from a seed. Each runs in new processes, and everything that user space
+can see is recorded after each operation. A reproducible bug is minimised and written to a file,
+ready to replay.
 
-  quire fuzz compare ARCH=arm64               1000 programs on both kernels: what differs
-  quire fuzz oracle ARCH=arm64                one kernel, judged by what user space was promised
-  quire fuzz cost ARCH=arm64                  both kernels: what differs, and what costs more
-  quire fuzz seeded ARCH=arm64                look for some seeded bugs of each topic
+  quire fuzz compare ARCH=arm64               run 1000 programs on both kernels, show differences
+  quire fuzz oracle ARCH=arm64                check one kernel against documented behaviour
+  quire fuzz cost ARCH=arm64                  compare both kernels, including costs
+  quire fuzz seeded ARCH=arm64                look for a sample of each topic's seeded bugs
   quire fuzz replay build/fuzz/arm64/finding-17/program.fuzz ARCH=arm64
   quire fuzz replay --corpus                  the programs of tests/fuzz/
 """
@@ -43,20 +44,20 @@ from quire.suites import seeded
 ABOUT_COMPARE = """Compare what user space sees on two kernels.
 
   quire fuzz compare ARCH=arm64 --programs 50000 --seed 7
-  quire fuzz compare --faults --config configs/debug.config   with allocations that fail
+  quire fuzz compare --faults --config configs/debug.config   with failing allocations
 """
-ABOUT_ORACLE = """Judge one kernel, side B, by what user space was promised.
+ABOUT_ORACLE = """Check one kernel, side B, against what user space was promised.
 
   quire fuzz oracle --stock ARCH=arm64        the base, without the series
 """
-ABOUT_COST = """Compare what each operation costs on two kernels, besides what user space sees.
+ABOUT_COST = """Compare the cost of each operation on two kernels, and what user space sees.
 
   quire fuzz cost --noise ARCH=arm64          side A against itself: each finding is a false alarm
 """
-ABOUT_SEEDED = """Look for seeded bugs: after how many programs is each found?
+ABOUT_SEEDED = """Look for seeded bugs, and count the programs until each is found.
 
-  quire fuzz seeded ARCH=arm64                some of each topic
-  quire fuzz seeded all --oracle ARCH=arm64   all of them (quire seeded --list), by one kernel
+  quire fuzz seeded ARCH=arm64                a sample of each topic
+  quire fuzz seeded all --oracle ARCH=arm64   all (quire seeded --list), without a second kernel
 """
 ABOUT_REPLAY = """Run programs from files.
 
@@ -65,32 +66,32 @@ ABOUT_REPLAY = """Run programs from files.
 """
 
 FAULTS = "CONFIG_FAULT_INJECTION"
-# Who judges.
+# The judges.
 DIFFERENCE, ORACLE, COST = "difference", "oracle", "cost"
-# Generated programs: of a hunt, and after how many a seeded bug counts as missed.
+# Generated programs: in a hunt, and before a seeded bug counts as missed.
 PROGRAMS, FOR_A_BUG, FOR_A_PROMISE, FOR_A_COST = 1000, 2000, 1000, 500
 
 
 def _add(part: ArgumentParser, judge: str, sharded: str = "programs") -> None:
-    """Add what all modes have, and the values of options that some lack."""
+    """Add the options of all modes, and defaults for those that some modes lack."""
     options.kernel(part)
     options.cluster(part)
     shard.add(part, sharded)
     add = part.add_argument
     options.as_json(part)
-    text = "stop after so many (default %(default)s); 0: list what differs, and never stop"
+    text = "stop after this many findings (default %(default)s); 0: list differences and never stop"
     add("--findings", type=int, default=5, metavar="N", help=text)
-    text = "what programs swap to: compressed memory (default), a plain block device, nothing"
+    text = "swap device: compressed memory (default), a plain block device, none"
     add("--swap", choices=runner.SWAPS, default=runner.ZRAM, help=text)
-    add("--output", type=Path, metavar="DIR", help="findings go there (default: build/fuzz/)")
+    add("--output", type=Path, metavar="DIR", help="where findings go (default: build/fuzz/)")
     part.set_defaults(judge=judge, bug=None, file=[], corpus=False, programs=None, seed=None)
     part.set_defaults(stock=False, fixed=False, noise=False, faults=False, no_coverage=True)
 
 
 def _add_generated(part: ArgumentParser, default: int = PROGRAMS) -> None:
     add = part.add_argument
-    add("--programs", type=int, metavar="N", help=f"how many (default {default})")
-    add("--seed", type=int, metavar="N", help="of the first program (default 1)")
+    add("--programs", type=int, metavar="N", help=f"number of programs (default {default})")
+    add("--seed", type=int, metavar="N", help="seed of the first program (default 1)")
 
 
 def _add_faults(part: ArgumentParser) -> None:
@@ -108,7 +109,7 @@ def _add_judges(part: ArgumentParser) -> None:
 def _add_base(part: ArgumentParser, stock: str) -> None:
     add = part.add_mutually_exclusive_group().add_argument
     add("--stock", action="store_true", help=stock)
-    text = "of one kernel: the base with the topics that fix it"
+    text = "judge the base with only the topics that fix it"
     add("--fixed", action="store_true", help=text)
 
 
@@ -116,7 +117,7 @@ def _add_compare(part: ArgumentParser) -> None:
     _add(part, DIFFERENCE)
     _add_generated(part)
     _add_faults(part)
-    text = "do not count coverage, nor choose programs by it"
+    text = "neither measure coverage nor guide generation by it"
     part.add_argument("--no-coverage", action="store_true", default=False, help=text)
 
 
@@ -124,22 +125,22 @@ def _add_oracle(part: ArgumentParser) -> None:
     _add(part, ORACLE)
     _add_generated(part)
     _add_faults(part)
-    _add_base(part, "the base, without the series")
+    _add_base(part, "judge the base, without the series")
 
 
 def _add_cost(part: ArgumentParser) -> None:
     _add(part, COST)
     _add_generated(part)
-    text = "side A is the base without the fixes; only costs are compared"
+    text = "make side A the base without the fixes, and compare only costs"
     part.add_argument("--stock", action="store_true", help=text)
-    part.add_argument("--noise", action="store_true", help="side A against itself")
+    part.add_argument("--noise", action="store_true", help="compare side A with itself")
 
 
 def _add_seeded(part: ArgumentParser) -> None:
     _add(part, DIFFERENCE, "bugs")
     _add_generated(part, FOR_A_BUG)
     _add_judges(part)
-    text = "look for these, or all (default: some), up to --programs for each"
+    text = "names of bugs, or all (default: a sample); up to --programs for each"
     part.add_argument("bug", nargs="*", metavar="BUG", help=text)
 
 
@@ -147,18 +148,18 @@ def _add_replay(part: ArgumentParser) -> None:
     _add(part, DIFFERENCE)
     _add_faults(part)
     _add_judges(part)
-    _add_base(part, "with --oracle: the base; with --cost: side A is that, for costs alone")
+    _add_base(part, "with --oracle: judge the base; with --cost: side A, only costs are compared")
     add = part.add_argument
     add("file", nargs="*", type=Path, metavar="FILE", help="a program")
     add("--corpus", action="store_true", help="run the programs of tests/fuzz/")
 
 
 def _run(session: Session, arguments: Namespace) -> int:
-    """Exit status 1 when a program shows a fault, or a seeded bug was missed."""
+    """Run the mode. Difference if a program exposes a bug, or a seeded bug was missed."""
     oracle, cost = arguments.judge == ORACLE, arguments.judge == COST
     seeks = arguments.bug is not None
     if cost:
-        options.refuse_programs(session.architectures, "costs are instructions counted in QEMU")
+        options.refuse_programs(session.architectures, "counts instructions in QEMU")
     if names := [arch.name for arch in session.architectures if not arch.fuzzed]:
         raise options.other_architecture(f"the fuzzer does not run on {', '.join(names)}")
     requirements.require(session.architectures)
@@ -178,14 +179,14 @@ def _run(session: Session, arguments: Namespace) -> int:
 
 
 def _replay(session: Session, arguments: Namespace) -> int:
-    """As _run(). UserError for options that exclude each other."""
+    """Like _run(). UserError for mutually exclusive options."""
     stock, judge, named = arguments.stock, arguments.judge, bool(arguments.file)
-    failing = "costs are not compared when allocations fail: the kernels count them differently"
+    failing = "costs cannot be compared when allocations fail: the kernels count them differently"
     for wrong, what, remedy in (
-        (named == arguments.corpus, "name programs, or --corpus", "quire fuzz replay FILE"),
-        (arguments.fixed and judge != ORACLE, "--fixed is for --oracle", "add --oracle"),
-        (stock and judge == DIFFERENCE, "--stock is for --oracle or --cost", "add one of them"),
-        (arguments.faults and judge == COST, failing, "leave one of them out"),
+        (named == arguments.corpus, "name programs, or use --corpus", "quire fuzz replay FILE"),
+        (arguments.fixed and judge != ORACLE, "--fixed requires --oracle", "add --oracle"),
+        (stock and judge == DIFFERENCE, "--stock requires --oracle or --cost", "add one of them"),
+        (arguments.faults and judge == COST, failing, "omit one of them"),
     ):
         if wrong:
             raise UserError(what, "", remedy)
@@ -193,7 +194,7 @@ def _replay(session: Session, arguments: Namespace) -> int:
 
 
 def _hunt(session: Session, arguments: Namespace, sides: Sides, arch: Architecture) -> list[str]:
-    """Hunt on one architecture. The result is a line per finding."""
+    """Hunt on one architecture; return a line per finding."""
     files = programs.corpus(session.project.root) if arguments.corpus else arguments.file
     given, known = programs.read(arguments.shard.some(files) if files else [])
     excused = excuses.applying(series := None if arguments.noise else sides.series)
@@ -202,10 +203,10 @@ def _hunt(session: Session, arguments: Namespace, sides: Sides, arch: Architectu
     output = (arguments.output or session.cache.root / "fuzz") / arch.name
     guide, judges = None, list[Judge[Any]]()
     if oracle:
-        # A program to replay shows what it breaks.
+        # A replayed program shows everything that it breaks.
         judges.append(PromiseJudge.of(targets, known if arguments.corpus else {}))
     elif not arguments.stock:
-        # The base is meant to differ in what the series fixes.
+        # The base must differ in what the series fixes.
         judges.append(DifferenceJudge(excused))
     if arguments.judge == COST:
         functions = watch.functions(targets.tried.kernel)
@@ -226,12 +227,12 @@ def _hunt(session: Session, arguments: Namespace, sides: Sides, arch: Architectu
 
 
 def _bugs(session: Session, arguments: Namespace, sides: Sides, arch: Architecture) -> list[str]:
-    """Look for seeded bugs on one architecture. The result names those that were missed."""
+    """Look for seeded bugs on one architecture; return the names of missed bugs."""
     oracle, cost = arguments.judge == ORACLE, arguments.judge == COST
     where = seeded.costs_folder(sides) if cost else seeded.folder(sides)
     bugs = arguments.shard.some(detect.choose(seeded.read(where), arguments.bug))
     b = replace(sides.b, tree=seeded.tree_with_bugs(session.cache, sides, where))
-    # Costs are compared with the same kernel without a regression.
+    # Costs are compared with the same kernel without the seeded regression.
     sides = replace(sides, a=b if cost else sides.a, b=b)
     excused = excuses.applying(sides.series)
     targets = _targets(session, arguments, sides, arch)
@@ -269,7 +270,7 @@ def _programs(
     count = default if arguments.programs is None else arguments.programs
     seed = 1 if arguments.seed is None else arguments.seed
     faults, oracle = arguments.faults, arguments.judge == ORACLE
-    # The limit of an operation is one of the guest's clock.
+    # An operation's time limit is on the guest's clock.
     without = sides.line.endless if arch.append_fuzz else ()
     return Programs(count, seed, given, faults=faults, oracle=oracle, without=without)
 

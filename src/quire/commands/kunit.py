@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Check helpers of the series with KUnit, also with two-level page tables.
+"""Test helpers of the series with KUnit, also with two-level page tables.
 
-Small kernels without user space run the suites of lines/6.12/seeded/kunit.patch. These compare
-contpte blocks with a plain loop (on stock, too), and runs with a definition page by page. i386 and
-arm64 with 64 KiB pages fold the PMD.
+Small kernels without user space run the suites of lines/6.12/seeded/kunit.patch. The suites compare
+contpte blocks with a plain loop (on stock, too), and batches with a page-by-page definition. i386
+and arm64 with 64 KiB pages fold the PMD.
 
-  quire kunit                  all of them
-  quire kunit i386 arm64-64k   two
+  quire kunit                  all kernels
+  quire kunit i386 arm64-64k   two kernels
   quire kunit --list           list the kernels
 """
 
@@ -32,7 +32,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
-    """Difference when a suite has failed or is missing, GuestLost for a lost kernel."""
+    """Run the suites. Difference if one fails or is missing, GuestLost for a lost kernel."""
     if arguments.list:
         options.refuse(arguments, "json", "with --list")
     sides = session.sides()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Show a workload's instructions per kernel symbol, for both sides.
+"""Show a benchmark's instructions per kernel symbol, for both sides.
 
-The largest changes come first, of instructions or of what --sort names. Counts are per function
-and do not include the caller; an inlined function counts as part of the function that inlines it.
+The largest changes come first: in instructions, or in what --sort names. Counts are per function
+and exclude callees; an inlined function counts towards the function that contains it.
 
   quire profile mremap --size 64 ARCH=arm64
   quire profile swapout,data=distinct --size 64 --lines 40
@@ -32,28 +32,28 @@ from quire.report.table import UNKNOWN, number
 from quire.session import Session
 
 NAMES = {profile.INSNS: "instructions"}
-# As the user writes them.
+# User-visible names.
 KINDS = {kind.replace(" ", "-"): kind for kind in profile.KINDS}
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Add the options that select benchmarks and the extent of the output."""
+    """Add the options that select benchmarks and limit the output."""
     options.kernel(part)
     options.counting(part)
     add = part.add_argument
     add("workload", help="a benchmark, as for bench")
     options.sizes(part, "64")
-    text = f"sort by the change of: {', '.join(KINDS)} (a beginning will do; lines and table words "
+    text = f"sort by change in: {', '.join(KINDS)} (a prefix is enough; lines and table words "
     text += "need a slower boot)"
     add("--sort", type=_kind, default=profile.INSNS, metavar="KIND", help=text)
-    add("--lines", type=int, default=25, metavar="N", help="symbols to show")
-    text = "write collapsed stacks to DIR, one frame deep: workload;symbol count"
+    add("--lines", type=int, default=25, metavar="N", help="number of symbols to show")
+    text = "write collapsed stacks to DIR, one frame deep: benchmark;symbol count"
     add("--collapsed", type=Path, metavar="DIR", help=text)
-    options.as_json(part, "print JSON, all symbols")
+    options.as_json(part, "print JSON with all symbols")
 
 
 def _kind(text: str) -> str:
-    """The kind that the user means."""
+    """The kind of event that the user's text selects."""
     meant = [kind for name, kind in KINDS.items() if text and name.startswith(text)]
     if not meant:
         raise argparse.ArgumentTypeError(f"{text!r} is not one of: {', '.join(KINDS)}")
@@ -63,7 +63,7 @@ def _kind(text: str) -> str:
 def run(session: Session, arguments: argparse.Namespace) -> None:
     """Measure what is not cached, and show the profile."""
     if arguments.json:
-        options.refuse(arguments, "lines", "with --json, which has all symbols")
+        options.refuse(arguments, "lines", "with --json, which prints all symbols")
     requirements.require(session.architectures)
     benchmarks = lab.workloads(session).benchmarks([arguments.workload], arguments.size or [64])
     kind = arguments.sort
@@ -122,7 +122,7 @@ def _table(
 
 
 def _numbers(line: ProfileLine, kind: str, *, counted: bool = True) -> tuple[str, str, str]:
-    """Both sides and the change."""
+    """Print both sides and the change."""
     if not counted:
         return (UNKNOWN,) * 3
     change = line.change(kind)

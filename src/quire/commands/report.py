@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reply to a posted series: what it costs, what it breaks, what behaves differently.
+"""Review a posted series: its costs, regressions and behavioural differences.
 
-Applies the series, builds both sides, counts the benchmarks that the touched files concern, runs
-their tests on both sides, and fuzzes with state and costs. The result is plain text, as a reply to
-the list. The table of files, benchmarks and cases is guest/workloads/concerns.toml.
+Applies the series, builds both sides, counts the benchmarks that exercise the touched files, runs
+the corresponding tests on both sides, and fuzzes both, comparing state and costs. The result is a
+plain-text reply for the list. guest/workloads/concerns.toml maps files to benchmarks and tests.
 
   quire report topic.mbox --base 7.3                 a mailbox, a patch, a quilt series, a folder
-  quire report t.mbox.gz --base 7.3                  a thread, as a list's archive has it (needs b4)
-  quire report 20260501-topic-v2-0@example.org       the same by Message-ID, with a network
+  quire report t.mbox.gz --base 7.3                  a thread from a list's archive (needs b4)
+  quire report 20260501-topic-v2-0@example.org       the same by Message-ID (needs a network)
   quire report topic --git ~/linux --a v7.3          a branch
-  quire report topic.mbox --budget 30                half an hour: the most telling things first
-  quire report topic.mbox --null 3                   what code placement alone changes, beside it
-  quire report topic.mbox --details                  all figures, and where the logs are
-  quire report topic.mbox --junit report.xml --json  and for a CI (docs/ci.md)
+  quire report topic.mbox --budget 30                30 minutes; the most informative parts first
+  quire report topic.mbox --null 3                   also the spread from code placement alone
+  quire report topic.mbox --details                  all figures, and the paths of the logs
+  quire report topic.mbox --junit report.xml --json  for CI (docs/ci.md)
 
-Exit status 1 if a benchmark costs more than --limit, a test fails that passes without the series,
-or a program shows another state or higher costs; 2 if the series does not apply; 3 if it does not
-build; 4 if its guest is lost in both of two runs, and that of the base in none.
+Exit status: 1 if a benchmark's cost grows by more than --limit, a test fails that passes without
+the series, or a program's state differs or its cost grows; 2 if the series does not apply; 3 if it
+does not build; 4 if its guest is lost in both of two runs and the base's guest in neither.
 """
 
 import argparse
@@ -38,35 +38,35 @@ from quire.suites import formats, outcome
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """Add the series, its base, and how much to do."""
+    """Add the series, its base, and limits."""
     options.cluster(part)
     options.counting(part)
     add = part.add_argument
-    text = "the series: a file, a folder, a Message-ID; a branch is one of --git"
+    text = "the series: a file, a folder, a Message-ID, or a branch of --git"
     add("what", metavar="MBOX|DIR|ID|BRANCH", help=text)
     options.thread(part)
     options.base(part)
     part.set_defaults(base="")
-    add("--source", type=Path, metavar="DIR", help="any kernel tree in place of Debian's")
-    text = "the repository of the branch, or one with the blobs that a three-way merge needs"
+    add("--source", type=Path, metavar="DIR", help="a kernel tree to use instead of Debian's")
+    text = "the repository with the branch, or with the blobs for a three-way merge"
     add("--git", type=Path, metavar="DIR", help=text)
-    add("--a", default="", metavar="REV", help="what the branch is compared with")
+    add("--a", default="", metavar="REV", help="the revision to compare the branch with")
     options.configuration(part)
-    text = "stop after so many minutes, and reply (default: no limit)"
+    text = "stop after this many minutes, and reply (default: no limit)"
     add("--budget", type=float, default=float("inf"), metavar="MINUTES", help=text)
-    text = "fuzz each architecture for so long (default %(default)g)"
+    text = "time to fuzz each architecture (default %(default)g)"
     add("--fuzz", type=float, default=10.0, metavar="MINUTES", help=text)
-    text = "a benchmark that costs more by this share fails (default %(default)g)"
+    text = "largest acceptable cost increase of a benchmark (default %(default)g)"
     add("--limit", type=float, default=1.0, metavar="PERCENT", help=text)
     options.null(part)
     cycles.add_option(part)
     add("--details", action="store_true", help="print all figures after the reply")
-    options.as_json(part, "print JSON in place of the reply")
-    add("--junit", type=Path, metavar="FILE", help="write JUnit XML there, too")
+    options.as_json(part, "print JSON instead of the reply")
+    add("--junit", type=Path, metavar="FILE", help="also write JUnit XML to this file")
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
-    """Do what the time allows, then reply. The worst of what was found is raised at the end."""
+    """Check what the time allows, then reply; finally raise the worst finding."""
     time = Time(arguments.budget, arguments.fuzz)
     session = tasks.with_series(session, arguments.what)
     given = bool(arguments.base or arguments.source or arguments.a)
@@ -75,7 +75,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     requirements.require(session.architectures)
     sides = session.sides()
     if sides.same:
-        raise UserError("the series changes nothing", arguments.what, "name another one")
+        raise UserError("the series changes nothing", arguments.what, "name another series")
     folder = session.project.guest / "workloads"
     concerned = concerns.by_files(folder, apply.touched(sides.series))
     more = (arguments.null, arguments.cycles)
@@ -90,7 +90,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         print(f"{text}\n\n{details.text(found)}" if arguments.details else text)
     worst = outcome.failures(found.outcomes())
     if isinstance(worst, Difference):
-        what = "a benchmark costs more, a test fails, or a program differs"
+        what = "the series has regressions or behavioural differences"
         raise Difference(what, worst.where, "read the reply")
     if worst:
         raise worst

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Prove the tests: boot kernels with seeded bugs, and verify that each is caught.
+"""Test the tests: boot kernels with seeded bugs, and verify that each is caught.
 
 One kernel per architecture contains all bugs; a boot argument selects one. First, with no bug
 selected, the cases of all bugs must pass.
 
   quire seeded                         every bug, both architectures
-  quire seeded ARCH=arm64 lost-dirty   one
-  quire seeded lost-dirty --cases 'mremap.*'   which other cases catch it
+  quire seeded ARCH=arm64 lost-dirty   one bug
+  quire seeded lost-dirty --cases 'mremap.*'   do these cases catch it, too?
   quire seeded --proofs ARCH=arm64     does each case of proofs.toml fail with its bug?
-  quire seeded --few --smp 2         a sample; with no bug selected, also races on two CPUs
+  quire seeded --few --smp 2         a sample of bugs; the run without a bug includes races
   quire seeded --list                list the bugs
   quire seeded --config configs/debug.config   also bugs that need failing allocations
 """
@@ -25,7 +25,7 @@ from quire.suites import expected, seeded
 from quire.suites.seeded import SeededResult
 from quire.suites.suite import BootOptions
 
-# What several CPUs run.
+# Cases that need several CPUs.
 RACES = "*.race*-64k"
 
 
@@ -35,20 +35,20 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     options.cluster(part)
     shard.add(part, "bugs")
     add = part.add_argument
-    add("bug", nargs="*", help="name of a bug (default: all)")
-    text = "run these cases instead of those listed for the bug; may be repeated"
+    add("bug", nargs="*", help="name of a bug, from --list (default: all)")
+    text = "run these cases instead of the bug's own; may be repeated"
     add("--cases", action="append", default=[], metavar="PATTERN", help=text)
-    text = "run the cases of the line's proofs.toml instead; each must fail"
+    text = "run the cases in the line's proofs.toml instead; each must fail"
     add("--proofs", action="store_true", help=text)
     options.cpus(part, 1)
-    add("--few", action="store_true", help="only the line's sample of bugs")
+    add("--few", action="store_true", help="run only the line's sample of bugs")
     text = "list the bugs and the cases that must catch them"
     add("--list", action="store_true", help=text)
     options.as_json(part)
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
-    """Difference when a bug is missed, or a case fails with no bug selected."""
+    """Run the bugs. Difference if one is missed, or a case fails with no bug selected."""
     if arguments.list:
         options.refuse(arguments, "cases proofs smp cpu json config cluster", "with --list")
     if arguments.cases:
@@ -66,7 +66,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         return
     requirements.require(session.architectures)
     tree = seeded.tree_with_bugs(session.cache, sides, where)
-    # What fails without a bug, too, says nothing about one.
+    # A case that also fails without a bug does not detect it.
     known = expected.read(sides.line.expected)
     findings = []
     for arch in session.architectures:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Run the kernel's own mm selftests on both sides, and compare case by case.
+"""Run the kernel's own mm selftests on both sides, and compare the results by case.
 
 The programs come from the base's tools/testing/selftests/mm; guest/selftests/runs.toml lists them
 with their arguments. Runs that differ are repeated once on both sides. See docs/dev/selftests.md.
 
-  quire selftests                        all, both architectures
-  quire selftests 'ksm*' ARCH=arm64      some
-  quire selftests --smp 3                with races, and page migration (which needs three CPUs)
-  quire selftests --config configs/debug.config   also what needs CONFIG_GUP_TEST
+  quire selftests                        all runs, both architectures
+  quire selftests 'ksm*' ARCH=arm64      some runs
+  quire selftests --smp 3                with races and page migration (which needs three CPUs)
+  quire selftests --config configs/debug.config   also runs that need CONFIG_GUP_TEST
   quire selftests --bug skip-writable cow         is this seeded bug detected?
   quire selftests --list                 list the runs
 """
@@ -39,9 +39,9 @@ from quire.suites.suite import BootOptions, Job
 
 # The kernel's command line has no room for more patterns.
 AT_ONCE = 20
-# Only a name: the logs of the second boots are stored beside those of the first.
+# Only a name, so that logs of repeated boots do not overwrite the first ones.
 AGAIN = "quire_again=1"
-# What JSON has of a case.
+# Fields of a case in JSON.
 CASE = ("name", "a", "b", "again", "regressed", "told")
 
 
@@ -53,7 +53,7 @@ class SelftestResult:
     choice: RunChoice
     cases: list[Pair]
     labels: Labels
-    # The first run's: A, B.
+    # From the first run: A, B.
     outcomes: tuple[Outcome, Outcome]
 
 
@@ -64,14 +64,14 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add("pattern", nargs="*", help="name of a run, with * and ? (see --list; default: all)")
     options.cpus(part, 1)
     options.timeout(part)
-    text = "replace side B with the kernel that has this seeded bug"
+    text = "use the kernel with this seeded bug as side B"
     add("--bug", metavar="NAME", help=text)
-    add("--list", action="store_true", help="list the runs, and what is left out")
+    add("--list", action="store_true", help="list the runs, and those that are left out")
     options.as_json(part)
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
-    """Difference when B does not pass what A passes, GuestLost for a lost guest."""
+    """Run and compare. Difference if B fails what A passes, GuestLost for a lost guest."""
     if arguments.list:
         _list(session, arguments)
         return
@@ -112,7 +112,7 @@ def _list(session: Session, arguments: argparse.Namespace) -> None:
 
 
 def _other(session: Session, sides: Sides, bug: str | None) -> tuple[Tree, tuple[str, ...]]:
-    """The tree to compare with A, and the parameter that selects a seeded bug in it."""
+    """The tree to compare with A, and the boot parameter that selects its seeded bug."""
     if not bug:
         return sides.b.tree, ()
     where = seeded.folder(sides)
@@ -123,7 +123,7 @@ def _other(session: Session, sides: Sides, bug: str | None) -> tuple[Tree, tuple
 def _boot(
     session: Session, choice: RunChoice, jobs: Sequence[Job], patterns: Sequence[str]
 ) -> tuple[Outcome, Outcome]:
-    """Run the same programs on both kernels. A lost guest ends the comparison."""
+    """Run the same programs on both kernels. A lost guest aborts the comparison."""
     # Build once, not in both boots in parallel.
     binaries.build(session, jobs[0].kernel, choice)
     a, b = suite.several(session, jobs, patterns, binaries.tests(choice))
@@ -136,7 +136,7 @@ def _compare(
     session: Session, choice: RunChoice, jobs: Sequence[Job], outcomes: tuple[Outcome, Outcome]
 ) -> list[Pair]:
     def rerun(names: Sequence[str]) -> tuple[Outcome, Outcome]:
-        session.progress.say(f"once more on both: {', '.join(names)}")
+        session.progress.say(f"repeated on both: {', '.join(names)}")
         repeated = [
             replace(job, options=replace(job.options, parameters=(*job.options.parameters, AGAIN)))
             for job in jobs
@@ -148,9 +148,9 @@ def _compare(
 
 def _show(result: SelftestResult, sides: str) -> None:
     out = console()
-    title = f"{result.arch.name} · {sides}\nwhat is not `pass` on both"
+    title = f"{result.arch.name} · {sides}\ncases that do not pass on both"
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    for column in ("case", *result.labels, "what it tells"):
+    for column in ("case", *result.labels, "message"):
         table.add_column(column)
     for name, case in changes.grouped(result.cases):
         told = " · ".join(text for text in (case.remark(result.labels), case.told) if text)
@@ -189,7 +189,7 @@ def _as_json(result: SelftestResult) -> dict[str, Any]:
 
 
 def _failure(results: Sequence[SelftestResult]) -> QuireError | None:
-    """The cases that A passes and B does not, or the fact that A passes no case."""
+    """The cases that pass on A but not on B, or a message if no case passes on A."""
     lines: list[str] = []
     for result in results:
         worse = [case for case in result.cases if case.regressed]
@@ -202,4 +202,4 @@ def _failure(results: Sequence[SelftestResult]) -> QuireError | None:
     if not lines:
         return None
     a, b = results[0].labels
-    return Difference(f"{b} does not pass what {a} passes", "\n".join(lines), "read both logs")
+    return Difference(f"{b} fails cases that {a} passes", "\n".join(lines), "read both logs")

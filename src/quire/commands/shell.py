@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Boot a built kernel with a shell on this terminal.
 
-The guest's shell has the commands bench, test, list, cat FILE and poweroff. Ctrl-A X ends QEMU at
-once. By default the machine has two CPUs and runs without -icount.
+The guest's shell has the commands bench, test, list, cat FILE and poweroff. Ctrl-A X ends QEMU
+immediately. By default, the machine has two CPUs and runs without -icount.
 
   quire shell ARCH=arm64              the patched kernel
   quire shell ARCH=x86_64 --stock     the base
@@ -23,7 +23,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     options.kernel(part)
     options.stock(part)
     options.cpus(part, 2)
-    text = "of the guest, as QEMU's -m (default %(default)s)"
+    text = "the guest's memory, as for QEMU's -m (default %(default)s)"
     part.add_argument("--memory", default="2G", metavar="SIZE", help=text)
 
 
@@ -39,7 +39,7 @@ def run(session: Session, arguments: argparse.Namespace) -> int:
         counter.installed(arch)
     sides = session.sides()
     kernel = session.kernel(arch, sides.a.tree if arguments.stock else sides.b.tree)
-    # What an emulator has, it has; a kernel that is a program was built for one CPU or several.
+    # Under emulation, any kernel runs; a kernel that is a program is built for one CPU or several.
     cpus = arguments.smp if arch.qemu or kernel.enables("CONFIG_SMP") else 1
     hardware = Hardware(cpus, arguments.memory, icount=False)
     boot = Machine(kernel, session.guest(kernel), ("shell",), hardware, loglevel=CHATTY)

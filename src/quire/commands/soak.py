@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run swap, lazyfree, mremap, fork, KSM and mprotect on the same memory at once.
 
-Several processes with several threads apply all operations to the same ranges under memory
-pressure, and verify the contents of every page. Exit status 0 means a million operations without a
-difference, a splat or a leak. On two virtual CPUs a seed repeats the operations, but not their
+Several multithreaded processes apply all operations to the same ranges under memory pressure, and
+verify the contents of every page. Exit status 0 means that all operations completed without a
+difference, a splat or a leak. On two virtual CPUs, a seed reproduces the operations but not their
 order.
 
-  quire soak ARCH=arm64                          a million operations, patched
+  quire soak ARCH=arm64                          a million operations, patched kernel
   quire soak ARCH=arm64 --operations 100000 --seed 7
   quire soak --seconds 36000 --stock
-  quire soak --smp 1                             under -icount, which repeats
+  quire soak --smp 1                             reproducible, under -icount
   quire soak --config configs/debug.config
-  quire soak --bug lost-dirty ARCH=arm64         is this seeded bug seen, and how soon?
+  quire soak --bug lost-dirty ARCH=arm64         is this seeded bug detected, and how soon?
 """
 
 import argparse
@@ -38,22 +38,23 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select the duration and the machine."""
     options.kernel(part)
     add, positive = part.add_argument, options.positive
-    text = f"stop after N operations (default {soak.OPERATIONS}; with --seconds, none)"
+    text = f"stop after N operations (default {soak.OPERATIONS}; no limit with --seconds)"
     add("--operations", type=positive, metavar="N", help=text)
     add("--seconds", type=positive, default=0, metavar="N", help="stop after N seconds")
     add("--seed", type=positive, default=1, metavar="N", help="default 1")
     options.cpus(part, 2)
     group = part.add_mutually_exclusive_group()
     options.stock(group)
-    text = "the series with this seeded bug, which must be detected; may be repeated"
+    text = "add this seeded bug, which must be detected; may be repeated"
     group.add_argument("--bug", action="append", default=[], metavar="NAME", help=text)
-    text = "treat the guest as hung after this time (default: by the number of operations)"
+    text = "treat the guest as hung after this time (default: scaled to the operations)"
     add("--timeout", type=float, default=0.0, metavar="SECONDS", help=text)
     options.as_json(part)
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
-    """Difference for a violation (with --bug: for none), GuestLost when a guest was lost."""
+    """Run the soak test. Difference for a violation (with --bug: for none), GuestLost for a lost
+    guest."""
     options.require_series(arguments)
     requirements.require(session.architectures)
     sides = session.sides()
@@ -116,7 +117,7 @@ def _bugs(session: Session, arguments: argparse.Namespace, sides: Sides) -> None
         raise Difference(
             f"{len(missed)} of {len(reports)} seeded bugs were not detected",
             "\n".join(missed),
-            "use more --operations, or another --seed; docs/dev/soak.md lists what is left out",
+            "use more --operations, or another --seed; docs/dev/soak.md lists exceptions",
         )
 
 
@@ -156,7 +157,9 @@ def _error(reports: list[Report]) -> QuireError | None:
             lines.append(f"whole log: {report.outcome.logs}")
     if not lines:
         return None
-    return Difference("the soak test failed", "\n".join(lines), "read the log, which has the seed")
+    return Difference(
+        "the soak test failed", "\n".join(lines), "read the log, which includes the seed"
+    )
 
 
 def _as_json(report: Report) -> dict[str, Any]:

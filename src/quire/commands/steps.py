@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Count a series patch by patch: which patch changed which benchmark.
+"""Measure a series patch by patch, to see which patch changes which benchmark.
 
-Each patch is built after the one before it in one directory, so that only what it changes is
-compiled. A kernel that has the code of an earlier one is not booted. All is cached by content: an
-interrupted run goes on where it was, and a changed patch rebuilds only what follows it.
+Patches are built in order in a shared directory, so each build compiles only what changed. A kernel
+with the same code as an earlier one is not booted. Everything is cached by content: an interrupted
+run resumes, and after a patch is changed, only that patch and later ones are rebuilt.
 
-  quire steps mremap --only mremap ARCH=arm64    a topic of ours, on top of the topics it needs
-  quire steps --only ksm                         by default, the benchmarks of the topics
-  quire steps --base 7.3 --series topic.mbox     by default, those of the files it touches
+  quire steps mremap --only mremap ARCH=arm64    one of our topics, on top of what it needs
+  quire steps --only ksm                         default: the topics' benchmarks
+  quire steps --base 7.3 --series topic.mbox     default: benchmarks of the files it touches
   quire steps mremap --git ~/linux --a v7.3 --b topic   commits, along first parents
   quire steps --output DIR                       also DIR/steps.json and DIR/steps.svg, a waterfall
 
-A benchmark is shown where its instructions moved by more than 0.3 %, or any counted event did. Exit
-status 3 if a patch does not build.
+A step lists each benchmark whose instructions changed by more than 0.3 %, or whose counted events
+changed at all. The exit status is 3 if a patch does not build.
 """
 
 import argparse
@@ -44,22 +44,22 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     options.cluster(part)
     options.counting(part)
     add = part.add_argument
-    text = "as for bench (default: those of the topics, or of the files that the series touches)"
+    text = "benchmarks, as for bench (default: those of the topics or of the touched files)"
     add("rows", nargs="*", metavar="benchmark", help=text)
     options.sizes(part, "all")
     cycles.add_option(part)
     options.as_json(part)
-    add("--output", type=Path, metavar="DIR", help="write JSON and SVG there")
+    add("--output", type=Path, metavar="DIR", help="write JSON and SVG to this directory")
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
-    """Build, measure and report. BuildFailed if a step did not build, after the report."""
+    """Build, measure and report; then raise BuildFailed if a step did not build."""
     requirements.require(session.architectures)
     where, steps, rows = _steps(session)
     benchmarks = lab.workloads(session).benchmarks(arguments.rows or rows, arguments.size)
     benchmarks = cycles.added(benchmarks, arguments.cycles, session.architectures)
     if len(steps) == 1:
-        raise UserError("there is no patch to step over", steps[0].subject, "name a series")
+        raise UserError("there are no patches to measure", steps[0].subject, "name a series")
     title = f"Linux {steps[0].tree.base.version}, {steps[0].tree.base.origin}"
     results = []
     for arch in session.architectures:
@@ -70,12 +70,12 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     _write(arguments, results)
     for stepped in results:
         if broken := [stepped.notes[at] for at, it in enumerate(stepped.kernels) if not it]:
-            what = "a patch does not build, so that git bisect would stop there"
+            what = "a patch does not build, which breaks git bisect"
             raise BuildFailed(what, "\n".join(broken), "fix the patch: quire tree, quire export")
 
 
 def _steps(session: Session) -> tuple[Steps, list[Step], list[str]]:
-    """The steps, and the benchmarks that they concern."""
+    """The steps, and the benchmarks that they affect."""
     wanted, folder = session.side_options, session.project.guest / "workloads"
     if wanted.git and wanted.a and wanted.b:
         commits = OfGit.of(session.cache, wanted.git, wanted.a)
@@ -83,13 +83,13 @@ def _steps(session: Session) -> tuple[Steps, list[Step], list[str]]:
         return commits, commits.steps(wanted.b), [*concerned.rows]
     if wanted.b or (wanted.git and not wanted.series):
         remedy = "give --series, or --git DIR --a REVISION --b REVISION"
-        raise UserError("two trees have no steps in between", wanted.b, remedy)
+        raise UserError("there are no steps between two trees", wanted.b, remedy)
     base = session.base()
     line = session.line(base)
     series, _ = side.series_of(session.project.root, session.cache, wanted, line, base)
-    # With --only, its patches come after those that it needs.
+    # With --only, the topic's patches come after those that it needs.
     places = [at for at, patch in enumerate(series.patches) if patch.topic in wanted.only]
-    # Before anything is built, all of them must apply.
+    # Make sure that all patches apply before building anything.
     tree.patched(session.cache, base, series)
     patches = OfSeries(base, series, session.cache.path(KIND, base.key))
     topics = wanted.only or series.topics
@@ -101,7 +101,7 @@ def _steps(session: Session) -> tuple[Steps, list[Step], list[str]]:
 def _measure(
     session: Session, stepped: Stepped, where: Steps, benchmarks: Sequence[Benchmark]
 ) -> Stepped:
-    """Build all, then boot the kernels whose code is new, all benchmarks at once."""
+    """Build all steps, then boot all benchmarks on each kernel with new code."""
     codes, known, setups = dict[str, int](), "", dict[int, Setup]()
     for at, step in enumerate(stepped.steps):
         try:
@@ -139,7 +139,7 @@ def _measure(
 def _countable(
     stepped: Stepped, setups: dict[int, Setup], benchmarks: Sequence[Benchmark]
 ) -> Sequence[Benchmark]:
-    """The benchmarks without the calls of functions that a step does not have; notes name these."""
+    """The benchmarks without calls to functions that a step lacks, which the notes name."""
     for at, setup in setups.items():
         benchmarks, gone = bench.countable(benchmarks, setup.kernel)
         if gone:
@@ -148,7 +148,7 @@ def _countable(
 
 
 def _write(arguments: argparse.Namespace, results: Sequence[Stepped]) -> None:
-    """Print JSON, and write the files, if asked for."""
+    """Print JSON and write the files, on request."""
     parts = [report.as_json(stepped) for stepped in results]
     document = {"command": shlex.join(sys.argv), "title": results[0].title, "architectures": parts}
     text = json.dumps(document, indent=1)

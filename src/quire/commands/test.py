@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run the behaviour tests on the patched kernels, the stock ones, or two sides of your own.
 
-A pattern is a shell pattern on suite.case; without one all cases run. One CPU under -icount
-repeats exactly; --smp 2 runs without -icount, so that races can happen.
+A pattern is a shell pattern for suite.case; without one, all cases run. One CPU under -icount is
+exactly reproducible; --smp 2 runs without -icount, so that races can happen.
 
   quire test                            all cases, both architectures
   quire test 'mremap.*' ARCH=arm64      one suite
-  quire test --size 64 --size 2048      cases of these folio sizes, and those without one
+  quire test --size 64 --size 2048      cases of these folio sizes, and cases without a size
   quire test --stock 'mremap.content*'  on the base
   quire test --all                      stock and patched, normal, debug, KASAN, 1 and 2 CPUs
   quire test --list                     list the cases, without a kernel
-  quire test --kernel ~/linux/build     a kernel that is built already, stock or not
-  quire test --junit results.xml        and for the CI of others: JUnit XML (--ktap FILE: KTAP)
+  quire test --kernel ~/linux/build     an existing kernel, stock or patched
+  quire test --junit results.xml        for CI: JUnit XML (--ktap FILE: KTAP)
 
-lines/NAME/expected.toml lists the known failures of each kernel by name, lines/skips.toml the
-skips; another skip fails, and so does a known failure that passes with one CPU. For two sides of
-your own (--series, --a and --b), B must pass what A passes.
+lines/NAME/expected.toml lists the expected failures of each kernel, lines/skips.toml the expected
+skips. Any other skip is a failure, and so is an expected failure that passes with one CPU. For two
+sides of your own (--series, --a and --b), B must pass what A passes.
 """
 
 import argparse
@@ -47,32 +47,32 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     shard.add(part, "cases")
     add = part.add_argument
     add("pattern", nargs="*", help="suite.case, with * and ? (default: all)")
-    text = "only cases of this folio size in KiB, and those without one; may be repeated"
+    text = "only cases of this folio size in KiB, and cases without a size; may be repeated"
     add("--size", type=int, action="append", choices=suite.SIZES, default=[], help=text)
-    add("--all", action="store_true", help="test all kernels, side by side")
-    text = "reuse the boots that an earlier run of the same kernel and guest completed"
+    add("--all", action="store_true", help="test all kernels, in parallel")
+    text = "reuse boots of the same kernel and guest that an earlier run completed"
     add("--resume", action="store_true", help=text)
     options.stock(part)
     options.cpus(part, 1)
     options.timeout(part)
-    text = "run this KTAP test of your own in place of ours, a C file or a static binary; patterns "
-    text += "are its arguments"
+    text = "run your own KTAP test instead of ours, a C file or a static binary; the patterns "
+    text += "become its arguments"
     add("--program", type=Path, metavar="FILE", help=text)
-    text = "test this built kernel, an O= directory, and build none; may be repeated. With "
-    text += "--stock, failures expected of stock are expected of it"
+    text = "test this built kernel, an O= directory, and build nothing; may be repeated. With "
+    text += "--stock, use the failures expected of stock"
     add("--kernel", type=Path, action="append", default=[], metavar="DIR", help=text)
     add(
         "--list",
         action="store_true",
-        help="list the cases: suite.case, and @fixes for those that stock fails",
+        help="list the cases: suite.case, with @fixes if stock fails it",
     )
     options.as_json(part, "print JSON (docs/ci.md)")
-    add("--junit", type=Path, metavar="FILE", help="write JUnit XML there, too")
-    add("--ktap", type=Path, metavar="FILE", help="write KTAP there, too")
+    add("--junit", type=Path, metavar="FILE", help="also write JUnit XML to this file")
+    add("--ktap", type=Path, metavar="FILE", help="also write KTAP to this file")
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
-    """Difference when a case failed, GuestLost when a guest was lost."""
+    """Run the tests. Difference if a case fails, GuestLost if a guest is lost."""
     _refuse(arguments)
     if arguments.list:
         print("\n".join(suite.listing(session.project.guest / "tests")))
@@ -100,24 +100,24 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
 
 
 def _refuse(arguments: argparse.Namespace) -> None:
-    """UserError for options that do nothing beside others."""
+    """Refuse options that have no effect in combination: UserError."""
     if arguments.list:
         names = "pattern size all resume smp cpu timeout program json junit ktap shard"
         options.refuse(arguments, names, "with --list")
     if arguments.kernel:
         names = "all base source config only series a b git cpu ARCH"
         names += "" if arguments.stock else " line"
-        options.refuse(arguments, names, "with --kernel, which names built ones")
+        options.refuse(arguments, names, "with --kernel, which names built kernels")
     if arguments.all:
         options.refuse(arguments, "size stock smp cpu timeout program", "with --all")
     if arguments.program:
         names = "shard size"
-        options.refuse(arguments, names, "with --program: its cases are not known before it runs")
+        options.refuse(arguments, names, "with --program, whose cases are unknown before it runs")
     options.require_series(arguments)
 
 
 def _given(session: Session, arguments: argparse.Namespace) -> tuple[list[Kernel], list[Expected]]:
-    """The kernels that are built already, and their expected failures."""
+    """The existing kernels, and their expected failures."""
     label = STOCK if arguments.stock else ""
     kernels = [
         existing.read(path, label or path.resolve().name, session.cross_compile)
@@ -146,7 +146,7 @@ def _report(
         session = replace(session, programs=(arguments.program,))
         patterns, chosen = arguments.pattern, suite.of_program(arguments.program)
     outcomes = suite.several(session, jobs, patterns, chosen)
-    # Others' kernels and tests are on no list of skips.
+    # The lists of skips cover only our own kernels and tests.
     listed = not arguments.kernel and not arguments.program
     skips = expected.skips(session.project.root / "lines/skips.toml") if listed else None
     whole = patterns == ["*"] and arguments.shard == shard.ALL
@@ -159,13 +159,13 @@ def _report(
 def _print(session: Session, arguments: argparse.Namespace, outcomes: Sequence[Outcome]) -> None:
     if arguments.all:
         matrix.keep(session.cache.root / "test", outcomes)
-    # The files for other people's CI; also when a guest was lost.
+    # Files for CI, written even if a guest was lost.
     if arguments.junit:
         arguments.junit.write_text(formats.junit(outcomes), "utf-8")
     if arguments.ktap:
         arguments.ktap.write_text(formats.ktap(outcomes), "utf-8")
     if arguments.json:
-        # The document of docs/schema/test.json.
+        # The schema is docs/schema/test.json.
         kernels = [outcome.as_json(boot) for boot in outcomes]
         print(json.dumps(head("test") | {"kernels": kernels}, indent=1))
     elif arguments.all:
@@ -176,8 +176,8 @@ def _print(session: Session, arguments: argparse.Namespace, outcomes: Sequence[O
 
 
 def _trees(sides: Sides, *, stock: bool) -> list[Tree]:
-    """The trees to boot: B, or A on request. With a series that is not ours, B must pass what A
-    passes, so A runs as well."""
+    """The trees to boot: B, or A on request; both for another series, whose B must pass what A
+    passes."""
     if stock or sides.same:
         return [sides.a.tree]
     return [sides.b.tree] if sides.ours else [sides.a.tree, sides.b.tree]

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Time the workloads on a real CPU: here, on a machine of yours, or both kernels under KVM.
+"""Time the benchmarks on a real CPU: here, on another machine, or both kernels under KVM.
 
-Instructions are not time. The benchmarks of `quire bench`, unchanged, are one static program: each
-run is a process of its own, on one CPU, after warm-up, until the interval of the median is tight.
-Under emulation nothing is called time.
+Instruction counts are not times. The unchanged benchmarks of `quire bench` form one static program.
+Each run is a separate process on one CPU, after a warm-up; runs repeat until the confidence
+interval of the median is narrow enough. No times are reported under emulation.
 
-  quire time run --bundle DIR ARCH=arm64     the program, to copy to that machine (DIR/README)
-  quire time run 'mremap*' --output a.json   on this machine, as it runs now
-  quire time run --kvm --output DIR          boots both kernels, alternating; DIR/stock.json, …
+  quire time run --bundle DIR ARCH=arm64     write the program, to copy to a machine (DIR/README)
+  quire time run 'mremap*' --output a.json   on this machine and its running kernel
+  quire time run --kvm --output DIR          boot both kernels in turn; DIR/stock.json, …
   quire time run ARCH=um --output DIR        the same as processes of this host (docs/dev/um.md)
-  quire time leaf                            inner loops of both sides alone, on this CPU
+  quire time leaf                            only inner loops of both sides, on this CPU
   quire time compare a.json b.json           what is faster, what is slower
 """
 
@@ -31,55 +31,57 @@ from quire.timing import boots, compare, document, leaf
 from quire.timing.boots import BootPlan
 from quire.timing.document import Timing
 
-RUN = """Run the program: here, or in machines of both kernels.
+RUN = """Run the program on this machine, or in virtual machines of both kernels.
 
-  quire time run 'mremap*' --output a.json   on this machine, as it runs now
-  quire time run --emulate 'mremap-size=64' ARCH=arm64   only tries the code paths, in QEMU
+  quire time run 'mremap*' --output a.json   on this machine and its running kernel
+  quire time run --emulate 'mremap-size=64' ARCH=arm64   only exercise the code paths, in QEMU
 """
-COMPARE = """Compare two timings: faster, slower or cannot tell, with the interval.
+COMPARE = """Compare two timings: faster, slower or not significant, with the interval.
 
-A ratio above 1 says that B is faster. The interval needs no assumption about the distribution: the
-medians' intervals are those of order statistics, and both hold together with a confidence of 95 %.
-Two files that do not compare (another machine, other benchmarks, an emulator's clock) are refused.
+A ratio above 1 means that B is faster. The interval makes no assumption about the distribution: the
+medians' intervals come from order statistics, and both hold jointly with 95 % confidence. Files
+that are not comparable (another machine, other benchmarks, an emulator's clock) are refused.
 """
-LEAF = """Time inner loops of both sides alone, without a kernel.
+LEAF = """Time inner loops of both sides in isolation, without a kernel.
 
-The loops of src/quire/timing/leaves/ are compiled from both trees, and run on this CPU.
+The loops in src/quire/timing/leaves/ are compiled from both trees and run on this CPU.
 """
 
-# For --emulate: enough runs to execute each line of the code.
+# For --emulate: enough runs to execute all of the code.
 FEW = ("--runs=2", "--least=2", "--warm=1")
 
 
 def _add_run(part: argparse.ArgumentParser) -> None:
     options.kernel(part)
     add = part.add_argument
-    text = "name or pattern, as mremap-size=64 or '*size=64*' (default: all)"
+    text = "name or pattern, such as mremap-size=64 or '*size=64*' (default: all)"
     add("row", nargs="*", help=text)
     where = part.add_mutually_exclusive_group()
-    where.add_argument("--bundle", type=Path, metavar="DIR", help="write the program there")
+    where.add_argument(
+        "--bundle", type=Path, metavar="DIR", help="write the program to this directory"
+    )
     where.add_argument("--kvm", action="store_true", help="boot both kernels under KVM")
-    text = "boot both kernels in QEMU: no times, code paths"
+    text = "boot both kernels in QEMU; exercises the code paths without times"
     where.add_argument("--emulate", action="store_true", help=text)
     where.add_argument("--list", action="store_true", help="list the benchmarks")
     _add_boots(part)
     add(
         "--runs", type=options.positive, default=100, metavar="N", help="maximum runs per benchmark"
     )
-    text = "half the interval of the median, of the median (default %(default)s)"
+    text = "half-width of the median's interval, relative to the median (default %(default)s)"
     add("--precision", type=options.positive, default=10, metavar="PER-MILLE", help=text)
 
 
 def _add_boots(part: argparse.ArgumentParser) -> None:
-    text = "of each kernel that boots (default %(default)s; with fewer, runs are compared)"
+    text = "boots of each kernel (default %(default)s; with fewer, single runs are compared)"
     add = part.add_argument
     add("--boots", type=options.positive, default=boots.BOOTS, metavar="N", help=text)
-    text = "the JSON goes there; for two kernels a folder"
+    text = "where the JSON goes; a folder for two kernels"
     add("--output", type=Path, metavar="PATH", help=text)
 
 
 def _add_compare(part: argparse.ArgumentParser) -> None:
-    part.add_argument("timings", nargs=2, type=Path, metavar="JSON", help="A, then B")
+    part.add_argument("timings", nargs=2, type=Path, metavar="JSON", help="results of A, then of B")
     options.as_json(part, "print JSON (docs/ci.md)")
 
 
@@ -90,7 +92,7 @@ def _add_leaf(part: argparse.ArgumentParser) -> None:
 
 
 def _run(session: Session, arguments: argparse.Namespace) -> int:
-    """Build the program, and run it where it was asked for. Difference if a benchmark failed."""
+    """Build the program and run it as requested. Difference if a benchmark fails."""
     benchmarks = lab.workloads(session).benchmarks()
     if arguments.list:
         options.allow(arguments, "list", "with --list")
@@ -119,13 +121,13 @@ def _run(session: Session, arguments: argparse.Namespace) -> int:
         return 0
     options.allow(arguments, "row runs precision output", "on this machine: --kvm and ARCH=um boot")
     native = _native(session, "quire time run --bundle DIR, and run the program there")
-    # The program writes its progress on stderr, and its JSON where it is told.
+    # The program writes progress to stderr, and JSON to the given file.
     output = (f"--output={arguments.output}",) if arguments.output else ()
     return process.interact(process.Command([str(build(native)), *output, *words]))
 
 
 def _native(session: Session, remedy: str) -> Architecture:
-    """The architecture of this machine. UserError if another one was asked for."""
+    """The architecture of this machine. UserError if another one is requested."""
     for arch in session.architectures:
         if arch.machine == platform.machine():
             return arch
@@ -134,9 +136,9 @@ def _native(session: Session, remedy: str) -> Architecture:
 
 
 def _boots(session: Session, arguments: argparse.Namespace) -> bool:
-    """Whether both kernels boot: on request, or since they are programs of this host.
+    """Whether to boot both kernels: on request, or because they are programs of this host.
 
-    UserError for options that do nothing then, or if this host cannot.
+    UserError for options without effect, or if this host cannot boot them.
     """
     for option in ("bundle", "kvm", "emulate"):
         if getattr(arguments, option):
@@ -145,7 +147,7 @@ def _boots(session: Session, arguments: argparse.Namespace) -> bool:
         options.refuse(arguments, "boots runs precision", "with --emulate")
     programs = [arch for arch in session.architectures if not arch.qemu]
     if programs and len(programs) < len(session.architectures):
-        what = f"{programs[0].name} boots both kernels, and others are timed as this host runs"
+        what = f"{programs[0].name} boots both kernels, unlike the other architectures"
         raise UserError(what, remedy=f"time it alone: ARCH={programs[0].name}")
     boot = bool(arguments.kvm or arguments.emulate or programs)
     if boot:
@@ -171,9 +173,7 @@ def _both(
     failed = [f"{timing.name}: {row.name}: {row.failed}" for timing in timings
               for row in timing.rows if row.failed]  # fmt: skip
     if failed:
-        raise Difference(
-            "benchmarks have failed", "\n".join(failed), "read the logs in build/boot/"
-        )
+        raise Difference("benchmarks failed", "\n".join(failed), "read the logs in build/boot/")
 
 
 def _leaf(session: Session, arguments: argparse.Namespace) -> None:
@@ -201,7 +201,7 @@ def _show(arguments: argparse.Namespace, timings: Sequence[Timing], prefix: str 
 
 
 def _compare(_session: Session, arguments: argparse.Namespace) -> None:
-    """Difference if a benchmark is slower on B."""
+    """Compare two timings. Difference if a benchmark is slower on B."""
     a, b = (document.read(file) for file in arguments.timings)
     verdicts = compare.compare(a, b)
     if arguments.json:

@@ -6,7 +6,7 @@ A new commit belongs to the topic of the preceding commit, unless its message ha
 `Quire-topic: NAME` (which export removes).
 
   quire tree                     6.12, in ./linux-6.12.<newest>
-  quire tree 6.12.94 work        that base, in ./work
+  quire tree 6.12.94 work        base 6.12.94, in ./work
   quire tree --only mremap       one topic
 """
 
@@ -23,13 +23,13 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the base and the directory."""
     options.side_a(part)
     add = part.add_argument
-    add("version", nargs="?", default="", help="the base, as with --base")
-    text = "where (default: ./linux-VERSION)"
+    add("version", nargs="?", default="", help="the base, as for --base")
+    text = "the new directory (default: ./linux-VERSION)"
     add("directory", nargs="?", type=Path, metavar="DIR", help=text)
 
 
 def run(session: Session, arguments: argparse.Namespace) -> None:
-    """Make the checkout and print its path."""
+    """Create the checkout and print its path."""
     chosen = session.side_options
     if arguments.version:
         options.refuse(arguments, "base", f"with the base {arguments.version}")
