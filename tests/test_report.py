@@ -150,7 +150,7 @@ def test_a_time_given_is_a_time_kept(quire: Quire, tree: Path, series: Path) -> 
     started = time.monotonic()
     done = quire.passes(*words(tree, series), "--budget", "0.15", FAKE_GATE=str(gate))
     assert time.monotonic() - started < 60
-    assert "Not done on arm64: benchmarks of 64 KiB, tests" in done.stdout
+    assert "Not done on arm64: benchmarks at 64 KiB, tests" in done.stdout
     started = time.monotonic()
     done = quire.passes(*words(tree, series)[:-1], "0.05", FAKE_FUZZ_GATE=str(gate))
     assert time.monotonic() - started < 60
@@ -172,7 +172,7 @@ def test_a_test_that_only_the_series_fails(quire: Quire, tree: Path, series: Pat
     done = quire(*words(tree, series), FAKE_QEMU="worse")
     said(done, 1, "fake.bad")
     assert done.stdout.startswith("Regression: fake.bad fails (arm64).\n")
-    assert "without the series and fail with it:\n  fake.bad\n" in done.stdout
+    assert "failing with the series and passing without it:\n  fake.bad\n" in done.stdout
 
 
 def test_another_state_is_shown_with_its_program(quire: Quire, tree: Path, series: Path) -> None:
@@ -183,12 +183,12 @@ def test_another_state_is_shown_with_its_program(quire: Quire, tree: Path, serie
     program = fuzz["findings"][0]["program"]
     assert " move " in program[0]
     assert f"  {program[0]}" in document["reply"]
-    assert document["reply"].startswith("Regression: a generated program sees another state")
+    assert document["reply"].startswith("Regression: a generated program behaves differently")
 
 
 def test_a_budget_leaves_the_rest_out(quire: Quire, tree: Path, series: Path) -> None:
     done = quire.passes(*words(tree, series), "--budget", "0.00001")
-    sizes = ["build", *(f"benchmarks of {size} KiB" for size in (64,))]
+    sizes = ["build", *(f"benchmarks at {size} KiB" for size in (64,))]
     left = ", ".join((*sizes, "tests", "programs"))
     assert f"Not done on arm64: {left}\n" in done.stdout.replace("\n  ", " ")
     assert done.stdout.startswith("Nothing was measured.\n")
@@ -218,14 +218,14 @@ def test_a_guest_that_both_sides_lose(quire: Quire, tree: Path, series: Path) ->
     done = quire.passes(*words(tree, series), FAKE_QEMU="panic")
     assert done.stdout.startswith("Nothing was measured.\n")
     text = " ".join(done.stdout.split())
-    assert "arm64, tests: the guest is lost on both sides, a fault of the base." in text
+    assert "arm64, tests: the guest is lost on both sides: a bug in the base." in text
 
 
 def test_a_guest_that_is_lost_once(quire: Quire, tree: Path, series: Path, tmp_path: Path) -> None:
     """The second run counts."""
     done = quire.passes(*words(tree, series), FAKE_LOST=str(tmp_path / "lost"))
     text = " ".join(done.stdout.split())
-    assert "arm64, tests: the guest is lost in 1 of 2 runs, which does not repeat" in text
+    assert "arm64, tests: the guest is lost in 1 of 2 runs, not reproducibly" in text
     assert "arm64: 2 tests pass." in text
 
 
@@ -239,7 +239,7 @@ def test_a_row_that_finds_wrong_data(quire: Quire, tree: Path, series: Path) -> 
     series.write_text(line_patch("mm: lose", 8, "// wrong"))
     done = quire(*words(tree, series))
     said(done, 1, "bench.mremap 64 KiB wrong data")
-    assert "benchmark mremap 64 KiB, with the series only: wrong data" in done.stdout
+    assert "benchmark mremap 64 KiB, only with the series: wrong data" in done.stdout
     assert "arm64: 2 tests pass." in done.stdout
 
 
@@ -250,7 +250,7 @@ def test_a_file_that_nothing_measures(quire: Quire, tree: Path, series: Path) ->
     table.write_text(f'{text}[[nearest]]\nfiles = ["mm/*"]\nrows = ["mremap"]\n')
     done = quire.passes(*words(tree, series)[:-1], "5")
     first, _, third, *rest = done.stdout.splitlines()
-    assert first == "Nothing here measures mm/mremap.c."
+    assert first == "No benchmark covers mm/mremap.c."
     assert third == "On Linux 6.12.117: both sides build."
     assert "The nearest benchmarks: quire bench mremap." in rest
     assert not list(quire.build.glob("boot/*"))

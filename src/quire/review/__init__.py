@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A posted series, looked at: what `quire report` does and finds, one thing a file."""
+"""Review a posted series: the parts of `quire report`."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which patch of a series makes a row cost more: bisect its steps, counting that row alone."""
+"""Find the patch that makes a benchmark more expensive: bisect the series, counting only that."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from quire.review.found import Culprit, Found
 from quire.session import Session
 from quire.source.steps import KIND, OfGit, OfSeries, Step, Steps
 
-# Of an architecture, so many rows; each step is a build.
+# Maximum benchmarks per architecture; each step is a build.
 ROWS = 2
 
 
 def blame(session: Session, arch: Architecture, found: Found) -> None:
-    """Name the patch of each row that costs more and has none yet, the first rows first."""
+    """Name the patch for each more expensive benchmark that has none yet, in table order."""
     where, steps = _steps(session, found)
     count = len(steps) - 1
     for row in pending(arch, found):
@@ -37,7 +37,7 @@ def blame(session: Session, arch: Architecture, found: Found) -> None:
 
 
 def pending(arch: Architecture, found: Found) -> list[BenchmarkResult]:
-    """Rows that cost more by instructions, one of each workload, if there are several patches."""
+    """Benchmarks that take more instructions, one per workload, if there are several patches."""
     if arch.name not in found.parts or not _several(found):
         return []
     named = {benchmark.label for name, benchmark in found.culprits if name == arch.name}
@@ -55,8 +55,8 @@ def _several(found: Found) -> bool:
 
 
 def search(cost: Callable[[int], float | None], last: int) -> tuple[int, int]:
-    """The first and the last of the steps among which the row begins to cost as step `last` does,
-    rather than as step 0 does; one, unless others cannot be counted."""
+    """The first and last step among which the benchmark's cost changes from that of step 0 to that
+    of step `last`: a single step, unless some cannot be counted."""
     good, bad = 0, last
     limit = ((cost(good) or 0) + (cost(bad) or 0)) / 2
     failed: set[int] = set()
@@ -83,7 +83,7 @@ def _steps(session: Session, found: Found) -> tuple[Steps, list[Step]]:
 
 @dataclass
 class Trial:
-    """A row at the steps; `known` has what it costs, by step."""
+    """A benchmark at the steps; `known` has its cost by step."""
 
     session: Session
     arch: Architecture
@@ -93,7 +93,7 @@ class Trial:
     known: dict[int, float]
 
     def insns(self, at: int) -> float | None:
-        """What the row costs; None if the step does not build, or its guest fails."""
+        """The benchmark's cost; None if the step does not build or its guest fails."""
         if at not in self.known:
             try:
                 self.known[at] = self._count(at)

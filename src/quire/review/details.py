@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a reply leaves out: all patches, rows, cases and programs, and where the logs are."""
+"""Details that a reply omits: all patches, benchmarks, cases and programs, and log paths."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from quire.review.found import Found, Tested
 from quire.review.verdict import plural, wrap
 from quire.suites.outcome import SKIPPED
 
-# Of a program, or of a case's output, so many lines.
+# Maximum lines of a program or of a case's output.
 LINES = 12
 
 
 def text(found: Found) -> str:
-    """All of it."""
+    """Return all details."""
     a, b = found.sides.both
     lines = [f"Side A: {a.about}", f"Side B: {b.about}"]
     lines += [f"  {patch.subject()}" for patch in found.sides.series.patches]
@@ -45,12 +45,12 @@ def text(found: Found) -> str:
 
 
 def _rows(rows: Comparison, provenance: Provenance) -> Iterator[str]:
-    """How rows were counted, and all of them."""
+    """How benchmarks were counted, and all results."""
     kernel, names = provenance.b.kernel, ", ".join(path.name for path in provenance.fragments)
     yield f"{rows.arch.title}: one virtual CPU of QEMU {provenance.b.plugin.qemu}"
     yield f"  {kernel.toolchain.version}; allnoconfig with {names}"
     yield f"  (.config: sha256 {sha256(kernel.config)[:16]})"
-    yield "  Each row is a program, guest/workloads/NAME.c, with the size of its folios."
+    yield "  Each line is a benchmark, guest/workloads/NAME.c, with its folio size."
     for row in rows.rows:
         move = Move(0, row.a, row.b)
         figures = (number(row.a.insns), number(row.b.insns), f"{move.share:+.1%}")
@@ -64,7 +64,7 @@ def _rows(rows: Comparison, provenance: Provenance) -> Iterator[str]:
 
 
 def _tests(tested: Tested) -> Iterator[str]:
-    """The numbers of cases, why some are skipped, and the output of those that fail."""
+    """Case counts, reasons for skips, and the output of failed cases."""
     for outcome, words in ((tested.a, "without"), (tested.b, "with")):
         yield f"{outcome.kernel.arch.title}, tests {words} the series: {outcome.counts()}"
     skips = (case for case in tested.b.cases if case.status in SKIPPED)
@@ -78,7 +78,7 @@ def _tests(tested: Tested) -> Iterator[str]:
 
 
 def _programs(hunt: Hunt) -> Iterator[str]:
-    """What generated programs showed; each finding with its shrunk program."""
+    """Findings of generated programs, each with its minimised program."""
     for judge in hunt.judges:
         summary = judge.summary(hunt.targets, hunt.seconds)
         findings = judge.tally.findings

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What was found about a series so far, and the same as outcomes of boots."""
+"""Findings about a series so far, also as outcomes of boots."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from quire.suites.outcome import SKIPPED, Case, Outcome
 
 @dataclass(frozen=True)
 class Tested:
-    """The cases of an architecture on both sides; failures that side A has, too, are EXPECTED."""
+    """An architecture's cases on both sides; failures that side A shares are EXPECTED."""
 
     a: Outcome
     b: Outcome
 
     @property
     def skipped(self) -> list[Case]:
-        """The cases that only side B skips."""
+        """Return the cases that only side B skips."""
         ran = {case.name for case in self.a.cases if case.status not in SKIPPED}
         return [case for case in self.b.cases if case.status in SKIPPED and case.name in ran]
 
 
 @dataclass(frozen=True)
 class Wrong:
-    """A row that fails on side B alone, since the guest finds wrong data, for instance."""
+    """A benchmark that fails only on side B, for instance because the guest finds wrong data."""
 
     outcome: Outcome
     row: str
@@ -47,7 +47,7 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Culprit:
-    """The patches `first` to `last` of `count`, with which a row begins to cost more: usually one.
+    """The patches `first` to `last` of `count` that make a benchmark more expensive: usually one.
 
     The subject is that of the last; instructions are before the first and after the last.
     """
@@ -61,61 +61,62 @@ class Culprit:
 
     @property
     def name(self) -> str:
-        """Its number as in a mail's subject; of several, their numbers."""
+        """Return the patch number, or the range of numbers, as in a mail's subject."""
         alone = self.first == self.last
         return f"patch {self.last}/{self.count}" if alone else f"patches {self.first}-{self.last}"
 
 
 @dataclass
 class Found:
-    """All of it; `limit` is the share by which a row may cost more."""
+    """All findings; `limit` is the largest acceptable cost increase, as a fraction."""
 
     sides: Sides
     concerned: Concerned
     limit: float
-    # So many kernels tell what code placement alone changes; caches of this CPU are simulated.
+    # The number of kernels that measure the effect of code placement; the CPU whose caches are
+    # simulated.
     null: int = 0
     cycles: str = ""
-    # How the base was chosen, if none was given.
+    # How the base was chosen, unless the user named it.
     chosen: BaseChoice | None = None
-    # The architectures whose kernels are built, of both sides.
+    # The architectures with kernels built for both sides.
     built: list[Architecture] = field(default_factory=list)
     # By architecture.
     parts: dict[str, tuple[Comparison, Provenance]] = field(default_factory=dict)
     tests: list[Tested] = field(default_factory=list)
-    # Of rows that cost more, by architecture.
+    # For more expensive benchmarks, by architecture.
     culprits: dict[tuple[str, Benchmark], Culprit] = field(default_factory=dict)
     wrong: list[Wrong] = field(default_factory=list)
     hunts: list[Hunt] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
-    # What was not done, mostly as the time was over.
+    # Work not done, mostly for lack of time.
     left: list[str] = field(default_factory=list)
-    # What was left out for another reason.
+    # Work left out for other reasons.
     notes: list[str] = field(default_factory=list)
 
     def add_rows(self, arch: Architecture, rows: Comparison, provenance: Provenance) -> None:
-        """Add rows of an architecture to those that it has."""
+        """Add benchmark results of an architecture."""
         before = self.parts[arch.name][0].rows if arch.name in self.parts else ()
         comparison = Comparison(rows.arch, rows.labels, (*before, *rows.rows))
         self.parts[arch.name] = (comparison, provenance)
 
     def moved(self, arch: str) -> list[BenchmarkResult]:
-        """The rows of an architecture that changed, those that cost more first."""
+        """Return the architecture's changed benchmarks, more expensive ones first."""
         rows = self.parts[arch][0].rows if arch in self.parts else ()
         moved = [row for row in rows if _moved(row) or self.costs_more(row)]
         return sorted(moved, key=lambda row: not self.costs_more(row))
 
     def costs_more(self, row: BenchmarkResult) -> bool:
-        """Whether the series has to answer for the row."""
+        """Tell whether the benchmark is a regression of the series."""
         more = Move(0, row.a, row.b).share > self.limit and not row.by_placement
         return more or bool(row.excess)
 
     def expensive(self, arch: str) -> bool:
-        """Whether a row of that architecture costs more."""
+        """Tell whether a benchmark of that architecture costs more."""
         return any(map(self.costs_more, self.parts[arch][0].rows))
 
     def outcomes(self) -> list[Outcome]:
-        """Everything as boots with cases: what fails is what the series has to answer for."""
+        """Return everything as boots with cases; the failures are the series' regressions."""
         found = [one for tested in self.tests for one in (tested.a, tested.b)]
         found += [wrong.outcome for wrong in self.wrong]
         for loss in self.losses:
@@ -139,14 +140,14 @@ class Found:
 
 
 def _moved(row: BenchmarkResult) -> bool:
-    """Whether it changed by more than placement alone may change it."""
+    """Whether the change exceeds the effect of code placement."""
     move = Move(0, row.a, row.b)
     return move.moved and not (row.by_placement and move.events.keys() <= {CYCLES})
 
 
 @dataclass(frozen=True)
 class Loss:
-    """Where a guest was lost: `what` ran on `kernel`, which has the series, and on side A.
+    """A lost guest: `what` ran on `kernel`, which has the series, and on side A.
 
     For each run of a side: why the guest was lost, or None.
     """
@@ -158,33 +159,33 @@ class Loss:
 
     @property
     def blamed(self) -> bool:
-        """Whether the series has to answer for it: always lost with it, and never without."""
+        """Whether the series is responsible: the guest is always lost with it, never without."""
         return all(self.b) and not any(self.a)
 
     @property
     def name(self) -> str:
-        """The architecture, and what ran."""
+        """The architecture and the task."""
         return f"{self.kernel.arch.title}, {self.what}"
 
     @property
     def why(self) -> str:
-        """Why the guest was lost, with the series if that was so."""
+        """Why the guest was lost, preferably with the series."""
         return next(lost.what for lost in (*self.b, *self.a) if lost)
 
     def text(self) -> str:
-        """The loss in a sentence."""
+        """A sentence about the loss."""
         said, runs = f"{self.name}: the guest is lost", len(self.b)
         if self.blamed:
             return f"{said} in {runs} of {runs} runs, in none without the series: {self.why}."
         if any(self.a) and any(self.b):
-            return f"{said} on both sides, a fault of the base."
+            return f"{said} on both sides: a bug in the base."
         if any(self.b):
-            return f"{said} in 1 of {runs} runs, which does not repeat: {self.why}."
-        return f"{said} without the series only."
+            return f"{said} in 1 of {runs} runs, not reproducibly: {self.why}."
+        return f"{said} only without the series."
 
 
 def lost_in(run: Callable[[], object]) -> GuestLost | None:
-    """Why the guest was lost when `run` ran; None if it was not."""
+    """Call `run`; return why the guest was lost, or None."""
     try:
         run()
     except GuestLost as lost:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Hunt with generated programs, for differences in state and costs."""
+"""Hunt for differences in state and costs with generated programs."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from quire.host.process import OutOfTime
 from quire.review.found import Found, Loss, lost_in
 from quire.session import Session
 
-# Programs a boot, few enough for some boots a minute; findings after which it stops.
+# Programs per boot, few enough for several boots a minute; findings after which a hunt stops.
 PROGRAMS, FINDINGS = 25, 3
 
 
 def hunt(session: Session, arch: Architecture, found: Found, minutes: float) -> None:
-    """Add a hunt of so many minutes."""
+    """Hunt for this many minutes, and add the result."""
     sides = found.sides
     targets = runner.prepare(session, arch, sides, alone=False, noise=False, swap=runner.ZRAM)
     judges: list[Judge[Any]] = [DifferenceJudge(excuses.applying(sides.series))]
@@ -37,14 +37,14 @@ def hunt(session: Session, arch: Architecture, found: Found, minutes: float) -> 
         meant = allowed.applying(sides.series, sides.a.tree.series, functions)
         judges.append(CostJudge(watch.prepare(session, targets), meant))
     except UserError as error:
-        # The series renames or inlines a function that is watched.
+        # The series renames or inlines a watched function.
         found.notes.append(f"{arch.title}, costs of programs: {error.what}")
     hunting = Hunt(targets, judges, session.cache.root / "report" / "fuzz" / arch.name)
     found.hunts.append(hunting)
     try:
         suspects = _run(hunting, session, minutes)
         if suspects:
-            what = f"{suspects} that seemed to differ were not run again in the time given"
+            what = f"{suspects} that seemed to differ could not be repeated in the time given"
             found.notes.append(f"{arch.title}, programs: {what}")
         if minutes and not judges[0].tally.programs:
             found.left.append(f"{arch.name}: programs")
@@ -54,11 +54,11 @@ def hunt(session: Session, arch: Architecture, found: Found, minutes: float) -> 
         if any((*a, *b)):
             found.losses.append(Loss("programs", targets.tried.kernel, a, b))
         else:
-            found.notes.append(f"{arch.title}, programs: {lost.what}; it does not repeat")
+            found.notes.append(f"{arch.title}, programs: {lost.what}; not reproducible")
 
 
 def _run(hunting: Hunt, session: Session, minutes: float) -> int:
-    """Hunt until the time is over; the suspects that were not run again by then."""
+    """Hunt until the time is over; return the number of suspects not repeated by then."""
     seed, started, before = 1, time.monotonic(), 0
     end = started + 60 * minutes
     with contextlib.suppress(OutOfTime), process.until(end):
@@ -75,6 +75,6 @@ def _suspects(hunting: Hunt) -> int:
 
 
 def _lost(target: Target) -> tuple[GuestLost | None, ...]:
-    """Whether the executor is lost with one program: a batch that began none says no more."""
+    """Whether a single program loses the executor: a batch that started none proves nothing."""
     programs = {0: Programs(1).program(0)}
     return tuple(lost_in(lambda: runner.run(target, programs)) for _ in range(2))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The reply to a posted series: a mail for the list, with the verdict in its first three lines."""
+"""Write the reply to a posted series: a mail for the list, with the verdict in three lines."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from quire.review.verdict import PLAIN, WIDTH, expenses, fit, listed, plural, st
 from quire.source.base import Base
 from quire.suites import outcome
 
-# Of an architecture, so many rows; so many cases that fail; so many lines of a list or a program.
+# Maximum benchmarks per architecture, failed cases, and lines of a list or a program.
 ROWS, CASES, LINES = 4, 3, 8
 SAME = "within 0.3%"
 MORE = "more with --details"
-# Options that do not change what is found; the second ones have a value.
+# Options that do not affect the findings; the second group takes values.
 SILENT = {"--json", "--details", "-v", "--verbose", "-q", "--quiet"}
 VALUED = {"--junit", "-j", "--jobs", "--cluster", "--tls"}
 
@@ -41,7 +41,7 @@ def text(found: Found, command: Sequence[str]) -> str:
     blocks += [list(_rows(found, rows)) for rows, _ in found.parts.values()]
     blocks += [list(_tests(tested)) for tested in found.tests if tested.b.failed]
     for hunt in found.hunts:
-        # Of costs, the rows say more than a program.
+        # For costs, benchmarks are more informative than programs.
         shown = bool(hunt.judges[0].tally.findings) or not any(map(found.expensive, found.parts))
         blocks += [list(_programs(hunt, shown=shown))] if hunt.findings else []
     blocks += [list(itertools.chain(_alike(found), _others(found)))]
@@ -50,7 +50,7 @@ def text(found: Found, command: Sequence[str]) -> str:
 
 
 def _rows(found: Found, rows: Comparison) -> Iterator[str]:
-    """A table of the rows that moved, those that cost more first, and the names of the others."""
+    """A table of changed benchmarks, more expensive ones first, and the names of the others."""
     moved = found.moved(rows.arch.name)
     if moved:
         yield f"{rows.arch.title}, instructions per 4 KiB page:"
@@ -64,7 +64,7 @@ def _rows(found: Found, rows: Comparison) -> Iterator[str]:
 
 
 def _unique(lines: Iterable[str]) -> Iterator[str]:
-    """The lines below rows, each once: several rows may have one reason."""
+    """The lines below benchmarks, without repetition: several may share a reason."""
     seen = set[str]()
     for line in lines:
         if not (line.startswith("    ") and line in seen):
@@ -92,9 +92,9 @@ def _row(found: Found, arch: str, row: BenchmarkResult) -> Iterator[str]:
 
 
 def _tests(tested: Tested) -> Iterator[str]:
-    """The cases that fail with the series alone."""
+    """The cases that fail only with the series."""
     failed = tested.b.failed
-    what = f"{plural(len(failed), 'test')} that pass without the series and fail with it"
+    what = f"{plural(len(failed), 'test')} failing with the series and passing without it"
     yield f"{tested.b.kernel.arch.title}, {what}:"
     for case in failed[:CASES]:
         yield fit(f"  {case.name} {case.reason}".rstrip())
@@ -104,7 +104,7 @@ def _tests(tested: Tested) -> Iterator[str]:
 
 
 def _programs(hunt: Hunt, *, shown: bool) -> Iterator[str]:
-    """What programs show, and the first one, shrunk, if it is to be shown."""
+    """Findings of programs, and the first program, minimised, if it is informative."""
     lines = [*states(hunt), *expenses(hunt)]
     first, title = hunt.findings[0], hunt.targets.arch.title
     yield from wrap(f"{title}: {lines[0].replace(f' ({title})', '')}")
@@ -115,12 +115,12 @@ def _programs(hunt: Hunt, *, shown: bool) -> Iterator[str]:
 
 
 def _alike(found: Found) -> Iterator[str]:
-    """What shows no difference."""
+    """Everything without a difference."""
     for tested in found.tests:
         title, only = tested.b.kernel.arch.title, tested.skipped
         if not tested.b.failed:
             passed = plural(tested.b.count(Status.PASS), "test")
-            skipped = f", {len(only)} skipped with the series only" if only else ""
+            skipped = f", {len(only)} skipped only with the series" if only else ""
             yield from wrap(
                 f"{title}: {passed} pass{'es' if passed.startswith('1 ') else ''}{skipped}."
             )
@@ -132,24 +132,24 @@ def _alike(found: Found) -> Iterator[str]:
 
 
 def _others(found: Found) -> Iterator[str]:
-    """What nothing measures, lost guests, rows that fail, and what was not done."""
+    """Unmeasured files, lost guests, failed benchmarks, and work not done."""
     unmeasured = found.concerned.unmeasured
-    # If it is all of the series, the verdict says so.
+    # If nothing measures any part of the series, the verdict says so.
     if unmeasured[1:] or (unmeasured and not found.concerned.nothing):
-        yield from listed("Nothing here measures ", unmeasured)
+        yield from listed("No benchmark covers ", unmeasured)
     if nearest := found.concerned.nearest:
         yield from wrap(f"The nearest benchmarks: quire bench {' '.join(nearest)}.")
     for loss in found.losses:
         yield from wrap(loss.text()) if any(loss.b) else ()
     for wrong in found.wrong:
         title = wrong.outcome.kernel.arch.title
-        yield from wrap(f"{title}, benchmark {wrong.row}, with the series only: {wrong.what}")
+        yield from wrap(f"{title}, benchmark {wrong.row}, only with the series: {wrong.what}")
     for arch, names in _left(found).items():
         yield from listed(f"Not done on {arch}: ", names)
 
 
 def _left(found: Found) -> dict[str, list[str]]:
-    """What was not done, by architecture."""
+    """Work not done, by architecture."""
     by_arch: dict[str, list[str]] = {}
     for left in found.left:
         arch, _, name = left.partition(": ")
@@ -167,7 +167,7 @@ def _base(found: Found) -> list[str]:
 
 
 def origin(base: Base) -> str:
-    """A base as other people know it: no path of this machine."""
+    """A publicly meaningful name of a base: no local paths."""
     kind, _, value = base.hash.partition(":")
     if base.origin.startswith("Debian"):
         return f"Linux {base.version} ({base.origin})"
@@ -179,12 +179,12 @@ def origin(base: Base) -> str:
 
 
 def _repeat(command: Sequence[str], base: Sequence[str]) -> Iterator[str]:
-    """The command, with the base that was chosen, in lines that a shell joins."""
+    """The command with the chosen base, wrapped with backslashes."""
     if "--git" in command and "--git" in base:
         base = base[2:]
     words = [shlex.quote(word) for word in portable([*command, *base])]
     yield "To repeat this:"
-    # An option stays beside its value.
+    # Keep an option and its value on one line.
     text = re.sub(r"(--\w+) (?!-)", "\\1\0", " ".join(["quire", *words]))
     lines = textwrap.wrap(text, WIDTH - 6, break_long_words=False, break_on_hyphens=False)
     for at, line in enumerate(lines):
@@ -193,7 +193,7 @@ def _repeat(command: Sequence[str], base: Sequence[str]) -> Iterator[str]:
 
 
 def portable(command: Sequence[str]) -> Iterator[str]:
-    """The words that matter, without directories of this machine."""
+    """The relevant words, without local directories."""
     value = False
     for word in command:
         name, sign, path = word.partition("=")
@@ -206,7 +206,7 @@ def portable(command: Sequence[str]) -> Iterator[str]:
 
 
 def document(found: Found, command: Sequence[str]) -> dict[str, Any]:
-    """All that was found, as JSON."""
+    """Return all findings as JSON."""
     return {
         "bench": counted.report(command, found.sides, [*found.parts.values()]),
         "tests": [outcome.as_json(one) for one in found.outcomes() if one.cases or one.lost],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is done for a reply, the most telling things first, within a time."""
+"""Run the tasks for a reply within a time limit, the most informative first."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from quire.suites import expected, suite
 from quire.suites.outcome import Case, Outcome
 from quire.suites.suite import BootOptions, Job
 
-# Folio sizes in KiB, the most telling first.
+# Folio sizes in KiB, the most informative first.
 SIZES = ((4,), (64,), (2048,))
 Task = tuple[str, Callable[[], object]]
 
 
 @dataclass(frozen=True)
 class Time:
-    """How many minutes there are, in all and for the programs of each architecture."""
+    """Minutes available in total, and for the programs of each architecture."""
 
     budget: float
     fuzz: float
@@ -42,7 +42,7 @@ class Time:
 
 
 def with_series(session: Session, what: str) -> Session:
-    """The session with the series or the branch as side B."""
+    """Return the session with the series or the branch as side B."""
     wanted, path = session.side_options, Path(what)
     if not wanted.git and mail.is_message_id(what):
         path = mail.fetch(session.cache, what)
@@ -52,7 +52,7 @@ def with_series(session: Session, what: str) -> Session:
 
 
 def base_of(session: Session, *, given: bool) -> BaseChoice | None:
-    """The base of a posted series, on which it applies or is merged; None for a branch."""
+    """Find a base to which a posted series applies or into which it merges; None for a branch."""
     wanted = session.side_options
     if not wanted.series:
         return None
@@ -66,7 +66,7 @@ def base_of(session: Session, *, given: bool) -> BaseChoice | None:
 
 
 def run(session: Session, found: Found, given: Time) -> None:
-    """Do all that the time allows; what runs when it is over is stopped."""
+    """Run what the time allows; stop what is still running at the end."""
     end = given.started + 60 * given.budget
     for name, task in _tasks(session, found, given):
         before = _rows_of(found)
@@ -82,8 +82,8 @@ def run(session: Session, found: Found, given: Time) -> None:
 
 
 def _tasks(session: Session, found: Found, given: Time) -> Iterator[Task]:
-    """The most telling first; each with a name for what is left out. Only what the touched files
-    concern; both kernels are built in any case."""
+    """The tasks for the touched files, the most informative first, each with a name to report if it
+    is left out. Both kernels are built in any case."""
     concerned, architectures = found.concerned, session.architectures
     for arch in architectures:
         yield f"{arch.name}: build", partial(_build, session, arch, found)
@@ -113,7 +113,7 @@ def _build(session: Session, arch: Architecture, found: Found) -> None:
 
 
 def _rows(session: Session, found: Found, sizes: Sequence[int]) -> Iterator[Task]:
-    """The rows of these sizes; those without one come with the first sizes."""
+    """The benchmarks of these sizes; those without a size come with the first sizes."""
     if not found.concerned.rows:
         return
     benchmarks = lab.workloads(session).benchmarks(found.concerned.rows, sizes)
@@ -122,12 +122,12 @@ def _rows(session: Session, found: Found, sizes: Sequence[int]) -> Iterator[Task
     ]
     some = cycles.added(some, found.cycles, session.architectures)
     for arch in session.architectures if some else ():
-        name = f"{arch.name}: benchmarks of {', '.join(map(str, sizes))} KiB"
+        name = f"{arch.name}: benchmarks at {', '.join(map(str, sizes))} KiB"
         yield name, partial(count, session, arch, found, some)
 
 
 def test(session: Session, arch: Architecture, found: Found, cases: Sequence[str]) -> None:
-    """Add the outcomes of both sides, unless one of them always loses its guest."""
+    """Add the outcomes of both sides, unless one side always loses its guest."""
     kernels = [session.kernel(arch, side.tree) for side in found.sides.both]
     jobs = [Job(kernel, BootOptions()) for kernel in kernels]
     try:
@@ -152,7 +152,7 @@ def test(session: Session, arch: Architecture, found: Found, cases: Sequence[str
 def count(
     session: Session, arch: Architecture, found: Found, benchmarks: Sequence[Benchmark]
 ) -> None:
-    """Add the rows of these benchmarks."""
+    """Add the results of these benchmarks."""
     both, sampling = lab.setups(session, arch, found.sides), Sampling(place=session.place)
     benchmarks = on_architecture(arch, benchmarks)
     for setup in both:
@@ -178,7 +178,7 @@ def count(
 
 
 def place(session: Session, arch: Architecture, found: Found) -> None:
-    """Add what placement alone changes to the rows that moved."""
+    """Add the effect of code placement to the changed benchmarks."""
     if not (moved := found.moved(arch.name)):
         return
     rows, provenance = found.parts[arch.name]
@@ -198,12 +198,12 @@ def _compare_sides(
 
 
 def _is_counted(session: Session, both: Sequence[Setup], benchmark: Benchmark) -> bool:
-    """Whether both sides have been counted."""
+    """Whether both sides were counted."""
     return all(bench.known(session.cache, setup, benchmark) for setup in both)
 
 
 def _counts(session: Session, both: Sequence[Setup], benchmark: Benchmark, found: Found) -> bool:
-    """Whether a row can be counted on both sides. If not, `found` has why."""
+    """Whether a benchmark can be counted on both sides. If not, `found` says why."""
     lost, wrong = zip(*(_sample(session, setup, benchmark) for setup in both), strict=True)
     if any(lost):
         repeated = [_sample(session, setup, benchmark, fresh=True)[0] for setup in both]
@@ -221,7 +221,7 @@ def _counts(session: Session, both: Sequence[Setup], benchmark: Benchmark, found
 def _sample(
     session: Session, setup: Setup, benchmark: Benchmark, *, fresh: bool = False
 ) -> tuple[GuestLost | None, Difference | None]:
-    """Count once, or once more; what went wrong."""
+    """Count once, with one retry; return what went wrong."""
     sampling = Sampling(fresh=fresh, place=session.place)
     wrong: list[Difference] = []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The first three lines of a reply: what was found, which patch does it, and what was tried."""
+"""Write the first three lines of a reply: the finding, the responsible patch, what was tried."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOTHING, UNMEASURED = "No regression found.", "Nothing was measured."
 
 
 def verdict(found: Found) -> Iterator[str]:
-    """What was found, which patch does it or what was tried, and where."""
+    """Return the finding, the responsible patch or what was tried, and where."""
     problems = [fit(problem) for problem in _problems(found)]
     yield problems[0] if problems else _unmeasured(found) or NOTHING
     yield problems[1] if len(problems) > 1 else fit(f"Series: {series(found)}", _further(found))
@@ -29,13 +29,13 @@ def verdict(found: Found) -> Iterator[str]:
 
 
 def _unmeasured(found: Found) -> str:
-    """The verdict if nothing measures what the series changes."""
+    """The verdict if no benchmark covers what the series changes."""
     concerned = found.concerned
     if not concerned.nothing:
         return "" if any(_amounts(found).values()) else UNMEASURED
     first, *rest = concerned.unmeasured or ("what this series changes",)
     also = f" and {plural(len(rest), 'other file')}" if rest else ""
-    return fit(f"Nothing here measures {first}{also}.")
+    return fit(f"No benchmark covers {first}{also}.")
 
 
 def _amounts(found: Found) -> dict[str, int]:
@@ -53,7 +53,7 @@ def _amount(found: Found) -> str:
 
 
 def _problems(found: Found) -> Iterator[str]:
-    """The worst first."""
+    """The regressions, the worst first."""
     for loss in filter(lambda loss: loss.blamed, found.losses):
         title = loss.kernel.arch.title
         yield f"Regression: the guest is lost in {loss.what} ({title}): {loss.why}"
@@ -91,14 +91,14 @@ def _costs(found: Found, rows: Comparison) -> Iterator[str]:
 
 
 def states(hunt: Hunt) -> Iterator[str]:
-    """The programs that see another state."""
+    """The programs whose state differs."""
     title = hunt.targets.arch.title
     for finding in hunt.judges[0].tally.findings:
-        yield f"a generated program sees another state ({title}): {finding.fault.text}"
+        yield f"a generated program behaves differently ({title}): {finding.fault.text}"
 
 
 def expenses(hunt: Hunt) -> Iterator[str]:
-    """The operations of programs that cost more."""
+    """The programs' operations that cost more."""
     title = hunt.targets.arch.title
     for judge in hunt.judges[1:]:
         for finding in judge.tally.findings:
@@ -107,7 +107,7 @@ def expenses(hunt: Hunt) -> Iterator[str]:
 
 
 def series(found: Found) -> str:
-    """The series in words, without the number of patches after the first one."""
+    """Name the series, without the number of patches after the first one."""
     sides = found.sides
     if sides.b.origin != sides.a.origin:
         return f"{sides.b.label} on {sides.a.label}"
@@ -115,19 +115,19 @@ def series(found: Found) -> str:
 
 
 def _further(found: Found) -> str:
-    """How many patches the series has after the first one, if it is not a branch."""
+    """The number of patches after the first one, unless the series is a branch."""
     sides, count = found.sides, len(found.sides.series.patches) - 1
     return f" (+ {plural(count, 'patch')})" if count and sides.b.origin == sides.a.origin else ""
 
 
-# Columns of a mail; lines of a list of names.
+# Columns of a mail; maximum lines of a list of names.
 WIDTH, LINES = 72, 4
-# What a mail program may not show.
+# Characters that a mail program may not show.
 PLAIN = str.maketrans({"→": "->", "–": "-", "…": "...", "×": "x", "\u202f": " ", "\xa0": " "})
 
 
 def listed(head: str, names: Sequence[str]) -> list[str]:
-    """Names in lines that fit, and how many are left out."""
+    """Wrap names to lines that fit, with the number of omitted ones."""
     shown = list(names)
     while len(lines := wrap(_sentence(head, names, shown))) > LINES:
         shown.pop()
@@ -140,20 +140,20 @@ def _sentence(head: str, names: Sequence[str], shown: Sequence[str]) -> str:
 
 
 def plural(count: int, word: str) -> str:
-    """A number of things."""
+    """Return a count with its noun."""
     many = f"{word}es" if word.endswith("ch") else f"{word}s"
     return f"{count} {word if count == 1 else many}"
 
 
 def fit(line: str, end: str = "") -> str:
-    """One line, cut off before its `end` if it is too long."""
+    """Return one line, shortened before its `end` if it is too long."""
     indent = line[: len(line) - len(line.lstrip())]
     line, width = line.translate(PLAIN), WIDTH - len(indent) - len(end)
     return indent + textwrap.shorten(line, width, placeholder=" ...") + end
 
 
 def wrap(text: str) -> list[str]:
-    """A sentence in lines that fit a mail."""
+    """Wrap a sentence to lines that fit a mail."""
     text = text.translate(PLAIN)
     indent = " " * (len(text) - len(text.lstrip()))
     return textwrap.wrap(text, WIDTH, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
