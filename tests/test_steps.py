@@ -85,7 +85,7 @@ def test_the_table_has_only_what_moved(quire: Quire, tree: Path) -> None:
     done = quire.passes("steps", *ROW, "--source", str(tree))
     assert "mremap-0002" in done.stdout
     assert "-3.5%" in done.stdout
-    assert "no row moved: mremap-0001, ksm-0001." in done.stdout
+    assert "no benchmark changed: mremap-0001, ksm-0001." in done.stdout
 
 
 def test_a_topic_begins_with_what_it_needs(quire: Quire, tree: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_patch_that_does_not_build(quire: Quire, tree: Path) -> None:
     done = quire("steps", *ROW, "--source", str(tree))
     said(done, 3, "arm64 mremap-0002 kernel did not build")
     assert "mremap-0002: " in done.stdout
-    assert "no row moved: mremap-0001, ksm-0001." in done.stdout
+    assert "no benchmark changed: mremap-0001, ksm-0001." in done.stdout
 
 
 def test_an_option_that_vanishes_is_named(quire: Quire, tree: Path) -> None:

@@ -176,7 +176,7 @@ def test_compare_as_a_command(quire: Quire, tmp_path: Path) -> None:
     b.write_text(json.dumps(data(move=[[50.0 + n for n in range(20)]])))
     done = quire.passes("time", "compare", str(a), str(b))
     assert "faster" in done.stdout
-    assert "boot to boot" in done.stdout
+    assert "between boots" in done.stdout
     done = quire("time", "compare", str(b), str(a), "--json")
     assert done.returncode == 1
     assert "1 of 1 benchmarks are slower on B" in done.stderr

@@ -188,7 +188,7 @@ def test_times_of_both_kernels(lab: Quire, tree: Path, tmp_path: Path) -> None:
     )
     done = lab.passes(*words, FAKE_DOCUMENT=str(tmp_path / "x"))
     assert done.stdout.count("cannot tell") == 2
-    in_step = done.stdout.partition("mappings in step")[2]
+    in_step = done.stdout.partition("synchronise")[2]
     assert "0.25" in in_step
     assert "move:kernel" not in in_step
     stock_times = json.loads((tmp_path / "stock.json").read_text())

@@ -25,7 +25,7 @@ Whole = Callable[[str, str, str], str]
 
 
 def rows(root: Path) -> Iterator[list[str]]:
-    """The rows of every series of the project, with the columns that tables.toml names."""
+    """Yield the rows of every series of the project, with the columns that tables.toml names."""
     for line in lines.known(root):
         proofs = topics.read(line.topics)
         for series in series_files.variants(line.series) if line.series else ():
@@ -38,13 +38,13 @@ def rows(root: Path) -> Iterator[list[str]]:
 
 
 def _trees(series: Series) -> str:
-    """The versions of a list; for that of a vendor's trees, its name, too."""
+    """The versions of a series file; for a vendor's trees, also its name."""
     name = series.file.name.partition(".")[2]
     return f"{series.versions}, {name}" if series.trees else str(series.versions)
 
 
 def counted(root: Path) -> Counted:
-    """What each topic gains alone, as far as it was counted with the patches that it has now."""
+    """Collect what each topic gains alone, where counted with its current patches."""
     found: Counted = {}
     for line in lines.known(root):
         if not line.series:
@@ -59,8 +59,8 @@ def counted(root: Path) -> Counted:
 
 
 def gains(known: Counted, whole: Whole) -> Iterator[list[str]]:
-    """Each benchmark: stock → alone on each architecture, and in parentheses what the whole series
-    costs, with the columns that tables.toml names."""
+    """Yield each benchmark: stock → alone on each architecture, in parentheses the whole series'
+    cost, with the columns that tables.toml names."""
     for (line, topic, name), by_architecture in known.items():
         cells = []
         for arch in ARCHITECTURES:
@@ -71,7 +71,7 @@ def gains(known: Counted, whole: Whole) -> Iterator[list[str]]:
 
 
 def staying(series: Series, topic: str) -> str:
-    """Which patches of a topic stay for others when it is taken out, and for whom: "0002: fork"."""
+    """Name the patches that other topics keep when a topic is removed: "0002: fork"."""
     stay = []
     for patch in series.without()[topic].patches:
         if patch.topic == topic:
@@ -85,7 +85,7 @@ def staying(series: Series, topic: str) -> str:
 
 
 def grouped(root: Path) -> Iterator[list[str]]:
-    """The groups in which topics are posted, with the columns that tables.toml names."""
+    """Yield the groups in which topics are posted, with the columns that tables.toml names."""
     for line in lines.known(root):
         if not line.series:
             continue
@@ -98,7 +98,7 @@ def grouped(root: Path) -> Iterator[list[str]]:
 
 
 def needed(reasons: Mapping[Patch, Sequence[Need]]) -> str:
-    """The needed patches and topics for each reason: "fixes/0001, fixes/0004: text"."""
+    """Format the needed patches and topics by reason: "fixes/0001, fixes/0004: text"."""
     names: dict[str, dict[str, None]] = {}
     for patch, needs in reasons.items():
         number = f"{patch.topic}/{patch.path.name.partition('-')[0]}"
@@ -110,7 +110,7 @@ def needed(reasons: Mapping[Patch, Sequence[Need]]) -> str:
 
 
 def _passed(selection: Series, proofs: Sequence[Proof | None]) -> list[str]:
-    """Cases passed on each architecture, and when the first of the proofs that hold was made."""
+    """Cases passed on each architecture, and the date of the first valid proof."""
     cells = []
     for proof in proofs:
         sizes = f" ({', '.join(map(str, proof.sizes))} KiB)" if proof and proof.sizes else ""

@@ -24,7 +24,7 @@ def report(
     sides: Sides,
     parts: Sequence[tuple[Comparison, Provenance]],
 ) -> dict[str, Any]:
-    """A JSON-able report of one run of bench or demo."""
+    """Return a JSON-able report of one run of bench or demo."""
     series = sides.series
     return head("bench") | {
         "quire": quire.__version__,
@@ -46,7 +46,7 @@ def _side(side: Side) -> dict[str, Any]:
 
 
 def _further_cpu(comparison: Comparison, provenance: Provenance) -> dict[str, Any]:
-    """The fields of an architecture, in a separate list: not every reader checks for a CPU."""
+    """An architecture's fields; further CPUs are in a separate list, which readers may ignore."""
     cpu = comparison.arch.cpu
     named = {"name": cpu.name, "qemu_model": cpu.model, "lacks": cpu.lacks} if cpu else {}
     return {"cpu": named, **_architecture(comparison, provenance)}
@@ -93,12 +93,12 @@ def _row(row: BenchmarkResult) -> dict[str, Any]:
 
 
 def _symbol(line: ProfileLine) -> dict[str, Any]:
-    """A symbol that changed. A kind of event that neither side has is not there."""
+    """A changed symbol, without kinds of events that occur on neither side."""
     return {"name": line.symbol, "a": asdict(line.a), "b": asdict(line.b)}
 
 
 def figure(figure: Figure) -> dict[str, Any]:
-    """One side of a row."""
+    """One side of a benchmark."""
     return {
         "instructions_per_unit": figure.insns,
         "kernel_instructions_per_unit": figure.kernel,

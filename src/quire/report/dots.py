@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-# The rows that matter: how many are shown, and their names for those who do not know the workloads.
+# The most important benchmarks: the number shown, and descriptive names.
 MOST = 12
 ROWS = {
     "ksm-walk 22169 plain": "KSM reverse walk, 22,169 VMAs",
@@ -24,11 +24,11 @@ ROWS = {
     "migrate 64": "move_pages(), 64 KiB",
     "swapout distinct 64": "swap-out of data to zram, 64 KiB",
 }
-# A larger ratio is a number at the edge: one row does not decide the scale of all.
+# Print larger ratios as numbers at the edge, so that one benchmark does not dominate the scale.
 MOST_SHOWN = 40.0
 TICKS = (0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 WIDTH, LEFT, LINE = 900, 330, 26
-# Classes begin with d, so that none is another one's of the page.
+# Class names begin with d to avoid conflicts with other classes of the page.
 STYLE = """\
 .dots{max-width:100%;height:auto;font:14px system-ui,sans-serif}
 .dots text{fill:#1c2024}.dots line{stroke:#d5d9de}.dots .d1{stroke:#62686f}
@@ -45,14 +45,14 @@ Ratios = Mapping[str, Sequence[float | None]]
 
 
 def name(row: Json) -> str:
-    """What a row of a report is called: workload, parameters, folio size."""
+    """Return the name of a report's benchmark: workload, parameters, folio size."""
     size = [str(row["folio_kib"])] if row["folio_kib"] is not None else []
     return " ".join([row["workload"], *row["parameters"].values(), *size])
 
 
 def of_report(report: Json, *, full: bool = False) -> str:
-    """The picture of a report, for a page. `full`: of all its rows, by topic, as a file."""
-    # A further CPU has few rows.
+    """Draw the plot of a report for a page. `full`: a file with all benchmarks, by topic."""
+    # Further CPUs have few benchmarks.
     parts = report["architectures"] or report["further_cpus"]
     found = [{name(row): row["ratio"] for row in part["rows"]} for part in parts]
     rows = {name(row): row["topic"] for part in parts for row in part["rows"]}
@@ -60,7 +60,7 @@ def of_report(report: Json, *, full: bool = False) -> str:
     columns = [("", part["name"]) for part in parts]
     if not full:
         return svg(columns, choose(ratios), alone=False, most=MOST_SHOWN)
-    # A topic is a line without figures.
+    # A topic's heading is a line without figures.
     topics = {topic: [one for one in rows if rows[one] == topic] for topic in rows.values()}
     lines: dict[str, Sequence[float | None]] = {}
     for topic, names in topics.items():
@@ -69,7 +69,7 @@ def of_report(report: Json, *, full: bool = False) -> str:
 
 
 def choose(ratios: Ratios) -> dict[str, Sequence[float | None]]:
-    """The rows to show, best first: those of ROWS; if there is none, the first ones."""
+    """The benchmarks to show, best first: those in ROWS, or else the first ones."""
     names = [name for name in ROWS if name in ratios] or list(ratios)[:MOST]
     known = {ROWS.get(name, name): ratios[name] for name in names if any(ratios[name])}
     return dict(sorted(known.items(), key=lambda row: -max(filter(None, row[1]))))
@@ -78,8 +78,8 @@ def choose(ratios: Ratios) -> dict[str, Sequence[float | None]]:
 def svg(
     columns: Sequence[Column], ratios: Ratios, *, alone: bool = True, most: float = math.inf
 ) -> str:
-    """The picture of these rows: lines differ by colour, architectures by shape. In a page, it is
-    not `alone`. Ratios above `most` are at the edge, with their numbers."""
+    """Draw these benchmarks; colours show kernel lines, shapes show architectures. `alone`: a file
+    rather than part of a page. Ratios above `most` are at the edge, with their numbers."""
     values = [min(value, most) for row in ratios.values() for value in row if value]
     low, high = min([1, *values]) / 1.1, max([2, *values]) * 1.1
     height = LINE * len(ratios) + 90
@@ -92,7 +92,7 @@ def svg(
     shapes = list(dict.fromkeys(name for _, name in columns))
 
     def mark(column: Column, at: float, y: float, title: str) -> str:
-        # Each column has its height in a row, so that equal ratios do not cover each other.
+        # Each column has its own vertical offset, so that equal ratios do not overlap.
         y += 2.5 * (columns.index(column) - (len(columns) - 1) / 2)
         colour = f'class="dc{lines.index(column[0]) % 2}"'
         shape = (

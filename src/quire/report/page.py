@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The page: a report of bench or demo as one HTML file that needs no network.
+"""Write a report of bench or demo as one HTML file that needs no network.
 
-Its tables are plain HTML, with the costs of each row below it. A script makes them sortable, opens
-a row, and shows the symbols that changed. page.html, a template of jinja2, page.css and page.js are
-beside this file.
+The tables are plain HTML, with the costs of each benchmark below it. A script sorts them, opens a
+benchmark, and shows the symbols that changed. page.html (a jinja2 template), page.css and page.js
+are in this folder.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from quire.report.table import NOTABLE, UNKNOWN, number
 Json = Mapping[str, Any]
 Labels = tuple[str, str]
 
-# How the numbers of symbols are written.
+# The encoding of numbers of symbols.
 FEW = ".4g"
-# A symbol is left out if its change is less than this share of the row's instructions.
+# Omit a symbol whose change is less than this fraction of the benchmark's instructions.
 NEGLIGIBLE = 0.0005
 
 
@@ -34,8 +34,8 @@ def _kind(name: str) -> Callable[[Json], float | None]:
     return lambda figure: figure["cost"].get(name)
 
 
-# Two columns each, by the key in the page's address: the heading, and the number of a side, None
-# if it was not counted.
+# Two columns each, by the key in the page's address: the heading, and a side's number or None if
+# it was not counted.
 GROUPS: Mapping[str, tuple[str, Callable[[Json], float | None]]] = {
     "insns": ("instructions", itemgetter("instructions_per_unit")),
     "tlb": ("TLB inv.", itemgetter("tlb_invalidations_per_unit")),
@@ -48,7 +48,7 @@ GROUPS: Mapping[str, tuple[str, Callable[[Json], float | None]]] = {
 
 
 def render(report: Json) -> str:
-    """The page of a report as report.data makes it."""
+    """Return the page of a report, as made by counted.py."""
     sides = report["sides"]
     parts = [*report["architectures"], *report["further_cpus"]]
     rows = [row for part in parts for row in part["rows"]]
@@ -76,7 +76,7 @@ def render(report: Json) -> str:
         parts=[_part(part, labels, groups) for part in parts],
         command=report["command"],
         version=report["quire"],
-        # "</script>" and "<!--" would end the element or its text.
+        # "</script>" or "<!--" would end the element or its text.
         data=Markup(data.replace("<", "\\u003c")),
         number=_number,
         good=_good,
@@ -85,8 +85,8 @@ def render(report: Json) -> str:
 
 
 def _symbols(row: Json) -> Iterator[list[Any]]:
-    """The symbols that changed: name, then both sides' numbers of each of profile.KINDS, without
-    zeroes at the end."""
+    """The symbols that changed: the name, then both sides' numbers for each of profile.KINDS,
+    without trailing zeroes."""
     least = NEGLIGIBLE * max(row[side]["instructions_per_unit"] for side in "ab")
     for symbol in row["symbols"]:
         a, b = ({**symbol[side], **symbol[side]["events"]} for side in "ab")
@@ -99,14 +99,14 @@ def _symbols(row: Json) -> Iterator[list[Any]]:
 
 
 def _part(part: Json, labels: Labels, groups: Collection[str]) -> Json:
-    """An architecture, or a further CPU, as the template shows it."""
+    """The template's data of an architecture or a further CPU."""
     cpu = part.get("cpu")
     ratios = [row["ratio"] for row in part["rows"]]
     fewer = sum(ratio > 1 + NOTABLE for ratio in ratios)
     more = sum(ratio < 1 - NOTABLE for ratio in ratios)
     about = (
-        f"{len(ratios)} rows; {labels[1]} takes over {NOTABLE:.0%} fewer instructions in {fewer}, "
-        f"over {NOTABLE:.0%} more in {more}. {part['compiler']}, QEMU {part['qemu']}."
+        f"{len(ratios)} benchmarks; {labels[1]} takes over {NOTABLE:.0%} fewer instructions in "
+        f"{fewer}, over {NOTABLE:.0%} more in {more}. {part['compiler']}, QEMU {part['qemu']}."
     )
     title = part["name"] + (f" · {cpu['name']} ({cpu['lacks']})" if cpu else "")
     rows = [_row(row, labels, groups) for row in part["rows"]]
@@ -114,7 +114,7 @@ def _part(part: Json, labels: Labels, groups: Collection[str]) -> Json:
 
 
 def _row(row: Json, labels: Labels, groups: Collection[str]) -> Json:
-    """A row with its notes, and with its costs, which open below it; the script adds symbols."""
+    """A benchmark with its notes and its costs, which open below it; the script adds symbols."""
     a, b = (_kinds(row[side]) for side in "ab")
     costs = {name: (a.get(name), b.get(name)) for name in dict.fromkeys([*a, *b])}
     return {
@@ -128,7 +128,7 @@ def _row(row: Json, labels: Labels, groups: Collection[str]) -> Json:
 
 
 def _notes(row: Json, labels: Labels) -> list[str]:
-    """What is no column, for a line under the row."""
+    """Figures without a column, for a line below the benchmark."""
     a, b = ({**row[side]["spans"], **row[side]["calls"], **row[side]["counters"]} for side in "ab")
     notes = [
         f"{key.replace('_', ' ')} {_number(n)} → {_number(b.get(key, 0))}"
@@ -141,7 +141,7 @@ def _notes(row: Json, labels: Labels) -> list[str]:
 
 
 def _kinds(figure: Json) -> dict[str, float]:
-    """All costs of one side by what the page calls them."""
+    """All costs of one side, by their names on the page."""
     kinds = {
         "instructions": figure["instructions_per_unit"],
         "in the kernel": figure["kernel_instructions_per_unit"],
@@ -153,7 +153,7 @@ def _kinds(figure: Json) -> dict[str, float]:
 
 
 def _good(a: float | None, b: float | None) -> str:
-    """The class of side B's cell: has it fewer?"""
+    """The CSS class of side B's cell, by whether it has fewer."""
     if a is None or b is None or abs(a - b) <= NOTABLE * b:
         return ""
     return "good" if b < a else "bad"

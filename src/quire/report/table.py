@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Tables for the terminal: both sides' instructions and costs, and compile results."""
+"""Print tables on the terminal: both sides' instructions and costs, and compile results."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from quire.measure.comparison import BenchmarkResult, Comparison, Figure
 
 # Ratios within this distance of 1 are not coloured.
 NOTABLE = 0.01
-# In place of a number that was not counted.
+# Shown instead of a number that was not counted.
 UNKNOWN = "–"
-# The costs: headings of two lines, and the kind of measure.cost. None: the locks of all classes.
+# The costs: two-line headings, and the kind in measure.cost. None: locks of all classes.
 COSTS: tuple[tuple[str, str | None], ...] = (
     ("atomics", "atomics"),
     ("barriers", "barriers"),
@@ -53,7 +53,7 @@ def show(comparison: Comparison, base: str) -> None:
 
 
 def build(comparison: Comparison, base: str) -> Table:
-    """Workload × folio size: both sides, ratio, the authors' posted figures."""
+    """Benchmarks by folio size: both sides, the ratio, the authors' posted figures."""
     posted = any(row.posted for row in comparison.rows)
     caption = f"ratio: instructions of {' / '.join(comparison.labels)}."
     if posted:
@@ -95,9 +95,9 @@ def show_costs(comparison: Comparison, base: str) -> None:
 
 
 def build_costs(comparison: Comparison, base: str) -> Table:
-    """What takes time beside instructions: two lines for a row, side A above side B."""
+    """Costs besides instructions: two lines per benchmark, side A above side B."""
     caption = (
-        f"{UNKNOWN}: not counted. Locks: of all classes; the JSON report and the page have them by "
+        f"{UNKNOWN}: not counted. Locks: all classes; the JSON report and the page list them by "
         f"class.{_other_units(comparison)}"
     )
     table = _table(f"{comparison.arch.title} · {base}: per page", caption)
@@ -117,7 +117,7 @@ def build_costs(comparison: Comparison, base: str) -> Table:
 
 
 def show_compilations(compilations: Sequence[Compilation], title: str) -> None:
-    """Print compile results on stdout: a row per configuration, a column per topic; failures."""
+    """Print compile results on stdout, configurations by topics, with failures below."""
     table = _table(title)
     table.add_column("configuration", no_wrap=True)
     rows: dict[str, list[Compilation]] = {}
@@ -154,7 +154,7 @@ def _numeric(table: Table, *headings: str) -> None:
 
 
 def _rows(table: Table, comparison: Comparison) -> Iterator[BenchmarkResult]:
-    """The rows; in the table, a line separates workloads."""
+    """The benchmarks; a line separates workloads in the table."""
     for _, rows in groupby(comparison.rows, lambda row: row.benchmark.workload.name):
         table.add_section()
         yield from rows
@@ -165,12 +165,12 @@ def _size(row: BenchmarkResult) -> str:
 
 
 def written(value: float) -> str:
-    """number() as documents write it: 4,254."""
+    """Format as number(), with the separator of documents: 4,254."""
     return number(value).replace(" ", ",")
 
 
 def number(value: float) -> str:
-    """Three significant digits below 100, whole numbers above; thousands are separated."""
+    """Format with three significant digits below 100, as an integer above; separate thousands."""
     if value >= 100:
         return f"{value:,.0f}".replace(",", " ")
     if value == 0:
@@ -179,7 +179,7 @@ def number(value: float) -> str:
 
 
 def remarks(row: BenchmarkResult) -> str:
-    """The workload's counters, and whether the row's counts are repeatable."""
+    """The benchmark's counters, and whether its counts are reproducible."""
     parts = []
     for name in row.benchmark.workload.counters:
         if name in row.a.counters:
@@ -207,7 +207,7 @@ def _ratio(ratio: float) -> Text:
 
 
 def _other_units(comparison: Comparison) -> str:
-    """The part of a caption that names workloads whose figures are not per page."""
+    """The part of a caption that lists workloads whose figures are not per page."""
     others = [
         row.benchmark.workload for row in comparison.rows if row.benchmark.workload.unit != "page"
     ]

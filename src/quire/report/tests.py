@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Outcomes of tests as tables for the terminal."""
+"""Print test outcomes as tables on the terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from quire.host.console import console
 from quire.suites import matrix
 from quire.suites.outcome import STYLE, Outcome
 
-# For the table of all kernels, one column each.
+# Abbreviations for the table of all kernels, one column each.
 LETTER = {
     Status.PASS: ".",
     Status.SKIP: "s",
@@ -25,9 +25,9 @@ LETTER = {
 
 
 def show_all(outcomes: Sequence[Outcome]) -> None:
-    """A row for each case that does not pass on every kernel, then a count for each kernel."""
+    """Print each case that does not pass on every kernel, then counts for each kernel."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("what is not `pass` everywhere", no_wrap=True)
+    table.add_column("cases that do not pass on all kernels", no_wrap=True)
     for number in range(len(outcomes)):
         table.add_column(str(number + 1), justify="right", no_wrap=True)
     for name, row in matrix.rows(outcomes).items():

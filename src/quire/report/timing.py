@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Timings and their comparison as tables and as JSON."""
+"""Format timings and their comparison as tables and as JSON."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from quire.timing import compare
 from quire.timing.compare import CONFIDENCE, Interval, Verdict, median_interval
 from quire.timing.document import TimedBenchmark, Timing
 
-# Of user-mode Linux: a counter, and the end of the name of a row inside of its kernel.
+# For user-mode Linux: a counter, and the suffix of benchmarks that run inside its kernel.
 SYNC, KERNEL = "um-sync-ns", ":kernel"
 STYLE = {compare.FASTER: "green", compare.SLOWER: "red", compare.CANNOT_TELL: "yellow"}
 
 
 def show(timings: Sequence[Timing]) -> None:
-    """A table of medians. Under emulation it has no times, and says so."""
+    """Print a table of medians; under emulation, say that it has no times."""
     first = timings[0]
     if first.is_time:
         title = f"{first.machine.get('cpu', first.machine['architecture'])}: ns, median"
     else:
-        title = f"NOT TIME ({first.clock['kind']}: {first.clock.get('why', '')}): the code ran"
+        title = f"NOT TIMES ({first.clock['kind']}: {first.clock.get('why', '')}): the code ran"
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("row", no_wrap=True)
     for timing in timings:
@@ -55,9 +55,9 @@ def _text(interval: Interval | None) -> str:
 
 
 def show_verdicts(a: Timing, b: Timing, verdicts: Sequence[Verdict]) -> None:
-    """A row per verdict."""
+    """Print a row per verdict."""
     title = f"A: {a.name} {a.release}\nB: {b.name} {b.release}\n"
-    title += f"time of A over time of B, {CONFIDENCE:.0%} interval"
+    title += f"time of A / time of B, {CONFIDENCE:.0%} interval"
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("row", "A ns", "B ns", "A / B", "B is"):
         left = name in ("row", "B is")
@@ -70,14 +70,14 @@ def show_verdicts(a: Timing, b: Timing, verdicts: Sequence[Verdict]) -> None:
     out.print(table)
     if any(verdict.values == "runs" for verdict in verdicts):
         out.print(
-            "few boots: the values are runs, and what differs from boot to boot is not in the "
-            "intervals"
+            "few boots: the values are single runs, and the intervals do not include variation "
+            "between boots"
         )
 
 
 def show_sync(timings: Sequence[Timing]) -> None:
-    """User-mode Linux: what of a row its calls of the host took; nothing for other kernels."""
-    table = Table(title="ns to keep the host's mappings in step", title_justify="left",
+    """For user-mode Linux, the time of a benchmark's calls to the host; else nothing."""
+    table = Table(title="ns to synchronise the host's mappings", title_justify="left",
                   box=box.SIMPLE_HEAD, pad_edge=False)  # fmt: skip
     table.add_column("row", no_wrap=True)
     for timing in timings:
@@ -91,7 +91,7 @@ def show_sync(timings: Sequence[Timing]) -> None:
 
 
 def as_json(a: Timing, b: Timing, verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """The document of docs/schema/compare.json."""
+    """Return the document described by docs/schema/compare.json."""
     return head("compare") | {
         "confidence": CONFIDENCE,
         "a": {"name": a.name, "machine": a.machine},

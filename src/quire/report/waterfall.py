@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A series step by step: a table of what moved, a waterfall as SVG, and JSON."""
+"""Show a series step by step: a table of changes, a waterfall as SVG, and JSON."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ STYLE = """\
 
 @dataclass(frozen=True)
 class Stepped:
-    """A series on one architecture. A step without a kernel did not build."""
+    """A series on one architecture. A step without a kernel failed to build."""
 
     arch: Architecture
     title: str
     steps: Sequence[Step]
     kernels: list[Kernel | None] = field(default_factory=list)
-    # By step: the number of an earlier one whose code it has, so that it was not booted.
+    # By step: the number of an earlier step with the same code, whose results it shares.
     same: dict[int, int] = field(default_factory=dict)
-    # By step: why it did not build, or the options that it lost.
+    # By step: why it failed to build, or the options that it lost.
     notes: dict[int, str] = field(default_factory=dict)
     rows: dict[Benchmark, list[Figure | None]] = field(default_factory=dict)
 
     def label(self, number: int) -> str:
-        """The short name of a step."""
+        """Return the short name of a step."""
         return self.steps[number].tree.label
 
     def moves(self, benchmark: Benchmark) -> list[Move]:
-        """From the first figure of a row, each step that moved it, and all of them at the end."""
+        """Yield a benchmark's first figure, each step that changed it, and the total change."""
         known = [figure for figure in self.rows[benchmark] if figure]
         return [
             *comparison.between(self.rows[benchmark]),
@@ -58,24 +58,24 @@ class Stepped:
 
 
 def name(benchmark: Benchmark) -> str:
-    """A row with its folio size."""
+    """Return a benchmark's name with its folio size."""
     return benchmark.label if benchmark.size is None else f"{benchmark.label} {benchmark.size} KiB"
 
 
 def table(stepped: Stepped) -> Table:
-    """For each row its first cost, each step that moved it, and all together."""
+    """Print each benchmark's first cost, each step that changed it, and the total."""
     moved = {move.number for benchmark in stepped.rows for move in stepped.moves(benchmark)[:-1]}
     numbers = [at for at in range(1, len(stepped.steps)) if at not in moved and stepped.kernels[at]]
     still = ", ".join(map(stepped.label, numbers)) or "none"
     notes = [f"{stepped.label(at)}: {note}" for at, note in stepped.notes.items()]
     booted = (
-        f"{len(stepped.same)} of {len(stepped.steps)} have the code of an earlier one: no boot."
+        f"{len(stepped.same)} of {len(stepped.steps)} steps share an earlier step's code: no boot."
     )
     out = Table(
         title=f"{stepped.arch.title} · {stepped.title}",
         title_justify="left",
         box=box.SIMPLE_HEAD,
-        caption="\n".join([f"no row moved: {still}.", booted, *notes]),
+        caption="\n".join([f"no benchmark changed: {still}.", booted, *notes]),
         caption_justify="left",
         pad_edge=False,
     )
@@ -83,7 +83,7 @@ def table(stepped: Stepped) -> Table:
         out.add_column(heading, no_wrap=True)
     for heading in ("instructions", "change"):
         out.add_column(heading, justify="right", no_wrap=True)
-    out.add_column("subject, and what else moved per unit")
+    out.add_column("subject, and other changes per unit")
     for benchmark in stepped.rows:
         *each, whole = stepped.moves(benchmark)
         first = number(whole.a.insns), "", stepped.steps[0].subject
@@ -97,7 +97,7 @@ def table(stepped: Stepped) -> Table:
 
 
 def events(move: Move) -> list[str]:
-    """What else moved, the most first."""
+    """The other changes, the largest first."""
     pairs = sorted(move.events.items(), key=lambda item: -abs(item[1][1] - item[1][0]))
     plain = (*cost.KINDS, comparison.CYCLES)
     names = {kind: kind if kind in plain else f"{kind} lock" for kind in move.events}
@@ -110,7 +110,7 @@ def _change(move: Move) -> Text:
 
 
 def as_json(stepped: Stepped) -> dict[str, Any]:
-    """All figures of all rows, and which steps moved them."""
+    """Return all figures of all benchmarks, and the steps that changed them."""
     steps = [
         {
             "label": step.tree.label,
@@ -134,7 +134,7 @@ def as_json(stepped: Stepped) -> dict[str, Any]:
 
 
 def svg(results: Sequence[Stepped]) -> str:
-    """The waterfall: for each row a bar from the cost before a step to the cost after it."""
+    """Draw the waterfall: per step, a bar from the cost before it to the cost after it."""
     parts, y = list[str](), 0
     for stepped in results:
         for benchmark in stepped.rows:
