@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Compare our configurations with Debian's: every difference has a reason, in
-lines/debian-differences.toml or in that of the line."""
+"""Compare our configurations with Debian's: every difference needs a reason, in
+lines/debian-differences.toml or in the line's own file."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ ROOTS = tuple(
     "mm/Kconfig arch/Kconfig arch/{srcarch}/Kconfig security/Kconfig lib/Kconfig.debug "
     "init/Kconfig drivers/block/zram/Kconfig".split()
 )
-# Files that these source are read if their path begins with one of these.
+# Files sourced by these are read if their path has one of these prefixes.
 FOLLOWED = tuple(
     "mm/ arch/{srcarch}/ security/ lib/ kernel/Kconfig.hz kernel/Kconfig.locks "
     "kernel/Kconfig.preempt kernel/rcu/ kernel/time/ kernel/trace/".split()
 )
 _DEFINED = re.compile(r"^\s*(?:menu)?config\s+([A-Z0-9_]+)\s*$", re.M)
 _SOURCED = re.compile(r'^\s*o?source\s+"([^"]+)"', re.M)
-# In the field `ours`: do not compare, so that the option is neither a difference nor stale.
+# In the field `ours`: do not compare; the option is neither a difference nor stale.
 ANY = "any"
 
 
 @dataclass(frozen=True)
 class Differing:
-    """An option whose value differs from Debian's."""
+    """An option with a value other than Debian's."""
 
     option: str
     ours: str
@@ -78,7 +78,7 @@ def check(cache: Cache, line: Line, base: Base, request: Request) -> Iterator[Ch
 
 
 def read(file: Path) -> list[Listed]:
-    """The entries of the file; none if it does not exist. UserError names a wrong one, or an
+    """Read the entries of the file; none if it does not exist. UserError for an invalid entry or an
     unknown architecture."""
     remedy = "give each [[difference]] options, architectures, ours and why"
     listed = data.Table("difference", Listed, remedy, optional=True).read(file)
@@ -88,9 +88,9 @@ def read(file: Path) -> list[Listed]:
 
 
 def options(tree: Path, srcarch: str, roots: Sequence[str], followed: Sequence[str]) -> set[str]:
-    """CONFIG_ names of all options in the files `roots` and in the files they source, directly or
-    indirectly, if their path begins with one of `followed`. {srcarch} in both is the directory
-    below arch/. UserError for a missing root.
+    """Collect the CONFIG_ names of all options in the files `roots` and in files that they source,
+    directly or indirectly, whose path begins with one of `followed`. {srcarch} in both is the
+    directory below arch/. UserError for a missing root.
     """
     prefixes = tuple(text.format(srcarch=srcarch) for text in followed)
     waiting = [text.format(srcarch=srcarch) for text in roots]
@@ -114,7 +114,7 @@ def options(tree: Path, srcarch: str, roots: Sequence[str], followed: Sequence[s
 def differences(
     options: Collection[str], ours: Mapping[str, str], debians: Mapping[str, str]
 ) -> list[Differing]:
-    """The `options` that differ. A module counts as built in: no modules are loaded here."""
+    """Find the `options` that differ. A module counts as built in: no modules are loaded here."""
     pairs = ((option, _value(ours, option), _value(debians, option)) for option in sorted(options))
     return [Differing(option, a, b) for option, a, b in pairs if _same_code(a) != _same_code(b)]
 
@@ -122,8 +122,8 @@ def differences(
 def judge(
     arch: Architecture, differing: Sequence[Differing], lines: Sequence[Listed]
 ) -> Iterator[Check]:
-    """Report each difference that is not listed, and each pattern that covers none."""
-    check = f"configuration as Debian's ({arch.name})"
+    """Report each unlisted difference, and each pattern that matches none."""
+    check = f"configuration matches Debian's ({arch.name})"
     troubles = [
         Check(check, d.option, f"ours {d.ours}, Debian's {d.debian}: not in {FILE}")
         for d in differing
@@ -158,10 +158,10 @@ _ORIGIN = re.compile(r"Debian linux-source-\S+ (\S+)")
 def fetch(
     cache: Cache, line: Line, base: Base, arch: Architecture, flavour: str = ""
 ) -> dict[str, str]:
-    """The options and values of Debian's kernel of exactly this version, cached or through apt.
+    """Return the options of Debian's kernel of exactly this version, cached or through apt.
 
-    Without a `flavour`, those of the kernel that Debian installs by default. UserError if Debian
-    does not, or no longer, offer it.
+    Without a `flavour`, use the kernel that Debian installs by default. UserError if Debian does
+    not (or no longer) offer it.
     """
     package = bases.packages(line).config
     # The Debian version of the base; for a user's own tree, the kernel version.
@@ -183,7 +183,7 @@ def fetch(
 
 
 def _member(package: Path, directory: str, arch: Architecture, flavour: str) -> str:
-    """The name of a flavour's file: config.ARCH_FEATURES_FLAVOUR.xz. UserError if there is none."""
+    """The file of a flavour: config.ARCH_FEATURES_FLAVOUR.xz. UserError if there is none."""
     known = {}
     for name in debian.members(package):
         if match := re.fullmatch(rf"{directory}/config\.{arch.debian}_(\w+)_([\w-]+)\.xz", name):
@@ -199,7 +199,7 @@ def _member(package: Path, directory: str, arch: Architecture, flavour: str) -> 
 
 
 def _find(line: Line, wanted: str, arch: Architecture, state: Path) -> Offer:
-    """The package of that version. Ask the system's apt first, as for a base."""
+    """The package of that version. The system's apt comes first, as for a base."""
     packages, known = bases.packages(line), list[Offer]()
     for isolated in (False, True):
         apt = debian.for_architecture(arch.debian)
@@ -210,7 +210,7 @@ def _find(line: Line, wanted: str, arch: Architecture, state: Path) -> Offer:
             if wanted in (offer.version, offer.kernel):
                 return offer
     raise UserError(
-        f"Debian offers no {packages.config} for {arch.debian} that is {wanted}",
+        f"Debian offers no {packages.config} {wanted} for {arch.debian}",
         "offered: " + (", ".join(offer.version for offer in known) or "nothing"),
         "compare a base of one of these versions: --base VERSION",
     )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The checks that compile, on the workers of a cluster.
+"""Run the checks that compile on the workers of a cluster.
 
-A job is `quire check` of one configuration of --architectures, or of the steps of one architecture.
-It runs alone on a worker, in the worker's build directory. What it reads goes there first: the
-bases, and this checkout's lines, configurations and patches.
+A job is `quire check` for one configuration of --architectures, or for the steps of one
+architecture. It runs alone on a worker, in the worker's build directory. Its inputs are copied
+there first: the bases, and this checkout's lines, configurations and patches.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from quire.cluster.client import Cluster
 
 OUT, ERR = "stdout", "stderr"
-# What a job reads of the checkout.
+# The parts of the checkout that a job reads.
 FOLDERS = ("configs", "lines", "patches")
-# Entries of the build directory are unpacked once: no other job runs on this worker.
+# Unpack entries of the build directory once. No other job runs on this worker.
 SCRIPT = """\
 exec >stdout 2>stderr
 new=$BUILD/unpacking
@@ -50,7 +50,7 @@ Rows = list[dict[str, Any]]
 def configurations(
     session: Session, sides: Sides, chosen: Sequence[Configuration]
 ) -> list[Compilation]:
-    """compiling.check(), each configuration on some worker."""
+    """Run compile.check(), each configuration on some worker."""
     words = {
         ("--architectures", configuration.name): configuration.compiler.cross_compile
         for configuration in compiling.compiled_here(chosen)
@@ -62,18 +62,18 @@ def configurations(
 
 
 def steps(session: Session, sides: Sides) -> Iterator[Check]:
-    """Every step builds, and the whole kernels: each architecture on some worker."""
+    """Build after every patch, then the complete kernels, each architecture on some worker."""
     requests = [session.request(arch, sides.a.tree) for arch in session.architectures]
     words = {("--builds", f"ARCH={r.arch.name}"): r.toolchain.cross_compile for r in requests}
-    # As without a cluster: patch by patch, then the whole kernels.
-    for rows in zip(*_run(session, sides, "building each step", words), strict=True):
+    # The order is that without a cluster: patch by patch, then the complete kernels.
+    for rows in zip(*_run(session, sides, "build after each patch", words), strict=True):
         yield from (Check(**row) for row in rows)
 
 
 def _run(
     session: Session, sides: Sides, stage: str, words: dict[tuple[str, str], str]
 ) -> list[Rows]:
-    """The rows that `quire check` with each of these words prints on some worker that has the same
+    """The results of `quire check` with each of these words, on workers that have the same
     compiler, of this prefix."""
     root, contents = session.cache.root, Contents()
     project = _project(session, sides)
@@ -101,7 +101,7 @@ def _run(
 
 
 def _words(session: Session, sides: Sides, project: Path) -> list[str]:
-    """The options for these sides and this configuration, with paths of a worker."""
+    """The options for these sides and this configuration, with the worker's paths."""
     chosen, root = session.side_options, session.cache.root
     a, b = (str(side.origin.path.relative_to(root)) for side in sides.both)
     words = ["--a", a, "--b", b] if chosen.b else ["--source", a]
@@ -115,14 +115,14 @@ def _words(session: Session, sides: Sides, project: Path) -> list[str]:
 
 
 def _name(session: Session, path: Path) -> Path:
-    """Where a file of the user's is in the project that travels."""
+    """The path of a user's file in the copied project."""
     path, root = path.resolve(), session.project.root.resolve()
     inside = any(path.is_relative_to(root / folder) for folder in FOLDERS)
     return path.relative_to(root) if inside else Path("given", *path.parts[1:])
 
 
 def _project(session: Session, sides: Sides) -> Path:
-    """An entry of the build directory: what a job reads of the checkout, and what is given."""
+    """An entry of the build directory: the checkout's parts that a job reads, and these files."""
     files = [path for folder in FOLDERS for path in (session.project.root / folder).rglob("*")]
     files += [*session.configs, *filter(None, [session.side_options.series])]
     files += [sides.series.file, *(patch.path for patch in sides.series.patches)]

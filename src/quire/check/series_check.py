@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Check a series before posting: style, no fuzz, every step builds, every base."""
+"""Check a series before posting: style, fuzz, builds after every patch, all bases."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from quire.source.patch import Patch
 from quire.source.series import Series
 from quire.source.tree import Tree, copy_links
 
-# Our options, in a file at the root under the name that kernel developers expect.
+# Our options, in a root file with the name that kernel developers expect.
 CHECKPATCH_CONF = ".checkpatch.conf"
 
 
@@ -65,8 +65,8 @@ def listed(series: Series) -> Iterator[Check]:
 
 
 def applies(tree: Path, series: Series) -> Iterator[Check]:
-    """Each patch applies without fuzz on its predecessors, each topic alone with its needs, and the
-    rest of the series without each topic, which can also be reverted."""
+    """Check that each patch applies without fuzz on its predecessors, each topic alone with its
+    needs, and the rest of the series without each topic, which must also be revertible."""
     with apply.copies(tree, apply.touched(series)) as scratch:
         for patch in series.patches:
             trouble = _text(apply.trouble(scratch, [patch]))
@@ -80,7 +80,7 @@ def applies(tree: Path, series: Series) -> Iterator[Check]:
 
 
 def alone(tree: Path, series: Series) -> Iterator[Check]:
-    """Each topic, and each group of one, applies without fuzz to the base with what it needs."""
+    """Check that each topic and group applies without fuzz to the base with what it needs."""
     parts = series.alone()
     for topic in list(parts):
         for group, names in posting.groups_of(series, topic).items():
@@ -94,8 +94,8 @@ def _applying(tree: Path, check: str, selections: Mapping[str, Series]) -> Itera
 
 
 def _reverted(tree: Path, series: Series) -> Iterator[Check]:
-    """Each topic, but for what others need of it, can be reverted from the whole series, the newest
-    patch first, and leaves what the series without it is."""
+    """Check that each topic, except patches that others need, can be reverted from the whole
+    series, the newest patch first, leaving exactly the series without it."""
     names = apply.touched(series)
     with apply.copies(tree, names) as whole:
         if apply.trouble(whole, series.patches):
@@ -108,13 +108,13 @@ def _reverted(tree: Path, series: Series) -> Iterator[Check]:
                     same = (
                         apply.read_file(scratch / n) == apply.read_file(other / n) for n in names
                     )
-                    trouble = "" if all(same) else "not what the series without it is"
+                    trouble = "" if all(same) else "the result differs from the series without it"
             yield Check("reverts", topic, trouble)
 
 
 def lab_patches(tree: Path, line: Line, series: Series) -> Iterator[Check]:
-    """The lab's own patches of a line apply without fuzz: behind the series, and, but for seeded
-    bugs, to the base."""
+    """Check that the line's lab patches apply without fuzz on top of the series and, except for
+    seeded bugs, to the base."""
     extras = {file: series_files.read(file) for file in sorted(line.folder.rglob("series"))}
     names = {name for each in (series, *extras.values()) for name in apply.touched(each)}
     with apply.copies(tree, names) as behind:
@@ -129,7 +129,7 @@ def lab_patches(tree: Path, line: Line, series: Series) -> Iterator[Check]:
 
 
 def builds(cache: Cache, requests: Sequence[Request], series: Series) -> Iterator[Check]:
-    """After each patch, everything it can affect still builds without a warning.
+    """Check that everything a patch can affect builds without a warning, after each patch.
 
     The last step is the complete patched kernel, which is built elsewhere. `requests` are for the
     stock trees, which are already built.
@@ -164,7 +164,7 @@ def _build_step(cache: Cache, request: Request, patch: Patch) -> Check:
 
 
 def _targets(patch: Patch) -> list[str]:
-    """The directories of the touched files; for a header, also those that include mm's headers."""
+    """Directories of the touched files; for a header, also those that include mm's headers."""
     targets = ["mm/"]
     for file in patch.files():
         top = file.partition("/")[0]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Each topic alone, with only what it needs: it applies, builds, and passes all that stock passes.
+"""Check each topic alone with only what it needs: it must apply, build, and pass what stock passes.
 
-The kernels are built one after the other in one O= directory. The same kernels count the benchmarks
-that show what the topic gains (guest/workloads/headlines.toml). Each proof is recorded in
-lines/NAME/topics.toml with a hash of the topic's patches and those that it needs; when one of them
-changes, the proof is stale, and that topic is tried again.
+The kernels are built in turn in one O= directory. They also count the benchmarks that show the
+topic's gains (guest/workloads/headlines.toml). Each proof is recorded in lines/NAME/topics.toml
+with a hash of the topic's patches and those that it needs. When one of them changes, the proof is
+stale, and the topic is tried again.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ HEAD = """\
 # `quire check --topics` writes this file: the topics that, alone with what they need, pass all that
 # stock passes. `patches` is a hash of their diffs.
 """
-# Users of pins: without them, cases that show a lost need would be skipped.
+# Users of pins: without them, cases that expose a missing need would be skipped.
 FRAGMENTS = ("pin.config",)
-# Cases named in a complaint.
+# Maximum number of cases in a complaint.
 NAMED = 10
 
 
@@ -63,7 +63,7 @@ class Gain:
 
 @dataclass(frozen=True)
 class Proof:
-    """A topic passed alone on an architecture, with the folio sizes `sizes`; none: all."""
+    """A topic passed alone on an architecture, at the folio sizes `sizes` (empty: all)."""
 
     series: str
     topic: str
@@ -77,11 +77,11 @@ class Proof:
     gains: tuple[Gain, ...] = ()
 
     def is_of(self, selection: Series) -> bool:
-        """Whether nothing of it has changed since."""
+        """Whether its patches are unchanged since."""
         return self.patches == selection.changes()
 
     def covers(self, sizes: Sequence[int]) -> bool:
-        """Whether it passed with all of these folio sizes."""
+        """Whether it passed at all of these folio sizes."""
         return not self.sizes or (bool(sizes) and {*sizes} <= {*self.sizes})
 
 
@@ -92,8 +92,8 @@ class _File:
 
 @dataclass(frozen=True)
 class Extent:
-    """What to try: folio sizes in KiB, none for all; when to begin nothing more; and whether only
-    topics that have passed before they changed."""
+    """What to try: folio sizes in KiB (empty: all), when to stop starting topics, and whether to
+    try only topics that passed before they changed."""
 
     sizes: tuple[int, ...] = ()
     minutes: float = float("inf")
@@ -101,13 +101,13 @@ class Extent:
 
 
 def read(file: Path) -> dict[tuple[str, str, str], Proof]:
-    """The proofs of a file by series file, topic and architecture; none if there is no file."""
+    """Read a file's proofs by series file, topic and architecture; none if there is no file."""
     proofs = data.optional(file, _File, "let `quire check --topics` write it").proof
     return {(proof.series, proof.topic, proof.architecture): proof for proof in proofs}
 
 
 def write(file: Path, proofs: Iterable[Proof]) -> None:
-    """Write the file anew."""
+    """Rewrite the file."""
     blocks = []
     for proof in sorted(proofs, key=lambda p: (p.series, p.topic, p.architecture)):
         lines = (f"{key} = {_toml(value)}" for key, value in asdict(proof).items())
@@ -116,7 +116,7 @@ def write(file: Path, proofs: Iterable[Proof]) -> None:
 
 
 def _toml(value: Any) -> str:
-    """A value of a proof."""
+    """A proof's value as TOML."""
     if isinstance(value, dict):
         return f"{{ {', '.join(f'{key} = {_toml(inner)}' for key, inner in value.items())} }}"
     if isinstance(value, tuple):
@@ -125,7 +125,7 @@ def _toml(value: Any) -> str:
 
 
 def check(session: Session, sides: Sides, extent: Extent) -> Iterator[Check]:
-    """Try the topics that --only names, or all whose proof is stale; the others are reported."""
+    """Try the topics of --only, or all with stale proofs; report the others."""
     fragments = [session.project.configs / name for name in FRAGMENTS]
     session = replace(session, configs=(*session.configs, *fragments))
     file, series = sides.line.topics, sides.series
@@ -146,7 +146,7 @@ def check(session: Session, sides: Sides, extent: Extent) -> Iterator[Check]:
     begun, at_once = time.monotonic(), _at_once(session)
     for some in (waiting[at : at + at_once] for at in range(0, len(waiting), at_once)):
         if time.monotonic() - begun > 60 * extent.minutes:
-            yield from (Check("passes alone", f"{topic}: left for another run") for topic in some)
+            yield from (Check("passes alone", f"{topic}: not tried in this run") for topic in some)
             continue
         results = list(_try(session, sides, some, extent))
         known = read(file) | {(p.series, p.topic, p.architecture): p for _, p in results if p}
@@ -155,20 +155,20 @@ def check(session: Session, sides: Sides, extent: Extent) -> Iterator[Check]:
 
 
 def _headers(selection: Series) -> int:
-    """How many headers change that most objects include: with the fewest first, little is built
-    anew from one topic to the next."""
+    """The number of changed headers that most objects include. Starting with the fewest keeps
+    rebuilds between topics small."""
     return sum(name.endswith(".h") and not name.startswith("mm/") for name in touched(selection))
 
 
 def _at_once(session: Session) -> int:
-    """How many topics are booted beside each other."""
+    """The number of topics to boot in parallel."""
     return max(1, session.place.machines // len(session.architectures))
 
 
 def _try(
     session: Session, sides: Sides, topics: Sequence[str], extent: Extent
 ) -> Iterator[tuple[Check, Proof | None]]:
-    """Build these topics one after the other, then boot all beside stock."""
+    """Build these topics in turn, then boot all of them and stock in parallel."""
     kernels = {(STOCK, arch): session.kernel(arch, sides.a.tree) for arch in session.architectures}
     selections = sides.series.alone()
     for topic, arch in itertools.product(topics, session.architectures):
@@ -207,7 +207,7 @@ def _build(
 def _boot(
     session: Session, kernels: Mapping[tuple[str, Architecture], Kernel], sizes: Sequence[int]
 ) -> dict[tuple[str, Architecture], Outcome]:
-    """What the suites say of each kernel; a boot that has ended before is not repeated."""
+    """Each kernel's test outcome; completed boots are not repeated."""
     parameters = (suite.of_sizes(sizes),) if sizes else ()
     options = BootOptions(resume=True, parameters=parameters)
     jobs = [Job(kernel, options) for kernel in kernels.values()]
@@ -215,7 +215,7 @@ def _boot(
 
 
 def _gains(session: Session, topic: str, both: tuple[Kernel, Kernel]) -> tuple[Gain, ...]:
-    """What the topic's benchmarks cost on stock and with it alone."""
+    """The cost of the topic's benchmarks on stock and with the topic alone."""
     arch, project = both[0].arch, session.project
     benchmarks = on_architecture(arch, Catalogue.read(project.guest / "workloads").headline(topic))
     if not benchmarks:
@@ -236,7 +236,7 @@ def _gains(session: Session, topic: str, both: tuple[Kernel, Kernel]) -> tuple[G
 
 
 def judge(stock: Outcome, alone: Outcome) -> str:
-    """What stock passes and the topic does not, or why a guest was lost; empty if all is well."""
+    """Cases that stock passes and the topic fails, or why a guest was lost; empty if all pass."""
     for outcome in (stock, alone):
         if outcome.lost:
             return f"{outcome.name}: {outcome.lost.text()}"

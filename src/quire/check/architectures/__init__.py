@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Compiling what a series touches for architectures and configurations that are never booted."""
+"""Compile what a series touches for architectures and configurations that are never booted."""

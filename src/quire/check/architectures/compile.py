@@ -23,7 +23,7 @@ from quire.source.tree import SOURCES, copy_links
 
 OK, FAILED, NO_COMPILER = "ok", "failed", "no compiler"
 WHOLE_SERIES = "all"
-# The number of complaints shown per failure; the log has all.
+# The maximum number of complaints shown per failure; the log has all.
 FIRST_LINES = 5
 # Of compilers, linkers and modpost.
 _COMPLAINT = re.compile(
@@ -68,14 +68,14 @@ class Attempt:
 
 
 def needs(configurations: Sequence[Configuration]) -> list[Requirement]:
-    """What the host needs to compile; an optional compiler only if the host's packages have it."""
+    """List what the host needs to compile; optional compilers only if Debian packages them."""
     compilers = dict.fromkeys(configuration.compiler for configuration in configurations)
     wanted = [c for c in compilers if not c.optional or requirements.obtainable(c.package)]
     return [*requirements.needs(()), *(compiler.need for compiler in wanted)]
 
 
 def selections(series: Series) -> list[Selection]:
-    """Each topic with its needs, and then all topics, unless that is the same selection."""
+    """Return each topic with its needs, then all topics, unless that is the same selection."""
     topics = [Selection(*each) for each in series.alone().items()]
     if any(topic.series.patches == series.patches for topic in topics):
         return topics
@@ -126,7 +126,7 @@ def table(
     chosen: Sequence[Selection],
     known: Iterable[Compilation],
 ) -> list[Compilation]:
-    """All compilations in table order; those that `known` lacks are fine, or have no compiler."""
+    """All compilations in table order; those missing in `known` are clean or lack a compiler."""
     compilations = {
         (compilation.configuration, compilation.topic): compilation for compilation in known
     }
@@ -146,7 +146,7 @@ def table(
 
 
 def _compile(place: Workplace, chosen: Sequence[Selection]) -> list[Compilation]:
-    """Compile the selections that are not known to be clean; those that failed."""
+    """Compile the selections not known to be clean; return those that failed."""
     key = place.configuration.key()
     notes = {s.name: place.entry / digest(key, WIDE, s.narrow, s.series.key()) for s in chosen}
     todo = [selection for selection in chosen if not notes[selection.name].is_file()]
@@ -165,7 +165,7 @@ def _compile(place: Workplace, chosen: Sequence[Selection]) -> list[Compilation]
             notes[selection.name].write_text("")
     if not failed:
         return []
-    # Stock is compiled only then: without complaints there is nothing to compare.
+    # Stock is compiled only after a failure: without complaints there is nothing to compare.
     place.change(None)
     targets = list(dict.fromkeys(target for attempt in failed for target in attempt.targets))
     stock = _make(place, "stock", targets)
@@ -180,7 +180,7 @@ def _make(place: Workplace, name: str, targets: Sequence[str]) -> Attempt:
 
 
 def _judge(configuration: Configuration, attempt: Attempt, stock: Attempt) -> Compilation:
-    """The compilation of a failed attempt: the complaints that stock has as well do not count."""
+    """The compilation of a failed attempt, without complaints that stock also has."""
     compilation = Compilation(configuration.name, attempt.topic, OK)
     lines = new(attempt.complaints, stock.complaints)
     if attempt.complaints and not lines:

@@ -81,13 +81,13 @@ class _TableFile:
 
 
 def read(directory: Path, of_line: Path | None = None) -> tuple[Configuration, ...]:
-    """The configurations of a table, in order. UserError says what is wrong with the table.
+    """Read the configurations of a table, in order. UserError says what is wrong with the table.
 
-    A fragment in the folder `of_line` adds the options that only this line of kernels has to the
-    fragment of the same name.
+    A fragment in the folder `of_line` extends the fragment of the same name with options that only
+    this line of kernels has.
     """
     table = directory / TABLE
-    remedy = "fix it; the comments in the table describe a row"
+    remedy = "fix it; the comments in the table describe the format"
     content = data.read(table, _TableFile, remedy, _named)
     folders = (directory, of_line) if of_line else (directory,)
     configurations = []
@@ -105,7 +105,7 @@ def read(directory: Path, of_line: Path | None = None) -> tuple[Configuration, .
 
 
 def choose(configurations: Sequence[Configuration], names: Sequence[str]) -> list[Configuration]:
-    """The named configurations, or all if none is named. UserError for an unknown name."""
+    """Return the named configurations, or all without names. UserError for an unknown name."""
     have = [configuration.name for configuration in configurations]
     if unknown := [name for name in names if name not in have]:
         what = f"there is no configuration {', '.join(unknown)}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where a configuration is compiled: a tree that changes from one selection of patches to the next,
-with an O= directory in it that is configured once.
+"""Compile a configuration in one tree that changes from each selection of patches to the next, with
+an O= directory that is configured once.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Workplace:
         note, key = objects / KEY, configuration.key()
         if note.is_file() and note.read_text() == key and not (objects / BUILDING).exists():
             return
-        # Another configuration, or quire was killed and an object may be incomplete.
+        # The configuration differs, or quire was killed and an object may be incomplete.
         shutil.rmtree(objects, ignore_errors=True)
         objects.mkdir()
         log = self.cache.log(f"architectures-{configuration.name}-config")
