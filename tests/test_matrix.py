@@ -174,7 +174,7 @@ def test_another_skip_is_a_failure(tmp_path: Path) -> None:
     plain = boot(tmp_path, moved="skip", far="left out", pair="skip:no reason", last="pass")
     (judged,) = expected.compare([plain], [], SKIPS, whole=True)
     assert [case.name for case in judged.failed] == ["ksm.pair"]
-    assert judged.failed[0].reason.endswith("does not list: no reason")
+    assert judged.failed[0].reason.endswith("not listed in lines/skips.toml: no reason")
     assert not judged.problem
     (judged,) = expected.compare([replace(plain, cpus=2)], [], SKIPS, whole=True)
     assert [case.name for case in judged.failed] == ["ksm.moved", "ksm.pair"]

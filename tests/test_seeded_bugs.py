@@ -133,7 +133,7 @@ def test_costs_are_not_among_the_bugs() -> None:
 def test_a_line_without_costs_says_so(tmp_path: Path) -> None:
     line, base = SimpleNamespace(seeded=tmp_path), SimpleNamespace(version="7.3.4")
     sides = cast(Sides, SimpleNamespace(line=line, base=base))
-    with pytest.raises(UserError, match="no seeded regressions of cost"):
+    with pytest.raises(UserError, match="no seeded cost regressions"):
         seeded.costs_folder(sides)
     (tmp_path / "cost").mkdir()
     write(tmp_path / "cost", bug("slow", operations=["hold", "pin"]))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Expected failures, lines/NAME/expected.toml, and expected skips, lines/skips.toml.
 
-An unexpected skip is a failure. So are, where a run repeats exactly, an expected failure that
-passes, and an entry that matches nothing.
+An unexpected skip is a failure. In an exactly reproducible run, an expected failure that passes and
+an entry that matches nothing are failures, too.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from quire.suites.outcome import SKIPPED, Case, Outcome
 
 @dataclass(frozen=True)
 class Expected:
-    """An entry: the cases (patterns on suite.case) that fail on this tree, stock or patched."""
+    """An entry: the cases (patterns for suite.case) that fail on this tree, stock or patched."""
 
     tree: str
     architectures: tuple[str, ...]
     cases: tuple[str, ...]
     why: str
-    # Whether they may pass, too.
+    # Whether they may also pass.
     sometimes: bool = False
-    # The patch, by its name without the number, without which they can damage the kernel.
+    # The patch (name without number) that keeps these cases from damaging the kernel.
     harm_without: str = ""
 
     def harms(self, kernel: Kernel) -> bool:
@@ -49,20 +49,20 @@ class Expected:
 
 @dataclass(frozen=True)
 class Skip:
-    """An entry: the cases (patterns on suite.case) that do not apply to some kernels."""
+    """An entry: the cases (patterns for suite.case) that do not apply to some kernels."""
 
     cases: tuple[str, ...]
     why: str
-    # If empty, all.
+    # Empty: all.
     lines: tuple[str, ...] = ()
     architectures: tuple[str, ...] = ()
-    # The option that a kernel must have to run them.
+    # The kernel option that they require.
     unless: str = ""
-    # The number of CPUs with which they are skipped, or 0: any.
+    # The number of CPUs with which they are skipped; 0: any.
     cpus: int = 0
 
     def applies(self, kernel: Kernel, cpus: int) -> bool:
-        """Whether the kernel skips the cases in a boot with so many CPUs."""
+        """Whether the kernel skips the cases in a boot with this many CPUs."""
         return (
             kernel.tree.base.version.line in (self.lines or (kernel.tree.base.version.line,))
             and not (self.architectures and _disjoint(kernel, self.architectures))
@@ -76,42 +76,42 @@ class Skip:
 
 
 def _disjoint(kernel: Kernel, architectures: Sequence[str], *, sizes: bool = False) -> bool:
-    """Whether neither the architecture, by itself or with its CPU of --cpu, nor the one that its
-    guest is built for is named. With `sizes`, the latter does not count where the same folio sizes
-    stand for others."""
+    """Whether `names` include neither the architecture (alone or with the CPU of --cpu) nor the one
+    that its guest is built for. With `sizes`, the latter does not count if the architecture's folio
+    sizes stand for others."""
     arch = kernel.arch
     other = arch.name if sizes and arch.folio_sizes else arch.guest
     return {arch.name, arch.label, other}.isdisjoint(architectures)
 
 
 def read(file: Path) -> list[Expected]:
-    """The entries of a file; none if it does not exist. UserError names a wrong one."""
+    """Read the entries of a file; none if it does not exist. UserError for an invalid entry."""
     remedy = "give each [[expected]] a tree, architectures, cases and why"
     return data.Table("expected", Expected, remedy, optional=True).read(file)
 
 
 def skips(file: Path) -> list[Skip]:
-    """The expected skips of a file; none if it does not exist. UserError names a wrong one."""
+    """Read a file's expected skips; none if it does not exist. UserError for an invalid entry."""
     remedy = "give each [[skip]] cases and why"
     return data.Table("skip", Skip, remedy, optional=True).read(file)
 
 
 def inherited(outcomes: Sequence[Outcome], sides: Sides) -> list[Expected]:
-    """Expected failures for two sides without a list: A may fail the cases that it fails, and B may
-    fail these, too, on the same architecture."""
+    """Derive the expected failures of two sides without a list: A's failures are expected on A, and
+    on B on the same architecture."""
     a, b = sides.a.label, sides.b.label
     entries = []
     for outcome in outcomes:
         if outcome.kernel.tree.label == a:
             arch = (outcome.kernel.arch.name,)
             cases = tuple(case.name for case in outcome.failed)
-            entries.append(Expected(a, arch, cases, f"{a}'s own failure"))
-            entries.append(Expected(b, arch, cases, f"fails on {a}, too"))
+            entries.append(Expected(a, arch, cases, f"fails on {a}"))
+            entries.append(Expected(b, arch, cases, f"also fails on {a}"))
     return entries
 
 
 def resolve(outcomes: Sequence[Outcome], entries: Sequence[Expected]) -> list[Outcome]:
-    """The outcomes, with each failure that an entry covers as EXPECTED, for the entry's reason."""
+    """Mark each failure that an entry covers as EXPECTED, for the entry's reason."""
 
     def resolved(case: Case, kernel: Kernel) -> Case:
         if case.status is Status.FAIL:
@@ -133,8 +133,8 @@ def judge(
     *,
     whole: bool,
 ) -> list[Outcome]:
-    """Mark expected failures; of two sides without a list, B may fail what A fails. With `skips`,
-    another skip is a failure, and so is an entry that is not needed: compare()."""
+    """Mark expected failures; without a list, B may fail what A fails. With `skips`, any other skip
+    is a failure, and so is an unneeded entry: compare()."""
     if isinstance(known, Sides):
         return resolve(outcomes, inherited(outcomes, known))
     outcomes = resolve(outcomes, known)
@@ -144,7 +144,7 @@ def judge(
 def compare(
     outcomes: Sequence[Outcome], known: Sequence[Expected], skips: Sequence[Skip], *, whole: bool
 ) -> list[Outcome]:
-    """The outcomes; each difference from the lists is a failure. `whole`: all cases ran."""
+    """Mark each difference from the lists as a failure. `whole`: all cases ran."""
     return [
         outcome if outcome.lost else _compare(outcome, known, skips, whole=whole)
         for outcome in outcomes
@@ -161,7 +161,7 @@ def _compare(
     for case in outcome.cases:
         wrong = ""
         if case.status is Status.SKIP and not any(skip.covers(case.name) for skip in skips):
-            wrong = f"skipped, which lines/skips.toml does not list: {case.reason}"
+            wrong = f"skipped, but not listed in lines/skips.toml: {case.reason}"
         if case.status is Status.PASS and repeats:
             expects = [entry for entry in known if entry.covers(kernel, case.name)]
             if expects and not any(entry.sometimes for entry in expects):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Test boots for other people's CI: as JUnit XML, and as one KTAP report."""
+"""Format test boots for CI systems: as JUnit XML, and as one KTAP report."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from xml.etree.ElementTree import Element, SubElement
 from quire.boot.ktap import Status
 from quire.suites.outcome import SKIPPED, Case, Outcome
 
-# Characters that XML 1.0 cannot have, not even escaped.
+# Characters that XML 1.0 forbids, even escaped.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(outcomes: Sequence[Outcome]) -> str:
-    """JUnit XML: a `testsuite` per boot, a `testcase` per case.
+    """Format as JUnit XML: a `testsuite` per boot, a `testcase` per case.
 
-    A failure that is expected counts as skipped, and its message says why.
+    An expected failure counts as skipped, and its message says why.
     """
     root = Element("testsuites", name="quire")
     for outcome in outcomes:
@@ -67,7 +67,7 @@ def _clean(value: str) -> str:
 
 
 def ktap(outcomes: Sequence[Outcome]) -> str:
-    """KTAP: a test per boot, its cases as subtests.
+    """Format as KTAP: a test per boot, its cases as subtests.
 
     An expected failure is `ok` with the directive XFAIL.
     """

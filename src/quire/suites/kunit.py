@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""KUnit proofs of the series' helpers, in small kernels without user space.
+"""Run KUnit tests of the series' helpers, in small kernels without user space.
 
 `lines/6.12/seeded/kunit.patch` adds the suites to a tree; kunit.toml beside it lists the kernels
 that run them. A kernel runs its suites at boot, prints KTAP on the console, and exits.
@@ -42,8 +42,8 @@ MARK = "FAILED at "
 @dataclass(frozen=True)
 class KUnitKernel:
     """One kernel to boot. `tree` is stock or patched; `fragments` are names in configs/, on top of
-    allnoconfig and `kunit-boot.config`; all `suites` must pass. So must all `tests`, which are
-    not KUnit's and say "NAME: 5 of 5 tests passed"."""
+    allnoconfig and `kunit-boot.config`; all `suites` must pass. So must all `tests` outside KUnit,
+    which print "NAME: 5 of 5 tests passed"."""
 
     name: str
     architecture: str
@@ -59,7 +59,7 @@ class KUnitKernel:
 
 
 def read(file: Path) -> list[KUnitKernel]:
-    """The kernels of a line. UserError names a wrong key, or an unknown word."""
+    """Read the kernels of a line. UserError for an invalid key or value."""
     remedy = f"architectures: {', '.join(KNOWN)}; trees: {', '.join(TREES)}"
     return data.Table("kernel", KUnitKernel, remedy, trouble=_trouble).read(file)
 
@@ -74,7 +74,7 @@ def _trouble(proof: KUnitKernel) -> str:
 def select(
     proofs: Sequence[KUnitKernel], names: Sequence[str], architectures: Sequence[Architecture]
 ) -> list[KUnitKernel]:
-    """The named kernels, or all for these architectures. UserError for an unknown name."""
+    """Return the named kernels, or all for these architectures. UserError for an unknown name."""
     unknown = set(names) - {proof.name for proof in proofs}
     if unknown:
         raise UserError(
@@ -83,7 +83,7 @@ def select(
         )
     if names:
         return [proof for proof in proofs if proof.name in names]
-    # i386 belongs to x86_64: the same source.
+    # i386 belongs to x86_64, with the same source.
     sources = {arch.srcarch for arch in architectures}
     return [proof for proof in proofs if proof.arch.srcarch in sources]
 
@@ -121,7 +121,7 @@ def boot(session: Session, built: Kernel, proof: KUnitKernel) -> Outcome:
 
 
 def trouble(proof: KUnitKernel, console: str) -> str:
-    """What of the proof did not pass, and what KUnit says; empty if all passed."""
+    """Return what did not pass, with KUnit's messages; empty if all passed."""
     report = ktap.parse(console.splitlines())
     suites = {test.name: test.outcome for test in report.subtests}
     lines = [
@@ -140,7 +140,7 @@ def trouble(proof: KUnitKernel, console: str) -> str:
 
 
 def complaints(console: str) -> list[str]:
-    """KUnit's message for each failure: the place, and the next line."""
+    """KUnit's message for each failure: the location and the next line."""
     lines = [line.strip(" #") for line in console.splitlines()]
     pairs = pairwise([*lines, ""])
     return [text for line, after in pairs if MARK in line for text in (line, f"  {after}")]

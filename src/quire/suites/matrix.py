@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""All kernels in parallel: both sides, normal and debug, one and two virtual CPUs."""
+"""Test all kernels in parallel: both sides, normal and debug, one and two virtual CPUs."""
 
 from __future__ import annotations
 
@@ -28,34 +28,34 @@ class Flavour:
     cpus: tuple[int, ...] = (1, 2)
     # For the kernel's command line.
     parameters: tuple[str, ...] = ()
-    # The only architectures that have it; none: all.
+    # The architectures that have it; empty: all.
     architectures: tuple[str, ...] = ()
 
 
-# On a debug kernel a case takes four times as long. It runs the folio sizes 4 KiB, 64 KiB and
-# 2 MiB; the sizes between take the same paths. 2 MiB takes two thirds of the time, and two CPUs
-# take twice as long as one.
+# A case takes four times as long on a debug kernel, which therefore runs only the folio sizes
+# 4 KiB, 64 KiB and 2 MiB; the sizes between take the same paths. 2 MiB accounts for two thirds of
+# the time, and two CPUs take twice as long as one.
 FEWER = (of_sizes((4, 64, 2048)),)
 FEWEST = (of_sizes((4, 64)),)
 
 DEBUG = ("debug.config",)
-# KASAN is the slowest, and what it finds in the stock kernel is outside the scope of the series.
+# KASAN is the slowest, and its findings in the stock kernel are outside the scope of the series.
 FLAVOURS = (
     Flavour("normal"),
     Flavour("debug", DEBUG, cpus=(1,), parameters=FEWER),
     Flavour("debug", DEBUG, cpus=(2,), parameters=FEWEST),
     Flavour("kasan", ("kasan.config",), "b", (2,), FEWER),
-    # Pages that a device has for itself, pins by io_uring and gup_test, files on XFS.
+    # Device-exclusive pages, pins by io_uring and gup_test, files on XFS.
     Flavour("device", ("device.config", "pin.config", "xfs.config"), "b", (1,), FEWEST),
     # Stock has hazards: docs/dev/tlb.md.
     Flavour("tlb", ("tlbcheck.config",), "b", (1, 4), FEWER, ("arm64", "x86_64")),
 )
-# Seconds. A debug kernel is several times as slow, and shares the host.
+# Seconds. A debug kernel is several times slower, and shares the host.
 PATIENCE = 5400.0
 
 
 def jobs(session: Session, sides: Sides, options: BootOptions) -> list[Job]:
-    """Build every kernel, to boot each with its numbers of CPUs."""
+    """Build every kernel, and return its boots, one per number of CPUs."""
     planned = []
     for flavour in FLAVOURS:
         fragments = [session.project.configs / name for name in flavour.fragments]
@@ -64,7 +64,7 @@ def jobs(session: Session, sides: Sides, options: BootOptions) -> list[Job]:
         for arch in session.architectures:
             if flavour.architectures and arch.name not in flavour.architectures:
                 continue
-            # If both sides are the same, there is one kernel.
+            # Identical sides share one kernel.
             for role, side in zip("ab"[: 1 if sides.same else 2], sides.both, strict=False):
                 if role not in flavour.sides:
                     continue
@@ -76,7 +76,7 @@ def jobs(session: Session, sides: Sides, options: BootOptions) -> list[Job]:
 
 
 def rows(outcomes: Sequence[Outcome]) -> dict[str, list[Status | None]]:
-    """The cases that not every boot passes; None where a boot does not have the case."""
+    """Return the cases that some boot does not pass; None where a boot lacks the case."""
     statuses = [{case.name: case.status for case in outcome.cases} for outcome in outcomes]
     names = dict.fromkeys(name for cases in statuses for name in cases)
     table = {name: [cases.get(name) for cases in statuses] for name in names}
@@ -84,7 +84,7 @@ def rows(outcomes: Sequence[Outcome]) -> dict[str, list[Status | None]]:
 
 
 def keep(directory: Path, outcomes: Sequence[Outcome]) -> None:
-    """Write the KTAP of every boot, JUnit XML of all, and one JSON file of all statuses."""
+    """Write KTAP for every boot, and JUnit XML and JSON for all."""
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     report = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a boot of tests came to: a status and a reason for each case, or why the guest was lost."""
+"""The outcome of a test boot: a status and reason per case, or why the guest was lost."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LEFT_OUT = "left out: "
 
 @dataclass(frozen=True)
 class Case:
-    """One case, with its full name: suite.case."""
+    """One case by its full name: suite.case."""
 
     name: str
     status: Status
@@ -53,21 +53,21 @@ class Outcome:
 
     @property
     def failed(self) -> list[Case]:
-        """The cases that failed, without expected failures."""
+        """Return the failed cases, without expected failures."""
         return [case for case in self.cases if case.status is Status.FAIL]
 
     def count(self, *statuses: Status) -> int:
-        """The number of cases with one of these statuses."""
+        """Count the cases with one of these statuses."""
         return sum(case.status in statuses for case in self.cases)
 
     def counts(self) -> str:
-        """The number of cases of each status, as text."""
+        """Return the number of cases of each status, as text."""
         present = sorted({case.status for case in self.cases})
         return ", ".join(f"{self.count(status)} {status}" for status in present)
 
 
 def read(name: str, kernel: Kernel, report: Test, logs: Path, cpus: int = 1) -> Outcome:
-    """The outcome of a boot that ended with this report."""
+    """Return the outcome of a boot that ended with this report."""
     cases = tuple(
         _case(full.lstrip("."), test) for full, test in report.leaves() if full.lstrip(".")
     )
@@ -86,7 +86,7 @@ def _case(name: str, test: Test) -> Case:
 
 
 def failures(outcomes: Sequence[Outcome]) -> QuireError | None:
-    """One error for all lost guests, or for all failures; None if there are none."""
+    """Return one error for all lost guests, or for all failures; None without either."""
     lost = [(outcome, outcome.lost) for outcome in outcomes if outcome.lost]
     if lost:
         first = lost[0][1]
@@ -102,11 +102,11 @@ def failures(outcomes: Sequence[Outcome]) -> QuireError | None:
             lines.append(f"whole log: {outcome.logs}")
     if not lines:
         return None
-    return Difference("tests failed", "\n".join(lines), "read the log, then the patch")
+    return Difference("tests failed", "\n".join(lines), "read the log and the patch")
 
 
 def as_json(outcome: Outcome) -> dict[str, Any]:
-    """A kernel of docs/schema/test.json, which has one word for all that was skipped."""
+    """Describe a kernel for docs/schema/test.json, which has one word for all skips."""
     kernel = outcome.kernel
     skipped = {"status": Status.SKIP}
     return {

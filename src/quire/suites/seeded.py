@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Seeded bugs: bugs added to the series, each selected by a boot argument, and the cases they fail.
+"""Seeded bugs: bugs added to the series, each selected by a boot argument, with cases that fail.
 
-`lines/6.12/seeded/` has patches on top of the series (`series` lists them, as quilt does) and
-bugs.toml. A bug is caught when one of its cases fails, or when the guest is lost to a splat, a
-panic or a hang. With no bug selected, and LATE, every case must pass. proofs.toml lists further
-cases that have been seen to fail with a bug.
+`lines/6.12/seeded/` contains patches on top of the series (in the quilt file `series`) and
+bugs.toml. A bug is caught if one of its cases fails, or if the guest is lost to a splat, a panic or
+a hang. With no bug selected, or with LATE, every case must pass. proofs.toml lists additional cases
+that are known to fail with a bug.
 
-The folder `cost` beside them has regressions: they cost more and change no result, so that no case
-sees them. They are patches directly on top of the series, in a kernel of their own, each behind a
-static key.
+Its folder `cost` contains regressions, which cost more but change no result, so that no case
+detects them. They are patches directly on top of the series, in a separate kernel, each guarded by
+a static key.
 """
 
 from __future__ import annotations
@@ -36,60 +36,60 @@ from quire.suites.suite import BootOptions, Job
 
 # The kernel parameter that selects a bug; see the patches.
 PARAMETER = "quire_bug"
-# A name that no bug has. What foresees that a run will be put back is off then: branches that only
-# a race reaches run, and must be right.
+# Not a bug's name. It disables the check that predicts whether a batch will be restored, so that
+# branches which otherwise need a race run; they must be correct.
 LATE = "late"
 # With no bug selected.
 CLEAN = (f"{PARAMETER}={LATE}",)
 BUGS = "bugs.toml"
 PROOFS = "proofs.toml"
-# The regressions of cost: a folder beside the seeded bugs, with the same files.
+# The cost regressions: a folder with the same files as the seeded bugs.
 COST = "cost"
-# The fragment in configs/ with the suites that the cases `kunit.*` start and read.
+# The fragment in configs/ with the suites that the cases `kunit.*` run.
 KUNIT = "kunit.config"
-# Some bugs hang the guest, which counts as caught. The cases of one bug take some seconds; the
-# rest is margin for a busy host. It is less than the limit for a run of all suites.
+# Some bugs hang the guest, which counts as caught. The cases of one bug take a few seconds; the
+# rest is margin for a busy host. The limit is lower than for a run of all suites.
 HANG = 400.0
 # A kernel passes at most 32 arguments to init; some are ours.
 AT_ONCE = 20
 
 
 def _kernels(arch: str, configs: Sequence[Path]) -> set[str]:
-    """What a list of architectures may call a kernel with these additional fragments."""
+    """The names that a list of architectures may use for a kernel with these fragments."""
     return {arch, *(f"{arch}/{path.stem}" for path in configs)}
 
 
 @dataclass(frozen=True)
 class Bug:
-    """One seeded bug, or a regression of cost."""
+    """One seeded bug, or one cost regression."""
 
     name: str
     # What is wrong.
     about: str
-    # Those on which it is visible; `arm64/debug`: only with the fragment debug.config.
+    # Architectures on which it is visible; `arm64/debug`: only with the fragment debug.config.
     architectures: tuple[str, ...]
-    # Patterns on suite.case; or, of a regression, the fuzzer's operations that cost more.
+    # Patterns for suite.case; for a regression, the fuzzer's operations that cost more.
     cases: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
     # Its number in the list of known faults.
     trap: str = ""
-    # Among the few that `make test` runs.
+    # Whether `make test` runs it.
     sample: bool = False
     # Whether `quire fuzz seeded` looks for it by default, or why no program can show it.
     fuzzed: bool = False
     no_program: str = ""
-    # The option without which a kernel cannot show it.
+    # The kernel option that it requires to be visible.
     needs: str = ""
-    # Virtual CPUs of its boots.
+    # The number of virtual CPUs of its boots.
     cpus: int = 1
 
     def shown_by(self, kernel: Kernel, configs: Sequence[Path] = ()) -> bool:
-        """Whether it is visible on that kernel, which has these additional fragments."""
+        """Tell whether it is visible on that kernel, which has these additional fragments."""
         seen = self.seen_on(kernel.arch.guest, configs)
         return seen and (not self.needs or kernel.enables(self.needs))
 
     def seen_on(self, arch: str, configs: Sequence[Path] = ()) -> bool:
-        """Whether it is visible to programs for `arch`, with these additional fragments."""
+        """Tell whether it is visible to programs for `arch`, with these additional fragments."""
         return not _kernels(arch, configs).isdisjoint(self.architectures)
 
 
@@ -106,7 +106,7 @@ class SeededResult:
 
     @property
     def passed(self) -> list[str]:
-        """The bug's cases that did not fail; after a lost guest, also those that did not run."""
+        """Return the bug's cases that did not fail, including any that did not run."""
         return [
             f"{self.arch}: {self.bug.name}: {case}"
             for case in self.bug.cases
@@ -115,13 +115,13 @@ class SeededResult:
 
 
 def folder(sides: Sides) -> Path:
-    """The folder of the bugs for our series. UserError if there are none, or for another series."""
+    """Return the folder of bugs for our series. UserError without one, or for another series."""
     return _existing(sides, sides.line.seeded, "seeded bugs")
 
 
 def costs_folder(sides: Sides) -> Path:
-    """The folder of the regressions of cost. UserError if the line has none."""
-    return _existing(sides, sides.line.seeded / COST, "seeded regressions of cost")
+    """Return the folder of cost regressions. UserError if the line has none."""
+    return _existing(sides, sides.line.seeded / COST, "seeded cost regressions")
 
 
 def _existing(sides: Sides, where: Path, what: str) -> Path:
@@ -129,28 +129,28 @@ def _existing(sides: Sides, where: Path, what: str) -> Path:
         raise UserError(
             f"no {what} for Linux {sides.base.version}",
             str(where),
-            "use a base that has some, for example: --base 6.12",
+            "use a base that has them, for example: --base 6.12",
         )
     return where
 
 
 def read(where: Path) -> list[Bug]:
-    """The bugs, or the regressions, of a folder. UserError names a wrong one."""
+    """Read the bugs or regressions in a folder. UserError for an invalid one."""
     remedy = "give each [[bug]] a name, about, architectures, and cases or operations"
     return data.Table("bug", Bug, remedy, trouble=_trouble).read(where / BUGS)
 
 
 def _trouble(bug: Bug) -> str:
     if not (bug.cases or bug.operations):
-        return f"nothing can show {bug.name}"
+        return f"{bug.name} has neither cases nor operations"
     if bug.fuzzed and bug.no_program:
-        return f"{bug.name} cannot be both fuzzed and without a program"
+        return f"{bug.name} is fuzzed, and also marked as invisible to programs"
     return ""
 
 
 @dataclass(frozen=True)
 class SeededProof:
-    """Cases that fail with a bug, each; `architecture` as in a bug's list."""
+    """Cases that all fail with a bug; `architecture` as in a bug's list."""
 
     bug: str
     architecture: str
@@ -158,7 +158,7 @@ class SeededProof:
 
 
 def proofs(where: Path) -> list[SeededProof]:
-    """Those of a folder; none if it has no such file. UserError names a wrong one."""
+    """Read the proofs in a folder; none without such a file. UserError for an invalid one."""
     remedy = "give each [[proof]] a bug, an architecture and cases"
     return data.Table("proof", SeededProof, remedy, optional=True).read(where / PROOFS)
 
@@ -166,7 +166,7 @@ def proofs(where: Path) -> list[SeededProof]:
 def proved(
     bugs: Sequence[Bug], proofs: Sequence[SeededProof], arch: str, configs: Sequence[Path]
 ) -> list[Bug]:
-    """The bugs that proofs name, with the cases that must fail on `arch` with these fragments."""
+    """Return the proofs' bugs, with the cases that must fail on `arch` with these fragments."""
     kernels = _kernels(arch, configs)
     cases: dict[str, list[str]] = defaultdict(list)
     for proof in proofs:
@@ -175,7 +175,7 @@ def proved(
 
 
 def select(bugs: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
-    """The bugs of these names or shell patterns, or all. UserError for one that names none."""
+    """Return the bugs that match these names or patterns, or all. UserError for no match."""
     unknown = {name for name in names if not any(fnmatchcase(bug.name, name) for bug in bugs)}
     if unknown:
         raise UserError(
@@ -186,7 +186,7 @@ def select(bugs: Sequence[Bug], names: Sequence[str]) -> list[Bug]:
 
 
 def tree_with_bugs(cache: Cache, sides: Sides, where: Path) -> Tree:
-    """The patched tree with all seeded bugs, or with all regressions of cost, by the folder."""
+    """Return the patched tree with all bugs or cost regressions in the folder."""
     extra = series_files.read(where / "series")
     series = replace(sides.series, patches=sides.series.patches + extra.patches)
     return tree.patched(cache, sides.base, series)
@@ -201,10 +201,10 @@ def kernel(session: Session, arch: Architecture, source: Tree) -> Kernel:
 
 
 def require(findings: Sequence[SeededResult], *, each: bool) -> None:
-    """Difference if a bug was missed; with `each`, if a case of a bug passed."""
+    """Raise Difference if a bug was missed; with `each`, if any case of a bug passed."""
     passed = [line for finding in findings for line in finding.passed]
     if each and passed:
-        what, remedy = "cases pass with their bug", "correct the case, or proofs.toml"
+        what, remedy = "cases pass with their bug", "fix the case, or proofs.toml"
         raise Difference(f"{len(passed)} {what}", "\n".join(passed), remedy)
     missed = [finding for finding in findings if not finding.caught]
     if missed:
@@ -223,9 +223,9 @@ def look_for(
     clean: list[tuple[BootOptions, list[str]]],
     show: Callable[[SeededResult], None] | None = None,
 ) -> list[SeededResult]:
-    """Look for each bug, and show what came of it at once. `known` fail without a bug, too.
+    """Look for each bug, and show each finding immediately. `known` also fail without a bug.
 
-    `clean`: boots with no bug selected, besides those of the bugs' cases. Their failure is raised.
+    `clean`: boots with no bug selected, besides those of the bugs' cases. Raises if these fail.
     """
     for cpus in sorted({bug.cpus for bug in bugs}):
         late = BootOptions(cpus, parameters=CLEAN)
@@ -257,7 +257,7 @@ def hunt(
     bug: Bug,
     known: Sequence[Expected] = (),
 ) -> SeededResult:
-    """Boot with this bug selected and run its cases. `known` fail without it, too."""
+    """Boot with this bug selected and run its cases. `known` also fail without it."""
     parameters = (f"{PARAMETER}={bug.name}",)
     options = BootOptions(bug.cpus, HANG, parameters=parameters)
     failed: list[str] = []
@@ -272,11 +272,11 @@ def hunt(
 
 
 def batches(cases: Iterable[str]) -> list[list[str]]:
-    """The cases in order, as many at once as a boot can be given."""
+    """Split the cases into groups that fit on a boot's command line."""
     names = sorted(set(cases))
     return [names[at : at + AT_ONCE] for at in range(0, len(names), AT_ONCE)]
 
 
 def summary(names: Sequence[str]) -> str:
-    """The first name, and the number of the others."""
+    """The first name and the number of others."""
     return "".join(names[:1]) + (f" and {len(names) - 1} more" if len(names) > 1 else "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The soak test: one boot in which all operations run on the same memory concurrently.
+"""Run the soak test: one boot in which all operations run on the same memory concurrently.
 
 The guest's `soak` (guest/soak/) reports in KTAP. Lines that begin with `soak` give its progress
 and its operations. docs/dev/soak.md describes the operations.
@@ -20,13 +20,13 @@ from quire.suites import suite
 from quire.suites.outcome import Outcome
 from quire.suites.suite import BootOptions, Job, Tests
 
-# Enough for every kind of operation to coincide with every other one thousands of times.
+# Enough for every kind of operation to overlap with every other one thousands of times.
 OPERATIONS = 1_000_000
 # With only --seconds, the guest runs until that time.
 UNLIMITED = 10**12
-# Wall-clock seconds for a boot on a busy host; operations per second, below which it hangs.
+# Wall-clock seconds for a boot on a busy host; operations per second below which it is hung.
 BOOT_SECONDS, PACE = 900.0, 100.0
-# How many bytes from the end of the results are read for the guest's progress.
+# The number of bytes read from the end of the results for the guest's progress.
 TAIL = 4096
 
 # The guest's case that checks for enough operations of every kind.
@@ -86,7 +86,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Report:
-    """The outcome of one boot, how far it came, and what was done."""
+    """The outcome of one boot, its progress, and its operations."""
 
     outcome: Outcome
     pace: Pace
@@ -123,7 +123,7 @@ def run(
     options: SoakOptions,
     seen: Callable[[Pace], None] | None = None,
 ) -> Report:
-    """Boot and soak; a lost guest also gets a report. `seen` gets the pace periodically.
+    """Boot and soak; also report on a lost guest. `seen` gets the pace periodically.
 
     Difference if the guest's exit status contradicts its report.
     """

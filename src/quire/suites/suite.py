@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Tests in the guest: one boot per kernel, KTAP output, one status per case."""
+"""Run tests in the guest: one boot per kernel, KTAP output, one status per case."""
 
 from __future__ import annotations
 
@@ -23,31 +23,30 @@ from quire.session import Session
 from quire.suites import expected, outcome
 from quire.suites.outcome import Outcome
 
-# All suites take some minutes on an idle host, and several times as long on a busy one. The guest
-# itself stops a case that hangs; this limit is for a guest that hangs completely.
+# All suites take a few minutes on an idle host, and several times longer on a busy one. The guest
+# itself stops a hanging case; this limit is for a guest that hangs completely.
 TIMEOUT = 1800.0
 # Memory that can be offlined: one way to make the kernel migrate pages.
 MOVABLE = "movablecore=1G"
-# Written to the boot's directory when the guest reached its end: the machine that was booted.
+# A file in the boot's directory, written when the guest finishes: the machine that was booted.
 FINISHED = "finished"
-# A parameter of the kernel: the cases to run, as I/N.
+# A kernel parameter: the cases to run, as I/N.
 SHARD = "quire_shard"
-# Folios of the cases, in KiB: as their names have them with pages of 4 KiB.
+# The folio sizes in the names of cases, in KiB, with 4 KiB pages.
 SIZES = (4, 16, 64, 256, 1024, 2048)
-# The limit for a case in milliseconds, where the default of ten seconds is too short: without
-# -icount, or an emulator, the guest runs in real time, a debug kernel is slow, and large pages are
-# much data.
+# The time limit for a case in milliseconds where the default of ten seconds is too short: in real
+# time (without -icount or an emulator), on slow debug kernels, and with large pages.
 PATIENCE = "quire_timeout=180000"
 
 
 QUOTES = '"'
-# A macro that defines cases by others, and a use of one, in the guest's sources.
+# In the guest's sources: a macro that defines cases by others, and its use.
 _MACRO = re.compile(r"^#define (\w*CASES?)\(([\w, ]+?)(?:, \.\.\.)?\)((?:.*\\\n)*.*)", re.M)
 _CASE = re.compile(r"\b(\w*CASES?(?:_\w+)?)\(([^()]*)")
 
 
 def listing(tests: Path) -> list[str]:
-    """The cases in the guest's sources, "suite.case" or "suite.case @tag", sorted."""
+    """List the cases in the guest's sources, "suite.case" or "suite.case @tag", sorted."""
     files = [path for path in sorted(tests.rglob("*")) if path.suffix in (".c", ".h")]
     texts = [path.read_text() for path in files]
     macros = {
@@ -61,7 +60,7 @@ def listing(tests: Path) -> list[str]:
 
 
 def _cases(macros: Mapping[str, tuple[list[str], str]], name: str, text: str) -> Iterator[str]:
-    """The cases that a use of a macro defines. A hidden one is run by the self-test only."""
+    """The cases that a macro use defines. Hidden cases run only in the self-test."""
     words = [word.strip() for word in text.split(",")]
     if name in macros:
         parameters, body = macros[name]
@@ -78,14 +77,14 @@ def _cases(macros: Mapping[str, tuple[list[str], str]], name: str, text: str) ->
 
 
 def of_sizes(sizes: Collection[int]) -> str:
-    """A parameter of the kernel: leave out the cases of other folio sizes, in KiB."""
+    """Return the kernel parameter that selects folio sizes, in KiB."""
     others = ",".join(str(size) for size in SIZES if size not in sizes)
     return f"quire_without_sizes={others}"
 
 
 def spared(session: Session, kernel: Kernel, patterns: Sequence[str]) -> tuple[str, ...]:
-    """A parameter of the kernel: leave out the cases that can damage it, as it lacks their fix. A
-    case that is named in full runs."""
+    """Return the kernel parameter that leaves out cases which can damage this kernel, as it lacks
+    their fix. Cases named in full still run."""
     known = expected.read(session.line(kernel.tree.base).expected)
     harmful = [case for entry in known if entry.harms(kernel) for case in entry.cases]
     names = dict.fromkeys(case for case in harmful if case not in patterns)
@@ -94,30 +93,30 @@ def spared(session: Session, kernel: Kernel, patterns: Sequence[str]) -> tuple[s
 
 @dataclass(frozen=True)
 class BootOptions:
-    """With `cpus` above 1 the guest runs without -icount, so that races can happen, unless the
+    """With `cpus` above 1, the guest runs without -icount, so that races can happen, unless the
     plugin counts."""
 
     cpus: int = 1
     timeout: float = TIMEOUT
     memory: str = "2G"
-    # Reuse the results that an earlier run of the same kernel and guest reported.
+    # Reuse results of the same kernel and guest from an earlier run.
     resume: bool = False
     # Further kernel parameters.
     parameters: tuple[str, ...] = ()
-    # What the plugin counts; the guest counts all that it does with quire_count=on.
+    # What the plugin counts; with quire_count=on, the guest counts everything that it does.
     counting: Counting | None = None
 
 
 @dataclass(frozen=True)
 class Tests:
-    """What runs in the guest: the words for init before the patterns, and what else differs."""
+    """A program in the guest: init's words before the patterns, and other differences."""
 
     words: tuple[str, ...]
-    # What to do if the guest reports no test.
+    # The remedy if the guest reports no tests.
     remedy: str
     guest: Callable[[Session, Kernel], Guest] = Session.guest
     parameters: Callable[[Kernel], tuple[str, ...]] = machine.nodes
-    # Adds cases that the guest does not report as KTAP, from its lines.
+    # Parses cases that the guest does not report as KTAP from its lines.
     expand: Callable[[Test, Sequence[str]], None] = lambda *_: None
 
 
@@ -129,7 +128,7 @@ OURS = Tests(
 
 
 def of_program(source: Path) -> Tests:
-    """A user's own KTAP test; patterns are its arguments."""
+    """Return a user's own KTAP test; patterns are its arguments."""
     words = ("program", "test", program.path(source))
     remedy = "a test prints KTAP on stdout: guest/README.md"
     return Tests(words, remedy, parameters=lambda _: ())
@@ -153,7 +152,7 @@ class Job:
 def several(
     session: Session, jobs: Sequence[Job], patterns: Sequence[str], tests: Tests = OURS
 ) -> list[Outcome]:
-    """Run the same cases on every kernel; a lost guest is also an outcome."""
+    """Run the same cases on every kernel; a lost guest is an outcome, too."""
     cases = dict.fromkeys(range(len(jobs)), 0)
     done = 0
 
@@ -225,7 +224,7 @@ def _boot(
     """
     mark = digest(boot.guest and boot.guest.sha256, start.argv(boot, Path()))
     if resume:
-        # Beside other quire processes, the directory's name ends in a number.
+        # If another quire process uses the directory, append a number to the name.
         for finished in (session.cache.root / "boot").glob(f"{_directory(boot)}*/{FINISHED}"):
             if finished.read_text() == mark:
                 return launch.judge(boot, finished.parent, Ended()), finished.parent
@@ -252,12 +251,12 @@ def _check(results: Results, report: Test, work: Path, remedy: str) -> None:
         raise Difference(
             f"exit status {results.exit} contradicts the report",
             "\n".join([report.problem or "see the log", *results.notes, f"whole log: {work}"]),
-            "read the log; a result is missing",
+            "read the log for the missing result",
         )
 
 
 def _directory(boot: Machine) -> str:
-    """The name of a boot's directory; different tests and kernels may run at the same time."""
+    """The name of a boot's directory, unique among concurrent tests and kernels."""
     kernel = boot.kernel
     key = digest(kernel.image_sha256, boot.append())
     return f"{boot.init[0]}-{kernel.arch.name}-{kernel.tree.label}-smp{boot.hardware.cpus}-{key}"
