@@ -148,7 +148,7 @@ def test_stock_of_somebody_else_has_stocks_expected_failures(quire: Quire, built
 @pytest.mark.parametrize(
     ("spoil", "text"),
     [
-        (".config", "no built kernel"),
+        (".config", "not a built kernel"),
         ("arch/arm64/boot/Image", "is not built"),
         ("usr/gen_init_cpio", "is not built"),
         ("CONFIG_VIRTIO_CONSOLE", "CONFIG_VIRTIO_CONSOLE"),

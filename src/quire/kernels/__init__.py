@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Build a configuration, a kernel, the guest, the counting plugin."""
+"""Build configurations, kernels, the guest and the counting plugin."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A kernel that somebody else has built: an O= directory of any kernel."""
+"""Use a kernel built elsewhere: an O= directory of any kernel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from quire.source.tree import Tree
 
 RELEASE = "include/config/kernel.release"
 INITRAMFS = "usr/gen_init_cpio"
-# What the guest needs built in to mount its file systems and to report.
+# Options that must be built in for the guest to mount file systems and to report.
 OPTIONS = tuple(
     "CONFIG_BLK_DEV_INITRD CONFIG_BINFMT_ELF CONFIG_PROC_FS CONFIG_SYSFS CONFIG_DEVTMPFS "
     "CONFIG_TMPFS CONFIG_DEBUG_FS CONFIG_CGROUPS".split()
@@ -25,7 +25,7 @@ OPTIONS = tuple(
 
 
 def read(objdir: Path, label: str, cross_compile: str | None = None) -> Kernel:
-    """The kernel in an O= directory. UserError says what the directory or its configuration lacks.
+    """Find the kernel in an O= directory. UserError says what it or its configuration lacks.
 
     Nothing is built or changed there.
     """
@@ -33,7 +33,7 @@ def read(objdir: Path, label: str, cross_compile: str | None = None) -> Kernel:
     config = objdir / ".config"
     if not config.is_file():
         remedy = "name the O= directory of a build"
-        raise UserError(f"{objdir.name} is no built kernel", f"no {config}", remedy)
+        raise UserError(f"{objdir.name} is not a built kernel", f"no {config}", remedy)
     options = kconfig.parse(config.read_text())
     arch = _architecture(objdir, options)
     image = objdir / arch.image
@@ -43,11 +43,11 @@ def read(objdir: Path, label: str, cross_compile: str | None = None) -> Kernel:
             raise UserError(f"{objdir.name} is not built", f"no {path}", remedy)
     lacking = [name for name in (*OPTIONS, *arch.guest_options) if options.get(name) != "y"]
     if lacking:
-        what = "the guest cannot run on this kernel: options are not built in"
-        remedy = "enable these options and build it again"
+        what = "the guest cannot run on this kernel: required options are not built in"
+        remedy = "enable these options and rebuild it"
         raise UserError(what, f"{config}: {', '.join(lacking)}", remedy)
     sha = sha256(image)
-    # The record of what was built: the release, and the directory in place of a source.
+    # The record of the build: the release, and the directory instead of a source.
     release = (objdir / RELEASE).read_text().strip()
     number = version.parse(re.split("[-+]", release)[0])
     # The kernel source that kbuild's link names; the directory itself if built in the source.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The guest: our static program as /init of an initramfs, built without root, and its filesystem.
+"""Build the guest: our static program as /init of an initramfs, and its filesystem, without root.
 
 The guest has no mkfs: the image of a new XFS or ext4 is a file of the initramfs.
 """
@@ -17,7 +17,7 @@ from quire.host.cache import Cache, digest, sha256
 from quire.host.errors import BuildFailed
 from quire.kernels.kernel import Kernel, Toolchain, explain
 
-# In an entry of the cache.
+# File names in a cache entry.
 INITRD = "guest.cpio"
 # Input for the kernel's gen_init_cpio: mount points, a console for init, init itself.
 LIST = """\
@@ -38,7 +38,7 @@ class Guest:
     arch: Architecture
     initrd: Path
     sha256: str
-    # The guest that this one begins with, byte for byte.
+    # The guest that this one extends, byte for byte.
     begins_with: Path | None = None
 
 
@@ -73,7 +73,7 @@ def pack(kernel: Kernel, program: Path, initrd: Path) -> None:
 
 
 def with_files(cache: Cache, guest: Guest, files: Mapping[str, bytes]) -> Guest:
-    """The guest with additional executable files, in existing directories or in `files`' own.
+    """Add executable files to a guest, in existing directories or in directories of `files`.
 
     A name that ends with a slash is a directory.
     """
@@ -92,7 +92,7 @@ def _guest(arch: Architecture, directory: Path) -> Guest:
 
 
 def cpio(files: Mapping[str, bytes]) -> bytes:
-    """A further archive in the kernel's format for an initramfs: "newc", padded to 512 bytes."""
+    """An additional initramfs archive in the kernel's format: "newc", padded to 512 bytes."""
     members = [_member(name, data) for name, data in files.items()]
     archive = b"".join([*members, _member("TRAILER!!!", b"", 0)])
     return archive + bytes(-len(archive) % 512)
@@ -108,7 +108,7 @@ def _member(name: str, data: bytes, mode: int | None = None) -> bytes:
 
 
 def source_files(directory: Path) -> list[Path]:
-    """All sources and makefiles below `directory`, sorted, without editors' backup files."""
+    """List all sources and makefiles below `directory`, sorted, without editors' backup files."""
     return sorted(
         path
         for path in directory.rglob("*")
@@ -118,14 +118,14 @@ def source_files(directory: Path) -> list[Path]:
 
 # As in guest/lib/kernel/image.c.
 MIB = 256
-# The same for all, so that a guest does not change.
+# Constant, so that guests are reproducible.
 UUID = "71756972-6500-4000-8000-000000000000"
 
 
 @dataclass(frozen=True)
 class Filesystem:
-    """A kernel with `option` gets it. `options` of mkfs: the sectors are those of the null_blk
-    device. In them, FILE is the image, which has MIB already."""
+    """A filesystem image for kernels with `option`. `options` are mkfs's, with the sector size of
+    the null_blk device; FILE stands for the image, which already has MIB."""
 
     image: str
     option: str
@@ -134,11 +134,11 @@ class Filesystem:
 
     @property
     def key(self) -> str:
-        """A key of what is made."""
+        """Return the cache key of the image."""
         return digest(self.image, str(MIB), *self.options)
 
 
-# Below 300 MiB, mkfs.xfs has to be told.
+# Below 300 MiB, mkfs.xfs needs an explicit option.
 _XFS = ("-q", "--unsupported", "-m", f"uuid={UUID}", "-s", "size=4096", "-d")
 # Few inodes, all metadata at the beginning, and nothing that the kernel initialises later.
 _EXT4 = ("-q", "-F", "-b", "4096", "-N", "64", "-U", UUID, "-J", "size=4")
@@ -160,7 +160,7 @@ FILESYSTEMS = (
 
 
 def with_filesystem(cache: Cache, plain: Guest, kernel: Kernel) -> Guest:
-    """The guest with an image if that kernel has such a filesystem. UserError without its mkfs."""
+    """Add an image to the guest if the kernel has such a filesystem. UserError without mkfs."""
     wanted = [one for one in FILESYSTEMS if kernel.enables(one.option)]
     if lacking := [one.mkfs for one in wanted if not one.mkfs.present()]:
         raise requirements.lacks(lacking)
@@ -169,14 +169,14 @@ def with_filesystem(cache: Cache, plain: Guest, kernel: Kernel) -> Guest:
 
 
 def _image(cache: Cache, wanted: Filesystem) -> bytes:
-    """The image up to the zeroes at its end."""
+    """The image without trailing zeroes."""
 
     def make(directory: Path) -> None:
         file = directory / wanted.image
         with file.open("wb") as empty:
             empty.truncate(MIB << 20)
         words = [word.replace("FILE", str(file)) for word in wanted.options]
-        # mkfs.ext4 writes the time.
+        # mkfs.ext4 writes the current time.
         env = {"E2FSPROGS_FAKE_TIME": "1"}
         process.check(process.Command([wanted.mkfs.name, *words], env=env))
 

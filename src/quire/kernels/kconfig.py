@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A kernel configuration: fragments on top of allnoconfig; verifies that all options survive."""
+"""Configure a kernel from fragments on top of allnoconfig; verify that all options survive."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Lost:
 
 
 def fragments(line: Line, arch: Architecture, extra: Iterable[Path] = ()) -> tuple[Path, ...]:
-    """The line's common fragments, if the architecture has them, its own, then the extra ones.
-    UserError for a missing fragment, or if the line has none for the architecture."""
+    """List the line's common fragments (if the architecture uses them), the architecture's own,
+    then the extra ones. UserError for a missing fragment, or if the line has none for it."""
     if arch.name not in line.fragments:
         what = f"the line {line.name} has no configuration for {arch.name}"
         remedy = f"add `{arch.name} = [...]` to its [fragments], or choose another ARCH"
@@ -45,7 +45,7 @@ def fragments(line: Line, arch: Architecture, extra: Iterable[Path] = ()) -> tup
 
 
 def parse(text: str) -> dict[str, str]:
-    """Options and their values; "n" for an option that is not set."""
+    """Parse options and their values; "n" for an option that is not set."""
     options = {}
     for name, value, unset in _LINE.findall(text):
         options[name or unset] = value if name else "n"
@@ -53,12 +53,12 @@ def parse(text: str) -> dict[str, str]:
 
 
 def options(fragments: Iterable[Path]) -> list[dict[str, str]]:
-    """What each fragment asks for, for a cache key: a comment makes no other kernel."""
+    """Return each fragment's requests for a cache key, without comments."""
     return [parse(path.read_text()) for path in fragments]
 
 
 def lost(requested: Iterable[Path], resolved: Mapping[str, str]) -> list[Lost]:
-    """The requested options whose resolved value differs; a later fragment overrides an earlier."""
+    """Find requested options whose resolved value differs; later fragments override earlier."""
     wanted: dict[str, Lost] = {}
     for path in requested:
         for option, value in parse(path.read_text()).items():
@@ -67,7 +67,7 @@ def lost(requested: Iterable[Path], resolved: Mapping[str, str]) -> list[Lost]:
 
 
 def require(requested: Iterable[Path], config: Path) -> None:
-    """BuildFailed that lists every requested option that `config` lacks."""
+    """Raise BuildFailed that lists every requested option that `config` lacks."""
     missing = lost(requested, parse(config.read_text()))
     if missing:
         what = f"{len(missing)} requested option(s) did not survive olddefconfig"

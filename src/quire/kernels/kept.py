@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Kernels of steps: built one after the other in one O= directory, of which the image is kept."""
+"""Build the kernels of steps in turn in one O= directory, and keep their images."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from quire.kernels.existing import INITRAMFS
 from quire.kernels.kernel import Kernel, Request
 
 RECORD = "step.json"
-# Of the linked kernel: the hash of the build, and where warnings are in the sources. A comment
-# changes these, and nothing that runs.
+# Sections with the build's hash and the source lines of warnings. A change of a comment affects
+# these, but no code.
 WITHOUT = ("-R", ".notes", "-R", "__bug_table")
 
 
 @dataclass(frozen=True)
 class Built:
-    """A kernel, whose O= directory has what boots of it, and a hash of the code and data in it."""
+    """A kernel, whose O= directory has the bootable files, and a hash of its code and data."""
 
     kernel: Kernel
     code: str
@@ -32,7 +32,7 @@ class Built:
 def build(
     cache: Cache, request: Request, place: Callable[[], None], tick: Callable[[int], None]
 ) -> Built:
-    """Build unless it is kept. `place` puts the sources where `request` has them.
+    """Build the kernel unless it is kept. `place` puts the sources where `request` expects them.
 
     BuildFailed as for kernel.build().
     """
@@ -40,10 +40,10 @@ def build(
 
     def make(directory: Path) -> None:
         with cache.lock("steps", request.tree.path.parent.name):
-            # The mark is of the sources that were placed before.
+            # The mark belongs to the previous sources.
             (request.objdir / kernel.BUILT).unlink(missing_ok=True)
             place()
-            # What was built of the base is up to date here: same times, same relative paths.
+            # The base's objects are up to date here: same timestamps, same relative paths.
             begun = request.tree.base.path / request.objdir.name
             if not request.objdir.exists() and (begun / kernel.BUILT).is_file():
                 shutil.copytree(begun, request.objdir, symlinks=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A kernel: tree × architecture × configuration, built in an ordinary O= directory."""
+"""Build a kernel (tree × architecture × configuration) in an ordinary O= directory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from quire.host.errors import BuildFailed, UserError
 from quire.kernels import kconfig
 from quire.source.tree import OBJDIR_PREFIX, Tree
 
-# With these, the same inputs give the same image, byte for byte.
+# These make the image reproducible, byte for byte.
 REPRODUCIBLE = {
     "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970",
     "KBUILD_BUILD_USER": "quire",
@@ -28,12 +28,12 @@ REPRODUCIBLE = {
 }
 # In the O= directory: the marks of a complete build, and of a running or killed make.
 BUILT, BUILDING = ".quire-built", ".quire-building"
-# The compiler cache, and its directory below the build directory.
+# The compiler cache and its directory below the build directory.
 CCACHE = "ccache"
-# Of LLVM, what kbuild cannot do without.
+# The LLVM programs that kbuild requires.
 LLVM_PROGRAMS = ("clang", "ld.lld", "llvm-ar", "llvm-nm", "llvm-objcopy")
 LLVM_PACKAGES = ("clang", "lld", "llvm")
-# So many lost options are named where they are no error.
+# Maximum number of lost options named where these are not an error.
 NAMED = 20
 # kbuild prints one such line per step.
 STEP = re.compile(rb"^  (CC|AS|LD|AR|HOSTCC|HOSTLD) ", re.M)
@@ -43,8 +43,8 @@ STEP = re.compile(rb"^  (CC|AS|LD|AR|HOSTCC|HOSTLD) ", re.M)
 class Toolchain:
     """CROSS_COMPILE for one architecture, and the first line of the compiler's --version.
 
-    `llvm` is kbuild's LLVM: 1, the suffix of the programs as in `-19`, or their directory, with a
-    slash at its end. Programs of user space are compiled by gcc all the same.
+    `llvm` is kbuild's LLVM: 1, the suffix of the programs such as `-19`, or their directory with a
+    trailing slash. User-space programs are always compiled by gcc.
     """
 
     cross_compile: str
@@ -53,7 +53,7 @@ class Toolchain:
 
     @property
     def compiler(self) -> str:
-        """The compiler of kernels."""
+        """The compiler for kernels."""
         return llvm_program("clang", self.llvm) if self.llvm else f"{self.cross_compile}gcc"
 
 
@@ -70,7 +70,7 @@ class Kernel:
 
     @property
     def image(self) -> Path:
-        """The image that boots."""
+        """The bootable image."""
         return self.objdir / self.arch.image
 
     @property
@@ -84,7 +84,7 @@ class Kernel:
         return self.objdir / ".config"
 
     def enables(self, option: str) -> bool:
-        """Whether this CONFIG_ option is built in; False for a kernel that is not built."""
+        """Tell whether this CONFIG_ option is built in; False for a kernel that is not built."""
         return self.config.exists() and kconfig.parse(self.config.read_text()).get(option) == "y"
 
 
@@ -121,12 +121,12 @@ class Request:
 
 
 def llvm_program(name: str, llvm: str) -> str:
-    """What kbuild runs with this LLVM=."""
+    """Return the program that kbuild runs with this LLVM=."""
     return f"{llvm}{name}" if llvm.endswith("/") else f"{name}{llvm if llvm[0] == '-' else ''}"
 
 
 def toolchain(arch: Architecture, cross_compile: str | None = None, llvm: str = "") -> Toolchain:
-    """The compiler for `arch`; if it is missing, UserError names its package."""
+    """Find the compiler for `arch`; if it is missing, UserError names its package."""
     native = platform.machine() == arch.machine
     prefix = cross_compile if cross_compile is not None else "" if native else arch.cross_compile
     compiler = f"{prefix}gcc"
@@ -148,12 +148,12 @@ def _require_llvm(llvm: str) -> None:
     if lacking:
         names = " ".join(llvm_program(n, llvm if llvm[0] == "-" else "1") for n in LLVM_PACKAGES)
         remedy = f"apt-get install {names}\nor name another with LLVM="
-        what = f"kbuild's LLVM={llvm} is not complete: {', '.join(lacking)} missing"
+        what = f"LLVM={llvm} is incomplete: {', '.join(lacking)} missing"
         raise UserError(what, remedy=remedy)
 
 
 def build(cache: Cache, request: Request, tick: Callable[[int], None] | None = None) -> Kernel:
-    """Build the kernel unless it is built already. `tick` gets the number of finished make steps.
+    """Build the kernel if necessary. `tick` gets the number of finished make steps.
 
     BuildFailed with the first error line and the path of the log. Finished objects are kept for the
     next attempt, unless the disk is full.
@@ -171,7 +171,7 @@ def build(cache: Cache, request: Request, tick: Callable[[int], None] | None = N
                 # make has exited and removed its incomplete targets.
                 (objdir / BUILDING).unlink(missing_ok=True)
                 if _disk_was_full(log):
-                    # Files that make considers complete are cut off.
+                    # Files that make considers complete are truncated.
                     shutil.rmtree(objdir, ignore_errors=True)
                 raise
             _finish(request)
@@ -179,7 +179,7 @@ def build(cache: Cache, request: Request, tick: Callable[[int], None] | None = N
 
 
 def configure(cache: Cache, request: Request) -> Path:
-    """The resolved configuration, without a kernel. BuildFailed as for build()."""
+    """Resolve the configuration without building a kernel. BuildFailed as for build()."""
     with cache.lock("kernel", f"{request.tree.key}-{request.objdir.name}"):
         request.objdir.mkdir(exist_ok=True)
         _configure(cache, request, log_file(cache, "config", request))
@@ -189,10 +189,10 @@ def configure(cache: Cache, request: Request) -> Path:
 def make_command(
     cache: Cache, request: Request, *targets: str, log: Path | None = None
 ) -> process.Command:
-    """The kbuild command, as typed by hand.
+    """Return the kbuild command, as typed by hand.
 
-    With ccache, a tree shares the objects of all trees, at whatever path, whose preprocessed source
-    and options are the same. Without it, every object is compiled.
+    With ccache, trees share objects with the same preprocessed source and options, whatever their
+    paths. Without it, every object is compiled.
     """
     tools, env = request.toolchain, dict(REPRODUCIBLE)
     argv = ["make", f"-j{request.jobs}", f"ARCH={request.arch.kbuild}"]
@@ -220,12 +220,12 @@ def merge_command(tree: Path, objdir: str, fragments: Sequence[Path], log: Path)
 
 
 def steps(log: Path) -> int:
-    """The number of finished make steps in the log."""
+    """Count the finished make steps in the log."""
     return len(STEP.findall(log.read_bytes())) if log.exists() else 0
 
 
 def log_file(cache: Cache, kind: str, request: Request) -> Path:
-    """A log for each kernel: several may be built at a time. Its make steps are counted."""
+    """The log of a kernel, whose make steps are counted; several kernels may be built at a time."""
     return cache.log(f"{kind}-{request.tree.label}-{request.tree.key}-{request.objdir.name}")
 
 
@@ -259,7 +259,7 @@ def _require(request: Request, config: Path) -> None:
         names += f" and {len(lost) - NAMED} more" if len(lost) > NAMED else ""
         what = f"{len(lost)} options of {request.fragments[0].name} and others"
         version = request.tree.base.version
-        print(f"quire: {what} did not survive in Linux {version}: {names}", file=sys.stderr)
+        print(f"quire: {what} were lost in Linux {version}: {names}", file=sys.stderr)
 
 
 def _check(
@@ -296,7 +296,7 @@ def _finish(request: Request) -> None:
 
 
 def load(request: Request) -> Kernel:
-    """The kernel of a request; without a hash if it is not built."""
+    """The requested kernel; without a hash if it is not built."""
     built = request.objdir / BUILT
     sha = json.loads(built.read_text())["image_sha256"] if built.is_file() else ""
     arch, tree, tools = request.arch, request.tree, request.toolchain

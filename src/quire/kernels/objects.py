@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What an object file has in .text: its functions, its bytes, the lines of its source."""
+"""Read .text of an object file: its functions, its bytes, its source lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TEXT = ".text"
 
 
 class Line(NamedTuple):
-    """A row of a line table: from this address on, the code is of that line of the file."""
+    """A row of a line table: code from this address on belongs to that line of the file."""
 
     address: int
     file: str
@@ -21,7 +21,7 @@ class Line(NamedTuple):
 
 
 def functions(path: Path) -> dict[str, tuple[int, int]]:
-    """The offset and the size of each function in an object's code."""
+    """Return the offset and size in bytes of each function in an object's code."""
     with path.open("rb") as file:
         elf = ELFFile(file)
         text, symbols = elf.get_section_index(TEXT), elf.get_section_by_name(".symtab")
@@ -33,17 +33,17 @@ def functions(path: Path) -> dict[str, tuple[int, int]]:
 
 
 def code(path: Path) -> bytes:
-    """The bytes of an object's code."""
+    """Return the bytes of an object's code."""
     with path.open("rb") as file:
         section = ELFFile(file).get_section_by_name(TEXT)
         return bytes(section.data()) if section else b""
 
 
 def lines(path: Path) -> list[Line]:
-    """The line table of an object's code, whose last row is behind it; empty if it has none."""
+    """Return the line table of an object's code, with a last row at its end; empty without one."""
     with path.open("rb") as file:
         size = ELFFile(file).get_section_by_name(TEXT)["sh_size"]
-        # Each section has sequences from 0 on; that of the code ends where the code does.
+        # The sequences of each section start at 0; the one for the code ends where the code does.
         found = (rows for rows in _sequences(file) if rows[-1].address == size)
         return next(found, [])
 
@@ -65,7 +65,7 @@ def _sequences(file: BinaryIO) -> Iterator[list[Line]]:
 
 
 def _file(header: Mapping[str, Any], number: int) -> str:
-    """The path of a file in a line table, relative to the compiler's directory or absolute."""
+    """Return a file's path in a line table, relative to the compiler's directory or absolute."""
     old = header["version"] < 5
     entry = header["file_entry"][number - old]
     # Directory 0 is the compiler's.

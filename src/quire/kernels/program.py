@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A user's own workload or test in the guest: a static binary, or a C file to compile."""
+"""Add a user's own benchmark or test to the guest: a static binary, or a C file to compile."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ DIRECTORY = "user"
 
 
 def name(source: Path) -> str:
-    """The program's name: the file name without its suffix."""
+    """Return the program's name: the file name without its suffix."""
     return source.stem
 
 
 def path(source: Path) -> str:
-    """The program's path in the guest."""
+    """Return the program's path in the guest."""
     return f"/{DIRECTORY}/{name(source)}"
 
 
 def added(
     cache: Cache, plain: Guest, tools: Toolchain, include: Path, sources: Sequence[Path]
 ) -> Guest:
-    """The guest with these programs. UserError for anything but a C file or a static binary of the
-    guest's architecture, BuildFailed with the first error line when a C file does not compile."""
+    """Add these programs to the guest. UserError for anything but a C file or a static binary of
+    the guest's architecture; BuildFailed with the first error line if a C file does not compile."""
     if not sources:
         return plain
     files = {f"{DIRECTORY}/": b""}
@@ -77,7 +77,7 @@ def _require_static(arch: Architecture, binary: Path) -> None:
     except ELFError:
         what = "is not an ELF binary"
     else:
-        what = "is dynamically linked, and the guest has no libraries" if dynamic else ""
+        what = "is dynamically linked, but the guest has no libraries" if dynamic else ""
         what = what if machine == arch.elf_machine else f"is not for {arch.name}"
     if what:
         remedy = f"compile it with {arch.cross_compile}gcc -static, or name the C file"
