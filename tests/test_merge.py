@@ -73,4 +73,4 @@ def test_a_repository_without_the_blobs(
     empty = tmp_path / "empty"
     empty.mkdir()
     git(empty, "init", "-q")
-    said(quire(*words, "--git", str(empty)), 2, "cannot be merged", "lacks blobs of its index")
+    said(quire(*words, "--git", str(empty)), 2, "cannot be merged", "lacks blobs that its index")

@@ -97,7 +97,7 @@ def test_a_topic_is_posted_with_what_it_needs(quire: Quire, work: Path, tmp_path
     assert "A Developer" in mail(first)["From"]
     cover = (tmp_path / "out/ksm/0000-cover-letter.patch").read_text()
     assert "[PATCH 0/2] ksm" in cover
-    assert "do not count:\n\n  1: 4 of 16 pages are lost\n\nA Developer (2):\n" in cover
+    assert "of other topics:\n\n  1: 4 of 16 pages are lost\n\nA Developer (2):\n" in cover
     before = git(work, "rev-parse", "HEAD")
     git(work, "checkout", "-q", git(work, "config", "quire.base"))
     git(work, "am", "-q", str(first), str(last))
@@ -128,7 +128,7 @@ def test_a_topic_is_posted_in_groups(quire: Quire, work: Path, tmp_path: Path) -
     assert "\n\nTwo of them.\nA Developer (2):\n  mm: move" in cover
     for text, trouble in (
         (GROUPS.replace('"mm-move-more", ', ""), "mremap/mm-move-more is in no group"),
-        (GROUPS.replace("move-more", "more"), "names mm-more and no patch is called that"),
+        (GROUPS.replace("move-more", "more"), "names mm-more but there is no such patch"),
         (GROUPS.replace("more", "runs"), "names mm-move-runs twice"),
     ):
         file.write_text(text)
@@ -159,7 +159,7 @@ def test_a_complaint_of_checkpatch(quire: Quire, work: Path, tmp_path: Path) -> 
     ("words", "error"),
     [
         (("--only", "swapout"), "the checkout has no topic swapout"),
-        (("--author", "nobody"), "not an author: nobody"),
+        (("--author", "nobody"), "invalid author: nobody"),
     ],
 )
 def test_bad_input(

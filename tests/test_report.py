@@ -278,11 +278,11 @@ def debian(quire: Quire, number: str, text: str = SOURCE) -> None:
 @pytest.mark.parametrize(
     ("said", "number", "why"),
     [
-        ("", "7.3.4", "the newest one here to which the series applies"),
-        ("This applies on v6.12.111.\n", "6.12.111", "the one that the series names"),
-        ("Based on top of v6.12-rc4.\n", "6.12.117", "the nearest one here to v6.12-rc4"),
-        ("Rebased to mm-unstable.\n", "7.3.4", "the nearest one here to mm-unstable"),
-        (f"base-commit: {'12' * 20}\n", "7.3.4", "the nearest one here to commit 121212121212"),
+        ("", "7.3.4", "the newest available base to which the series applies"),
+        ("This applies on v6.12.111.\n", "6.12.111", "the base that the series names"),
+        ("Based on top of v6.12-rc4.\n", "6.12.117", "the base nearest to v6.12-rc4"),
+        ("Rebased to mm-unstable.\n", "7.3.4", "the base nearest to mm-unstable"),
+        (f"base-commit: {'12' * 20}\n", "7.3.4", "the base nearest to commit 121212121212"),
     ],
 )
 def test_the_base_that_a_series_names(
@@ -307,7 +307,7 @@ def test_the_nearest_base_on_which_a_series_applies(quire: Quire, series: Path) 
     assert "\nBase: Linux 6.12.111 " in text
     said(quire("report", str(series), *where, "--base", "7.3"), 2, "does not apply", "hunk 1")
     shutil.rmtree(quire.build / "base/6.12.111-1")
-    said(quire("report", str(series), *where), 2, "applies to no base that is here", "hunk 1")
+    said(quire("report", str(series), *where), 2, "applies to no available base", "hunk 1")
 
 
 def test_a_base_commit_of_a_repository(quire: Quire, clone: Path, series: Path) -> None:  # noqa: F811
@@ -315,7 +315,7 @@ def test_a_base_commit_of_a_repository(quire: Quire, clone: Path, series: Path) 
     series.write_text(f"{series.read_text()}-- \n2.39.5\n\nbase-commit: {commit}\n")
     where = ("--git", str(clone), "ARCH=arm64", "--fuzz", "0")
     text = quire.passes("report", str(series), *where).stdout
-    found = f"Base: Linux 6.12.117 (commit {commit[:12]}), the one that"
+    found = f"Base: Linux 6.12.117 (commit {commit[:12]}), the base that"
     assert found in text.replace("\n  ", " ")
     assert f"--git clone ARCH=arm64 --fuzz 0 --a {commit}" in text.replace(" \\\n    ", " ")
 

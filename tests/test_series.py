@@ -100,13 +100,13 @@ def test_needs_of_what_is_needed(project: Path) -> None:
     ("need", "what", "remedy"),
     [
         ("ksm", "a need without a name", "write `# needs:"),
-        ("ksm mremap/mm-move-mor: text", "no patch or topic is called", "mremap/mm-move-more?"),
+        ("ksm mremap/mm-move-mor: text", "there is no such patch or topic", "mremap/mm-move-more?"),
         ("swapout mremap", "names swapout", "name a patch by its file"),
         ("ksm ksm/ksm-look-less: text", "a part of itself", "remove it"),
         ("mremap/mm-move-runs mremap", "a part of itself", "remove it"),
         ("mremap ksm", "needs ksm, which comes after it", "list ksm before mremap"),
         ("mremap/mm-move-runs mremap/mm-move-more: x", "comes after it", "list mremap/mm-move-m"),
-        ("ksm mremap/mm-move-more", "for no reason", "add `: text`"),
+        ("ksm mremap/mm-move-more", "without a reason", "add `: text`"),
     ],
 )
 def test_a_need_that_is_wrong(project: Path, need: str, what: str, remedy: str) -> None:

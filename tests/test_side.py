@@ -154,7 +154,7 @@ def test_a_revision_that_does_not_exist(quire: Quire, clone: Path) -> None:
 def test_a_mailbox_that_is_none(quire: Quire, tree: Path, tmp_path: Path) -> None:
     path = tmp_path / "letter.mbox"
     path.write_text("Dear list,\n\nplease find no patch here.\n")
-    assert "there is no patch in" in fails(quire, "--source", str(tree), "--series", str(path))
+    assert "contains no patches" in fails(quire, "--source", str(tree), "--series", str(path))
 
 
 def test_a_series_that_does_not_apply(quire: Quire, tree: Path, tmp_path: Path) -> None:

@@ -40,9 +40,9 @@ class Applied:
 
 
 def apply_series(tree: Path, series: Series, whole: Series | None = None) -> Applied:
-    """Apply `series` to `tree`, which may have other patches of the `whole` one already.
+    """Apply `series` to `tree`, which may already have other patches of the `whole` series.
 
-    UserError names patch and hunk; the tree is then unchanged.
+    UserError names the patch and hunk; the tree is then unchanged.
     """
     whole = whole or series
     names = touched(whole)
@@ -55,7 +55,7 @@ def apply_series(tree: Path, series: Series, whole: Series | None = None) -> App
 
 
 def refusal(tree: Path, series: Series) -> UserError | None:
-    """Why the series does not apply to `tree`, which is not changed; None if it does."""
+    """Return why the series does not apply to `tree`, or None; the tree is not changed."""
     with copies(tree, touched(series)) as scratch:
         return trouble(scratch, series.patches)
 
@@ -63,7 +63,7 @@ def refusal(tree: Path, series: Series) -> UserError | None:
 def trouble(
     tree: Path, patches: Iterable[Patch], change: Callable[[Path, Patch], None] | None = None
 ) -> UserError | None:
-    """Apply patches, or revert them with `change`, up to the first that refuses; why, or None."""
+    """Apply or revert (`change`) patches until one fails; return the reason, or None."""
     try:
         for patch in patches:
             (change or apply_patch)(tree, patch)
@@ -73,12 +73,12 @@ def trouble(
 
 
 def touched(series: Series) -> list[str]:
-    """Every file that a patch of the series reads or writes."""
+    """List every file that a patch of the series reads or writes."""
     return sorted({name for patch in series.patches for name in patch.files()})
 
 
 def set_patches(tree: Path, base: Path, patches: Iterable[Patch], names: Iterable[str]) -> None:
-    """Make these files of `tree` those of `base` with the patches; only what differs is written.
+    """Turn these files of `tree` into those of `base` plus the patches; write only differences.
 
     UserError as for apply_series().
     """
@@ -88,7 +88,7 @@ def set_patches(tree: Path, base: Path, patches: Iterable[Patch], names: Iterabl
 
 @contextlib.contextmanager
 def copies(tree: Path, names: Iterable[str]) -> Iterator[Path]:
-    """A temporary directory with copies of these files of a tree, of those that exist."""
+    """Create a temporary directory with copies of a tree's files, where these exist."""
     with tempfile.TemporaryDirectory(prefix="quire-apply-") as directory:
         scratch = Path(directory)
         for name in names:
@@ -101,7 +101,7 @@ def copies(tree: Path, names: Iterable[str]) -> Iterator[Path]:
 def _update(
     tree: Path, scratch: Path, patches: Iterable[Patch], names: Iterable[str]
 ) -> tuple[str, ...]:
-    """Apply the patches in `scratch` and write what differs to `tree`; the names of these files."""
+    """Apply patches in `scratch`, write differences to `tree`; return the changed files."""
     for patch in patches:
         apply_patch(scratch, patch)
     patched = {name: read_file(scratch / name) for name in names}
@@ -120,19 +120,19 @@ def apply_patch(tree: Path, patch: Patch) -> None:
         raise UserError(
             f"patch {patch.name} does not apply",
             f"{patch.subject()}\n{refusing_hunks(patch, refusal)}\n{UNCHANGED}",
-            "use a base of this series (quire doctor lists them), "
+            "use a base of this series (see quire doctor), "
             "or rebase the patch: quire tree, quire export",
         )
 
 
 def revert_patch(tree: Path, patch: Patch) -> None:
-    """Take one patch out again. UserError names the patch and the rejected hunk."""
+    """Revert one patch. UserError names the patch and the rejected hunk."""
     refusal = _git_apply(tree, patch, "--reverse")
     if refusal is not None:
         raise UserError(
             f"patch {patch.name} cannot be reverted",
             f"{patch.subject()}\n{refusing_hunks(patch, refusal)}",
-            "revert what changes the same lines first, or move the patch in the series",
+            "first revert later changes to the same lines, or move the patch in the series",
         )
 
 
@@ -177,7 +177,7 @@ def _signals_deferred() -> Iterator[None]:
 
 
 def peel(scratch: Path, series: Series) -> list[Patch]:
-    """Revert what is applied in the scratch copy, the last patch first."""
+    """Revert the applied patches in the scratch copy, the last one first."""
     return [p for p in reversed(series.patches) if _git_apply(scratch, p, "--reverse") is None]
 
 
@@ -187,13 +187,13 @@ def read_file(path: Path) -> bytes | None:
 
 
 def _git_apply(tree: Path, patch: Patch, *options: str) -> str | None:
-    """None on success, else git's message. On failure nothing is written."""
+    """Return None on success, else git's message; on failure, nothing is written."""
     finished = tried(tree, patch, *options)
     return finished.output if finished.status else None
 
 
 def tried(tree: Path, patch: Patch, *options: str) -> Finished:
-    """What git apply says."""
+    """The output of git apply."""
     # Inside another repository, git would resolve paths from that repository's root.
     env = {"GIT_CEILING_DIRECTORIES": str(tree.resolve().parent)}
     words = ("-p1", "--whitespace=nowarn", *options, str(patch.path.resolve()))
@@ -201,7 +201,7 @@ def tried(tree: Path, patch: Patch, *options: str) -> Finished:
 
 
 def refusing_hunks(patch: Patch, complaint: str) -> str:
-    """The hunks that git's complaint names, in words."""
+    """Describe the hunks that git's complaint names."""
     failed = re.findall(r"^error: patch failed: (.*):(\d+)$", complaint, re.M)
     lines = [patch.hunk_at(file, int(line)) for file, line in failed]
     lines = lines or re.findall(r"^error: (.*)$", complaint, re.M) or [complaint.strip()]

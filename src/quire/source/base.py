@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A base: a pristine kernel source, its version, its origin and its SHA-256."""
+"""Provide a base: a pristine kernel source, its version, its origin and its SHA-256."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RECORD = "base.json"
 
 @dataclass(frozen=True)
 class Base:
-    """`path` is our own copy of the tree, not the user's tree."""
+    """A base; `path` is our own copy, not the user's tree."""
 
     key: str
     version: Version
@@ -38,11 +38,11 @@ class Base:
 
 
 def from_debian(cache: Cache, line: Line, wanted: str) -> Base:
-    """Debian's source for "6.12" (the newest in the system's apt) or "6.12.94" (that version)."""
+    """Fetch Debian's source for "6.12" (the newest in the system's apt) or "6.12.94" (exactly)."""
     if found := _cached(cache, wanted):
         return found
     with apt_state(cache, line) as state:
-        # Another process may have fetched it while this one waited for the lock.
+        # Another process may have fetched it during the wait for the lock.
         return _cached(cache, wanted) or from_offer(cache, _find_offer(line, wanted, state))
 
 
@@ -61,31 +61,31 @@ def _find_offer(line: Line, wanted: str, state: Path) -> debian.Offer:
         if _fits(offer, wanted):
             return offer
     raise UserError(
-        f"Debian offers no {source.package} that is {wanted}",
+        f"Debian offers no {source.package} {wanted}",
         "offered: " + (", ".join(offer.version for offer in known) or "nothing"),
         "choose one of these, or name your own kernel tree with --source DIR",
     )
 
 
 def packages(line: Line) -> Debian:
-    """The Debian packages of a line. UserError if Debian does not package the line."""
+    """Return the Debian packages of a line. UserError if Debian does not package the line."""
     if not line.debian:
         remedy = "name your own kernel tree with --source DIR, or --git DIR --a REVISION"
-        raise UserError(f"the line {line.name} names no Debian package", str(line.folder), remedy)
+        raise UserError(f"line {line.name} has no Debian package", str(line.folder), remedy)
     return line.debian
 
 
 @contextlib.contextmanager
 def apt_state(cache: Cache, line: Line, debian_arch: str = "") -> Iterator[Path]:
-    """The directory of the apt state for the line's suites; with `debian_arch`, for that
-    architecture's packages. apt fails if another apt uses the state, so it is locked."""
+    """Lock and return the apt state directory for the line's suites, optionally for another
+    architecture's packages. apt fails if another apt uses the state, hence the lock."""
     name = "-".join(filter(None, ("apt", line.name, debian_arch)))
     with cache.lock("apt", name):
         yield cache.root / name
 
 
 def all_offers(cache: Cache, line: Line) -> list[debian.Offer]:
-    """One offer per kernel version of `line` in all Debian suites, oldest first."""
+    """List one offer per kernel version of `line` in all Debian suites, oldest first."""
     source = packages(line)
     with apt_state(cache, line) as state:
         newest_first = debian.offers(source.package, debian.isolated(state, source.suites))
@@ -108,9 +108,9 @@ def from_offer(cache: Cache, offer: debian.Offer) -> Base:
 
 
 def from_directory(cache: Cache, source: Path) -> Base:
-    """A copy of the user's own tree; UserError if it is not a kernel tree.
+    """Copy the user's own tree; UserError if it is not a kernel tree.
 
-    A base in the build directory is taken as it is.
+    A base in the build directory is used directly.
     """
     source = source.resolve()
     if source.parent.parent == cache.root / "base":
@@ -136,7 +136,7 @@ def from_directory(cache: Cache, source: Path) -> Base:
 
 
 def commit(repository: Path, revision: str) -> str:
-    """The commit of `revision`. UserError if the repository or the revision does not exist."""
+    """Return the commit of `revision`. UserError if it or the repository does not exist."""
     if not repository.is_dir() or _git(repository, "rev-parse", "--git-dir").status:
         remedy = "name a clone of Linux with --git DIR"
         raise UserError(f"{repository} is not a git repository", remedy=remedy)
@@ -151,8 +151,8 @@ def commit(repository: Path, revision: str) -> str:
 
 
 def from_git(cache: Cache, repository: Path, revision: str) -> Base:
-    """The sources of a revision; the repository is only read. UserError if one of the two does not
-    exist, or if it is not a kernel tree."""
+    """Export a revision's sources; the repository is only read. UserError if either does not exist,
+    or if it is not a kernel tree."""
     repository = repository.resolve()
     found = commit(repository, revision)
 
@@ -173,7 +173,7 @@ def _git(repository: Path, *words: str) -> process.Finished:
 
 
 def digest_files(tree: Path, names: list[str]) -> str:
-    """SHA-256 over the sorted `names` and their contents; for a link, its target."""
+    """Hash the sorted `names` and their contents with SHA-256; for a link, its target."""
     total = hashlib.sha256()
     for name in sorted(names):
         path = tree / name
@@ -184,7 +184,7 @@ def digest_files(tree: Path, names: list[str]) -> str:
 
 
 def _files(source: Path) -> list[str]:
-    """The source files: those that git tracks, or all except in-tree build output."""
+    """The source files: those in git, or all except in-tree build output."""
     if (source / ".git").exists():
         # Include uncommitted changes and new files that are not ignored.
         words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -223,13 +223,13 @@ def _is_build(directory: Path) -> bool:
 
 
 def cached(cache: Cache) -> list[Base]:
-    """The Debian bases that are in the cache."""
+    """List the cached Debian bases."""
     bases = [load(record.parent) for record in (cache.root / "base").glob(f"[!.]*/{RECORD}")]
     return [base for base in bases if base.origin.startswith("Debian")]
 
 
 def _cached(cache: Cache, wanted: str) -> Base | None:
-    """The newest cached Debian base for `wanted`, so that a cached run needs no apt."""
+    """The newest cached Debian base for `wanted`; cached runs need no apt."""
     fitting = [base for base in cached(cache) if wanted in (base.version.line, str(base.version))]
     return max(fitting, key=lambda base: base.version, default=None)
 
@@ -260,5 +260,5 @@ def load(directory: Path, origin: str = "") -> Base:
 
 
 def as_json(base: Base) -> dict[str, str]:
-    """The part of a result that describes its base."""
+    """Return the part of a result that describes its base."""
     return {"version": str(base.version), "origin": base.origin, "hash": base.hash}

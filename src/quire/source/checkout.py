@@ -27,20 +27,20 @@ from quire.source.patch import Patch
 from quire.source.series import Series
 from quire.source.tree import sources
 
-# In the checkout's git configuration: the commit of the base.
+# In the checkout's git configuration: the base's commit.
 BASE_SETTING = "quire.base"
-# There, too, if the checkout has only these topics and what they need.
+# Also there: the topics, if the checkout has only these and what they need.
 ONLY_SETTING = "quire.only"
 BRANCH = "quire"
 _TOPIC = re.compile(r"^Quire-topic: *(\S+)\n?", re.M)
-# The end of the message, with the empty lines that a removed trailer leaves and git strips.
+# The end of the message, including empty lines that a removed trailer leaves; git strips these.
 _MESSAGE_END = re.compile(r"\n+^---$", re.M)
 # For git format-patch: the same patch on every host.
 MAIL_OPTIONS = ("-1", "--stdout", "--zero-commit", "--no-signature", "-N")
 DIFF_OPTIONS = ("--no-renames", "--diff-algorithm=histogram", "--stat=72")
 # The limit of git format-patch for file names.
 SLUG_LENGTH = 52
-# The list that has all patches, without whose gaps others are numbered.
+# The list of all patches, from which variants take their numbers.
 MAIN = "series"
 COVER = "0000-cover-letter.patch"
 # The part of a cover letter that the commits determine: `git shortlog`, and the diffstat.
@@ -54,18 +54,18 @@ class Commit:
     hash: str
     folder: str
     slug: str
-    # Its file in a list that shares files with the main one and lacks some: the number stays.
+    # Its file, if its list shares files with the main one but lacks some; the number stays.
     kept: Patch | None = None
 
     @property
     def topic(self) -> str:
-        """The topic, by which patches are numbered; a variant's folder may have only part of it."""
+        """The topic, within which patches are numbered; a variant's folder may have part of it."""
         return self.folder.partition("@")[0]
 
 
 @dataclass(frozen=True)
 class Checkout:
-    """What a checkout holds: the base's commit, our series for its version, the commits on top."""
+    """A checkout's contents: the base's commit, our series for its version, the commits on top."""
 
     base: str
     series: Series
@@ -90,7 +90,7 @@ def _checkout(base: Base, series: Series, directory: Path) -> str:
     process.check(process.Command(copying))
     git(directory, "init", "-q", "-b", BRANCH)
     git(directory, "config", "gc.auto", "0")
-    # Files that the tree's .gitignore excludes belong to the base, too.
+    # Files that the tree's .gitignore excludes also belong to the base.
     git(directory, "add", "-A", "-f")
     message = f"Linux {base.version}\n\n{base.origin}\n{base.hash}\n"
     git(directory, "commit", "-q", "--no-verify", "-m", message, env=IDENTITY)
@@ -109,14 +109,13 @@ def _checkout(base: Base, series: Series, directory: Path) -> str:
 def export(directory: Path, project: Path) -> tuple[Series, list[str]]:
     """Write the checkout's commits back as the series; return the series and the changed files.
 
-    UserError when quire did not create the checkout, when it is not clean, when its history is not
-    linear, when it has only some topics, or when a need names a patch that it does not have. Either
-    all files are written or none. Of a cover letter, the number of patches, the list of commits and
-    the diffstat are written anew.
+    UserError if quire did not create the checkout, if it is not clean, if its history is not
+    linear, if it has only some topics, or if a need names a missing patch. Either all files are
+    written or none. A cover letter's patch count, list of commits and diffstat are updated.
     """
     opened = read(directory, project)
     if only := run_git(directory, "config", "--local", ONLY_SETTING).output.strip():
-        remedy = "take the commits to a checkout of the whole series (quire tree), and export that"
+        remedy = "move the commits to a checkout of the whole series (quire tree), and export that"
         raise UserError(f"{directory} has only {only}: the rest would be lost", remedy=remedy)
     file = opened.series.file
     contents = _contents(directory, opened.series, opened.commits)
@@ -128,7 +127,7 @@ def export(directory: Path, project: Path) -> tuple[Series, list[str]]:
 
 
 def read(directory: Path, project: Path) -> Checkout:
-    """The commits of a checkout, and the series that they are. UserError as export()."""
+    """Return a checkout's commits, and the series that they form. UserError as for export()."""
     base = _base_commit(directory)
     if git(directory, "status", "--porcelain", "--untracked-files=no").strip():
         remedy = "commit or discard them first"
@@ -137,14 +136,14 @@ def read(directory: Path, project: Path) -> Checkout:
     number = version.parse(subject.removeprefix("Linux "))
     line = lines.of_version(project, number)
     if not line.series:
-        remedy = "add a folder for it to lines/, with a [series]: docs/dev/lines.md"
+        remedy = "add a folder with a [series] to lines/: docs/dev/lines.md"
         raise UserError(f"no series for Linux {number}", str(line.folder), remedy)
     series = series_files.select(line.series, number)
     return Checkout(base, series, _commits(directory, base, series))
 
 
 def normalise(mail: str) -> str:
-    """A patch as mail without the parts that vary while the patch stays the same.
+    """Return a patch as mail without parts that vary while the patch stays the same.
 
     git options already omit the commit's own hash and git's version. This removes the blob hashes
     of `index` lines: they differ for every base, and text patches do not need them. A topic's
@@ -158,7 +157,7 @@ def normalise(mail: str) -> str:
 
 
 def _contents(directory: Path, series: Series, commits: Sequence[Commit]) -> Contents:
-    """Every file of the series: patches by name, the series file, None for deleted files."""
+    """Return the series' files: patches by name, the series file; None for deleted files."""
     totals = Counter(commit.topic for commit in commits)
     patches = patches_of(commits, series.file.parent)
     contents: Contents = {}
@@ -203,8 +202,8 @@ def patches_of(commits: Sequence[Commit], folder: Path) -> list[Patch]:
 
 
 def _renamed(series: Series, contents: Contents, text: str) -> str:
-    """The text of the series file whose needs have the new names of patches that have a new subject
-    or topic, and the same diff."""
+    """The text of the series file with updated needs, where patches with the same diff got a new
+    subject or topic."""
     new = {
         _diff(data.decode()): Patch(name, Path(name)).unnumbered
         for name, data in contents.items()
@@ -224,7 +223,7 @@ def _diff(mail: str) -> str:
 
 
 def in_a_row(commits: Sequence[Commit], topic: str) -> tuple[str, str] | None:
-    """The first and the last commit of a topic; None if others are between them."""
+    """The first and last commit of a topic; None if others are in between."""
     places = [place for place, commit in enumerate(commits) if commit.topic == topic]
     if places[-1] - places[0] != len(places) - 1:
         return None
@@ -242,7 +241,7 @@ def cover_of(directory: Path, text: str, first: str, last: str, note: str = "") 
 
 
 def _series_text(series: Series, names: Sequence[str]) -> str:
-    """The series file with its comments, each before the same topic as previously."""
+    """The series file with its comments, each before the same topic as before."""
     comments: dict[str, list[str]] = {}
     waiting: list[str] = []
     folders = {patch.name: patch.folder for patch in series.patches}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Debian's kernel packages through apt, which verifies them against its signed index.
+"""Get Debian's kernel packages through apt, which verifies them against its signed index.
 
 The system's own apt sources come first. For another suite of the same mirror, quire uses its own
 apt state directory, with the configured mirror and Debian's keyring. The system's settings do not
@@ -18,7 +18,7 @@ from quire.host import process
 from quire.host.cache import FREE_SPACE, sha256
 from quire.host.errors import BuildFailed, UserError
 
-# Releases whose mirror, if apt has one, provides the suites of every line.
+# Releases whose configured mirror, if any, provides the suites of every line.
 RELEASES = ("bookworm", "trixie", "forky", "duke", "sid", "stable", "testing", "unstable")
 KEYRINGS = ("debian-archive-keyring.gpg", "debian-archive-keyring.pgp")
 
@@ -30,7 +30,7 @@ class Apt:
     options: tuple[str, ...] = ()
 
     def command(self, program: str, *args: str, cwd: Path | None = None) -> process.Command:
-        """The apt-get or apt-cache command with these options."""
+        """Return the apt-get or apt-cache command with these options."""
         options = list(self.options)
         if os.geteuid() == 0:
             # As root, apt would download as a user without write access to the directory.
@@ -49,19 +49,19 @@ class Offer:
 
     @property
     def kernel(self) -> str:
-        """The kernel version: 6.12.117 of 6.12.117-1~deb12u1."""
+        """The kernel version, such as 6.12.117 of 6.12.117-1~deb12u1."""
         return self.version.partition("-")[0]
 
 
 def for_architecture(debian_arch: str) -> Apt:
-    """The system's apt, for the packages of that architecture, as far as apt has an index."""
+    """Use the system's apt for that architecture's packages, if apt has an index."""
     # Leave the system's caches alone: with an empty name, apt keeps its cache in memory.
     caches = {"Dir::Cache::pkgcache": "", "Dir::Cache::srcpkgcache": ""}
     return Apt(_options({**_foreign(debian_arch), **caches}))
 
 
 def offers(package: str, apt: Apt) -> list[Offer]:
-    """All versions of `package` that `apt` knows, newest first."""
+    """List all versions of `package` that `apt` knows, newest first."""
     known = process.query(*apt.command("apt-cache", "madison", package).argv).output
     # linux-source-6.12 | 6.12.117-1 | http://deb.debian.org/debian trixie/main amd64 Packages
     row = rf"^\s*{re.escape(package)} \| +(\S+) \| \S+ ([^/\s]+)\S* .*Packages$"
@@ -69,8 +69,8 @@ def offers(package: str, apt: Apt) -> list[Offer]:
 
 
 def isolated(root: Path, suites: Sequence[str], debian_arch: str = "") -> Apt:
-    """Our own apt configuration below `root` for these suites, with a new index; for another
-    architecture's packages if one is named."""
+    """Create an apt configuration below `root` for these suites, with a new index, optionally for
+    another architecture's packages."""
     main, security = _mirror()
     keyring = _keyring()
     for name in ("lists/partial", "cache/archives/partial"):
@@ -137,8 +137,8 @@ def fetch(offer: Offer, directory: Path) -> tuple[Path, str]:
 
 
 def unpack(package: Path, line: str, destination: Path, only: Sequence[str] = ()) -> None:
-    """Unpack the source tarball of the package into `destination`; with `only`, just those of the
-    files that it contains. BuildFailed on an error."""
+    """Unpack the package's source tarball into `destination`; with `only`, just these files, where
+    they exist. BuildFailed on an error."""
     script = (
         'dpkg-deb --fsys-tarfile "$1" | tar -xO "./usr/src/linux-source-$2.tar.xz"'
         ' | xz -dc -T0 | tar -x --no-same-owner --strip-components=1 -C "$3" "${@:4}"'
@@ -154,19 +154,19 @@ def unpack(package: Path, line: str, destination: Path, only: Sequence[str] = ()
 
 
 def members(package: Path) -> list[str]:
-    """The names of the files in the package, without a leading "./". BuildFailed if unreadable."""
+    """List the package's files, without a leading "./". BuildFailed if unreadable."""
     text = _piped("tar -t", package, trouble=f"{package.name} cannot be read")
     return [name.removeprefix("./") for name in text.splitlines()]
 
 
 def member(package: Path, name: str) -> str:
-    """The text of one .xz file in the package. BuildFailed if it is missing."""
+    """Return the text of one .xz file in the package. BuildFailed if it is missing."""
     trouble = f"{package.name} has no readable {name}"
     return _piped('tar -xO "./$2" | xz -dc', package, name, trouble=trouble)
 
 
 def _piped(into: str, *words: object, trouble: str) -> str:
-    """The output of shell commands that are fed with the files of the package $1."""
+    """The output of shell commands that read the files of the package $1."""
     reading = process.pipeline(f'dpkg-deb --fsys-tarfile "$1" | {into}', *words)
     finished = process.query(*reading.argv)
     if finished.status:

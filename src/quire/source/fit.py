@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which topics of a series fit a tree, without a build, and what is in the way of the others.
+"""Find which topics of a series fit a tree, and what prevents the others, without a build.
 
-Each topic is tried with what it needs. Of a topic that corrects the base, each patch is tried,
-since they are independent. The tree may have some of the patches already.
+Each topic is tried with what it needs. Topics that fix the base are tried patch by patch, since the
+patches are independent. The tree may already have some of the patches.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from quire.source.patch import Patch
 from quire.source.series import Series
 from quire.source.version import Version
 
-# The topics that most trees are wanted for.
+# The main topics, which most users want.
 MAIN = ("swapout", "lazyfree", "mremap", "ksm")
-# Lines of a file that are searched for what a hunk expects, before and after its place.
+# The number of lines before and after a hunk's place to search for what it expects.
 NEAR = 400
-# A line of fewer characters, such as a brace, says nothing of where it is.
+# Shorter lines, such as a brace, do not identify a place.
 TELLING = 6
-# The first line of a function or structure, and no label.
+# The first line of a function or structure, but not a label.
 _HEAD = re.compile(r"[A-Za-z_](?!\w*:\s*$).*[({]")
 
 
 @dataclass(frozen=True)
 class Misfit:
-    """The first hunk that a tree refuses: what it expects, what the tree has there, and the
-    upstream commit that is behind the difference, where it is known."""
+    """The first hunk that a tree rejects: what it expects, what the tree has there, and the
+    upstream commit that caused the difference, if known."""
 
     patch: str
     subject: str
@@ -50,7 +50,7 @@ class Misfit:
     upstream: Moved | None = None
 
     def differences(self) -> Iterator[str]:
-        """The lines that differ: "-" only the patch expects it, "+" only the tree has it."""
+        """Return differing lines: "-" if only the patch expects it, "+" if only the tree has it."""
         matcher = SequenceMatcher(a=self.expected, b=self.found, autojunk=False)
         for tag, a, b, c, d in matcher.get_opcodes():
             if tag != "equal":
@@ -60,30 +60,30 @@ class Misfit:
 
 @dataclass(frozen=True)
 class Part:
-    """A topic, or a single patch of a topic of corrections, with what it needs."""
+    """A topic, or a single patch of a topic of fixes, with what it needs."""
 
     name: str
     topic: str
     selection: Series
     misfit: Misfit | None = None
-    # The series file's versions have no such topic; it was tried from another one.
+    # Whether the series file lacks the topic, which was tried from another file.
     foreign: bool = False
 
     @property
     def fits(self) -> bool:
-        """Whether it applies, and is listed for such trees."""
+        """Whether it applies and is listed for such trees."""
         return self.misfit is None and not self.foreign
 
     @property
     def variants(self) -> list[str]:
-        """Names of the variants among its patches, as `6.12.94` in lazyfree@6.12.94."""
+        """The names of its patches' variants, such as `6.12.94` in lazyfree@6.12.94."""
         names = (patch.folder.partition("@")[2] for patch in self.selection.patches)
         return list(dict.fromkeys(filter(None, names)))
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What fits of one series file. `listed`: the file is for the version of this tree."""
+    """The parts of one series file that fit. `listed`: the file is for this tree's version."""
 
     series: Series
     linux: Version
@@ -91,7 +91,7 @@ class Fit:
     parts: tuple[Part, ...]
 
     def union(self, topics: Collection[str] = ()) -> Series:
-        """All that fits, of these topics or of all."""
+        """Return all parts that fit, of these topics or of all."""
         wanted = {
             patch
             for part in self.parts
@@ -102,11 +102,11 @@ class Fit:
         return replace(self.series, patches=patches)
 
     def left(self, topics: Collection[str] = ()) -> list[Part]:
-        """What does not fit, of these topics or of all."""
+        """Return the parts that do not fit, of these topics or of all."""
         return [p for p in self.parts if not p.fits and (not topics or p.topic in topics)]
 
     def whole(self, topic: str) -> bool:
-        """Whether all parts of a topic fit."""
+        """Tell whether all parts of a topic fit."""
         parts = [part for part in self.parts if part.topic == topic]
         return bool(parts) and all(part.fits for part in parts)
 
@@ -118,13 +118,13 @@ class Fit:
 
     @property
     def main(self) -> list[str]:
-        """Those of MAIN that exist for the line, and do not fit."""
+        """The topics in MAIN that exist for the line and do not fit."""
         known = {part.topic for part in self.parts}
         return [name for name in MAIN if name in known and not self.whole(name)]
 
 
 def of_tree(tree: Path, linux: Version, line: Line) -> Fit:
-    """What fits a tree, by the series file that is for it; without one, by that of which most fits.
+    """Return what fits a tree, from the series file for its version, or else the best-fitting file.
 
     UserError if the line has no series.
     """
@@ -144,7 +144,7 @@ def of_tree(tree: Path, linux: Version, line: Line) -> Fit:
         if not one.trees and one != best.series
         for part in _of_series(tree, linux, one, True, known, have).parts
     ]
-    # Of several files that have the topic, the one in which it fits, else the first.
+    # Of several files with the topic, use the one in which it fits, else the first.
     by_topic: dict[str, Part] = {}
     for part in others:
         if part.name not in by_topic or not part.misfit:
@@ -160,7 +160,7 @@ def _of_series(
     known: Sequence[Moved],
     but: Collection[str] = (),
 ) -> Fit:
-    """What of the series fits, of all topics but these."""
+    """The parts of the series that fit, except these topics."""
     parts = [part for part in _parts(series) if part.topic not in but]
     names = apply.touched(series)
     with apply.copies(tree, names) as scratch:
@@ -182,8 +182,8 @@ def _tried(scratch: Path, part: Part, before: Contents, known: Sequence[Moved]) 
 
 
 def _after(scratch: Path, tried: Sequence[Part], before: Contents, known: Sequence[Moved]) -> Part:
-    """The last of these parts, without its misfit if it fits on top of those of its topic that
-    do."""
+    """The last of these parts, without its misfit if it fits on top of its topic's fitting
+    parts."""
     *earlier, last = tried
     below = [p for part in earlier if part.fits for p in part.selection.patches]
     patches = tuple(dict.fromkeys([*below, *last.selection.patches]))
@@ -204,7 +204,7 @@ def _parts(series: Series) -> Iterator[Part]:
 
 
 def _together(scratch: Path, fit: Fit, before: Contents, known: Sequence[Moved]) -> Fit:
-    """`fit`, without the parts that fit alone and not together with those before them."""
+    """`fit` without parts that fit alone but not together with earlier ones."""
     kept: list[Part] = []
     union = fit.union().patches
     misfit = _misfit(scratch, union, known)
@@ -232,7 +232,7 @@ def _restore(scratch: Path, before: Contents, patches: Sequence[Patch]) -> None:
 
 
 def _misfit(scratch: Path, patches: Sequence[Patch], known: Sequence[Moved]) -> Misfit | None:
-    """Apply the patches; what the first one that does not apply refuses."""
+    """Apply the patches; return the first rejected hunk."""
     for patch in patches:
         before = {name: apply.read_file(scratch / name) for name in patch.files()}
         done = apply.tried(scratch, patch, "-v")
@@ -244,8 +244,8 @@ def _misfit(scratch: Path, patches: Sequence[Patch], known: Sequence[Moved]) -> 
 
 
 def _astray(patch: Patch, output: str, before: Contents) -> Misfit | None:
-    """The first hunk that fits in another function than the one that it is for: where lines moved,
-    git takes the nearest place with the same context."""
+    """The first hunk that applied in a wrong function: if lines moved, git takes the nearest place
+    with the same context."""
     file = ""
     for line in output.splitlines():
         if named := re.match(r"Checking patch (?:.* => )?(.*)\.\.\.$", line):
@@ -267,7 +267,7 @@ def _astray(patch: Patch, output: str, before: Contents) -> Misfit | None:
 
 
 def _function(head: str) -> str:
-    """The name in the first line of a function, or the line."""
+    """The name in a function's first line, or else the line."""
     name = re.search(r"(\w+)\s*\(", head)
     return name[1] if name else head.strip()
 
@@ -298,8 +298,8 @@ def _hunk(patch: Patch, file: str, at: int) -> Hunk | None:
 
 
 def _nearest(text: Sequence[str], wanted: Sequence[str], at: int) -> tuple[int, tuple[str, ...]]:
-    """The lines of a file that are most like those wanted, and the number of the first; none if
-    less than half is alike."""
+    """The lines of a file most similar to those wanted, and the number of the first; none if less
+    than half matches."""
     start, stop = max(0, at - NEAR), min(len(text), at + NEAR)
     telling = [len(line.strip()) > TELLING for line in wanted]
     best, first = 0.0, 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Revisions of a repository, reduced to the files that our series touch: it may be bare, and files
-that nobody asks for may be absent from it."""
+"""Read revisions of a repository, reduced to the files that our series touch. It may be bare, and
+may lack other files."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Revision:
 
     @property
     def commit(self) -> str:
-        """Its hash. UserError if there is no such commit."""
+        """Return its hash. UserError if there is no such commit."""
         words = ("rev-parse", "--verify", "--end-of-options", f"{self.name}^{{commit}}")
         what = f"{self.repository} has no commit {self.name}"
         return git(self.repository, *words, what=what, remedy="name another revision").strip()
 
 
 def names(root: Path) -> list[str]:
-    """Every file that a series of the project touches, or that tells trees from each other."""
+    """List every file that a series of the project touches or that distinguishes trees."""
     found = set(MAKEFILES)
     for each in line.known(root):
         for one in series.variants(each.series) if each.series else ():
@@ -46,7 +46,7 @@ def names(root: Path) -> list[str]:
 
 @contextlib.contextmanager
 def files(revision: Revision, wanted: Sequence[str]) -> Iterator[Path]:
-    """A directory with these files of a revision, of those that exist."""
+    """Create a directory with these files of a revision, where they exist."""
     words = ("ls-tree", "-r", "--name-only", revision.commit, "--", *wanted)
     with tempfile.TemporaryDirectory(prefix="quire-fit-") as directory:
         tree = Path(directory)
@@ -62,7 +62,7 @@ def files(revision: Revision, wanted: Sequence[str]) -> Iterator[Path]:
 
 
 def versions(repository: Path, root: Path) -> Iterator[Revision]:
-    """The first commit of each version for which a series of the project is, oldest first."""
+    """Find the first commit of each version that has a series, oldest first."""
     ranges = [
         one.versions
         for each in line.known(root)

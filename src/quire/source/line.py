@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A kernel line (6.12, 7.3) as a folder of data: lines/NAME/line.toml and the files it names.
+"""Read a kernel line (6.12, 7.3) from its folder: lines/NAME/line.toml and the files it names.
 
 docs/dev/lines.md explains the keys. A line needs no code; every part (a series, seeded bugs,
 expected failures, posted figures) is optional.
@@ -31,8 +31,8 @@ class Debian:
 
 @dataclass(frozen=True)
 class Line:
-    """One line. `exact` is false if the line stands in for a version without a line of its own; an
-    option of its fragments may then be missing."""
+    """One line. `exact` is false if the line stands in for a version without its own line, where
+    options of its fragments may be missing."""
 
     name: str
     folder: Path
@@ -42,7 +42,7 @@ class Line:
     # The folder of the series files; None for a line that has none or stands in.
     series: Path | None = None
     exact: bool = True
-    # Operations of the fuzzer that this line's kernels may repeat until the process is killed.
+    # Fuzzer operations that this line's kernels may repeat until the process is killed.
     endless: tuple[str, ...] = ()
 
     @property
@@ -66,8 +66,8 @@ class Line:
         return self.folder / "seeded"
 
     def patches_for(self, name: str) -> Path:
-        """The series file of what kernels need on both sides that are for the architecture of this
-        name, or get the fragment of this name by --config; optional."""
+        """Return the series file of patches for both sides that the architecture or the --config
+        fragment of this name requires; optional."""
         return self.folder / name / "series"
 
     @property
@@ -106,7 +106,7 @@ class _LineFile:
 
 
 def read(root: Path, folder: Path) -> Line:
-    """The line in `folder`; series are below `root`. UserError says what is wrong with the line."""
+    """Read the line in `folder`; series are below `root`. UserError says what is wrong."""
     file = data.read(folder / FILE, _LineFile, "fix it: docs/dev/lines.md explains the keys")
     fragments = {
         name: tuple((folder / path).resolve() for path in paths)
@@ -118,13 +118,13 @@ def read(root: Path, folder: Path) -> Line:
 
 
 def known(root: Path) -> list[Line]:
-    """All lines of a project, oldest first."""
+    """List all lines of a project, oldest first."""
     folders = [path.parent for path in (root / "lines").glob(f"*/{FILE}")]
     return [read(root, folder) for folder in sorted(folders, key=lambda path: parse(path.name))]
 
 
 def named(root: Path, name: str) -> Line:
-    """The line called `name`, or the line of that version. UserError if there is none."""
+    """Return the line called `name`, or the line of that version. UserError if there is none."""
     lines, wanted = known(root), parse(name.partition("-")[0]).line
     for line in lines:
         if line.name == wanted:
@@ -138,14 +138,14 @@ def named(root: Path, name: str) -> Line:
 
 
 def of_version(root: Path, version: Version) -> Line:
-    """The line for a tree of that version. Without one, the nearest older line stands in, or the
-    oldest. UserError if the project has no line at all."""
+    """Return the line for a tree of that version, or else the nearest older line, or the oldest.
+    UserError if the project has no lines."""
     lines = known(root)
     if not lines:
-        raise UserError("the project has no line of kernels", str(root / "lines"))
+        raise UserError("the project has no kernel lines", str(root / "lines"))
     below = [line for line in lines if parse(line.name) <= version]
     nearest = below[-1] if below else lines[0]
     if nearest.name == version.line:
         return nearest
-    # It has no series for this version, and options of its fragments may not exist there.
+    # The line has no series for this version, and options of its fragments may not exist.
     return replace(nearest, series=None, exact=False)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A user's own series: mail, a patch, a quilt series, or a directory of patches.
+"""Read a user's own series: mail, a patch, a quilt series, or a directory of patches.
 
-Mail is `git format-patch --stdout`, or a whole thread of a list, read by b4.
+Mail is the output of `git format-patch --stdout`, or a whole mailing-list thread, read by b4.
 
-b4 decodes the mails, tells replies from patches, and takes the newest version, with the patches
-that were rerolled in replies. It runs as a process of its own, without the network.
+b4 decodes the mails, distinguishes replies from patches, and takes the newest version, including
+patches rerolled in replies. It runs as a separate process, without the network.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from quire.source.series import Series
 from quire.source.version import VersionRange
 
 B4 = "b4"
-# b4 looks up signing keys otherwise.
+# Otherwise b4 looks up signing keys.
 OFFLINE = {
     "GIT_CONFIG_COUNT": "1",
     "GIT_CONFIG_KEY_0": "b4.attestation-policy",
@@ -43,26 +43,26 @@ _COVER = re.compile(r"\[[^]]*?\b0+/\d+\s*\]")
 _VERSION = re.compile(r"\[[^]]*?\bv(\d+)\b", re.I)
 _REPLY = re.compile(r"(?:Re|RE|Fwd):")
 _MISSING = re.compile(r"ERROR: missing \[(\d+/\d+)\]")
-# An id of a mail, or its address in a list's archive.
+# A Message-ID, or its address in a list's archive.
 _ID = re.compile(r"<?[^\s/<>]+@[^\s/<>]+>?|https://\S+/\S+@\S+")
 _DIFF = re.compile(r"^diff --git ", re.M)
 
 
 @dataclass(frozen=True)
 class ThreadChoice:
-    """Which patches of a thread: `version` 0 is the newest. `partial`: some may be missing."""
+    """A selection of a thread: `version` 0 is the newest. `partial`: patches may be missing."""
 
     version: int = 0
     partial: bool = False
 
 
 def is_mail(path: Path) -> bool:
-    """Whether the file begins as a mailbox or a mail does, compressed or not."""
+    """Tell whether the file begins like a mailbox or a mail, compressed or not."""
     return bool(_MAIL.match(_bytes(path)[:80].decode(errors="replace")))
 
 
 def is_message_id(text: str) -> bool:
-    """Whether this names a mail on a list, and no file."""
+    """Tell whether this names a mail on a list rather than a file."""
     return bool(_ID.fullmatch(text)) and not Path(text).exists()
 
 
@@ -73,16 +73,16 @@ def fetch(cache: Cache, message_id: str) -> Path:
     argv = [_b4(), "-n", "mbox", "-o", str(directory), "-n", "thread", message_id.strip("<>")]
     finished = process.run(process.Command(argv))
     if finished.status or not (found := sorted(directory.glob("thread*"))):
-        remedy = "save the thread as a file (t.mbox.gz in the list's archive), and name that"
+        remedy = "save the thread (t.mbox.gz in the list's archive), and name that file"
         raise UserError(f"cannot get the thread of {message_id}", finished.output, remedy)
     return found[0]
 
 
 def patches(cache: Cache, file: Path, choice: ThreadChoice) -> list[Patch]:
-    """The patches of a mailbox, in order.
+    """Return a mailbox's patches, in order.
 
-    UserError if one of them is missing or cut off. Says on stderr which replies with a diff are
-    left out.
+    UserError if one of them is missing or truncated. Lists replies with a diff, which are left
+    out, on stderr.
     """
     plain = _plain(cache, file)
     messages = list(_messages(plain))
@@ -90,7 +90,7 @@ def patches(cache: Cache, file: Path, choice: ThreadChoice) -> list[Patch]:
         return _numbered(_split(cache, plain, file.name))
     chosen = _split(cache, _thread(cache, plain, choice), file.name)
     for patch in chosen:
-        # A mail that was cut off is malformed: say so before a kernel is copied.
+        # A truncated mail is malformed: report that before copying a kernel.
         patch.parsed()
     subjects = {patch.subject() for patch in chosen}
     for message in messages:
@@ -100,7 +100,7 @@ def patches(cache: Cache, file: Path, choice: ThreadChoice) -> list[Patch]:
 
 
 def covers(cache: Cache, file: Path) -> list[str]:
-    """The cover letters of a mailbox, those of the newest version first."""
+    """Return a mailbox's cover letters, those of the newest version first."""
     found = []
     for message in _messages(_plain(cache, file)):
         subject = subject_of(message)
@@ -116,11 +116,13 @@ def _bytes(path: Path) -> bytes:
     try:
         return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     except (OSError, EOFError) as error:
-        raise UserError("cannot unpack the mailbox", f"{path}: {error}", "get it again") from error
+        raise UserError(
+            "cannot decompress the mailbox", f"{path}: {error}", "download it again"
+        ) from error
 
 
 def _plain(cache: Cache, file: Path) -> Path:
-    """The mailbox, unpacked; a mail that was saved alone gets the line that begins each."""
+    """The decompressed mailbox; a mail saved alone gets the line that begins each mail."""
     data = _bytes(file)
     if not data.startswith(b"From "):
         data = b"From mboxrd@z Thu Jan  1 00:00:00 1970\n" + data
@@ -134,7 +136,7 @@ def _plain(cache: Cache, file: Path) -> Path:
 
 
 def _messages(file: Path) -> Iterator[EmailMessage]:
-    # A mailbox of the standard library locks nothing before it is asked to.
+    # The standard library's mailbox locks nothing unless told to.
     for message in mailbox.mbox(file, create=False):
         parsed = email.message_from_bytes(message.as_bytes(), policy=email.policy.default)
         assert isinstance(parsed, EmailMessage)
@@ -142,7 +144,7 @@ def _messages(file: Path) -> Iterator[EmailMessage]:
 
 
 def _is_thread(messages: Sequence[EmailMessage]) -> bool:
-    """Whether b4 can tell what belongs together: ids everywhere, and numbers or replies."""
+    """Whether b4 can group the mails: IDs everywhere, and numbers or replies."""
     if not all(message["Message-ID"] for message in messages):
         return False
     related = any(message["In-Reply-To"] for message in messages)
@@ -150,7 +152,7 @@ def _is_thread(messages: Sequence[EmailMessage]) -> bool:
 
 
 def _thread(cache: Cache, mbox: Path, choice: ThreadChoice) -> Path:
-    """What b4 makes of a thread: one series, for git am."""
+    """The series that b4 extracts from a thread, for git am."""
 
     def build(directory: Path) -> None:
         argv = [_b4(), "-n", "--offline-mode", "am", "--no-cache", "--no-add-trailers"]
@@ -159,11 +161,11 @@ def _thread(cache: Cache, mbox: Path, choice: ThreadChoice) -> Path:
         finished = process.run(process.Command(argv, env=OFFLINE))
         missing = ", ".join(_MISSING.findall(finished.output))
         if missing and not choice.partial:
-            remedy = "save the whole thread, or take what is there with --partial"
+            remedy = "save the whole thread, or accept missing patches with --partial"
             raise UserError(f"the series lacks {missing}", str(mbox), remedy)
         if finished.status or not (directory / "series.mbx").is_file():
             remedy = "name a file of git format-patch --stdout, or another --version"
-            raise UserError("b4 finds no series in the mailbox", finished.output, remedy)
+            raise UserError("b4 found no series in the mailbox", finished.output, remedy)
 
     key = digest(mbox, choice.version, choice.partial)
     return cache.make("thread", key, build) / "series.mbx"
@@ -176,7 +178,7 @@ def _b4() -> str:
 
 
 def _split(cache: Cache, mbox: Path, name: str) -> list[Patch]:
-    """The mails that have a diff and are no replies."""
+    """The mails that have a diff and are not replies."""
 
     def build(directory: Path) -> None:
         argv = ["git", "mailsplit", "-b", "-d4", f"-o{directory}", "--", str(mbox)]
@@ -203,7 +205,7 @@ def _has_diff(message: EmailMessage) -> bool:
 
 
 def _is_version_of(message: EmailMessage, subjects: set[str]) -> bool:
-    """Whether the mail is a patch of the thread, maybe of another version, and no reply."""
+    """Whether the mail is a patch of any version in the thread, and not a reply."""
     subject = subject_of(message)
     return subject.startswith("[") or subject in subjects
 
@@ -213,7 +215,7 @@ _PLAIN_DIFF = re.compile(r"^(?:diff --git |--- \S.*\n\+\+\+ \S)", re.M)
 
 
 def read_series(cache: Cache, path: Path, choice: ThreadChoice = NEWEST) -> Series:
-    """The patches in `path`, in order. UserError for any other file, or one without a patch."""
+    """Read the patches in `path`, in order. UserError for other files, or without patches."""
     file, found = path.resolve(), list[Patch]()
     if file.is_dir():
         file = file / "series"
@@ -232,5 +234,5 @@ def read_series(cache: Cache, path: Path, choice: ThreadChoice = NEWEST) -> Seri
     found = [patch for patch in found if patch.diff()]
     if not found:
         remedy = "name a mailbox (git format-patch --stdout, b4 am), a quilt series or a directory"
-        raise UserError("there is no patch in this series", str(path), f"{remedy} of *.patch files")
+        raise UserError("the series contains no patches", str(path), f"{remedy} of *.patch files")
     return Series(file, VersionRange(), tuple(found))

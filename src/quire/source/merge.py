@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Merge a series that does not apply exactly into a base, as `git am -3` does.
+"""Merge a series that does not apply exactly into a base, like `git am -3`.
 
-The blobs that the `index` lines of its patches name come from a repository that has them.
+A repository provides the blobs that the `index` lines of the patches name.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from quire.source.base import Base
 from quire.source.patch import Patch
 from quire.source.series import Series
 
-# In an entry of the cache: the names of the patches that had to be merged, and where git works.
+# In a cache entry: the names of the patches that had to be merged, and git's work tree.
 NAMES, WORK = "merged.json", "work"
 
 
 def merged(cache: Cache, base: Base, series: Series, repository: Path) -> tuple[Path, list[str]]:
-    """A folder of patches that apply to the base exactly, under the name of the series, and the
+    """Return a folder, named after the series, of patches that apply to the base exactly, and the
     subjects of those that had to be merged. UserError names a patch that cannot be merged."""
     objects = git(repository, "rev-parse", "--path-format=absolute", "--git-path", "objects")
     key = digest(base.key, objects, series.file.name, *(patch.path for patch in series.patches))
@@ -47,7 +47,7 @@ def merged(cache: Cache, base: Base, series: Series, repository: Path) -> tuple[
 
 
 def _start(work: Path, base: Base, series: Series, objects: Path) -> None:
-    """A repository with what the series touches of the base, and all blobs of the other one."""
+    """A repository with the base's touched files and all blobs of the other repository."""
     work.mkdir()
     git(work, "init", "-q")
     (work / ".git/objects/info/alternates").write_text(f"{objects}\n")
@@ -59,7 +59,7 @@ def _start(work: Path, base: Base, series: Series, objects: Path) -> None:
 
 
 def _apply(work: Path, patch: Patch) -> bool:
-    """Apply a patch; whether it had to be merged. UserError if it cannot be."""
+    """Apply a patch; return whether it had to be merged. UserError if it cannot be."""
     words = ("--index", "--whitespace=nowarn", str(patch.path.resolve()))
     if not run_git(work, "apply", *words).status:
         return False
@@ -68,16 +68,16 @@ def _apply(work: Path, patch: Patch) -> bool:
         said = [f"conflict in {file}" for file in re.findall(r"^U (\S+)$", finished.output, re.M)]
         if not said:
             lacks = "lacks the necessary blob" in finished.output
-            said = ["the repository lacks blobs of its index lines"] if lacks else []
+            said = ["the repository lacks blobs that its index lines name"] if lacks else []
             said.append(apply.refusing_hunks(patch, finished.output))
         what = f"patch {patch.name} cannot be merged"
-        remedy = "name its base, or a repository that has the blobs of its index lines"
+        remedy = "name its base, or a repository with the blobs that its index lines name"
         raise UserError(what, "\n".join([patch.subject(), *said]), remedy)
     return True
 
 
 def _commit(work: Path) -> str:
-    """Commit all that is in the work tree; the diff."""
+    """Commit the whole work tree; return the diff."""
     git(work, "add", "--all", "--force")
     git(work, "commit", "-q", "--allow-empty", "--message", "merged", env=IDENTITY)
     return git(work, "show", "--format=", "--binary", "--full-index", "--no-renames", "HEAD")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Upstream commits that changed lines which our patches have as context: lines/LINE/moved.toml.
+"""Upstream commits that changed context lines of our patches: lines/LINE/moved.toml.
 
-Each entry names a line that exists from that commit on. A hunk that expects the line is for newer
-trees than one without it; a hunk that does not is for older trees than one that has it.
+Each entry names a line that exists since that commit. If a hunk expects the line and the tree lacks
+it, the hunk is for newer trees; in the opposite case, for older ones.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from quire.host import data
 
 @dataclass(frozen=True)
 class Moved:
-    """`since` is the first version that has the commit; `line` is a part of a line of `file`."""
+    """An entry: `since` is the first version with the commit, `line` a part of a line in `file`."""
 
     file: str
     line: str
@@ -24,7 +24,7 @@ class Moved:
     title: str
 
     def tells(self, expected: Sequence[str], found: Sequence[str], text: Sequence[str]) -> bool:
-        """Whether the patch expects the line and the file lacks it, or the file has it in the place
+        """Tell whether the patch expects the line and the file lacks it, or the file has it there
         and the patch does not expect it."""
         wanted = any(self.line in one for one in expected)
         if wanted:
@@ -35,9 +35,9 @@ class Moved:
         return f"{self.title} ({self.since})"
 
 
-_TABLE = data.Table("moved", Moved, "see the entries that are there", optional=True)
+_TABLE = data.Table("moved", Moved, "see the existing entries", optional=True)
 
 
 def read(file: Path) -> list[Moved]:
-    """The entries of a line; none without the file. UserError if it is malformed."""
+    """Read the entries of a line; none without the file. UserError if it is malformed."""
     return _TABLE.read(file)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The base of a series that somebody posted: the one that it names, or the nearest at hand."""
+"""Find the base of a posted series: the one that it names, or the nearest available one."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from quire.source.series import Series
 from quire.source.side import SideOptions
 from quire.source.version import Version
 
-NAMED = "the one that the series names"
+NAMED = "the base that the series names"
 
 
 @dataclass(frozen=True)
 class BaseChoice:
-    """The options with the base; the words that choose it on a command line; why it is this one, if
-    none was given."""
+    """The options with the base, the words that select it on a command line, and the reason for it,
+    unless the user named it."""
 
     options: SideOptions
     words: tuple[str, ...] = ()
     why: str = ""
-    # The patches that do not apply to it exactly, and were merged.
+    # Patches that do not apply exactly and were merged.
     merged: tuple[str, ...] = ()
 
 
 def choose(
     root: Path, cache: Cache, options: SideOptions, series: Series, stated: Stated, *, given: bool
 ) -> BaseChoice:
-    """The base for a series: the one that is given, or else the nearest to which it applies; with
-    a repository, that into which it can be merged. UserError if it applies to none."""
+    """Find the base for a series: the one given, or else the nearest to which it applies or (with a
+    repository) into which it merges. UserError if it applies to none."""
     for revision in filter(None, () if given else (stated.commit, stated.name)):
         if options.git and _has(options.git, revision):
             where = ("--git", str(options.git), "--a", revision)
@@ -54,7 +54,7 @@ def choose(
         except UserError:
             if given:
                 raise
-            # Not to be had here; the next one may be.
+            # Not available here; try the next one.
             continue
         error = apply.refusal(found.path, series)
         if not error:
@@ -64,13 +64,13 @@ def choose(
     if options.git:
         return _merge(cache, options, series, refusing, stated, given=given)
     named = f", which names {stated.text}," if stated.text else ""
-    # It is a copy that stays unchanged.
+    # This copy stays unchanged.
     hunks = refused[0].where.removesuffix(f"\n{apply.UNCHANGED}") if refused else ""
     if given:
-        remedy = "name another base, or --git DIR with the blobs of its index lines, to merge it"
+        remedy = "name another base, or --git DIR with the blobs of its index lines for a merge"
         raise UserError(f"the series{named} does not apply to this base", hunks, remedy)
     remedy = "name its base: --git DIR with that commit, --source DIR, or --base VERSION"
-    raise UserError(f"the series{named} applies to no base that is here", hunks, remedy)
+    raise UserError(f"the series{named} applies to no available base", hunks, remedy)
 
 
 def _choice(options: SideOptions, stated: Stated, found: Base, *, given: bool) -> BaseChoice:
@@ -89,7 +89,7 @@ def _merge(
     *,
     given: bool,
 ) -> BaseChoice:
-    """The first base into which the series can be merged. UserError of the first, if into none."""
+    """The first base into which the series merges; else raise the UserError of the first."""
     failed: list[UserError] = []
     for base in bases:
         try:
@@ -112,8 +112,8 @@ def _has(repository: Path, revision: str) -> bool:
 
 
 def _candidates(root: Path, cache: Cache, wanted: Version | None) -> Iterator[Callable[[], Base]]:
-    """What is cached, and the newest of each other line, by their distance from a version; without
-    one, the newest first."""
+    """The cached bases, and the newest base of each other line, by distance from a version, or else
+    the newest first."""
     known: list[tuple[Version, Callable[[], Base]]] = []
     cached = bases.cached(cache)
     for base in cached:
@@ -137,7 +137,7 @@ def _same(base: Base) -> Base:
 
 
 def _distance(number: Version, wanted: Version | None) -> tuple[int, int]:
-    """How far a version is from another one; of two, the newer one is nearer."""
+    """The distance between versions; of two equally distant ones, the newer is nearer."""
     if not wanted:
         return (-1000 * number.major - number.minor, -number.patch)
     lines = 1000 * (number.major - wanted.major) + number.minor - wanted.minor
@@ -149,7 +149,7 @@ def _distance(number: Version, wanted: Version | None) -> tuple[int, int]:
 def _why(stated: Stated, found: Base) -> str:
     if found.version == stated.version and "-rc" not in stated.name:
         return NAMED
-    to = f"nearest one here to {stated.text}" if stated.text else "newest one here"
+    to = f"base nearest to {stated.text}" if stated.text else "newest available base"
     return f"the {to} to which the series applies"
 
 
@@ -167,14 +167,14 @@ _VERSION = re.compile(r"v?(\d+\.\d+(?:\.\d+)?)")
 
 @dataclass(frozen=True)
 class Stated:
-    """A commit, and the name of a version or a branch; empty: the series does not say."""
+    """A commit, and the name of a version or branch; empty if the series does not say."""
 
     commit: str = ""
     name: str = ""
 
     @property
     def version(self) -> Version | None:
-        """The version that the name has, without -rc."""
+        """The version in the name, without -rc."""
         found = _VERSION.match(self.name)
         return version.parse(found[1]) if found else None
 
@@ -185,7 +185,7 @@ class Stated:
 
 
 def stated(texts: Iterable[str]) -> Stated:
-    """What the first text says that says something."""
+    """The statement in the first text that has one."""
     commit = name = ""
     for text in texts:
         found, named = _COMMIT.search(text), _NAMED.search(text)
@@ -195,7 +195,7 @@ def stated(texts: Iterable[str]) -> Stated:
 
 
 def stated_by(cache: Cache, path: Path, series: Series) -> Stated:
-    """What the cover letter in `path` says, or a patch."""
+    """The statement in the cover letter in `path`, or in a patch."""
     covers: list[str] = []
     if path.is_dir():
         files = sorted(path.glob("*cover-letter.patch"))
@@ -208,7 +208,7 @@ def stated_by(cache: Cache, path: Path, series: Series) -> Stated:
 
 
 def _without_diff(text: str) -> str:
-    """A patch without its diff, which may have any words; git puts the base at the end."""
+    """A patch without its diff, which may contain anything; git puts the base at the end."""
     head, _, rest = text.partition("\ndiff --git ")
     found = _COMMIT.search(rest)
     return f"{head}\n{found[0]}" if found else head

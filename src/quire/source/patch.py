@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One patch file: its name in the series, its files and hunks."""
+"""Read one patch file: its name in the series, its files and hunks."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _DIFF = re.compile(r"^(?:diff --git |--- \S)", re.M)
 
 
 def subject_of(message: Message) -> str:
-    """A mail's subject, in one line; empty if it has none."""
+    """Return a mail's subject as one line; empty without one."""
     return " ".join(str(message.get("Subject", "")).split())
 
 
 @dataclass(frozen=True)
 class Patch:
-    """`name` is the name in the series file, for example mremap/0001-mm-move-runs.patch."""
+    """A patch; `name` is that in the series file, for example mremap/0001-mm-move-runs.patch."""
 
     name: str
     path: Path
@@ -48,31 +48,31 @@ class Patch:
         return f"{self.topic}/{stem}"
 
     def subject(self) -> str:
-        """The commit's subject without [PATCH ...]; the name if the file has no mail header."""
+        """Return the commit's subject without [PATCH ...], or the name without a mail header."""
         return re.sub(r"^\[PATCH[^]]*\]\s*", "", self.full_subject() or self.name)
 
     def full_subject(self) -> str:
-        """The mail's subject, with [PATCH ...]; empty if the file has no mail header."""
+        """Return the mail's subject with [PATCH ...]; empty without a mail header."""
         data = self.path.read_bytes()
         return subject_of(email.message_from_bytes(data, policy=email.policy.default))
 
     def diff(self) -> str:
-        """The diff, without the message."""
+        """Return the diff, without the message."""
         text = self.path.read_text(errors="replace")
         start = _DIFF.search(text)
         return text[start.start() :] if start else ""
 
     def changes(self) -> str:
-        """The lines of the diff that name a file, go or come: its context is left out."""
+        """Return the diff's file names and its added and removed lines, without context."""
         return "".join(line for line in self.diff().splitlines(True) if line[0] in "+-")
 
     def files(self) -> list[str]:
-        """Every path the patch reads or writes, below the tree. UserError if it is malformed."""
+        """List all paths that the patch reads or writes, below the tree. UserError if malformed."""
         names = {name for file in self.parsed() for name in (file.source_file, file.target_file)}
         return sorted({name.partition("/")[2] for name in names if name != "/dev/null"})
 
     def hunk_at(self, file: str, line: int) -> str:
-        """The hunk of `file` with old start `line`, as git names a rejected hunk, in words."""
+        """Describe the hunk of `file` with old start `line`, as git names rejected hunks."""
         for changed in self.parsed():
             for number, hunk in enumerate(changed, 1):
                 if (changed.path, hunk.source_start) == (file, line):
@@ -81,7 +81,7 @@ class Patch:
         return f"{file}, line {line}"
 
     def parsed(self) -> PatchSet:
-        """The changes, file by file. UserError if the patch is malformed."""
+        """Parse the changes, file by file. UserError if the patch is malformed."""
         try:
             return PatchSet(self.diff())
         except UnidiffParseError as error:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A topic as mails for the list, which `git send-email` or `b4` can take.
+"""Write a topic as mails for the list, for `git send-email` or `b4`.
 
-A topic, or a group of a topic's patches (groups.py), is posted with the patches that it needs, on
-the base alone. `git format-patch --base` names the base commit. As with `b4 prep --auto-to-cc`,
-every mail goes to all that the tree's own scripts/get_maintainer.pl names: maintainers in To,
-reviewers and lists in Cc.
+A topic, or a group of its patches (GROUPS), is posted with the patches that it needs, directly on
+the base. `git format-patch --base` names the base commit. As with `b4 prep --auto-to-cc`, every
+mail goes to everyone whom the tree's scripts/get_maintainer.pl names: maintainers in To, reviewers
+and lists in Cc.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from quire.source.patch import Patch
 from quire.source.series import Series
 
 MAINTAINERS = "scripts/get_maintainer.pl"
-# Whom the file lists, not who has changed the lines lately.
+# Use MAINTAINERS, not recent authors of the lines.
 LISTED = ("--nogit", "--nogit-fallback", "--norolestats")
 # The cover letter of a group; checkout.cover_of() writes the numbers and the list.
 _COVER = """\
@@ -51,11 +51,11 @@ class Posting:
 
 
 def author(ident: str) -> str:
-    """The submitter as git writes it. UserError if the text is not `Name <address>`."""
+    """Return the submitter as git writes it. UserError if the text is not `Name <address>`."""
     name, address = parseaddr(ident)
     if not name or "@" not in address:
         remedy = "give name and address: --author 'Name <address>'"
-        raise UserError(f"not an author: {ident}", remedy=remedy)
+        raise UserError(f"invalid author: {ident}", remedy=remedy)
     return f"{name} <{address}>"
 
 
@@ -64,8 +64,8 @@ def write(
 ) -> list[Posting]:
     """Write each topic of the checkout in `directory` into a folder of `out`.
 
-    UserError as checkout.read(), and when a topic does not apply with what it needs, the tree has
-    no get_maintainer.pl, or a folder has files already.
+    UserError as for checkout.read(), and if a topic does not apply with what it needs, the tree has
+    no get_maintainer.pl, or a folder is not empty.
     """
     opened = checkout.read(directory, project)
     if not (directory / MAINTAINERS).is_file():
@@ -81,7 +81,7 @@ def write(
 
 @dataclass(frozen=True)
 class _Part:
-    """What is posted together: a topic or some of its patches, and the cover letter, if any."""
+    """Patches posted together: a topic or some of its patches, and an optional cover letter."""
 
     name: str
     patches: tuple[str, ...]
@@ -128,9 +128,9 @@ def _posting(
 
 
 def _chosen(opened: Checkout, part: _Part) -> tuple[list[Commit], str]:
-    """The commits of a topic and those that it needs; what a cover letter says of the latter.
+    """A topic's commits and those that it needs, and the cover letter's text about the latter.
 
-    UserError when the checkout lacks one.
+    UserError if the checkout lacks one.
     """
     series = opened.series
     reasons = series.reasons(part.patches)
@@ -139,7 +139,7 @@ def _chosen(opened: Checkout, part: _Part) -> tuple[list[Commit], str]:
     names = [patch.unnumbered for patch in patches]
     if missing := [name for name in needed if name not in names]:
         what = f"the checkout has no patch {missing[0]}, which {part.name} needs"
-        remedy = "export the checkout first: that says which need is stale"
+        remedy = "export the checkout first, which reports the stale need"
         raise UserError(what, str(series.file), remedy)
     both = zip(opened.commits, names, strict=True)
     wanted = {patch.unnumbered for patch in reasons} | {*part.patches}
@@ -149,14 +149,14 @@ def _chosen(opened: Checkout, part: _Part) -> tuple[list[Commit], str]:
         if name in needed:
             why = "; ".join(dict.fromkeys(need.why for need in needed[name]))
             numbers.setdefault(why, []).append(str(number))
-    head = "These are patches of other topics, which the numbers above do not count:"
+    head = "The numbers above exclude these patches of other topics:"
     lines = (f"  {', '.join(some)}: {why}" for why, some in numbers.items())
     note = "".join(textwrap.fill(line, 72, subsequent_indent="    ") + "\n" for line in lines)
     return [commit for commit, _ in chosen], f"{head}\n\n{note}\n" if note else ""
 
 
 def _alone(directory: Path, base: str, commits: Sequence[Commit]) -> list[str]:
-    """New commits, on no branch: these on the base alone. UserError if one does not apply there."""
+    """Recreate these commits directly on the base, without a branch. UserError if one fails."""
     new: list[str] = []
     with tempfile.TemporaryDirectory(prefix="quire-post-") as folder:
         env = {"GIT_INDEX_FILE": f"{folder}/index"}
@@ -166,7 +166,7 @@ def _alone(directory: Path, base: str, commits: Sequence[Commit]) -> list[str]:
             words = ("--binary", "--full-index", "--output", str(diff), commit.hash)
             git(directory, "diff-tree", "-p", "--no-commit-id", *words)
             what = f"{commit.slug} does not apply without the patches before it"
-            remedy = "add what it needs to `# needs:` in the series file, and export"
+            remedy = "add a `# needs:` line to the series file, and export"
             git(directory, "apply", "--cached", str(diff), env=env, what=what, remedy=remedy)
             shown = git(directory, "show", "-s", "--format=%an%n%ae%n%aI%n%B", commit.hash)
             name, address, date, text = shown.split("\n", 3)
@@ -179,7 +179,7 @@ def _alone(directory: Path, base: str, commits: Sequence[Commit]) -> list[str]:
 
 
 def _listed(directory: Path, mails: Sequence[Path], *options: str) -> list[str]:
-    """The addresses for these mails, for a header, in the script's order."""
+    """The addresses for these mails' header, in the script's order."""
     argv = ["perl", MAINTAINERS, *LISTED, *options, *map(str, mails)]
     what = f"{MAINTAINERS} failed"
     text = process.check(process.Command(argv, directory), what, "read above", UserError)
@@ -198,20 +198,20 @@ _GROUP_REMEDY = "give each [[group]] a name, a subject, and patches by their fil
 
 @dataclass(frozen=True)
 class Group:
-    """`patches` are file names without number and suffix; `cover` is the cover letter's text."""
+    """A group: `patches` are file names without number and suffix, `cover` the letter's text."""
 
     name: str
     subject: str
     patches: tuple[str, ...]
-    # Empty for a single patch, whose message says all.
+    # Empty for a single patch, whose message says everything.
     cover: str = ""
-    # Those that go to security@kernel.org before a list.
+    # Patches that go to security@kernel.org before a list.
     private: tuple[str, ...] = ()
 
 
 def groups_of(series: Series, topic: str) -> dict[Group, list[str]]:
-    """The groups of a topic, each with its patches as this series names them; none if the topic is
-    posted as a whole. UserError for a patch in no group or in several, and for an unknown name."""
+    """Return a topic's groups, each with its patches in this series; none if it is posted as a
+    whole. UserError for a patch in no group or in several, and for an unknown name."""
     file = series.file.parent / topic / GROUPS
     groups = data.Table("group", Group, _GROUP_REMEDY, optional=True).read(file)
     if not groups:
@@ -222,9 +222,7 @@ def groups_of(series: Series, topic: str) -> dict[Group, list[str]]:
     files = [Patch(f"{topic}/{path.name}", path).unnumbered for path in file.parent.glob("*.patch")]
     for name, times in listed.items():
         if f"{topic}/{name}" not in files or times != 1:
-            what = (
-                f"{GROUPS} names {name} {'twice' if times > 1 else 'and no patch is called that'}"
-            )
+            what = f"{GROUPS} names {name} {'twice' if times > 1 else 'but there is no such patch'}"
             raise UserError(what, str(file), "name each patch once, as its file without the number")
     if missing := [name for name in inside if name.partition("/")[2] not in listed]:
         remedy = "add it to one, or remove the file"

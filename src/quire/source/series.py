@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The series of one line: patches in quilt order, one variant per range of versions.
+"""Read the series of one line: patches in quilt order, one variant per range of versions.
 
 `patches/linux-6.12.y/series` lists all patches. Where the context differs between versions of
 6.12.y, another file `series.<anything>` lists the patches for other versions. A comment in each
@@ -8,8 +8,8 @@ file gives its versions, so quilt can read all of them:
     # versions: 6.12.86-
 
 A topic or a single patch that depends on others declares it, and is then never applied without
-them. A patch is named by its topic and subject, as its file is without the number; its reason is
-`text` if the other one does not apply or build without it, else what goes wrong without it:
+them. A patch is named like its file without the number: topic and subject. The reason is `text` if
+the dependent patch does not apply or build without it; otherwise, it says what goes wrong:
 
     # needs: clean aging lazyfree
     # needs: swapout fixes/mm-rmap-stop-at-the-end-of-the-table: text
@@ -17,13 +17,13 @@ them. A patch is named by its topic and subject, as its file is without the numb
 
 A needed topic brings what it needs itself, a needed patch only what that patch needs.
 
-A topic that corrects what the base does wrong is declared too, so that side A of a comparison of
-behaviour can have it as well:
+A topic that fixes bugs of the base is also declared, so that side A can include it when behaviour
+is compared:
 
     # fixes: fixes
 
-A file for trees that somebody has changed names a file that only they have. For these trees it is
-chosen before those without such a line, and for others it is not chosen at all:
+A series file for vendors' trees names a source file that only they have. It takes precedence for
+these trees, and is never chosen for others:
 
     # trees: include/trace/hooks/mm.h
 """
@@ -43,7 +43,7 @@ from quire.source.version import Version, VersionRange, parse_range
 
 _VERSIONS = re.compile(r"^#\s*versions:\s*(\S.*)$", re.M)
 _NEEDS = re.compile(r"^#\s*needs:\s*(?:(\S+)\s+([^:]*[^:\s])\s*(?::\s*(\S.*))?$)?")
-# The reason of a patch without which another one does not apply or build.
+# The reason if another patch does not apply or build without this one.
 TEXT = "text"
 _FIXES = re.compile(r"^#\s*fixes:\s*(\S.*)$", re.M)
 _TREES = re.compile(r"^#\s*trees:\s*(\S+)\s*$", re.M)
@@ -51,7 +51,7 @@ _TREES = re.compile(r"^#\s*trees:\s*(\S+)\s*$", re.M)
 
 @dataclass(frozen=True)
 class Need:
-    """`who` needs `what`: each is a topic or a single patch by its name without the number."""
+    """`who` needs `what`: each a topic, or a single patch by its name without the number."""
 
     who: str
     what: str
@@ -59,7 +59,7 @@ class Need:
 
     @property
     def why(self) -> str:
-        """The reason in words."""
+        """The reason in plain words."""
         return "to apply or build" if self.reason in ("", TEXT) else self.reason
 
 
@@ -71,28 +71,28 @@ class Series:
     versions: VersionRange
     patches: tuple[Patch, ...]
     needs: tuple[Need, ...] = ()
-    # the topics that change what user space sees, because the base is wrong
+    # topics that fix bugs of the base, and thus change what user space sees
     fixes: tuple[str, ...] = ()
-    # the topics that only() has chosen; of others, `patches` has only what these need
+    # topics chosen by only(); `patches` includes other topics' patches only if these need them
     chosen: tuple[str, ...] = ()
-    # a file that only the trees of this series have; empty: it is for any tree
+    # a file that only this series' trees have; empty: for any tree
     trees: str = ""
 
     def key(self) -> str:
-        """A hash of all diffs in order; messages do not affect a build and are left out."""
+        """Return a hash of all diffs in order, without messages, which do not affect a build."""
         return digest(*(patch.diff() for patch in self.patches))
 
     def changes(self) -> str:
-        """A hash of all lines that change; patches before a topic may move its context."""
+        """Return a hash of all changed lines; patches before a topic may move its context."""
         return digest(*(patch.changes() for patch in self.patches))
 
     @property
     def topics(self) -> list[str]:
-        """In order of first appearance: the folders' names without the suffix of a variant."""
+        """Topics in order of first appearance: folder names without a variant's suffix."""
         return list(dict.fromkeys(patch.topic for patch in self.patches))
 
     def only(self, names: Collection[str]) -> Series:
-        """The patches of these topics, and all that they need. UserError for an unknown topic."""
+        """Select these topics and everything that they need. UserError for an unknown topic."""
         unknown = [name for name in names if name not in self.topics]
         if unknown:
             what = f"the series has no topic {', '.join(unknown)}"
@@ -101,21 +101,21 @@ class Series:
         return replace(self, patches=tuple(self.reasons(names)), chosen=tuple(names))
 
     def alone(self) -> dict[str, Series]:
-        """Each topic by itself, with what it needs."""
+        """Return each topic by itself, with what it needs."""
         return {name: self.only([name]) for name in self.chosen or self.topics}
 
     def without(self) -> dict[str, Series]:
-        """For each topic, all others with what they need: of that topic, nothing else stays."""
+        """For each topic, return all others with what they need, which may include its patches."""
         rest = {name: [other for other in self.topics if other != name] for name in self.topics}
         return {name: self.only(others) for name, others in rest.items()}
 
     def parts(self, names: Collection[str]) -> Series:
-        """These patches, by their names without numbers, and all that they need."""
+        """Select these patches, by their names without numbers, and all that they need."""
         return replace(self, patches=tuple(self.reasons(names)), chosen=tuple(names))
 
     def reasons(self, names: Collection[str]) -> dict[Patch, tuple[Need, ...]]:
-        """The patches that are named, by topic or alone, and those that they need, in order, each
-        with the needs that bring it; a patch that is named has none."""
+        """Return the named topics and patches, and those that they need, in order, each with the
+        needs that bring it in; none for a named patch."""
         active: list[Need] = []
         waiting = [*names]
         while waiting:
@@ -136,7 +136,7 @@ class Series:
         }
 
     def fixing(self) -> Series:
-        """The patches of the topics in `fixes`; none if the series has none of these topics."""
+        """Select the topics in `fixes`; empty if the series has none of them."""
         wanted = [name for name in self.fixes if name in self.topics]
         return self.only(wanted) if wanted else replace(self, patches=())
 
@@ -165,8 +165,8 @@ def read(file: Path) -> Series:
 
 
 def read_needs(text: str, file: Path, patches: Sequence[Patch]) -> tuple[Need, ...]:
-    """The needs in the text of a series file that lists these patches. UserError for a line that
-    cannot be read, or that names what is not there, not earlier, or a part of itself."""
+    """Parse the needs in a series file that lists these patches. UserError for a malformed line, or
+    one that names something unknown, later, or a part of itself."""
     needs = []
     for number, line in enumerate(text.splitlines(), 1):
         if not (told := _NEEDS.match(line)):
@@ -184,7 +184,7 @@ def read_needs(text: str, file: Path, patches: Sequence[Patch]) -> tuple[Need, .
 
 
 def _trouble(need: Need, patches: Sequence[Patch]) -> tuple[str, str] | None:
-    """What is wrong with a need, and the remedy."""
+    """The problem with a need, and the remedy."""
     places: dict[str, list[int]] = {}
     for at, patch in enumerate(patches):
         for name in (patch.topic, patch.unnumbered):
@@ -195,20 +195,20 @@ def _trouble(need: Need, patches: Sequence[Patch]) -> tuple[str, str] | None:
             remedy = (
                 f"did you mean {near[0]}?" if near else "remove it, or name a patch by its file"
             )
-            return f"a need names {name}, which no patch or topic is called", remedy
+            return f"a need names {name}, but there is no such patch or topic", remedy
     if {*places[need.who]} & {*places[need.what]}:
         return f"{need.who} needs a part of itself, {need.what}", "remove it"
     if max(places[need.what]) > min(places[need.who]):
         remedy = f"list {need.what} before {need.who}"
         return f"{need.who} needs {need.what}, which comes after it", remedy
     if "/" in need.what and not need.reason:
-        remedy = "add `: text`, or `: ` and what goes wrong without it"
-        return f"{need.who} needs {need.what} for no reason", remedy
+        remedy = "add `: text`, or `: ` and the problem without it"
+        return f"{need.who} needs {need.what} without a reason", remedy
     return None
 
 
 def variants(folder: Path) -> list[Series]:
-    """All series files in a folder. UserError if there are none."""
+    """Read all series files in a folder. UserError if there are none."""
     files = sorted(folder.glob("series")) + sorted(folder.glob("series.*"))
     if not files:
         raise UserError("there is no series", str(folder), "add a file `series` in quilt's format")
@@ -216,8 +216,8 @@ def variants(folder: Path) -> list[Series]:
 
 
 def select(folder: Path, version: Version) -> Series:
-    """The series in `folder` for any tree of `version`. UserError if there is none, or more than
-    one."""
+    """Return the series in `folder` for any tree of `version`. UserError if there is none, or more
+    than one."""
     candidates = [series for series in variants(folder) if not series.trees]
     fitting = [series for series in candidates if version in series.versions]
     listing = "\n".join(f"{series.file.name}: {series.versions}" for series in candidates)
@@ -231,5 +231,5 @@ def select(folder: Path, version: Version) -> Series:
 
 
 def none(folder: Path) -> Series:
-    """An empty series, for a line without one."""
+    """Return an empty series, for a line without one."""
     return Series(folder / "series", VersionRange(), ())

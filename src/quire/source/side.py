@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The two sides of a comparison: turn the command line's request into two labelled trees.
+"""Turn the command line's request into the two sides of a comparison: two labelled trees.
 
-Stock and patched, with our own series on one of our lines, is one case. Others are a base and a
-user's series, two revisions of a git repository, and two directories.
+The sides may be stock and patched, with our own series on one of our lines; a base and a user's
+series; two revisions of a git repository; or two directories.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from quire.source.tree import Tree
 
 # The labels of the two sides of our own series.
 STOCK, PATCHED = "stock", "patched"
-# Side A with the topics of the series that fix the base.
+# Side A with the series' topics that fix the base.
 FIXED = "fixed"
 DEFAULT_BASE = "6.12"
 # Longer labels make tables unreadable.
@@ -33,7 +33,7 @@ LABEL = 24
 
 @dataclass(frozen=True)
 class SideOptions:
-    """The command line's description of the sides; empty fields are not given."""
+    """The command line's description of the sides; empty fields were not given."""
 
     base: str = DEFAULT_BASE
     source: Path | None = None
@@ -41,12 +41,12 @@ class SideOptions:
     a: str = ""
     b: str = ""
     series: Path | None = None
-    # Of a mailbox with several versions: this one; 0 is the newest.
+    # The version of the series in a mailbox; 0 is the newest.
     version: int = 0
-    # Whether patches of a mailbox may be missing.
+    # Whether a mailbox may lack patches.
     partial: bool = False
     only: tuple[str, ...] = ()
-    # The line whose configuration to use, regardless of the version of the trees.
+    # The line whose configuration to use, whatever the trees' version.
     line: str = ""
 
 
@@ -57,14 +57,14 @@ class Side:
     label: str
     tree: Tree
     about: str
-    # The origin of the side; its tree may be another base with the difference applied.
+    # The origin of the side; its tree may be another base plus the difference.
     origin: Base
 
 
 @dataclass(frozen=True)
 class Sides:
-    """Both halves. `series` is the difference from A to B. `ours`: it is one of our series, so its
-    topics, excuses, expected failures and posted figures apply."""
+    """Both halves. `series` is the difference from A to B. `ours`: it is one of our series, with
+    its topics, excuses, expected failures and posted figures."""
 
     line: Line
     a: Side
@@ -84,12 +84,12 @@ class Sides:
 
     @property
     def same(self) -> bool:
-        """Whether the sides are identical, so that there is nothing to compare."""
+        """Whether the sides are identical and there is nothing to compare."""
         return self.a.tree.path == self.b.tree.path
 
     @property
     def title(self) -> str:
-        """The title of tables and plots."""
+        """Return the title of tables and plots."""
         if self.same:
             return f"{self.a.about}, compared with itself"
         if self.ours:
@@ -98,10 +98,10 @@ class Sides:
 
 
 def sides(root: Path, cache: Cache, options: SideOptions, base: Base) -> Sides:
-    """The requested sides; `base` is that of side A. Side B is fetched, exported, copied or
+    """Prepare the requested sides; `base` is that of side A. Side B is fetched, exported, copied or
     patched.
 
-    UserError for a missing tree, and for a series that does not apply.
+    UserError for a missing tree, or a series that does not apply.
     """
     configured = line_of(root, options, base)
     if options.b:
@@ -116,22 +116,22 @@ def sides(root: Path, cache: Cache, options: SideOptions, base: Base) -> Sides:
 
 
 def fixed(cache: Cache, sides: Sides) -> Sides:
-    """The same sides for a comparison of behaviour: side A has the topics that fix the base, too.
+    """Add the topics that fix the base to side A, to compare behaviour.
 
-    What they change is meant, and the rest of the series must change nothing.
+    Their changes are intended; the rest of the series must not change behaviour.
     """
     fixes = sides.series.fixing()
     if not fixes.patches:
         return sides
-    about = f"{sides.a.about}, {_count(fixes)} that fix it"
+    about = f"{sides.a.about}, with {_count(fixes)} that fix it"
     tree_a = tree.patched(cache, sides.base, fixes, FIXED)
     return replace(sides, a=Side(FIXED, tree_a, about, sides.a.origin))
 
 
 def base(root: Path, cache: Cache, options: SideOptions) -> Base:
-    """The base of side A: fetched, exported or copied.
+    """Fetch, export or copy the base of side A.
 
-    UserError for contradictory options, and for a missing tree.
+    UserError for contradictory options, or a missing tree.
     """
     _require_sense(options)
     if options.a:
@@ -142,7 +142,7 @@ def base(root: Path, cache: Cache, options: SideOptions) -> Base:
 
 
 def line_of(root: Path, options: SideOptions, base: Base) -> Line:
-    """The line whose configuration a tree uses: --line, or the line of its version."""
+    """Return the line whose configuration a tree uses: --line, or the line of its version."""
     if options.line:
         return line.named(root, options.line)
     return line.of_version(root, base.version)
@@ -151,7 +151,7 @@ def line_of(root: Path, options: SideOptions, base: Base) -> Line:
 def series_of(
     root: Path, cache: Cache, options: SideOptions, line: Line, base: Base
 ) -> tuple[Series, bool]:
-    """The series from this base to side B, which may be empty; and whether it is ours."""
+    """The series from this base to side B, possibly empty, and whether it is ours."""
     if options.series:
         choice = mail.ThreadChoice(options.version, options.partial)
         series = mail.read_series(cache, options.series, choice)
@@ -168,7 +168,7 @@ def _two_trees(cache: Cache, options: SideOptions, line: Line, base: Base) -> Si
     other = _base(cache, options.git, options.b)
     left, right = _labels((options.a or STOCK, options.b))
     if other.version.line != base.version.line:
-        # The configurations differ, and a patch from one line to another says nothing.
+        # The configurations differ, and a patch from one line to another would be meaningless.
         series, second = series_files.none(other.path), replace(tree.stock(other), label=right)
     else:
         series = tree.difference(cache, base, other)
@@ -182,7 +182,7 @@ def _base(cache: Cache, repository: Path | None, name: str) -> Base:
         return bases.from_git(cache, repository, name)
     path = Path(name)
     if not path.is_dir():
-        remedy = "name a kernel tree, or the repository of this revision with --git DIR"
+        remedy = "name a kernel tree, or this revision's repository with --git DIR"
         raise UserError(f"{name} is not a directory", str(path.resolve()), remedy)
     return bases.from_directory(cache, path)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""States of the sources one after the other: a series patch by patch, or revisions of git.
+"""Step through states of the sources: a series patch by patch, or revisions of git.
 
-All of them are placed in one directory, where only files that differ are written: kbuild then
-compiles only these, and what includes them. The user's repository is only read.
+All states are placed in one directory, where only differing files are written, so that kbuild
+compiles only these and their dependents. The user's repository is never changed.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from quire.source.base import Base
 from quire.source.series import Series
 from quire.source.tree import OBJDIR_PREFIX, SOURCES, Tree, copy_links
 
-# The kind of entry in the build directory: sources, and the O= directories in them.
+# The kind of build-directory entry: sources that contain O= directories.
 KIND = "steps"
-# Beside the sources: the paths that may differ from the base's; git's index.
+# Next to the sources: the paths that may differ from the base, and git's index.
 TOUCHED, INDEX = "touched", "index"
 
 
 @dataclass(frozen=True)
 class Step:
-    """One state. The tree's label is its short name; its path is that of all steps."""
+    """One state. The tree's label is its short name; all steps share the path."""
 
     tree: Tree
     subject: str
 
 
 class Steps(Protocol):
-    """Where steps come from."""
+    """A source of steps."""
 
     def place(self, step: Step) -> None:
-        """Make the directory's sources those of `step`. The caller holds the directory's lock."""
+        """Put the sources of `step` into the directory, whose lock the caller holds."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ class OfSeries:
 
     base: Base
     series: Series
-    # Of all series on that base.
+    # Shared by all series on that base.
     directory: Path
 
     def steps(self, first: int = 0) -> list[Step]:
-        """The base with the first `first` patches, and then with each further one."""
+        """Yield the base with the first `first` patches, then with each additional one."""
         steps = []
         for number in range(first, len(self.series.patches) + 1):
             applied = replace(self.series, patches=self.series.patches[:number])
@@ -64,12 +64,12 @@ class OfSeries:
         return steps
 
     def place(self, step: Step) -> None:
-        """As Steps.place(). UserError if a patch does not apply."""
+        """Place like Steps.place(). UserError if a patch does not apply."""
         sources, note = self.directory / SOURCES, self.directory / TOUCHED
         if not note.exists():
             process.check(process.Command(["rm", "-rf", str(sources)]))
             copy_links(self.base.path, sources)
-        # An earlier series may have changed other files.
+        # Another series may have changed other files.
         before = note.read_text().splitlines() if note.exists() else []
         names = sorted({*before, *apply.touched(self.series)})
         note.write_text("\n".join(names))
@@ -83,7 +83,7 @@ def _named(applied: Series, label: str) -> tuple[str, str]:
     if not applied.patches:
         return "stock", "without the series"
     if label:
-        return label, f"{len(applied.patches)} patches that the next ones need"
+        return label, f"{len(applied.patches)} patches that the following ones need"
     patch = applied.patches[-1]
     number = re.search(r"(\d+)-[^/]*$", patch.name)
     last = number[1] if number else f"{len(applied.patches):04d}"
@@ -92,18 +92,18 @@ def _named(applied: Series, label: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class OfGit:
-    """Revisions of a repository. `base`: the first one, whose version is that of all."""
+    """Revisions of a repository. `base` is the first one; all use its version."""
 
     repository: Path
     base: Base
 
     @classmethod
     def of(cls, cache: Cache, repository: Path, first: str) -> OfGit:
-        """In the directory of that repository. UserError for no repository, no such revision, or
-        no kernel."""
+        """Create the steps of that repository. UserError if it or the revision does not exist, or
+        is not a kernel."""
         repository = repository.resolve()
         commit = base.commit(repository, first)
-        text = git(repository, "show", f"{commit}:Makefile", what=f"{first} is no kernel")
+        text = git(repository, "show", f"{commit}:Makefile", what=f"{first} is not a kernel")
         numbers = re.findall(r"^(?:VERSION|PATCHLEVEL|SUBLEVEL) *= *(\d+)$", text, re.M)
         number = version.parse(".".join(numbers))
         directory = cache.path(KIND, f"git-{digest(str(repository))}")
@@ -112,26 +112,26 @@ class OfGit:
         return cls(repository, found)
 
     def step(self, commit: str) -> Step:
-        """The state at a commit, by its hash."""
+        """Return the state at a commit, by its hash."""
         tree = Tree(f"git-{commit}", self.base, None, self.base.path, commit[:12])
         return Step(tree, git(self.repository, "show", "-s", "--format=%s", commit).strip())
 
     def steps(self, last: str) -> list[Step]:
-        """The first revision, and each commit after it up to `last`, along first parents."""
+        """Yield the first revision and each later commit up to `last`, along first parents."""
         start, end = self.base.hash.partition(":")[2], base.commit(self.repository, last)
         words = ("rev-list", "--reverse", "--first-parent", f"{start}..{end}")
         return [self.step(commit) for commit in (start, *git(self.repository, *words).split())]
 
     def files(self, last: str) -> list[str]:
-        """The paths that differ between the first revision and `last`."""
+        """List the paths that differ between the first revision and `last`."""
         words = ("diff", "--name-only", "--no-renames", self.base.hash.partition(":")[2])
         return git(self.repository, *words, base.commit(self.repository, last)).splitlines()
 
     def place(self, step: Step) -> None:
-        """As Steps.place(), by an index of our own."""
+        """Place like Steps.place(), with a separate git index."""
         sources, index = self.base.path, self.base.path.parent / INDEX
         sources.mkdir(parents=True, exist_ok=True)
-        # Of a process that was killed: the caller holds the lock.
+        # Left by a killed process; the caller holds the lock.
         index.with_name(f"{INDEX}.lock").unlink(missing_ok=True)
         where = git(self.repository, "rev-parse", "--absolute-git-dir").strip()
         env = {"GIT_DIR": where, "GIT_WORK_TREE": str(sources), "GIT_INDEX_FILE": str(index)}
@@ -143,7 +143,7 @@ class OfGit:
 
 
 def forget_configuration(sources: Path, names: Sequence[str]) -> None:
-    """Let the next build configure anew if one of these files declares options."""
+    """Make the next build reconfigure if one of these files declares options."""
     if any(Path(name).name.startswith("Kconfig") for name in names):
         for config in sources.glob(f"{OBJDIR_PREFIX}*/.config"):
             config.unlink()
@@ -153,18 +153,18 @@ GOOD, BAD, SKIP = "good", "bad", "skip"
 
 
 def bisect(repository: Path, good: str, bad: str, judge: Callable[[str], str]) -> list[str]:
-    """The first bad commit between two; several if only those are left that are skipped.
+    """Bisect for the first bad commit; return several if only skipped ones are left.
 
     `judge` gets a commit and says GOOD, BAD or SKIP.
     """
     with tempfile.TemporaryDirectory(prefix="quire-bisect-") as directory:
         clone = Path(directory) / "clone"
-        # It shares the repository's objects.
+        # This clone shares the repository's objects.
         git(repository, "clone", "-q", "--bare", "--shared", str(repository), str(clone))
         said = git(clone, "bisect", "start", "--no-checkout", bad, good)
         while not (found := _first_bad(said)):
             commit = git(clone, "rev-parse", "BISECT_HEAD").strip()
-            # git ends with an error where only skipped revisions are left.
+            # git fails if only skipped revisions are left.
             said = run_git(clone, "bisect", judge(commit), commit).output
         return found
 

@@ -15,8 +15,8 @@ from quire.source.patch import Patch
 from quire.source.series import Series
 from quire.source.version import VersionRange
 
-# Build directories are directly in the tree. kbuild's srctree is then ".." and its commands are the
-# same in every tree, so that ccache has the objects of one for another.
+# Build directories are directly in the tree, so that kbuild's srctree is ".." and its commands are
+# the same in every tree: ccache can then share objects between trees.
 OBJDIR_PREFIX = "o-"
 # The sources in a tree's directory.
 SOURCES = "linux"
@@ -35,12 +35,12 @@ class Tree:
 
 
 def stock(base: Base) -> Tree:
-    """The unpatched base."""
+    """Return the unpatched base as a tree."""
     return Tree(base.key, base, None, base.path)
 
 
 def patched(cache: Cache, base: Base, series: Series, label: str = "patched") -> Tree:
-    """The base with the series applied.
+    """Apply the series to the base.
 
     UserError names the patch and hunk that do not apply, and removes the tree. Unpatched files are
     hard links to the base's: applying replaces files instead of writing to them.
@@ -57,14 +57,14 @@ def patched(cache: Cache, base: Base, series: Series, label: str = "patched") ->
 
 
 def extended(cache: Cache, tree: Tree, extra: Series) -> Tree:
-    """The tree with further patches on top. UserError as for patched()."""
+    """Apply more patches on top of the tree. UserError as for patched()."""
     first = tree.series.patches if tree.series else ()
     series = replace(extra, patches=first + extra.patches)
     return patched(cache, tree.base, series, tree.label)
 
 
 def difference(cache: Cache, a: Base, b: Base) -> Series:
-    """The patch that turns one base into another; no patch if they are equal."""
+    """Return the patch that turns one base into another; none if they are equal."""
 
     def build(directory: Path) -> None:
         # git makes the usual a/ and b/ prefixes from these names.
@@ -73,7 +73,7 @@ def difference(cache: Cache, a: Base, b: Base) -> Series:
         words = ["diff", "--no-index", "--no-prefix", "--binary", "--no-renames", "--no-color"]
         words += ["--output", "difference.patch", "a", "b"]
         finished = process.run(process.Command(["git", *words], cwd=directory))
-        # Status 1 means that they differ, as for diff.
+        # Status 1 means that they differ, as with diff.
         if finished.status not in (0, 1):
             output = finished.output.strip()[-1000:]
             raise BuildFailed("cannot compare the two sides", output, FREE_SPACE)

@@ -15,7 +15,7 @@ NUMBERS = ("VERSION", "PATCHLEVEL", "SUBLEVEL")
 
 @dataclass(frozen=True, order=True)
 class Version:
-    """6.12.117 as numbers."""
+    """A version, such as 6.12.117, as numbers."""
 
     major: int
     minor: int
@@ -31,7 +31,7 @@ class Version:
 
 
 def parse(text: str) -> Version:
-    """The version in "6.12.117" or "6.12" (patch 0). UserError for any other text."""
+    """Parse "6.12.117" or "6.12" (patch 0). UserError for any other text."""
     numbers = re.fullmatch(r"(\d+)\.(\d+)(?:\.(\d+))?", text.strip())
     if not numbers:
         raise UserError(f"{text!r} is not a kernel version", remedy="write it like 6.12.117")
@@ -55,7 +55,7 @@ class VersionRange:
 
 
 def parse_range(text: str) -> VersionRange:
-    """ "6.12.43-6.12.85", "6.12.86-" or "-6.12.42"."""
+    """Parse "6.12.43-6.12.85", "6.12.86-" or "-6.12.42"."""
     first, dash, last = (part.strip() for part in text.partition("-"))
     if not dash:
         remedy = "write FIRST-LAST; either may be empty"
@@ -64,7 +64,7 @@ def parse_range(text: str) -> VersionRange:
 
 
 def of_tree(tree: Path) -> Version:
-    """The version in a kernel tree's Makefile. UserError if it is not a kernel tree."""
+    """Read the version in a kernel tree's Makefile. UserError if it is not a kernel tree."""
     makefile = tree / "Makefile"
     missing = [name for name in ("Makefile", "Kbuild", "mm", "arch") if not (tree / name).exists()]
     text = "" if missing else makefile.read_text(errors="replace")
