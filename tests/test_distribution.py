@@ -75,7 +75,7 @@ def test_what_depends_on_the_compiler_is_not_compared() -> None:
     ("line", "what"),
     [
         ('ours = "y"', "lacks 'why'"),
-        ('ours = "y"\nwhy = 3', "3 is no str"),
+        ('ours = "y"\nwhy = 3', "3 is not of type str"),
         ('ours = "y"\nwhy = "a"\nreason = "b"', "has no key reason"),
         ('ours = "y"\nwhy = " "', "lacks its why"),
     ],

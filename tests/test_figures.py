@@ -410,7 +410,7 @@ def test_records_are_rendered_as_a_page_for_each_kind(documents: Path) -> None:
     assert f"{head}    quire fuzz\n\nNothing.\n\n| line |" in text
     assert "## Two\n\n*date not recorded*\n\nSomething.\n" in text
     (folder / "hunts.toml").write_text(RECORDS_FILE.replace("commit", "comit"))
-    with pytest.raises(UserError, match=r"hunts\.toml is wrong"):
+    with pytest.raises(UserError, match=r"hunts\.toml is invalid"):
         stale(documents)
 
 

@@ -444,14 +444,14 @@ def test_entries_are_read(tmp_path: Path) -> None:
     [
         ('topic = "lazyfree"', "", "lacks 'topic'"),
         ('topic = "lazyfree"', 'topic = ""', "lacks its topic"),
-        ('topic = "lazyfree"', "topic = 3", "3 is no str"),
+        ('topic = "lazyfree"', "topic = 3", "3 is not of type str"),
         ('name = "held"', "", "lacks 'name'"),
         ("reason", "because", "lacks 'reason'"),
         ("topic", "why = 'x'\ntopic", "has no key why"),
         ('"held"', '"hold"', "'hold' is not a valid Rule"),
         ('"held"', '"slots"', "slots applies to any two kernels"),
         ("[[excuse]]", "[[excuses]]", "has no key excuses"),
-        ("[[excuse]]", "[excuse]", "is no list"),
+        ("[[excuse]]", "[excuse]", "is not of type list"),
         ('"held"', "held", "cannot be read"),
     ],
 )
@@ -467,7 +467,7 @@ def test_an_entry_that_is_wrong_is_named(tmp_path: Path, old: str, new: str, wha
 
 def test_an_entry_that_is_no_table(tmp_path: Path) -> None:
     (tmp_path / excuses.FILE).write_text("excuse = [1]")
-    with pytest.raises(UserError, match="is wrong"):
+    with pytest.raises(UserError, match="is invalid"):
         excuses.read(tmp_path / excuses.FILE)
 
 

@@ -76,7 +76,7 @@ def test_locks_are_counted_by_class() -> None:
     [
         ('name = "other spin"', 'name = "other spin"\ncallers = ["a*"]', "may have no class"),
         ('functions = "mutex"', 'functions = "none"', "no group of functions"),
-        ('name = "lru"', "", "is wrong"),
+        ('name = "lru"', "", "is invalid"),
         ('name = "lru"', "name =", "cannot be read"),
     ],
 )

@@ -79,7 +79,7 @@ def test_without_data_it_has_one_row_and_with_data_its_sizes(tmp_path: Path) -> 
 
 def test_bad_data_is_named(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text("size = 4\n")
-    with pytest.raises(UserError, match=r"mine\.toml is wrong"):
+    with pytest.raises(UserError, match=r"mine\.toml is invalid"):
         workloads.of_program(tmp_path / "mine.c")
 
 

@@ -26,7 +26,7 @@ FREE_SPACE = "free some space (a tree needs 1.5 GB), or name another build direc
 
 
 def digest(*parts: object) -> str:
-    """A key for `parts`: strings, bytes, paths (hashed by contents) or JSON-able values."""
+    """Return a key for `parts`: strings, bytes, paths (hashed by contents) or JSON-able values."""
     total = hashlib.sha256()
     for part in parts:
         if isinstance(part, bytes):
@@ -41,23 +41,23 @@ def digest(*parts: object) -> str:
 
 
 def sha256(path: Path) -> str:
-    """The full SHA-256 of a file's contents."""
+    """Return the full SHA-256 of a file's contents."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True)
 class Cache:
-    """Everything quire builds is under `root` (kbuild's O=, by default build/)."""
+    """Everything that quire builds, below `root` (kbuild's O=, by default build/)."""
 
     root: Path
 
     def path(self, kind: str, key: str) -> Path:
-        """The entry's path, whether it exists or not."""
+        """Return the entry's path, whether it exists or not."""
         return self.root / kind / key
 
     def log(self, name: str) -> Path:
-        """The path of a new log file; a previous log of that name is removed."""
+        """Return the path of a new log file; remove a previous log of that name."""
         path = self.root / "log" / f"{name}.log"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
@@ -75,7 +75,7 @@ class Cache:
         with self.lock(kind, key):
             if final.is_dir():
                 return final
-            # The name is fixed, so this removes what a killed process left behind.
+            # The name is fixed, so this removes leftovers of a killed process.
             temporary = final.parent / f".{key}.new"
             shutil.rmtree(temporary, ignore_errors=True)
             temporary.mkdir(parents=True)
@@ -89,7 +89,7 @@ class Cache:
 
     @contextlib.contextmanager
     def lock(self, kind: str, key: str) -> Iterator[None]:
-        """Hold the entry's lock; a second quire process waits and prints what it waits for."""
+        """Lock the entry; a second quire process waits, and prints what it waits for."""
         path = self.root / "lock" / f"{kind}-{key}"
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a") as file:
@@ -100,9 +100,9 @@ class Cache:
             yield
 
     def reserve(self, kind: str, key: str) -> bool:
-        """Keep the entry to this process until it ends; False if another process has it."""
+        """Reserve the entry for this process until it ends; False if another process has it."""
         path = self.root / "lock" / f"{kind}-{key}"
-        # A second file of the same process would find the first one's lock.
+        # A second open file in this process would conflict with the first one's lock.
         with _RESERVING:
             if path in _RESERVED:
                 return True

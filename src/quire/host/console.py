@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Results on stdout: a console with colour only on a terminal, and the head of JSON documents."""
+"""Print results on stdout, with colour only on a terminal; begin JSON documents."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rich.text import Text
 PLAIN_WIDTH = 136
 # A narrower table would truncate figures.
 LEAST_WIDTH = 120
-# By name, the version of docs/schema/NAME.json. A new key keeps the version; a key that changes
-# its meaning or goes away makes a new one.
+# The version of each docs/schema/NAME.json. It changes when a key is removed or changes its
+# meaning, not when one is added.
 VERSIONS = {"test": 1, "bench": 1, "time": 1, "compare": 1, "fit": 1}
 
 
 def console() -> Console:
-    """The console that results are printed on: colour only on a terminal, and only from a Text.
+    """Return the console for results: colour only on a terminal, and only from a Text.
 
     Markup is off, because the text comes from kernels and files.
     """
@@ -33,10 +33,10 @@ def console() -> Console:
 
 
 def show(word: str, style: str, text: str) -> None:
-    """Print a line of results that begins with a word in colour."""
+    """Print a line of results that begins with a coloured word."""
     console().print(Text.assemble((word, style), f" {text}"))
 
 
 def head(name: str) -> dict[str, Any]:
-    """The first keys of a document of this name."""
+    """Return the first keys of a document of this name."""
     return {"schema": f"quire-{name}", "schema_version": VERSIONS[name]}

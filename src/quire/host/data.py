@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Data files: TOML, whose tables become dataclasses. What is wrong is named with its line."""
+"""Read TOML data files into dataclasses; errors name the line."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from quire.host.errors import UserError
 T = TypeVar("T")
 
 _CONVERTER = Converter(forbid_extra_keys=True)
-# A step of an error's path: a table or key, and its number in an array of tables.
+# One component of an error's path: a table or key, and its index in an array of tables.
 _STEP = re.compile(r"\.(\w+)|\[(?:'([^']*)'|(\d+))\]")
 
 
 def _exactly(value: Any, kind: type[T]) -> T:
     if issubclass(kind, Enum):
-        # cattrs asks for a StrEnum as for a string.
+        # cattrs treats a StrEnum as a string.
         return kind(value)
     if type(value) is not kind:
-        raise TypeError(f"{value!r} is no {kind.__name__}")
+        raise TypeError(f"{value!r} is not of type {kind.__name__}")
     return value
 
 
@@ -53,10 +53,9 @@ def read(
     remedy: str,
     prepare: Callable[[dict[str, Any]], dict[str, Any]] = dict,
 ) -> T:
-    """The file as a `kind`, whose fields are its top-level keys, after `prepare`.
+    """Read the file as a `kind`, whose fields are its top-level keys, after `prepare`.
 
-    UserError names every key that is unknown or missing and every value of a wrong type, each with
-    its line.
+    UserError lists unknown and missing keys and values of wrong types, each with its line.
     """
     try:
         text = file.read_text()
@@ -68,20 +67,20 @@ def read(
     except (BaseValidationError, LookupError, TypeError, ValueError, AttributeError) as error:
         messages = transform_error(error, format_exception=_describe)
         where = "\n".join(f"{file}:{_line(text, told)}: {told}" for told in messages)
-        raise UserError(f"{file.name} is wrong", where, remedy) from error
+        raise UserError(f"{file.name} is invalid", where, remedy) from error
 
 
 def optional(file: Path, kind: type[T], remedy: str) -> T:
-    """As read(); a `kind` without contents if there is no such file."""
+    """Read like read(); return an empty `kind` if there is no such file."""
     return read(file, kind, remedy) if file.is_file() else kind()
 
 
 @dataclass(frozen=True)
 class Table(Generic[T]):
-    """A file of [[name]] entries, each a `kind`; `remedy` tells what each must have.
+    """A file of [[name]] entries, each a `kind`; `remedy` says what each must have.
 
-    `others` are entries of the same file that somebody else reads. An `optional` file may be
-    missing: it then has no entry.
+    `others` are entries of the same file that other readers use. An `optional` file may be missing,
+    which means no entries.
     """
 
     name: str
@@ -89,11 +88,11 @@ class Table(Generic[T]):
     remedy: str
     others: tuple[str, ...] = ()
     optional: bool = False
-    # What is wrong with an entry, beyond an empty field; empty: nothing.
+    # Returns what is wrong with an entry besides empty fields, or an empty string.
     trouble: Callable[[T], str] = lambda _: ""
 
     def read(self, file: Path) -> list[T]:
-        """The entries. UserError names the line of a wrong one, as read()."""
+        """Read the entries. UserError names the line of an invalid one, like read()."""
         columns = {name: tuple[Any, ...] for name in self.others}
         columns[self.name] = tuple[self.kind, ...]  # type: ignore[name-defined]
         shape = make_dataclass("Tables", [(name, of, ()) for name, of in columns.items()])
@@ -106,12 +105,12 @@ class Table(Generic[T]):
 
 
 def row(file: Path, table: str, number: int) -> str:
-    """Where the `number`th [[table]] of a file stands, for messages about its contents."""
+    """Return the location of a file's `number`th [[table]], for messages about its contents."""
     return f"{file}:{_line(file.read_text(), f'@ $.{table}[{number}]')}"
 
 
 def _empty(entry: Any) -> str:
-    """The complaint about a field that must be given and is empty."""
+    """The complaint about a required field that is empty."""
     for field in fields(entry):
         given = field.default is MISSING and field.default_factory is MISSING
         value = getattr(entry, field.name)
@@ -125,11 +124,11 @@ def _describe(error: BaseException, kind: type | None) -> str:
         return f"lacks {error}"
     if isinstance(error, ForbiddenExtraKeysError):
         return f"has no key {', '.join(sorted(error.extra_fields))}"
-    return str(error) or f"is no {getattr(kind, '__name__', kind)}"
+    return str(error) or f"is not of type {getattr(kind, '__name__', kind)}"
 
 
 def _line(text: str, message: str) -> int:
-    """The line that a message ending in `@ $.table[3].key` is about, as near as can be told."""
+    """The approximate line for a message that ends in `@ $.table[3].key`."""
     said, _, path = message.rpartition("@ $")
     extra = re.search(r"has no key (\w+)", said)
     steps = [step.groups() for step in _STEP.finditer(path)]

@@ -5,10 +5,10 @@ import re
 
 
 class QuireError(Exception):
-    """An error to report to the user. `exit_code` is the process's exit status.
+    """Report an error to the user. `exit_code` is the process's exit status.
 
     what    what failed, in one sentence
-    where   the file, patch, option or command it failed at; may be several lines
+    where   the file, patch, option or command that failed; may be several lines
     remedy  how to fix it
     """
 
@@ -21,7 +21,7 @@ class QuireError(Exception):
         self.remedy = remedy
 
     def text(self) -> str:
-        """The message for stderr, without colour."""
+        """Return the message for stderr, without colour."""
         lines = [f"quire: {self.what}"]
         lines += [f"  {line}" for line in self.where.splitlines()]
         if self.remedy:
@@ -56,11 +56,11 @@ class GuestLost(QuireError):
 
 
 def read(status: int, text: str) -> QuireError:
-    """The error that a quire process with this exit status has printed."""
+    """Parse the error that a quire process with this exit status printed."""
     said = re.search(r"^quire: (.*)\n((?:  (?!remedy: ).*\n?)*)((?:  remedy: .*\n?)?)", text, re.M)
     kinds = {kind.exit_code: kind for kind in (Difference, UserError, BuildFailed, GuestLost)}
     if not said or status not in kinds:
-        what, remedy = "a command has failed elsewhere", "read its output"
+        what, remedy = "a command failed on a worker", "read its output"
         return BuildFailed(what, text.strip()[-2000:], remedy)
     where = "\n".join(line[2:] for line in said[2].splitlines())
     return kinds[status](said[1], where, said[3].strip().removeprefix("remedy: "))

@@ -10,7 +10,7 @@ from pathlib import Path
 from quire.host import process
 from quire.host.errors import UserError
 
-# Settings of the user or the host would change what git accepts and prints.
+# User or host settings would change what git accepts and prints.
 PLAIN = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 # The same base always gives the same commit.
 IDENTITY = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Run machines in parallel: results in order, the first error stops the rest."""
+"""Run machines in parallel: results keep their order, and the first error stops the rest."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def side_by_side(
         # Start no further machines and stop the running ones: their results would be discarded.
         pool.shutdown(wait=False, cancel_futures=True)
         process.kill_all()
-        # After that time the caller goes on, and must not meet what still ends. Ctrl-C waits for
-        # nothing: a machine of a cluster may not answer.
+        # The caller continues then, and must not conflict with machines that are ending. Ctrl-C
+        # does not wait: a cluster's machine may not answer.
         pool.shutdown(wait=isinstance(reason, process.OutOfTime))
         raise
     pool.shutdown()
@@ -44,10 +44,10 @@ def side_by_side(
 def ahead(
     items: Sequence[Item], work: Callable[[Item], Result], at_once: int
 ) -> Generator[tuple[Item, Result], None, None]:
-    """Each item and its result, in their order, while `work` runs for the next ones.
+    """Yield each item and its result in order, while `work` runs for the next ones.
 
-    With `at_once` 0, `work` runs for an item when the caller asks for it.
-    When the caller stops, what has begun is waited for, and nothing further begins.
+    With `at_once` 0, `work` runs for an item only when the caller requests it. When the caller
+    stops, calls that have begun are completed, and no more begin.
     """
     if not at_once:
         for item in items:

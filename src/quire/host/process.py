@@ -69,17 +69,17 @@ class TimedOut(Exception):
 
 
 class OutOfTime(Exception):
-    """The time that until() gives is over; the children were stopped."""
+    """The time limit of until() has expired; the children were stopped."""
 
 
 # Whether each command is printed.
 _verbose = False
-# When the time of the innermost until() is over, on the monotonic clock.
+# When the innermost until() expires, on the monotonic clock.
 _deadline = float("inf")
 
 
 def configure(*, verbose: bool = False) -> None:
-    """Set what all commands share; called once, by the command line."""
+    """Set options that all commands share; called once, by the command line."""
     global _verbose  # noqa: PLW0603 -- one process, one -v
     _verbose = verbose
     _leaving.clear()
@@ -89,7 +89,7 @@ def configure(*, verbose: bool = False) -> None:
 def until(deadline: float) -> Iterator[None]:
     """Stop children that run past this time of the monotonic clock, and start none: OutOfTime.
 
-    Within another until(), the earlier one counts.
+    If nested, the earlier limit counts.
     """
     global _deadline  # noqa: PLW0603 -- of all threads, as the children are
     before, _deadline = _deadline, min(_deadline, deadline)
@@ -103,13 +103,13 @@ def until(deadline: float) -> Iterator[None]:
 
 
 def in_time() -> None:
-    """OutOfTime if the time of until() is over."""
+    """Raise OutOfTime if until() has expired."""
     if time.monotonic() > _deadline:
         raise OutOfTime
 
 
 def run(command: Command, tick: Callable[[], None] | None = None) -> Finished:
-    """Run to the end, whatever the status. `tick` is called about five times a second.
+    """Run to completion, whatever the status. `tick` is called about five times a second.
 
     UserError when the program does not exist, TimedOut past the timeout.
     """
@@ -118,23 +118,23 @@ def run(command: Command, tick: Callable[[], None] | None = None) -> Finished:
 
 
 def interact(command: Command) -> int:
-    """Run on our terminal, in our process group; the exit status."""
+    """Run on our terminal, in our process group; return the exit status."""
     _announce(command)
     return subprocess.call(list(command.argv))
 
 
 def query(*argv: str, cwd: Path | None = None) -> Finished:
-    """Run something that only looks."""
+    """Run a command that changes nothing."""
     return run(Command(argv, cwd=cwd))
 
 
 def check(
     command: Command,
     what: str = "",
-    remedy: str = "read the lines above, or run the command by hand",
+    remedy: str = "see the lines above, or run the command by hand",
     kind: type[QuireError] = BuildFailed,
 ) -> str:
-    """Run and return the output. On failure, an error with the command and its last lines."""
+    """Run and return the output. On failure, raise an error with the command and its last lines."""
     finished = run(command)
     if finished.status:
         text = finished.output or (tail(command.log) if command.log else "")
@@ -145,12 +145,12 @@ def check(
 
 
 def pipeline(script: str, *words: object) -> Command:
-    """A script of bash, with `words` as $1 and so on, that fails if any command in a pipe does."""
+    """Return a bash script, with `words` as $1 etc., that fails if any part of a pipe fails."""
     return Command(["bash", "-o", "pipefail", "-c", script, "pipeline", *map(str, words)])
 
 
 def tail(path: Path, lines: int = 20) -> str:
-    """The last lines of a log, or an empty string if the log does not exist."""
+    """Return the last lines of a log, or an empty string if the log does not exist."""
     text = path.read_text(errors="replace") if path.is_file() else ""
     return "\n".join(text.splitlines()[-lines:])
 
@@ -237,7 +237,7 @@ def _environment() -> dict[str, str]:
 
 
 def _signal(group: int, number: int) -> bool:
-    """Whether there was a process. A zombie that its parent has not reaped yet counts as one."""
+    """Whether the process existed. A zombie that was not reaped yet counts."""
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):
@@ -251,7 +251,7 @@ def _run(command: Command, tick: Callable[[], None] | None) -> Finished:
         try:
             status = _wait(child, command.timeout, tick)
         except TimedOut:
-            # The timeout is over, and the child has nothing worth cleaning up: no grace.
+            # No grace after a timeout: the child has nothing worth cleaning up.
             stop(child, grace=0)
             raise
         except BaseException:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Progress on stderr: the stage, the elapsed time, the remaining stages. Results go to stdout."""
+"""Show progress on stderr: stage, elapsed time, remaining stages. Results go to stdout."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLAIN_INTERVAL = 15.0
 
 @dataclass(frozen=True)
 class Stage:
-    """A planned stage; `seconds` is about how long it takes, to estimate the remaining time."""
+    """A planned stage and its approximate duration, to estimate the remaining time."""
 
     name: str
     seconds: float
@@ -32,7 +32,7 @@ class Progress:
 
     plan: list[Stage] = field(default_factory=list)
     quiet: bool = False
-    # What else to say in each line, for instance about the workers of a cluster.
+    # Additional text for each line, for instance about a cluster's workers.
     also: Callable[[], str] | None = None
     console: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
     _started: float = field(default_factory=time.monotonic)
@@ -63,7 +63,7 @@ class Progress:
         self._stage = ""
 
     def at(self, done: int, detail: str = "") -> None:
-        """Report how far the stage is."""
+        """Report the stage's progress."""
         self._done, self._detail = done, detail or self._detail
         if not self._bar.disable:
             self._bar.update(TaskID(0), completed=done, description=self._text())
@@ -71,7 +71,7 @@ class Progress:
             self.say(f"{self._clock()} {self._text()}")
 
     def say(self, text: str) -> None:
-        """Print a line that stays."""
+        """Print a permanent line."""
         if self.quiet:
             return
         self._printed = time.monotonic()

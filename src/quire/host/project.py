@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The project's own directories: lines, configs, guest, counter."""
+"""Find the project's own directories: lines, configs, guest, counter."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 from quire.host.errors import UserError
 
-# In an installed package: what a checkout has beside src (pyproject.toml, force-include).
+# In an installed package: the other folders of a checkout (pyproject.toml, force-include).
 INSTALLED = "data"
 
 
 @dataclass(frozen=True)
 class Project:
-    """Where Quire's data is: a checkout, or the copy in an installed package."""
+    """The location of Quire's data: a checkout, or the copy in an installed package."""
 
     root: Path
     installed: bool = False
@@ -27,32 +27,32 @@ class Project:
 
     @property
     def guest(self) -> Path:
-        """Sources of the guest's programs."""
+        """The sources of the guest's programs."""
         return self.root / "guest"
 
     @property
     def counter(self) -> Path:
-        """Sources of the QEMU plugin."""
+        """The sources of the QEMU plugin."""
         return self.root / "counter"
 
     @property
     def build(self) -> Path:
-        """The build directory unless O= names one; outside a checkout, in the user's cache."""
+        """The default build directory; outside a checkout, it is in the user's cache."""
         if not self.installed:
             return self.root / "build"
         cache = os.environ.get("XDG_CACHE_HOME")
         return (Path(cache) if cache else Path.home() / ".cache") / "quire"
 
     def writable(self) -> Path:
-        """The root, to change files of Quire itself. UserError where it is an installed copy."""
+        """Return the root, to change files of Quire itself. UserError for an installed copy."""
         if self.installed:
             remedy = "clone Quire and run ./quire there, or set QUIRE_ROOT to a checkout"
-            raise UserError("an installed quire has no files to change", str(self.root), remedy)
+            raise UserError("an installed quire cannot change its files", str(self.root), remedy)
         return self.root
 
 
 def find() -> Project:
-    """QUIRE_ROOT, or the checkout or the package this module runs from. UserError if it is none."""
+    """Find QUIRE_ROOT, or this module's checkout or package. UserError if that is not one."""
     package = Path(__file__).resolve().parents[1]
     named = os.environ.get("QUIRE_ROOT")
     roots = [Path(named)] if named else [package.parents[1], package / INSTALLED]
@@ -60,4 +60,4 @@ def find() -> Project:
         if (root / "configs").is_dir() and (root / "lines").is_dir():
             return Project(root, installed=root == package / INSTALLED)
     remedy = "install quire again, run it from a checkout, or set QUIRE_ROOT to one"
-    raise UserError("quire cannot find its lines and configs", str(roots[0]), remedy)
+    raise UserError("quire cannot find its data (lines, configs)", str(roots[0]), remedy)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The option --shard I/N: one of N parts of the work, for jobs of a CI that know of no other."""
+"""The option --shard I/N: one of N parts of the work, for independent CI jobs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Shard:
-    """The part `number`, from 1 on, of `parts`. The parts of a list depend on nothing else."""
+    """Part `number` (from 1) of `parts`. The division depends only on the list."""
 
     number: int = 1
     parts: int = 1
@@ -25,11 +25,11 @@ class Shard:
         return f"{self.number}/{self.parts}"
 
     def some(self, items: Sequence[Item]) -> list[Item]:
-        """Every `parts`-th item: neighbours take about as long. UserError if there is none."""
+        """Select every `parts`-th item: neighbours take similar time. UserError without any."""
         return self._filled(items[self.number - 1 :: self.parts], len(items))
 
     def range(self, count: int) -> range:
-        """Consecutive numbers below `count`. UserError if there are none."""
+        """Select consecutive numbers below `count`. UserError if there are none."""
         begin, end = (count * upto // self.parts for upto in (self.number - 1, self.number))
         return range(begin, begin + len(self._filled(range(begin, end), count)))
 
@@ -44,13 +44,13 @@ ALL = Shard()
 
 def add(part: argparse.ArgumentParser, what: str) -> None:
     """Add --shard."""
-    text = f"only the I-th of N parts of the {what} (docs/ci.md)"
+    text = f"run only part I of N of the {what} (docs/ci.md)"
     part.add_argument("--shard", type=parse, default=ALL, metavar="I/N", help=text)
 
 
 def parse(text: str) -> Shard:
-    """I/N. ArgumentTypeError for what names no part."""
+    """Parse I/N. ArgumentTypeError for anything else."""
     part = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
     if not part or not 1 <= int(part[1]) <= int(part[2]):
-        raise argparse.ArgumentTypeError(f"{text!r} is not I/N with I from 1 to N, as 1/4")
+        raise argparse.ArgumentTypeError(f"{text!r} is not I/N with I from 1 to N, such as 1/4")
     return Shard(int(part[1]), int(part[2]))
