@@ -126,7 +126,7 @@ def test_a_further_cpu_changes_the_machine_and_not_the_kernel() -> None:
 def test_a_cpu_that_an_architecture_does_not_have(quire: Quire) -> None:
     done = quire("test", "ARCH=x86_64", "--cpu", "cortex-a72")
     assert done.returncode == 2
-    assert "cortex-a72 is no CPU of x86_64" in done.stderr
+    assert "cortex-a72 is not a CPU of x86_64" in done.stderr
     assert "use ARCH=arm64" in done.stderr
     assert "unknown CPU 'pdp11'" in quire("soak", "--cpu", "pdp11").stderr
 

@@ -31,7 +31,7 @@ def read(file: Path) -> Architecture:
             return {"name": file.stem, "kbuild": file.stem, "guest": file.stem, **keys}
         like = file.with_name(f"{keys['like']}.toml")
         if not like.is_file():
-            raise ValueError(f"is like {like.name}, which does not exist")
+            raise ValueError(f"refers to {like.name}, which does not exist")
         names = {"name": file.stem, "kbuild": like.stem, "guest": like.stem, "aliases": []}
         return {**tomllib.loads(like.read_text()), **names, **keys}
 
@@ -46,7 +46,7 @@ ARCHITECTURES = {name: arch for name, arch in KNOWN.items() if not arch.on_reque
 
 
 def further_cpus() -> dict[str, list[str]]:
-    """The names of CPUs besides the default ones, each with the architectures that have it."""
+    """Return the names of further CPUs, each with the architectures that have it."""
     known: dict[str, list[str]] = {}
     for arch in KNOWN.values():
         for cpu in arch.further_cpus:
@@ -55,7 +55,7 @@ def further_cpus() -> dict[str, list[str]]:
 
 
 def on_cpu(architectures: Sequence[Architecture], name: str) -> tuple[Architecture, ...]:
-    """Those that have a further CPU of that name, on it. UserError if none has."""
+    """Return these architectures with that CPU, where they have it. UserError if none has."""
     known = further_cpus()
     if name not in known:
         remedy = f"use one of: {', '.join(known)}\nor omit --cpu for the default CPU"
@@ -65,12 +65,12 @@ def on_cpu(architectures: Sequence[Architecture], name: str) -> tuple[Architectu
     if not found:
         names = ", ".join(arch.name for arch in architectures)
         remedy = f"use ARCH={', '.join(known[name])}"
-        raise UserError(f"{name} is no CPU of {names}", remedy=remedy)
+        raise UserError(f"{name} is not a CPU of {names}", remedy=remedy)
     return tuple(found)
 
 
 def architecture(name: str) -> Architecture:
-    """The architecture with that name or alias. UserError if there is none."""
+    """Return the architecture with that name or alias. UserError if there is none."""
     for arch in KNOWN.values():
         if name in (arch.name, *arch.aliases):
             return arch

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the host needs, what is missing, and the command that installs it."""
+"""Check what the host needs, what is missing, and which command installs it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DISK_GIB = 4
 
 @dataclass(frozen=True)
 class Requirement:
-    """A program (found in PATH) or a file, the Debian packages that provide it, and its use."""
+    """A program (in PATH) or a file, the Debian packages that provide it, and its purpose."""
 
     name: str
     packages: tuple[str, ...]
@@ -44,16 +44,15 @@ COMMON = (
     Requirement("perl", ("perl",), "the kernel's build, checkpatch"),
     Requirement("xz", ("xz-utils",), "unpacking the kernel source"),
     Requirement("git", ("git",), "applying and keeping the series"),
-    Requirement("setpriv", ("util-linux",), "a machine ends when quire is killed"),
+    Requirement("setpriv", ("util-linux",), "ending machines when quire is killed"),
     # For objtool, which the x86 kernel build uses.
     Requirement("/usr/include/gelf.h", ("libelf-dev",), "the x86 kernel's build"),
 )
 
-# What no command of quire needs: a compiler cache, and what `make lint` and `make test` run besides
-# Python tools.
+# Optional: a compiler cache, and tools of `make lint` and `make test` other than Python's.
 DEVELOPMENT = (
     Requirement(
-        "ccache", ("ccache",), "kernels: a further tree compiles only what its patches reach"
+        "ccache", ("ccache",), "kernels: another tree compiles only what its patches affect"
     ),
     Requirement("clang-tidy", ("clang-tidy",), "make lint: the guest and the plugin"),
     Requirement("shellcheck", ("shellcheck",), "make lint: shell scripts"),
@@ -65,7 +64,7 @@ DEVELOPMENT = (
 
 
 def needs(architectures: Iterable[Architecture]) -> list[Requirement]:
-    """Everything that a demo of these architectures needs."""
+    """List everything that a demo of these architectures needs."""
     wanted = list(COMMON)
     for arch in architectures:
         wanted += [machine_need(arch)] if arch.qemu else []
@@ -80,17 +79,17 @@ def needs(architectures: Iterable[Architecture]) -> list[Requirement]:
 
 
 def machine_need(arch: Architecture) -> Requirement:
-    """The QEMU binary for an architecture."""
+    """Return the requirement of an architecture's QEMU."""
     return Requirement(arch.qemu, arch.packages, f"{arch.name} machines")
 
 
 def packages(lacking: Iterable[Requirement]) -> list[str]:
-    """The Debian packages that provide these needs, sorted, without duplicates."""
+    """List the Debian packages that provide these needs, sorted, without duplicates."""
     return sorted({name for need in lacking for name in need.packages})
 
 
 def bring(wanted: Sequence[Requirement]) -> None:
-    """Install missing packages and list them; UserError when this user or host cannot."""
+    """Install missing packages and list them; UserError if this user or host cannot."""
     lacking = [need for need in wanted if not need.present()]
     if not lacking:
         return
@@ -111,14 +110,14 @@ def bring(wanted: Sequence[Requirement]) -> None:
 
 
 def obtainable(package: str) -> bool:
-    """Whether this host's package index contains that Debian package."""
+    """Tell whether this host's package index contains that Debian package."""
     if not shutil.which("apt-cache"):
         return False
     return process.query("apt-cache", "show", package).status == 0
 
 
 def require(architectures: Sequence[Architecture], further: Sequence[Requirement] = ()) -> None:
-    """UserError that lists what is missing, also of `further`, and the command that installs it."""
+    """Raise UserError with everything missing, including `further`, and the install command."""
     lacking = [need for need in (*needs(architectures), *further) if not need.present()]
     if lacking:
         raise lacks(lacking)
@@ -128,7 +127,7 @@ def require(architectures: Sequence[Architecture], further: Sequence[Requirement
 
 
 def lacks(lacking: Sequence[Requirement]) -> UserError:
-    """The error for unmet needs."""
+    """Return the error for unmet needs."""
     names = " ".join(packages(lacking))
     remedy = f"as root: apt-get install --no-install-recommends {names}"
     if not shutil.which("apt-get"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a kernel that is a program of this host needs of it: user-mode Linux."""
+"""Check what user-mode Linux, a kernel that is a program, needs from this host."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from quire.arch.architecture import Architecture
 from quire.host import process
 from quire.host.errors import UserError
 
-# UML's memory is a file there, which grows as the guest uses it.
+# UML keeps its memory in a file there, which grows as the guest uses it.
 MEMORY = Path("/dev/shm")
 MEMORY_GIB = 2
-# Each run of pages that lie one after the other in memory is a mapping of the host.
+# Each run of physically contiguous pages is a separate mapping of the host.
 MAPS = Path("/proc/sys/vm/max_map_count")
 MOST_MAPS = 65530
-# Whether a process may be traced, asked of a child.
+# Whether a process may be traced, tested in a child.
 TRACED = "import ctypes, sys; sys.exit(ctypes.CDLL(None).ptrace(0, 0, None, None) != 0)"
 
 
 def require(arch: Architecture) -> None:
-    """UserError for the first thing that this host lacks."""
+    """Raise UserError for the first thing that this host lacks."""
     if platform.machine() != arch.machine:
-        what = f"{arch.name} runs on {arch.machine}, and this host is {platform.machine()}"
+        what = f"{arch.name} runs on {arch.machine}, but this host is {platform.machine()}"
         raise UserError(what, remedy="use ARCH=x86_64, which QEMU emulates")
     if process.query(sys.executable, "-c", TRACED).status:
         raise UserError(
-            "processes may not be traced here, and UML traces its guest's",
+            "UML needs ptrace, which is not permitted here",
             "ptrace(PTRACE_TRACEME) is refused",
             "in a container: docker run --cap-add SYS_PTRACE --security-opt seccomp=unconfined\n"
             "elsewhere, as root: sysctl kernel.yama.ptrace_scope=1",
@@ -46,7 +46,7 @@ def require(arch: Architecture) -> None:
     maps = int(MAPS.read_text())
     if maps < MOST_MAPS:
         raise UserError(
-            "a process may have too few mappings for the guest's pages",
+            "the limit of mappings per process is too low for the guest",
             f"{MAPS}: {maps}",
             f"as root: sysctl vm.max_map_count={MOST_MAPS}",
         )
