@@ -106,7 +106,7 @@ def test_only_skipped_revisions_are_left(quire: Quire, history: Path) -> None:
 def test_bad_input_leaves_nothing(quire: Quire, history: Path) -> None:
     where = ("--git", str(history), "--good", "c16")
     said(quire("bisect", *ROW, *where, "--bad", "nope"), 2, "no revision 'nope'")
-    said(quire("bisect", "mremapp", *where, "--bad", "c20"), 2, "unknown workload")
+    said(quire("bisect", "mremapp", *where, "--bad", "c20"), 2, "unknown benchmark")
     said(
         quire("bisect", "mremap*", *where, "--bad", "c20"),
         2,

@@ -173,7 +173,7 @@ def test_only_a_named_workload_has_its_further_sizes() -> None:
 def test_parameters_after_commas() -> None:
     (one,) = CATALOGUE.benchmarks(["swapout,data=zero,mib=64"], [64])[:1]
     assert one.words() == ("bench", "swapout", "size=64", "data=zero", "mib=64")
-    with pytest.raises(UserError, match="unknown workload"):
+    with pytest.raises(UserError, match="unknown benchmark"):
         CATALOGUE.benchmarks(["swapon"])
     with pytest.raises(UserError, match="is not WORKLOAD"):
         CATALOGUE.benchmarks(["swapout,zero"])

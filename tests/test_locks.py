@@ -74,7 +74,7 @@ def test_locks_are_counted_by_class() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('name = "other spin"', 'name = "other spin"\ncallers = ["a*"]', "may have no class"),
+        ('name = "other spin"', 'name = "other spin"\ncallers = ["a*"]', "have no class"),
         ('functions = "mutex"', 'functions = "none"', "no group of functions"),
         ('name = "lru"', "", "is invalid"),
         ('name = "lru"', "name =", "cannot be read"),

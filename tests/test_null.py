@@ -23,7 +23,7 @@ def test_each_number_is_another_placement() -> None:
     assert null.flags(most) == "-falign-functions=128:113:16"
     with pytest.raises(UserError, match="8 placements"):
         null.flags(most + 1)
-    with pytest.raises(UserError, match="only gcc can"):
+    with pytest.raises(UserError, match="needs gcc's placement"):
         null.flags(1, "-19")
 
 

@@ -194,7 +194,7 @@ def test_commits_of_a_repository(quire: Quire, clone: Path) -> None:  # noqa: F8
 
 def test_bad_input(quire: Quire, tree: Path) -> None:
     where = ("--source", str(tree), "ARCH=arm64")
-    said(quire("steps", "mremapp", *where), 2, "unknown workload")
+    said(quire("steps", "mremapp", *where), 2, "unknown benchmark")
     said(quire("steps", *ROW, *where[:2], "--only", "nothing"), 2, "has no topic nothing")
     said(quire("steps", *ROW, "--a", str(tree), "--b", str(tree)), 2, "no steps between two trees")
     patch = quire.project / "patches/linux-6.12.y/ksm/0001-ksm-look-less.patch"

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Count instructions: the workloads, the boots that measure them, the comparison of two sides."""
+"""Count instructions: the benchmarks, the boots that measure them, the comparison of two sides."""

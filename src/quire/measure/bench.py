@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Run benchmarks, several machines at a time; each boot is cached under a hash of its inputs."""
+"""Run benchmarks in parallel; each boot is cached under a hash of its inputs."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from quire.kernels.kernel import Kernel
 from quire.measure import cycles
 from quire.measure.workloads import Benchmark, Calls
 
-# The region that bench programs mark with the marker instructions.
+# The region that benchmark programs mark with marker instructions.
 REGION = 0
-# Seconds, wall clock, for a boot that counts cache lines.
+# Wall-clock seconds for a boot that counts cache lines.
 SLOW_TIMEOUT = 1800.0
-# Fields whose values a key has in another form, or that only limit the time. Any other one that is
+# Fields that a key includes in another form, or that only limit the time. Any other field that is
 # set changes the key.
 MACHINE = {"kernel", "guest", "init", "hardware", "counting", "timeout", "silence", "loglevel"}
 MACHINE |= {"parameters"}
@@ -37,7 +37,7 @@ COUNTING = {"plugin", "spans", "locks", "lines", "cpus", "caches", "cold"}
 
 @dataclass(frozen=True)
 class Setup:
-    """Everything that a measurement depends on, except the benchmark."""
+    """Everything on which a measurement depends, except the benchmark."""
 
     kernel: Kernel
     guest: Guest
@@ -46,7 +46,7 @@ class Setup:
     locks: tuple[str, ...] = ()
 
     def machine(self, benchmark: Benchmark) -> Machine:
-        """The machine that measures `benchmark`."""
+        """Return the machine that measures `benchmark`."""
         return Machine(
             self.kernel,
             self.guest,
@@ -63,13 +63,13 @@ class Setup:
                 else (),
                 cold=bool(benchmark.cycles) and benchmark.workload.cold,
             ),
-            # Counting what each access may touch takes several times as long.
+            # Recording the lines of each access takes several times longer.
             timeout=SLOW_TIMEOUT if benchmark.lines or benchmark.cycles else Machine.timeout,
             parameters=benchmark.workload.kernel_parameters,
         )
 
     def key(self, benchmark: Benchmark) -> str:
-        """A key that changes whenever the counts may change."""
+        """Return a key that changes whenever the counts may change."""
         boot = self.machine(benchmark)
         arch = self.kernel.arch
         hashes = (self.kernel.image_sha256, self.guest.sha256, self.plugin.sha256)
@@ -81,7 +81,7 @@ class Setup:
 
 
 def _settings(of: Any, otherwise: Collection[str]) -> list[str]:
-    """What is not at its default, but for fields that are in the key `otherwise`."""
+    """Fields that differ from their defaults, except those included in the key `otherwise`."""
     values = {field.name: (getattr(of, field.name), field.default) for field in fields(of)}
     return [f"{name}={value}" for name, (value, default) in values.items()
             if name not in otherwise and value != default]  # fmt: skip
@@ -102,19 +102,19 @@ class Sample:
 
     counts: RegionCounts
     results: Results
-    # What other CPUs did meanwhile; None with one CPU.
+    # Counts of the other CPUs; None with one CPU.
     others: RegionCounts | None = None
 
     @property
     def divisor(self) -> int:
-        """The number of pages, or of operations for a workload without pages."""
+        """The number of pages, or of operations if the workload has no pages."""
         region = self.results.regions[REGION]
         return region.pages or region.ops
 
 
 @dataclass(frozen=True)
 class Boot:
-    """One boot to do: a benchmark on a setup, and its number among those of the benchmark."""
+    """One boot to run: a benchmark on a setup, and its number among the benchmark's boots."""
 
     setup: Setup
     benchmark: Benchmark
@@ -129,7 +129,7 @@ class Boot:
 
 @dataclass(frozen=True)
 class Sampling:
-    """At least `repeat` samples; with `fresh`, that many new ones; `place` runs the machines."""
+    """At least `repeat` samples, or, if `fresh`, that many new ones; `place` runs the machines."""
 
     repeat: int = 1
     fresh: bool = False
@@ -146,9 +146,9 @@ def measure(
     progress: Progress,
     options: Sampling,
 ) -> Samples:
-    """All samples of every benchmark on every setup, keyed by kernel image and benchmark.
+    """Collect all samples of every benchmark and setup, keyed by kernel image and benchmark.
 
-    Missing samples are measured. GuestLost or Difference of the first failed boot stops the others.
+    Missing samples are measured. A failed boot stops the others with GuestLost or Difference.
     """
     by_image = {setup.kernel.image_sha256: setup for setup in setups}
     boots = [
@@ -176,7 +176,7 @@ def measure(
 
 
 def known(cache: Cache, setup: Setup, benchmark: Benchmark) -> list[Path]:
-    """The directories of the samples that are in the cache."""
+    """The directories of cached samples."""
     return sorted(cache.path("cell", setup.key(benchmark)).glob("run-*"))
 
 
@@ -187,7 +187,7 @@ def _missing(cache: Cache, setup: Setup, benchmark: Benchmark, options: Sampling
 
 
 def _sample(cache: Cache, boot: Boot, place: Place) -> None:
-    """Boot, and keep what was counted in the cache."""
+    """Boot, and cache the counts."""
     key = boot.setup.key(boot.benchmark)
 
     def build(directory: Path) -> None:
@@ -209,17 +209,17 @@ def _require_success(boot: Boot, ended: Results, work: Path) -> None:
     where = f"{boot.name}\nwhole log: {work / machine.RESULTS}"
     if ended.failures:
         raise Difference(
-            f"wrong data: {ended.failures[0]}", where, "this kernel loses or mixes up memory"
+            f"wrong data: {ended.failures[0]}", where, "this kernel loses or corrupts memory"
         )
     if ended.folios and ended.folios[0] != ended.folios[1]:
         raise Difference(
             f"only {ended.folios[0]} of {ended.folios[1]} folios had the requested size",
             where,
-            "give the machine more memory, or choose another size",
+            "use a machine with more memory, or another size",
         )
     if ended.exit or not ended.verified:
         notes = "\n".join([*ended.notes, where])
-        raise Difference(f"the workload failed (exit {ended.exit})", notes, "read the log")
+        raise Difference(f"the benchmark failed (exit status {ended.exit})", notes, "read the log")
 
 
 def _load(directory: Path, benchmark: Benchmark) -> Sample:
@@ -230,20 +230,20 @@ def _load(directory: Path, benchmark: Benchmark) -> Sample:
         raise GuestLost(
             "the guest did not enter the measured region",
             where,
-            "guest and plugin use different markers; build both from one checkout",
+            "guest and plugin use different markers: build both from one checkout",
         )
     sample = Sample(regions[REGION], ended, regions.get(REGION + counts.OTHERS))
     if not sample.divisor:
         raise GuestLost(
             "the guest reported no pages in its region",
             where,
-            "the workload must report `pages` or `ops`",
+            "the benchmark must report `pages` or `ops`",
         )
     return sample
 
 
 def countable(benchmarks: Sequence[Benchmark], kernel: Kernel) -> tuple[list[Benchmark], str]:
-    """Leave out calls of functions that the kernel does not have; these are named."""
+    """Drop counted calls of functions that the kernel lacks, and return their names."""
     names = _functions(kernel)
     counted = {calls: None for benchmark in benchmarks for calls in benchmark.workload.calls}
     lost = [calls for calls in counted if not any(map(calls.counts, names))]
@@ -259,10 +259,10 @@ def _functions(kernel: Kernel) -> list[str]:
 
 
 def _require_function(kernel: Kernel, calls: Calls) -> None:
-    """UserError unless the kernel has the function: otherwise the count would be zero."""
+    """Raise UserError unless the kernel has the function: otherwise the count would be zero."""
     if not any(map(calls.counts, _functions(kernel))):
         raise UserError(
             f"this kernel has no function {' or '.join(calls.symbols)} whose calls can be counted",
             f"{kernel.arch.name} {kernel.tree.label}: {kernel.system_map}",
-            f"it is renamed or inlined: add its name to {calls.what!r} of the workload",
+            f"it is renamed or inlined: add its name to {calls.what!r} of the benchmark",
         )

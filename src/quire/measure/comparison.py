@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Compare two sides: the same workload on the same architecture."""
+"""Compare two sides: the same benchmarks on the same architecture."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from quire.measure.posted import Figures, Posted
 from quire.measure.profile import ProfileLine
 from quire.measure.workloads import Benchmark, Calls
 
-# Two runs that differ by more than this share count as different.
+# Two runs that differ by more than this fraction count as different.
 STABLE = 0.001
-# So many of the symbols that changed are kept for each row.
+# Maximum changed symbols kept per benchmark.
 SYMBOLS = 30
 
 
@@ -33,12 +33,12 @@ class Figure:
     # Median over the runs.
     insns: float
     kernel: float
-    # Only the workload's `own` symbols; None if the workload names none.
+    # Only the workload's `own` symbols; None if it names none.
     own: float | None
     tlb: dict[str, float]
-    # TLB invalidations per operation (a call), not per page.
+    # TLB invalidations per operation (call), not per page.
     tlb_per_op: float
-    # The change of each counter that the guest read, over the whole region.
+    # The change of each counter that the guest reads, over the whole region.
     counters: dict[str, int]
     # Instructions per unit in each of the workload's spans, and calls of its counted functions.
     spans: dict[str, float]
@@ -46,25 +46,25 @@ class Figure:
     runs: int
     # (largest − smallest) / median of `insns` over the runs.
     spread: float
-    # What was counted of measure.cost.KINDS, and locks taken by class; per unit.
+    # Counted kinds of measure.cost.KINDS, and locks taken by class; per unit.
     cost: Cost = field(default_factory=dict)
-    # Estimated cycles by what takes them, per unit; empty if caches were not simulated.
+    # Estimated cycles by cause, per unit; empty if caches were not simulated.
     cycles: dict[str, float] = field(default_factory=dict)
 
     @property
     def tlb_total(self) -> float:
-        """The sum over all classes."""
+        """The sum of all classes."""
         return sum(self.tlb.values())
 
     @property
     def cycles_total(self) -> float:
-        """The sum over all that takes cycles; 0 if there are none."""
+        """The sum of all estimated cycles; 0 if there are none."""
         return sum(self.cycles.values())
 
 
 @dataclass(frozen=True)
 class BenchmarkResult:
-    """One row of the table."""
+    """The results of one benchmark: one row of the table."""
 
     benchmark: Benchmark
     a: Figure
@@ -72,23 +72,23 @@ class BenchmarkResult:
     posted: Posted | None
     # The symbols that changed most.
     symbols: tuple[ProfileLine, ...] = ()
-    # What placement alone changes, if it was counted.
+    # The spread due to code placement, if it was counted.
     null: Null | None = None
 
     @property
     def title(self) -> str:
-        """Workload, variant and folio size."""
+        """The workload, variant and folio size."""
         size = f" {self.benchmark.size} KiB" if self.benchmark.size is not None else ""
         return self.benchmark.label + size
 
     @property
     def ratio(self) -> float:
-        """A over B: above 1, B takes fewer instructions."""
+        """A / B: above 1, B takes fewer instructions."""
         return self.a.insns / self.b.insns
 
     @property
     def cycles_ratio(self) -> float | None:
-        """The same of estimated cycles; None if there are none."""
+        """The ratio A / B of estimated cycles; None if there are none."""
         a, b = self.a.cycles_total, self.b.cycles_total
         return a / b if a and b else None
 
@@ -99,12 +99,12 @@ class BenchmarkResult:
 
     @property
     def unstable(self) -> bool:
-        """Whether runs of the same build differ by more than STABLE."""
+        """Whether runs of one build differ by more than STABLE."""
         return self.spread > STABLE
 
     @property
     def by_placement(self) -> bool:
-        """Whether placement alone may change instructions and estimated cycles as much as B."""
+        """Whether code placement may explain the changes of instructions and estimated cycles."""
         if not self.null or abs(self.b.insns / self.a.insns - 1) > self.null.insns:
             return False
         cycles = self.null.cycles
@@ -112,7 +112,7 @@ class BenchmarkResult:
 
     @property
     def excess(self) -> list[Calls]:
-        """The calls that B makes more often than A although the workload forbids it."""
+        """Calls that B makes more often than A although the workload forbids that."""
         return [
             calls
             for calls in self.benchmark.workload.calls
@@ -132,7 +132,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class References:
-    """What counts are read with: the posted figures, and the classes of locks."""
+    """References to interpret counts: the posted figures, and the classes of locks."""
 
     posted: Figures = field(default_factory=dict)
     locks: Locks | None = None
@@ -146,7 +146,7 @@ def compare(
     samples: Samples,
     known: References = References(),
 ) -> Comparison:
-    """`images`: the SHA-256 of the kernel images, side A's first."""
+    """Compare both sides. `images`: the SHA-256 of the kernel images, side A's first."""
     rows = []
     for benchmark in benchmarks:
         a, b = (samples[image, benchmark] for image in images)
@@ -160,7 +160,7 @@ def compare(
 def figure(
     arch: Architecture, benchmark: Benchmark, samples: Sequence[Sample], locks: Locks | None = None
 ) -> Figure:
-    """The median over `samples`, and their spread."""
+    """Return the median over `samples`, and their spread."""
     sample, totals = _chosen(benchmark, samples), [_insns(sample) for sample in samples]
     counts, divisor, middle = sample.counts, sample.divisor, _insns(sample)
     return Figure(
@@ -189,12 +189,12 @@ def _insns(sample: Sample) -> float:
 
 
 def _chosen(benchmark: Benchmark, samples: Sequence[Sample]) -> Sample:
-    """The median; with several CPUs the least: whatever disturbs a run adds to it."""
+    """The median; with several CPUs the minimum, as disturbances only add."""
     return min(samples, key=_insns) if benchmark.cpus > 1 else _median(samples)
 
 
 def _median(samples: Sequence[Sample]) -> Sample:
-    """The sample with the median of instructions, the lower one of two."""
+    """The sample with the median of instructions, the lower of two."""
     middle = statistics.median_low(map(_insns, samples))
     return next(sample for sample in samples if _insns(sample) == middle)
 
@@ -205,13 +205,13 @@ def _changed(locks: Locks | None, a: Sample, b: Sample) -> tuple[ProfileLine, ..
 
 
 def calls(sample: Sample, counted: Calls) -> float:
-    """The number of calls of a function, per unit."""
+    """The number of calls to a function, per unit."""
     symbols = sample.counts.symbols.items()
     return sum(count.calls for name, count in symbols if counted.counts(name)) / sample.divisor
 
 
 def require(comparisons: Sequence[Comparison]) -> None:
-    """Difference that lists every row in which B makes calls that A does not make."""
+    """Raise Difference that lists every benchmark in which B makes additional forbidden calls."""
     excess = [
         (compared.arch, row, calls)
         for compared in comparisons
@@ -236,7 +236,7 @@ def require(comparisons: Sequence[Comparison]) -> None:
 
 
 def own(benchmark: Benchmark, sample: Sample) -> float:
-    """Instructions per unit in the symbols that are the workload's subject."""
+    """Instructions per unit in the symbols that the workload measures."""
     total = sum(
         count.insns
         for name, count in sample.counts.symbols.items()
@@ -245,18 +245,18 @@ def own(benchmark: Benchmark, sample: Sample) -> float:
     return total / sample.divisor
 
 
-# A row moved by instructions if they changed by more than this share; by events, if one kind did,
-# and by so much per unit: an interrupt in a region takes a lock, too.
+# A benchmark moved if its instructions changed by more than this fraction, or if a kind of event
+# changed by more than this number per unit: an interrupt in a region also takes a lock.
 SHARE, EVENT = 0.003, 0.02
 # Estimated cycles, among the events.
 CYCLES = "est. cycles"
-# A symbol grew if it did by this share of the one that grew most.
+# A symbol counts as grown if it grew by this fraction of the largest growth.
 GREW = 0.01
 
 
 @dataclass(frozen=True)
 class Move:
-    """A row from one kernel to a later one; `number` is the place of the later one."""
+    """A benchmark's change from one kernel to a later one, whose position is `number`."""
 
     number: int
     a: Figure
@@ -264,30 +264,30 @@ class Move:
 
     @property
     def share(self) -> float:
-        """The change of instructions; below 0, B takes fewer."""
+        """The relative change of instructions; below 0, B takes fewer."""
         return self.b.insns / self.a.insns - 1
 
     @property
     def events(self) -> dict[str, tuple[float, float]]:
-        """What else changed, per unit: A and B, of measure.cost's kinds, locks, and CYCLES."""
+        """Other changes per unit, A and B, of measure.cost's kinds, locks, and CYCLES."""
         a, b = ({**one.cost, CYCLES: sum(one.cycles.values())} for one in (self.a, self.b))
         pairs = {kind: (a.get(kind, 0.0), b.get(kind, 0.0)) for kind in {**a, **b}}
         return {k: (a, b) for k, (a, b) in pairs.items() if abs(a - b) > max(EVENT, SHARE * a)}
 
     @property
     def moved(self) -> bool:
-        """Whether anything did."""
+        """Whether anything changed."""
         return abs(self.share) > SHARE or bool(self.events)
 
 
 def between(figures: Sequence[Figure | None]) -> list[Move]:
-    """The moves from each kernel to the next, of a row; None: a kernel without figures."""
+    """Return a benchmark's moves from each kernel to the next; None: a kernel without figures."""
     known = [(number, figure) for number, figure in enumerate(figures) if figure]
     steps = (Move(number, a, b) for (_, a), (number, b) in pairwise(known))
     return [move for move in steps if move.moved]
 
 
 def grown(row: BenchmarkResult) -> list[ProfileLine]:
-    """The symbols that cost more on side B, the most first."""
+    """Return the symbols that cost more on side B, the largest increase first."""
     lines = [line for line in row.symbols if line.change() > 0]
     return [line for line in lines if line.change() >= GREW * max(map(ProfileLine.change, lines))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which rows and cases a change concerns, by the files that it touches."""
+"""Find the benchmarks and cases for a change, by the files that it touches."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ FILE = "concerns.toml"
 
 @dataclass(frozen=True)
 class Concern:
-    """Patterns of paths; rows as for `quire bench` and cases as for `quire test`.
+    """Patterns of paths; benchmarks as for `quire bench` and cases as for `quire test`.
 
-    `programs`: the fuzzer's programs use these files, too.
+    `programs`: the fuzzer's programs also use these files.
     """
 
     files: tuple[str, ...]
@@ -26,13 +26,13 @@ class Concern:
     programs: bool = True
 
     def matches(self, file: str) -> bool:
-        """Whether one of the patterns does."""
+        """Tell whether one of the patterns matches."""
         return any(fnmatchcase(file, pattern) for pattern in self.files)
 
 
 @dataclass(frozen=True)
 class Nearest:
-    """Rows for files that no entry measures: the nearest to them."""
+    """The nearest benchmarks for files that no entry measures."""
 
     files: tuple[str, ...]
     rows: tuple[str, ...]
@@ -40,7 +40,7 @@ class Nearest:
 
 @dataclass(frozen=True)
 class ConcernTable:
-    """The whole file. `ignored`: patterns of paths that are in no kernel."""
+    """The whole file. `ignored`: patterns of paths that do not affect a kernel."""
 
     concern: tuple[Concern, ...]
     nearest: tuple[Nearest, ...] = ()
@@ -49,9 +49,9 @@ class ConcernTable:
 
 @dataclass(frozen=True)
 class Concerned:
-    """What files concern: rows and cases in the order of the table, and whether programs do.
+    """Benchmarks and cases for some files, in table order, and whether to run programs.
 
-    `unmeasured`: the files that no entry names. `nearest`: rows for these.
+    `unmeasured`: files without an entry. `nearest`: benchmarks for these.
     """
 
     rows: tuple[str, ...]
@@ -67,17 +67,17 @@ class Concerned:
 
 
 def read(folder: Path) -> ConcernTable:
-    """The table in the folder of the workloads. UserError says what is wrong with it."""
+    """Read the table in the folder of workloads. UserError says what is wrong with it."""
     return data.read(folder / FILE, ConcernTable, "give each [[concern]] files, rows and cases")
 
 
 def by_files(folder: Path, files: Collection[str]) -> Concerned:
-    """What these files concern."""
+    """Return the benchmarks and cases for these files."""
     table = read(folder)
     files = [f for f in files if not any(fnmatchcase(f, pattern) for pattern in table.ignored)]
     hit = [concern for concern in table.concern if any(map(concern.matches, files))]
     missed = [file for file in files if not any(c.matches(file) for c in table.concern)]
-    # What a header has is measured with the code that has an entry.
+    # Code in headers is measured together with code that has an entry.
     missed = [file for file in missed if not (hit and file.endswith(".h"))]
     near = [
         row

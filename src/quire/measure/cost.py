@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What takes time beside instructions: atomics, barriers, cache lines, TLB invalidations, locks."""
+"""Costs besides instructions: atomics, barriers, cache lines, TLB invalidations, locks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from quire.arch import Architecture
 from quire.boot.counts import RegionCounts
 from quire.measure.locks import Locks
 
-# The plugin's kinds of events by what the table calls them.
+# The plugin's kinds of events by their names in tables.
 EVENTS = {
     "atomics": ("atomic",),
     "barriers": ("mfence", "lfence", "sfence", "dmb", "dsb", "dsb_st", "isb"),
@@ -17,14 +17,14 @@ EVENTS = {
     "lines written": ("lines_written",),
     "table words": ("table_words",),
 }
-# By what an instruction invalidates; an architecture's `tlb_kinds` has the words after "tlb".
+# By the scope of an invalidation; an architecture's `tlb_kinds` lists the words after "tlb".
 TLB = ("tlb page", "tlb range", "tlb space")
 TLB_LOCAL = "tlb local"
 KINDS = (*EVENTS, *TLB, TLB_LOCAL)
-# With several CPUs: what others execute in the kernel, interrupts between CPUs, waits for others.
+# With several CPUs: kernel instructions of other CPUs, IPIs, waits for other CPUs.
 OTHERS, SENT, HANDLED, FLUSHES = "others", "IPIs sent", "IPIs handled", "remote flushes"
 BETWEEN = (OTHERS, SENT, HANDLED, FLUSHES)
-# What the plugin counts with lines=on only.
+# Kinds that the plugin counts only with lines=on.
 WITH_LINES = ("lines read", "lines written", "table words")
 
 Cost = dict[str, float]
@@ -37,8 +37,8 @@ def per_unit(
     locks: Locks | None = None,
     others: RegionCounts | None = None,
 ) -> Cost:
-    """The cost per unit by KINDS, then by class of lock, then by BETWEEN. What was not counted is
-    not there."""
+    """Return the cost per unit by KINDS, then by class of lock, then by BETWEEN, without kinds that
+    were not counted."""
     tlb: dict[str, list[str]] = {kind: [] for kind in TLB}
     for name, kind in zip(arch.tlb_classes, arch.tlb_kinds, strict=True):
         tlb[f"tlb {kind}"].append(name)
@@ -51,18 +51,18 @@ def per_unit(
 
 
 def events(counted: Mapping[str, int]) -> dict[str, int]:
-    """The plugin's events by EVENTS, of a region or a symbol."""
+    """Sum the plugin's events of a region or a symbol by EVENTS."""
     return _sums(EVENTS, counted)
 
 
 def calls(names: Iterable[str], *regions: RegionCounts) -> int:
-    """The calls of all functions of these names."""
+    """Sum the calls of all functions with these names."""
     symbols = (region.symbols for region in regions)
     return sum(known[name].calls for known in symbols for name in names if name in known)
 
 
 def _between(arch: Architecture, counts: RegionCounts, others: RegionCounts) -> dict[str, int]:
-    """What CPUs do to each other. On arm64, a flush of others is a broadcast TLBI."""
+    """Return costs between CPUs. On arm64, a flush of other CPUs is a broadcast TLBI."""
     flushes = calls(arch.remote_flushes, counts)
     if "tlbi_local" in counts.events:
         flushes = counts.tlb_total - counts.events["tlbi_local"]
@@ -75,13 +75,13 @@ def _between(arch: Architecture, counts: RegionCounts, others: RegionCounts) -> 
 
 
 def locks_taken(cost: Mapping[str, float]) -> float | None:
-    """The sum over all classes of locks; None if locks were not counted."""
+    """Return the sum of all classes of locks; None if locks were not counted."""
     classes = [number for kind, number in cost.items() if kind not in (*KINDS, *BETWEEN)]
     return sum(classes) if classes else None
 
 
 def _sums(kinds: Mapping[str, Iterable[str]], counted: Mapping[str, int]) -> dict[str, int]:
-    """The sums of the kinds of which anything was counted."""
+    """The sums of the kinds that were counted."""
     return {
         kind: sum(counted.get(name, 0) for name in names)
         for kind, names in kinds.items()

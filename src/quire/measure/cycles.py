@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Estimated cycles: what the plugin counts, each weighted as one CPU pays for it.
+"""Estimate cycles: the plugin's counts, weighted by their costs on one CPU.
 
-The CPUs are data: cpus/NAME.toml has the caches that the plugin simulates, and the weights with
-their sources. An estimate knows no branch prediction, no overlap of misses and no TLB misses.
+cpus/NAME.toml describes a CPU: the caches that the plugin simulates, and the weights with their
+sources. Estimates ignore branch prediction, overlapping misses and TLB misses.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from quire.measure.workloads import Benchmark
 CPUS = Path(__file__).parent / "cpus"
 LEVELS = ("l1d", "l2", "llc")
 KIB = 1024
-# Where the simulated caches find a line that is not in the first level.
+# Where the simulated caches find a line that misses the first level.
 MISSES = ("l2_hits", "llc_hits", "memory", "streamed")
 INSTRUCTION, IPI = "instruction", "ipi"
-# In place of a CPU's name: the architecture's.
+# Instead of a CPU's name: the architecture's default.
 DEFAULT = "default"
 
 
@@ -40,11 +40,11 @@ class Level:
 
 @dataclass(frozen=True)
 class Weight:
-    """Cycles for one of what is counted, and where the number is from."""
+    """Cycles per counted event, and the source of the number."""
 
     cycles: float
     source: str
-    # Whether it is our guess: the source gives no number for this.
+    # Whether it is our guess, as the source gives no number.
     guess: bool = False
 
 
@@ -55,12 +55,12 @@ class CpuModel:
     title: str
     arch: str
     levels: Mapping[str, Level]
-    # By the plugin's names of events and classes of TLB invalidations; and INSTRUCTION and IPI.
+    # By the plugin's names of events and classes of TLB invalidations, and by INSTRUCTION and IPI.
     weights: Mapping[str, Weight]
 
     @property
     def geometry(self) -> tuple[str, ...]:
-        """The lines of the plugin's argument caches=."""
+        """Return the lines of the plugin's argument caches=."""
         levels = ((name, self.levels[name]) for name in LEVELS)
         return tuple(f"{name} {level.kib * KIB} {level.ways}" for name, level in levels)
 
@@ -77,7 +77,7 @@ def names() -> list[str]:
 
 
 def of(arch: Architecture, name: str = DEFAULT) -> CpuModel:
-    """The CPU of that name. UserError if it is none of that architecture, or if its file lacks a
+    """Return the CPU of that name. UserError if the architecture has none, or if its file lacks a
     level or a weight."""
     name = arch.modelled if name == DEFAULT else name
     if name not in names() or _read(name).arch != arch.name:
@@ -95,8 +95,8 @@ def of(arch: Architecture, name: str = DEFAULT) -> CpuModel:
 
 def add_option(part: argparse.ArgumentParser) -> None:
     """--cycles."""
-    text = f"simulate caches and estimate cycles of a CPU ({', '.join(names())}); slower, and "
-    text += "docs/results/cycles.md says how well"
+    text = f"simulate caches and estimate cycles of a CPU ({', '.join(names())}); slower; "
+    text += "docs/results/cycles.md describes the accuracy"
     add = part.add_argument
     add("--cycles", nargs="?", default="", const=DEFAULT, metavar="CPU", help=text)
 
@@ -104,7 +104,7 @@ def add_option(part: argparse.ArgumentParser) -> None:
 def added(
     benchmarks: Iterable[Benchmark], name: str, architectures: Iterable[Architecture]
 ) -> list[Benchmark]:
-    """Add an estimate for that CPU; nothing without a name. UserError as of()."""
+    """Add an estimate for that CPU; nothing without a name. UserError as for of()."""
     if name:
         for arch in architectures:
             of(arch, name)
@@ -118,7 +118,7 @@ def estimate(
     divisor: int,
     others: RegionCounts | None = None,
 ) -> dict[str, float]:
-    """The cycles of the CPU that measures, per unit, by what takes them; zeroes are left out."""
+    """Return the measuring CPU's cycles per unit by cause, without zeroes."""
     counted = {INSTRUCTION: counts.total, **counts.events, **counts.tlb}
     if others:
         counted[IPI] = cost.calls(arch.ipis_sent, counts)

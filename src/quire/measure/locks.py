@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which lock a call takes: classes by lock function and caller, in workloads/locks.toml."""
+"""Classify locks by lock function and caller, using workloads/locks.toml."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from quire.boot.counts import RegionCounts
 from quire.host import data
 from quire.host.errors import UserError
 
-# Beside the workloads.
+# In the folder of workloads.
 FILE = "locks.toml"
 
 
 @dataclass(frozen=True)
 class LockRule:
-    """Calls of a group of functions by these callers (patterns) take a lock of that class."""
+    """A rule: calls to a group of functions by these callers (patterns) take that class of lock."""
 
     name: str
     functions: str
@@ -27,7 +27,7 @@ class LockRule:
 
 @dataclass(frozen=True)
 class Locks:
-    """The file: lock functions by group, and the rules in order."""
+    """The file's contents: lock functions by group, and the rules in order."""
 
     functions: Mapping[str, tuple[str, ...]]
     rule: tuple[LockRule, ...]
@@ -44,7 +44,7 @@ class Locks:
         return tuple(dict.fromkeys(rule.name for rule in self.rule))
 
     def class_of(self, caller: str, function: str) -> str:
-        """The class of a call. UserError for a function of no rule."""
+        """Return the class of a call. UserError for a function without a rule."""
         for rule in self.rule:
             callers = rule.callers if function in self.functions[rule.functions] else ()
             if any(fnmatchcase(caller, pattern) for pattern in callers):
@@ -56,7 +56,7 @@ class Locks:
         )
 
     def count(self, counts: RegionCounts) -> dict[str, int]:
-        """The locks taken in a region by class, zeroes included."""
+        """Count the locks taken in a region by class, including zeroes."""
         total = dict.fromkeys(self.classes, 0)
         for (caller, function), number in counts.locks.items():
             total[self.class_of(caller, function)] += number
@@ -64,16 +64,16 @@ class Locks:
 
 
 def read(file: Path) -> Locks:
-    """The classes of a file. UserError says what is wrong with it."""
+    """Read a file's classes. UserError says what is wrong with it."""
     remedy = "fix it: the comment at its top explains the keys"
     locks = data.read(file, Locks, remedy)
     groups = locks.functions
     if unknown := {rule.functions for rule in locks.rule} - groups.keys():
-        raise UserError(f"no group of functions is called {', '.join(unknown)}", str(file), remedy)
+        raise UserError(f"there is no group of functions {', '.join(unknown)}", str(file), remedy)
     # The last rule for a group must cover every caller.
     for group in groups.keys() - {rule.functions for rule in locks.rule if "*" in rule.callers}:
         raise UserError(
-            f"calls of {', '.join(groups[group])} may have no class",
+            f"some calls of {', '.join(groups[group])} have no class",
             str(file),
             "add a class without `callers` for this group of functions",
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A workload's instructions, calls, events and locks per kernel symbol, for both sides."""
+"""Profile a benchmark: instructions, calls, events and locks per kernel symbol, on both sides."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from quire.measure import cost
 from quire.measure.bench import Sample
 from quire.measure.locks import Locks
 
-# Instructions outside of all kernel symbols.
+# Instructions outside all kernel symbols.
 USER, NOWHERE = "[user space]", "[outside any symbol]"
 INSNS, CALLS, LOCKS = "insns", "calls", "locks"
-# What lines may be sorted by. TLB invalidations are not counted per symbol.
+# Sort keys for lines. TLB invalidations are not counted per symbol.
 KINDS = (INSNS, CALLS, *cost.EVENTS, LOCKS)
 
 
@@ -24,11 +24,11 @@ class Spent:
 
     insns: float = 0.0
     calls: float = 0.0
-    # By measure.cost.EVENTS and LOCKS (taken by the symbol itself); without zeroes.
+    # By measure.cost.EVENTS and LOCKS (taken by the symbol itself), without zeroes.
     events: dict[str, float] = field(default_factory=dict)
 
     def number(self, kind: str) -> float:
-        """The number of one of KINDS."""
+        """Return the number for one of KINDS."""
         if kind == INSNS:
             return self.insns
         return self.calls if kind == CALLS else self.events.get(kind, 0.0)
@@ -43,12 +43,12 @@ class ProfileLine:
     b: Spent
 
     def change(self, kind: str = INSNS) -> float:
-        """B minus A: a negative value is a saving."""
+        """Return B minus A; a negative value is a saving."""
         return self.b.number(kind) - self.a.number(kind)
 
 
 def lines(a: Sample, b: Sample, locks: Locks | None = None, by: str = INSNS) -> list[ProfileLine]:
-    """All symbols of either side, sorted by the change of a kind, then by size, largest first."""
+    """Return all symbols of either side, by the change of a kind, then by size, largest first."""
     left, right = _spent(a, locks), _spent(b, locks)
     none = Spent()
     unsorted = (
@@ -60,7 +60,7 @@ def lines(a: Sample, b: Sample, locks: Locks | None = None, by: str = INSNS) -> 
 
 
 def counted(sample: Sample, kind: str) -> bool:
-    """Whether that kind was counted at all: if not, a symbol without it may have it."""
+    """Tell whether that kind was counted; if not, its absence means nothing."""
     events = sample.counts.events
     return kind in (INSNS, CALLS) or any(
         name in events for name in cost.EVENTS.get(kind, tuple(events))
@@ -68,10 +68,10 @@ def counted(sample: Sample, kind: str) -> bool:
 
 
 def collapsed(sample: Sample, root: str) -> list[str]:
-    """Collapsed stacks in the format of flame-graph tools.
+    """Return collapsed stacks in the format of flame-graph tools.
 
-    The plugin counts per symbol, without callers: every stack is one frame deep below the
-    workload's name.
+    The plugin counts per symbol, without callers, so every stack is one frame deep below the
+    benchmark's name.
     """
     counts = sorted(_by_symbol(sample).items(), key=lambda item: (-item[1].insns, item[0]))
     return [f"{root};{name} {count.insns}" for name, count in counts]
@@ -80,13 +80,13 @@ def collapsed(sample: Sample, root: str) -> list[str]:
 def share_shown(
     shown: Sequence[ProfileLine], everything: Sequence[ProfileLine], kind: str = INSNS
 ) -> float:
-    """The share of side A's number of that kind in the shown lines, 0 to 1."""
+    """Return the fraction of side A's number of that kind in the shown lines, 0 to 1."""
     total = sum(line.a.number(kind) for line in everything)
     return sum(line.a.number(kind) for line in shown) / total if total else 0.0
 
 
 def _spent(sample: Sample, locks: Locks | None) -> dict[str, Spent]:
-    """Every symbol's numbers per unit."""
+    """Return every symbol's numbers per unit."""
     taken: dict[str, int] = {}
     if locks:
         for (caller, _), number in sample.counts.locks.items():

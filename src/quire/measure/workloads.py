@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The workloads as data: sizes, variants, units. Each NAME.c in guest/workloads/ has a NAME.toml;
+"""Read the workloads: sizes, variants, units. Each NAME.c in guest/workloads/ has a NAME.toml;
 guest/README.md explains the keys."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from quire.measure import concerns, locks
 
 # Folio sizes in KiB; 4 is a small folio.
 SIZES = (4, 16, 64, 256, 1024, 2048)
-# Those that only a workload which names them has; with larger pages, none is in their place.
+# Sizes only for workloads that name them; with larger pages, nothing replaces them.
 NAMED_SIZES = (32,)
 # Groups of symbols, by name.
 GROUPS = "symbols.toml"
@@ -57,78 +57,78 @@ class Calls:
 
 @dataclass(frozen=True)
 class Workload:
-    """One program of the guest, or a user's own program."""
+    """One benchmark program of the guest, or a user's own program."""
 
     name: str
-    # The group of the page and the plots that shows it: a topic of the series, or controls.
+    # Its group on the page and in plots: a topic of the series, or controls.
     topic: str = ""
-    # The unit of the table's figures: "page" (4 KiB), "walk", "scanned page" or "call".
+    # The unit of figures: "page" (4 KiB), "walk", "scanned page" or "call".
     unit: str = "page"
     sizes: tuple[int, ...] = SIZES
-    # Folio sizes that are measured only if the workload is named.
+    # Folio sizes measured only if the workload is named.
     further_sizes: tuple[int, ...] = ()
     # Parameters in addition to the size; each variant is measured.
     variants: tuple[Parameters, ...] = ((),)
-    # The guest's counters whose change the table shows, on both sides.
+    # Guest counters whose change the table shows, on both sides.
     counters: tuple[str, ...] = ()
-    # The symbols that the workload is about, if other code costs more.
+    # The symbols that the workload measures, if other code costs more.
     own: tuple[str, ...] = ()
-    # What the table calls them: the group's name.
+    # Their name in the table: that of the group.
     own_name: str = "own symbols"
-    # Stretches whose instructions are counted separately: name:begin symbol:end symbol.
+    # Spans whose instructions are counted separately: name:begin symbol:end symbol.
     spans: tuple[str, ...] = ()
     # Functions whose calls are counted.
     calls: tuple[Calls, ...] = ()
-    # Further kernel parameters, for instance a second memory node.
+    # Additional kernel parameters, for instance a second memory node.
     kernel_parameters: tuple[str, ...] = ()
     # The architectures that can run it; empty: all.
     architectures: tuple[str, ...] = ()
     # The folio sizes (KiB) whose cache lines the demo counts; that is slow.
     lines: tuple[int, ...] = ()
-    # Whether its memory is cold in life: simulated caches are then empty when the region begins.
+    # Whether its memory is usually cold: simulated caches are then empty when the region begins.
     cold: bool = False
     # The position in tables.
     order: int = 1000
-    # The file in the initramfs, if the program is not part of our guest.
+    # The file in the initramfs, if the program is the user's.
     program: str = ""
 
     def all_sizes(self) -> tuple[int, ...]:
-        """The sizes and the further ones, in order."""
+        """Return all sizes, including those that must be named, in order."""
         return tuple(sorted({*self.sizes, *self.further_sizes}))
 
     def runs_on(self, architecture: str) -> bool:
-        """Whether that architecture has what it needs."""
+        """Tell whether it runs on that architecture."""
         return not self.architectures or architecture in self.architectures
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """One workload with one size and variant: one boot, one row of a table."""
+    """A workload with a size and variant: one boot, one row of a table."""
 
     workload: Workload
     size: int | None
     parameters: Parameters = field(default=())
-    # Whether cache lines and page-table words are counted, too: another boot.
+    # Whether to count cache lines and page-table words as well, in another boot.
     lines: bool = False
-    # Virtual CPUs.
+    # The number of virtual CPUs.
     cpus: int = 1
-    # The CPU whose caches are simulated and whose cycles are estimated; empty: none.
+    # The CPU whose caches and cycles are simulated; empty: none.
     cycles: str = ""
 
     def words(self) -> tuple[str, ...]:
-        """The arguments for init."""
+        """Return the arguments for init."""
         program = self.workload.program
         what = ("program", "bench", program) if program else ("bench", self.workload.name)
         return (*what, *self._settings)
 
     @property
     def label(self) -> str:
-        """The row's name, without the folio size."""
+        """The benchmark's name, without the folio size."""
         return " ".join([self.workload.name, *(value for _, value in self.parameters)])
 
     @property
     def title(self) -> str:
-        """The row's name with the folio size, as in documents: "swapout zero 64"."""
+        """The benchmark's name with the folio size, as in documents: "swapout zero 64"."""
         return f"{self.label} {self.size or ''}".strip()
 
     @property
@@ -143,7 +143,7 @@ class Benchmark:
 
 
 def on_architecture(arch: Architecture, benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
-    """The benchmarks that the architecture can run, with its own folio sizes."""
+    """Select benchmarks that the architecture can run, with its own folio sizes."""
     every = (*SIZES, *NAMED_SIZES)
     sizes = dict(zip(every, arch.folio_sizes or every, strict=False))
     return [
@@ -159,14 +159,14 @@ class Catalogue:
     """All workloads, in table order."""
 
     workloads: tuple[Workload, ...]
-    # What the demo counts unless it is asked for all.
+    # The demo's benchmarks without --all.
     shown: tuple[Rows, ...] = ()
-    # What shows a topic's gain.
+    # Benchmarks that show a topic's gain.
     headlines: Mapping[str, tuple[Rows, ...]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: Path) -> Catalogue:
-        """The workloads of a folder. UserError says what is wrong with a file."""
+        """Read the workloads of a folder. UserError says what is wrong with a file."""
         lists = dict[str, tuple[str, ...]]
         groups = data.optional(folder / GROUPS, lists, "give each group a list")
         files = sorted(path for path in folder.glob("*.toml") if path.name not in OTHERS)
@@ -178,9 +178,9 @@ class Catalogue:
         return cls(tuple(workloads), demo.get("rows", ()), headlines)
 
     def benchmarks(self, names: Sequence[str] = (), sizes: Sequence[int] = ()) -> list[Benchmark]:
-        """Those of the named workloads (patterns work) at these sizes; both default to all.
+        """Select benchmarks by name (or pattern) and size; both default to all.
 
-        Only a named workload has its further sizes. A name may include parameters for the guest:
+        Some sizes require the workload's name. A name may include parameters for the guest:
         "swapout,data=zero", "ksm-walk,vmas=500". UserError for an unknown workload or size.
         """
         chosen = [benchmark for name in names for benchmark in self._named(name)] or expand(
@@ -200,7 +200,7 @@ class Catalogue:
 
     @staticmethod
     def on_cpus(benchmarks: Iterable[Benchmark], cpus: int) -> list[Benchmark]:
-        """The same on several CPUs; the process runs on all unless a parameter says otherwise."""
+        """The same on several CPUs; the process uses all unless a parameter says otherwise."""
         running = (("others", "running"),)
         return [
             replace(
@@ -217,7 +217,7 @@ class Catalogue:
         ]
 
     def demo(self, *, everything: bool = False) -> list[Benchmark]:
-        """The demo's benchmarks, or all, with cache lines where the workload asks for them."""
+        """Return the demo's benchmarks, or all, with cache lines where requested."""
         benchmarks = self.benchmarks() if everything else self.rows(self.shown)
         return [
             replace(benchmark, lines=benchmark.size in benchmark.workload.lines)
@@ -225,11 +225,11 @@ class Catalogue:
         ]
 
     def headline(self, topic: str) -> list[Benchmark]:
-        """The benchmarks that show what a topic gains; none if it has none."""
+        """Return the benchmarks that show a topic's gain, if any."""
         return self.rows(self.headlines.get(topic, ()))
 
     def rows(self, wanted: Iterable[Rows]) -> list[Benchmark]:
-        """The benchmarks of several workloads, each with its own sizes. Raises as benchmarks()."""
+        """Select benchmarks of several workloads, each at its sizes. Raises like benchmarks()."""
         return [
             benchmark
             for rows in wanted
@@ -249,7 +249,7 @@ class Catalogue:
         chosen = [workload for workload in self.workloads if fnmatchcase(workload.name, name)]
         if not chosen:
             raise UserError(
-                f"unknown workload {name!r}",
+                f"unknown benchmark {name!r}",
                 remedy=f"choose from: {', '.join(workload.name for workload in self.workloads)}",
             )
         return expand([replace(w, sizes=w.all_sizes()) for w in chosen], overrides)
@@ -258,7 +258,7 @@ class Catalogue:
 def expand(
     chosen: Sequence[Workload], overrides: Mapping[str, str] | None = None
 ) -> list[Benchmark]:
-    """The benchmarks of these workloads: each variant at each size."""
+    """Expand these workloads: each variant at each size."""
     return [
         Benchmark(workload, size, tuple({**dict(variant), **(overrides or {})}.items()))
         for workload in chosen
@@ -268,20 +268,20 @@ def expand(
 
 
 def read(file: Path, groups: Mapping[str, Sequence[str]] | None = None) -> Workload:
-    """The workload that a file describes, named after the file. UserError says what is wrong."""
+    """Read the workload in a file, named after the file. UserError says what is wrong."""
     remedy = "guest/README.md explains the keys"
     return data.read(file, Workload, remedy, lambda keys: _fields(file.stem, keys, groups or {}))
 
 
 def summaries(folder: Path) -> dict[str, str]:
-    """What each workload measures, by name, from the guest's sources."""
+    """Return what each workload measures, by name, from the guest's sources."""
     found = [match for file in folder.glob("*.c") for match in _SUMMARY.findall(file.read_text())]
     return {name: "".join(re.findall('"([^"]*)"', text)) for name, text in found}
 
 
 def of_program(source: Path) -> Workload:
-    """A user's own program, described by the TOML file beside it. Without that file it is measured
-    once, without a folio size."""
+    """Describe a user's own program from its TOML file. Without that file, it is measured once,
+    without a folio size."""
     described = source.with_suffix(".toml")
     workload = read(described) if described.is_file() else Workload(source.stem, sizes=())
     return replace(workload, name=source.stem, program=program.path(source))
