@@ -179,7 +179,7 @@ def test_a_guest_that_repeats_a_message_for_ever_is_ended(
     script = f"yes 'swap_info_get: Unused swap offset' | head -c 2M >{console}; sleep 100"
     loop = process.Command(["sh", "-c", script], log=tmp_path / machine.LOG, timeout=50)
     ended = launch.execute(loop, None, [tmp_path / machine.RESULTS, console], silence=0)
-    assert ended == launch.Ended(killed="the guest's console has more than 1 MiB")
+    assert ended == launch.Ended(killed="the guest's console output exceeds 1 MiB")
 
 
 def test_the_executor_is_told_what_to_swap_to(tmp_path: Path) -> None:

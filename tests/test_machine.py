@@ -121,7 +121,7 @@ def test_a_hang_is_ended(built: Kernel, misbehaving: Guest, tmp_path: Path) -> N
     with pytest.raises(GuestLost) as caught:
         launch.boot(Machine(built, misbehaving, ("hang",), timeout=8), HERE, tmp_path)
     assert time.monotonic() - started < 60
-    assert "hung: not done in 8 s" in caught.value.what
+    assert "hung: not finished after 8 s" in caught.value.what
     assert "init: hang" in caught.value.where
 
 

@@ -43,5 +43,5 @@ def test_machines_that_start_at_once(kernel: Kernel) -> None:
 
 def test_no_symbols(kernel: Kernel) -> None:
     kernel.system_map.write_text("ffff3000 D data\n")
-    with pytest.raises(BuildFailed, match="no symbols"):
+    with pytest.raises(BuildFailed, match="no code symbols"):
         counter.symbols(kernel)

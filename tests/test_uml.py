@@ -106,7 +106,7 @@ def test_kernels_at_the_same_time_have_a_cpu_each(tmp_path: Path) -> None:
 
 def test_several_cpus_need_a_kernel_for_them(tmp_path: Path) -> None:
     two = Machine(kernel(tmp_path), None, (), Hardware(2))
-    with pytest.raises(UserError, match="has one CPU"):
+    with pytest.raises(UserError, match="supports only one CPU"):
         start.argv(two, tmp_path)
     two = Machine(kernel(tmp_path, "CONFIG_SMP=y\n"), None, (), Hardware(2))
     assert "ncpus=2" in start.argv(two, tmp_path)
@@ -137,7 +137,7 @@ def test_tests_run_and_lost_guests_are_told(lab: Quire, tree: Path) -> None:
     assert lab(*words, FAKE_QEMU="wrong").returncode == 1
     said(lab(*words, FAKE_QEMU="panic"), 4, "splat (panic)", "whole log: ")
     said(lab(*words, FAKE_QEMU="mute"), 4, "without a verdict (UML: 0)")
-    said(lab(*words, "--smp", "2"), 2, "has one CPU", "--smp 1")
+    said(lab(*words, "--smp", "2"), 2, "supports only one CPU", "--smp 1")
 
 
 def test_ctrl_c_ends_all_of_its_processes(lab: Quire, tree: Path, tmp_path: Path) -> None:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Boot a kernel with a guest and parse what it reports."""
+"""Boot a kernel with a guest, and parse its reports."""

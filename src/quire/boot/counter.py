@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What counts: the installed QEMU, and the plugin built for its interface."""
+"""Find the installed QEMU, and build the counting plugin for its interface."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Qemu:
 
 
 def installed(arch: Architecture) -> Qemu:
-    """The QEMU for `arch`; UserError if it is missing, too old or has no plugin support."""
+    """Find the QEMU for `arch`; UserError if it is missing, too old or lacks plugin support."""
     binary = shutil.which(arch.qemu)
     if binary is None:
         raise lacks([machine_need(arch)])
@@ -61,7 +61,7 @@ def installed(arch: Architecture) -> Qemu:
 
 
 def plugin_api(version: Sequence[int]) -> int:
-    """The plugin interface of a QEMU version that counter/ supports. UserError for 9.0's."""
+    """Return a QEMU version's plugin interface, as in counter/. UserError for 9.0's."""
     major_minor = (version[0], version[1])
     if major_minor < (9, 0):
         return 1
@@ -69,14 +69,14 @@ def plugin_api(version: Sequence[int]) -> int:
         # 9.0 has neither the old inline counters nor the call that copies instruction bytes.
         raise UserError(
             "the plugin does not support the interface of QEMU 9.0",
-            remedy="use QEMU 7 or 8, or 9.1 and newer",
+            remedy="use QEMU 7, 8, or 9.1 and newer",
         )
     return 3 if major_minor < (10, 0) else 4
 
 
 @dataclass(frozen=True)
 class Plugin:
-    """The shared object. `sha256` is part of the key of cached counts."""
+    """The plugin's shared object. `sha256` is part of the key of cached counts."""
 
     path: Path
     sha256: str
@@ -104,7 +104,7 @@ def build(cache: Cache, sources: Path, arch: Architecture) -> Plugin:
 
 
 def symbols(kernel: Kernel) -> Path:
-    """The kernel's code symbols in the plugin's format: "address name", by address."""
+    """Write the kernel's code symbols in the plugin's format, "address name", by address."""
     path = kernel.objdir / "quire-symbols"
     if not path.exists() or path.stat().st_mtime < kernel.system_map.stat().st_mtime:
         _write_symbols(kernel, path)
@@ -117,9 +117,9 @@ def _write_symbols(kernel: Kernel, path: Path) -> None:
     )
     if not rows:
         raise BuildFailed(
-            "the kernel has no symbols to count by", str(kernel.system_map), "enable KALLSYMS"
+            "the kernel has no code symbols", str(kernel.system_map), "enable KALLSYMS"
         )
-    # Two machines may start at once and both write this file, so write it under a temporary name.
+    # Two machines may write this file at the same time, so write it under a temporary name.
     with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
         file.writelines(f"{address:x} {name}\n" for address, name in rows)
     Path(file.name).replace(path)

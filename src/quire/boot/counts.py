@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the plugin counted per region and symbol: instructions, events, locks, TLB flushes."""
+"""Read the plugin's counts by region and symbol: instructions, events, locks, TLB flushes."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from pathlib import Path
 from quire.host.errors import GuestLost
 
 HEADER = "quire-count 2"
-# What other CPUs did within region N is region N + OTHERS.
+# Region N + OTHERS counts the other CPUs during region N.
 OTHERS = 4096
 
 
 @dataclass(frozen=True)
 class SymbolCount:
-    """Instructions executed in one kernel symbol, how often it was entered, and its events."""
+    """One kernel symbol: instructions executed, times entered, and events."""
 
     insns: int
     calls: int
-    # By kind, nonzero ones only.
+    # By kind, without zeroes.
     events: dict[str, int] = field(default_factory=dict)
 
     def __add__(self, other: SymbolCount) -> SymbolCount:
-        """Of functions that share a name."""
+        """Add counts of functions that share a name."""
         events = Counter(self.events) + Counter(other.events)
         return SymbolCount(self.insns + other.insns, self.calls + other.calls, dict(events))
 
@@ -42,9 +42,9 @@ class RegionCounts:
     symbols: dict[str, SymbolCount] = field(default_factory=dict)
     # The kernel's events, by kind: atomics, barriers.
     events: dict[str, int] = field(default_factory=dict)
-    # Direct calls of lock functions: (caller, function). Caller "-": outside of any symbol.
+    # Direct calls of lock functions: (caller, function). Caller "-": outside any symbol.
     locks: Counter[tuple[str, str]] = field(default_factory=Counter)
-    # By the name in the plugin's span= argument: the number of stretches, and their instructions.
+    # By the name in the plugin's span= argument: the number of spans, and their instructions.
     spans: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
@@ -63,11 +63,13 @@ def read(path: Path) -> dict[int, RegionCounts]:
 
 
 def parse(text: str, where: str = "") -> dict[int, RegionCounts]:
-    """The regions by id."""
+    """Parse the regions by ID."""
     lines = text.splitlines()
     if not lines or not lines[0].startswith(HEADER):
         raise GuestLost(
-            "the plugin left no counts", where, "read the console log; is QEMU's -plugin loaded?"
+            "the plugin left no counts",
+            where,
+            "check in the console log that QEMU loads the plugin",
         )
     if lines[-1].startswith("error"):
         raise GuestLost("the plugin could not count", f"{where}: {lines[-1]}", "see counter/README")
@@ -75,7 +77,7 @@ def parse(text: str, where: str = "") -> dict[int, RegionCounts]:
         raise GuestLost(
             "the plugin's output is truncated",
             f"{where}: last line {lines[-1]!r}",
-            "run it again; QEMU ended before the plugin wrote its counts",
+            "run it again: QEMU ended before the plugin wrote its counts",
         )
     regions: dict[int, RegionCounts] = {}
     for line in lines[1:-1]:
@@ -112,15 +114,15 @@ def _line(regions: dict[int, RegionCounts], words: list[str]) -> None:
 
 
 def add_symbol(symbols: dict[str, SymbolCount], words: list[str]) -> None:
-    """Add what a line `sym <id> <name> <insns> <calls> [<kind>=<n> …]` says.
+    """Add the counts in a line `sym <id> <name> <insns> <calls> [<kind>=<n> …]`.
 
     Static functions may share a name; `symbols` has their sum.
-    ValueError or IndexError if the words make no sense.
+    ValueError or IndexError for malformed words.
     """
     count = SymbolCount(int(words[3]), int(words[4]), pairs(words[5:]))
     symbols[words[2]] = symbols.get(words[2], SymbolCount(0, 0)) + count
 
 
 def pairs(words: list[str]) -> dict[str, int]:
-    """The numbers of words `name=number`. ValueError if one is something else."""
+    """Parse words `name=number`. ValueError for anything else."""
     return {name: int(number) for name, _, number in (word.rpartition("=") for word in words)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""KTAP, as in the kernel's Documentation/dev-tools/ktap.rst: nested results of tests."""
+"""Parse KTAP, as in the kernel's Documentation/dev-tools/ktap.rst: nested test results."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _BAIL = re.compile(r"^Bail out!(.*)$")
 
 
 class Status(StrEnum):
-    """The result of a test case, from the guest's report to every table, JSON and JUnit."""
+    """The result of a test case, used from the guest's report to tables, JSON and JUnit."""
 
     PASS = "pass"
     FAIL = "fail"
     SKIP = "skip"
-    # Not run: a slow kernel runs fewer cases, and some could damage a kernel without their fix.
+    # Not run: slow kernels run fewer cases, and some cases could damage a kernel without their fix.
     LEFT_OUT = "left out"
     # A failure that lines/NAME/expected.toml lists, or that the program itself announces.
     EXPECTED = "expected"
     XFAIL = "xfail"
-    # No result where there should be one.
+    # An expected result is missing.
     MISSING = "missing"
 
 
@@ -45,17 +45,17 @@ class Test:
 
     @property
     def failed(self) -> bool:
-        """Whether it or a subtest failed; a missing or inconsistent result is a failure."""
+        """Whether it or a subtest failed; missing and inconsistent results are failures."""
         failed = self.status in (Status.FAIL, Status.MISSING) or bool(self.problem)
         return failed or any(test.failed for test in self.subtests)
 
     @property
     def outcome(self) -> Status:
-        """FAIL for every failure, else the status."""
+        """FAIL for any failure, else the status."""
         return Status.FAIL if self.failed else self.status
 
     def leaves(self, prefix: str = "") -> Iterator[tuple[str, Test]]:
-        """Every case with its full name, suite.case."""
+        """Yield every case with its full name, suite.case."""
         name = f"{prefix}{self.name}"
         if not self.subtests:
             yield name, self
@@ -85,7 +85,7 @@ class _Level:
 
 
 def results(report: Path) -> int:
-    """The number of results, suites included, in a report that may still be incomplete."""
+    """Count the results, including suites, in a report that may be incomplete."""
     try:
         return len(_ANY_RESULT.findall(report.read_bytes()))
     except OSError:
@@ -95,7 +95,7 @@ def results(report: Path) -> int:
 def parse(lines: Iterable[str]) -> Test:
     """Parse the whole report as one unnamed test; `failed` unless it is complete and consistent.
 
-    Lines that are not KTAP are ignored, as the specification asks of parsers.
+    Lines that are not KTAP are ignored, as the specification requires.
     """
     root = Test("", Status.PASS)
     levels: list[_Level] = []

@@ -20,7 +20,7 @@ from quire.host.cache import Cache
 from quire.host.errors import GuestLost
 from quire.kernels.kernel import Kernel
 
-# Bytes. The suites leave a third of a MiB; a fault that is repeated for ever fills a disk.
+# Bytes. The suites write a third of a MiB; an endlessly repeating fault would fill the disk.
 FLOOD = 8 << 20
 
 
@@ -33,35 +33,35 @@ class Ended:
 
 
 class Flooded(Exception):
-    """The console is longer than that of any sound boot."""
+    """The console is longer than that of any normal boot."""
 
 
 class Silent(Exception):
-    """Neither the console nor the results have grown for the time that the machine allows."""
+    """Neither the console nor the results grew for the time that the machine allows."""
 
 
 class Place(Protocol):
-    """Where machines run: here, or on the workers of a cluster (quire.cluster)."""
+    """A place to run machines: here, or the workers of a cluster (quire.cluster)."""
 
     @property
     def machines(self) -> int:
-        """How many run at once."""
+        """The number of machines that run at once."""
 
     def run(self, machine: Machine, directory: Path, tick: Callable[[], None] | None, /) -> Ended:
-        """Run a machine whose files are laid out in `directory`, and leave its outputs there.
+        """Run a machine whose files are in `directory`, and leave its outputs there.
 
-        What `tick` raises ends the machine.
+        Exceptions from `tick` end the machine.
         """
 
 
 @dataclass(frozen=True)
 class Here:
-    """A child of this process. A machine with one CPU keeps one core busy."""
+    """Run machines as children of this process. A machine with one CPU keeps one core busy."""
 
     machines: int = 1
 
     def run(self, machine: Machine, directory: Path, tick: Callable[[], None] | None, /) -> Ended:
-        """`tick` is called about five times a second."""
+        """Run the command; `tick` is called about five times a second."""
         return execute(
             process.Command(
                 start.command(machine, directory),
@@ -83,14 +83,14 @@ def execute(
     growing: Sequence[Path],
     silence: float,
 ) -> Ended:
-    """Run the command. Silent if `silence` is not 0 and no file has grown for so many seconds."""
+    """Run the command. Raise Silent if no file grew for `silence` seconds, unless that is 0."""
     look = until_silent(growing, silence, until_flooded(growing, tick))
     try:
         status = process.run(command, look).status
     except process.TimedOut:
-        return Ended(killed=f"the guest hung: not done in {command.timeout or 0:.0f} s")
+        return Ended(killed=f"the guest hung: not finished after {command.timeout or 0:.0f} s")
     except Flooded:
-        return Ended(killed=f"the guest's console has more than {FLOOD >> 20} MiB")
+        return Ended(killed=f"the guest's console output exceeds {FLOOD >> 20} MiB")
     return Ended(status)
 
 
@@ -123,7 +123,7 @@ def until_silent(
         if sizes != said:
             said, since = sizes, time.monotonic()
         elif time.monotonic() - since > seconds:
-            raise Silent(f"the guest hangs: nothing from it for {seconds:.0f} s")
+            raise Silent(f"the guest hangs: no output for {seconds:.0f} s")
 
     return look
 
@@ -141,8 +141,8 @@ def boot(
 
 
 def console(machine: Machine, place: Place, directory: Path) -> str:
-    """As boot(), for a machine that may leave no results: its console, whose verdict is the
-    caller's."""
+    """Boot like boot() a machine that may leave no results, and return its console for the caller
+    to judge."""
     text = _sound(machine, directory, run(machine, place, directory))
     return text.replace("\r", "")
 
@@ -150,7 +150,7 @@ def console(machine: Machine, place: Place, directory: Path) -> str:
 def run(
     machine: Machine, place: Place, directory: Path, tick: Callable[[], None] | None = None
 ) -> Ended:
-    """Run the machine to its end, with the command beside its logs."""
+    """Run the machine to its end, and store the command with its logs."""
     text = process.Command(start.command(machine, directory)).text()
     machine.lay_out(directory)
     (directory / COMMAND).write_text(text + "\n")
@@ -160,13 +160,13 @@ def run(
 def interact(machine: Machine, directory: Path) -> int:
     """Run the machine with its console on our terminal; return the command's status.
 
-    The child stays in our process group: only then it can read from the terminal.
+    The child stays in our process group, which it needs to read from the terminal.
     """
     return process.interact(process.Command(start.command(machine, directory, terminal=True)))
 
 
 def judge(machine: Machine, directory: Path, ended: Ended) -> Results:
-    """The results, or GuestLost if the boot is not trustworthy."""
+    """The results; GuestLost if the boot is not trustworthy."""
     _sound(machine, directory, ended)
     reported = results.parse(read(directory / RESULTS))
     if reported.exit is None:
@@ -177,7 +177,7 @@ def judge(machine: Machine, directory: Path, ended: Ended) -> Results:
 
 
 def _sound(machine: Machine, directory: Path, ended: Ended) -> str:
-    """The console; GuestLost if the kernel complained there, or hung."""
+    """The console; GuestLost if the kernel complained or hung."""
     text = read(directory / CONSOLE)
     if complaint := splat.find(text):
         raise lost(machine, directory, f"the guest printed a splat ({complaint.kind})", complaint)
@@ -199,12 +199,12 @@ def lost(
     where += [f"results: {line}" for line in said]
     where += [f"whole log: {directory / CONSOLE}"]
     return GuestLost(
-        what, "\n".join(where), f"read the log; boot it again with: sh {directory / COMMAND}"
+        what, "\n".join(where), f"read the log; to boot it again: sh {directory / COMMAND}"
     )
 
 
 def decode(kernel: Kernel, text: str) -> str:
-    """Stack lines with file and line from the kernel's own script, if it has debug information."""
+    """Add file and line to stack lines with the kernel's own script, given debug information."""
     script = kernel.tree.path / "scripts/decode_stacktrace.sh"
     told = kernel.enables("CONFIG_DEBUG_INFO") and script.exists() and shutil.which("awk")
     if not told:
@@ -220,9 +220,9 @@ def decode(kernel: Kernel, text: str) -> str:
 
 
 def workdir(cache: Cache, name: str) -> Path:
-    """The directory for a boot of that name. It keeps a lost guest's files until the next boot.
+    """Return the directory for a boot of that name, which keeps a lost guest's files.
 
-    For all but the first of several quire processes at once, the name gets a number.
+    If another quire process uses it, append a number to the name.
     """
     number = next(number for number in itertools.count(1) if cache.reserve("boots", str(number)))
     suffix = f"-{number}" if number > 1 else ""
@@ -233,7 +233,7 @@ def workdir(cache: Cache, name: str) -> Path:
 
 
 def read(path: Path) -> str:
-    """A file that a machine writes; empty if there is none yet."""
+    """Read a file that a machine writes; empty if it does not exist yet."""
     try:
         return path.read_text(errors="replace")
     except OSError:

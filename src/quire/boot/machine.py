@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A machine: a kernel, a guest, the computer that runs them, and what is counted there.
+"""Describe a machine: a kernel, a guest, the computer that runs them, and what to count.
 
-boot/start.py has the command that starts it."""
+boot/start.py builds the command that starts it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONSOLE, RESULTS, COUNTS, COMMAND = "console.log", "results.txt", "counts.txt", 
 LOG = "machine.log"
 # The plugin's stream of stops, and the files of names that it reads.
 STOPS, WATCH, LOCKS, CACHES = "stops.txt", "watch.txt", "locks.txt", "caches.txt"
-# Always print warnings and worse messages; a stack dump has level "warning".
+# Always print warnings and worse; stack dumps have level "warning".
 QUIET = 5
 CHATTY = 7
 # Split the memory into two nodes where possible: some programs migrate pages between nodes.
@@ -27,50 +27,50 @@ EMULATES_NODES = "CONFIG_NUMA_EMU"
 
 @dataclass(frozen=True)
 class Hardware:
-    """The computer. One CPU runs under -icount, so that every boot is the same."""
+    """The computer. One CPU runs under -icount, so that boots are reproducible."""
 
     cpus: int = 1
     memory: str = "2G"
-    # A test of races turns it off.
+    # Tests for races turn it off.
     icount: bool = True
-    # Without features that are slow to emulate: its counts are not comparable with other runs'.
+    # Omit features that are slow to emulate; counts are not comparable with other runs.
     lean: bool = False
-    # QEMU's arguments for a CPU in place of the emulator.
+    # QEMU's arguments for a real CPU instead of emulation.
     accelerator: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Counting:
-    """What the plugin counts."""
+    """The plugin's settings."""
 
     plugin: Plugin
-    # Stretches that are counted separately: name:begin symbol:end symbol.
+    # Spans that are counted separately: name:begin symbol:end symbol.
     spans: tuple[str, ...] = ()
-    # Lock functions, whose direct calls are counted by caller.
+    # Lock functions; direct calls are counted by caller.
     locks: tuple[str, ...] = ()
-    # What each run of a region costs goes to STOPS; with `detail`, also by symbol.
+    # Write each region run's cost to STOPS; with `detail`, also by symbol.
     stream: bool = False
     detail: bool = False
-    # Functions whose calls each line of the stream gives.
+    # Functions whose calls are counted in each line of the stream.
     watch: tuple[str, ...] = ()
-    # Cache lines and page-table words, too, which is slow.
+    # Also count cache lines and page-table words, which is slow.
     lines: bool = False
-    # What other CPUs do apart from the one that measures.
+    # Count other CPUs separately from the measuring one.
     cpus: bool = False
-    # Simulate caches of this geometry, one line a level; with `cold`, empty when a region begins.
+    # Simulate caches of this geometry, one line per level; if `cold`, empty when a region begins.
     caches: tuple[str, ...] = ()
     cold: bool = False
-    # The symbols to count by, instead of the kernel's functions.
+    # Symbols to use instead of the kernel's functions.
     symbols: Path | None = None
 
     def files(self) -> list[tuple[str, str, tuple[str, ...]]]:
-        """The plugin's arguments that are files of names: argument, file and names."""
+        """Return the plugin's arguments that name files: argument, file and names."""
         files = [("watch", WATCH, self.watch), ("locks", LOCKS, self.locks)]
         files += [("caches", CACHES, self.caches)]
         return [(argument, file, names) for argument, file, names in files if names]
 
     def argument(self, kernel: Kernel, directory: Path) -> str:
-        """QEMU's argument for the plugin."""
+        """Return QEMU's argument for the plugin."""
         words = [str(self.plugin.path), f"symbols={self.symbols or symbols(kernel)}"]
         words += [f"out={directory / COUNTS}", *(f"span={span}" for span in self.spans)]
         words += [f"stream={directory / STOPS}"] if self.stream else []
@@ -83,37 +83,37 @@ class Counting:
 
 @dataclass(frozen=True)
 class Machine:
-    """What to boot and how."""
+    """A machine to boot."""
 
     kernel: Kernel
-    # None: the kernel does its work itself (KUnit) and its console is all that it leaves.
+    # None: the kernel works without user space (KUnit), and its console is the only output.
     guest: Guest | None
     init: tuple[str, ...]
     hardware: Hardware = Hardware()
     counting: Counting | None = None
-    # Wall-clock seconds; after these the guest counts as hung.
+    # Wall-clock seconds after which the guest counts as hung.
     timeout: float = 300.0
-    # After so many seconds without output it hangs: launch.Silent. 0: only past the timeout.
+    # Seconds without output after which the guest hangs (launch.Silent); 0: never.
     silence: float = 0.0
     loglevel: int = QUIET
-    # Further kernel parameters.
+    # Additional kernel parameters.
     parameters: tuple[str, ...] = ()
 
     def append(self) -> str:
-        """The kernel's command line. Words after `--` go to init."""
+        """Return the kernel's command line. Words after `--` go to init."""
         arch = self.kernel.arch
         words = [f"console={arch.console}", arch.append]
         words += [arch.append_icount] if self.hardware.icount else []
         words += [arch.append_cpus] if self.hardware.icount and self.hardware.cpus > 1 else []
         words += ["panic=-1", "nokaslr", "norandmaps", f"loglevel={self.loglevel}"]
-        # The guest tells the plugin which frames are page tables.
+        # The guest then tells the plugin which frames are page tables.
         words += ["quire_lines=on"] if self.counting and self.counting.lines else []
         words += ["quire_few=on"] if self.counting and self.counting.caches else []
         words += self.parameters
         return " ".join(word for word in [*words, "--", *self.init] if word)
 
     def outputs(self, directory: Path) -> list[Path]:
-        """What the guest writes while it runs."""
+        """The files that the guest writes while it runs."""
         return [directory / RESULTS, directory / CONSOLE]
 
     def inputs(self, directory: Path) -> list[Path]:

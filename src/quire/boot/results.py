@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Parse what the guest wrote to its results port."""
+"""Parse the output of the guest's results port."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Region:
 
 @dataclass
 class Results:
-    """All lines of one boot, sorted. `exit` is None when the guest did not reach its end."""
+    """All lines of one boot, sorted. `exit` is None if the guest did not finish."""
 
     regions: dict[int, Region] = field(default_factory=dict)
     # name -> before, after
@@ -31,13 +31,13 @@ class Results:
     verified: bool = False
     failures: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    # every line outside the bench protocol: KTAP
+    # all other lines: KTAP
     other: list[str] = field(default_factory=list)
     exit: int | None = None
 
 
 def parse(text: str) -> Results:
-    """Parse the port's lines. GuestLost when a line violates the protocol."""
+    """Parse the port's lines. GuestLost if a line violates the protocol."""
     results = Results()
     lines = text.replace("\r", "").splitlines()
     if lines and lines[0] != PROTOCOL:

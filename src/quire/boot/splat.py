@@ -13,7 +13,7 @@ _PREFIX = r"^(?:<\d>)?(?:\[ *\d+\.\d+\] ?(?:\[ *[TC]\d+\] ?)?)?"
 CUT = "cut here"
 NAMED_WITHIN = 6
 
-# Beginnings of messages. Their order decides only which name a report gets.
+# Beginnings of messages. Their order affects only the name of a report.
 _BEGINNINGS = (
     ("panic", r"Kernel panic - not syncing"),
     ("KASAN", r"BUG: KASAN:"),
@@ -47,7 +47,7 @@ _PATTERNS = [(name, re.compile(_PREFIX + text)) for name, text in _BEGINNINGS]
 
 @dataclass(frozen=True)
 class Splat:
-    """The first sign of a problem: its kind, the line, and its index in the log."""
+    """The first sign of a problem: its kind, its line, and the line's index in the log."""
 
     kind: str
     line: str
@@ -55,7 +55,7 @@ class Splat:
 
 
 def find(console: str) -> Splat | None:
-    """The first splat in a console log; None if there is none."""
+    """Find the first splat in a console log; None if there is none."""
     lines = console.splitlines()
     for index, line in enumerate(lines):
         name = _kind(line)
@@ -68,12 +68,12 @@ def find(console: str) -> Splat | None:
 
 
 def _kind(line: str) -> str:
-    """The kind of report that a line begins; empty for an ordinary line."""
+    """Return the kind of report that a line begins; empty for an ordinary line."""
     return next((name for name, pattern in _PATTERNS if pattern.match(line)), "")
 
 
 def excerpt(console: str, splat: Splat | None, lines: int = 40) -> str:
-    """The lines to show: those from the splat on, or the last ones."""
+    """Select the lines to show: those from the splat on, or the last ones."""
     rows = [row.rstrip() for row in console.splitlines()]
     start = splat.index if splat else max(0, len(rows) - lines)
     return "\n".join(rows[start : start + lines])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The command that starts a machine: QEMU, or, without an emulator, the kernel itself (UML)."""
+"""Build the command that starts a machine: QEMU or, without an emulator, the kernel (UML)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from quire.boot.machine import CONSOLE, RESULTS, Machine
 from quire.host import process
 from quire.host.errors import UserError
 
-# Descriptor 3 has the results. Without TMPDIR, UML has the guest's memory in /dev/shm.
-# 6.12 counts the host's random gap below the heap as memory.
+# Results go to descriptor 3. Without TMPDIR, UML keeps the guest's memory in /dev/shm.
+# setarch -R: 6.12 counts the host's random gap below the heap as memory.
 UML = 'unset TMPDIR TMP TEMP; exec setarch -R "$@" </dev/null'
 UML_FILES = f'{UML} >"$0/{CONSOLE}" 2>&1 3>"$0/{RESULTS}"'
 UML_TERMINAL = UML.removesuffix(" </dev/null")
-# UML of one CPU and its processes take turns: waking the other one up on an idle CPU takes most of
-# a switch. They get one CPU of the host to themselves, as long as they have its file locked; if
-# none is free, they run anywhere.
+# One-CPU UML and its processes run in turn, and waking up an idle CPU would dominate the cost of a
+# switch. A lock file reserves one host CPU for them; if none is free, they run anywhere.
 ALONE = (
     'for cpu in $0; do { flock -n 9 && exec taskset -c $cpu "$@"; } 9>>/dev/shm/quire-cpu-$cpu; '
     'done; exec "$@"'
@@ -25,7 +24,7 @@ ALONE = (
 
 
 def command(machine: Machine, directory: Path, *, terminal: bool = False) -> list[str]:
-    """The command, which ends with us; logs and results go to `directory`, or to our terminal."""
+    """Return the command, which ends with us; output goes to `directory` or to our terminal."""
     words = argv(machine, directory, terminal=terminal)
     if not machine.kernel.arch.qemu and machine.hardware.cpus == 1:
         cpus = " ".join(map(str, sorted(os.sched_getaffinity(0))))
@@ -34,9 +33,9 @@ def command(machine: Machine, directory: Path, *, terminal: bool = False) -> lis
 
 
 def argv(machine: Machine, directory: Path, *, terminal: bool = False) -> list[str]:
-    """The same without the program that ends it.
+    """Return the command without the wrapper that ends it with us.
 
-    UserError for a machine that this kernel cannot be.
+    UserError for a machine that this kernel does not support.
     """
     start = _qemu if machine.kernel.arch.qemu else _uml
     return start(machine, directory, terminal=terminal)
@@ -48,13 +47,13 @@ def _qemu(machine: Machine, directory: Path, *, terminal: bool) -> list[str]:
     words += hardware.accelerator
     words += ["-m", hardware.memory, "-smp", str(hardware.cpus)]
     if hardware.icount:
-        # One instruction takes one nanosecond, and an idle CPU skips to the next timer.
+        # Each instruction takes one nanosecond, and an idle CPU skips to the next timer.
         words += ["-icount", "shift=0,sleep=off", "-rtc", "base=2024-11-17,clock=vm"]
     words += ["-seed", "1", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
     words += ["-kernel", str(machine.kernel.image), "-append", machine.append()]
     words += ["-initrd", str(guest.initrd)] if guest else []
     words += ["-serial", "mon:stdio" if terminal else f"file:{directory / CONSOLE}"]
-    # Without a port for results the guest writes them to the console.
+    # Without a results port, the guest writes them to the console.
     if guest and not terminal:
         words += ["-device", arch.results_device]
         words += ["-chardev", f"file,id=q,path={directory / RESULTS}"]
@@ -67,13 +66,13 @@ def _qemu(machine: Machine, directory: Path, *, terminal: bool) -> list[str]:
 def _uml(machine: Machine, directory: Path, *, terminal: bool) -> list[str]:
     kernel, hardware = machine.kernel, machine.hardware
     if hardware.cpus > 1 and not kernel.enables("CONFIG_SMP"):
-        what = f"this kernel for {kernel.arch.name} has one CPU"
+        what = f"this kernel for {kernel.arch.name} supports only one CPU"
         raise UserError(what, f"{kernel.config}: no CONFIG_SMP", "use --smp 1")
     words = [str(kernel.image), f"mem={hardware.memory}"]
     words += [f"ncpus={hardware.cpus}"] if hardware.cpus > 1 else []
     words += [f"initrd={machine.guest.initrd}"] if machine.guest else []
     # A line's directions: read from, write to.
     words += ["con0=fd:0,fd:1", *(() if terminal else ("ssl0=null,fd:3", "quire_results=ttyS0"))]
-    # UML's words and the kernel's are the same ones.
+    # UML's arguments are the kernel's command line.
     return ["sh", "-c", UML_TERMINAL if terminal else UML_FILES, str(directory),
             *words, *machine.append().split()]  # fmt: skip

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The plugin's stream: what each single run of a region cost, in the order in which they ended."""
+"""Read the plugin's stream: the cost of each run of a region, in the order in which they ended."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ class Stop:
 
 
 def read(path: Path) -> list[Stop]:
-    """All stops. GuestLost if the file is missing or malformed.
+    """Read all stops. GuestLost if the file is missing or malformed.
 
-    A stream has no last line of its own: whether the plugin could count, and to the end, is told
-    by the file of counts (counts.read).
+    A stream has no end marker: the file of counts (counts.read) tells whether the plugin counted,
+    and to the end.
     """
     try:
         lines = path.read_text().splitlines()
     except FileNotFoundError as error:
         raise GuestLost(
-            "the plugin left no stream", str(path), "read the console log; did QEMU start?"
+            "the plugin left no stream", str(path), "check in the console log that QEMU started"
         ) from error
     return list(parse(lines, str(path)))
 
 
 def parse(lines: list[str], where: str = "") -> Iterator[Stop]:
-    """The stops of these lines. GuestLost if one makes no sense."""
+    """Parse stops from these lines. GuestLost if one is malformed."""
     stop: Stop | None = None
     for line in lines:
         try:
