@@ -81,7 +81,7 @@ def test_an_option_without_effect(quire: Quire, tree: Path) -> None:
             assert re.search(text, done.stderr, re.M), (line, word, done.stderr)
             assert "remedy: " in done.stderr
     assert not (quire.build / "base").exists()
-    assert "--tls is for --cluster" in quire("bench", "--tls", "x").stderr
+    assert "--tls requires --cluster" in quire("bench", "--tls", "x").stderr
 
 
 # Options that exclude each other, or do nothing.

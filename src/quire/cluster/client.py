@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Each boot is a job on some worker, and what it leaves is as if it had run here."""
+"""Run each boot as a job on some worker; its outputs are as if it had run here."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from quire.host.errors import GuestLost, UserError
 
 
 class Cluster:
-    """A place on a cluster: of an address, or LOCAL for workers of our own, below `directory`."""
+    """A place on a cluster: at an address, or LOCAL for our own workers, below `directory`."""
 
     def __init__(self, name: str, tls: Path | None, directory: Path, workers: int) -> None:
         self._name, self._lock, self._closing = name, threading.Lock(), False
         self._files: dict[str, Future[bytes]] = {}
         self._running: set[Future[RemoteOutcome]] = set()
-        # What came back, by worker.
+        # Finished jobs by worker.
         self.done: Counter[str] = Counter()
         self._local = worker.local(directory, workers) if name == LOCAL else None
         self._client = policy.connect(self._local or name, name, tls)
 
     def require_workers(self) -> None:
-        """UserError if there are none."""
+        """Count the workers' machines. UserError if there are none."""
         try:
             self._client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError as error:
@@ -42,11 +42,11 @@ class Cluster:
 
     @property
     def machines(self) -> int:
-        """How many machines run at once."""
+        """The number of machines that run at once."""
         return int(sum(self._client.nthreads().values())) or 1
 
     def about(self) -> str:
-        """For the progress line: each worker, and how much came from it."""
+        """The number of finished jobs by worker, for the progress line."""
         names: set[str] = set()
         with contextlib.suppress(*GONE):
             workers = self._client.scheduler_info(n_workers=-1)["workers"]
@@ -56,7 +56,7 @@ class Cluster:
         return f"done by worker: {', '.join(told) or 'no workers'}"
 
     def run(self, machine: Machine, directory: Path, tick: Callable[[], None] | None, /) -> Ended:
-        """Boot on some worker. A worker that dies does not matter: another one boots again."""
+        """Boot on some worker. If the worker dies, another one repeats the boot."""
         for name in job.OUTPUTS:
             (directory / name).unlink(missing_ok=True)
         contents: Contents = {}
@@ -65,14 +65,14 @@ class Cluster:
         if outcome.silent:
             raise Silent(outcome.silent)
         if tick:
-            # All records at once: what has been seen is seen, and what ended early would end now.
+            # All records arrive at once, at the end.
             tick()
         return outcome.ended
 
     def outcome(
         self, what: RemoteJob, files: Contents, needs: dict[str, int] | None = None
     ) -> RemoteOutcome:
-        """What some worker makes of a job; `needs` are the engine's resources."""
+        """Run a job on some worker and return its result; `needs` are the engine's resources."""
         with self._lock:
             for sha in files.keys() - self._files.keys():
                 data, key = files[sha].read_bytes(), f"contents-{sha}"
@@ -85,10 +85,10 @@ class Cluster:
         except CancelledError as error:
             if self._closing:
                 raise KeyboardInterrupt from error
-            gone, remedy = "the scheduler has gone, or has cancelled a job", "start it again"
+            gone, remedy = "the scheduler exited or cancelled a job", "start it again"
             raise UserError(gone, f"{self._name}: {what.name}", remedy) from error
         except KilledWorker as error:
-            died, remedy = "every worker that ran this has died", "read the workers' output"
+            died, remedy = "every worker that ran this died", "read the workers' output"
             raise GuestLost(died, f"{what.name}: {error}", remedy) from error
         finally:
             self._running.discard(future)
@@ -98,7 +98,7 @@ class Cluster:
         return outcome
 
     def close(self) -> None:
-        """Cancel our own jobs, on any worker, and disconnect. Jobs of others go on."""
+        """Cancel our jobs on all workers, and disconnect. Other clients' jobs continue."""
         self._closing = True
         with contextlib.suppress(*GONE, CancelledError):
             self._client.cancel(list(self._running), force=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A job: a command, the files that it reads, and those that it leaves.
+"""Define a job: a command, its input files, and its output files.
 
-It runs in a directory of its own, on any host, and its files have names below that directory.
-Contents travel apart from the job, by their SHA-256.
+It runs in its own directory, on any host; its files' names are relative to that directory. Contents
+are sent separately from the job, by their SHA-256.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from quire.host.cache import sha256
 from quire.host.errors import UserError
 
 OUTPUTS = (machine.RESULTS, machine.CONSOLE, machine.COUNTS, machine.STOPS, machine.LOG)
-# What each worker has once, and what a job needs that runs alone there.
+# A resource that each worker has once; jobs that run alone require it.
 ALONE = {"alone": 1}
 
 # Files by the hash of their contents.
@@ -32,7 +32,7 @@ Tick = Callable[[], None]
 
 @dataclass(frozen=True)
 class File:
-    """A file: contents, and what follows them, compressed."""
+    """A file: shared contents, and the compressed remainder."""
 
     name: str
     sha256: str
@@ -43,9 +43,9 @@ class File:
 class RemoteJob:
     """A command and its files.
 
-    `same`: commands whose first line of output must be that of the client. PYTHON, BUILD (a build
-    directory) and JOBS in the command's environment are the worker's. Logs of that directory which
-    the outputs name are outputs, too.
+    `same`: commands whose first line of output must match the client's. PYTHON, BUILD (a build
+    directory) and JOBS in the command's environment are the worker's. Logs in that directory that
+    the outputs name are also outputs.
     """
 
     name: str
@@ -59,7 +59,7 @@ class RemoteJob:
 
 @dataclass(frozen=True)
 class RemoteOutcome:
-    """How a job ended, why a guest counts as silent, and the outputs, compressed."""
+    """A job's end, the reason if a guest counts as silent, and the compressed outputs."""
 
     worker: str
     ended: Ended = field(default_factory=Ended)
@@ -68,21 +68,21 @@ class RemoteOutcome:
     build: str = ""
 
     def write(self, directory: Path, names: Iterable[str]) -> None:
-        """Write outputs where the command would have left them here."""
+        """Write outputs where the command would have left them locally."""
         for name in names:
             (directory / name).parent.mkdir(parents=True, exist_ok=True)
             (directory / name).write_bytes(zlib.decompress(self.files[name]))
 
     def text(self, name: str, build: Path) -> str:
-        """An output, with another build directory in place of the worker's."""
+        """An output with another build directory instead of the worker's."""
         return zlib.decompress(self.files[name]).decode().replace(self.build, str(build))
 
 
 def boot(what: Machine, directory: Path, contents: Contents) -> RemoteJob:
-    """The job of a machine whose files are laid out in `directory`."""
+    """Return the job of a machine whose files are in `directory`."""
     argv, files = start.argv(what, Path()), []
     for number, path in enumerate(what.inputs(directory)):
-        # A plugin whose name has no slash is looked for in the system's directories.
+        # QEMU looks for a plugin without a slash in the system's directories.
         name = path.name if path.parent == directory else f"in/{number}"
         argv = [word.replace(str(path), name) for word in argv]
         files.append(sent(name, path, contents, what.guest.begins_with if what.guest else None))
@@ -92,7 +92,7 @@ def boot(what: Machine, directory: Path, contents: Contents) -> RemoteJob:
 
 
 def sent(name: str, path: Path, contents: Contents, begin: Path | None = None) -> File:
-    """A file to travel; if it begins as another one, that one and the rest."""
+    """Prepare a file for sending; if it extends another file, that one and the rest."""
     tail = b""
     if begin and path.read_bytes().startswith(head := begin.read_bytes()):
         path, tail = begin, zlib.compress(path.read_bytes()[len(head) :])
@@ -101,20 +101,23 @@ def sent(name: str, path: Path, contents: Contents, begin: Path | None = None) -
 
 
 def same(*argv: str) -> tuple[tuple[str, ...], str]:
-    """A command, and the first line of its output."""
+    """Return a command with the first line of its output."""
     return argv, process.query(*argv).output.partition("\n")[0]
 
 
 def carry_out(
     job: RemoteJob, data: Mapping[str, bytes], directory: Path, env: Mapping[str, str], tick: Tick
 ) -> RemoteOutcome:
-    """Run a job in an empty directory. What `tick` raises ends it.
+    """Run a job in an empty directory. Exceptions from `tick` end it.
 
-    UserError if this host's tools differ from the client's, or a file is not what was sent.
+    UserError if this host's tools differ from the client's, or if a checksum is wrong.
     """
     for argv, line in job.same:
         if (here := same(*argv)[1]) != line:
-            what, remedy = f"a worker has another {argv[0]}", "install one version everywhere"
+            what, remedy = (
+                f"a worker has another version of {argv[0]}",
+                "install the same version everywhere",
+            )
             raise UserError(what, f"{here}; the client has {line}", remedy)
     for file in job.files:
         head = data[file.sha256]
@@ -122,7 +125,7 @@ def carry_out(
             raise UserError("checksum mismatch in transfer", file.name, "run it again")
         (path := directory / file.name).parent.mkdir(exist_ok=True)
         path.write_bytes(head + zlib.decompress(file.tail) if file.tail else head)
-        # A kernel may be a program.
+        # The kernel may be an executable.
         path.chmod(0o755)
     words, log = process.die_with_us(job.argv), directory / OUTPUTS[-1]
     command = process.Command(words, directory, env, log, timeout=job.timeout)

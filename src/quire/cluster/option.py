@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The option --cluster: boots, and what check compiles, run on a cluster."""
+"""The option --cluster: run boots, and check's compilations, on a cluster."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 def add(part: argparse.ArgumentParser) -> None:
     """Add --cluster and --tls."""
-    group = part.add_argument_group("many machines (docs/dev/cluster.md)")
+    group = part.add_argument_group("cluster (docs/dev/cluster.md)")
     text = "run on the workers of this scheduler: tcp://127.0.0.1:PORT, tls://HOST:PORT; or on "
-    text += "local: -j workers of our own, in this process"
+    text += "local: -j workers in this process"
     group.add_argument("--cluster", metavar="ADDRESS", help=text)
-    text = "certificates for hosts other than this: DIR/ca.pem, cert.pem, key.pem"
+    text = "certificates for other hosts: ca.pem, cert.pem and key.pem in DIR"
     group.add_argument("--tls", type=Path, metavar="DIR", help=text)
 
 
@@ -33,10 +33,10 @@ def add(part: argparse.ArgumentParser) -> None:
 def using(
     session: Session, arguments: argparse.Namespace
 ) -> Iterator[tuple[Session, Cluster | None]]:
-    """The session whose machines run on the cluster of --cluster, and that cluster."""
+    """Return a session whose machines run on the cluster of --cluster, and that cluster."""
     cluster: Cluster | None = None
     if arguments.tls and not arguments.cluster:
-        raise UserError("--tls is for --cluster", str(arguments.tls), "--cluster tls://HOST:PORT")
+        raise UserError("--tls requires --cluster", str(arguments.tls), "--cluster tls://HOST:PORT")
     if name := arguments.cluster:
         require_engine()
         from quire.cluster import client, policy  # noqa: PLC0415 -- only with --cluster
@@ -59,7 +59,7 @@ def using(
 
 
 def require_engine() -> None:
-    """UserError unless dask.distributed is installed. It is not imported."""
+    """Raise UserError unless dask.distributed is installed, without importing it."""
     if not importlib.util.find_spec("distributed"):
-        where = f"no module distributed in {sys.prefix}"
+        where = f"no module `distributed` in {sys.prefix}"
         raise UserError("a cluster needs dask.distributed", where, "scripts/bootstrap cluster")

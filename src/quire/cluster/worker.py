@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The processes of a cluster: the engine's scheduler, and workers, which carry out our jobs."""
+"""Run a cluster's processes: the engine's scheduler, and workers, which run our jobs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from quire.host.errors import UserError
 
 
 class Abandoned(Exception):
-    """The client has gone or has cancelled the job."""
+    """The client disconnected or cancelled the job."""
 
 
 def _options(directory: Path, threads: int) -> dict[str, object]:
@@ -29,7 +29,7 @@ def _options(directory: Path, threads: int) -> dict[str, object]:
 
 
 def local(directory: Path, workers: int) -> SpecCluster:
-    """A scheduler and workers in this process: they end with it, and no other reaches them."""
+    """Start a scheduler and workers inside this process, unreachable from others."""
     here = {"protocol": "inproc://", **NO_PAGE}
     names = [f"local-{number}" for number in range(workers)]
     options = {name: {**here, **_options(directory / name, 1)} for name in names}
@@ -38,7 +38,7 @@ def local(directory: Path, workers: int) -> SpecCluster:
 
 
 async def schedule(host: str, port: int, tls: Path | None) -> None:
-    """Run until interrupted. The address is the line on stdout. UserError for a port in use."""
+    """Run until interrupted; print the address on stdout. UserError for a port in use."""
     address = {"host": host, "port": port, "protocol": "tls" if tls else "tcp"}
     try:
         scheduler = await Scheduler(**address, security=policy.security(tls), **NO_PAGE)
@@ -46,7 +46,7 @@ async def schedule(host: str, port: int, tls: Path | None) -> None:
         what = f"the scheduler cannot listen on {host}:{port}"
         raise UserError(what, str(error), "choose another --port") from error
     print(scheduler.address, flush=True)
-    reach = "holders of a certificate" if tls else "processes of this host alone"
+    reach = "anyone with a certificate" if tls else "any process on this host"
     print(f"quire: {reach} can use {scheduler.address}", file=sys.stderr)
     await scheduler.finished()
 
@@ -62,7 +62,7 @@ async def work(
 
 
 def run(what: RemoteJob, files: Mapping[str, bytes]) -> RemoteOutcome:
-    """Carry out a job in a thread of this worker. Abandoned when no client wants it any more."""
+    """Run a job in a thread of this worker. Raises Abandoned when no client wants it any more."""
     worker, key = get_worker(), thread_state.key
 
     def wanted() -> None:
@@ -71,7 +71,7 @@ def run(what: RemoteJob, files: Mapping[str, bytes]) -> RemoteOutcome:
             raise Abandoned(key)
 
     directory = Path(tempfile.mkdtemp(dir=worker.local_directory))
-    # The engine's directory of a worker is below ours, and goes with it.
+    # The engine's worker directory is below ours, and is removed with it.
     build = Path(worker.local_directory).parents[1] / "build"
     env = {"PYTHON": sys.executable, "BUILD": str(build), "JOBS": str(worker.state.nthreads)}
     try:
