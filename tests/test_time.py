@@ -136,7 +136,7 @@ def test_with_enough_boots_a_boot_is_one_value() -> None:
         ("machine.cpu", "Another", "different machines"),
         ("machine.governor", "powersave", "governor: - and powersave"),
         ("machine.memory", "4000000 kB", "memory"),
-        ("rows", data(drop=[[1.0] * 9])["rows"], "other workloads"),
+        ("rows", data(drop=[[1.0] * 9])["rows"], "cover different benchmarks"),
     ],
 )
 def test_what_does_not_compare(key: str, value: Any, text: str) -> None:
@@ -232,7 +232,7 @@ def test_kvm_needs_a_cpu_of_that_architecture(
 ) -> None:
     (arch,) = NATIVE
     (other,) = (one for one in ARCHITECTURES.values() if one != arch)
-    with pytest.raises(UserError, match="KVM runs no other"):
+    with pytest.raises(UserError, match="KVM supports no other"):
         boots.require_kvm(other)
     monkeypatch.setattr(boots, "KVM", Path("/nowhere/kvm"))
     with pytest.raises(UserError, match="KVM cannot be used"):
@@ -244,7 +244,7 @@ def test_kvm_needs_a_cpu_of_that_architecture(
         if able:
             boots.require_kvm(arch)
             continue
-        with pytest.raises(UserError, match="does not run guests by itself"):
+        with pytest.raises(UserError, match="lacks full virtualisation"):
             boots.require_kvm(arch)
 
 

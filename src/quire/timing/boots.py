@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Time both sides in machines: A, B, A, B, … under KVM; or emulated, to try the code paths."""
+"""Time both sides in virtual machines, A, B, A, B, … under KVM, or emulated to try code paths."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from quire.timing.document import Timing
 
 KVM = Path("/dev/kvm")
 CPUINFO = Path("/proc/cpuinfo")
-# QEMU writes it, stops the machine, and goes on running.
+# QEMU prints it and stops the machine, but keeps running.
 BROKEN = "KVM internal error"
-# Seconds for a boot, on top of the rows' own.
+# Seconds for a boot, in addition to its benchmarks.
 TIMEOUT = 600.0
-# With so many boots of each side, a boot is one value of the comparison.
+# With this many boots of each side, a boot is one value of the comparison.
 BOOTS = 7
 
 
 @dataclass(frozen=True)
 class BootPlan:
-    """How to boot: how often each side, with which words of the program, on a CPU or emulated."""
+    """Boot options: boots per side, the program's arguments, and whether to emulate."""
 
     number: int
     words: tuple[str, ...]
@@ -47,10 +47,10 @@ class BootPlan:
 
 
 def require_kvm(arch: Architecture) -> None:
-    """UserError unless this host can run `arch` with KVM."""
+    """Raise UserError unless this host can run `arch` with KVM."""
     if platform.machine() != arch.machine:
         raise UserError(
-            f"this host's CPU is {platform.machine()}, and KVM runs no other",
+            f"this host's CPU is {platform.machine()}, and KVM supports no other",
             f"{arch.name} needs {arch.machine}",
             f"run a bundle on a machine of {arch.name}: quire time run --bundle DIR",
         )
@@ -62,14 +62,14 @@ def require_kvm(arch: Architecture) -> None:
         )
     if arch.kvm_flags and not set(arch.kvm_flags) & set(CPUINFO.read_text().split()):
         raise UserError(
-            "this CPU does not run guests by itself, and KVM would emulate part of them",
+            "this CPU lacks full virtualisation, and KVM would emulate part of the guest",
             f"{CPUINFO}: none of the flags {', '.join(arch.kvm_flags)}",
-            "use a machine, or a virtual one that allows nesting; or run a bundle here",
+            "use another machine, or nested virtualisation; or run a bundle here",
         )
 
 
 def run(session: Session, kernels: Sequence[Kernel], built: Path, boots: BootPlan) -> list[Timing]:
-    """Boot the kernels in turn; one timing for each. GuestLost for the first that does not end."""
+    """Boot the kernels in turn; return a timing for each. GuestLost if one does not finish."""
     arch = kernels[0].arch
     accelerator = arch.kvm_args if boots.kvm else ()
     hardware = Hardware(icount=False, lean=not boots.kvm, accelerator=accelerator)
@@ -100,12 +100,12 @@ def _boot(session: Session, boot: Machine, number: int) -> Timing:
     outcome = launch.boot(boot, session.place, work, lambda: _require_running(boot, work))
     text = "\n".join(outcome.other)
     if not text.startswith("{"):
-        raise Difference("the guest timed nothing", "\n".join([*outcome.notes, str(work)]))
+        raise Difference("the guest reported no times", "\n".join([*outcome.notes, str(work)]))
     return document.parse(text, label)
 
 
 def _require_running(boot: Machine, work: Path) -> None:
-    """GuestLost if KVM has given up."""
+    """Raise GuestLost if KVM failed."""
     log = work / LOG
     if log.is_file() and BROKEN in log.read_text(errors="replace"):
         raise launch.lost(boot, work, f"{BROKEN}: {log}")
@@ -113,7 +113,7 @@ def _require_running(boot: Machine, work: Path) -> None:
 
 @contextlib.contextmanager
 def pinned() -> Iterator[None]:
-    """Keep this thread and the machines that it starts on the last CPU that we may use."""
+    """Pin this thread and its machines to the last available CPU."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(before)})
     try:
@@ -126,7 +126,7 @@ PROGRAM = "quire-time"
 
 
 def plan(benchmarks: Sequence[Benchmark]) -> str:
-    """The rows, as guest/time/plan.h has them: name, unit, words of `bench`."""
+    """Return the plan's rows, as in guest/time/plan.h: name, unit, words of `bench`."""
     return "".join(
         f"{benchmark.name}|{benchmark.workload.unit}|{' '.join(benchmark.words()[1:])}\n"
         for benchmark in benchmarks
@@ -142,7 +142,7 @@ def build_program(
 ) -> Path:
     """Compile the program. BuildFailed with the first error line."""
     rows = plan(benchmarks)
-    # Two programs with other rows may be compared, of other sources or compilers not.
+    # Programs with different rows are comparable; those of other sources or compilers are not.
     made_of = digest(tools.version, *guest.source_files(sources))
     key = f"{arch.name}-{digest(made_of, rows)}"
 
@@ -154,13 +154,13 @@ def build_program(
         argv += [f"PLAN={directory / 'plan'}", f"BUILD={made_of}", str(directory / PROGRAM)]
         command = process.Command(argv, log=log)
         if process.run(command).status:
-            raise explain(f"the program that times did not build for {arch.name}", log, command)
+            raise explain(f"the timing program did not build for {arch.name}", log, command)
 
     return cache.make("time", key, make) / PROGRAM
 
 
 def as_guest(cache: Cache, kernel: Kernel, program: Path) -> Guest:
-    """An initramfs with the program as its init."""
+    """Build an initramfs with the program as its init."""
     key = f"{kernel.arch.name}-time-{program.parent.name}"
 
     def make(directory: Path) -> None:
@@ -171,7 +171,7 @@ def as_guest(cache: Cache, kernel: Kernel, program: Path) -> Guest:
 
 
 def bundle(directory: Path, programs: Mapping[str, Path]) -> list[Path]:
-    """Copy the program of each architecture, and what to do with it. The written paths."""
+    """Copy each architecture's program with instructions; return the written paths."""
     directory.mkdir(parents=True, exist_ok=True)
     for arch, program in programs.items():
         copy = directory / f"{PROGRAM}-{arch}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Compare two timings of the same workloads on the same machine: faster, slower, or cannot tell.
+"""Compare two timings of the same benchmarks on one machine: faster, slower, or not significant.
 
-The interval of a median is by order statistics, as in guest/time/interval.h, which suppose nothing
+A median's interval comes from order statistics, as in guest/time/interval.h, which assume nothing
 about the distribution: the median of n independent values lies between the k-th smallest and the
 k-th largest unless fewer than k of n fair coins show one side.
 """
@@ -18,22 +18,22 @@ from quire.timing.document import TimedBenchmark, Timing
 
 CONFIDENCE = 0.95
 FASTER, SLOWER, CANNOT_TELL = "faster", "slower", "cannot tell"
-# If each side's interval has its median with this confidence, both do with CONFIDENCE.
+# With this confidence per side, both intervals contain their medians with CONFIDENCE.
 EACH = (1 + CONFIDENCE) / 2
-# With so many boots of each side a boot is one value: runs of one boot resemble one another.
+# With this many boots of each side, a boot is one value, as runs of one boot are correlated.
 BOOTS = 7
-# What must be the same; what a kernel itself decides, as the clock's source, may differ.
+# Keys that must be equal; those that the kernel decides, such as the clock source, may differ.
 MACHINE = (
     "architecture machine cpu host cpus pinned_to hypervisor midr microcode vendor product model "
     "numa_nodes governor frequency_khz_max no_turbo boost smt isolated".split()
 )
-# Of the machine's memory, as kernels need some themselves.
+# Tolerated relative difference in memory, as kernels reserve different amounts.
 MEMORY = 0.02
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A median, and an interval that has the true one with the asked-for confidence."""
+    """A median, and an interval that contains the true one with the requested confidence."""
 
     median: float
     low: float
@@ -41,8 +41,8 @@ class Interval:
 
 
 def rank(count: int, confidence: float = CONFIDENCE) -> int:
-    """The k for this number of values; 0 if there are too few."""
-    # In whole numbers, so that it is exact.
+    """Return k for this number of values; 0 if there are too few."""
+    # Integers keep this exact.
     below, k = 1, 0
     limit = (1 - confidence) * 2**count / 2
     while below <= limit:
@@ -52,7 +52,7 @@ def rank(count: int, confidence: float = CONFIDENCE) -> int:
 
 
 def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
-    """The interval of these values; None if there are too few for one."""
+    """Return the interval of these values; None if there are too few."""
     k = rank(len(values), confidence) if values else 0
     if not k:
         return None
@@ -62,7 +62,7 @@ def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One row. `ratio`: time of A over time of B, above 1 if B is faster, with its interval."""
+    """One benchmark. `ratio`: time of A / time of B, above 1 if B is faster, with its interval."""
 
     row: TimedBenchmark
     verdict: str
@@ -70,29 +70,29 @@ class Verdict:
     a: Interval | None = None
     b: Interval | None = None
     ratio: Interval | None = None
-    # What counts as a value: "boots" or "runs".
+    # The unit of values: "boots" or "runs".
     values: str = ""
 
 
 def compare(a: Timing, b: Timing) -> list[Verdict]:
-    """A verdict for each row of both. UserError if the two do not compare."""
+    """Return a verdict for each common benchmark. UserError if the timings are not comparable."""
     require(a, b)
     others = {row.name: row for row in b.rows}
     return [_judge(row, others[row.name]) for row in a.rows if row.name in others]
 
 
 def require(a: Timing, b: Timing) -> None:
-    """UserError unless both are times, of the same workloads, on the same machine."""
+    """Raise UserError unless both are times of the same benchmarks on the same machine."""
     for timing in (a, b):
         if not timing.is_time:
             raise UserError(
                 f"{timing.name} has no times: its clock is {timing.clock['kind']}",
                 timing.clock.get("why", ""),
-                "time a kernel on a real CPU, or with KVM; count instructions with quire bench",
+                "time kernels on a real CPU or with KVM; count instructions with quire bench",
             )
     if a.build != b.build:
         raise UserError(
-            "the two were timed by different programs",
+            "the two timings used different programs",
             f"{a.name}: {a.build}\n{b.name}: {b.build}",
             "use one bundle for both kernels",
         )
@@ -101,9 +101,9 @@ def require(a: Timing, b: Timing) -> None:
     common = [row for row in a.rows if row.name in workloads]
     if not common or any(workloads[row.name] != (row.unit, row.words) for row in common):
         raise UserError(
-            "the two timed other workloads",
+            "the two timings cover different benchmarks",
             f"{a.name}: {_names(a)}\n{b.name}: {_names(b)}",
-            "time the same rows on both kernels",
+            "time the same benchmarks on both kernels",
         )
 
 
@@ -118,7 +118,7 @@ def _require_machine(a: Timing, b: Timing) -> None:
         differing.append(f"memory: {a.machine.get('memory')} and {b.machine.get('memory')}")
     if differing:
         raise UserError(
-            "the two were timed on different machines, or with other settings",
+            "the two timings used different machines or settings",
             "\n".join(differing),
             "time both kernels on one machine, with the same settings",
         )
@@ -140,15 +140,15 @@ def _judge(a: TimedBenchmark, b: TimedBenchmark) -> Verdict:
             word = "failed" if row.failed else "skipped"
             return Verdict(a, CANNOT_TELL, f"{word} on {label}: {row.failed or row.skipped}")
     by_boot = min(len(a.medians), len(b.medians)) >= BOOTS
-    # Runs of a busy machine resemble their neighbours, and an interval that supposes otherwise is
-    # too narrow: two series of the same kernel then differ.
+    # On a busy machine, successive runs are correlated, and an interval that assumes otherwise
+    # is too narrow: two timings of the same kernel would then differ.
     loose = [label for label, row in (("A", a), ("B", b)) if not row.tight and not by_boot]
     if loose:
         return Verdict(a, CANNOT_TELL, f"not tight on {' and '.join(loose)}", values="runs")
     left, right = (median_interval(row.medians if by_boot else row.runs, EACH) for row in (a, b))
     values = "boots" if by_boot else "runs"
     if not left or not right or not right.low:
-        why = "too few runs" if not left or not right else "its interval reaches 0"
+        why = "too few runs" if not left or not right else "its interval includes 0"
         return Verdict(a, CANNOT_TELL, why, values=values)
     ratio = Interval(left.median / right.median, left.low / right.high, left.high / right.low)
     verdict = FASTER if ratio.low > 1 else SLOWER if ratio.high < 1 else CANNOT_TELL

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The JSON of `quire time`: read, checked, and several boots of one kernel as one document."""
+"""Read and check the JSON of `quire time`; merge several boots of one kernel."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ REAL = "real"
 
 @dataclass(frozen=True)
 class TimedBenchmark:
-    """A workload with its parameters. `boots`: the runs of each boot, in nanoseconds per unit."""
+    """A benchmark with its parameters. `boots`: the runs of each boot, in nanoseconds per unit."""
 
     name: str
     unit: str
     words: str
     boots: tuple[tuple[float, ...], ...]
-    # Why there are no runs, or empty.
+    # The reason if there are no runs; else empty.
     skipped: str = ""
     failed: str = ""
-    # Medians per unit; a text says why there is no number.
+    # Medians per unit, or a text that says why there is none.
     counters: dict[str, float | str] = field(default_factory=dict)
-    # Whether the interval of each boot became as narrow as it was to be.
+    # Whether the interval of each boot reached the requested precision.
     tight: bool = True
 
     @property
     def medians(self) -> list[float]:
-        """The median of each boot."""
+        """Return the median of each boot."""
         return [statistics.median(runs) for runs in self.boots if runs]
 
     @property
     def runs(self) -> list[float]:
-        """The runs of all boots."""
+        """Return the runs of all boots."""
         return list(itertools.chain(*self.boots))
 
 
@@ -58,7 +58,7 @@ class Timing:
 
     @property
     def is_time(self) -> bool:
-        """Whether a CPU has executed the runs: else their numbers are not times."""
+        """Whether a real CPU executed the runs; otherwise, their numbers are not times."""
         return self.clock["kind"] == REAL
 
     @property
@@ -68,40 +68,40 @@ class Timing:
 
 
 def read(file: Path) -> Timing:
-    """The document in a file. UserError if it is none, or another version's."""
+    """Read a document from a file. UserError if it is invalid, or of another version."""
     try:
         text = file.read_text()
     except OSError as error:
         raise UserError(
-            f"{file} cannot be read", str(error), "name a JSON of quire time"
+            f"{file} cannot be read", str(error), "name a JSON file of quire time"
         ) from error
     return parse(text, file.name)
 
 
 def parse(text: str, name: str) -> Timing:
-    """The document in a text; raises as read()."""
+    """Parse a document; raises like read()."""
     try:
         data = json.loads(text)
         expected = head("time")
         actual = {key: data.get(key) for key in expected}
         if actual != expected:
             raise UserError(
-                f"{name} is no JSON of this quire's time",
+                f"{name} is JSON of another version of quire time",
                 f"{actual} instead of {expected}",
-                "write it again, with a bundle of this version",
+                "create it again, with a bundle of this version",
             )
         rows = tuple(_row(row) for row in data["rows"])
         return Timing(name, data["build"], data["clock"], data["machine"], rows, data)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(
-            f"{name} is no JSON of quire time",
+            f"{name} is not JSON of quire time",
             f"{type(error).__name__}: {error}",
-            "it may be incomplete: write it again",
+            "it may be incomplete: create it again",
         ) from error
 
 
 def merge(boots: Sequence[Timing], name: str) -> Timing:
-    """Several boots of one kernel and one program. A row that a boot lacks is skipped."""
+    """Merge several boots of one kernel and program. Benchmarks that a boot lacks are skipped."""
     first = boots[0]
     rows = tuple(
         _merged([row for boot in boots for row in boot.rows if row.name == name])
@@ -112,7 +112,7 @@ def merge(boots: Sequence[Timing], name: str) -> Timing:
 
 
 def write(timing: Timing, file: Path) -> None:
-    """Write the document; a full disk leaves no part of it."""
+    """Write the document completely or, if the disk is full, not at all."""
     partial = file.with_name(f"{file.name}.new")
     try:
         partial.write_text(json.dumps(timing.data, indent=1) + "\n")
@@ -122,7 +122,7 @@ def write(timing: Timing, file: Path) -> None:
 
 
 def as_json(row: TimedBenchmark) -> dict[str, Any]:
-    """A row of docs/schema/time.json."""
+    """A row for docs/schema/time.json."""
     return {**asdict(row), "boots": [list(runs) for runs in row.boots]}
 
 

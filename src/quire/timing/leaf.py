@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Leaves: inner loops of the kernel, of both sides' own sources, timed without a kernel.
+"""Time leaves: inner loops from both sides' kernel sources, without a kernel.
 
-For what neither counts nor UML can price: a loop that waits for memory. The loop and what it uses
-of its file are compiled as the kernel is, without vector registers, and both are one program.
+For costs that neither counts nor UML can measure, such as a loop that waits for memory. Each loop,
+with its dependencies in the file, is compiled like the kernel, without vector registers. Both are
+linked into one program.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from quire.timing.document import REAL, TimedBenchmark, Timing, as_json
 
 SOURCES = Path(__file__).with_name("leaves")
 PROGRAM = "leaf"
-# What of the kernel's flags decides about the code of a loop.
+# The kernel's flags that affect the code of a loop.
 FLAGS = (
     "-O2 -std=gnu11 -fno-strict-aliasing -fno-strict-overflow -fno-delete-null-pointer-checks "
     "-mgeneral-regs-only -falign-functions=64"
@@ -49,19 +50,19 @@ class Leaf:
 
 
 def read() -> list[Leaf]:
-    """The leaves that there are."""
+    """Read the available leaves."""
     return data.Table("leaf", Leaf, "see leaves.toml").read(SOURCES / "leaves.toml")
 
 
 def definition(source: str, name: str) -> str:
-    """The macro or function of that name in the text of a kernel's file; empty if it has none."""
+    """Return that macro or function from a kernel file's text; empty if there is none."""
     kinds = (re.search(kind.format(name), source, re.M | re.S) for kind in (_MACRO, _FUNCTION))
     found = next(filter(None, kinds), None)
     return found[0] if found else ""
 
 
 def functions(leaf: Leaf, tree: Tree) -> str:
-    """The loop, and before it what it uses of its file. UserError if the tree does not have it."""
+    """Extract the loop, preceded by its dependencies. UserError if the tree lacks it."""
     file = tree.path / leaf.file
     source = file.read_text() if file.is_file() else ""
     found: dict[str, str] = {}
@@ -76,13 +77,13 @@ def functions(leaf: Leaf, tree: Tree) -> str:
 
     take(leaf.function)
     if not found:
-        remedy = "leave --leaf out, or mend quire/timing/leaves"
+        remedy = "omit --leaf, or fix quire/timing/leaves"
         raise UserError(f"{tree.label} has no {leaf.function}()", str(file), remedy)
     return "\n".join(found.values())
 
 
 def build(cache: Cache, tools: Toolchain, leaf: Leaf, trees: Sequence[Tree]) -> Path:
-    """The program with the loops of both trees. BuildFailed with the first error line."""
+    """Build the program with both trees' loops. BuildFailed with the first error line."""
     texts = [functions(leaf, tree) for tree in trees]
     files = sorted(SOURCES.iterdir())
     key = f"{leaf.name}-{digest(tools.version, *FLAGS, *texts, *files)}"
@@ -104,9 +105,9 @@ def build(cache: Cache, tools: Toolchain, leaf: Leaf, trees: Sequence[Tree]) -> 
 def run(
     leaf: Leaf, program: Path, trees: Sequence[Tree], number: int, tick: Callable[[int], None]
 ) -> list[Timing]:
-    """Run the program `number` times, each a boot of the timings. `tick` gets how many are done.
+    """Run the program `number` times, each a boot of the timings. `tick` gets the number done.
 
-    Difference if a loop is wrong about a page, or crashes.
+    Difference if a loop gives a wrong result for a page, or crashes.
     """
     timings: list[list[Timing]] = [[] for _ in trees]
     for done in range(number):
@@ -125,12 +126,12 @@ def run(
 def _timing(
     leaf: Leaf, tree: Tree, program: Path, at: int, lines: Sequence[Sequence[str]]
 ) -> Timing:
-    """One run of the program: what its lines say of the side at that place."""
+    """One run of the program: its lines' results for the side at that position."""
     rows = []
     for (when, memory), pairs in itertools.groupby(lines, lambda line: (line[0], line[1])):
         name = f"{leaf.name} data={when} memory={memory}"
         boot = tuple(int(spent[at]) / PS for _, _, *spent in pairs)
-        # The pairs of one run resemble each other: only enough runs make a verdict.
+        # Pairs of one run are correlated, so a verdict needs enough runs.
         rows.append(TimedBenchmark(name, "page", name, (boot,), tight=False))
     machine = {**_machine(), "release": str(tree.base.version)}
     clock = {"kind": REAL, "why": "this host's CPU", "values": "nanoseconds per unit"}
