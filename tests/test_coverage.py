@@ -67,7 +67,7 @@ def test_a_line_is_of_the_patch_that_changed_it_last(tmp_path: Path) -> None:
         Added("mm/mremap.c", 30, "y();", "f", "c"),
     ]
     file.write_text(f"another\n{text}")
-    with pytest.raises(UserError, match="not what the patches make"):
+    with pytest.raises(UserError, match="differs from the base with these patches"):
         added.lines(base, tree, [*both, Patch("c", tmp_path / "c")])
 
 

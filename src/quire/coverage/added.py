@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The lines of C that a series adds or changes, each with the patch that did so last."""
+"""Find the lines of C that a series adds or changes, each with the last patch that did."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unidiff.patch import PatchedFile
 from quire.host.errors import UserError
 from quire.source.patch import Patch
 
-# The text of each line of a file, and the name of the patch it is from; the base's has none.
+# Each line of a file, and the name of the patch that added it; empty for the base's lines.
 Origins = list[tuple[str, str]]
 # A definition begins in the first column; its arguments may be on the next lines.
 _DEFINED = re.compile(r"(?=[a-z])[^=;]*?\b(\w+)\(")
@@ -21,7 +21,7 @@ _DEFINED = re.compile(r"(?=[a-z])[^=;]*?\b(\w+)\(")
 
 @dataclass(frozen=True, order=True)
 class Added:
-    """A line of the patched tree. `function`: whose definition it is in, or empty."""
+    """A line of the patched tree. `function`: the function that contains it, or empty."""
 
     file: str
     number: int
@@ -31,7 +31,7 @@ class Added:
 
 
 def lines(base: Path, tree: Path, patches: Sequence[Patch]) -> list[Added]:
-    """All of them, in order. UserError if the tree is not the base with these patches."""
+    """Return all lines in order. UserError if the tree is not the base with these patches."""
     files: dict[str, Origins] = {}
     for patch in patches:
         for file in patch.parsed():
@@ -41,8 +41,8 @@ def lines(base: Path, tree: Path, patches: Sequence[Patch]) -> list[Added]:
     added = []
     for name, origins in sorted(files.items()):
         if [text for text, _ in origins] != _text(tree / name):
-            what = "the patched tree is not what the patches make of the base"
-            raise UserError(what, str(tree / name), "remove the tree; the next run makes it anew")
+            what = "the patched tree differs from the base with these patches"
+            raise UserError(what, str(tree / name), "remove the tree; the next run recreates it")
         added += _added(name, origins)
     return added
 
@@ -59,7 +59,7 @@ def _change(before: Origins, file: PatchedFile, patch: str) -> Origins:
     after: Origins = []
     at = 0
     for hunk in file:
-        # A hunk without old lines names the line that it follows.
+        # A hunk without old lines names the preceding line.
         start = hunk.source_start - (1 if hunk.source_length else 0)
         after += before[at:start]
         at = start

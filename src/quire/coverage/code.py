@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Where the code of source lines is in a kernel, by the line tables of its objects.
+"""Find the code of source lines in a kernel, by the line tables of its objects.
 
-An object is compiled again with -g (fuzz/coverage/blocks.py). Its functions must be where they were
-in the kernel's own object, and have the same bytes: then the addresses are the kernel's.
+An object is compiled again with -g (fuzz/coverage/blocks.py). Its functions must have the same
+offsets and bytes as in the kernel's own object, so that the addresses are the kernel's.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from quire.host.errors import BuildFailed
 from quire.kernels import objects
 from quire.kernels.kernel import Kernel
 
-# Line of the source tree: file and number.
+# A line of the source tree: file and number.
 Line = tuple[str, int]
-# The lines whose code begins at an address, and the address behind it.
+# The lines whose code begins at an address, and the end address.
 Code = dict[int, tuple[int, set[Line]]]
-# For the plugin: what belongs to no line.
+# The plugin's name for code that belongs to no line.
 REST = "-"
 
 
 def find(kernel: Kernel, added: Collection[Added], work: Path, machines: int) -> Code:
-    """The code of these lines. BuildFailed if debug information changes an object."""
+    """Return the code of these lines. BuildFailed if debug information changes an object."""
     sources = _sources(kernel, added)
     wanted = {(line.file, line.number) for line in added}
     addresses: dict[str, set[int]] = defaultdict(set)
@@ -53,7 +53,7 @@ def _sources(kernel: Kernel, added: Collection[Added]) -> list[str]:
     uses = re.compile(rf"\b({'|'.join(sorted(functions))})\b") if functions else re.compile(r"(?!)")
     folders = {file.parent for file in changed if file.parent.name == "mm"}
     if not folders:
-        # Of a patch of headers.
+        # For a patch of headers.
         folders = {PurePosixPath("mm"), PurePosixPath("arch", kernel.arch.srcarch, "mm")}
     for folder in folders:
         for path in (kernel.objdir / folder).glob("*.o"):
@@ -70,7 +70,7 @@ def _of_object(
     work: Path,
     source: str,
 ) -> Code:
-    what, remedy = f"{source} becomes other code with -g", "its coverage cannot be told"
+    what, remedy = f"{source} compiles to different code with -g", "its coverage cannot be measured"
     table = blocks.compiled(kernel, source, work)
     if not table:
         raise BuildFailed(what, str(work), remedy)
@@ -80,10 +80,10 @@ def _of_object(
     votes = Counter(
         address - offset for name, (offset, _) in functions.items() for address in addresses[name]
     )
-    # Another object may have functions of these names, and take the place of weak ones.
+    # Another object may define functions of these names, and override weak ones.
     base, agreeing = max(votes.items(), key=lambda vote: vote[1], default=(0, 0))
     if 2 * agreeing < len(functions):
-        raise BuildFailed(f"{source} is not in one piece in the kernel", str(work), remedy)
+        raise BuildFailed(f"{source} is not contiguous in the kernel", str(work), remedy)
     if objects.code(table) != objects.code(kernel.objdir / Path(source).with_suffix(".o")):
         raise BuildFailed(what, str(work), remedy)
     return {
@@ -94,7 +94,7 @@ def _of_object(
 
 
 def _table(kernel: Kernel, wanted: Collection[Line], path: Path) -> Code:
-    """The stretches of an object's code, each with those of the wanted lines that it is of."""
+    """The ranges of an object's code, each with the wanted lines that it belongs to."""
     rows: dict[int, set[Line]] = {}
     table = objects.lines(path)
     for row in table:
@@ -109,7 +109,7 @@ def _table(kernel: Kernel, wanted: Collection[Line], path: Path) -> Code:
 
 
 def symbols(code: Code) -> str:
-    """The file that makes the plugin count by these stretches, each named by its address."""
+    """Write the file that makes the plugin count by these ranges, each named by its address."""
     names: dict[int, str] = {}
     for start, (end, _) in code.items():
         names[start] = f"{start:x}"
@@ -118,7 +118,7 @@ def symbols(code: Code) -> str:
 
 
 def executed(code: Code, counts: Path) -> set[Line]:
-    """The lines of which a boot has executed an instruction."""
+    """Return the lines of which a boot executed at least one instruction."""
     regions = read(counts).values()
     names = {name for region in regions for name, n in region.symbols.items() if n.insns}
     return {line for start, (_, lines) in code.items() if f"{start:x}" in names for line in lines}

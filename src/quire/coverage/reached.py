@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which added lines ran, by patch; which did not, and why those cannot."""
+"""Report which added lines ran, by patch, which did not, and which cannot."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from quire.coverage.added import Added
 from quire.coverage.variants import Covered
 from quire.host import data
 
-# Of what can run, so much must.
+# The fraction of runnable lines that must run.
 LEAST = 0.98
 
 
 @dataclass(frozen=True)
 class Unreached:
-    """An entry of lines/NAME/unreached.toml: lines of a function that cannot run, by their text."""
+    """An entry of lines/NAME/unreached.toml: a function's lines that cannot run, by their text."""
 
     file: str
     function: str
@@ -39,7 +39,7 @@ class PatchCoverage:
 
     @property
     def left(self) -> int:
-        """The lines that could run, and did not."""
+        """Return the lines that could run but did not."""
         return self.lines - self.ran - self.cannot
 
 
@@ -61,7 +61,7 @@ class Coverage:
 
     @property
     def share(self) -> float:
-        """What ran of the lines that can."""
+        """The fraction of runnable lines that ran."""
         total = self.total
         return total.ran / max(total.lines - total.cannot, 1)
 
@@ -73,7 +73,7 @@ class Coverage:
 
 
 def read(file: Path) -> list[Unreached]:
-    """The entries of a file; none if it does not exist. UserError names a wrong one."""
+    """Read a file's entries; none if it does not exist. UserError for an invalid one."""
     remedy = "give each [[unreached]] a file, function, lines, architectures and why"
     return data.Table("unreached", Unreached, remedy, optional=True).read(file)
 
@@ -81,7 +81,7 @@ def read(file: Path) -> list[Unreached]:
 def judge(
     arch: str, added: Sequence[Added], covered: Covered, entries: Sequence[Unreached]
 ) -> Coverage:
-    """The rows of the patches, in their order of the lines."""
+    """Return the patches' rows, in the order of the lines."""
     reasons = {
         (entry.file, entry.function, text): entry.why
         for entry in entries

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What runs for coverage: the cases, the programs of the corpus, the kernel's selftests.
+"""Run the cases, the corpus programs and the kernel's selftests for coverage.
 
-Each boot counts the instructions in the code of the lines. A kernel with another configuration has
-other code, so each has a table of its own; what they ran is put together.
+Each boot counts the instructions in the lines' code. Kernels of different configurations have
+different code, so each has its own table; the results are merged.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ from quire.source.side import Sides
 from quire.suites import suite
 from quire.suites.suite import BootOptions, Job, Tests
 
-# For the guest: count all that it does.
+# Tells the guest to count everything that it does.
 COUNT = "quire_count=on"
-# Seconds of a boot: counting makes it several times as slow.
+# Seconds for a boot, which counting makes several times slower.
 PATIENCE = 14400.0
 
 
 @dataclass(frozen=True)
 class Variant:
-    """Kernels of one configuration: fragments of configs/, CPUs, and patterns of cases, a boot for
-    each. Also on several CPUs one instruction takes one nanosecond."""
+    """Kernels of one configuration: fragments of configs/, CPUs, and patterns of cases, each a
+    boot. Each instruction takes one nanosecond, even with several CPUs."""
 
     cases: tuple[str, ...] = ()
     fragments: tuple[str, ...] = ()
     cpus: int = 1
-    # Of folios, in KiB.
+    # Folio sizes in KiB.
     sizes: tuple[int, ...] = (4, 64)
-    # Whether the programs of the corpus run, too.
+    # Whether to run the corpus programs, too.
     corpus: bool = False
     # Names of the kernel's selftests, with * and ?.
     selftests: tuple[str, ...] = ()
@@ -59,19 +59,19 @@ class Variant:
 
 
 def variants(file: Path) -> list[Variant]:
-    """Those of lines/coverage.toml. UserError names a wrong one."""
+    """Read the variants in lines/coverage.toml. UserError for an invalid one."""
     remedy = "give each [[variant]] cases, or selftests"
     return data.Table("variant", Variant, remedy).read(file)
 
 
 def of_patterns(patterns: Sequence[str]) -> Variant:
-    """These cases in all sizes, and nothing else."""
+    """Return a variant with only these cases, in all sizes."""
     return Variant(tuple(patterns), sizes=suite.SIZES)
 
 
 @dataclass(frozen=True)
 class Covered:
-    """The lines that have code in one of the kernels, and those that ran."""
+    """The lines with code in one of the kernels, and those that ran."""
 
     executable: frozenset[Line]
     ran: frozenset[Line]
@@ -86,7 +86,7 @@ def run(
     *,
     resume: bool,
 ) -> Covered:
-    """Build and boot these variants. Those of one kernel boot side by side."""
+    """Build and boot these variants, in parallel for each kernel."""
     executable: set[Line] = set()
     ran: set[Line] = set()
     ours = [variant for variant in chosen if arch.name in (variant.architectures or (arch.name,))]
@@ -114,7 +114,7 @@ def run(
 
 @dataclass(frozen=True)
 class VariantBoots:
-    """The boots of one kernel. Each returns the lines that it ran."""
+    """The boots of one kernel, each a function that returns the lines that ran."""
 
     session: Session
     kernel: Kernel
@@ -123,7 +123,7 @@ class VariantBoots:
     resume: bool
 
     def jobs(self, variant: Variant) -> list[Callable[[], set[Line]]]:
-        """Those of a variant."""
+        """A variant's boots."""
         without = (suite.of_sizes(variant.sizes),)
         jobs: list[Callable[[], set[Line]]] = [self.corpus] if variant.corpus else []
         jobs += [
@@ -139,7 +139,7 @@ class VariantBoots:
     def suite(
         self, tests: Tests, pattern: str, cpus: int = 1, parameters: tuple[str, ...] = ()
     ) -> set[Line]:
-        """Of the guest's tests, or of the kernel's. What fails is for `quire test`."""
+        """A boot of the guest's tests or the kernel's; failures are left to `quire test`."""
         options = BootOptions(
             cpus,
             PATIENCE,
@@ -151,7 +151,7 @@ class VariantBoots:
         return code.executed(self.code, Path(done.logs) / machine.COUNTS)
 
     def corpus(self) -> set[Line]:
-        """Of the programs of the corpus, except those of a boot whose guest was lost."""
+        """Boots of the corpus programs, without those whose guest is lost."""
         given, _ = programs.read(programs.corpus(self.session.project.root))
         guest = self.session.guest(self.kernel)
         kept = self.work / f"corpus-{digest(guest.sha256, *map(str, given.items()))}"
