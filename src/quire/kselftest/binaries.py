@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Compile the kernel's selftests outside of its tree, and make them tests of the guest."""
+"""Compile the kernel's selftests outside its tree, and make them tests of the guest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from quire.suites.suite import Tests
 
 # The guest's directory for the programs and the plan.
 DIRECTORY = "selftests"
-# The result of check_config.sh, which would write it into the source tree. Our kernels have no
+# The result of check_config.sh, which would write into the source tree. Our kernels have no
 # io_uring. 7.3 renamed the header.
 LOCAL_CONFIG = {
     "local_config.h": "/* no liburing */\n",
@@ -27,12 +27,12 @@ LOCAL_CONFIG = {
 }
 # 6.12's khugepaged.c uses KSFT_SKIP without including the header that defines it.
 DEFINES = ("-DKSFT_SKIP=4",)
-# Not on every host, and not available for a foreign architecture: our own replacement.
+# Our replacement, as not every host has it, and none has it for a foreign architecture.
 STANDIN = "selftests/standin"
 
 
 def tests(choice: RunChoice) -> Tests:
-    """The chosen runs as tests of the guest; patterns are names of runs."""
+    """Return the chosen runs as tests of the guest; patterns are names of runs."""
     dialects = {run.name: run.output for run in choice.runs}
     return Tests(
         ("selftests",),
@@ -43,7 +43,7 @@ def tests(choice: RunChoice) -> Tests:
 
 
 def build(session: Session, kernel: Kernel, choice: RunChoice) -> Guest:
-    """A guest with the chosen programs and the plan of their runs."""
+    """Build a guest with the chosen programs and the plan of their runs."""
     directory = _programs(session, kernel, choice)
     plain = guest.build(session.cache, session.project.guest, kernel, session.jobs)
     files = {f"{DIRECTORY}/": b""}
@@ -78,7 +78,7 @@ def _programs(session: Session, kernel: Kernel, choice: RunChoice) -> Path:
 
 
 def _headers(session: Session, kernel: Kernel) -> Path:
-    """The base's own user-space headers: those of the host may be older."""
+    """Install the base's own user-space headers, as the host's may be older."""
     base = kernel.tree.base
     key = f"{kernel.arch.name}-{digest(base.key)}"
 

@@ -13,7 +13,7 @@ from quire.kselftest.output import EXIT
 from quire.suites.outcome import Case, Outcome
 
 _NUMBER = re.compile(r"\d+")
-# The labels of the sides: A's, B's.
+# The sides' labels: A's, B's.
 Labels = tuple[str, str]
 
 
@@ -34,21 +34,21 @@ class Pair:
 
     @property
     def differs(self) -> bool:
-        """Exactly one of the two passes."""
+        """Whether exactly one side passes."""
         return (self.a is Status.PASS) != (self.b is Status.PASS)
 
     @property
     def unstable(self) -> bool:
-        """A's two runs have different results."""
+        """Whether A's two runs have different results."""
         return self.again is not None and self.again[0] is not self.a
 
     @property
     def regressed(self) -> bool:
-        """A passes in every run, and B did not pass."""
+        """Whether A passes in every run and B does not."""
         return self.a is Status.PASS and self.differs and not self.unstable
 
     def remark(self, labels: Labels) -> str:
-        """The remark for a difference."""
+        """Return the remark for a difference."""
         if not self.differs:
             return ""
         if self.unstable:
@@ -59,7 +59,7 @@ class Pair:
 
 
 def compare(a: Outcome, b: Outcome) -> list[Pair]:
-    """Every case that either reports, in report order."""
+    """List every case that either side reports, in report order."""
     left, right = _by_name(a), _by_name(b)
     return [
         Pair(
@@ -86,7 +86,7 @@ def confirm(
 
 
 def idle(pairs: Sequence[Pair]) -> list[str]:
-    """Runs of which A passes no case; these compare nothing.
+    """List runs in which A passes no case, so that nothing is compared.
 
     The exit status counts as a case only if the program reports no other.
     """
@@ -102,7 +102,7 @@ def idle(pairs: Sequence[Pair]) -> list[str]:
 
 
 def grouped(pairs: Sequence[Pair]) -> list[tuple[str, Pair]]:
-    """All cases that do not pass on both, as rows: each difference alone, the others grouped.
+    """Return the cases that do not pass on both as rows: differences alone, the others grouped.
 
     Cases of one run with equal statuses and equal text, ignoring numbers, share a row.
     """
@@ -116,7 +116,7 @@ def grouped(pairs: Sequence[Pair]) -> list[tuple[str, Pair]]:
 
 
 def counts(statuses: Iterable[Status]) -> dict[str, int]:
-    """The number of cases per status, in alphabetical order."""
+    """Count the cases per status, in alphabetical order."""
     return dict(sorted(Counter(statuses).items()))
 
 
@@ -134,7 +134,7 @@ def _status(cases: Mapping[str, Case], name: str) -> Status:
 
 
 def _text(a: Case | None, b: Case | None) -> str:
-    """The text of the case that did worse."""
+    """The text of the worse case."""
     both = [case for case in (b, a) if case]
     worse = next((case for case in both if case.status is not Status.PASS), both[0])
     # Some programs, such as cow, name the test in a comment and only the outcome in the result.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Parse the programs' output: TAP, a dialect of their own, or only an exit status."""
+"""Parse the programs' output: TAP, a dialect, or only an exit status."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from quire.boot.ktap import Status, Test
 PRINTED, REMARK = "# ", "  # "
 # The only remark that is not a reason.
 TOOK = "took "
-# The case that every run has: the program's exit status.
+# The case of every run: the program's exit status.
 EXIT = "exit"
 
 HEADER = "KTAP version 1"
-# A failure that the program expects.
+# An expected failure.
 EXPECTED = "XFAIL"
 
 _NUMBERED = re.compile(r"(?:not )?ok (\d+)\b")
@@ -46,7 +46,7 @@ def expand(report: Test, lines: Sequence[str], dialects: Mapping[str, str]) -> N
 
 
 def split(lines: Iterable[str]) -> dict[str, tuple[list[str], list[str]]]:
-    """What each run printed, and the harness's remarks, by the run's name, which follows both."""
+    """Each run's output and the harness's remarks, by the run's name, which follows both."""
     outputs = {}
     printed: list[str] = []
     remarks: list[str] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The runs of guest/selftests/runs.toml, and the subset for a base and an architecture."""
+"""Select runs in guest/selftests/runs.toml for a base and an architecture."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ class Run:
     # Seconds of guest time.
     seconds: int
     output: str
-    # If empty, all: the names that the guest's architecture may have.
+    # Architectures, by the names of the guest's; empty: all.
     architectures: tuple[str, ...] = ()
-    # The reason that other architectures do not run it.
+    # The reason why other architectures do not run it.
     why_not: str = ""
 
     @property
     def program(self) -> str:
-        """The program's file name."""
+        """Return the program's file name."""
         return self.command.split()[0]
 
     @property
     def name(self) -> str:
-        """The name used in case names: ksm_tests-M-p-10."""
+        """Return the name for case names: ksm_tests-M-p-10."""
         return re.sub(r"[^\w-]+", "", "-".join(word.lstrip("-") for word in self.command.split()))
 
     def plan(self) -> str:
-        """The line for the guest."""
+        """Return the plan's line for the guest."""
         return f"{self.name} {self.seconds} {self.command}"
 
 
@@ -57,12 +57,12 @@ class RunChoice:
 
     @property
     def programs(self) -> tuple[str, ...]:
-        """The programs to build, without duplicates."""
+        """List the programs to build, without duplicates."""
         return tuple(dict.fromkeys(run.program for run in self.runs))
 
 
 def read(file: Path) -> list[Run]:
-    """The runs of the file. UserError names a wrong one."""
+    """Read the file's runs. UserError for an invalid one."""
     remedy = f"give each [[run]] command, seconds, output: {', '.join(DIALECTS)}"
     return data.Table("run", Run, remedy, trouble=_trouble).read(file)
 
@@ -73,7 +73,7 @@ def _trouble(run: Run) -> str:
 
 
 def choose(runs: Sequence[Run], tree: Path, arch: Architecture) -> RunChoice:
-    """The runs in the table that this source tree has and this architecture can run."""
+    """Select the runs that this source tree has and this architecture supports."""
     left_out = {}
     for run in runs:
         if not (tree / SOURCES / f"{run.program}.c").is_file():
@@ -84,7 +84,7 @@ def choose(runs: Sequence[Run], tree: Path, arch: Architecture) -> RunChoice:
 
 
 def matching(runs: Sequence[Run], patterns: Sequence[str]) -> list[Run]:
-    """The runs that the guest executes for these patterns. UserError if there are none."""
+    """Select the runs for these patterns. UserError if there are none."""
     chosen = [run for run in runs if any(fnmatchcase(run.name, pattern) for pattern in patterns)]
     if not chosen:
         raise UserError(
