@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Debian packages of a kernel, by its own bindeb-pkg, and the boot that proves them."""
+"""Build Debian packages of a kernel with its own bindeb-pkg, and boot them."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A kernel's Debian packages, by its own `make bindeb-pkg`: the configuration and the build."""
+"""Configure and build a kernel's Debian packages, with its own `make bindeb-pkg`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from quire.source.tree import Tree
 TARGET = "bindeb-pkg"
 # kbuild checks these against the package index; needs() checks the programs.
 NO_CHECK = "-d"
-# For a foreign architecture: programs in the headers' package need its OpenSSL.
+# For a foreign architecture: programs in the headers package need its OpenSSL.
 NO_HEADERS = "pkg.linux-upstream.nokernelheaders"
 NEEDS = (
     Requirement("dpkg-buildpackage", ("dpkg-dev",), "quire deb"),
@@ -38,17 +38,17 @@ NEEDS = (
     Requirement("rsync", ("rsync",), "quire deb: the kernel's headers"),
     Requirement("depmod", ("kmod",), "quire deb: modules"),
     Requirement("cpio", ("cpio",), "quire deb"),
-    Requirement("openssl", ("openssl", "libssl-dev"), "quire deb: modules are signed"),
+    Requirement("openssl", ("openssl", "libssl-dev"), "quire deb: signing modules"),
 )
 
 
-# In configs/: for every package, and on top of a distribution's configuration.
+# In configs/: fragments for every package, and on top of a distribution's configuration.
 ALWAYS, DISTRIBUTION = "deb.config", "deb-distribution.config"
 
 
 @dataclass(frozen=True)
 class Packages:
-    """The packages of one kernel; `image` is the one to install."""
+    """One kernel's packages; `image` is the one to install."""
 
     kernel: Kernel
     image: Path
@@ -58,9 +58,9 @@ class Packages:
 def request(
     session: Session, arch: Architecture, tree: Tree, *, trimmed: bool, flavour: str = ""
 ) -> Request:
-    """The kernel to package: the user's configuration (--config), the lab's, or else Debian's.
+    """Describe the kernel: with the user's configuration (--config), the lab's, or Debian's.
 
-    `flavour` says which of Debian's, the default one without. UserError if a file is missing, or
+    `flavour` selects one of Debian's; empty: the default. UserError if a file is missing, or if
     Debian does not offer the configuration.
     """
     line, configs = session.line(tree.base), session.project.configs
@@ -74,12 +74,12 @@ def request(
         if not path.is_file():
             raise UserError(f"configuration {path.name} is missing", str(path), "check --config")
     files += (configs / ALWAYS,) if trimmed else (configs / DISTRIBUTION, configs / ALWAYS)
-    # Options of Debian for another compiler or architecture do not survive, and need not.
+    # Debian's options for other compilers or architectures may be lost.
     return Request(arch, tree, files, tools, session.jobs, strict=trimmed)
 
 
 def _debians(session: Session, line: Line, base: Base, arch: Architecture, flavour: str) -> Path:
-    """Debian's configuration of the base's version as a file."""
+    """Debian's configuration for the base's version, as a file."""
     options = distribution.fetch(session.cache, line, base, arch, flavour)
     name = f"debian-{base.key}-{flavour or arch.debian}.config"
     file = session.cache.root / "package" / name
@@ -94,8 +94,8 @@ def build(
 ) -> Packages:
     """Build the kernel, package it, and move the packages to `output`.
 
-    BuildFailed with the first error line. What was compiled is kept for the next attempt;
-    incomplete packages are removed.
+    BuildFailed with the first error line. Objects are kept for the next attempt; incomplete
+    packages are removed.
     """
     built = kernel.build(cache, request, tick)
     log = kernel.log_file(cache, "deb", request)
@@ -109,7 +109,7 @@ def build(
 
 
 def _make(cache: Cache, request: Request, log: Path, tick: Callable[[int], None] | None) -> None:
-    """kbuild writes the packages beside the O= directory, where the sources are."""
+    """Run kbuild, which writes packages next to the O= directory, among the sources."""
     native = platform.machine() == request.arch.machine
     version = f"KDEB_PKGVERSION={request.tree.base.version}-1"
     words = (version, f"DPKG_FLAGS={NO_CHECK}", "KDEB_CHANGELOG_DIST=unstable", TARGET)
@@ -126,11 +126,11 @@ def _collect(built: Kernel, output: Path, log: Path) -> Packages:
     images = [path for path in written if re.match(r"linux-image-[^_]*(?<!-dbg)_", path.name)]
     if len(images) != 1:
         names = ", ".join(path.name for path in written) or "nothing"
-        raise BuildFailed(f"{TARGET} made no image package, but {names}", f"whole log: {log}")
+        raise BuildFailed(f"{TARGET} created no image package, only {names}", f"whole log: {log}")
     output.mkdir(parents=True, exist_ok=True)
     moved = {path: output / path.name for path in written if path.suffix == ".deb"}
     for path, place in moved.items():
-        # Over a file system's border this is a copy, which a full disk may cut.
+        # Between file systems this is a copy, which a full disk may truncate.
         partial = place.with_name(f".{place.name}.new")
         try:
             shutil.move(path, partial)
@@ -142,29 +142,29 @@ def _collect(built: Kernel, output: Path, log: Path) -> Packages:
 
 
 def _written(built: Kernel) -> list[Path]:
-    """What dpkg-buildpackage wrote beside the O= directory."""
+    """The files that dpkg-buildpackage wrote next to the O= directory."""
     patterns = ("linux-*.*deb", "*.buildinfo", "*.changes")
     return [path for glob in patterns for path in sorted(built.objdir.parent.glob(glob))]
 
 
 def _clean(built: Kernel) -> None:
-    """Remove packages of an earlier or failed attempt, and the tree that they were made from."""
+    """Remove packages of an earlier or failed attempt, and their staging tree."""
     for path in _written(built):
         path.unlink()
     shutil.rmtree(built.objdir / "debian", ignore_errors=True)
 
 
-# Seconds: a distribution's kernel has more to initialise than ours.
+# Seconds. A distribution's kernel initialises more than ours.
 TIMEOUT = 600.0
-# A distribution has the driver of the results port as a module: the guest then uses the console.
+# Distributions build the results port's driver as a module, so the guest uses the console.
 DONE = re.compile(r"^exit 0\s*$", re.M)
 RELEASE = re.compile(r"Linux version (\S+)")
 
 
 def prove(packages: Packages, guest: Guest, place: Place, work: Path) -> str:
-    """Boot the package's kernel; the release that it reports.
+    """Boot the package's kernel and return its release.
 
-    GuestLost if it does not come to its end, or is not the packaged release.
+    GuestLost if it does not finish, or is not the packaged release.
     """
     kernel = unpack(packages, work)
     boot = Machine(kernel, guest, ("list",), Hardware(lean=True), timeout=TIMEOUT, loglevel=CHATTY)
@@ -180,7 +180,7 @@ def prove(packages: Packages, guest: Guest, place: Place, work: Path) -> str:
 
 
 def unpack(packages: Packages, work: Path) -> Kernel:
-    """The package's files, and a kernel of them: its image where the lab expects it.
+    """Unpack the package, and return its kernel, with the image where the lab expects it.
 
     BuildFailed if the package has no image.
     """
