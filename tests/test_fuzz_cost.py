@@ -381,14 +381,14 @@ def test_entries_are_read(tmp_path: Path) -> None:
         (r"insns = 40", "insns = 40\npercent = 3", "not both"),
         (r"symbols = .*\n", "", "need a limit of instructions, and such a limit symbols"),
         (r"insns = 40", "further = { faults = 1 }", "such a limit symbols"),
-        (r'"move_p\*"', '"*"', "matches almost everything"),
-        (r'"move_p\*"', '"m*"', "matches almost everything"),
+        (r'"move_p\*"', '"*"', "too broad"),
+        (r'"move_p\*"', '"m*"', "too broad"),
         (r'per = "page"', 'per = "byte"', "page or operation"),
-        (r'"resize"', '"resized"', "no operation: resized"),
-        (r'"move keep"', '"move kept"', "no operation: move kept"),
-        (r'"ksm"', '"ksmd"', "no operation: ksmd"),
+        (r'"resize"', '"resized"', "unknown operation: resized"),
+        (r'"move keep"', '"move kept"', "unknown operation: move kept"),
+        (r'"ksm"', '"ksmd"', "unknown operation: ksmd"),
         (r"operations = .*\n", "", "lacks 'operations'"),
-        (r"insns = 40", "insns = 40\nfurther = { fault = 1 }", "nothing is watched as fault"),
+        (r"insns = 40", "insns = 40\nfurther = { fault = 1 }", "not watched: fault"),
         (r"insns = 40", "insns = 40\nlimit = 3", "has no key limit"),
     ],
 )
@@ -413,7 +413,7 @@ def names_of(series: Series) -> set[str]:
 def test_a_pattern_has_to_match_a_function() -> None:
     functions = names_of(whole())
     assert allowed.applying(whole(), None, functions)
-    with pytest.raises(UserError, match="no function of side b is called "):
+    with pytest.raises(UserError, match="side b has no function "):
         allowed.applying(whole(), None, {"ptes_move"})
     # Of swapout, cow needs a patch that adds none of them.
     part = newer().only(["cow"])

@@ -145,7 +145,7 @@ def test_files_of_programs(tmp_path: Path) -> None:
     assert {*breaks.values()} <= names
     with pytest.raises(UserError, match="there is no corpus"):
         programs.corpus(tmp_path)
-    with pytest.raises(UserError, match="a program cannot be read"):
+    with pytest.raises(UserError, match="cannot read a program"):
         programs.read([tmp_path / "none.fuzz"])
     (tmp_path / "bad.fuzz").write_text("0 wrote A 0 1\n")
     with pytest.raises(UserError) as caught:
@@ -241,7 +241,7 @@ def test_bugs_are_found_missed_or_left_out(
     assert (hide.programs, hide.missed, odd.missed) == (300, True, False)
     said = capsys.readouterr().err
     assert "hide: missed in 300 programs" in said
-    assert "odd: not looked for: as before" in said
+    assert "odd: not searched for: as before" in said
     report.show_bugs(ARM64, searched.new_judge(), results, as_json=True)
     rows = json.loads(capsys.readouterr().out)["bugs"]
     assert [row["operations"] for row in rows] == [1, None, None]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The fuzzer: runs the same programs of memory operations on two kernels and compares them."""
+"""Fuzz: run the same programs of memory operations on two kernels, and compare the results."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Looking for seeded bugs: after how many programs a judge finds each, and how far it shrinks.
+"""Look for seeded bugs: count the programs until a judge finds each, and minimise the program.
 
-The kernel on trial has all bugs and a parameter that selects one. What it shows without the
-parameter is not the bug's.
+The kernel under test has all bugs and a parameter that selects one. Findings without the parameter
+are not due to a bug.
 """
 
 import time
@@ -25,8 +25,8 @@ from quire.host.progress import Progress
 from quire.suites import seeded
 from quire.suites.seeded import PARAMETER, Bug
 
-# Programs a boot, and of a judge whose confirmation takes many boots. The boot ends with the first
-# program that shows the bug.
+# Programs per boot, also for judges whose confirmation takes many boots. A boot ends with the first
+# program that exposes the bug.
 BATCH, NOISY_BATCH = 250, 50
 LOSSES = 1  # the first time that a bug loses the guest is enough to find it
 EVERY = "all"  # names every bug
@@ -53,17 +53,17 @@ class Detection:
 
     @property
     def missed(self) -> bool:
-        """Whether programs looked for it and did not find it."""
+        """Whether programs looked for it without finding it."""
         return not self.finding and not self.bug.no_program
 
     @property
     def outcome(self) -> str:
-        """What came of the search, in a line."""
+        """Summarise the search in a line."""
         if self.finding:
             text = f"{len(self.finding.program)} operations: {self.finding.fault.text}"
             return f"{self.programs} programs, {text}"
         missed = f"missed in {self.programs} programs"
-        return missed if self.missed else f"not looked for: {self.bug.no_program}"
+        return missed if self.missed else f"not searched for: {self.bug.no_program}"
 
 
 @dataclass
@@ -119,7 +119,7 @@ def kept(cache: Cache, programs: Numbered, target: Target) -> Records:
 def look_for_all(
     search: Search[F], bugs: Sequence[Bug], output: Path, progress: Progress
 ) -> list[Detection]:
-    """Look for the bugs in turn. Each result is reported and written at once: it takes hours."""
+    """Look for the bugs in turn. This takes hours, so each result is written immediately."""
     results = []
     judge = search.new_judge()
     with progress.stage(f"{search.targets.arch.name} {judge.bugs}", len(bugs)):

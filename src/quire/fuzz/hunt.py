@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The hunt: run programs in batches, judge the records, repeat what is suspicious, shrink it."""
+"""Hunt: run programs in batches, judge the records, repeat suspects, and minimise them."""
 
 import contextlib
 import itertools
@@ -20,7 +20,7 @@ from quire.fuzz.runner import Runs, Targets
 from quire.host import parallel, process
 from quire.host.progress import Progress
 
-# Programs a boot: enough to make the time of booting small, and few to lose with a guest.
+# Programs per boot: enough to amortise the boot, but few to lose with a guest.
 BATCH = 500
 
 
@@ -51,7 +51,7 @@ class Hunt:
 
     @property
     def problems(self) -> list[str]:
-        """A line per finding: where its program is, and what it shows."""
+        """Return a line per finding: its program's path, and what it exposes."""
         lines = (problems(judge, self.output) for judge in self.judges)
         return [f"{self.targets.arch.name}: {line}" for line in itertools.chain(*lines)]
 
@@ -75,7 +75,7 @@ class Hunt:
 
     @property
     def summary(self) -> str:
-        """For the progress line."""
+        """Text for the progress line."""
         counts = "; ".join(
             f"{judge.tally.suspects} suspects, {len(judge.tally.findings)} findings"
             for judge in self.judges
@@ -84,7 +84,7 @@ class Hunt:
 
     @property
     def _ahead(self) -> int:
-        """How many batches run while the one before is judged; 0 if each depends on that."""
+        """The number of batches to run while one is judged; 0 if each depends on the verdict."""
         alone = self.guide or any(judge.noisy for judge in self.judges)
         return 0 if alone else max(self.targets.tried.place.machines // len(self.targets.all), 1)
 
@@ -155,7 +155,7 @@ def shrink(
         showing = {programs[at] for at in answer(targets, judge.repeat(programs, fault))[0]}
         return [ops in showing for ops in candidates]
 
-    # What follows the operation does not matter.
+    # Later operations do not matter.
     start = program[: int(fault.step[2:]) + 1] if fault.step.startswith("o ") else program
     small = minimise(start, happens)
     if pages:
@@ -201,7 +201,7 @@ def write(judge: Judge[F], finding: Finding[F], directory: Path) -> None:
 
 
 def write_lists(judge: Judge[Any], directory: Path) -> None:
-    """Write what has no folder: all that was confirmed, and programs that say nothing."""
+    """Write results without a folder: all confirmed faults, and inconclusive programs."""
     tally = judge.tally
     if judge.listing:
         directory.mkdir(parents=True, exist_ok=True)

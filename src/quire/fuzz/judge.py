@@ -15,16 +15,16 @@ from quire.fuzz.language.program import Numbered, Program
 from quire.fuzz.language.record import Record
 from quire.fuzz.runner import Runs, Targets
 
-# Steps that are no operation of the program, by their letter.
+# Steps that are not operations of the program, by their letter.
 AT_THE_END = {"r": "read all", "w": "write all"}
 
 
 class Fault(Protocol):
-    """What a program shows.
+    """A fault that a program exposes.
 
-    Faults of one kind have, as far as can be told, one cause; without a kind, each has its own.
-    `step` is the name of the step that shows it, if one does. `about` is a further line for
-    reports, `lines` the file that describes it, `details` the same for JSON.
+    Faults of one kind probably share a cause; without a kind, each has its own. `step` is the name
+    of the step that exposes it, if any. `about` is an additional line for reports, `lines` the file
+    that describes it, `details` the same for JSON.
     """
 
     @property
@@ -83,7 +83,7 @@ class Finding(Generic[F]):
 
 @dataclass
 class Tally(Generic[F]):
-    """What a judge has seen in a hunt so far."""
+    """A judge's observations in a hunt so far."""
 
     programs: int = 0
     suspects: int = 0
@@ -117,11 +117,11 @@ class Judge(Protocol[F]):
     # What a command says of that many findings on that kernel, or bugs missed, and the remedy.
     failing: ClassVar[tuple[str, str]] = (
         "the kernels differ on {} programs",
-        "replay one: quire fuzz replay FILE; the records are beside it",
+        "replay one: quire fuzz replay FILE; the records are in its folder",
     )
     missing: ClassVar[tuple[str, str]] = (
         "{} seeded bugs were not found",
-        "more --programs, or a recipe in src/quire/fuzz/generate/",
+        "use more --programs, or add a recipe to src/quire/fuzz/generate/",
     )
 
     def judge(self, programs: Numbered, runs: Runs) -> Faults[F]:

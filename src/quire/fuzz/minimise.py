@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Delta debugging: the fewest items of a sequence with which something still happens.
+"""Delta debugging: find the fewest items of a sequence for which something still happens.
 
 The oracle gets many candidates at once: here an answer costs two boots, for any number of them.
 """
@@ -10,9 +10,9 @@ from typing import TypeVar
 
 T = TypeVar("T")
 Items = tuple[T, ...]
-# Positions that are left out together.
+# Positions to leave out together.
 Chunks = tuple[range, ...]
-# For each candidate, whether it still happens. False for one that was not tried yet.
+# Whether it still happens, for each candidate; False for candidates not tried yet.
 Oracle = Callable[[Sequence[Items[T]]], Sequence[bool]]
 PAIRS_OF = range(6, 17)  # with that many items left, pairs are tried when no item can go alone
 # With more items than this, the tail is cut off first.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which programs run: those of a range of seeds, or those of files."""
+"""Select programs: from a range of seeds, or from files."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -11,7 +11,7 @@ from quire.fuzz.language import program
 from quire.fuzz.language.program import MAX_OPS, Numbered, Op, Program
 from quire.host.errors import UserError
 
-# A comment in a program of the corpus: a promise that Linux is known to break.
+# A comment in a corpus program: a promise that Linux is known to break.
 _BREAKS = re.compile(r"^# breaks: (.+)$", re.MULTILINE)
 
 RECLAIMS = 3  # how often a program for the oracle reclaims memory at its end
@@ -81,7 +81,7 @@ def read(files: Sequence[Path]) -> tuple[Numbered, dict[int, str]]:
     try:
         texts = [path.read_text() for path in files]
     except OSError as error:
-        what, remedy = "a program cannot be read", "name a file that is there"
+        what, remedy = "cannot read a program", "name an existing file"
         raise UserError(what, str(error), remedy) from error
     programs = {n: program.parse(text, str(files[n])) for n, text in enumerate(texts)}
     matches = {n: _BREAKS.search(text) for n, text in enumerate(texts)}

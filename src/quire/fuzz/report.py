@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The results of a hunt, or of a search for seeded bugs, as text and as JSON."""
+"""Print the results of a hunt or of a search for seeded bugs, as text and as JSON."""
 
 import json
 from collections.abc import Sequence
@@ -86,7 +86,7 @@ def show_bugs(
     table.add_column("programs", justify="right")
     table.add_column("seconds", justify="right")
     table.add_column("operations", justify="right")
-    table.add_column(f"{judge.shows}, or why it is not looked for")
+    table.add_column(f"{judge.shows}, or why it is not searched for")
     for result in results:
         finding, cells = result.finding, ("–", "–", "–", result.bug.no_program)
         seconds = f"{result.seconds:.1f}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs programs on a kernel, many per boot, in the guest's executor, until each has its record."""
+"""Run programs on a kernel, many per boot, in the guest's executor, until each has its record."""
 
 import shutil
 import time
@@ -25,15 +25,15 @@ from quire.source.side import Sides
 from quire.source.tree import Tree
 
 PROGRAMS = "programs"  # the file in the initramfs that the executor reads
-# Programs need little memory, and the host clears what they touch. Those that empty memory need
-# more; only blocks of ZONE_MOVABLE can be relied on to go offline where memory of the boot does.
+# Programs need little memory, and the host clears what they touch. Those that offline memory need
+# more; only blocks of ZONE_MOVABLE reliably go offline.
 MEMORY, MORE_MEMORY, MOVABLE = "512M", "1536M", {"x86_64": ("movablecore=1G",)}
-# Wall-clock seconds: for a boot on a busy host, and on average for each program. A guest without
-# output for so long hangs: a program takes a tenth of a second.
+# Wall-clock seconds for a boot on a busy host, and on average for each program. A guest without
+# output for this long hangs: a program takes a tenth of a second.
 BOOT_SECONDS, PROGRAM_SECONDS, SILENT_SECONDS = 400.0, 4.0, 150.0
 # An endless loop in the kernel becomes a panic after 3 virtual seconds, the least possible.
 STALLS = ("rcupdate.rcu_cpu_stall_timeout=3", "sysctl.kernel.panic_on_rcu_stall=1")
-# What programs swap to; the executor knows the words. `block` is a null_blk device.
+# Swap devices, by the executor's names. `block` is a null_blk device.
 ZRAM, BLOCK, NONE = SWAPS = ("zram", "block", "none")
 
 Records = dict[int, Record]
@@ -77,12 +77,12 @@ class Target:
 
     @property
     def label(self) -> str:
-        """The name of the side in reports and logs: the tree, and what is not as usual."""
+        """The side's name in reports and logs: the tree, and unusual settings."""
         return " ".join((self.kernel.tree.label, *self.parameters, *self._swap))
 
     @property
     def init(self) -> tuple[str, ...]:
-        """The words of the executor."""
+        """The executor's arguments."""
         return ("fuzz", *((self.probe.word,) if self.probe else ()), *self._swap)
 
     def counting(self, symbols: bool) -> "Target":
@@ -99,7 +99,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Targets:
-    """The kernels that run the same programs: one, or sides a and b. The last one is on trial."""
+    """The kernels that run the same programs: one, or sides a and b. The last is under test."""
 
     all: tuple[Target, ...]
 
@@ -113,7 +113,7 @@ class Targets:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The kernels as reports and logs name them."""
+        """The kernels' names in reports and logs."""
         return tuple(target.label for target in self.all)
 
     @property
@@ -126,7 +126,7 @@ class Targets:
         return programs * len(self.all) * 60 / spent if spent else 0.0
 
     def on_each(self, work: Callable[[Target], Records]) -> Runs:
-        """Return the records that `work` makes on each of them."""
+        """Return the records that `work` produces on each kernel."""
         return tuple(
             parallel.side_by_side(self.all, work, lambda *_: None, self.tried.place.machines)
         )
@@ -147,7 +147,7 @@ class Targets:
         return replace(self, all=(*self.all[:-1], tried))
 
     def apart(self, name: str) -> "Targets":
-        """Return the same kernels with directories of their own, for boots beside others."""
+        """Return the same kernels with separate directories, for parallel boots."""
         apart = (replace(target, directory=target.directory / name) for target in self.all)
         return replace(self, all=tuple(apart))
 
@@ -177,7 +177,7 @@ def prepare(
 
 
 class Enough(Exception):
-    """The watch has seen what it waited for."""
+    """The watch saw what it waited for."""
 
 
 class Complaint(Exception):
@@ -197,7 +197,7 @@ def run(
     while left and (losses is None or sum(bool(r.lost) for r in records.values()) < losses):
         booted, enough = _boot(target, left, watch)
         if not booted:
-            what, remedy = "the executor began no program", "read the console log there"
+            what, remedy = "the executor started no program", "read its console log"
             raise GuestLost(what, f"logs: {target.directory}", remedy)
         records |= booted
         if enough:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Cost: which operations cost side b more than side a, though the programs see the same."""
+"""Find operations that cost more on side b than on side a, with the same visible results."""

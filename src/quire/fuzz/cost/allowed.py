@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Costs that a series means: which operation may take how much more, where, and why.
+"""Intended costs of a series: which operation may cost how much more, where, and why.
 
-They stand beside the other excuses of a series, in excuses.toml; docs/dev/fuzz-rules.md shows an
-entry and says what its fields mean.
+They are in excuses.toml, with the series' other excuses; docs/dev/fuzz-rules.md explains the
+fields.
 """
 
 import fnmatch
@@ -27,7 +27,7 @@ SHORTEST = 4  # letters of a pattern besides its wildcards
 
 @dataclass(frozen=True)
 class Allowance:
-    """One entry. Exactly one of `insns` and `percent`, or none of them, is not zero."""
+    """One entry. At most one of `insns` and `percent` is non-zero."""
 
     name: str
     topic: str
@@ -41,13 +41,13 @@ class Allowance:
     after: tuple[str, ...] = ()
 
     def applies(self, regression: Regression) -> bool:
-        """Return whether it is about this operation, after those before it."""
+        """Return whether it applies to this operation, after the previous ones."""
         end = int(regression.step[2:]) if regression.op else None
         before = any(_named(self.after, op.kind) for op in regression.program[:end])
         return (before or not self.after) and _named(self.operations, regression.verb)
 
     def matches(self, symbol: str) -> bool:
-        """Return whether it is about this function."""
+        """Return whether it applies to this function."""
         return any(fnmatch.fnmatchcase(symbol, pattern) for pattern in self.symbols)
 
     def insns_for(self, regression: Regression) -> int:
@@ -82,38 +82,38 @@ def judge(
 def applying(
     series: Series | None, a: Series | None, functions: Collection[str]
 ) -> list[Allowance]:
-    """Return the entries for topics that side b, whose series this is, has and side a has not.
+    """Return the entries for topics that side b (of this series) has and side a lacks.
 
-    UserError for a wrong one, or if none of its patterns matches a function of side b.
+    UserError for an invalid entry, or one that matches no function of side b.
     """
     if not series or not series.file.with_name(excuses.FILE).is_file():
         return []
     topics = {*series.topics} - {*(a.topics if a else ())}
     entries = read(series.file.with_name(excuses.FILE))
     applying = [entry for entry in entries if entry.topic in topics]
-    # Of other topics, the series may have only a patch.
+    # The series may have only a patch of other topics.
     for entry in (entry for entry in applying if entry.topic in (series.chosen or topics)):
         if entry.symbols and not any(entry.matches(name) for name in functions):
-            what = f"no function of side b is called {', '.join(entry.symbols)}"
+            what = f"side b has no function {', '.join(entry.symbols)}"
             raise UserError(what, entry.name, "docs/dev/fuzz-rules.md shows an entry")
     return applying
 
 
 def read(file: Path) -> list[Allowance]:
-    """The [[allowed_cost]] entries of an excuses.toml. UserError names the entry that is wrong."""
+    """Read the [[allowed_cost]] entries of an excuses.toml. UserError names an invalid entry."""
     table = data.Table("allowed_cost", Allowance, excuses.REMEDY, ("excuse",), trouble=_trouble)
     return table.read(file)
 
 
 def _trouble(entry: Allowance) -> str:
-    """What is wrong unless the entry is narrow: operations, functions, and a limit."""
+    """The problem if an entry is too broad or malformed: operations, functions, and a limit."""
     unknown = {*entry.operations, *entry.after} - KINDS
     limits = [entry.insns, entry.percent, *entry.further.values()]
     bad = min(limits) < 0 or not any(limits)
     broad = [pattern for pattern in entry.symbols if len(pattern.strip("*?")) < SHORTEST]
     unseen = {*entry.further} - {total.name for total in watch.read()[1]}
     for wrong, what in (
-        (unknown, f"no operation: {', '.join(sorted(unknown))}"),
+        (unknown, f"unknown operation: {', '.join(sorted(unknown))}"),
         (entry.per not in PER, f"per is {' or '.join(PER)}, not {entry.per!r}"),
         (bad, "an entry has no limit: insns, percent or further"),
         (entry.insns and entry.percent, "an entry has insns or percent, not both"),
@@ -121,8 +121,8 @@ def _trouble(entry: Allowance) -> str:
             bool(entry.symbols) != bool(entry.insns or entry.percent),
             "symbols need a limit of instructions, and such a limit symbols",
         ),
-        (broad, f"a pattern that matches almost everything: {', '.join(broad)}"),
-        (unseen, f"nothing is watched as {', '.join(sorted(unseen))}"),
+        (broad, f"pattern is too broad: {', '.join(broad)}"),
+        (unseen, f"not watched: {', '.join(sorted(unseen))}"),
     ):
         if wrong:
             return what

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The judge of costs: no operation may cost side b more, but for what the series means.
+"""Judge costs: no operation may cost more on side b, except where the series intends it.
 
-Noise (an interrupt, a kernel thread, a batch that happens to be full) adds to some operation of a
-boot. So the least of several runs counts, in other boots and orders, and the median (growth.py).
+Noise (an interrupt, a kernel thread, a batch that happens to be full) adds to some operations of a
+boot. Therefore the minimum and the median of several runs in different boots and orders count
+(growth.py).
 """
 
 import random
@@ -31,12 +32,12 @@ Costs = dict[tuple[int, str], tuple[list[Stop], list[Stop]]]
 
 @dataclass
 class CostJudge(Judge[Regression]):
-    """Compares what `watch` counts on two sides. The series means the costs `allowed`."""
+    """Compares what `watch` counts on two sides. The costs `allowed` are intended."""
 
     watch: Watch
     allowed: Sequence[Allowance] = ()
     tally: Tally[Regression] = field(default_factory=Tally)
-    # Operations that were compared, and those that cost more each time, allowed or not.
+    # Operations compared, and those that cost more each time, allowed or not.
     operations: int = 0
     repeated: int = 0
     # Programs that run in between, so that a program does not always follow itself.
@@ -74,7 +75,7 @@ class CostJudge(Judge[Regression]):
             chosen = {number: programs[number] for number, _ in suspects}
             last = stage == len(CONFIRM) - 1
             more, _ = yield from self.measure(chosen, times, stage, symbols=last)
-            # An operation that was not alike in each run says nothing.
+            # An operation that differs between runs is inconclusive.
             keys = ((number, fault.step) for number, fault in suspects)
             costs = {
                 key: (costs[key][0] + more[key][0], costs[key][1] + more[key][1])
@@ -158,14 +159,14 @@ class CostJudge(Judge[Regression]):
         )
 
     def notes(self) -> list[str]:
-        """Return what the series means, and what is not watched."""
+        """Return the intended costs, and what is not watched."""
         notes = []
         for entry in self.allowed:
             number = self.tally.excused[entry.name]
-            word = f"meant in {number} operations" if number else "no operation needed the entry"
+            word = f"intended in {number} operations" if number else "no operation needed the entry"
             notes.append(f"  {word}: {entry.name} ({' '.join(entry.reason.split())})")
         missing = self.watch.left_out
-        return [*notes, *(f"  not watched, as not both kernels have it: {n}" for n in missing)]
+        return [*notes, *(f"  not watched, as one or both kernels lack it: {n}" for n in missing)]
 
     def figures(self, _targets: Targets) -> dict[str, Any]:
         return {

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Whether an operation costs side b more than side a, by how much, and in which functions.
+"""Find whether an operation costs more on side b, by how much, and in which functions.
 
-There is a margin in instructions, because a patch may move some into every call. One more TLB
-invalidation or slow path costs what hundreds do: there the margin is only in relation.
+Instructions have an absolute margin, because a patch may add a few to every call. A TLB
+invalidation or slow path costs as much as hundreds of instructions, so these have only a relative
+margin.
 """
 
 import statistics
@@ -40,7 +41,7 @@ class Growth:
 
     @property
     def excess(self) -> float:
-        """By how much it is larger in relation to side a's, or to 1."""
+        """The increase relative to side a, or to 1 if that is larger."""
         return self.more / max(self.a, 1)
 
     @property
@@ -65,7 +66,7 @@ def between(a: Stop, b: Stop, watch: Watch) -> list[Growth]:
 def compare(a: Sequence[Stop], b: Sequence[Stop], watch: Watch) -> list[Growth]:
     """Return what grew in several runs of one operation: their least, and their median.
 
-    Where a cheap run is rare on both sides, the least says only who had one.
+    If cheap runs are rare on both sides, the minimum only shows which side had one.
     """
     median = statistics.median_low
     usual = {growth.name for growth in between(least(a, median), least(b, median), watch)}
@@ -75,11 +76,11 @@ def compare(a: Sequence[Stop], b: Sequence[Stop], watch: Watch) -> list[Growth]:
 def least(samples: Sequence[Stop], choose: Callable[[Iterable[int]], int] = min) -> Stop:
     """Return the least of each count, or what else is chosen, from several runs on one side.
 
-    What disturbs a run, an interrupt or a kernel thread, only adds to it. The symbols are those of
-    the run with the fewest instructions of those that have symbols.
+    Disturbances such as interrupts and kernel threads only add. The symbols are those of the run
+    with the fewest instructions among those that have symbols.
     """
     named = sorted((run for run in samples if run.symbols), key=lambda run: run.kernel)
-    # What a run lacks, it has none of.
+    # A missing count is zero.
     names = sorted(set().union(*(run.counts for run in samples)))
     counts = {name: choose(run.counts.get(name, 0) for run in samples) for name in names}
     return Stop(
@@ -165,14 +166,14 @@ class Regression:
 
     @property
     def symbols(self) -> list[tuple[str, int]]:
-        """Functions that took more instructions on side b, and how many more, the most first."""
+        """Functions that took more instructions on side b, with the increases, largest first."""
         before = functions(self.a)
         more = ((name, insns - before.get(name, 0)) for name, insns in functions(self.b).items())
         return sorted((row for row in more if row[1] > 0), key=lambda row: -row[1])
 
     @property
     def functions(self) -> list[str]:
-        """The functions that grew most, with the instructions that they take more."""
+        """The functions that grew most, with their additional instructions."""
         return [f"{name} +{more}" for name, more in self.symbols[:SHOWN]]
 
     @property

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the boots of both sides count: instructions, and the sums of watch.toml.
+"""Select what the boots of both sides count: instructions, and the sums in watch.toml.
 
-A watched function has to be a symbol. Side b may have one inlined that side a has not, and the
-calls of an inlined function do not count, so only functions that both sides have are compared.
+A watched function must be a symbol. A function may be inlined on one side only, and calls of an
+inlined function are not counted, so only functions that both sides have are compared.
 """
 
 import re
@@ -25,8 +25,8 @@ from quire.session import Session
 FILE = Path(__file__).with_name("watch.toml")
 _STOP = re.compile(r"^c (\d+)$", re.M)
 _HANG = re.compile(r"^x hang ", re.M)
-# The random offset of each system call's stack: every some hundred calls it takes 2,800
-# instructions to make new random numbers.
+# Random stack offsets: every few hundred system calls, generating random numbers takes 2,800
+# instructions.
 PARAMETERS = ("randomize_kstack_offset=off",)
 # The plugin's complaint about a region that is open when QEMU ends (counter/regions.c).
 OPEN = "was started and never stopped"
@@ -76,7 +76,7 @@ class _File:
 @cache
 def read(file: Path = FILE) -> tuple[tuple[str, ...], tuple[Sum, ...]]:
     """Return the known lines, and the sums. UserError names the entry that is wrong."""
-    found = data.read(file, _File, "its head explains it")
+    found = data.read(file, _File, "the comment at its top explains the keys")
     for number, total in enumerate(found.watch):
         if not (total.counts or total.functions or total.only):
             raise UserError(f"{total.name} sums nothing", data.row(file, "watch", number))
@@ -96,7 +96,7 @@ def on_kernels(a: Kernel, b: Kernel, file: Path = FILE) -> Watch:
         missing = sorted(expected - either)
         if missing:
             what = f"no function {', '.join(missing)}, which is watched as {total.name!r}"
-            remedy = f"it was renamed or is inlined now: correct {file}"
+            remedy = f"it was renamed or inlined: update {file}"
             raise UserError(what, f"{a.system_map}\n{b.system_map}", remedy)
         wanted = expected or {*total.functions}.union(*total.only.values())
         left_out += sorted(wanted - both)
@@ -151,6 +151,9 @@ def take(directory: Path, _programs: Sequence[Program], whole: bool) -> Sequence
     unnamed = len(_HANG.findall(text))
     if executed > len(counted) or (whole and executed + unnamed < len(counted)):
         what = "the plugin and the executor counted different numbers of operations"
-        where, remedy = f"{directory}: {len(counted)} and {executed}", "build all from one checkout"
+        where, remedy = (
+            f"{directory}: {len(counted)} and {executed}",
+            "build everything from one checkout",
+        )
         raise GuestLost(what, where, remedy)
     return counted

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Coverage: which blocks the programs reach in the functions that a series changes."""
+"""Measure which blocks the programs reach in the functions that a series changes."""

@@ -130,7 +130,10 @@ def _leaders(kernel: Kernel, parts: Sequence[Code]) -> dict[int, list[int]]:
     arch = kernel.arch.guest
     if arch not in BRANCHES:
         remedy = "add them to BRANCHES in src/quire/fuzz/coverage/blocks.py, or use --no-coverage"
-        what, where = f"coverage does not know the branches of {arch}", ", ".join(BRANCHES)
+        what, where = (
+            f"coverage does not support {arch}: its branches are unknown",
+            ", ".join(BRANCHES),
+        )
         raise UserError(what, f"it knows: {where}", remedy)
     objdump = f"{kernel.toolchain.cross_compile}objdump"
     leaders: dict[int, list[int]] = {part.start: [] for part in parts}

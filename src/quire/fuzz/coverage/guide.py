@@ -125,7 +125,7 @@ def prepare(
     reachable = blocks.find(kernel, set(names), sources, directory / "objects")
     if not reachable:
         what = "the kernel has none of the functions that the series touches"
-        raise BuildFailed(what, str(kernel.system_map), "run it with --no-coverage")
+        raise BuildFailed(what, str(kernel.system_map), "use --no-coverage")
     rows = {block.address: block.name for block in reachable}
     starts = {block.address - block.offset for block in reachable}
     for part in blocks.code(kernel):
@@ -173,7 +173,7 @@ class Guide:
 
     @property
     def summary(self) -> str:
-        """For the progress line."""
+        """Text for the progress line."""
         reached = sum(number for _, _, number, _ in self.coverage.functions())
         return f", {reached} of {len(self.coverage.blocks)} blocks"
 

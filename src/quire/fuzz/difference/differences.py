@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Two records of one program: what differs, and which excuse covers it.
+"""Compare two records of one program: find differences, and the excuses that cover them.
 
-All that was recorded is compared. A rule (excuses.py) excuses only pages that the change of a
-series can concern, and what follows from such a page, as far as it moves and is inherited.
+Everything in the records is compared. A rule (excuses.py) excuses only pages that the series can
+affect, and consequences for such pages as they move and are inherited.
 """
 
 import re
@@ -47,7 +47,7 @@ class Judgement:
     differences: list[str] = field(default_factory=list)
     excused: Counter[str] = field(default_factory=Counter)
 
-    # Each has its own cause, and the first step that differs is not all that it takes.
+    # Each has its own cause, and the first differing step is not sufficient to reproduce it.
     kind = ()
     step = about = ""
 
@@ -197,7 +197,7 @@ def _of_merging(ksm: KsmExcuses, mapping: str) -> tuple[Rule, re.Pattern[str]] |
 
 @dataclass
 class DifferenceJudge(Judge[Judgement]):
-    """Side b has what is tried, side a is what it must agree with but for the excuses."""
+    """Judge side b, the kernel under test, which must match side a except for the excuses."""
 
     excuses: Excuses = field(default_factory=lambda: GENERAL)
     tally: Tally[Judgement] = field(default_factory=Tally)
@@ -217,7 +217,7 @@ class DifferenceJudge(Judge[Judgement]):
             self.tally.excused.update(verdict.excused.keys())
             if a[number].trouble:
                 self.tally.troubled[number] = ops, a[number].trouble
-            # Where side a is in trouble, the records say nothing unless side b is in the same.
+            # If side a is in trouble, the records are inconclusive unless side b is in the same.
             if verdict.differences and a[number].trouble in ("", b[number].trouble):
                 suspects.append((number, verdict))
         self.tally.suspects += len(suspects)
@@ -258,7 +258,7 @@ class DifferenceJudge(Judge[Judgement]):
         return {"difference": fault and fault.text}
 
     def summary(self, targets: Targets, seconds: float) -> str:
-        """Return how many programs differed, and how many say nothing."""
+        """Return how many programs differed, and how many are inconclusive."""
         (a, b), tally = targets.labels, self.tally
         return (
             f"{targets.arch.name}: {tally.programs} programs on {a} and {b} in {seconds:.0f} "

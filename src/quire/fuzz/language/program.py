@@ -115,8 +115,11 @@ def parse(source: str, name: str = "program") -> Program:
         try:
             ops.append(_op(words))
         except (ValueError, IndexError, KeyError) as error:
-            what, where = "a program's line cannot be understood", f"{name}:{number}"
-            text, remedy = f"{where}: {line.strip()}\n{error}", "docs/dev/fuzz.md has the language"
+            what, where = "a program has an invalid line", f"{name}:{number}"
+            text, remedy = (
+                f"{where}: {line.strip()}\n{error}",
+                "docs/dev/fuzz.md describes the language",
+            )
             raise UserError(what, text, remedy) from error
     if not 0 < len(ops) <= MAX_OPS:
         what = f"a program has 1 to {MAX_OPS} operations, not {len(ops)}"
@@ -145,7 +148,7 @@ def _op(words: list[str]) -> Op:
         else:
             fields["word"] = words.pop(0)
     if words:
-        raise ValueError(f"more than {verb} takes: {' '.join(words)}")
+        raise ValueError(f"too many words for {verb}: {' '.join(words)}")
     return check(Op(verb, actor, **fields))
 
 
@@ -166,10 +169,10 @@ def check(op: Op) -> Op:
     if not 0 <= op.number <= MAX_NUMBER:
         raise ValueError(f"{op.number} is too large")
     if op.verb == "folio" and op.number not in FOLIO_WEIGHTS:
-        raise ValueError(f"{op.number} KiB is no folio size")
+        raise ValueError(f"{op.number} KiB is not a folio size")
     most, what = VERBS[op.verb].largest
     if op.number > most:
         raise ValueError(f"{what} {most}".strip())
     if op.range and op.to and op.to.page + op.range.count > SLOT_PAGES:
-        raise ValueError("the target reaches past the slot")
+        raise ValueError("the target extends past the slot")
     return op
