@@ -111,7 +111,7 @@ def test_a_run_is_recorded() -> None:
         **known["architectures"]["arm64"]["rows"]["swapout zero 64"],
     }
     assert [name for name, row in rows.items() if "of" in row] == ["swapout zero 64"]
-    with pytest.raises(UserError, match="no report"):
+    with pytest.raises(UserError, match="not a report"):
         figures.record({"schema": "quire-test"}, "c0ffee", 0, {})
 
 

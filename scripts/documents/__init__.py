@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The figures of the documents: what was counted, and where it is quoted."""
+"""Keep the figures of the documents equal to what was counted."""

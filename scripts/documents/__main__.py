@@ -5,11 +5,11 @@ docs/results has the runs; tables.toml describes the tables of documents. That o
 names its rows: "  Linux 6.12.117  KiB", then lines such as "  swapout zero: own  64"; --write fills
 it in. There may be no other "1 -> 2" in a cover letter.
 
-  scripts/figures                                  which are stale? exit status 1 if any is
+  scripts/figures                                  check; exit status 1 if a figure is stale
   scripts/figures --record build/demo/quire.json   keep a run as docs/results/LINE.json
   scripts/figures --record test.json               what quire test --json printed: suites.json
   scripts/figures --record DIR                     of quire time run ARCH=um --output DIR: um-LINE
-  scripts/figures --write                          render the tables and the picture anew
+  scripts/figures --write                          render the tables and the picture again
 """
 
 import argparse
@@ -26,7 +26,7 @@ from quire.report import dots
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Check, or do what was asked for; the exit status."""
+    """Check, record or write, as requested; return the exit status."""
     style = argparse.RawDescriptionHelpFormatter
     part = argparse.ArgumentParser("figures", description=__doc__, formatter_class=style)
     text = "a report of quire demo or test, or of time"
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(root: Path, arguments: argparse.Namespace) -> None:
-    """Difference if a figure is stale."""
+    """Raise Difference if a figure is stale."""
     if arguments.record:
         _record(root, arguments.record)
     known = Figures(root)

@@ -43,16 +43,16 @@ RESULTS, TABLES, PICTURE = Path("docs/results"), Path("docs/results/tables.toml"
 SUITES = RESULTS / "suites.json"
 WORKLOADS, TOPICS = Path("guest/workloads"), "docs/topics.md"
 ARCHITECTURES = ("arm64", "x86_64")
-# A row has grown if stock costs more than this times what it did.
+# A benchmark has grown if stock's cost rose by more than this factor.
 GROWN = 1.02
-# A row is above another if it costs more than this times as much.
+# A cost is above another if it is larger by more than this factor.
 ABOVE = 1.005
 _BLOCK = re.compile(r"(<!-- figures: (\S+) -->\n)(.*?)(<!-- end -->)", re.S)
 # In the text of a quotation: {6.12 arm64 swapout zero 64 b}; "ratio" is a over b.
 _QUOTED = re.compile(r"\{(\S+) (\S+) ([^}]+) (a|b|ratio)\}")
 _MAIL = re.compile(r"^  Linux \S+ +KiB\b.*\n(?:  \S.*\n)+", re.M)
 _LOOSE = re.compile(r"\S*\d\S* +->\s+\d\S*")
-# Where somebody built says nothing of what was counted.
+# The build's location does not affect the counts.
 _PLACE = re.compile(r" ?\bO=\S+|\S*/")
 _ASCII = str.maketrans({"→": "->", "×": "x", UNKNOWN: "-"})
 
@@ -66,7 +66,7 @@ class _Growth(NamedTuple):
 
     @classmethod
     def of(cls, old: Json | None, new: Json | None) -> Self | None:
-        """None if one of the lines has not counted the row."""
+        """Return None if a line lacks counts for the benchmark."""
         if not old or not new:
             return None
         return cls(*(side["instructions"] for side in (old["a"], new["a"], new["b"])))
@@ -179,7 +179,7 @@ class Figures:
         """A table of tables.toml in Markdown."""
         wanted = self.data.get("table", {}).get(name)
         if wanted is None:
-            raise UserError(f"no table of figures is called {name}", str(TABLES), "add it there")
+            raise UserError(f"there is no table of figures {name}", str(TABLES), "add it there")
         kind = next((word for word in ("growth", "front", "fits") if word in wanted), "")
         if kind == "growth":
             lines = self._growth(*wanted["growth"])
@@ -374,7 +374,7 @@ def record(report: Json, commit: str, when: float, before: Json) -> tuple[str, s
     caches count within 0.1 % of the same. UserError for another document.
     """
     if report.get("schema") != "quire-bench":
-        raise UserError("this is no report of demo or bench", str(report.get("schema")))
+        raise UserError("this is not a report of demo or bench", str(report.get("schema")))
     side = report["sides"]["b"]
     line = parse(side["version"]).line
     old = before.get(line, {"architectures": {}})

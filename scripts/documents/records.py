@@ -52,7 +52,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Kind:
-    """The records of a file, newest first, and what they are."""
+    """A file's description and its records, newest first."""
 
     title: str
     about: str
@@ -88,13 +88,13 @@ class Thread:
 
 @dataclass(frozen=True)
 class Related:
-    """All of them."""
+    """All threads."""
 
     thread: tuple[Thread, ...] = ()
 
 
 def threads(root: Path) -> tuple[Thread, ...]:
-    """The threads of RELATED. UserError for a file that is wrong."""
+    """Read the threads of RELATED. UserError for an invalid file."""
     return data.read(root / RELATED, Related, "see the comment at its top").thread
 
 
@@ -108,7 +108,7 @@ def related(root: Path, *, only_front: bool) -> Iterator[list[str]]:
 
 
 def pages(root: Path) -> Iterator[tuple[Path, str]]:
-    """Each page of records, and the text that it must have. UserError for a file that is wrong."""
+    """Yield each page of records and its expected text. UserError for an invalid file."""
     for file in sorted((root / RECORDS).glob("*.toml")):
         kind = data.read(file, Kind, REMEDY)
         yield file.with_suffix(".md"), kind.text(f"[{file.name}]({file.name})")
