@@ -156,7 +156,7 @@ def test_a_file_that_has_changed_is_refused(tmp_path: Path) -> None:
 
 def test_another_tool_is_refused(tmp_path: Path) -> None:
     what = RemoteJob("job", ("true",), (), ((("echo", "QEMU 8"), "QEMU 7"),))
-    with pytest.raises(UserError, match="another echo") as error:
+    with pytest.raises(UserError, match="another version of echo") as error:
         carried_out(what, {}, tmp_path)
     assert "QEMU 8; the client has QEMU 7" in error.value.where
 
