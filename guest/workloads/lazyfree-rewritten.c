@@ -14,11 +14,9 @@
  *
  * swapped_kib counts what went to swap, zeroes, too.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/units.h"
 #include "kernel/env.h"
@@ -122,24 +120,6 @@ static void page_out_twice(void)
 		die_errno("MADV_PAGEOUT");
 }
 
-static void reclaim_cgroup(void)
-{
-	int fd = memcg_open_reclaim();
-	char amount[32];
-	ssize_t done;
-	size_t len;
-
-	len = snprintf(amount, sizeof(amount), "%zuK", area_len / KIB);
-	env_after_tick();
-	quire_start();
-	done = write(fd, amount, len);
-	quire_stop();
-	/* EAGAIN: less could be reclaimed. The counters tell how much. */
-	if (done < 0 && errno != EAGAIN)
-		die_errno("memory.reclaim of %s", amount);
-	close(fd);
-}
-
 static void run(void)
 {
 	size_t pages = area_len / PAGE_SIZE;
@@ -147,7 +127,7 @@ static void run(void)
 	if (by_pageout())
 		page_out_twice();
 	else
-		reclaim_cgroup();
+		bench_reclaim(area_len);
 	bench_counter("swapped_kib", 0,
 		      pagemap_swapped(area, pages) * PAGE_SIZE / KIB);
 	bench_counter("present_kib", 0,
