@@ -47,7 +47,8 @@ def names(root: Path) -> list[str]:
 @contextlib.contextmanager
 def files(revision: Revision, wanted: Sequence[str]) -> Iterator[Path]:
     """Create a directory with these files of a revision, where they exist."""
-    words = ("ls-tree", "-r", "--name-only", revision.commit, "--", *wanted)
+    commit = revision.commit
+    words = ("ls-tree", "-r", "--name-only", commit, "--", *wanted)
     with tempfile.TemporaryDirectory(prefix="quire-fit-") as directory:
         tree = Path(directory)
         for name in (*DIRECTORIES, *git(revision.repository, *words).split()):
@@ -56,7 +57,7 @@ def files(revision: Revision, wanted: Sequence[str]) -> Iterator[Path]:
             if name in DIRECTORIES:
                 path.mkdir(exist_ok=True)
             else:
-                shown = git(revision.repository, "show", f"{revision.commit}:{name}")
+                shown = git(revision.repository, "show", f"{commit}:{name}")
                 path.write_text(shown)
         yield tree
 
