@@ -18,8 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from quire import lab
 from quire.arch import Architecture
-from quire.boot import counter
 from quire.boot.ktap import Status
 from quire.check import series_check
 from quire.check.series_check import Check
@@ -29,8 +29,8 @@ from quire.host.git import run_git
 from quire.kernels import kept
 from quire.kernels.kernel import Kernel
 from quire.measure import bench, comparison
-from quire.measure.bench import Sampling, Setup
-from quire.measure.workloads import Catalogue, on_architecture
+from quire.measure.bench import Sampling
+from quire.measure.workloads import on_architecture
 from quire.session import Session
 from quire.source.apply import touched
 from quire.source.series import Series
@@ -216,12 +216,11 @@ def _boot(
 
 def _gains(session: Session, topic: str, both: tuple[Kernel, Kernel]) -> tuple[Gain, ...]:
     """The cost of the topic's benchmarks on stock and with the topic alone."""
-    arch, project = both[0].arch, session.project
-    benchmarks = on_architecture(arch, Catalogue.read(project.guest / "workloads").headline(topic))
+    arch = both[0].arch
+    benchmarks = on_architecture(arch, lab.workloads(session).headline(topic))
     if not benchmarks:
         return ()
-    plugin = counter.build(session.cache, project.counter, arch)
-    setups = [Setup(kernel, session.guest(kernel), plugin) for kernel in both]
+    setups = [lab.setup(session, kernel) for kernel in both]
     sampling = Sampling(place=session.place)
     samples = bench.measure(session.cache, setups, benchmarks, session.progress, sampling)
     gains = []
@@ -230,8 +229,7 @@ def _gains(session: Session, topic: str, both: tuple[Kernel, Kernel]) -> tuple[G
             comparison.figure(arch, benchmark, samples[kernel.image_sha256, benchmark]).insns
             for kernel in both
         ]
-        name = f"{benchmark.label} {benchmark.size or ''}".rstrip()
-        gains.append(Gain(name, *(round(cost, 1) for cost in costs)))
+        gains.append(Gain(benchmark.title, *(round(cost, 1) for cost in costs)))
     return tuple(gains)
 
 
