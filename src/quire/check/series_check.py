@@ -67,16 +67,16 @@ def listed(series: Series) -> Iterator[Check]:
 def applies(tree: Path, series: Series) -> Iterator[Check]:
     """Check that each patch applies without fuzz on its predecessors, each topic alone with its
     needs, and the rest of the series without each topic, which must also be revertible."""
-    with apply.copies(tree, apply.touched(series)) as scratch:
+    with apply.copies(tree, apply.touched(series)) as whole:
+        trouble = ""
         for patch in series.patches:
-            trouble = _text(apply.trouble(scratch, [patch]))
+            trouble = _text(apply.trouble(whole, [patch]))
             yield Check("applies without fuzz (all)", patch.name, trouble)
             if trouble:
                 break
-    yield from alone(tree, series)
-    if not series.chosen:
-        yield from _applying(tree, "applies without", series.without())
-        yield from _reverted(tree, series)
+        yield from alone(tree, series)
+        if not series.chosen:
+            yield from _without(tree, series, None if trouble else whole)
 
 
 def alone(tree: Path, series: Series) -> Iterator[Check]:
@@ -93,23 +93,30 @@ def _applying(tree: Path, check: str, selections: Mapping[str, Series]) -> Itera
         yield Check(check, name, _text(apply.refusal(tree, selection)))
 
 
-def _reverted(tree: Path, series: Series) -> Iterator[Check]:
-    """Check that each topic, except patches that others need, can be reverted from the whole
-    series, the newest patch first, leaving exactly the series without it."""
+def _without(tree: Path, series: Series, whole: Path | None) -> Iterator[Check]:
+    """Check that the series applies without each topic, except patches that others need, and that
+    the topic can be reverted from `whole`, the newest patch first, with the same result."""
     names = apply.touched(series)
-    with apply.copies(tree, names) as whole:
-        if apply.trouble(whole, series.patches):
-            return  # applies() has told
-        for topic, rest in series.without().items():
-            with apply.copies(whole, names) as scratch, apply.copies(tree, names) as other:
-                taken = [patch for patch in reversed(series.patches) if patch not in rest.patches]
-                trouble = _text(apply.trouble(scratch, taken, apply.revert_patch))
-                if not trouble and not apply.trouble(other, rest.patches):
-                    same = (
-                        apply.read_file(scratch / n) == apply.read_file(other / n) for n in names
-                    )
-                    trouble = "" if all(same) else "the result differs from the series without it"
-            yield Check("reverts", topic, trouble)
+    for topic, rest in series.without().items():
+        with apply.copies(tree, names) as other:
+            trouble = _text(apply.trouble(other, rest.patches))
+            yield Check("applies without", topic, trouble)
+            if whole:
+                kept = None if trouble else other
+                yield Check("reverts", topic, _reverting(series, rest, whole, kept))
+
+
+def _reverting(series: Series, rest: Series, whole: Path, other: Path | None) -> str:
+    """Why `rest` of the series does not remain when the others are reverted; empty if it does.
+    Without `other`, a tree of `rest`, nothing is compared."""
+    names = apply.touched(series)
+    taken = [patch for patch in reversed(series.patches) if patch not in rest.patches]
+    with apply.copies(whole, names) as scratch:
+        trouble = _text(apply.trouble(scratch, taken, apply.revert_patch))
+        if trouble or not other:
+            return trouble
+        same = (apply.read_file(scratch / n) == apply.read_file(other / n) for n in names)
+        return "" if all(same) else "the result differs from the series without it"
 
 
 def lab_patches(tree: Path, line: Line, series: Series) -> Iterator[Check]:
