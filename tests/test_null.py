@@ -53,13 +53,18 @@ def test_bench(quire: Quire, tree: Path) -> None:
     said(quire(*words, "--null", "9"), 2, "--null has 8 placements")
 
 
-def test_a_reply_shows_each_change_beside_it(quire: Quire, tree: Path, tmp_path: Path) -> None:
+def costlier(quire: Quire, tree: Path, tmp_path: Path) -> tuple[str, ...]:
+    """The words that report a series by which mremap costs 3.6 % more."""
     keep_workloads(quire.project, "mremap")
     (quire.project / "guest/workloads/concerns.toml").write_text(CONCERNS)
     long, series = "x" * 9000, tmp_path / "topic.mbox"
     (tree / "mm/mremap.c").write_text(SOURCE.replace("line 8\n", f"{long}\n"))
     series.write_text(line_patch("mm: less", 8, "run 8").replace("-line 8\n", f"-{long}\n"))
-    words = ("report", str(series), "--source", str(tree), "ARCH=arm64", "--null", "2")
+    return ("report", str(series), "--source", str(tree), "ARCH=arm64")
+
+
+def test_a_reply_shows_each_change_beside_it(quire: Quire, tree: Path, tmp_path: Path) -> None:
+    words = (*costlier(quire, tree, tmp_path), "--null", "2")
     done = quire(*words)
     assert done.returncode == 1, done.stderr
     lines = done.stdout.splitlines()
@@ -87,12 +92,7 @@ def test_a_change_that_placement_explains_is_no_regression(
 
 
 def test_cycles_have_a_spread_of_their_own(quire: Quire, tree: Path, tmp_path: Path) -> None:
-    keep_workloads(quire.project, "mremap")
-    (quire.project / "guest/workloads/concerns.toml").write_text(CONCERNS)
-    long, series = "x" * 9000, tmp_path / "topic.mbox"
-    (tree / "mm/mremap.c").write_text(SOURCE.replace("line 8\n", f"{long}\n"))
-    series.write_text(line_patch("mm: less", 8, "run 8").replace("-line 8\n", f"-{long}\n"))
-    words = ("report", str(series), "--source", str(tree), "ARCH=arm64", "--null", "1", "--cycles")
+    words = (*costlier(quire, tree, tmp_path), "--null", "1", "--cycles")
     done = quire(*words)
     assert done.returncode == 1, done.stderr
     assert "    placement alone 0.01%, est. cycles 0.0% (1 kernel)\n" in done.stdout
