@@ -28,8 +28,7 @@ from quire.host.errors import BuildFailed
 from quire.host.git import run_git
 from quire.kernels import kept
 from quire.kernels.kernel import Kernel
-from quire.measure import bench, comparison
-from quire.measure.bench import Sampling
+from quire.measure import comparison
 from quire.measure.workloads import on_architecture
 from quire.session import Session
 from quire.source.apply import touched
@@ -221,8 +220,7 @@ def _gains(session: Session, topic: str, both: tuple[Kernel, Kernel]) -> tuple[G
     if not benchmarks:
         return ()
     setups = [lab.setup(session, kernel) for kernel in both]
-    sampling = Sampling(place=session.place)
-    samples = bench.measure(session.cache, setups, benchmarks, session.progress, sampling)
+    samples = lab.measure(session, setups, benchmarks)
     gains = []
     for benchmark in benchmarks:
         costs = [

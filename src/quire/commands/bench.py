@@ -89,7 +89,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         benchmarks = Catalogue.on_cpus(benchmarks, arguments.smp)
     benchmarks = [replace(benchmark, lines=arguments.cost) for benchmark in benchmarks]
     benchmarks = cycles.added(benchmarks, arguments.cycles, architectures)
-    sampling = Sampling(arguments.repeat, arguments.fresh, session.place)
+    sampling = Sampling(arguments.repeat, arguments.fresh)
     sides = lab.plan(session, architectures, SECONDS * len(benchmarks))
     parts = []
     for architecture in architectures:

@@ -12,7 +12,6 @@ import argparse
 from quire import lab
 from quire.arch import requirements
 from quire.commands import bench, options
-from quire.measure.bench import Sampling
 from quire.measure.workloads import on_architecture
 from quire.report import table
 from quire.session import Session
@@ -36,9 +35,8 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         steps = [(both, catalogue.demo(everything=arguments.all))]
         steps += [(lab.on(both, cpu), catalogue.rows(cpu.rows)) for cpu in arch.counted_cpus]
         for setups, benchmarks in steps:
-            sampling = Sampling(place=session.place)
             chosen = on_architecture(arch, benchmarks)
-            rows, provenance, _ = lab.compare(session, sides, setups, chosen, sampling)
+            rows, provenance, _ = lab.compare(session, sides, setups, chosen)
             parts.append((rows, provenance))
             if not arguments.json:
                 table.show(rows, sides.title)

@@ -25,7 +25,7 @@ from quire.arch import requirements
 from quire.commands import options
 from quire.host.console import console
 from quire.measure import cost, profile
-from quire.measure.bench import Sample, Sampling
+from quire.measure.bench import Sample
 from quire.measure.profile import ProfileLine
 from quire.measure.workloads import on_architecture
 from quire.report.table import UNKNOWN, number
@@ -74,18 +74,11 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     for arch in session.architectures:
         both = lab.setups(session, arch, sides)
         chosen = on_architecture(arch, benchmarks)
-        _, provenance, samples = lab.compare(
-            session, sides, both, chosen, Sampling(place=session.place)
-        )
+        samples = lab.measure(session, both, chosen)
         for benchmark in chosen:
-            a, b = (
-                samples[setup.kernel.image_sha256, benchmark][0]
-                for setup in (provenance.a, provenance.b)
-            )
+            a, b = (samples[setup.kernel.image_sha256, benchmark][0] for setup in both)
             lines = profile.lines(a, b, classes, kind)
-            title = f"{arch.name} · {benchmark.label}" + (
-                f" {benchmark.size} KiB" if benchmark.size else ""
-            )
+            title = f"{arch.name} · {benchmark.heading}"
             document.append(
                 {"title": title, "unit": benchmark.workload.unit, "lines": _json(lines)}
             )

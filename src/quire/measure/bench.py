@@ -129,11 +129,13 @@ class Boot:
 
 @dataclass(frozen=True)
 class Sampling:
-    """At least `repeat` samples, or, if `fresh`, that many new ones; `place` runs the machines."""
+    """At least `repeat` samples, or, if `fresh`, that many new ones."""
 
     repeat: int = 1
     fresh: bool = False
-    place: Place = HERE
+
+
+ONCE = Sampling()
 
 
 Samples = dict[tuple[str, Benchmark], list[Sample]]
@@ -145,6 +147,7 @@ def measure(
     benchmarks: Sequence[Benchmark],
     progress: Progress,
     options: Sampling,
+    place: Place = HERE,
 ) -> Samples:
     """Collect all samples of every benchmark and setup, keyed by kernel image and benchmark.
 
@@ -162,9 +165,9 @@ def measure(
         with progress.stage(f"{architectures} bench", len(boots)):
             parallel.side_by_side(
                 boots,
-                lambda boot: _sample(cache, boot, options.place),
+                lambda boot: _sample(cache, boot, place),
                 lambda done, boot, _: progress.at(done, boot.name),
-                options.place.machines,
+                place.machines,
             )
     return {
         (setup.kernel.image_sha256, benchmark): [

@@ -76,12 +76,6 @@ class BenchmarkResult:
     null: Null | None = None
 
     @property
-    def title(self) -> str:
-        """The workload, variant and folio size."""
-        size = f" {self.benchmark.size} KiB" if self.benchmark.size is not None else ""
-        return self.benchmark.label + size
-
-    @property
     def ratio(self) -> float:
         """A / B: above 1, B takes fewer instructions."""
         return self.a.insns / self.b.insns
@@ -221,7 +215,7 @@ def require(comparisons: Sequence[Comparison]) -> None:
     if not excess:
         return
     lines = [
-        f"{arch.label} {row.title}: {calls.what} ({calls.symbols[0]}) "
+        f"{arch.label} {row.benchmark.heading}: {calls.what} ({calls.symbols[0]}) "
         f"{row.a.calls[calls.what]:g} → {row.b.calls[calls.what]:g} "
         f"per {row.benchmark.workload.unit}"
         for arch, row, calls in excess

@@ -127,6 +127,11 @@ class Benchmark:
         return " ".join([self.workload.name, *(value for _, value in self.parameters)])
 
     @property
+    def heading(self) -> str:
+        """The benchmark's name with the folio size, as in reports: "swapout zero 64 KiB"."""
+        return self.label if self.size is None else f"{self.label} {self.size} KiB"
+
+    @property
     def title(self) -> str:
         """The benchmark's name with the folio size, as in documents: "swapout zero 64"."""
         return f"{self.label} {self.size or ''}".strip()

@@ -13,7 +13,6 @@ from quire.measure.bench import Provenance
 from quire.measure.comparison import Comparison, Move, grown
 from quire.report.table import number
 from quire.report.waterfall import events
-from quire.report.waterfall import name as row_name
 from quire.review.found import Found, Tested
 from quire.review.verdict import plural, wrap
 from quire.suites.outcome import SKIPPED
@@ -31,7 +30,7 @@ def text(found: Found) -> str:
         lines += ["", *_rows(rows, provenance)]
     for (arch, benchmark), one in found.culprits.items():
         change = f"{number(one.before)} → {number(one.after)}"
-        lines += [f"  {arch}, {row_name(benchmark)}: {change} by {one.name}: {one.subject}"]
+        lines += [f"  {arch}, {benchmark.heading}: {change} by {one.name}: {one.subject}"]
     for tested in found.tests:
         lines += ["", *_tests(tested)]
     for hunt in found.hunts:
@@ -54,7 +53,7 @@ def _rows(rows: Comparison, provenance: Provenance) -> Iterator[str]:
     for row in rows.rows:
         move = Move(0, row.a, row.b)
         figures = (number(row.a.insns), number(row.b.insns), f"{move.share:+.1%}")
-        yield f"  {row.title:<36}" + "".join(f"{text:>10}" for text in figures)
+        yield f"  {row.benchmark.heading:<36}" + "".join(f"{text:>10}" for text in figures)
         if move.events:
             yield f"    {'; '.join(events(move))}"
         if row.null:

@@ -124,7 +124,9 @@ class Found:
                 name = f"{loss.kernel.arch.name}-{loss.what}"
                 found.append(Outcome(name, loss.kernel, lost=loss.b[-1]))
         for rows, provenance in self.parts.values():
-            cases = [Case(f"bench.{row.title}", *self._verdict(row)) for row in rows.rows]
+            cases = [
+                Case(f"bench.{row.benchmark.heading}", *self._verdict(row)) for row in rows.rows
+            ]
             found.append(Outcome(f"{rows.arch.name}-rows", provenance.b.kernel, tuple(cases)))
         for hunt in self.hunts:
             cases = [Case(f"fuzz.{line}", Status.FAIL) for line in hunt.problems]

@@ -19,7 +19,6 @@ from quire.measure.comparison import BenchmarkResult, Comparison, Move, grown
 from quire.report import counted
 from quire.report.table import number
 from quire.report.waterfall import events
-from quire.report.waterfall import name as row_name
 from quire.review import details
 from quire.review.found import Found, Tested
 from quire.review.verdict import PLAIN, WIDTH, expenses, fit, listed, plural, states, verdict, wrap
@@ -58,7 +57,7 @@ def _rows(found: Found, rows: Comparison) -> Iterator[str]:
         yield from _unique(itertools.chain(*(_row(found, rows.arch.name, r) for r in moved[:ROWS])))
         if moved[ROWS:]:
             yield f"  {len(moved[ROWS:])} {MORE}"
-    still = [row.title for row in rows.rows if row not in moved]
+    still = [row.benchmark.heading for row in rows.rows if row not in moved]
     if still:
         yield from listed(f"  {SAME}: " if moved else f"{rows.arch.title}, {SAME}: ", still)
 
@@ -74,7 +73,7 @@ def _unique(lines: Iterable[str]) -> Iterator[str]:
 
 def _row(found: Found, arch: str, row: BenchmarkResult) -> Iterator[str]:
     move, unit = Move(0, row.a, row.b), row.benchmark.workload.unit
-    name = row.title if unit == "page" else f"{row.title} (per {unit})"
+    name = row.benchmark.heading if unit == "page" else f"{row.benchmark.heading} (per {unit})"
     figures = (number(row.a.insns), number(row.b.insns), f"{move.share:+.1%}")
     yield f"  {name:<40}" + "".join(f"{text:>9}" for text in figures)
     if row.null:
@@ -213,7 +212,7 @@ def document(found: Found, command: Sequence[str]) -> dict[str, Any]:
         "fuzz": [fuzz_report.figures(hunt) for hunt in found.hunts],
         "losses": [{"text": loss.text(), "blamed": loss.blamed} for loss in found.losses],
         "culprits": [
-            {"architecture": arch, "row": row_name(benchmark), **asdict(culprit)}
+            {"architecture": arch, "row": benchmark.heading, **asdict(culprit)}
             for (arch, benchmark), culprit in found.culprits.items()
         ],
         "not_measured": found.concerned.unmeasured,

@@ -17,7 +17,6 @@ from quire.host.errors import Difference, GuestLost
 from quire.measure import bench, cycles
 from quire.measure.bench import Sampling, Setup
 from quire.measure.workloads import Benchmark, on_architecture
-from quire.report.waterfall import name as row_name
 from quire.review import blame, hunting
 from quire.review.found import Found, Loss, Tested, Wrong, lost_in
 from quire.session import Session
@@ -153,14 +152,14 @@ def count(
     session: Session, arch: Architecture, found: Found, benchmarks: Sequence[Benchmark]
 ) -> None:
     """Add the results of these benchmarks."""
-    both, sampling = lab.setups(session, arch, found.sides), Sampling(place=session.place)
+    both = lab.setups(session, arch, found.sides)
     benchmarks = on_architecture(arch, benchmarks)
     for setup in both:
         benchmarks, gone = bench.countable(benchmarks, setup.kernel)
         if gone:
             found.notes.append(f"{arch.title}, calls: {setup.kernel.tree.label} has {gone}")
     try:
-        bench.measure(session.cache, both, benchmarks, session.progress, sampling)
+        lab.measure(session, both, benchmarks)
     except (Difference, GuestLost):
         process.go_on()
         benchmarks = [
@@ -182,8 +181,8 @@ def place(session: Session, arch: Architecture, found: Found) -> None:
     if not (moved := found.moved(arch.name)):
         return
     rows, provenance = found.parts[arch.name]
-    part, sampling = replace(rows, rows=tuple(moved)), Sampling(place=session.place)
-    placed = lab.with_null(session, provenance.a, part, found.null, sampling)
+    part = replace(rows, rows=tuple(moved))
+    placed = lab.with_null(session, provenance.a, part, found.null)
     known = {row.benchmark: row for row in placed.rows}
     rows = replace(rows, rows=tuple(known.get(row.benchmark, row) for row in rows.rows))
     found.parts[arch.name] = (rows, provenance)
@@ -192,8 +191,7 @@ def place(session: Session, arch: Architecture, found: Found) -> None:
 def _compare_sides(
     session: Session, found: Found, both: tuple[Setup, Setup], benchmarks: Sequence[Benchmark]
 ) -> None:
-    sampling = Sampling(place=session.place)
-    rows, provenance, _ = lab.compare(session, found.sides, both, benchmarks, sampling)
+    rows, provenance, _ = lab.compare(session, found.sides, both, benchmarks)
     found.add_rows(both[0].kernel.arch, rows, provenance)
 
 
@@ -208,11 +206,11 @@ def _counts(session: Session, both: Sequence[Setup], benchmark: Benchmark, found
     if any(lost):
         repeated = [_sample(session, setup, benchmark, fresh=True)[0] for setup in both]
         a, b = zip(lost, repeated, strict=True)
-        found.losses.append(Loss(row_name(benchmark), both[1].kernel, a, b))
+        found.losses.append(Loss(benchmark.heading, both[1].kernel, a, b))
         return _is_counted(session, both, benchmark)
     if wrong[0]:
         arch = both[0].kernel.arch.title
-        found.notes.append(f"{arch}, {row_name(benchmark)}: without the series: {wrong[0].what}")
+        found.notes.append(f"{arch}, {benchmark.heading}: without the series: {wrong[0].what}")
     elif wrong[1]:
         found.wrong.append(_wrong(both[1], benchmark, wrong[1]))
     return not any(wrong)
@@ -222,12 +220,11 @@ def _sample(
     session: Session, setup: Setup, benchmark: Benchmark, *, fresh: bool = False
 ) -> tuple[GuestLost | None, Difference | None]:
     """Count once, with one retry; return what went wrong."""
-    sampling = Sampling(fresh=fresh, place=session.place)
     wrong: list[Difference] = []
 
     def run() -> None:
         try:
-            bench.measure(session.cache, [setup], [benchmark], session.progress, sampling)
+            lab.measure(session, [setup], [benchmark], Sampling(fresh=fresh))
         except Difference as difference:
             process.go_on()
             wrong.append(difference)
@@ -236,7 +233,7 @@ def _sample(
 
 
 def _wrong(setup: Setup, benchmark: Benchmark, difference: Difference) -> Wrong:
-    row = row_name(benchmark)
+    row = benchmark.heading
     case = Case(f"bench.{row}", Status.FAIL, difference.what)
     outcome = Outcome(f"{setup.kernel.arch.name}-{row}", setup.kernel, (case,))
     return Wrong(outcome, row, difference.what)

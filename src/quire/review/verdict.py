@@ -84,7 +84,7 @@ def _costs(found: Found, rows: Comparison) -> Iterator[str]:
     what = f"takes {share:.1%} more instructions"
     if share <= found.limit:
         what = f"makes more calls: {row.excess[0].what}"
-    yield f"Regression: {row.title} {what} ({rows.arch.title})."
+    yield f"Regression: {row.benchmark.heading} {what} ({rows.arch.title})."
     for (arch, benchmark), one in found.culprits.items():
         if (arch, benchmark.label) == (rows.arch.name, row.benchmark.label):
             yield f"By {one.name}: {one.subject}"
