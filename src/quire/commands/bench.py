@@ -31,6 +31,7 @@ from quire import lab
 from quire.arch import requirements
 from quire.commands import options
 from quire.host import shard
+from quire.host.console import console
 from quire.measure import comparison, cycles, workloads
 from quire.measure.bench import Provenance, Sampling
 from quire.measure.comparison import Comparison
@@ -100,9 +101,9 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
             rows = lab.with_null(session, both[0], rows, arguments.null, sampling)
         parts.append((rows, provenance))
         if not arguments.json:
-            table.show(rows, sides.title)
+            console().print(table.build(rows, sides.title))
             if arguments.cost or arguments.smp > 1:
-                table.show_costs(rows, sides.title)
+                console().print(table.build_costs(rows, sides.title))
     finish(arguments, sides, parts, arguments.output)
 
 

@@ -15,14 +15,11 @@ lines/NAME/unreached.toml lists lines that cannot run, with reasons.
 import argparse
 import json
 
-from rich import box
-from rich.table import Table
-
 from quire.arch import requirements
 from quire.commands import options
 from quire.coverage import added, reached, variants
 from quire.coverage.reached import LEAST, Coverage
-from quire.host.console import console
+from quire.host.console import columns, console, grid
 from quire.host.errors import Difference, UserError
 from quire.session import Session
 
@@ -76,10 +73,9 @@ def _wrong(result: Coverage) -> list[str]:
 
 
 def _show(result: Coverage, title: str) -> None:
-    table = Table(title=f"{result.arch} · {title}", title_justify="left", box=box.SIMPLE_HEAD)
-    table.add_column("patch")
-    for column in ("lines", "ran", "cannot", "left"):
-        table.add_column(column, justify="right")
+    table = grid(f"{result.arch} · {title}", pad_edge=True)
+    columns(table, "patch")
+    columns(table, "lines", "ran", "cannot", "left", right=True)
     for row in (*result.rows, result.total):
         table.add_row(row.patch, *map(str, (row.lines, row.ran, row.cannot, row.left)))
     out = console()

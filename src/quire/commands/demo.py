@@ -12,6 +12,7 @@ import argparse
 from quire import lab
 from quire.arch import requirements
 from quire.commands import bench, options
+from quire.host.console import console
 from quire.measure.workloads import on_architecture
 from quire.report import table
 from quire.session import Session
@@ -39,6 +40,6 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
             rows, provenance, _ = lab.compare(session, sides, setups, chosen)
             parts.append((rows, provenance))
             if not arguments.json:
-                table.show(rows, sides.title)
+                console().print(table.build(rows, sides.title))
     names = ("quire.json", "index.html", "quire.svg")
     bench.finish(arguments, sides, parts, session.cache.root / "demo", names)

@@ -7,10 +7,10 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from quire.host.console import columns, grid
 from quire.lab import Stepped
 from quire.measure import comparison, cost
 from quire.measure.comparison import Move
@@ -35,19 +35,11 @@ def table(stepped: Stepped) -> Table:
     booted = (
         f"{len(stepped.same)} of {len(stepped.steps)} steps share an earlier step's code: no boot."
     )
-    out = Table(
-        title=f"{stepped.arch.title} · {stepped.title}",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        caption="\n".join([f"no benchmark changed: {still}.", booted, *notes]),
-        caption_justify="left",
-        pad_edge=False,
-    )
-    for heading in ("row", "step"):
-        out.add_column(heading, no_wrap=True)
-    for heading in ("instructions", "change"):
-        out.add_column(heading, justify="right", no_wrap=True)
-    out.add_column("subject, and other changes per unit")
+    caption = "\n".join([f"no benchmark changed: {still}.", booted, *notes])
+    out = grid(f"{stepped.arch.title} · {stepped.title}", caption)
+    columns(out, "benchmark", "step", no_wrap=True)
+    columns(out, "instructions", "change", right=True, no_wrap=True)
+    columns(out, "subject, and other changes per unit")
     for benchmark in stepped.rows:
         *each, whole = stepped.moves(benchmark)
         first = number(whole.a.insns), "", stepped.steps[0].subject
