@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from fuzz_records import Capture, Patch, side
 
-from quire.boot.counts import SymbolCount
-from quire.boot.stops import Stop
+from quire.boot.counts import Stop, SymbolCount
 from quire.fuzz import detect, report, runner
 from quire.fuzz.cost.allowed import Allowance
 from quire.fuzz.cost.costs import CostJudge

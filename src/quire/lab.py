@@ -14,11 +14,10 @@ from quire.host.progress import Stage
 from quire.kernels import kconfig, kept
 from quire.kernels.kept import Built
 from quire.kernels.kernel import Kernel
-from quire.measure import bench, comparison, null, posted
-from quire.measure import locks as lock_classes
+from quire.measure import bench, comparison, cost, null
 from quire.measure.bench import ONCE, Provenance, Sample, Samples, Sampling, Setup
 from quire.measure.comparison import Comparison, Figure, Move, References
-from quire.measure.locks import Locks
+from quire.measure.cost import Locks
 from quire.measure.workloads import Benchmark, Catalogue
 from quire.session import Session
 from quire.source.side import PATCHED, STOCK, Sides
@@ -39,7 +38,7 @@ def workloads(session: Session) -> Catalogue:
 
 def locks(session: Session) -> Locks:
     """Load the classes of locks."""
-    return lock_classes.read(session.project.guest / "workloads" / lock_classes.FILE)
+    return cost.read_locks(session.project.guest / "workloads" / cost.LOCKS_FILE)
 
 
 def setup(session: Session, kernel: Kernel) -> Setup:
@@ -92,7 +91,7 @@ def compare(
     arch = a.kernel.arch
     samples = measure(session, both, benchmarks, options)
     images = (a.kernel.image_sha256, b.kernel.image_sha256)
-    figures = posted.read(sides.line.posted) if sides.ours and not sides.same else {}
+    figures = comparison.read_posted(sides.line.posted) if sides.ours and not sides.same else {}
     known = References(figures, locks(session))
     rows = comparison.compare(
         arch, (sides.a.label, sides.b.label), images, benchmarks, samples, known

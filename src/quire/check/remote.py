@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from quire.check.architectures import compile as compiling
-from quire.check.architectures.compile import Compilation
-from quire.check.architectures.configuration import Configuration
+from quire.check import compile as compiling
+from quire.check.compile import Compilation
+from quire.check.configuration import Configuration
 from quire.check.series_check import Check
 from quire.cluster import job
 from quire.cluster.job import ALONE, Contents, File, RemoteJob

@@ -30,7 +30,6 @@ from pathlib import Path
 from quire import lab
 from quire.arch import requirements
 from quire.commands import options
-from quire.host import shard
 from quire.host.console import console
 from quire.measure import comparison, cycles, workloads
 from quire.measure.bench import Provenance, Sampling
@@ -49,7 +48,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     options.kernel(part)
     options.counting(part)
     options.cluster(part)
-    shard.add(part, "benchmarks")
+    options.shard(part, "benchmarks")
     add = part.add_argument
     text = "a name from --list, or a pattern with parameters after commas (default: all)"
     add("rows", nargs="*", metavar="benchmark", help=text)

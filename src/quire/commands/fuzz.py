@@ -35,7 +35,6 @@ from quire.fuzz.language.program import Numbered
 from quire.fuzz.programs import Programs
 from quire.fuzz.promise.promises import PromiseJudge
 from quire.fuzz.runner import Targets
-from quire.host import shard
 from quire.host.errors import Difference, UserError
 from quire.session import Session
 from quire.source.side import Sides, fixed
@@ -76,7 +75,7 @@ def _add(part: ArgumentParser, judge: str, sharded: str = "programs") -> None:
     """Add the options of all modes, and defaults for those that some modes lack."""
     options.kernel(part)
     options.cluster(part)
-    shard.add(part, sharded)
+    options.shard(part, sharded)
     add = part.add_argument
     options.as_json(part)
     text = "stop after this many findings (default %(default)s); 0: list differences and never stop"

@@ -3,8 +3,11 @@
 
 import argparse
 import os
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from quire.arch import ARCHITECTURES, Architecture, further_cpus
 from quire.cluster import option
@@ -224,3 +227,48 @@ def _given(arguments: argparse.Namespace) -> dict[str, str]:
         elif value and not action.option_strings:
             given[action.dest] = " ".join(map(str, words))
     return given
+
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Part `number` (from 1) of `parts`. The division depends only on the list."""
+
+    number: int = 1
+    parts: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.parts}"
+
+    def some(self, items: Sequence[Item]) -> list[Item]:
+        """Select every `parts`-th item: neighbours take similar time. UserError without any."""
+        return self._filled(items[self.number - 1 :: self.parts], len(items))
+
+    def range(self, count: int) -> range:
+        """Select consecutive numbers below `count`. UserError if there are none."""
+        begin, end = (count * upto // self.parts for upto in (self.number - 1, self.number))
+        return range(begin, begin + len(self._filled(range(begin, end), count)))
+
+    def _filled(self, items: Sequence[Item], count: int) -> list[Item]:
+        if not items and self.parts > 1:
+            raise UserError(f"shard {self} is empty", f"there are {count}", "use fewer shards")
+        return list(items)
+
+
+WHOLE = Shard()
+
+
+def shard(part: argparse.ArgumentParser, what: str) -> None:
+    """Add --shard."""
+    text = f"run only part I of N of the {what} (docs/ci.md)"
+    part.add_argument("--shard", type=part_of, default=WHOLE, metavar="I/N", help=text)
+
+
+def part_of(text: str) -> Shard:
+    """Parse I/N. ArgumentTypeError for anything else."""
+    part = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
+    if not part or not 1 <= int(part[1]) <= int(part[2]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not I/N with I from 1 to N, such as 1/4")
+    return Shard(int(part[1]), int(part[2]))

@@ -29,7 +29,7 @@ from quire.arch import requirements
 from quire.commands import options
 from quire.host.errors import Difference, UserError
 from quire.measure import concerns, cycles
-from quire.review import details, reply, tasks
+from quire.review import reply, tasks
 from quire.review.found import Found
 from quire.review.tasks import Time
 from quire.session import Session
@@ -87,7 +87,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         print(json.dumps(reply.document(found, sys.argv), indent=1))
     else:
         text = reply.text(found, sys.argv[1:])
-        print(f"{text}\n\n{details.text(found)}" if arguments.details else text)
+        print(f"{text}\n\n{reply.details(found)}" if arguments.details else text)
     worst = outcome.failures(found.outcomes())
     if isinstance(worst, Difference):
         what = "the series has regressions or behavioural differences"

@@ -26,7 +26,6 @@ from pathlib import Path
 
 from quire.arch import requirements
 from quire.commands import options
-from quire.host import shard
 from quire.host.console import head
 from quire.kernels import existing
 from quire.kernels.kernel import Kernel
@@ -44,7 +43,7 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     """Add the options that select cases, kernels and the machine."""
     options.kernel(part)
     options.cluster(part)
-    shard.add(part, "cases")
+    options.shard(part, "cases")
     add = part.add_argument
     add("pattern", nargs="*", help="suite.case, with * and ? (default: all)")
     text = "only cases of this folio size in KiB, and cases without a size; may be repeated"
@@ -78,7 +77,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         print("\n".join(suite.listing(session.project.guest / "tests")))
         return
     # The guest chooses the cases.
-    parameters = [f"{suite.SHARD}={arguments.shard}"] if arguments.shard != shard.ALL else []
+    parameters = [f"{suite.SHARD}={arguments.shard}"] if arguments.shard != options.WHOLE else []
     if arguments.size:
         parameters.append(suite.of_sizes(arguments.size))
     boot = suite.BootOptions(
@@ -149,7 +148,7 @@ def _report(
     # The lists of skips cover only our own kernels and tests.
     listed = not arguments.kernel and not arguments.program
     skips = expected.skips(session.project.root / "lines/skips.toml") if listed else None
-    whole = patterns == ["*"] and arguments.shard == shard.ALL
+    whole = patterns == ["*"] and arguments.shard == options.WHOLE
     outcomes = expected.judge(outcomes, known, skips, whole=whole)
     _print(session, arguments, outcomes)
     if error := outcome.failures(outcomes):

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from quire.arch import Architecture
 from quire.boot import counter, launch, machine
+from quire.boot.counts import Stop
 from quire.boot.machine import Counting
-from quire.boot.stops import Stop
 from quire.coverage import code
 from quire.coverage.added import Added
 from quire.coverage.code import Code, Line

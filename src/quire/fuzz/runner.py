@@ -9,9 +9,9 @@ from pathlib import Path
 
 from quire.arch import Architecture
 from quire.boot import launch, machine, splat
+from quire.boot.counts import Stop
 from quire.boot.launch import HERE, Place, Silent
 from quire.boot.machine import CHATTY, Counting, Hardware, Machine
-from quire.boot.stops import Stop
 from quire.fuzz.language import program as language
 from quire.fuzz.language import record
 from quire.fuzz.language.program import Numbered, Program

@@ -4,19 +4,19 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import pairwise
+from pathlib import Path
 
 from quire.arch import Architecture
+from quire.host import data
 from quire.host.errors import Difference
-from quire.measure import cost, cycles, posted, profile
+from quire.measure import cost, cycles, profile
 from quire.measure.bench import Sample, Samples
-from quire.measure.cost import Cost
-from quire.measure.locks import Locks
+from quire.measure.cost import Cost, Locks
 from quire.measure.null import Null
-from quire.measure.posted import Figures, Posted
 from quire.measure.profile import ProfileLine
 from quire.measure.workloads import Benchmark, Calls
 
@@ -24,6 +24,33 @@ from quire.measure.workloads import Benchmark, Calls
 STABLE = 0.001
 # Maximum changed symbols kept per benchmark.
 SYMBOLS = 30
+
+
+@dataclass(frozen=True)
+class Posted:
+    """One figure. An empty `arch`, `size` or `parameters` means that the posting does not say, or
+    that the figure applies to all."""
+
+    text: str
+    # The posting: author, subject, date.
+    source: str
+    arch: str = ""
+    size: int | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    # The posted values of the benchmark's counter, before and after.
+    counters: str = ""
+
+    def covers(self, benchmark: Benchmark, arch: str) -> bool:
+        """Tell whether the figure is for exactly this benchmark of its workload."""
+        return (
+            self.arch in ("", arch)
+            and self.size == benchmark.size
+            and self.parameters in ({}, dict(benchmark.parameters))
+        )
+
+
+# By workload.
+Figures = Mapping[str, tuple[Posted, ...]]
 
 
 @dataclass(frozen=True)
@@ -145,7 +172,7 @@ def compare(
     for benchmark in benchmarks:
         a, b = (samples[image, benchmark] for image in images)
         sides = (figure(arch, benchmark, a, known.locks), figure(arch, benchmark, b, known.locks))
-        authors = posted.find(known.posted, benchmark, arch.name)
+        authors = find_posted(known.posted, benchmark, arch.name)
         changed = _changed(known.locks, _chosen(benchmark, a), _chosen(benchmark, b))
         rows.append(BenchmarkResult(benchmark, *sides, authors, changed))
     return Comparison(arch, labels, tuple(rows))
@@ -285,3 +312,16 @@ def grown(row: BenchmarkResult) -> list[ProfileLine]:
     """Return the symbols that cost more on side B, the largest increase first."""
     lines = [line for line in row.symbols if line.change() > 0]
     return [line for line in lines if line.change() >= GREW * max(map(ProfileLine.change, lines))]
+
+
+def read_posted(file: Path) -> Figures:
+    """Read a file's figures; none if it does not exist. UserError says what is wrong with it."""
+    return data.optional(
+        file, dict[str, tuple[Posted, ...]], "lines/6.12/posted.toml shows the keys"
+    )
+
+
+def find_posted(figures: Figures, benchmark: Benchmark, arch: str) -> Posted | None:
+    """Return the figure for a benchmark, or None."""
+    of_workload = figures.get(benchmark.workload.name, ())
+    return next((figure for figure in of_workload if figure.covers(benchmark, arch)), None)

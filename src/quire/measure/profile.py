@@ -10,7 +10,7 @@ from typing import Any
 from quire.boot.counts import SymbolCount
 from quire.measure import cost
 from quire.measure.bench import Sample
-from quire.measure.locks import Locks
+from quire.measure.cost import Locks
 
 # Instructions outside all kernel symbols.
 USER, NOWHERE = "[user space]", "[outside any symbol]"

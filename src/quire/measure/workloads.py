@@ -15,7 +15,8 @@ from quire.arch.architecture import Architecture, Rows
 from quire.host import data
 from quire.host.errors import UserError
 from quire.kernels import program
-from quire.measure import concerns, locks
+from quire.measure import concerns
+from quire.measure.cost import LOCKS_FILE
 
 # Folio sizes in KiB; 4 is a small folio.
 SIZES = (4, 16, 64, 256, 1024, 2048)
@@ -28,7 +29,7 @@ DEMO = "demo.toml"
 # The rows that show what each topic gains.
 HEADLINES = "headlines.toml"
 # Files in the workloads' folder that describe no workload.
-OTHERS = (GROUPS, DEMO, HEADLINES, locks.FILE, concerns.FILE)
+OTHERS = (GROUPS, DEMO, HEADLINES, LOCKS_FILE, concerns.FILE)
 
 # A workload in the guest's sources: its name, and its summary.
 _SUMMARY = re.compile(r'\.name = "([^"]+)",\s+\.summary = ((?:"[^"]*"\s*)+)')

@@ -9,7 +9,7 @@ from itertools import groupby
 from rich.table import Table
 from rich.text import Text
 
-from quire.check.architectures.compile import FAILED, NO_COMPILER, OK, Compilation
+from quire.check.compile import FAILED, NO_COMPILER, OK, Compilation
 from quire.host.console import columns, console, grid
 from quire.measure import cost, profile
 from quire.measure.comparison import BenchmarkResult, Comparison, Figure

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from unidiff.patch import Hunk
 
+from quire.host import data
 from quire.host.errors import UserError
-from quire.source import apply, moved
+from quire.source import apply
 from quire.source import series as series_files
 from quire.source.apply import Contents
 from quire.source.line import Line
-from quire.source.moved import Moved
 from quire.source.patch import Patch
 from quire.source.series import Series
 from quire.source.version import Version
@@ -130,7 +130,7 @@ def of_tree(tree: Path, linux: Version, line: Line) -> Fit:
     """
     if not line.series:
         raise UserError(f"there is no series for Linux {linux}", str(line.folder))
-    known = moved.read(line.moved)
+    known = read_moved(line.moved)
     variants = series_files.variants(line.series)
     marked = [one for one in variants if one.trees and (tree / one.trees).is_file()]
     usable = marked or [one for one in variants if not one.trees]
@@ -326,3 +326,33 @@ def _nearest(text: Sequence[str], wanted: Sequence[str], at: int) -> tuple[int, 
     blocks = SequenceMatcher(a=wanted, b=window, autojunk=False).get_matching_blocks()
     length = max((block.b + block.size for block in blocks if block.size), default=0)
     return first + 1, tuple(window[:length])
+
+
+@dataclass(frozen=True)
+class Moved:
+    """An entry of lines/NAME/moved.toml: an upstream commit that changed context of our patches.
+
+    `since` is the first version with the commit, `line` a part of a line in `file` from then on. If
+    a hunk expects it and the tree lacks it, the hunk is for newer trees; else for older ones.
+    """
+
+    file: str
+    line: str
+    since: str
+    title: str
+
+    def tells(self, expected: Sequence[str], found: Sequence[str], text: Sequence[str]) -> bool:
+        """Tell whether the patch expects the line and the file lacks it, or the file has it there
+        and the patch does not expect it."""
+        wanted = any(self.line in one for one in expected)
+        if wanted:
+            return not any(self.line in one for one in text)
+        return any(self.line in one for one in found)
+
+    def __str__(self) -> str:
+        return f"{self.title} ({self.since})"
+
+
+def read_moved(file: Path) -> list[Moved]:
+    """Read the entries of a line; none without the file. UserError if it is malformed."""
+    return data.Table("moved", Moved, "see the existing entries", optional=True).read(file)

@@ -57,7 +57,7 @@ class Line:
 
     @property
     def moved(self) -> Path:
-        """Upstream commits that changed context of the series (source/moved.py); optional."""
+        """Upstream commits that changed context of the series (source/fit.py); optional."""
         return self.folder / "moved.toml"
 
     @property

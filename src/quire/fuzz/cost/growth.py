@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quire.boot.stops import Stop
+from quire.boot.counts import Stop
 from quire.fuzz.cost.watch import Watch, function
 from quire.fuzz.judge import AT_THE_END
 from quire.fuzz.language.program import Op, Program

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from quire.boot import counter, counts, machine, stops
+from quire.boot import counter, counts, machine
 from quire.boot.counter import TEXT_TYPES
+from quire.boot.counts import Stop
 from quire.boot.machine import Counting
-from quire.boot.stops import Stop
 from quire.fuzz.language.program import Program
 from quire.fuzz.runner import Probe, Targets
 from quire.host import data
@@ -143,7 +143,7 @@ def take(directory: Path, _programs: Sequence[Program], whole: bool) -> Sequence
     # A guest that is lost within an operation leaves the region open; the stream has the others.
     if whole or not file.read_text().rstrip().endswith(OPEN):
         counts.read(file)
-    counted = stops.read(directory / machine.STOPS)
+    counted = counts.read_stops(directory / machine.STOPS)
     text = (directory / machine.RESULTS).read_text(errors="replace")
     named = _STOP.findall(text)
     executed = int(named[-1]) + 1 if named else 0

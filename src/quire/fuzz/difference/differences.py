@@ -14,9 +14,8 @@ from quire.fuzz.difference.excuses import GENERAL, Excuses, Rule
 from quire.fuzz.difference.history import History
 from quire.fuzz.difference.ksm import TABLE, KsmExcuses
 from quire.fuzz.judge import Faults, Judge, Requests, Rerun, Shown, Tally
-from quire.fuzz.language.program import Numbered, Op, Program
+from quire.fuzz.language.program import Address, Numbered, Op, Program
 from quire.fuzz.language.record import Record, Step, pages, steps
-from quire.fuzz.language.tracker import Address
 from quire.fuzz.runner import Runs, Targets
 
 

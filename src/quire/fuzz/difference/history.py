@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 
 from quire.fuzz.difference.excuses import Excuses, Rule
 from quire.fuzz.difference.ksm import KsmExcuses
-from quire.fuzz.language.program import Op
+from quire.fuzz.language.program import Address, Op, addresses, follow, moved, touched
 from quire.fuzz.language.record import PageState, Step, pages
-from quire.fuzz.language.tracker import Address, addresses, follow, moved, touched
 
 
 @dataclass

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from quire.boot import splat
-from quire.boot.stops import Stop
+from quire.boot.counts import Stop
 from quire.fuzz.language.program import Op, Program
 
 # Kinds of lines that hold a state, and how many words name the process and slot.

@@ -9,9 +9,8 @@ from functools import cached_property
 
 from quire.fuzz.judge import AT_THE_END
 from quire.fuzz.language import record
-from quire.fuzz.language.program import SLOTS, Op, Program, Range
+from quire.fuzz.language.program import SLOTS, Op, Program, Range, positions
 from quire.fuzz.language.record import Record, Step, steps
-from quire.fuzz.language.tracker import positions
 from quire.fuzz.promise import checks, content, effects, outcomes, rules, state
 from quire.fuzz.promise.memory import FILE, SHARED, Memory, Process
 from quire.fuzz.promise.outcomes import Seen

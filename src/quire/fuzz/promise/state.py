@@ -12,8 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from quire.fuzz.language import record
-from quire.fuzz.language.program import Op, Program, Range
-from quire.fuzz.language.tracker import Position
+from quire.fuzz.language.program import Op, Position, Program, Range
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.content import ZERO
 from quire.fuzz.promise.memory import Frame, Memory, Page, Process

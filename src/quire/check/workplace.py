@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.check.architectures.configuration import Configuration
+from quire.check.configuration import Configuration
 from quire.host import process
 from quire.host.cache import Cache
 from quire.kernels import kconfig, kernel

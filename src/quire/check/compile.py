@@ -11,8 +11,8 @@ from pathlib import Path
 
 from quire.arch import requirements
 from quire.arch.requirements import Requirement
-from quire.check.architectures.configuration import Configuration
-from quire.check.architectures.workplace import WIDE, Workplace
+from quire.check.configuration import Configuration
+from quire.check.workplace import WIDE, Workplace
 from quire.host import parallel, process
 from quire.host.cache import digest
 from quire.session import Session
