@@ -142,7 +142,9 @@ def check(session: Session, sides: Sides, extent: Extent) -> Iterator[Check]:
         elif topic not in troubles:
             waiting.append(topic)
     waiting.sort(key=lambda topic: _headers(series.alone()[topic]))
-    begun, at_once = time.monotonic(), _at_once(session)
+    # As many as boot in parallel.
+    at_once = max(1, session.place.machines // len(session.architectures))
+    begun = time.monotonic()
     for some in (waiting[at : at + at_once] for at in range(0, len(waiting), at_once)):
         if time.monotonic() - begun > 60 * extent.minutes:
             yield from (Check("passes alone", f"{topic}: not tried in this run") for topic in some)
@@ -157,11 +159,6 @@ def _headers(selection: Series) -> int:
     """The number of changed headers that most objects include. Starting with the fewest keeps
     rebuilds between topics small."""
     return sum(name.endswith(".h") and not name.startswith("mm/") for name in touched(selection))
-
-
-def _at_once(session: Session) -> int:
-    """The number of topics to boot in parallel."""
-    return max(1, session.place.machines // len(session.architectures))
 
 
 def _try(

@@ -15,7 +15,7 @@ from quire.arch.requirements import Requirement
 from quire.host import process
 from quire.host.cache import Cache, digest, sha256
 from quire.host.errors import BuildFailed
-from quire.kernels.kernel import Kernel, Toolchain, explain
+from quire.kernels.kernel import Kernel, Toolchain, compile
 
 # File names in a cache entry.
 INITRD = "guest.cpio"
@@ -53,9 +53,7 @@ def build(
         log = cache.log(f"guest-{arch.name}")
         argv = ["make", "-C", str(sources), f"-j{jobs}", f"ARCH={arch.guest}"]
         argv += [f"CROSS_COMPILE={tools.cross_compile}", f"O={directory}"]
-        command = process.Command(argv, log=log)
-        if process.run(command).status:
-            raise explain(f"the guest for {arch.name} did not build", log, command)
+        compile(process.Command(argv, log=log), f"the guest for {arch.name} did not build")
         pack(kernel, directory / "quire-guest", directory / INITRD)
 
     return _guest(arch, cache.make("guest", key, make))

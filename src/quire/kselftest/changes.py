@@ -191,17 +191,13 @@ def grouped(pairs: Sequence[Pair]) -> list[tuple[str, Pair]]:
             continue
         like = (pair.run, pair.a, pair.b, _NUMBER.sub("#", pair.told))
         groups.setdefault(like if pair.a is pair.b else (pair.name,), []).append(pair)
-    return [(_name(group), group[0]) for group in groups.values()]
+    more = {name: f" and {len(group) - 1} more" for name, group in groups.items() if group[1:]}
+    return [(group[0].name + more.get(name, ""), group[0]) for name, group in groups.items()]
 
 
 def counts(statuses: Iterable[Status]) -> dict[str, int]:
     """Count the cases per status, in alphabetical order."""
     return dict(sorted(Counter(statuses).items()))
-
-
-def _name(group: Sequence[Pair]) -> str:
-    first = group[0].name
-    return first if len(group) == 1 else f"{first} and {len(group) - 1} more"
 
 
 def _by_name(outcome: Outcome) -> dict[str, Case]:

@@ -194,8 +194,7 @@ def _sample(cache: Cache, boot: Boot, place: Place) -> None:
     key = boot.setup.key(boot.benchmark)
 
     def build(directory: Path) -> None:
-        for calls in boot.benchmark.workload.calls:
-            _require_function(boot.setup.kernel, calls)
+        _require_functions(boot)
         # Boots with the same name may run in parallel: other runs, other configurations.
         work = launch.workdir(cache, f"{boot.name}-{key}-{boot.number}")
         _require_success(boot, launch.boot(boot.setup.machine(boot.benchmark), place, work), work)
@@ -247,23 +246,24 @@ def _load(directory: Path, benchmark: Benchmark) -> Sample:
 
 def countable(benchmarks: Sequence[Benchmark], kernel: Kernel) -> tuple[list[Benchmark], str]:
     """Drop counted calls of functions that the kernel lacks, and return their names."""
-    names = _functions(kernel)
-    counted = {calls: None for benchmark in benchmarks for calls in benchmark.workload.calls}
-    lost = [calls for calls in counted if not any(map(calls.counts, names))]
-    kept = []
+    lost, kept = _lost(kernel, benchmarks), []
     for benchmark in benchmarks:
         calls = tuple(calls for calls in benchmark.workload.calls if calls not in lost)
         kept.append(replace(benchmark, workload=replace(benchmark.workload, calls=calls)))
     return kept, ", ".join(f"no function {' or '.join(calls.symbols)}" for calls in lost)
 
 
-def _functions(kernel: Kernel) -> list[str]:
-    return [line.split()[1] for line in counter.symbols(kernel).read_text().splitlines()]
+def _lost(kernel: Kernel, benchmarks: Sequence[Benchmark]) -> list[Calls]:
+    """The counted calls of functions that the kernel lacks."""
+    names = [line.split()[1] for line in counter.symbols(kernel).read_text().splitlines()]
+    counted = {calls: None for benchmark in benchmarks for calls in benchmark.workload.calls}
+    return [calls for calls in counted if not any(map(calls.counts, names))]
 
 
-def _require_function(kernel: Kernel, calls: Calls) -> None:
-    """Raise UserError unless the kernel has the function: otherwise the count would be zero."""
-    if not any(map(calls.counts, _functions(kernel))):
+def _require_functions(boot: Boot) -> None:
+    """Raise UserError if the kernel lacks a function, as the count would be zero."""
+    kernel = boot.setup.kernel
+    for calls in _lost(kernel, [boot.benchmark]):
         raise UserError(
             f"this kernel has no function {' or '.join(calls.symbols)} whose calls can be counted",
             f"{kernel.arch.name} {kernel.tree.label}: {kernel.system_map}",

@@ -173,8 +173,9 @@ def compare(
         a, b = (samples[image, benchmark] for image in images)
         sides = (figure(arch, benchmark, a, known.locks), figure(arch, benchmark, b, known.locks))
         authors = find_posted(known.posted, benchmark, arch.name)
-        changed = _changed(known.locks, _chosen(benchmark, a), _chosen(benchmark, b))
-        rows.append(BenchmarkResult(benchmark, *sides, authors, changed))
+        lines = profile.lines(_chosen(benchmark, a), _chosen(benchmark, b), known.locks)
+        changed = [line for line in lines if line.a != line.b][:SYMBOLS]
+        rows.append(BenchmarkResult(benchmark, *sides, authors, tuple(changed)))
     return Comparison(arch, labels, tuple(rows))
 
 
@@ -210,19 +211,11 @@ def _insns(sample: Sample) -> float:
 
 
 def _chosen(benchmark: Benchmark, samples: Sequence[Sample]) -> Sample:
-    """The median; with several CPUs the minimum, as disturbances only add."""
-    return min(samples, key=_insns) if benchmark.cpus > 1 else _median(samples)
-
-
-def _median(samples: Sequence[Sample]) -> Sample:
-    """The sample with the median of instructions, the lower of two."""
+    """The median, the lower of two; with several CPUs the minimum, as disturbances only add."""
+    if benchmark.cpus > 1:
+        return min(samples, key=_insns)
     middle = statistics.median_low(map(_insns, samples))
     return next(sample for sample in samples if _insns(sample) == middle)
-
-
-def _changed(locks: Locks | None, a: Sample, b: Sample) -> tuple[ProfileLine, ...]:
-    lines = profile.lines(a, b, locks)
-    return tuple(line for line in lines if line.a != line.b)[:SYMBOLS]
 
 
 def calls(sample: Sample, counted: Calls) -> float:

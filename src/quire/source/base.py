@@ -203,7 +203,11 @@ def _walk(source: Path) -> Iterator[str]:
     for directory, subdirectories, files in os.walk(source):
         here = Path(directory)
         # O= directories may be inside the sources and contain a generated Makefile.
-        subdirectories[:] = [d for d in subdirectories if not _is_build(here / d)]
+        subdirectories[:] = [
+            name
+            for name in subdirectories
+            if name != ".git" and not (here / name / "include/config/auto.conf").exists()
+        ]
         links = [name for name in subdirectories if (here / name).is_symlink()]
         yield from (str((here / name).relative_to(source)) for name in (*files, *links))
 
@@ -216,10 +220,6 @@ def _state(source: Path) -> str:
     changes = _git(source, "status", "--porcelain").output.splitlines()
     count = f", {len(changes)} uncommitted files" if changes else ""
     return f" ({described.output.strip()}{count})"
-
-
-def _is_build(directory: Path) -> bool:
-    return directory.name == ".git" or (directory / "include/config/auto.conf").exists()
 
 
 def cached(cache: Cache) -> list[Base]:

@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from unidiff.patch import Hunk
-
 from quire.host import data
 from quire.host.errors import UserError
 from quire.source import apply
@@ -279,22 +277,14 @@ def _explained(scratch: Path, patch: Patch, complaint: str, known: Sequence[Move
         file, why = missing.groups() if missing else ("", complaint.strip())
         return Misfit(patch.name, patch.subject(), file, why)
     file, at = failed[1], int(failed[2])
-    hunk = _hunk(patch, file, at)
+    hunks = (hunk for one in patch.parsed() if one.path == file for hunk in one)
+    hunk = next((hunk for hunk in hunks if hunk.source_start == at), None)
     text = (scratch / file).read_text(errors="replace").splitlines()
     expected = tuple(line.value.rstrip("\n") for line in hunk if not line.is_added) if hunk else ()
     line, found = _nearest(text, expected, at)
     upstream = (one for one in known if one.file == file and one.tells(expected, found, text))
-    where = patch.hunk_at(file, at)
-    best = next(upstream, None)
+    where, best = patch.hunk_at(file, at), next(upstream, None)
     return Misfit(patch.name, patch.subject(), file, where, expected, found, line, best)
-
-
-def _hunk(patch: Patch, file: str, at: int) -> Hunk | None:
-    for changed in patch.parsed():
-        for hunk in changed:
-            if (changed.path, hunk.source_start) == (file, at):
-                return hunk
-    return None
 
 
 def _nearest(text: Sequence[str], wanted: Sequence[str], at: int) -> tuple[int, tuple[str, ...]]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -42,10 +42,10 @@ def choose(
         if options.git and _has(options.git, revision):
             where = ("--git", str(options.git), "--a", revision)
             return BaseChoice(replace(options, a=revision), where, NAMED)
-    candidates: Iterator[Callable[[], Base]] = _candidates(root, cache, stated.version)
-    if given:
-        chosen = options if options.a else replace(options, git=None)
-        candidates = iter([partial(side.base, root, cache, chosen)])
+    chosen = options if options.a else replace(options, git=None)
+    candidates: Iterable[Callable[[], Base]] = [partial(side.base, root, cache, chosen)]
+    if not given:
+        candidates = _candidates(root, cache, stated.version)
     refused: list[UserError] = []
     refusing: list[Base] = []
     for fetch in candidates:
@@ -76,8 +76,11 @@ def choose(
 def _choice(options: SideOptions, stated: Stated, found: Base, *, given: bool) -> BaseChoice:
     if given:
         return BaseChoice(options if options.a else replace(options, git=None))
-    words = ("--base", str(found.version))
-    return BaseChoice(replace(options, base=words[1], git=None), words, _why(stated, found))
+    words, why = ("--base", str(found.version)), NAMED
+    if found.version != stated.version or "-rc" in stated.name:
+        to = f"base nearest to {stated.text}" if stated.text else "newest available base"
+        why = f"the {to} to which the series applies"
+    return BaseChoice(replace(options, base=words[1], git=None), words, why)
 
 
 def _merge(
@@ -111,13 +114,12 @@ def _has(repository: Path, revision: str) -> bool:
     return True
 
 
-def _candidates(root: Path, cache: Cache, wanted: Version | None) -> Iterator[Callable[[], Base]]:
+def _candidates(root: Path, cache: Cache, wanted: Version | None) -> list[Callable[[], Base]]:
     """The cached bases, and the newest base of each other line, by distance from a version, or else
     the newest first."""
-    known: list[tuple[Version, Callable[[], Base]]] = []
     cached = bases.cached(cache)
-    for base in cached:
-        known.append((base.version, partial(_same, base)))
+    known: list[tuple[Version, Callable[[], Base]]] = []
+    known += [(base.version, partial(bases.load, base.path.parent)) for base in cached]
     have = {base.version.line for base in cached}
     for each in line.known(root):
         if each.debian and each.name not in have:
@@ -127,13 +129,7 @@ def _candidates(root: Path, cache: Cache, wanted: Version | None) -> Iterator[Ca
         if each.debian and exact and wanted not in [base.version for base in cached]:
             exactly = partial(bases.from_debian, cache, each, str(wanted))
             known.append((wanted or version.parse(each.name), exactly))
-    known.sort(key=lambda pair: _distance(pair[0], wanted))
-    for _, get in known:
-        yield get
-
-
-def _same(base: Base) -> Base:
-    return base
+    return [get for _, get in sorted(known, key=lambda pair: _distance(pair[0], wanted))]
 
 
 def _distance(number: Version, wanted: Version | None) -> tuple[int, int]:
@@ -144,13 +140,6 @@ def _distance(number: Version, wanted: Version | None) -> tuple[int, int]:
     if wanted.patch and not lines:
         return (0, abs(number.patch - wanted.patch))
     return (2 * abs(lines) - (lines > 0), -number.patch)
-
-
-def _why(stated: Stated, found: Base) -> str:
-    if found.version == stated.version and "-rc" not in stated.name:
-        return NAMED
-    to = f"base nearest to {stated.text}" if stated.text else "newest available base"
-    return f"the {to} to which the series applies"
 
 
 _COMMIT = re.compile(r"^base-commit:\s*([0-9a-f]{12,40})\b", re.M)

@@ -8,7 +8,6 @@ series; two revisions of a git repository; or two directories.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -166,7 +165,8 @@ def series_of(
 
 def _two_trees(cache: Cache, options: SideOptions, line: Line, base: Base) -> Sides:
     other = _base(cache, options.git, options.b)
-    left, right = _labels((options.a or STOCK, options.b))
+    left, right = (_label(name) for name in (options.a or STOCK, options.b))
+    left, right = (left, right) if left != right else (f"a-{left}", f"b-{right}")
     if other.version.line != base.version.line:
         # The configurations differ, and a patch from one line to another would be meaningless.
         series, second = series_files.none(other.path), replace(tree.stock(other), label=right)
@@ -210,11 +210,6 @@ def _count(series: Series) -> str:
 def _about(base: Base) -> str:
     kind, _, value = base.hash.partition(":")
     return f"Linux {base.version}, {base.origin}, {kind} {value[:16]}"
-
-
-def _labels(names: Iterable[str]) -> tuple[str, str]:
-    left, right = (_label(name) for name in names)
-    return (left, right) if left != right else (f"a-{left}", f"b-{right}")
 
 
 def _label(name: str) -> str:
