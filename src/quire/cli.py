@@ -13,7 +13,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import quire
@@ -48,7 +47,7 @@ prerequisite · 3 a build failed · 4 the guest was lost (panic, hang, splat).""
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status. Ctrl-C and SIGTERM end all children first."""
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
+        signal.signal(number, signal.default_int_handler)
     try:
         return _run(list(sys.argv[1:] if argv is None else argv))
     except QuireError as error:
@@ -229,7 +228,3 @@ def _no_space(error: OSError) -> BuildFailed:
         f"{error.filename or ''} ({free} MiB free)",
         "free some space (a demo needs 4 GB), or name another build directory with O=DIR",
     )
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

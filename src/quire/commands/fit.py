@@ -85,12 +85,16 @@ def _trees(root: Path, arguments: argparse.Namespace) -> Iterator[tuple[str, str
 
 def report(name: str, found: Fit) -> Iterator[str]:
     """Print what fits, line by line."""
-    yield f"Linux {found.linux} in {name}: {_list(found)}"
+    file = f"{found.series.file.name} (for {found.series.versions})"
+    listed = file if found.listed else f"not tried here; most fits of {file}"
+    yield f"Linux {found.linux} in {name}: {listed}"
     told: dict[tuple[str, str], str] = {}
     for part in found.parts:
         if part.topic in found.series.fixes and part.fits:
             continue
-        first = told.setdefault(_cause(part), part.name)
+        misfit = part.misfit
+        cause = (misfit.patch, misfit.hunk) if misfit else ("", part.name)
+        first = told.setdefault(cause, part.name)
         if part.misfit and first != part.name:
             yield f"does not fit  {part.name}: as {first}"
         else:
@@ -99,16 +103,6 @@ def report(name: str, found: Fit) -> Iterator[str]:
     if fixes:
         fitting = sum(part.fits for part in fixes)
         yield f"fits          corrections: {fitting} of {len(fixes)}"
-
-
-def _cause(part: Part) -> tuple[str, str]:
-    return (part.misfit.patch, part.misfit.hunk) if part.misfit else ("", part.name)
-
-
-def _list(found: Fit) -> str:
-    """The series file, and whether it is for this version."""
-    file = f"{found.series.file.name} (for {found.series.versions})"
-    return file if found.listed else f"not tried here; most fits of {file}"
 
 
 def _lines(part: Part) -> Iterator[str]:
@@ -159,12 +153,8 @@ def _part(part: Part) -> dict[str, Any]:
         "variants": part.variants,
     }
     if misfit := part.misfit:
-        told["misfit"] = {
-            "patch": misfit.patch,
-            "subject": misfit.subject,
-            "file": misfit.file,
-            "hunk": misfit.hunk,
-            "line": misfit.line,
+        names = ("patch", "subject", "file", "hunk", "line")
+        told["misfit"] = {name: getattr(misfit, name) for name in names} | {
             "differences": list(misfit.differences()),
             "upstream": misfit.upstream and str(misfit.upstream),
         }

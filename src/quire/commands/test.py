@@ -32,7 +32,6 @@ from quire.kernels.kernel import Kernel
 from quire.report import tests
 from quire.session import Session
 from quire.source.side import STOCK, Sides
-from quire.source.tree import Tree
 from quire.suites import expected, formats, matrix, outcome, suite
 from quire.suites.expected import Expected
 from quire.suites.outcome import Outcome
@@ -93,7 +92,9 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
         if arguments.all:
             _report(session, arguments, matrix.jobs(session, sides, boot), known)
             return
-        trees = _trees(sides, stock=arguments.stock)
+        # For another series, B must pass what A passes.
+        both = [side.tree for side in sides.both]
+        trees = both[:1] if arguments.stock or sides.same else both[1:] if sides.ours else both
         kernels = [session.kernel(arch, tree) for arch in session.architectures for tree in trees]
     _report(session, arguments, [Job(kernel, boot) for kernel in kernels], known)
 
@@ -172,11 +173,3 @@ def _print(session: Session, arguments: argparse.Namespace, outcomes: Sequence[O
     else:
         for boot in outcomes:
             tests.show(boot)
-
-
-def _trees(sides: Sides, *, stock: bool) -> list[Tree]:
-    """The trees to boot: B, or A on request; both for another series, whose B must pass what A
-    passes."""
-    if stock or sides.same:
-        return [sides.a.tree]
-    return [sides.b.tree] if sides.ours else [sides.a.tree, sides.b.tree]

@@ -12,7 +12,7 @@ from rich.text import Text
 from quire.check.compile import FAILED, NO_COMPILER, OK, Compilation
 from quire.host.console import columns, console, grid
 from quire.measure import cost, profile
-from quire.measure.comparison import BenchmarkResult, Comparison, Figure
+from quire.measure.comparison import BenchmarkResult, Comparison
 from quire.measure.profile import ProfileLine
 
 # Ratios within this distance of 1 are not coloured.
@@ -98,7 +98,10 @@ def build_costs(comparison: Comparison, base: str) -> Table:
     _numeric(table, *(heading for heading, _ in columns))
     left, right = comparison.labels
     for row in _rows(table, comparison):
-        a, b = ([_cost(side, kind) for _, kind in columns] for side in (row.a, row.b))
+        a, b = (
+            [side.cost.get(kind) if kind else cost.locks_taken(side.cost) for _, kind in columns]
+            for side in (row.a, row.b)
+        )
         table.add_row(row.benchmark.label, _size(row), left, *map(_known, a))
         cells = [Text(_known(new), _style(old, new)) for old, new in zip(a, b, strict=True)]
         table.add_row("", "", right, *cells)
@@ -214,11 +217,6 @@ def _other_units(comparison: Comparison) -> str:
     ]
     units = dict.fromkeys(f"{workload.name}: per {workload.unit}" for workload in others)
     return f" Not per page: {'; '.join(units)}." if units else ""
-
-
-def _cost(figure: Figure, kind: str | None) -> float | None:
-    """One column's number; None if it was not counted."""
-    return figure.cost.get(kind) if kind else cost.locks_taken(figure.cost)
 
 
 def _known(value: float | None) -> str:

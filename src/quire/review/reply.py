@@ -145,17 +145,12 @@ def _others(found: Found) -> Iterator[str]:
     for wrong in found.wrong:
         title = wrong.outcome.kernel.arch.title
         yield from wrap(f"{title}, benchmark {wrong.row}, only with the series: {wrong.what}")
-    for arch, names in _left(found).items():
-        yield from listed(f"Not done on {arch}: ", names)
-
-
-def _left(found: Found) -> dict[str, list[str]]:
-    """Work not done, by architecture."""
     by_arch: dict[str, list[str]] = {}
     for left in found.left:
         arch, _, name = left.partition(": ")
         by_arch.setdefault(arch, []).append(name)
-    return by_arch
+    for arch, names in by_arch.items():
+        yield from listed(f"Not done on {arch}: ", names)
 
 
 def _base(found: Found) -> list[str]:

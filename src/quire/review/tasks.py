@@ -170,22 +170,18 @@ def count(
         benchmarks, gone = bench.countable(benchmarks, setup.kernel)
         if gone:
             found.notes.append(f"{arch.title}, calls: {setup.kernel.tree.label} has {gone}")
+    late: process.OutOfTime | None = None
     try:
         lab.measure(session, both, benchmarks)
     except (Difference, GuestLost):
         process.go_on()
-        benchmarks = [
-            benchmark for benchmark in benchmarks if _counts(session, both, benchmark, found)
-        ]
-    except process.OutOfTime:
-        _compare_sides(
-            session,
-            found,
-            both,
-            [benchmark for benchmark in benchmarks if _is_counted(session, both, benchmark)],
-        )
-        raise
-    _compare_sides(session, found, both, benchmarks)
+        benchmarks = [one for one in benchmarks if _counts(session, both, one, found)]
+    except process.OutOfTime as error:
+        late, benchmarks = error, [one for one in benchmarks if _is_counted(session, both, one)]
+    rows, provenance, _ = lab.compare(session, found.sides, both, benchmarks)
+    found.add_rows(arch, rows, provenance)
+    if late:
+        raise late
 
 
 def place(session: Session, arch: Architecture, found: Found) -> None:
@@ -198,13 +194,6 @@ def place(session: Session, arch: Architecture, found: Found) -> None:
     known = {row.benchmark: row for row in placed.rows}
     rows = replace(rows, rows=tuple(known.get(row.benchmark, row) for row in rows.rows))
     found.parts[arch.name] = (rows, provenance)
-
-
-def _compare_sides(
-    session: Session, found: Found, both: tuple[Setup, Setup], benchmarks: Sequence[Benchmark]
-) -> None:
-    rows, provenance, _ = lab.compare(session, found.sides, both, benchmarks)
-    found.add_rows(both[0].kernel.arch, rows, provenance)
 
 
 def _is_counted(session: Session, both: Sequence[Setup], benchmark: Benchmark) -> bool:

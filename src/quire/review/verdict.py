@@ -19,13 +19,19 @@ def verdict(found: Found) -> Iterator[str]:
     """Return the finding, the responsible patch or what was tried, and where."""
     problems = [fit(problem) for problem in _problems(found)]
     yield problems[0] if problems else _unmeasured(found) or NOTHING
-    yield problems[1] if len(problems) > 1 else fit(f"Series: {series(found)}", _further(found))
+    sides, count = found.sides, len(found.sides.series.patches) - 1
+    # The number of patches after the first one, unless the series is a branch.
+    several = count and sides.b.origin == sides.a.origin
+    further = f" (+ {plural(count, 'patch')})" if several else ""
+    yield problems[1] if len(problems) > 1 else fit(f"Series: {series(found)}", further)
     titles = dict.fromkeys(
         [rows.arch.title for rows, _ in found.parts.values()]
         + [tested.b.kernel.arch.title for tested in found.tests]
     )
     where = ", ".join([f"On Linux {found.sides.base.version}", *titles])
-    yield fit(f"{where}: {_amount(found)}.")
+    built = "both sides build" if found.built else "not built in the time given"
+    done = ", ".join(plural(n, word) for word, n in _amounts(found).items() if n) or built
+    yield fit(f"{where}: {done}.")
 
 
 def _unmeasured(found: Found) -> str:
@@ -44,12 +50,6 @@ def _amounts(found: Found) -> dict[str, int]:
         "test": sum(tested.b.count(Status.PASS, Status.FAIL) for tested in found.tests),
         "program": sum(hunt.judges[0].tally.programs for hunt in found.hunts),
     }
-
-
-def _amount(found: Found) -> str:
-    amounts = _amounts(found).items()
-    built = "both sides build" if found.built else "not built in the time given"
-    return ", ".join(plural(n, word) for word, n in amounts if n) or built
 
 
 def _problems(found: Found) -> Iterator[str]:
@@ -114,12 +114,6 @@ def series(found: Found) -> str:
     return sides.series.patches[0].subject()
 
 
-def _further(found: Found) -> str:
-    """The number of patches after the first one, unless the series is a branch."""
-    sides, count = found.sides, len(found.sides.series.patches) - 1
-    return f" (+ {plural(count, 'patch')})" if count and sides.b.origin == sides.a.origin else ""
-
-
 # Columns of a mail; maximum lines of a list of names.
 WIDTH, LINES = 72, 4
 # Characters that a mail program may not show.
@@ -128,15 +122,13 @@ PLAIN = str.maketrans({"→": "->", "–": "-", "…": "...", "×": "x", "\u202f
 
 def listed(head: str, names: Sequence[str]) -> list[str]:
     """Wrap names to lines that fit, with the number of omitted ones."""
-    shown = list(names)
-    while len(lines := wrap(_sentence(head, names, shown))) > LINES:
-        shown.pop()
-    return lines
-
-
-def _sentence(head: str, names: Sequence[str], shown: Sequence[str]) -> str:
-    more = len(names) - len(shown)
-    return f"{head}{', '.join(shown)}{f' and {more} more' if more else ''}"
+    more = 0
+    while True:
+        shown = ", ".join(names[: len(names) - more])
+        lines = wrap(f"{head}{shown}{f' and {more} more' if more else ''}")
+        if len(lines) <= LINES:
+            return lines
+        more += 1
 
 
 def plural(count: int, word: str) -> str:

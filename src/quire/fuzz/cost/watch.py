@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from quire.boot import counter, counts, machine
-from quire.boot.counter import TEXT_TYPES
+from quire.boot.counter import SYMBOL
 from quire.boot.counts import Stop
 from quire.boot.machine import Counting
 from quire.fuzz.language.program import Program
@@ -30,7 +30,6 @@ _HANG = re.compile(r"^x hang ", re.M)
 PARAMETERS = ("randomize_kstack_offset=off",)
 # The plugin's complaint about a region that is open when QEMU ends (counter/regions.c).
 OPEN = "was started and never stopped"
-_SYMBOL = re.compile(rf"^[0-9a-f]+ [{TEXT_TYPES}] (\S+)$", re.M)
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ def on_kernels(a: Kernel, b: Kernel, file: Path = FILE) -> Watch:
 def functions(kernel: Kernel) -> dict[str, list[str]]:
     """Return the kernel's functions, each with the symbols that are variants of it."""
     variants: dict[str, list[str]] = {}
-    for symbol in _SYMBOL.findall(kernel.system_map.read_text()):
+    for _, symbol in SYMBOL.findall(kernel.system_map.read_text()):
         variants.setdefault(function(symbol), []).append(symbol)
     return variants
 
@@ -151,9 +150,6 @@ def take(directory: Path, _programs: Sequence[Program], whole: bool) -> Sequence
     unnamed = len(_HANG.findall(text))
     if executed > len(counted) or (whole and executed + unnamed < len(counted)):
         what = "the plugin and the executor counted different numbers of operations"
-        where, remedy = (
-            f"{directory}: {len(counted)} and {executed}",
-            "build everything from one checkout",
-        )
-        raise GuestLost(what, where, remedy)
+        where = f"{directory}: {len(counted)} and {executed}"
+        raise GuestLost(what, where, "build everything from one checkout")
     return counted

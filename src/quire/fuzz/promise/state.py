@@ -104,10 +104,8 @@ def take_mappings(
             page.prot = seen.prot
         else:
             # What may have moved there is taken as it is, with the marks of its mapping.
-            frame, kind = (
-                Frame(frozenset({ZERO}), rules.ZEROED),
-                "shared" if seen.shared else "anon",
-            )
+            frame = Frame(frozenset({ZERO}), rules.ZEROED)
+            kind = "shared" if seen.shared else "anon"
             taken = Page(kind, frame, prot=seen.prot, marked=None, murky=True)
             process.pages[place] = replace(taken, locked=None, dontfork=None, wipe=None)
     for place in ((slot, number) for number in numbers):
