@@ -115,12 +115,9 @@ def parse(source: str, name: str = "program") -> Program:
         try:
             ops.append(_op(words))
         except (ValueError, IndexError, KeyError) as error:
-            what, remedy = (
-                "a program has an invalid line",
-                "docs/dev/fuzz.md describes the language",
-            )
             where = f"{name}:{number}: {line.strip()}\n{error}"
-            raise UserError(what, where, remedy) from error
+            remedy = "docs/dev/fuzz.md describes the language"
+            raise UserError("a program has an invalid line", where, remedy) from error
     if not 0 < len(ops) <= MAX_OPS:
         what = f"a program has 1 to {MAX_OPS} operations, not {len(ops)}"
         raise UserError(what, name, "write fewer")
