@@ -206,7 +206,7 @@ def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> Se
 
 
 def kbuild_words(argv: list[str]) -> tuple[list[str], dict[str, str]]:
-    """The arguments without kbuild's words; and those words."""
+    """Return the arguments without kbuild's words; and those words."""
     matches = [KBUILD.fullmatch(word) for word in argv]
     words = [word for word, match in zip(argv, matches, strict=True) if not match]
     return words, {match[1]: match[2] for match in matches if match}

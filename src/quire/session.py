@@ -11,7 +11,7 @@ from quire.boot.launch import HERE, Place
 from quire.host import project
 from quire.host.cache import Cache
 from quire.host.progress import Progress
-from quire.kernels import guest, kconfig, kernel, program
+from quire.kernels import guest, kconfig, kernel, user
 from quire.kernels.guest import Guest
 from quire.kernels.kernel import Kernel
 from quire.source import series, side
@@ -87,4 +87,4 @@ class Session:
         plain = guest.build(self.cache, self.project.guest, for_kernel, self.jobs)
         plain = guest.with_filesystem(self.cache, plain, for_kernel)
         include = self.project.guest / "include"
-        return program.added(self.cache, plain, for_kernel.toolchain, include, self.programs)
+        return user.added(self.cache, plain, for_kernel.toolchain, include, self.programs)

@@ -28,7 +28,7 @@ class Requirement:
     purpose: str
 
     def present(self) -> bool:
-        """Whether the host has it."""
+        """Tell whether the host has it."""
         if self.name.startswith("/"):
             return Path(self.name).exists()
         return shutil.which(self.name) is not None

@@ -96,7 +96,7 @@ def execute(
 def watching(
     files: Sequence[Path], silence: float, tick: Callable[[], None] | None
 ) -> Callable[[], None]:
-    """A callback that calls `tick`, and raises Flooded or Silent, as execute() does."""
+    """Return a callback that calls `tick`, and raises Flooded or Silent, as execute() does."""
     said, since = [0] * len(files), time.monotonic()
 
     def look() -> None:
@@ -153,7 +153,7 @@ def interact(machine: Machine, directory: Path) -> int:
 
 
 def judge(machine: Machine, directory: Path, ended: Ended) -> Results:
-    """The results; GuestLost if the boot is not trustworthy."""
+    """Return the results; GuestLost if the boot is not trustworthy."""
     _sound(machine, directory, ended)
     reported = results.parse(read(directory / RESULTS))
     if reported.exit is None:
@@ -176,7 +176,8 @@ def _sound(machine: Machine, directory: Path, ended: Ended) -> str:
 def lost(
     machine: Machine, directory: Path, what: str, complaint: splat.Splat | None = None
 ) -> GuestLost:
-    """The error: the last console lines, decoded where possible, and the path of the whole log."""
+    """Return the error: the last console lines, decoded where possible, and the path of the whole
+    log."""
     console = read(directory / CONSOLE)
     shown = decode(machine.kernel, splat.excerpt(console, complaint)) or "(the console is empty)"
     command = process.tail(directory / LOG, 3) if not console else ""

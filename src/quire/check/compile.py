@@ -117,7 +117,7 @@ def check(
 
 
 def compiled_here(configurations: Sequence[Configuration]) -> list[Configuration]:
-    """The configurations whose compiler this host has."""
+    """Return the configurations whose compiler this host has."""
     return [c for c in configurations if c.compiler.need.present()]
 
 
@@ -126,7 +126,8 @@ def table(
     chosen: Sequence[Selection],
     known: Iterable[Compilation],
 ) -> list[Compilation]:
-    """All compilations in table order; those missing in `known` are clean or lack a compiler."""
+    """Return all compilations in table order; those missing in `known` are clean or lack a
+    compiler."""
     compilations = {
         (compilation.configuration, compilation.topic): compilation for compilation in known
     }
@@ -196,11 +197,11 @@ def _judge(configuration: Configuration, attempt: Attempt, stock: Attempt) -> Co
 
 
 def complaints(log: str) -> list[str]:
-    """Each complaint in make's output once, in order of appearance."""
+    """Return each complaint in make's output once, in order of appearance."""
     return list(dict.fromkeys(_COMPLAINT.findall(log)))
 
 
 def new(complaints: Collection[str], known: Collection[str]) -> list[str]:
-    """The complaints that are not among `known`, compared without line numbers or offsets."""
+    """Return the complaints that are not among `known`, compared without line numbers or offsets."""
     old = {_PLACE.sub(":", line) for line in known}
     return [line for line in complaints if _PLACE.sub(":", line) not in old]

@@ -60,7 +60,7 @@ class Configuration:
     targets: tuple[str, ...] = ()
 
     def key(self) -> str:
-        """A key of everything that objects depend on, except the sources."""
+        """Return a key of everything that objects depend on, except the sources."""
         version = _version(f"{self.compiler.cross_compile}gcc")
         return digest(self.arch, self.base, version, self.targets, kconfig.options(self.fragments))
 

@@ -59,7 +59,7 @@ class Listed:
     why: str
 
     def covers(self, arch: Architecture, difference: Differing) -> bool:
-        """Whether the entry covers this difference on this architecture."""
+        """Tell whether the entry covers this difference on this architecture."""
         return (
             arch.name in self.architectures
             and self.ours in (ANY, difference.ours)

@@ -76,16 +76,16 @@ class Proof:
     gains: tuple[Gain, ...] = ()
 
     def is_of(self, selection: Series) -> bool:
-        """Whether its patches are unchanged since."""
+        """Tell whether its patches are unchanged since."""
         return self.patches == selection.changes()
 
     def covers(self, sizes: Sequence[int]) -> bool:
-        """Whether it passed at all of these folio sizes."""
+        """Tell whether it passed at all of these folio sizes."""
         return not self.sizes or (bool(sizes) and {*sizes} <= {*self.sizes})
 
 
 @dataclass(frozen=True)
-class _File:
+class _ProofFile:
     proof: tuple[Proof, ...] = ()
 
 
@@ -101,7 +101,7 @@ class Extent:
 
 def read(file: Path) -> dict[tuple[str, str, str], Proof]:
     """Read a file's proofs by series file, topic and architecture; none if there is no file."""
-    proofs = data.optional(file, _File, "let `quire check --topics` write it").proof
+    proofs = data.optional(file, _ProofFile, "let `quire check --topics` write it").proof
     return {(proof.series, proof.topic, proof.architecture): proof for proof in proofs}
 
 

@@ -114,7 +114,7 @@ class Workplace:
         return process.Command(argv, cwd=self.tree, env=kernel.REPRODUCIBLE, log=log)
 
     def targets(self, series: Series, *, narrow: bool = False) -> list[str]:
-        """The targets that compile everything the patches touch or affect through a header.
+        """Return the targets that compile everything the patches touch or affect through a header.
 
         `narrow`: only the objects of touched files, if it is known which the configuration has.
         """

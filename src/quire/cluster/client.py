@@ -46,7 +46,7 @@ class Cluster:
         return int(sum(self._client.nthreads().values())) or 1
 
     def about(self) -> str:
-        """The number of finished jobs by worker, for the progress line."""
+        """Return the number of finished jobs by worker, for the progress line."""
         names: set[str] = set()
         with contextlib.suppress(*GONE):
             workers = self._client.scheduler_info(n_workers=-1)["workers"]

@@ -74,7 +74,7 @@ class RemoteOutcome:
             (directory / name).write_bytes(zlib.decompress(self.files[name]))
 
     def text(self, name: str, build: Path) -> str:
-        """An output with another build directory instead of the worker's."""
+        """Return an output with another build directory instead of the worker's."""
         return zlib.decompress(self.files[name]).decode().replace(self.build, str(build))
 
 

@@ -21,16 +21,16 @@ from quire.commands import options
 from quire.host import console
 from quire.host.errors import UserError
 from quire.session import Session
-from quire.source import fit, history, line, version
+from quire.source import fit, line, revisions, version
 from quire.source.fit import Fit, Part
-from quire.source.history import Revision
+from quire.source.revisions import Revision
 
 # Maximum number of lines shown of a difference.
 SHOWN = 12
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
-    """The trees."""
+    """Add the trees."""
     add = part.add_argument
     text = "a kernel tree; with --git, a revision of that repository"
     add("trees", nargs="*", metavar="DIR", help=text)
@@ -73,13 +73,13 @@ def _trees(root: Path, arguments: argparse.Namespace) -> Iterator[tuple[str, str
             raise UserError("no tree is named", remedy="quire fit DIR, or --git DIR REVISION")
         yield from ((name, "", Path(name)) for name in arguments.trees)
         return
-    names = history.names(root)
+    names = revisions.names(root)
     if arguments.versions:
-        revisions = list(history.versions(arguments.git, root))
+        chosen = list(revisions.versions(arguments.git, root))
     else:
-        revisions = [Revision(arguments.git, name) for name in arguments.trees or ["HEAD"]]
-    for revision in revisions:
-        with history.files(revision, names) as tree:
+        chosen = [Revision(arguments.git, name) for name in arguments.trees or ["HEAD"]]
+    for revision in chosen:
+        with revisions.files(revision, names) as tree:
             yield f"{arguments.git.name} {revision.name}", revision.commit, tree
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from quire.arch import Architecture, requirements
 from quire.commands import Mode, options
-from quire.fuzz import detect, programs, report, runner
+from quire.fuzz import detect, programs, runner, show
 from quire.fuzz.cost import allowed, watch
 from quire.fuzz.cost.costs import CostJudge
 from quire.fuzz.coverage.guide import Guide
@@ -219,9 +219,9 @@ def _hunt(session: Session, arguments: Namespace, sides: Sides, arch: Architectu
         chosen = replace(chosen, count=len(numbers), seed=chosen.seed + numbers.start)
     hunt = Hunt(targets, judges, output, guide)
     hunt.run(chosen, arguments.findings, session.progress)
-    report.show(hunt, as_json=arguments.json)
+    show.show(hunt, as_json=arguments.json)
     if isinstance(judges[-1], CostJudge) and arguments.file:
-        report.show_costs(targets, judges[-1], given)
+        show.show_costs(targets, judges[-1], given)
     return hunt.problems
 
 
@@ -249,7 +249,7 @@ def _bugs(session: Session, arguments: Namespace, sides: Sides, arch: Architectu
     seen = [bug for bug in bugs if bug.shown_by(targets.tried.kernel, session.configs)]
     output = (arguments.output or session.cache.root / "fuzz") / "seeded" / arch.name
     results = detect.look_for_all(search, seen, output, session.progress)
-    report.show_bugs(arch, make(), results, as_json=arguments.json)
+    show.show_bugs(arch, make(), results, as_json=arguments.json)
     return [f"{arch.name}: {result.bug.name}" for result in results if result.missed]
 
 

@@ -94,19 +94,19 @@ def configuration(part: argparse.ArgumentParser) -> None:
 
 
 def base(part: argparse._ActionsContainer) -> None:
-    """--base."""
+    """Add --base."""
     text = "Debian's linux-source: 6.12 (the newest 6.12.y), 6.12.94 (exactly), 7.3"
     part.add_argument("--base", default=side.DEFAULT_BASE, metavar="VERSION", help=text)
 
 
 def only(part: argparse._ActionsContainer) -> None:
-    """--only."""
+    """Add --only."""
     text = "apply only this topic (mremap, ksm, …) and what it needs; may be repeated"
     part.add_argument("--only", action="append", default=[], metavar="TOPIC", help=text)
 
 
 def jobs(part: argparse._ActionsContainer) -> None:
-    """-j."""
+    """Add -j."""
     text = "parallel processes, as make's -j (default: all CPUs, %(default)s)"
     part.add_argument("-j", "--jobs", type=positive, metavar="N", help=text)
 
@@ -144,18 +144,18 @@ def other_architecture(what: str) -> UserError:
 
 
 def as_json(part: argparse.ArgumentParser, help: str = "print JSON") -> None:
-    """--json."""
+    """Add --json."""
     part.add_argument("--json", action="store_true", help=help)
 
 
 def sizes(part: argparse.ArgumentParser, default: str) -> None:
-    """--size."""
+    """Add --size."""
     text = f"folio size in KiB, 4 for none; may be repeated (default: {default})"
     part.add_argument("--size", type=int, action="append", default=[], metavar="KIB", help=text)
 
 
 def null(part: argparse.ArgumentParser) -> None:
-    """--null."""
+    """Add --null."""
     text = "also count N kernels of side A that differ only in code placement (at most 8), and "
     text += "show the spread beside each change"
     part.add_argument("--null", type=positive, default=0, metavar="N", help=text)

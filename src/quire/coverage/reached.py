@@ -66,7 +66,7 @@ class Coverage:
         return total.ran / max(total.lines - total.cannot, 1)
 
     def as_json(self) -> dict[str, Any]:
-        """For --json."""
+        """Return the result for --json."""
         never = [asdict(line) | {"why": why} for line, why in self.never]
         rows = [asdict(row) for row in self.rows]
         return {"architecture": self.arch, "patches": rows, "never": never, "stale": self.stale}

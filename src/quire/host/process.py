@@ -50,7 +50,7 @@ class Command:
     timeout: float | None = None
 
     def text(self) -> str:
-        """The command as a shell line, ready to paste."""
+        """Return the command as a shell line, ready to paste."""
         words = [f"{k}={shlex.quote(v)}" for k, v in self.env.items()]
         line = " ".join([*words, shlex.join(self.argv)])
         return f"(cd {shlex.quote(str(self.cwd))} && {line})" if self.cwd else line

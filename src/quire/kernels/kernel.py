@@ -219,7 +219,8 @@ def steps(log: Path) -> int:
 
 
 def log_file(cache: Cache, kind: str, request: Request) -> Path:
-    """The log of a kernel, whose make steps are counted; several kernels may be built at a time."""
+    """Return the log of a kernel, whose make steps are counted; several kernels may be built at a
+    time."""
     return cache.log(f"{kind}-{request.tree.label}-{request.tree.key}-{request.objdir.name}")
 
 
@@ -263,7 +264,7 @@ def compile(command: Command, what: str, tick: Callable[[], None] | None = None)
 
 
 def explain(what: str, command: Command) -> BuildFailed:
-    """The error for a failed make: its first `error:` line, the log, the command."""
+    """Return the error for a failed make: its first `error:` line, the log, the command."""
     log = command.log or Path()
     if _disk_was_full(log):
         remedy = "free some space (a demo needs 4 GB), or name another build directory with O=DIR"
@@ -289,7 +290,7 @@ def _finish(request: Request) -> None:
 
 
 def load(request: Request) -> Kernel:
-    """The requested kernel; without a hash if it is not built."""
+    """Return the requested kernel; without a hash if it is not built."""
     built = request.objdir / BUILT
     sha = json.loads(built.read_text())["image_sha256"] if built.is_file() else ""
     arch, tree, tools = request.arch, request.tree, request.toolchain

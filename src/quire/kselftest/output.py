@@ -46,7 +46,7 @@ def expand(report: Test, lines: Sequence[str], dialects: Mapping[str, str]) -> N
 
 
 def split(lines: Iterable[str]) -> dict[str, tuple[list[str], list[str]]]:
-    """Each run's output and the harness's remarks, by the run's name, which follows both."""
+    """Return each run's output and the harness's remarks, by the run's name, which follows both."""
     outputs = {}
     printed: list[str] = []
     remarks: list[str] = []

@@ -179,7 +179,7 @@ def measure(
 
 
 def known(cache: Cache, setup: Setup, benchmark: Benchmark) -> list[Path]:
-    """The directories of cached samples."""
+    """Return the directories of cached samples."""
     return sorted(cache.path("cell", setup.key(benchmark)).glob("run-*"))
 
 

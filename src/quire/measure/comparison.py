@@ -219,7 +219,7 @@ def _chosen(benchmark: Benchmark, samples: Sequence[Sample]) -> Sample:
 
 
 def calls(sample: Sample, counted: Calls) -> float:
-    """The number of calls to a function, per unit."""
+    """Return the number of calls to a function, per unit."""
     symbols = sample.counts.symbols.items()
     return sum(count.calls for name, count in symbols if counted.counts(name)) / sample.divisor
 

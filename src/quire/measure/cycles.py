@@ -72,7 +72,7 @@ def _read(name: str) -> CpuModel:
 
 
 def names() -> list[str]:
-    """All CPUs."""
+    """Return all CPUs."""
     return sorted(file.stem for file in CPUS.glob("*.toml"))
 
 
@@ -94,7 +94,7 @@ def of(arch: Architecture, name: str = DEFAULT) -> CpuModel:
 
 
 def add_option(part: argparse.ArgumentParser) -> None:
-    """--cycles."""
+    """Add --cycles."""
     text = f"simulate caches and estimate cycles of a CPU ({', '.join(names())}); slower; "
     text += "docs/results/cycles.md describes the accuracy"
     add = part.add_argument

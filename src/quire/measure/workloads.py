@@ -14,7 +14,7 @@ from typing import Any
 from quire.arch.architecture import Architecture, Rows
 from quire.host import data
 from quire.host.errors import UserError
-from quire.kernels import program
+from quire.kernels import user
 from quire.measure import concerns
 from quire.measure.cost import LOCKS_FILE
 
@@ -52,7 +52,7 @@ class Calls:
     no_more_than_a: bool = False
 
     def counts(self, name: str) -> bool:
-        """Whether `name` is the function or one of its clones."""
+        """Tell whether `name` is the function or one of its clones."""
         return any(name == symbol or name.startswith(f"{symbol}.") for symbol in self.symbols)
 
 
@@ -206,7 +206,7 @@ class Catalogue:
 
     @staticmethod
     def on_cpus(benchmarks: Iterable[Benchmark], cpus: int) -> list[Benchmark]:
-        """The same on several CPUs; the process uses all unless a parameter says otherwise."""
+        """Return the same on several CPUs; the process uses all unless a parameter says otherwise."""
         running = (("others", "running"),)
         return [
             replace(
@@ -290,7 +290,7 @@ def of_program(source: Path) -> Workload:
     without a folio size."""
     described = source.with_suffix(".toml")
     workload = read(described) if described.is_file() else Workload(source.stem, sizes=())
-    return replace(workload, name=source.stem, program=program.path(source))
+    return replace(workload, name=source.stem, program=user.path(source))
 
 
 def _fields(name: str, keys: dict[str, Any], groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def of_report(report: Json, *, full: bool = False) -> str:
 
 
 def choose(ratios: Ratios) -> dict[str, Sequence[float | None]]:
-    """The benchmarks to show, best first: those in ROWS, or else the first ones."""
+    """Return the benchmarks to show, best first: those in ROWS, or else the first ones."""
     names = [name for name in ROWS if name in ratios] or list(ratios)[:MOST]
     known = {ROWS.get(name, name): ratios[name] for name in names if any(ratios[name])}
     return dict(sorted(known.items(), key=lambda row: -max(filter(None, row[1]))))

@@ -48,7 +48,7 @@ COMPILED = {OK: "green", FAILED: "red", NO_COMPILER: "yellow"}
 
 
 def build(comparison: Comparison, base: str) -> Table:
-    """Benchmarks by folio size: both sides, the ratio, the authors' posted figures."""
+    """Tabulate benchmarks by folio size: both sides, the ratio, the authors' posted figures."""
     posted = any(row.posted for row in comparison.rows)
     caption = f"ratio: instructions of {' / '.join(comparison.labels)}."
     if posted:
@@ -84,7 +84,7 @@ def build(comparison: Comparison, base: str) -> Table:
 
 
 def build_costs(comparison: Comparison, base: str) -> Table:
-    """Costs besides instructions: two lines per benchmark, side A above side B."""
+    """Tabulate costs besides instructions: two lines per benchmark, side A above side B."""
     caption = (
         f"{UNKNOWN}: not counted. Locks: all classes; the JSON report and the page list them by "
         f"class.{_other_units(comparison)}"
@@ -187,7 +187,7 @@ def number(value: float) -> str:
 
 
 def remarks(row: BenchmarkResult) -> str:
-    """The benchmark's counters, and whether its counts are reproducible."""
+    """Return the benchmark's counters, and whether its counts are reproducible."""
     parts = []
     for name in row.benchmark.workload.counters:
         if name in row.a.counters:

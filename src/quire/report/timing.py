@@ -73,7 +73,7 @@ def show_verdicts(a: Timing, b: Timing, verdicts: Sequence[Verdict]) -> None:
 
 
 def show_sync(timings: Sequence[Timing]) -> None:
-    """For user-mode Linux, the time of a benchmark's calls to the host; else nothing."""
+    """Print the time of a benchmark's calls to the host, for user-mode Linux."""
     table = grid("ns to synchronise the host's mappings")
     columns(table, "benchmark", no_wrap=True)
     columns(table, *(timing.name for timing in timings), right=True)

@@ -53,7 +53,7 @@ def table(stepped: Stepped) -> Table:
 
 
 def events(move: Move) -> list[str]:
-    """The other changes, the largest first."""
+    """Return the other changes, the largest first."""
     pairs = sorted(move.events.items(), key=lambda item: -abs(item[1][1] - item[1][0]))
     plain = (*cost.KINDS, comparison.CYCLES)
     names = {kind: kind if kind in plain else f"{kind} lock" for kind in move.events}

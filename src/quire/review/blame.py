@@ -39,7 +39,8 @@ def blame(session: Session, arch: Architecture, found: Found) -> None:
 
 
 def pending(arch: Architecture, found: Found) -> list[BenchmarkResult]:
-    """Benchmarks that take more instructions, one per workload, if there are several patches."""
+    """Return benchmarks that take more instructions, one per workload, if there are several
+    patches."""
     a, b = found.sides.a.origin, found.sides.b.origin
     several = len(found.sides.series.patches) > 1 or (a != b and b.hash.startswith("git:"))
     if arch.name not in found.parts or not several:
@@ -53,8 +54,8 @@ def pending(arch: Architecture, found: Found) -> list[BenchmarkResult]:
 
 
 def search(cost: Callable[[int], float | None], last: int) -> tuple[int, int]:
-    """The first and last step among which the benchmark's cost changes from that of step 0 to that
-    of step `last`: a single step, unless some cannot be counted."""
+    """Return the first and last step among which the benchmark's cost changes from that of step 0
+    to that of step `last`: a single step, unless some cannot be counted."""
     good, bad = 0, last
     limit = ((cost(good) or 0) + (cost(bad) or 0)) / 2
     failed: set[int] = set()

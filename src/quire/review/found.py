@@ -175,7 +175,7 @@ class Loss:
         return next(lost.what for lost in (*self.b, *self.a) if lost)
 
     def text(self) -> str:
-        """A sentence about the loss."""
+        """Return a sentence about the loss."""
         said, runs = f"{self.name}: the guest is lost", len(self.b)
         if self.blamed:
             return f"{said} in {runs} of {runs} runs, in none without the series: {self.why}."

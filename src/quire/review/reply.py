@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from quire.boot.ktap import Status
-from quire.fuzz import report as fuzz_report
+from quire.fuzz import show as fuzz_show
 from quire.fuzz.hunt import Hunt
 from quire.host.cache import sha256
 from quire.measure.bench import Provenance
@@ -37,7 +37,7 @@ VALUED = {"--junit", "-j", "--jobs", "--cluster", "--tls"}
 
 
 def text(found: Found, command: Sequence[str]) -> str:
-    """The reply."""
+    """Return the reply."""
     blocks = [list(verdict(found))]
     blocks += [list(_rows(found, rows)) for rows, _ in found.parts.values()]
     blocks += [list(_tests(tested)) for tested in found.tests if tested.b.failed]
@@ -163,7 +163,7 @@ def _base(found: Found) -> list[str]:
 
 
 def origin(base: Base) -> str:
-    """A publicly meaningful name of a base: no local paths."""
+    """Return a publicly meaningful name of a base: no local paths."""
     kind, _, value = base.hash.partition(":")
     if base.origin.startswith("Debian"):
         return f"Linux {base.version} ({base.origin})"
@@ -189,7 +189,7 @@ def _repeat(command: Sequence[str], base: Sequence[str]) -> Iterator[str]:
 
 
 def portable(command: Sequence[str]) -> Iterator[str]:
-    """The relevant words, without local directories."""
+    """Yield the relevant words, without local directories."""
     value = False
     for word in command:
         name, sign, path = word.partition("=")
@@ -206,7 +206,7 @@ def document(found: Found, command: Sequence[str]) -> dict[str, Any]:
     return {
         "bench": counted.report(command, found.sides, [*found.parts.values()]),
         "tests": [outcome.as_json(one) for one in found.outcomes() if one.cases or one.lost],
-        "fuzz": [fuzz_report.figures(hunt) for hunt in found.hunts],
+        "fuzz": [fuzz_show.figures(hunt) for hunt in found.hunts],
         "losses": [{"text": loss.text(), "blamed": loss.blamed} for loss in found.losses],
         "culprits": [
             {"architecture": arch, "row": benchmark.heading, **asdict(culprit)}

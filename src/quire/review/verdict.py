@@ -91,14 +91,14 @@ def _costs(found: Found, rows: Comparison) -> Iterator[str]:
 
 
 def states(hunt: Hunt) -> Iterator[str]:
-    """The programs whose state differs."""
+    """Yield the programs whose state differs."""
     title = hunt.targets.arch.title
     for finding in hunt.judges[0].tally.findings:
         yield f"a generated program behaves differently ({title}): {finding.fault.text}"
 
 
 def expenses(hunt: Hunt) -> Iterator[str]:
-    """The programs' operations that cost more."""
+    """Yield the programs' operations that cost more."""
     title = hunt.targets.arch.title
     for judge in hunt.judges[1:]:
         for finding in judge.tally.findings:

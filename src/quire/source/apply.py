@@ -178,12 +178,12 @@ def peel(scratch: Path, series: Series) -> list[Patch]:
 
 
 def read_file(path: Path) -> bytes | None:
-    """A file's contents; None if it does not exist."""
+    """Return a file's contents; None if it does not exist."""
     return path.read_bytes() if path.is_file() else None
 
 
 def tried(tree: Path, patch: Patch, *options: str) -> Finished:
-    """The result of git apply, which writes nothing if it fails."""
+    """Return the result of git apply, which writes nothing if it fails."""
     # Inside another repository, git would resolve paths from that repository's root.
     env = {"GIT_CEILING_DIRECTORIES": str(tree.resolve().parent)}
     words = ("-p1", "--whitespace=nowarn", *options, str(patch.path.resolve()))

@@ -253,7 +253,7 @@ def record(directory: Path, origin: str, hashed: str) -> None:
 
 
 def load(directory: Path, origin: str = "") -> Base:
-    """The base in a directory of the cache; `origin` overrides the recorded one."""
+    """Return the base in a directory of the cache; `origin` overrides the recorded one."""
     written = json.loads((directory / RECORD).read_text())
     number, hashed = version.parse(written["version"]), written["hash"]
     return Base(directory.name, number, origin or written["origin"], hashed, directory / "linux")

@@ -174,7 +174,7 @@ class Stated:
 
 
 def stated(texts: Iterable[str]) -> Stated:
-    """The statement in the first text that has one."""
+    """Return the statement in the first text that has one."""
     commit = name = ""
     for text in texts:
         found, named = _COMMIT.search(text), _NAMED.search(text)
@@ -184,7 +184,7 @@ def stated(texts: Iterable[str]) -> Stated:
 
 
 def stated_by(cache: Cache, path: Path, series: Series) -> Stated:
-    """The statement in the cover letter in `path`, or in a patch."""
+    """Return the statement in the cover letter in `path`, or in a patch."""
     covers: list[str] = []
     if path.is_dir():
         files = sorted(path.glob("*cover-letter.patch"))

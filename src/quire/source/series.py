@@ -105,7 +105,7 @@ class Series:
         return {name: self.only([name]) for name in self.chosen or self.topics}
 
     def without(self) -> dict[str, Series]:
-        """For each topic, return all others with what they need, which may include its patches."""
+        """Return, for each topic, all others with what they need, which may include its patches."""
         rest = {name: [other for other in self.topics if other != name] for name in self.topics}
         return {name: self.only(others) for name, others in rest.items()}
 

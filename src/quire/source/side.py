@@ -150,7 +150,7 @@ def line_of(root: Path, options: SideOptions, base: Base) -> Line:
 def series_of(
     root: Path, cache: Cache, options: SideOptions, line: Line, base: Base
 ) -> tuple[Series, bool]:
-    """The series from this base to side B, possibly empty, and whether it is ours."""
+    """Return the series from this base to side B, possibly empty, and whether it is ours."""
     if options.series:
         choice = mail.ThreadChoice(options.version, options.partial)
         series = mail.read_series(cache, options.series, choice)

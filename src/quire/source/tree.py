@@ -86,7 +86,7 @@ def difference(cache: Cache, a: Base, b: Base) -> Series:
 
 
 def sources(tree: Path) -> list[str]:
-    """The paths in a tree's top directory, without build directories."""
+    """Return the paths in a tree's top directory, without build directories."""
     return [str(path) for path in sorted(tree.iterdir()) if not path.name.startswith(OBJDIR_PREFIX)]
 
 

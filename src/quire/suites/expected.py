@@ -33,13 +33,13 @@ class Expected:
     harm_without: str = ""
 
     def harms(self, kernel: Kernel) -> bool:
-        """Whether the cases can damage this kernel."""
+        """Tell whether the cases can damage this kernel."""
         series = kernel.tree.series
         names = [patch.unnumbered for patch in series.patches] if series else []
         return bool(self.harm_without) and self.harm_without not in names
 
     def covers(self, kernel: Kernel, case: str) -> bool:
-        """Whether the entry covers this case on this kernel."""
+        """Tell whether the entry covers this case on this kernel."""
         return (
             self.tree == kernel.tree.label
             and not _disjoint(kernel, self.architectures, sizes=True)
@@ -62,7 +62,7 @@ class Skip:
     cpus: int = 0
 
     def applies(self, kernel: Kernel, cpus: int) -> bool:
-        """Whether the kernel skips the cases in a boot with this many CPUs."""
+        """Tell whether the kernel skips the cases in a boot with this many CPUs."""
         return (
             kernel.tree.base.version.line in (self.lines or (kernel.tree.base.version.line,))
             and not (self.architectures and _disjoint(kernel, self.architectures))
@@ -71,7 +71,7 @@ class Skip:
         )
 
     def covers(self, case: str) -> bool:
-        """Whether the entry covers this case."""
+        """Tell whether the entry covers this case."""
         return any(fnmatchcase(case, pattern) for pattern in self.cases)
 
 

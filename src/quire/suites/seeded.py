@@ -278,5 +278,5 @@ def batches(cases: Iterable[str]) -> list[list[str]]:
 
 
 def summary(names: Sequence[str]) -> str:
-    """The first name and the number of others."""
+    """Return the first name and the number of others."""
     return "".join(names[:1]) + (f" and {len(names) - 1} more" if len(names) > 1 else "")

@@ -53,7 +53,7 @@ class SoakOptions:
     parameters: tuple[str, ...] = ()
 
     def words(self) -> tuple[str, ...]:
-        """The arguments for the guest's init."""
+        """Return the arguments for the guest's init."""
         given = {"operations": self.operations, "seed": self.seed, "seconds": self.seconds}
         return ("soak", *(f"{name}={value}" for name, value in given.items() if value))
 
@@ -71,7 +71,7 @@ class Pace:
     seconds: int = 0
 
     def left(self, target: int) -> str:
-        """The estimated remaining time, as text."""
+        """Return the estimated remaining time, as text."""
         if not self.operations or self.operations >= target or target == UNLIMITED:
             return ""
         minutes = self.seconds * (target - self.operations) / self.operations / 60
@@ -110,7 +110,7 @@ class Report:
         return self.outcome.lost is not None or bool(wrong)
 
     def trouble(self) -> list[str]:
-        """What failed, including the guest's own messages."""
+        """Return what failed, including the guest's own messages."""
         if self.outcome.lost:
             return [self.outcome.lost.what, *self.outcome.lost.where.splitlines()]
         lines = []
@@ -214,7 +214,7 @@ def run(session: Session, kernel: Kernel, options: SoakOptions) -> Report:
 
 
 def pace(results: Path) -> Pace:
-    """The progress of a guest that may still be running."""
+    """Return the progress of a guest that may still be running."""
     try:
         with results.open("rb") as file:
             file.seek(max(0, results.stat().st_size - TAIL))

@@ -16,7 +16,7 @@ from quire.boot.results import Results
 from quire.host import parallel
 from quire.host.cache import digest
 from quire.host.errors import Difference, GuestLost
-from quire.kernels import program
+from quire.kernels import user
 from quire.kernels.guest import Guest
 from quire.kernels.kernel import Kernel
 from quire.session import Session
@@ -129,7 +129,7 @@ OURS = Tests(
 
 def of_program(source: Path) -> Tests:
     """Return a user's own KTAP test; patterns are its arguments."""
-    words = ("program", "test", program.path(source))
+    words = ("program", "test", user.path(source))
     remedy = "a test prints KTAP on stdout: guest/README.md"
     return Tests(words, remedy, parameters=lambda _: ())
 

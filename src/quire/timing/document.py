@@ -122,7 +122,7 @@ def write(timing: Timing, file: Path) -> None:
 
 
 def as_json(row: TimedBenchmark) -> dict[str, Any]:
-    """A row for docs/schema/time.json."""
+    """Return a row for docs/schema/time.json."""
     return {**asdict(row), "boots": [list(runs) for runs in row.boots]}
 
 

@@ -67,7 +67,7 @@ class Watch:
 
 
 @dataclass(frozen=True)
-class _File:
+class _WatchFile:
     lines: tuple[str, ...]
     watch: tuple[Sum, ...]
 
@@ -75,7 +75,7 @@ class _File:
 @cache
 def read(file: Path = FILE) -> tuple[tuple[str, ...], tuple[Sum, ...]]:
     """Return the known lines, and the sums. UserError names the entry that is wrong."""
-    found = data.read(file, _File, "the comment at its top explains the keys")
+    found = data.read(file, _WatchFile, "the comment at its top explains the keys")
     for number, total in enumerate(found.watch):
         if not (total.counts or total.functions or total.only):
             raise UserError(f"{total.name} sums nothing", data.row(file, "watch", number))

@@ -81,7 +81,7 @@ def applying(series: Series | None) -> Excuses:
 
 
 def read(file: Path) -> list[Excuse]:
-    """The [[excuse]] entries. UserError names one that is wrong, or has an unknown rule."""
+    """Return the [[excuse]] entries. UserError names one that is wrong, or has an unknown rule."""
     table = data.Table("excuse", Excuse, REMEDY, ("allowed_cost",), trouble=_trouble)
     return table.read(file)
 
