@@ -202,6 +202,6 @@ def complaints(log: str) -> list[str]:
 
 
 def new(complaints: Collection[str], known: Collection[str]) -> list[str]:
-    """Return the complaints that are not among `known`, compared without line numbers or offsets."""
+    """Return the complaints not among `known`, compared without line numbers or offsets."""
     old = {_PLACE.sub(":", line) for line in known}
     return [line for line in complaints if _PLACE.sub(":", line) not in old]

@@ -90,7 +90,7 @@ def _guest(arch: Architecture, directory: Path) -> Guest:
 
 
 def cpio(files: Mapping[str, bytes]) -> bytes:
-    """Return an additional initramfs archive in the kernel's format: "newc", padded to 512 bytes."""
+    """Return an additional initramfs archive in the kernel's format, "newc", padded to 512."""
     members = [_member(name, data) for name, data in files.items()]
     archive = b"".join([*members, _member("TRAILER!!!", b"", 0)])
     return archive + bytes(-len(archive) % 512)

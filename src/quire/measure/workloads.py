@@ -206,7 +206,7 @@ class Catalogue:
 
     @staticmethod
     def on_cpus(benchmarks: Iterable[Benchmark], cpus: int) -> list[Benchmark]:
-        """Return the same on several CPUs; the process uses all unless a parameter says otherwise."""
+        """Return the same on several CPUs, used by the process unless a parameter forbids it."""
         running = (("others", "running"),)
         return [
             replace(
