@@ -231,4 +231,4 @@ def test_nothing_is_named(quire: Quire) -> None:
 
 def test_our_own_upstream_commits() -> None:
     for each in line.known(ROOT):
-        fit.read_moved(each.moved)
+        fit.read_moved(each.file("moved"))

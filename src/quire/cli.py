@@ -93,7 +93,7 @@ def _run(argv: list[str]) -> int:
     options.require_emulated(arguments, session.architectures)
     if "cluster" not in arguments:
         return int(arguments.run(session, arguments) or 0)
-    with option.using(session, arguments) as (there, _):
+    with option.using(session, arguments) as there:
         return int(arguments.run(there, arguments) or 0)
 
 
@@ -191,13 +191,16 @@ def make_session(arguments: argparse.Namespace, variables: dict[str, str]) -> Se
     chosen = tuple(architecture(name) for name in names)
     if cpu := vars(arguments).get("cpu"):
         chosen = on_cpu(chosen, cpu)
+    given = vars(arguments) | {"only": tuple(vars(arguments).get("only", ()))}
+    # Defaults for options that the command lacks.
+    chosen_sides = {f.name: given[f.name] for f in fields(SideOptions) if given.get(f.name)}
     return Session(
         project=root,
         cache=Cache(build.resolve()),
         progress=Progress(quiet=arguments.quiet),
         architectures=chosen,
         jobs=arguments.jobs,
-        side_options=_side_options(arguments),
+        side_options=SideOptions(**chosen_sides),
         cross_compile=cross,
         llvm=variables.get("LLVM", ""),
         configs=tuple(arguments.config),
@@ -210,13 +213,6 @@ def kbuild_words(argv: list[str]) -> tuple[list[str], dict[str, str]]:
     matches = [KBUILD.fullmatch(word) for word in argv]
     words = [word for word, match in zip(argv, matches, strict=True) if not match]
     return words, {match[1]: match[2] for match in matches if match}
-
-
-def _side_options(arguments: argparse.Namespace) -> SideOptions:
-    """The sides that the command's options select; defaults for missing options."""
-    given = vars(arguments) | {"only": tuple(vars(arguments).get("only", ()))}
-    names = [field.name for field in fields(SideOptions) if given.get(field.name)]
-    return SideOptions(**{name: given[name] for name in names})
 
 
 def _no_space(error: OSError) -> BuildFailed:

@@ -91,7 +91,9 @@ def compare(
     arch = a.kernel.arch
     samples = measure(session, both, benchmarks, options)
     images = (a.kernel.image_sha256, b.kernel.image_sha256)
-    figures = comparison.read_posted(sides.line.posted) if sides.ours and not sides.same else {}
+    figures = (
+        comparison.read_posted(sides.line.file("posted")) if sides.ours and not sides.same else {}
+    )
     known = References(figures, locks(session))
     rows = comparison.compare(
         arch, (sides.a.label, sides.b.label), images, benchmarks, samples, known

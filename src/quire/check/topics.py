@@ -127,7 +127,7 @@ def check(session: Session, sides: Sides, extent: Extent) -> Iterator[Check]:
     """Try the topics of --only, or all with stale proofs; report the others."""
     fragments = [session.project.configs / name for name in FRAGMENTS]
     session = replace(session, configs=(*session.configs, *fragments))
-    file, series = sides.line.topics, sides.series
+    file, series = sides.line.file("topics"), sides.series
     troubles = {c.subject: c for c in series_check.alone(sides.base.path, series) if c.trouble}
     yield from troubles.values()
     known, waiting = read(file), list[str]()

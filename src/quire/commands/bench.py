@@ -57,11 +57,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add("--repeat", type=options.positive, default=1, metavar="N", help=text)
     text = "a benchmark of your own: a C file or a static binary, with FILE.toml beside it"
     add("--workload", type=Path, action="append", default=[], metavar="FILE", help=text)
-    add(
-        "--list",
-        action="store_true",
-        help="list the benchmarks: name, folio sizes, what is measured",
-    )
+    text = "list the benchmarks: name, folio sizes, what is measured"
+    add("--list", action="store_true", help=text)
     text = "boot N times, ignoring cached counts"
     add("--fresh", action="store_true", help=text)
     text = "a second table: atomics, barriers, locks, cache lines, table words, TLB "

@@ -19,9 +19,11 @@ from quire.arch import requirements
 from quire.commands import options
 from quire.coverage import added, reached, variants
 from quire.coverage.reached import LEAST, Coverage
+from quire.coverage.variants import Variant
 from quire.host.console import columns, console, grid
 from quire.host.errors import Difference, UserError
 from quire.session import Session
+from quire.suites import suite
 
 
 def add_arguments(part: argparse.ArgumentParser) -> None:
@@ -44,9 +46,9 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     if sides.same:
         raise UserError("there are no patches to cover", remedy="name a base with a series")
     lines = added.lines(sides.a.tree.path, sides.b.tree.path, sides.series.patches)
-    entries = reached.read(sides.line.folder / "unreached.toml") if sides.ours else []
+    entries = reached.read(sides.line.file("unreached")) if sides.ours else []
     known = variants.variants(session.project.root / "lines/coverage.toml")
-    chosen = [variants.of_patterns(arguments.pattern)] if arguments.pattern else known
+    chosen = [Variant(tuple(arguments.pattern), sizes=suite.SIZES)] if arguments.pattern else known
     results = []
     for arch in session.architectures:
         covered = variants.run(

@@ -37,12 +37,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     add("--git", type=Path, metavar="DIR", help="a repository; it may be bare")
     text = "with --git: the first commit of each version that has a series"
     add("--versions", action="store_true", help=text)
-    add(
-        "--line",
-        default="",
-        metavar="NAME",
-        help="use the series of this line, whatever the tree's version",
-    )
+    text = "use the series of this line, whatever the tree's version"
+    add("--line", default="", metavar="NAME", help=text)
     options.as_json(part)
 
 

@@ -19,7 +19,7 @@ from quire.suites import suite
 ALWAYS = {"verbose", "quiet", "jobs", "ARCH", "CROSS_COMPILE", "O"}
 
 
-# --cluster and --tls.
+# Adds --cluster and --tls.
 cluster = option.add
 
 
@@ -45,9 +45,8 @@ def sides(part: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add the trees of both sides and kbuild's words; return the first group."""
     kernels, pair = side_a(part)
     jobs(kernels)
-    pair.add_argument(
-        "--b", default="", metavar="SIDE", help="side B: a kernel tree, or a revision"
-    )
+    text = "side B: a kernel tree, or a revision"
+    pair.add_argument("--b", default="", metavar="SIDE", help=text)
     part.set_defaults(words=("ARCH", "CROSS_COMPILE", "LLVM"))
     return kernels
 
@@ -65,9 +64,8 @@ def side_a(
     text = "apply this to side A to make side B: a mailbox, a quilt series, a directory of patches"
     pair.add_argument("--series", type=Path, metavar="PATH", help=text)
     thread(pair)
-    pair.add_argument(
-        "--a", default="", metavar="SIDE", help="side A: a kernel tree, or a revision"
-    )
+    text = "side A: a kernel tree, or a revision"
+    pair.add_argument("--a", default="", metavar="SIDE", help=text)
     text = "the repository with the revisions --a and --b"
     pair.add_argument("--git", type=Path, metavar="DIR", help=text)
     text = "use this line's configuration (default: by the version of the trees)"

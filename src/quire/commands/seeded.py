@@ -67,7 +67,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     requirements.require(session.architectures)
     tree = seeded.tree_with_bugs(session.cache, sides, where)
     # A case that also fails without a bug does not detect it.
-    known = expected.read(sides.line.expected)
+    known = expected.read(sides.line.file("expected"))
     findings = []
     for arch in session.architectures:
         kernel = seeded.kernel(session, arch, tree)

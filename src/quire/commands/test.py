@@ -59,11 +59,8 @@ def add_arguments(part: argparse.ArgumentParser) -> None:
     text = "test this built kernel, an O= directory, and build nothing; may be repeated. With "
     text += "--stock, use the failures expected of stock"
     add("--kernel", type=Path, action="append", default=[], metavar="DIR", help=text)
-    add(
-        "--list",
-        action="store_true",
-        help="list the cases: suite.case, with @fixes if stock fails it",
-    )
+    text = "list the cases: suite.case, with @fixes if stock fails it"
+    add("--list", action="store_true", help=text)
     options.as_json(part, "print JSON (docs/ci.md)")
     add("--junit", type=Path, metavar="FILE", help="also write JUnit XML to this file")
     add("--ktap", type=Path, metavar="FILE", help="also write KTAP to this file")
@@ -88,7 +85,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     else:
         requirements.require(session.architectures)
         sides = session.sides()
-        known = expected.read(sides.line.expected) if sides.ours else sides
+        known = expected.read(sides.line.file("expected")) if sides.ours else sides
         if arguments.all:
             _report(session, arguments, matrix.jobs(session, sides, boot), known)
             return
@@ -129,7 +126,7 @@ def _given(session: Session, arguments: argparse.Namespace) -> tuple[list[Kernel
     requirements.require(list(dict.fromkeys(kernel.arch for kernel in kernels)))
     known = []
     for kernel in kernels if arguments.stock else ():
-        known += expected.read(session.line(kernel.tree.base).expected)
+        known += expected.read(session.line(kernel.tree.base).file("expected"))
     return kernels, known
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from quire.coverage.added import Added
@@ -72,10 +71,9 @@ class Coverage:
         return {"architecture": self.arch, "patches": rows, "never": never, "stale": self.stale}
 
 
-def read(file: Path) -> list[Unreached]:
-    """Read a file's entries; none if it does not exist. UserError for an invalid one."""
-    remedy = "give each [[unreached]] a file, function, lines, architectures and why"
-    return data.Table("unreached", Unreached, remedy, optional=True).read(file)
+# Read a file's entries; none if it does not exist.
+REMEDY = "give each [[unreached]] a file, function, lines, architectures and why"
+read = data.Table("unreached", Unreached, REMEDY, optional=True).read
 
 
 def judge(

@@ -58,15 +58,8 @@ class Variant:
     architectures: tuple[str, ...] = ()
 
 
-def variants(file: Path) -> list[Variant]:
-    """Read the variants in lines/coverage.toml. UserError for an invalid one."""
-    remedy = "give each [[variant]] cases, or selftests"
-    return data.Table("variant", Variant, remedy).read(file)
-
-
-def of_patterns(patterns: Sequence[str]) -> Variant:
-    """Return a variant with only these cases, in all sizes."""
-    return Variant(tuple(patterns), sizes=suite.SIZES)
+# Read the variants in lines/coverage.toml.
+variants = data.Table("variant", Variant, "give each [[variant]] cases, or selftests").read
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,7 @@ def of_tree(tree: Path, linux: Version, line: Line) -> Fit:
     """
     if not line.series:
         raise UserError(f"there is no series for Linux {linux}", str(line.folder))
-    known = read_moved(line.moved)
+    known = read_moved(line.file("moved"))
     variants = series_files.variants(line.series)
     marked = [one for one in variants if one.trees and (tree / one.trees).is_file()]
     usable = marked or [one for one in variants if not one.trees]
@@ -343,6 +343,5 @@ class Moved:
         return f"{self.title} ({self.since})"
 
 
-def read_moved(file: Path) -> list[Moved]:
-    """Read the entries of a line; none without the file. UserError if it is malformed."""
-    return data.Table("moved", Moved, "see the existing entries", optional=True).read(file)
+# Read the entries of a line; none without the file.
+read_moved = data.Table("moved", Moved, "see the existing entries", optional=True).read

@@ -45,20 +45,10 @@ class Line:
     # Fuzzer operations that this line's kernels may repeat until the process is killed.
     endless: tuple[str, ...] = ()
 
-    @property
-    def expected(self) -> Path:
-        """Expected failures, by name; the file is optional."""
-        return self.folder / "expected.toml"
-
-    @property
-    def topics(self) -> Path:
-        """Which topics have passed alone (check/topics.py); the file is optional."""
-        return self.folder / "topics.toml"
-
-    @property
-    def moved(self) -> Path:
-        """Upstream commits that changed context of the series (source/fit.py); optional."""
-        return self.folder / "moved.toml"
+    def file(self, name: str) -> Path:
+        """Return an optional file: `expected` failures; `topics` that passed alone; `moved`, the
+        upstream commits that changed context of the series; `posted` figures; `unreached` lines."""
+        return self.folder / f"{name}.toml"
 
     @property
     def seeded(self) -> Path:
@@ -69,11 +59,6 @@ class Line:
         """Return the series file of patches for both sides that the architecture or the --config
         fragment of this name requires; optional."""
         return self.folder / name / "series"
-
-    @property
-    def posted(self) -> Path:
-        """Posted figures; the file is optional."""
-        return self.folder / "posted.toml"
 
     @property
     def architectures(self) -> Path:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 from quire.boot.ktap import Status
 from quire.host import data
@@ -84,16 +83,10 @@ def _disjoint(kernel: Kernel, architectures: Sequence[str], *, sizes: bool = Fal
     return {arch.name, arch.label, other}.isdisjoint(architectures)
 
 
-def read(file: Path) -> list[Expected]:
-    """Read the entries of a file; none if it does not exist. UserError for an invalid entry."""
-    remedy = "give each [[expected]] a tree, architectures, cases and why"
-    return data.Table("expected", Expected, remedy, optional=True).read(file)
-
-
-def skips(file: Path) -> list[Skip]:
-    """Read a file's expected skips; none if it does not exist. UserError for an invalid entry."""
-    remedy = "give each [[skip]] cases and why"
-    return data.Table("skip", Skip, remedy, optional=True).read(file)
+# Read a file's expected failures, or skips; none if it does not exist.
+REMEDY = "give each [[expected]] a tree, architectures, cases and why"
+read = data.Table("expected", Expected, REMEDY, optional=True).read
+skips = data.Table("skip", Skip, "give each [[skip]] cases and why", optional=True).read
 
 
 def inherited(outcomes: Sequence[Outcome], sides: Sides) -> list[Expected]:

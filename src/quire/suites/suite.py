@@ -85,7 +85,7 @@ def of_sizes(sizes: Collection[int]) -> str:
 def spared(session: Session, kernel: Kernel, patterns: Sequence[str]) -> tuple[str, ...]:
     """Return the kernel parameter that leaves out cases which can damage this kernel, as it lacks
     their fix. Cases named in full still run."""
-    known = expected.read(session.line(kernel.tree.base).expected)
+    known = expected.read(session.line(kernel.tree.base).file("expected"))
     harmful = [case for entry in known if entry.harms(kernel) for case in entry.cases]
     names = dict.fromkeys(case for case in harmful if case not in patterns)
     return (f"quire_without={','.join(names)}",) if names else ()
