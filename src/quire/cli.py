@@ -27,7 +27,6 @@ from quire.host.errors import BuildFailed, QuireError, UserError
 from quire.host.progress import Progress
 from quire.session import Session
 from quire.source import line as lines
-from quire.source import series as series_files
 from quire.source.side import SideOptions
 
 # ARCH=all: the emulated architectures.
@@ -163,9 +162,8 @@ class _Version(argparse.Action):
             described = git.run_git(root, "describe", "--always", "--dirty", "--exclude=*")
             told = "" if described.status else f"({described.output.strip()})"
         print(f"quire {quire.__version__}", told)
-        for line in lines.known(root):
-            for series in series_files.variants(line.series) if line.series else ():
-                print(f"  {len(series.patches)} patches for Linux {series.versions}")
+        for series in (each for _, each in lines.all_series(root)):
+            print(f"  {len(series.patches)} patches for Linux {series.versions}")
         parser.exit()
 
 

@@ -62,7 +62,10 @@ class Session:
         for name in (arch.name, *(path.stem for path in self.configs)):
             needed = line.patches_for(name)
             if needed.is_file():
-                tree = trees.extended(self.cache, tree, series.read(needed))
+                # On top of the tree.
+                extra, first = series.read(needed), tree.series.patches if tree.series else ()
+                both = replace(extra, patches=first + extra.patches)
+                tree = trees.patched(self.cache, tree.base, both, tree.label)
         return kernel.Request(
             arch,
             tree,

@@ -109,13 +109,6 @@ def bring(wanted: Sequence[Requirement]) -> None:
         raise UserError(what, f"{command.text()}\n{_listing(still)}", remedy)
 
 
-def obtainable(package: str) -> bool:
-    """Tell whether this host's package index contains that Debian package."""
-    if not shutil.which("apt-cache"):
-        return False
-    return process.query("apt-cache", "show", package).status == 0
-
-
 def require(architectures: Sequence[Architecture], further: Sequence[Requirement] = ()) -> None:
     """Raise UserError with everything missing, including `further`, and the install command."""
     lacking = [need for need in (*needs(architectures), *further) if not need.present()]

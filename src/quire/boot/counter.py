@@ -89,7 +89,7 @@ def build(cache: Cache, sources: Path, arch: Architecture) -> Plugin:
     UserError if that QEMU cannot count.
     """
     qemu = installed(arch)
-    compiler = process.query("gcc", "--version").output.partition("\n")[0]
+    compiler = process.first_line("gcc", "--version")
     key = f"api{qemu.plugin_api}-{digest(compiler, *source_files(sources))}"
 
     def make(directory: Path) -> None:

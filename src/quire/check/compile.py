@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import shutil
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -70,8 +71,12 @@ class Attempt:
 def needs(configurations: Sequence[Configuration]) -> list[Requirement]:
     """List what the host needs to compile; optional compilers only if Debian packages them."""
     compilers = dict.fromkeys(configuration.compiler for configuration in configurations)
-    wanted = [c for c in compilers if not c.optional or requirements.obtainable(c.package)]
-    return [*requirements.needs(()), *(compiler.need for compiler in wanted)]
+    wanted = [*requirements.needs(())]
+    for compiler in compilers:
+        search = ("apt-cache", "show", compiler.package)
+        known = compiler.optional and shutil.which(search[0]) and not process.query(*search).status
+        wanted += [compiler.need] if known or not compiler.optional else []
+    return wanted
 
 
 def selections(series: Series) -> list[Selection]:

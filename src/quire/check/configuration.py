@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -61,7 +60,7 @@ class Configuration:
 
     def key(self) -> str:
         """Return a key of everything that objects depend on, except the sources."""
-        version = _version(f"{self.compiler.cross_compile}gcc")
+        version = process.first_line(f"{self.compiler.cross_compile}gcc", "--version")
         return digest(self.arch, self.base, version, self.targets, kconfig.options(self.fragments))
 
 
@@ -111,11 +110,6 @@ def choose(configurations: Sequence[Configuration], names: Sequence[str]) -> lis
         what = f"there is no configuration {', '.join(unknown)}"
         raise UserError(what, remedy=f"use: {', '.join(have)}")
     return [c for c in configurations if not names or c.name in names]
-
-
-@functools.cache
-def _version(compiler: str) -> str:
-    return process.query(compiler, "--version").output.partition("\n")[0]
 
 
 def _named(keys: dict[str, Any]) -> dict[str, Any]:

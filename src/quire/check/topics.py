@@ -212,8 +212,8 @@ def _boot(
 
 def _gains(session: Session, topic: str, both: tuple[Kernel, Kernel]) -> tuple[Gain, ...]:
     """The cost of the topic's benchmarks on stock and with the topic alone."""
-    arch = both[0].arch
-    benchmarks = on_architecture(arch, lab.workloads(session).headline(topic))
+    arch, catalogue = both[0].arch, lab.workloads(session)
+    benchmarks = on_architecture(arch, catalogue.rows(catalogue.headlines.get(topic, ())))
     if not benchmarks:
         return ()
     setups = [lab.setup(session, kernel) for kernel in both]

@@ -102,7 +102,7 @@ def sent(name: str, path: Path, contents: Contents, begin: Path | None = None) -
 
 def same(*argv: str) -> tuple[tuple[str, ...], str]:
     """Return a command with the first line of its output."""
-    return argv, process.query(*argv).output.partition("\n")[0]
+    return argv, process.first_line(*argv)
 
 
 def carry_out(

@@ -146,6 +146,11 @@ def query(*argv: str, cwd: Path | None = None) -> Finished:
     return run(Command(argv, cwd=cwd))
 
 
+def first_line(*argv: str) -> str:
+    """Return the first line of a command's output, such as a compiler's --version."""
+    return query(*argv).output.partition("\n")[0]
+
+
 def check(
     command: Command,
     what: str = "",

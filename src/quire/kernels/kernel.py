@@ -143,8 +143,7 @@ def toolchain(arch: Architecture, cross_compile: str | None = None, llvm: str = 
         what = f"LLVM={llvm} is incomplete: {', '.join(lacking)} missing"
         raise UserError(what, remedy=remedy)
     tools = Toolchain(prefix, "", llvm)
-    output = process.query(tools.compiler, "--version").output
-    return replace(tools, version=output.partition("\n")[0])
+    return replace(tools, version=process.first_line(tools.compiler, "--version"))
 
 
 def build(cache: Cache, request: Request, tick: Callable[[int], None] | None = None) -> Kernel:

@@ -230,10 +230,6 @@ class Catalogue:
             for benchmark in benchmarks
         ]
 
-    def headline(self, topic: str) -> list[Benchmark]:
-        """Return the benchmarks that show a topic's gain, if any."""
-        return self.rows(self.headlines.get(topic, ()))
-
     def rows(self, wanted: Iterable[Rows]) -> list[Benchmark]:
         """Select benchmarks of several workloads, each at its sizes. Raises like benchmarks()."""
         return [

@@ -94,12 +94,6 @@ class Found:
     # Work left out for other reasons.
     notes: list[str] = field(default_factory=list)
 
-    def add_rows(self, arch: Architecture, rows: Comparison, provenance: Provenance) -> None:
-        """Add benchmark results of an architecture."""
-        before = self.parts[arch.name][0].rows if arch.name in self.parts else ()
-        comparison = Comparison(rows.arch, rows.labels, (*before, *rows.rows))
-        self.parts[arch.name] = (comparison, provenance)
-
     def moved(self, arch: str) -> list[BenchmarkResult]:
         """Return the architecture's changed benchmarks, more expensive ones first."""
         rows = self.parts[arch][0].rows if arch in self.parts else ()

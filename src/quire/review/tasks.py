@@ -179,7 +179,8 @@ def count(
     except process.OutOfTime as error:
         late, benchmarks = error, [one for one in benchmarks if _is_counted(session, both, one)]
     rows, provenance, _ = lab.compare(session, found.sides, both, benchmarks)
-    found.add_rows(arch, rows, provenance)
+    before = found.parts[arch.name][0].rows if arch.name in found.parts else ()
+    found.parts[arch.name] = (replace(rows, rows=(*before, *rows.rows)), provenance)
     if late:
         raise late
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from quire.host import data
 from quire.host.errors import UserError
+from quire.source import series
+from quire.source.series import Series
 from quire.source.version import Version, parse
 
 FILE = "line.toml"
@@ -97,15 +99,21 @@ def read(root: Path, folder: Path) -> Line:
         name: tuple((folder / path).resolve() for path in paths)
         for name, paths in file.fragments.items()
     }
-    series = root / file.series.folder if file.series else None
+    patches = root / file.series.folder if file.series else None
     debian = file.source.debian
-    return Line(folder.name, folder, debian, fragments, series, endless=file.endless)
+    return Line(folder.name, folder, debian, fragments, patches, endless=file.endless)
 
 
 def known(root: Path) -> list[Line]:
     """List all lines of a project, oldest first."""
     folders = [path.parent for path in (root / "lines").glob(f"*/{FILE}")]
     return [read(root, folder) for folder in sorted(folders, key=lambda path: parse(path.name))]
+
+
+def all_series(root: Path) -> list[tuple[Line, Series]]:
+    """List all series files of a project, each with its line."""
+    having = ((line, line.series) for line in known(root))
+    return [(line, each) for line, folder in having if folder for each in series.variants(folder)]
 
 
 def named(root: Path, name: str) -> Line:

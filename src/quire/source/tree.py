@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from quire.host import process
@@ -54,13 +54,6 @@ def patched(cache: Cache, base: Base, series: Series, label: str = "patched") ->
         apply.apply_series(directory / SOURCES, series)
 
     return Tree(key, base, series, cache.make("tree", key, build) / SOURCES, label)
-
-
-def extended(cache: Cache, tree: Tree, extra: Series) -> Tree:
-    """Apply more patches on top of the tree. UserError as for patched()."""
-    first = tree.series.patches if tree.series else ()
-    series = replace(extra, patches=first + extra.patches)
-    return patched(cache, tree.base, series, tree.label)
 
 
 def difference(cache: Cache, a: Base, b: Base) -> Series:
