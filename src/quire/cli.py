@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The command line: shared options, kbuild's NAME=value words, exit codes."""
 
-from __future__ import annotations
-
 import argparse
 import errno
 import os

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compare two sides, or the steps of a series, on an architecture: shared by several commands."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

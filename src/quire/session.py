@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The state of one quire invocation: the project, the build directory, the options."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 

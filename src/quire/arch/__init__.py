@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The architectures as data: one file each. No other module depends on which one it handles."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Check what the host needs, what is missing, and which command installs it."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

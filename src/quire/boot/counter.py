@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Find the installed QEMU, and build the counting plugin for its interface."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import tempfile

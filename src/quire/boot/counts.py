@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Read what the plugin counted: by region and symbol, or each run of a region (the stream)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -24,7 +22,7 @@ class SymbolCount:
     # By kind, without zeroes.
     events: dict[str, int] = field(default_factory=dict)
 
-    def __add__(self, other: SymbolCount) -> SymbolCount:
+    def __add__(self, other: "SymbolCount") -> "SymbolCount":
         """Add counts of functions that share a name."""
         events = Counter(self.events) + Counter(other.events)
         return SymbolCount(self.insns + other.insns, self.calls + other.calls, dict(events))

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run a machine, here or elsewhere, and judge how it ended."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import shutil

@@ -3,8 +3,6 @@
 
 boot/start.py builds the command that starts it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

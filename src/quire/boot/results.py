@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Parse the output of the guest's results port."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from quire.host.errors import GuestLost

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compile each topic alone, and the complete series, for every configuration."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import shutil

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The table in configs/architectures/: the configurations to compile."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 """Compare our configurations with Debian's: every difference needs a reason, in
 lines/debian-differences.toml or in the line's own file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

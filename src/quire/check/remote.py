@@ -6,8 +6,6 @@ architecture. It runs alone on a worker, in the worker's build directory. Its in
 there first: the bases, and this checkout's lines, configurations and patches.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator, Sequence

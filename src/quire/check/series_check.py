@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Check a series before posting: style, fuzz, builds after every patch, all bases."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence

@@ -7,8 +7,6 @@ with a hash of the topic's patches and those that it needs. When one of them cha
 stale, and the topic is tried again.
 """
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 an O= directory that is configured once.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass

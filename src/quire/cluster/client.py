@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run each boot as a job on some worker; its outputs are as if it had run here."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from collections import Counter

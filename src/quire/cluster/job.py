@@ -5,8 +5,6 @@ It runs in its own directory, on any host; its files' names are relative to that
 are sent separately from the job, by their SHA-256.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import zlib

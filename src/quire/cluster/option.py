@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The option --cluster: run boots, and check's compilations, on a cluster."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import importlib.util

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Find the lines of C that a series adds or changes, each with the last patch that did."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ An object is compiled again with -g (fuzz/coverage/blocks.py). Its functions mus
 offsets and bytes as in the kernel's own object, so that the addresses are the kernel's.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import Counter, defaultdict

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Report which added lines ran, by patch, which did not, and which cannot."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -5,8 +5,6 @@ Each boot counts the instructions in the lines' code. Kernels of different confi
 different code, so each has its own table; the results are merged.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace

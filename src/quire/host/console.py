@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Print results on stdout, with colour only on a terminal; begin JSON documents."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Child processes: each has its own process group, is logged, and ends when quire ends."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex

@@ -4,8 +4,6 @@
 The guest has no mkfs: the image of a new XFS or ext4 is a file of the initramfs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

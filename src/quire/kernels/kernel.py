@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Build a kernel (tree × architecture × configuration) in an ordinary O= directory."""
 
-from __future__ import annotations
-
 import json
 import platform
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Read .text of an object file: its functions, its bytes, its source lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Add a user's own benchmark or test to the guest: a static binary, or a C file to compile."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compile the kernel's selftests outside its tree, and make them tests of the guest."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

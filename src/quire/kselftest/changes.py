@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compare the two sides case by case, and confirm the differences in a second run."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Parse the programs' output: TAP, a dialect, or only an exit status."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Select runs in guest/selftests/runs.toml for a base and an architecture."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

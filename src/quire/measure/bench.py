@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run benchmarks in parallel; each boot is cached under a hash of its inputs."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compare two sides: the same benchmarks on the same architecture."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -2,8 +2,6 @@
 """Costs besides instructions: atomics, barriers, cache lines, TLB invalidations, and locks, which
 workloads/locks.toml classifies by lock function and caller."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -33,6 +31,53 @@ BETWEEN = (OTHERS, SENT, HANDLED, FLUSHES)
 WITH_LINES = ("lines read", "lines written", "table words")
 
 Cost = dict[str, float]
+
+
+@dataclass(frozen=True)
+class LockRule:
+    """A rule: calls to a group of functions by these callers (patterns) take that class of lock."""
+
+    name: str
+    functions: str
+    callers: tuple[str, ...] = ("*",)
+
+
+@dataclass(frozen=True)
+class Locks:
+    """The file's contents: lock functions by group, and the rules in order."""
+
+    functions: Mapping[str, tuple[str, ...]]
+    rule: tuple[LockRule, ...]
+
+    @property
+    def watched(self) -> tuple[str, ...]:
+        """All lock functions, for the plugin."""
+        names = (name for rule in self.rule for name in self.functions[rule.functions])
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The names of the classes, in order."""
+        return tuple(dict.fromkeys(rule.name for rule in self.rule))
+
+    def class_of(self, caller: str, function: str) -> str:
+        """Return the class of a call. UserError for a function without a rule."""
+        for rule in self.rule:
+            callers = rule.callers if function in self.functions[rule.functions] else ()
+            if any(fnmatchcase(caller, pattern) for pattern in callers):
+                return rule.name
+        raise UserError(
+            f"no class of locks covers {function}",
+            f"called by {caller}",
+            f"add it to a group of functions in {LOCKS_FILE}",
+        )
+
+    def count(self, counts: RegionCounts) -> dict[str, int]:
+        """Count the locks taken in a region by class, including zeroes."""
+        total = dict.fromkeys(self.classes, 0)
+        for (caller, function), number in counts.locks.items():
+            total[self.class_of(caller, function)] += number
+        return total
 
 
 def per_unit(
@@ -96,53 +141,6 @@ def _sums(kinds: Mapping[str, Iterable[str]], counted: Mapping[str, int]) -> dic
 
 # In the folder of workloads.
 LOCKS_FILE = "locks.toml"
-
-
-@dataclass(frozen=True)
-class LockRule:
-    """A rule: calls to a group of functions by these callers (patterns) take that class of lock."""
-
-    name: str
-    functions: str
-    callers: tuple[str, ...] = ("*",)
-
-
-@dataclass(frozen=True)
-class Locks:
-    """The file's contents: lock functions by group, and the rules in order."""
-
-    functions: Mapping[str, tuple[str, ...]]
-    rule: tuple[LockRule, ...]
-
-    @property
-    def watched(self) -> tuple[str, ...]:
-        """All lock functions, for the plugin."""
-        names = (name for rule in self.rule for name in self.functions[rule.functions])
-        return tuple(dict.fromkeys(names))
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The names of the classes, in order."""
-        return tuple(dict.fromkeys(rule.name for rule in self.rule))
-
-    def class_of(self, caller: str, function: str) -> str:
-        """Return the class of a call. UserError for a function without a rule."""
-        for rule in self.rule:
-            callers = rule.callers if function in self.functions[rule.functions] else ()
-            if any(fnmatchcase(caller, pattern) for pattern in callers):
-                return rule.name
-        raise UserError(
-            f"no class of locks covers {function}",
-            f"called by {caller}",
-            f"add it to a group of functions in {LOCKS_FILE}",
-        )
-
-    def count(self, counts: RegionCounts) -> dict[str, int]:
-        """Count the locks taken in a region by class, including zeroes."""
-        total = dict.fromkeys(self.classes, 0)
-        for (caller, function), number in counts.locks.items():
-            total[self.class_of(caller, function)] += number
-        return total
 
 
 def read_locks(file: Path) -> Locks:

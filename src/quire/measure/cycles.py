@@ -5,8 +5,6 @@ cpus/NAME.toml describes a CPU: the caches that the plugin simulates, and the we
 sources. Estimates ignore branch prediction, overlapping misses and TLB misses.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

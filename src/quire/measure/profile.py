@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Profile a benchmark: instructions, calls, events and locks per kernel symbol, on both sides."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -2,8 +2,6 @@
 """Read the workloads: sizes, variants, units. Each NAME.c in guest/workloads/ has a NAME.toml;
 guest/README.md explains the keys."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -171,7 +169,7 @@ class Catalogue:
     headlines: Mapping[str, tuple[Rows, ...]] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, folder: Path) -> Catalogue:
+    def read(cls, folder: Path) -> "Catalogue":
         """Read the workloads of a folder. UserError says what is wrong with a file."""
         lists = dict[str, tuple[str, ...]]
         groups = data.optional(folder / GROUPS, lists, "give each group a list")

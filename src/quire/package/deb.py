@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Configure and build a kernel's Debian packages, with its own `make bindeb-pkg`."""
 
-from __future__ import annotations
-
 import platform
 import re
 import shutil

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The comparison as JSON, with all inputs needed to reproduce its numbers."""
 
-from __future__ import annotations
-
 import platform
 import shlex
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The dot plot: ratios of instructions on a log scale, as an SVG for light and dark."""
 
-from __future__ import annotations
-
 import html
 import math
 from collections.abc import Mapping, Sequence

@@ -6,8 +6,6 @@ benchmark, and shows the symbols that changed. page.html (a jinja2 template), pa
 are in this folder.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from importlib import resources

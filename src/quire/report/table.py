@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Print tables on the terminal: both sides' instructions and costs, and compile results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 

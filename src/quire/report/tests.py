@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Print test outcomes as tables on the terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich.text import Text

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Format timings and their comparison as tables and as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any

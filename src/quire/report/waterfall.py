@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Show a series step by step: a table of changes, a waterfall as SVG, and JSON."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Sequence
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Find the patch or commit that makes a benchmark more expensive: bisect, counting only that."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any

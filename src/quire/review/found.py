@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Findings about a series so far, also as outcomes of boots."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -64,6 +62,45 @@ class Culprit:
         """Return the patch number, or the range of numbers, as in a mail's subject."""
         alone = self.first == self.last
         return f"patch {self.last}/{self.count}" if alone else f"patches {self.first}-{self.last}"
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A lost guest: `what` ran on `kernel`, which has the series, and on side A.
+
+    For each run of a side: why the guest was lost, or None.
+    """
+
+    what: str
+    kernel: Kernel
+    a: tuple[GuestLost | None, ...]
+    b: tuple[GuestLost | None, ...]
+
+    @property
+    def blamed(self) -> bool:
+        """Whether the series is responsible: the guest is always lost with it, never without."""
+        return all(self.b) and not any(self.a)
+
+    @property
+    def name(self) -> str:
+        """The architecture and the task."""
+        return f"{self.kernel.arch.title}, {self.what}"
+
+    @property
+    def why(self) -> str:
+        """Why the guest was lost, preferably with the series."""
+        return next(lost.what for lost in (*self.b, *self.a) if lost)
+
+    def text(self) -> str:
+        """Return a sentence about the loss."""
+        said, runs = f"{self.name}: the guest is lost", len(self.b)
+        if self.blamed:
+            return f"{said} in {runs} of {runs} runs, in none without the series: {self.why}."
+        if any(self.a) and any(self.b):
+            return f"{said} on both sides: a bug in the base."
+        if any(self.b):
+            return f"{said} in 1 of {runs} runs, not reproducibly: {self.why}."
+        return f"{said} only without the series."
 
 
 @dataclass
@@ -139,45 +176,6 @@ def _moved(row: BenchmarkResult) -> bool:
     """Whether the change exceeds the effect of code placement."""
     move = Move(0, row.a, row.b)
     return move.moved and not (row.by_placement and move.events.keys() <= {CYCLES})
-
-
-@dataclass(frozen=True)
-class Loss:
-    """A lost guest: `what` ran on `kernel`, which has the series, and on side A.
-
-    For each run of a side: why the guest was lost, or None.
-    """
-
-    what: str
-    kernel: Kernel
-    a: tuple[GuestLost | None, ...]
-    b: tuple[GuestLost | None, ...]
-
-    @property
-    def blamed(self) -> bool:
-        """Whether the series is responsible: the guest is always lost with it, never without."""
-        return all(self.b) and not any(self.a)
-
-    @property
-    def name(self) -> str:
-        """The architecture and the task."""
-        return f"{self.kernel.arch.title}, {self.what}"
-
-    @property
-    def why(self) -> str:
-        """Why the guest was lost, preferably with the series."""
-        return next(lost.what for lost in (*self.b, *self.a) if lost)
-
-    def text(self) -> str:
-        """Return a sentence about the loss."""
-        said, runs = f"{self.name}: the guest is lost", len(self.b)
-        if self.blamed:
-            return f"{said} in {runs} of {runs} runs, in none without the series: {self.why}."
-        if any(self.a) and any(self.b):
-            return f"{said} on both sides: a bug in the base."
-        if any(self.b):
-            return f"{said} in 1 of {runs} runs, not reproducibly: {self.why}."
-        return f"{said} only without the series."
 
 
 def lost_in(run: Callable[[], object]) -> GuestLost | None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Write the reply to a posted series: a mail for the list, with the verdict in three lines."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import shlex

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run the tasks for a reply within a time limit, the most informative first."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence

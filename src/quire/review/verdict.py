@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Write the first three lines of a reply: the finding, the responsible patch, what was tried."""
 
-from __future__ import annotations
-
 import itertools
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence

@@ -6,8 +6,6 @@ apply. Patches that the tree already has are first reverted in the copy, and the
 the series' order, so that the result is the same whether the tree had none, some or all of them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

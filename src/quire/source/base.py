@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Provide a base: a pristine kernel source, its version, its origin and its SHA-256."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

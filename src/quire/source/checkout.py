@@ -6,8 +6,6 @@ patch in the series has the same subject. A new commit belongs to the topic of t
 unless its message has a trailer `Quire-topic: NAME`.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections import Counter

@@ -6,8 +6,6 @@ apt state directory, with the configured mirror and Debian's keyring. The system
 change, and root is not needed.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping, Sequence

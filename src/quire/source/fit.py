@@ -5,8 +5,6 @@ Each topic is tried with what it needs. Topics that fix the base are tried patch
 patches are independent. The tree may already have some of the patches.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -31,6 +29,31 @@ NEAR = 400
 TELLING = 6
 # The first line of a function or structure, but not a label.
 _HEAD = re.compile(r"[A-Za-z_](?!\w*:\s*$).*[({]")
+
+
+@dataclass(frozen=True)
+class Moved:
+    """An entry of lines/NAME/moved.toml: an upstream commit that changed context of our patches.
+
+    `since` is the first version with the commit, `line` a part of a line in `file` from then on. If
+    a hunk expects it and the tree lacks it, the hunk is for newer trees; else for older ones.
+    """
+
+    file: str
+    line: str
+    since: str
+    title: str
+
+    def tells(self, expected: Sequence[str], found: Sequence[str], text: Sequence[str]) -> bool:
+        """Tell whether the patch expects the line and the file lacks it, or the file has it there
+        and the patch does not expect it."""
+        wanted = any(self.line in one for one in expected)
+        if wanted:
+            return not any(self.line in one for one in text)
+        return any(self.line in one for one in found)
+
+    def __str__(self) -> str:
+        return f"{self.title} ({self.since})"
 
 
 @dataclass(frozen=True)
@@ -316,31 +339,6 @@ def _nearest(text: Sequence[str], wanted: Sequence[str], at: int) -> tuple[int, 
     blocks = SequenceMatcher(a=wanted, b=window, autojunk=False).get_matching_blocks()
     length = max((block.b + block.size for block in blocks if block.size), default=0)
     return first + 1, tuple(window[:length])
-
-
-@dataclass(frozen=True)
-class Moved:
-    """An entry of lines/NAME/moved.toml: an upstream commit that changed context of our patches.
-
-    `since` is the first version with the commit, `line` a part of a line in `file` from then on. If
-    a hunk expects it and the tree lacks it, the hunk is for newer trees; else for older ones.
-    """
-
-    file: str
-    line: str
-    since: str
-    title: str
-
-    def tells(self, expected: Sequence[str], found: Sequence[str], text: Sequence[str]) -> bool:
-        """Tell whether the patch expects the line and the file lacks it, or the file has it there
-        and the patch does not expect it."""
-        wanted = any(self.line in one for one in expected)
-        if wanted:
-            return not any(self.line in one for one in text)
-        return any(self.line in one for one in found)
-
-    def __str__(self) -> str:
-        return f"{self.title} ({self.since})"
 
 
 # Read the entries of a line; none without the file.

@@ -5,8 +5,6 @@ docs/dev/lines.md explains the keys. A line needs no code; every part (a series,
 expected failures, posted figures) is optional.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -7,8 +7,6 @@ b4 decodes the mails, distinguishes replies from patches, and takes the newest v
 patches rerolled in replies. It runs as a separate process, without the network.
 """
 
-from __future__ import annotations
-
 import email
 import email.policy
 import gzip

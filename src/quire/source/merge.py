@@ -4,8 +4,6 @@
 A repository provides the blobs that the `index` lines of the patches name.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

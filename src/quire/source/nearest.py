@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Find the base of a posted series: the one that it names, or the nearest available one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -31,6 +29,25 @@ class BaseChoice:
     why: str = ""
     # Patches that do not apply exactly and were merged.
     merged: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A commit, and the name of a version or branch; empty if the series does not say."""
+
+    commit: str = ""
+    name: str = ""
+
+    @property
+    def version(self) -> Version | None:
+        """The version in the name, without -rc."""
+        found = _VERSION.match(self.name)
+        return version.parse(found[1]) if found else None
+
+    @property
+    def text(self) -> str:
+        """Both in words."""
+        return self.name or (f"commit {self.commit[:12]}" if self.commit else "")
 
 
 def choose(
@@ -152,25 +169,6 @@ _NAMED = re.compile(
     re.I,
 )
 _VERSION = re.compile(r"v?(\d+\.\d+(?:\.\d+)?)")
-
-
-@dataclass(frozen=True)
-class Stated:
-    """A commit, and the name of a version or branch; empty if the series does not say."""
-
-    commit: str = ""
-    name: str = ""
-
-    @property
-    def version(self) -> Version | None:
-        """The version in the name, without -rc."""
-        found = _VERSION.match(self.name)
-        return version.parse(found[1]) if found else None
-
-    @property
-    def text(self) -> str:
-        """Both in words."""
-        return self.name or (f"commit {self.commit[:12]}" if self.commit else "")
 
 
 def stated(texts: Iterable[str]) -> Stated:

@@ -2,8 +2,6 @@
 """Read revisions of a repository, reduced to the files that our series touch. It may be bare, and
 may lack other files."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import tempfile

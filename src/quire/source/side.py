@@ -5,8 +5,6 @@ The sides may be stock and patched, with our own series on one of our lines; a b
 series; two revisions of a git repository; or two directories.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path

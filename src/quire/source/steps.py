@@ -5,8 +5,6 @@ All states are placed in one directory, where only differing files are written, 
 compiles only these and their dependents. The user's repository is never changed.
 """
 
-from __future__ import annotations
-
 import re
 import tempfile
 from collections.abc import Callable, Sequence
@@ -98,7 +96,7 @@ class OfGit:
     base: Base
 
     @classmethod
-    def of(cls, cache: Cache, repository: Path, first: str) -> OfGit:
+    def of(cls, cache: Cache, repository: Path, first: str) -> "OfGit":
         """Create the steps of that repository. UserError if it or the revision does not exist, or
         is not a kernel."""
         repository = repository.resolve()

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """A tree: an unpatched base, or a base with a series applied."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

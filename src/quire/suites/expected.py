@@ -5,8 +5,6 @@ An unexpected skip is a failure. In an exactly reproducible run, an expected fai
 an entry that matches nothing are failures, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase

@@ -5,8 +5,6 @@
 that run them. A kernel runs its suites at boot, prints KTAP on the console, and exits.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -11,8 +11,6 @@ detects them. They are patches directly on top of the series, in a separate kern
 a static key.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

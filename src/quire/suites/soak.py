@@ -5,8 +5,6 @@ The guest's `soak` (guest/soak/) reports in KTAP. Lines that begin with `soak` g
 and its operations. docs/dev/soak.md describes the operations.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

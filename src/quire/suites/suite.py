@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run tests in the guest: one boot per kernel, KTAP output, one status per case."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Time both sides in virtual machines, A, B, A, B, … under KVM, or emulated to try code paths."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import platform

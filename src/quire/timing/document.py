@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Read and check the JSON of `quire time`; merge several boots of one kernel."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import statistics

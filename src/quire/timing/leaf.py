@@ -6,8 +6,6 @@ with its dependencies in the file, is compiled like the kernel, without vector r
 linked into one program.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import platform
