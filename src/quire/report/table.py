@@ -101,7 +101,7 @@ def build_costs(comparison: Comparison, base: str) -> Table:
             for side in (row.a, row.b)
         )
         table.add_row(row.benchmark.label, _size(row), left, *map(_known, a))
-        cells = [Text(_known(new), _style(old, new)) for old, new in zip(a, b, strict=True)]
+        cells = [Text(_known(new), style(old, new)) for old, new in zip(a, b, strict=True)]
         table.add_row("", "", right, *cells)
     return table
 
@@ -221,8 +221,8 @@ def _known(value: float | None) -> str:
     return UNKNOWN if value is None else number(value)
 
 
-def _style(a: float | None, b: float | None) -> str:
-    """Green if side B has notably fewer, red if it has more."""
+def style(a: float | None, b: float | None, fewer: str = "green", more: str = "red") -> str:
+    """Return the style of side B's cell, by whether it has notably fewer or more."""
     if a is None or b is None or abs(a - b) <= NOTABLE * b:
         return ""
-    return "green" if b < a else "red"
+    return fewer if b < a else more

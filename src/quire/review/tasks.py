@@ -4,7 +4,7 @@
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,16 +38,9 @@ from quire.suites.suite import BootOptions, Job
 
 # Folio sizes in KiB, the most informative first.
 SIZES = ((4,), (64,), (2048,))
+# Programs per boot, few enough for several boots a minute; findings after which a hunt stops.
+PROGRAMS, FINDINGS = 25, 3
 Task = tuple[str, Callable[[], object]]
-
-
-@dataclass(frozen=True)
-class Time:
-    """Minutes available in total, and for the programs of each architecture."""
-
-    budget: float
-    fuzz: float
-    started: float = field(default_factory=time.monotonic)
 
 
 def with_series(session: Session, what: str) -> Session:
@@ -74,10 +67,10 @@ def base_of(session: Session, *, given: bool) -> BaseChoice | None:
         )
 
 
-def run(session: Session, found: Found, given: Time) -> None:
-    """Run what the time allows; stop what is still running at the end."""
-    end = given.started + 60 * given.budget
-    for name, task in _tasks(session, found, given):
+def run(session: Session, found: Found, end: float, fuzz: float) -> None:
+    """Run what the time allows, up to the `end` on the monotonic clock, with `fuzz` minutes for the
+    programs of each architecture; stop what is still running then."""
+    for name, task in _tasks(session, found, fuzz):
         before = _rows_of(found)
         try:
             with process.until(end):
@@ -90,7 +83,7 @@ def run(session: Session, found: Found, given: Time) -> None:
                 found.left.append(left)
 
 
-def _tasks(session: Session, found: Found, given: Time) -> Iterator[Task]:
+def _tasks(session: Session, found: Found, fuzz: float) -> Iterator[Task]:
     """The tasks for the touched files, the most informative first, each with a name to report if it
     is left out. Both kernels are built in any case."""
     concerned, architectures = found.concerned, session.architectures
@@ -107,7 +100,7 @@ def _tasks(session: Session, found: Found, given: Time) -> Iterator[Task]:
             yield f"{arch.name}: tests", partial(test, session, arch, found, concerned.cases)
         for arch in architectures if concerned.programs else ():
             name = f"{arch.name}: programs"
-            yield name, partial(hunt, session, arch, found, given.fuzz)
+            yield name, partial(hunt, session, arch, found, fuzz)
     for arch in architectures if found.null else ():
         yield f"{arch.name}: placement", partial(place, session, arch, found)
 
@@ -212,7 +205,9 @@ def _counts(session: Session, both: Sequence[Setup], benchmark: Benchmark, found
         arch = both[0].kernel.arch.title
         found.notes.append(f"{arch}, {benchmark.heading}: without the series: {wrong[0].what}")
     elif wrong[1]:
-        found.wrong.append(_wrong(both[1], benchmark, wrong[1]))
+        kernel, row, what = both[1].kernel, benchmark.heading, wrong[1].what
+        cases = (Case(f"bench.{row}", Status.FAIL, what),)
+        found.wrong.append(Wrong(Outcome(f"{kernel.arch.name}-{row}", kernel, cases), row, what))
     return not any(wrong)
 
 
@@ -230,17 +225,6 @@ def _sample(
             wrong.append(difference)
 
     return lost_in(run), wrong[0] if wrong else None
-
-
-def _wrong(setup: Setup, benchmark: Benchmark, difference: Difference) -> Wrong:
-    row = benchmark.heading
-    case = Case(f"bench.{row}", Status.FAIL, difference.what)
-    outcome = Outcome(f"{setup.kernel.arch.name}-{row}", setup.kernel, (case,))
-    return Wrong(outcome, row, difference.what)
-
-
-# Programs per boot, few enough for several boots a minute; findings after which a hunt stops.
-PROGRAMS, FINDINGS = 25, 3
 
 
 def hunt(session: Session, arch: Architecture, found: Found, minutes: float) -> None:
