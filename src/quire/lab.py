@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from quire.arch import Architecture, Cpu
+from quire.arch import Architecture
 from quire.boot import counter
 from quire.host.errors import BuildFailed
 from quire.host.progress import Stage
@@ -68,22 +68,13 @@ def setups(session: Session, arch: Architecture, sides: Sides) -> tuple[Setup, S
     return a, a if sides.same else setup(session, session.kernel(arch, sides.b.tree))
 
 
-def on(both: tuple[Setup, Setup], cpu: Cpu) -> tuple[Setup, Setup]:
-    """Return the same kernels, booted on another CPU."""
-    a, b = (
-        replace(setup, kernel=replace(setup.kernel, arch=setup.kernel.arch.on(cpu)))
-        for setup in both
-    )
-    return a, b
-
-
 def compare(
     session: Session,
     sides: Sides,
     both: tuple[Setup, Setup],
     benchmarks: Sequence[Benchmark],
     options: Sampling = ONCE,
-) -> tuple[Comparison, Provenance, Samples]:
+) -> tuple[Comparison, Provenance]:
     """Measure the benchmarks on both kernels, at the architecture's folio sizes."""
     a, b = both
     arch = a.kernel.arch
@@ -96,7 +87,7 @@ def compare(
     rows = comparison.compare(
         arch, (sides.a.label, sides.b.label), images, benchmarks, samples, known
     )
-    return rows, Provenance(a, b, session.fragments(arch, sides.line)), samples
+    return rows, Provenance(a, b, session.fragments(arch, sides.line))
 
 
 def with_null(

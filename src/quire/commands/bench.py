@@ -92,7 +92,7 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     for architecture in architectures:
         both = lab.setups(session, architecture, sides)
         chosen = on_architecture(architecture, benchmarks)
-        rows, provenance, _ = lab.compare(session, sides, both, chosen, sampling)
+        rows, provenance = lab.compare(session, sides, both, chosen, sampling)
         if arguments.null:
             rows = lab.with_null(session, both[0], rows, arguments.null, sampling)
         parts.append((rows, provenance))

@@ -34,12 +34,12 @@ def run(session: Session, arguments: argparse.Namespace) -> None:
     for arch in session.architectures:
         both = lab.setups(session, arch, sides)
         steps = [(both, catalogue.demo(everything=arguments.all))]
-        steps += [(lab.on(both, cpu), catalogue.rows(cpu.rows)) for cpu in arch.counted_cpus]
+        for cpu in arch.counted_cpus:
+            steps.append(((both[0].on(cpu), both[1].on(cpu)), catalogue.rows(cpu.rows)))
         for setups, benchmarks in steps:
             chosen = on_architecture(arch, benchmarks)
-            rows, provenance, _ = lab.compare(session, sides, setups, chosen)
-            parts.append((rows, provenance))
+            parts.append(lab.compare(session, sides, setups, chosen))
             if not arguments.json:
-                console().print(table.build(rows, sides.title))
+                console().print(table.build(parts[-1][0], sides.title))
     names = ("quire.json", "index.html", "quire.svg")
     bench.finish(arguments, sides, parts, session.cache.root / "demo", names)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from quire.arch import Cpu
 from quire.boot import counter, counts, launch, machine, results
 from quire.boot.counter import Plugin
 from quire.boot.counts import RegionCounts
@@ -42,6 +43,10 @@ class Setup:
     plugin: Plugin
     # The lock functions.
     locks: tuple[str, ...] = ()
+
+    def on(self, cpu: Cpu) -> "Setup":
+        """Return the same kernel, booted on another CPU."""
+        return replace(self, kernel=replace(self.kernel, arch=self.kernel.arch.on(cpu)))
 
     def machine(self, benchmark: Benchmark) -> Machine:
         """Return the machine that measures `benchmark`."""

@@ -169,7 +169,7 @@ def count(
         benchmarks = [one for one in benchmarks if _counts(session, both, one, found)]
     except process.OutOfTime as error:
         late, benchmarks = error, [one for one in benchmarks if _is_counted(session, both, one)]
-    rows, provenance, _ = lab.compare(session, found.sides, both, benchmarks)
+    rows, provenance = lab.compare(session, found.sides, both, benchmarks)
     before = found.parts[arch.name][0].rows if arch.name in found.parts else ()
     found.parts[arch.name] = (replace(rows, rows=(*before, *rows.rows)), provenance)
     if late:
