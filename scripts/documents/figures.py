@@ -31,9 +31,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from documents import records, times, trees
+from documents import alone, records, times, trees
 from quire.host.errors import UserError
-from quire.report import alone, dots
+from quire.report import dots
 from quire.report.table import UNKNOWN, written
 from quire.source.version import parse
 

@@ -6,8 +6,6 @@ about the distribution: the median of n independent values lies between the k-th
 k-th largest unless fewer than k of n fair coins show one side.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence

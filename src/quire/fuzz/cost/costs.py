@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from quire.boot.stops import Stop
+from quire.boot.counts import Stop
 from quire.fuzz.cost import allowed, growth
 from quire.fuzz.cost.allowed import Allowance
 from quire.fuzz.cost.growth import SHOWN, Regression

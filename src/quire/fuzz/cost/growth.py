@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quire.boot.stops import Stop
+from quire.boot.counts import Stop
 from quire.fuzz.cost.watch import Watch, function
 from quire.fuzz.judge import AT_THE_END
 from quire.fuzz.language.program import Op, Program
-from quire.fuzz.language.record import Record, Step, pages, steps
+from quire.fuzz.language.record import Record, StepRecord, pages, steps
 
 # Side b may take this many percent more of the kernel's instructions and of each watched sum, and
 # this many more instructions. A finding exceeds both.
@@ -116,7 +116,7 @@ def alike(a: Record, b: Record) -> Iterator[str]:
             return
 
 
-def _unmarked(step: Step) -> tuple[str, str, Mapping[str, object]]:
+def _unmarked(step: StepRecord) -> tuple[str, str, Mapping[str, object]]:
     """Return a step without the marks: pages of large folios; soft-dirty pages and mappings."""
     states = {
         key: [(at, page.without("Ld")) for at, page in pages(state).items()]

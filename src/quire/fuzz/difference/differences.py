@@ -14,9 +14,8 @@ from quire.fuzz.difference.excuses import GENERAL, Excuses, Rule
 from quire.fuzz.difference.history import History
 from quire.fuzz.difference.ksm import TABLE, KsmExcuses
 from quire.fuzz.judge import Faults, Judge, Requests, Rerun, Shown, Tally
-from quire.fuzz.language.program import Numbered, Op, Program
-from quire.fuzz.language.record import Record, Step, pages, steps
-from quire.fuzz.language.tracker import Address
+from quire.fuzz.language.program import Address, Numbered, Op, Program
+from quire.fuzz.language.record import Record, StepRecord, pages, steps
 from quire.fuzz.runner import Runs, Targets
 
 
@@ -98,7 +97,7 @@ def compare(program: Program, a: Record, b: Record, excuses: Excuses) -> Judgeme
 
 
 def _compare_step(
-    verdict: Judgement, history: History, op: Op | None, left: Step, right: Step
+    verdict: Judgement, history: History, op: Op | None, left: StepRecord, right: StepRecord
 ) -> None:
     """Compare the state after one operation, pages before sums, and then its outcome."""
     where = f"{left.name} {op.text() if op else ''}".strip()

@@ -10,7 +10,6 @@ two kernels. The file may also have [[allowed_cost]] entries: ../cost/allowed.py
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
 from quire.host import data
 from quire.source.series import Series
@@ -80,13 +79,11 @@ def applying(series: Series | None) -> Excuses:
     return {**reasons, **GENERAL}
 
 
-def read(file: Path) -> list[Excuse]:
-    """The [[excuse]] entries. UserError names one that is wrong, or has an unknown rule."""
-    table = data.Table("excuse", Excuse, REMEDY, ("allowed_cost",), trouble=_trouble)
-    return table.read(file)
-
-
 def _trouble(excuse: Excuse) -> str:
     if excuse.name not in GENERAL:
         return ""
     return f"the rule {excuse.name!s} applies to any two kernels and needs no excuse"
+
+
+# Read the [[excuse]] entries of a file.
+read = data.Table("excuse", Excuse, REMEDY, ("allowed_cost",), trouble=_trouble).read

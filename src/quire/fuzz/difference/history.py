@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 
 from quire.fuzz.difference.excuses import Excuses, Rule
 from quire.fuzz.difference.ksm import KsmExcuses
-from quire.fuzz.language.program import Op
-from quire.fuzz.language.record import PageState, Step, pages
-from quire.fuzz.language.tracker import Address, addresses, follow, moved, touched
+from quire.fuzz.language.program import Address, Op, addresses, follow, moved, touched
+from quire.fuzz.language.record import PageState, StepRecord, pages
 
 
 @dataclass
@@ -90,7 +89,7 @@ class History:
     differed: bool = False  # there were such pages, which may be gone, or what they left in swap
     tables: bool = False  # one side has a page table where the other can have a huge mapping
     # What was seen on both sides after each operation so far.
-    seen: list[tuple[Step, Step]] = field(default_factory=list)
+    seen: list[tuple[StepRecord, StepRecord]] = field(default_factory=list)
     let_go: bool = False  # the program dropped a reference that it had taken to a page
     # Pages were given up; something was written, or reclaimed, after that.
     freed: bool = False
@@ -234,7 +233,7 @@ class History:
         return any(who == actor and slot in ("", where) for who, where, _ in unlike)
 
 
-def _swapped(steps: Sequence[Step], page: Address, *, alone: bool) -> bool:
+def _swapped(steps: Sequence[StepRecord], page: Address, *, alone: bool) -> bool:
     """Return whether a page was in swap after the steps; `alone`: in a small folio before."""
     actor, slot, number = page
     key, known = f"m {actor} {slot}", None

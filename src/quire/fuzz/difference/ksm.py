@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from quire.fuzz.difference.excuses import Excuses, Rule
-from quire.fuzz.language.program import Op
+from quire.fuzz.language.program import Address, Op
 from quire.fuzz.language.record import PageState
-from quire.fuzz.language.tracker import Address
 
 MAX_SHARING = 256  # how many mappings share one KSM page at most (ksmd's initial max_page_sharing)
 SETTLED = 6  # passes after which ksmd has merged again all that it can

@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from quire.fuzz.language import record
-from quire.fuzz.language.program import Op
-from quire.fuzz.language.tracker import Position
+from quire.fuzz.language.program import Op, Position
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.content import UNREADABLE, name
 from quire.fuzz.promise.memory import FILE, Memory, Page, Process

@@ -8,8 +8,7 @@ must not change what a process sees.
 
 from dataclasses import replace
 
-from quire.fuzz.language.program import Op
-from quire.fuzz.language.tracker import moved, positions
+from quire.fuzz.language.program import Op, moved, positions
 from quire.fuzz.promise import outcomes, rules
 from quire.fuzz.promise.content import ZERO, Content
 from quire.fuzz.promise.memory import (

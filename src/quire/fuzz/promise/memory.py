@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from quire.fuzz.language.program import Op, Range
-from quire.fuzz.language.tracker import Position, positions
+from quire.fuzz.language.program import Op, Position, Range, positions
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.content import ZERO, Content, name
 from quire.fuzz.promise.rules import Promise

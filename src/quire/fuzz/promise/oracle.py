@@ -9,9 +9,8 @@ from functools import cached_property
 
 from quire.fuzz.judge import AT_THE_END
 from quire.fuzz.language import record
-from quire.fuzz.language.program import SLOTS, Op, Program, Range
-from quire.fuzz.language.record import Record, Step, steps
-from quire.fuzz.language.tracker import positions
+from quire.fuzz.language.program import SLOTS, Op, Program, Range, positions
+from quire.fuzz.language.record import Record, StepRecord, steps
 from quire.fuzz.promise import checks, content, effects, outcomes, rules, state
 from quire.fuzz.promise.memory import FILE, SHARED, Memory, Process
 from quire.fuzz.promise.outcomes import Seen
@@ -137,7 +136,7 @@ class Oracle:
                 return
             before = step.states
 
-    def _operation(self, op: Op, step: Step, before: Mapping[str, str]) -> Iterator[Seen]:
+    def _operation(self, op: Op, step: StepRecord, before: Mapping[str, str]) -> Iterator[Seen]:
         outcome, where = step.result, op.range
         if op.actor is None:
             effects.apply(self.memory, op, outcome)
@@ -182,7 +181,7 @@ class Oracle:
         if wanted != read:
             yield rules.FRESH, f"what was read {when} it has the hash {read}, not {wanted}"
 
-    def _end(self, step: Step) -> Iterator[Seen]:
+    def _end(self, step: StepRecord) -> Iterator[Seen]:
         actor, where = step.number, list(itertools.chain(*map(positions, self.shown)))
         process = self.memory.processes.get(actor)
         self.memory.reclaims = 0
@@ -192,13 +191,13 @@ class Oracle:
             last, tag = Op("write", actor), outcomes.TAG_LAST + actor
             yield from outcomes.write(self.memory, process, where, last, tag, step.outcome)
 
-    def _at_the_end(self, step: Step) -> Slots:
+    def _at_the_end(self, step: StepRecord) -> Slots:
         """Return where a step at the end changes the model: reads nowhere, writes all over."""
         if step.name[0] == "r":
             return frozenset()
         return None if self.shares else frozenset((step.number, at.slot) for at in self.shown)
 
-    def _observation(self, step: Step, changed: Slots) -> Iterator[Seen]:
+    def _observation(self, step: StepRecord, changed: Slots) -> Iterator[Seen]:
         """Yield what the processes have seen after a step; at the reads, only the one that read."""
         alone = step.number if step.name[0] == "r" else None
         for actor, process in self.memory.processes.items():

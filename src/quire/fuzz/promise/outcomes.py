@@ -12,8 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from quire.fuzz.language import record
-from quire.fuzz.language.program import Op
-from quire.fuzz.language.tracker import Position, positions
+from quire.fuzz.language.program import Op, Position, positions
 from quire.fuzz.language.verbs import Error
 from quire.fuzz.promise import content, rules, state
 from quire.fuzz.promise.memory import PRIVATE_ANON, Memory, Page, Process, Shows, change

@@ -12,8 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from quire.fuzz.language import record
-from quire.fuzz.language.program import Op, Program, Range
-from quire.fuzz.language.tracker import Position
+from quire.fuzz.language.program import Op, Position, Program, Range
 from quire.fuzz.promise import rules
 from quire.fuzz.promise.content import ZERO
 from quire.fuzz.promise.memory import Frame, Memory, Page, Process
@@ -105,10 +104,8 @@ def take_mappings(
             page.prot = seen.prot
         else:
             # What may have moved there is taken as it is, with the marks of its mapping.
-            frame, kind = (
-                Frame(frozenset({ZERO}), rules.ZEROED),
-                "shared" if seen.shared else "anon",
-            )
+            frame = Frame(frozenset({ZERO}), rules.ZEROED)
+            kind = "shared" if seen.shared else "anon"
             taken = Page(kind, frame, prot=seen.prot, marked=None, murky=True)
             process.pages[place] = replace(taken, locked=None, dontfork=None, wipe=None)
     for place in ((slot, number) for number in numbers):
