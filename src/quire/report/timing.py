@@ -29,7 +29,7 @@ def show(timings: Sequence[Timing]) -> None:
     else:
         title = f"NOT TIMES ({first.clock['kind']}: {first.clock.get('why', '')}): the code ran"
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("row", no_wrap=True)
+    table.add_column("benchmark", no_wrap=True)
     for timing in timings:
         table.add_column(f"{timing.name} {timing.release}", justify="right")
     for row in first.rows:
@@ -59,8 +59,8 @@ def show_verdicts(a: Timing, b: Timing, verdicts: Sequence[Verdict]) -> None:
     title = f"A: {a.name} {a.release}\nB: {b.name} {b.release}\n"
     title += f"time of A / time of B, {CONFIDENCE:.0%} interval"
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("row", "A ns", "B ns", "A / B", "B is"):
-        left = name in ("row", "B is")
+    for name in ("benchmark", "A ns", "B ns", "A / B", "B is"):
+        left = name in ("benchmark", "B is")
         table.add_column(name, justify="left" if left else "right", overflow="fold")
     for verdict in verdicts:
         word = verdict.verdict + (f" ({verdict.why})" if verdict.why else "")
@@ -79,7 +79,7 @@ def show_sync(timings: Sequence[Timing]) -> None:
     """For user-mode Linux, the time of a benchmark's calls to the host; else nothing."""
     table = Table(title="ns to synchronise the host's mappings", title_justify="left",
                   box=box.SIMPLE_HEAD, pad_edge=False)  # fmt: skip
-    table.add_column("row", no_wrap=True)
+    table.add_column("benchmark", no_wrap=True)
     for timing in timings:
         table.add_column(timing.name, justify="right")
     for same in zip(*(timing.rows for timing in timings), strict=True):

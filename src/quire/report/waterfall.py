@@ -79,7 +79,7 @@ def table(stepped: Stepped) -> Table:
         caption_justify="left",
         pad_edge=False,
     )
-    for heading in ("row", "step"):
+    for heading in ("benchmark", "step"):
         out.add_column(heading, no_wrap=True)
     for heading in ("instructions", "change"):
         out.add_column(heading, justify="right", no_wrap=True)
