@@ -327,7 +327,8 @@ def test_times_stand_beside_the_counts(documents: Path) -> None:
     text = """
 [table.times]
 columns = []
-words = ["line", "benchmark", "counted, ratio", "kernel, ns", "kernel", "all, ratio", "mappings, ns"]
+words = ["line", "benchmark", "counted, ratio", "kernel, ns", "kernel", "all, ratio",
+	"mappings, ns"]
 timed = ["swapout*", "move"]
 [table.real]
 columns = []
@@ -349,10 +350,10 @@ rows = [["swapout zero 64"], ["swapout zero 64: own"], ["move"]]
     assert row_of == {"a": {"ns": 30.0}, "b": {"ns": 10.0}}
     assert Figures(documents).row("6.12", "um", "move") is None
     real = "| swapout zero 64 | 3× |\n| swapout zero 64: own | – |\n| move | – |\n"
-    assert Figures(documents).table("real") == f"| row | time, 6.12 |\n| --- | --: |\n{real}"
+    assert Figures(documents).table("real") == f"| benchmark | time (6.12) |\n| --- | --: |\n{real}"
     alike = {"swapout": (90.0, 80.0), "swapout:kernel": (30.0, 30.0)}
     times.record(results, timed(documents / "alike", alike), of)
-    assert "| swapout zero 64 | ? |" in Figures(documents).table("real")
+    assert "| swapout zero 64 | n.s. |" in Figures(documents).table("real")
     times.record(results, timed(documents / "one", both), of)
     # What another run lacks stays, unless another program timed it.
     times.record(results, timed(documents / "two", {"move": (1, 2), "other": (1, 1)}), of)
@@ -431,7 +432,7 @@ benchmarks = { zeroes = "swapout zero 64", "1" = "x" }
 """)
     ratio = figures._ratio(Figures(documents).row("6.12", "arm64", "swapout zero 64"))
     assert Figures(documents).table("front").splitlines() == [
-        "| topic | patches | instructions, 6.12 | time, 6.12 | risk |",
+        "| topic | patches | instructions, 6.12 | time (6.12) | risk |",
         "| --- | --- | --- | --- | --- |",
         f"| [`swapout`](docs/topics.md) | – | zeroes {ratio}, 1 – | – | high |",
     ]

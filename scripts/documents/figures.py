@@ -27,8 +27,9 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -89,26 +90,20 @@ class Figures:
         self.lines: Json = {path.stem: json.loads(path.read_text()) for path in files}
         self.data = tomllib.loads((root / TABLES).read_text())
         self.alone = alone.counted(root)
-        if "suites" in self.data["table"]:
-            runs = json.loads((root / SUITES).read_text())
-            self.data["table"]["suites"]["rows"] = list(map(_run, runs))
-        if "counted" in self.data["table"]:
-            self.data["table"]["counted"]["rows"] = [
-                row for line in self.lines for row in self._counted(line)
-            ]
-        if "alone" in self.data["table"]:
-            self.data["table"]["alone"]["rows"] = list(alone.rows(root))
-        if "gains" in self.data["table"]:
-            self.data["table"]["gains"]["rows"] = list(alone.gains(self.alone, self._whole))
-        if "groups" in self.data["table"]:
-            self.data["table"]["groups"]["rows"] = list(alone.grouped(root))
-        if "trees" in self.data["table"]:
-            self.data["table"]["trees"]["rows"] = list(trees.rows(root))
+        rendered: dict[str, Callable[[], Iterable[list[str]]]] = {
+            "suites": lambda: map(_run, json.loads((root / SUITES).read_text())),
+            "counted": lambda: itertools.chain.from_iterable(map(self._counted, self.lines)),
+            "alone": lambda: alone.rows(root),
+            "gains": lambda: alone.gains(self.alone, self._whole),
+            "groups": lambda: alone.grouped(root),
+            "trees": lambda: trees.rows(root),
+            **{f"cases-{line}": partial(cases.rows, root, line) for line in self.lines},
+        }
         for name, table in self.data["table"].items():
+            if name in rendered:
+                table["rows"] = list(rendered[name]())
             if name.startswith("related"):
                 table["rows"] = list(records.related(root, only_front="only_front" in table))
-            if name.startswith("cases-"):
-                table["rows"] = list(cases.rows(root, name.removeprefix("cases-")))
             if "timed" in table:
                 table["rows"] = list(self._timed(table["words"], table["timed"]))
 
