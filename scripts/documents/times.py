@@ -83,7 +83,7 @@ def told(results: Path, line: str) -> dict[str, str]:
     """The ratios of the same by the rows' names; n.s. where they are not significant."""
     found = {}
     for name, verdict in _inside(results, line).items():
-        known = verdict.verdict != compare.CANNOT_TELL and verdict.ratio
+        known = verdict.verdict != compare.NOT_SIGNIFICANT and verdict.ratio
         found[name] = f"{known.median:.3g}×" if known else NOT_SIGNIFICANT
     return found
 
@@ -110,7 +110,7 @@ def _cells(of: str, verdict: Verdict) -> dict[str, str]:
     if verdict.a and verdict.b and verdict.ratio:
         times = " → ".join(_number(side.median) for side in (verdict.a, verdict.b))
         ratio = _ratio(verdict.ratio)
-    word = NOT_SIGNIFICANT if verdict.verdict == compare.CANNOT_TELL else verdict.verdict
+    word = NOT_SIGNIFICANT if verdict.verdict == compare.NOT_SIGNIFICANT else verdict.verdict
     word += f" ({verdict.why})" if verdict.why else ""
     return {f"{of}, ns": times, f"{of}, ratio": ratio, of: word}
 
