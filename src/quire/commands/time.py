@@ -55,7 +55,7 @@ def _add_run(part: argparse.ArgumentParser) -> None:
     options.kernel(part)
     add = part.add_argument
     text = "name or pattern, such as mremap-size=64 or '*size=64*' (default: all)"
-    add("row", nargs="*", help=text)
+    add("row", nargs="*", metavar="benchmark", help=text)
     where = part.add_mutually_exclusive_group()
     text = "write the program to this directory"
     where.add_argument("--bundle", type=Path, metavar="DIR", help=text)

@@ -14,7 +14,7 @@ from quire.timing.document import TimedBenchmark, Timing
 
 # For user-mode Linux: a counter, and the suffix of benchmarks that run inside its kernel.
 SYNC, KERNEL = "um-sync-ns", ":kernel"
-STYLE = {compare.FASTER: "green", compare.SLOWER: "red", compare.CANNOT_TELL: "yellow"}
+STYLE = {compare.FASTER: "green", compare.SLOWER: "red", compare.NOT_SIGNIFICANT: "yellow"}
 
 
 def show(timings: Sequence[Timing]) -> None:

@@ -26,14 +26,16 @@ class Expected:
     why: str
     # Whether they may also pass.
     sometimes: bool = False
-    # The patch (name without number) that keeps these cases from damaging the kernel.
-    harm_without: str = ""
+    # The patches (names without numbers) with which these cases pass, if the series has any.
+    fixed_by: tuple[str, ...] = ()
+    # Whether the cases can damage a kernel without these patches.
+    harmful: bool = False
 
     def harms(self, kernel: Kernel) -> bool:
         """Tell whether the cases can damage this kernel."""
         series = kernel.tree.series
         names = [patch.unnumbered for patch in series.patches] if series else []
-        return bool(self.harm_without) and self.harm_without not in names
+        return self.harmful and not set(self.fixed_by) <= set(names)
 
     def covers(self, kernel: Kernel, case: str) -> bool:
         """Tell whether the entry covers this case on this kernel."""

@@ -64,7 +64,7 @@ def between(a: Stop, b: Stop, watch: Watch) -> list[Growth]:
 
 
 def compare(a: Sequence[Stop], b: Sequence[Stop], watch: Watch) -> list[Growth]:
-    """Return what grew in several runs of one operation: their least, and their median.
+    """Return what grew in several runs of one operation: the minimum and the median.
 
     If cheap runs are rare on both sides, the minimum only shows which side had one.
     """
@@ -74,7 +74,7 @@ def compare(a: Sequence[Stop], b: Sequence[Stop], watch: Watch) -> list[Growth]:
 
 
 def least(samples: Sequence[Stop], choose: Callable[[Iterable[int]], int] = min) -> Stop:
-    """Return the least of each count, or what else is chosen, from several runs on one side.
+    """Return the minimum of each count, or another statistic, over several runs on one side.
 
     Disturbances such as interrupts and kernel threads only add. The symbols are those of the run
     with the fewest instructions among those that have symbols.
@@ -129,7 +129,7 @@ def _unmarked(step: StepRecord) -> tuple[str, str, Mapping[str, object]]:
 
 @dataclass(frozen=True)
 class Regression:
-    """A step, what it costs on both sides by the least of several boots, and what grew."""
+    """A step, its minimum costs over several boots on both sides, and what grew."""
 
     step: str
     program: Program
@@ -156,12 +156,12 @@ class Regression:
 
     @property
     def text(self) -> str:
-        """The operation, as a program has it, or whose reads or writes; and what grew."""
+        """The operation as in a program, or whose reads or writes; and what grew."""
         name = self.op.text() if self.op else f"{self.verb} of process {self.step[2:]}"
         return f"{name}: {'; '.join(grown.text() for grown in self.grown)}"
 
     def __str__(self) -> str:
-        """Return the same, and where most."""
+        """Return the same, and the function that grew most."""
         return f"{self.text} ({self.about})"
 
     @property

@@ -28,7 +28,7 @@ _HANG = re.compile(r"^x hang ", re.M)
 # Random stack offsets: every few hundred system calls, generating random numbers takes 2,800
 # instructions.
 PARAMETERS = ("randomize_kstack_offset=off",)
-# The plugin's complaint about a region that is open when QEMU ends (counter/regions.c).
+# The plugin's error for a region that is open when QEMU ends (counter/regions.c).
 OPEN = "was started and never stopped"
 
 
@@ -114,12 +114,12 @@ def functions(kernel: Kernel) -> dict[str, list[str]]:
 
 
 def function(symbol: str) -> str:
-    """Return the function of which a symbol is a variant (`.part.0`), or the symbol."""
+    """Return the function of a symbol variant (`.part.0`), or the symbol."""
     return symbol.partition(".")[0] or symbol
 
 
 def prepare(session: Session, targets: Targets) -> Watch:
-    """Let both sides count. The result is what is watched on them.
+    """Let both sides count, and return what is watched.
 
     BuildFailed if the plugin does not build, UserError if a watched function is missing.
     """
