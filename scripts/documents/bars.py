@@ -24,7 +24,8 @@ def svg(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     figures = [[float(text.replace(",", "")) for text in row[1:]] for row in layers]
     scale = (WIDTH - LEFT - FIGURE) / max(map(sum, zip(*figures, strict=True)))
     height = LINE * (len(columns) + len(layers)) + LINE // 2
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" class="bars" viewBox="0 0 {WIDTH} {height}">']
+    size = f'viewBox="0 0 {WIDTH} {height}"'
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" class="bars" {size}>']
     parts += [f"<style>{STYLE}</style>"]
     for at, column in enumerate(columns):
         y, x = at * LINE, float(LEFT)
@@ -33,9 +34,9 @@ def svg(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
             parts += [_box(x, y + 4, layer[at] * scale, colour)]
             x += layer[at] * scale
         parts += [_text(x + 6, y + 20, f"{sum(layer[at] for layer in figures):,.0f}")]
-    for at, (colour, layer) in enumerate(zip(COLOURS, layers, strict=False)):
+    for at, (colour, row) in enumerate(zip(COLOURS, layers, strict=False)):
         y = (len(columns) + at) * LINE + LINE // 2
-        parts += [_box(LEFT, y + 4, 22, colour), _text(LEFT + 32, y + 20, layer[0])]
+        parts += [_box(LEFT, y + 4, 22, colour), _text(LEFT + 32, y + 20, row[0])]
     return "\n".join([*parts, "</svg>", ""])
 
 
