@@ -14,7 +14,6 @@
 #include "kernel/damon.h"
 #include "kernel/env.h"
 #include "proc/idle_range.h"
-#include "process/peer.h"
 #include "report/die.h"
 
 #define SAMPLE_MS	20

@@ -10,11 +10,8 @@
 #include "kernel/lru_gen.h"
 #include "kernel/memcg.h"
 #include "kernel/swap.h"
-#include "memory/folio.h"
 #include "proc/pagemap.h"
-#include "proc/proc.h"
 
-#define SWAP_MIB	(64 * PAGE_SCALE)
 #define MANY_PAGES	2048ul
 
 /* Enough folios that reclaim meets each of them before it has what it wants. */
@@ -30,7 +27,7 @@ static char *aging_range(unsigned long kib, size_t pages)
 {
 	char *at;
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	memcg_enter();
 	at = range_filled(SRC_BASE, pages, kib);
 	env_drain_lru();
@@ -149,11 +146,8 @@ QUIRE_CASE_SIZES(aging, two_vmas_walked, LARGE_SIZES)
 	for (i = 0; i < ARRAY_SIZE(cut); i++) {
 		char *at = aging_range(kib, pages);
 
-		for (n = 0; n < pages; n += 2 * nr) {
-			if (madvise(page_at(at, n), cut[i] * PAGE_SIZE,
-				    MADV_DONTFORK))
-				die_errno("MADV_DONTFORK");
-		}
+		for (n = 0; n < pages; n += 2 * nr)
+			range_advise(page_at(at, n), cut[i], MADV_DONTFORK);
 		lru_gen_age();
 		age_range(at, pages);
 		for (n = 0; n < pages; n += 2 * nr)
@@ -200,5 +194,4 @@ QUIRE_CASE_SIZES(aging, locked_in_parts, LARGE_SIZES)
 		EXPECT(kpage_flags(pagemap_page(page_at(at, n)).pfn) &
 		       KPF_UNEVICTABLE, "folio %zu is evictable", n / nr);
 	expect_content(at, pages, SEED, 0);
-	range_drop(at, pages);
 }

@@ -19,16 +19,13 @@
 #include "proc/proc.h"
 #include "process/map.h"
 #include "process/peer.h"
-#include "report/die.h"
 #include "run/ktap.h"
 
-#define SWAP_MIB	(64 * PAGE_SCALE)
 #define TWIN		DST_BASE
 
 static void free_lazily(char *addr, size_t pages)
 {
-	if (madvise(addr, pages * PAGE_SIZE, MADV_FREE))
-		die_errno("MADV_FREE of %zu pages", pages);
+	range_advise(addr, pages, MADV_FREE);
 	env_drain_lru();
 }
 
@@ -63,7 +60,7 @@ QUIRE_CASE_SIZES_TAGGED(fixes, free_read_back, FIXES, 4, 16, 64, 256)
 	size_t pages = range_pages(kib);
 	char *at;
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	at = range_charged(kib, true);
 	swap_out(at, pages);
 	expect_content(at, pages, SEED, 0);
@@ -71,7 +68,6 @@ QUIRE_CASE_SIZES_TAGGED(fixes, free_read_back, FIXES, 4, 16, 64, 256)
 	EXPECT(!(kpage_flags(pagemap_page(at).pfn) & KPF_SWAPCACHE),
 	       "page 0 is in the swap cache");
 	expect_kept_from_child(at, pages);
-	range_drop(at, pages);
 }
 
 /* Two pages that hold the same, merged: page 0 of the range and its twin. */
@@ -91,10 +87,9 @@ QUIRE_CASE_TAGGED(fixes, free_unmerged, FIXES)
 {
 	char *at;
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	at = merged_page();
-	if (madvise(at, PAGE_SIZE, MADV_UNMERGEABLE))
-		die_errno("MADV_UNMERGEABLE");
+	range_advise(at, 1, MADV_UNMERGEABLE);
 	EXPECT(!ksm_merged(at, TWIN), "the page is still merged");
 	expect_kept_from_child(at, 1);
 }
@@ -107,7 +102,7 @@ QUIRE_CASE_TAGGED(fixes, free_merged, FIXES)
 {
 	char *at;
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	at = merged_page();
 	pattern_write_page(TWIN, SEED_NEW, 0);
 	free_lazily(at, 1);
@@ -141,10 +136,9 @@ QUIRE_CASE_SIZES_TAGGED(fixes, free_collapsed, FIXES, 16, 64, 256, 1024, 2048)
 {
 	char *at;
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	at = collapsed(kib);
 	expect_kept_from_child(at, folio_pages(kib));
-	range_drop(at, PMD_PAGES);
 }
 
 /*
@@ -156,15 +150,13 @@ static void expect_half_kept(char *at, size_t pages)
 	size_t half = pages / 2;
 	struct peer peer;
 
-	if (madvise(at, half * PAGE_SIZE, MADV_DONTFORK))
-		die_errno("MADV_DONTFORK");
+	range_advise(at, half, MADV_DONTFORK);
 	if (!peer_fork(&peer)) {
 		peer_wait(&peer);
 		expect_swapped(page_at(at, half), half, half);
 		peer_end(&peer);
 	}
-	if (madvise(at, half * PAGE_SIZE, MADV_DOFORK))
-		die_errno("MADV_DOFORK");
+	range_advise(at, half, MADV_DOFORK);
 	free_lazily(at, pages);
 	reclaim_shared(peer.pid);
 	peer_turn(&peer);
@@ -175,10 +167,9 @@ QUIRE_CASE_SIZES_TAGGED(fixes, free_collapsed_in_part, FIXES, 16, 64, 256, 1024)
 {
 	char *at;
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	at = collapsed(kib);
 	expect_half_kept(at, folio_pages(kib));
-	range_drop(at, PMD_PAGES);
 }
 
 QUIRE_CASE_SIZES_TAGGED(fixes, free_read_back_in_part, FIXES, 16, 64, 256)
@@ -186,7 +177,7 @@ QUIRE_CASE_SIZES_TAGGED(fixes, free_read_back_in_part, FIXES, 16, 64, 256)
 	size_t pages = range_pages(kib);
 	char *at;
 
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	at = range_charged(kib, true);
 	swap_out(at, pages);
 	folio_want(kib);
@@ -195,7 +186,6 @@ QUIRE_CASE_SIZES_TAGGED(fixes, free_read_back_in_part, FIXES, 16, 64, 256)
 	if (!folio_is_size(at, kib))
 		SKIP("swap is read back as small folios");
 	expect_half_kept(at, folio_pages(kib));
-	range_drop(at, pages);
 }
 
 /* Not exclusive any more, but nobody else maps it: it may be freed. */
@@ -214,7 +204,6 @@ QUIRE_CASE_SIZES(fixes, free_child_gone, 4, 64, 2048)
 	free_lazily(at, pages);
 	reclaim(at, pages, BY_MEMCG);
 	expect_zero(at, pages);
-	range_drop(at, pages);
 }
 
 /*

@@ -2,8 +2,6 @@
 /* What pagemap says of the pages of a folio that a PMD maps. */
 #include <sys/mman.h>
 
-#include "memory/expect.h"
-#include "memory/folio.h"
 #include "memory/range.h"
 #include "proc/pagemap.h"
 #include "proc/proc.h"

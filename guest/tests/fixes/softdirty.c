@@ -20,8 +20,6 @@
 #include "report/die.h"
 #include "run/ktap.h"
 
-#define SWAP_MIB	(16 * PAGE_SCALE)
-
 static void expect_soft_dirty(char *at, size_t nr, bool dirty)
 {
 	size_t n;
@@ -53,7 +51,7 @@ static char *moved(size_t nr, void (*prepare)(char *, size_t))
 
 static void to_swap(char *at, size_t nr)
 {
-	swap_on(SWAP_MIB);
+	swap_on(SWAP_FOR_TESTS);
 	swap_out(at, nr);
 }
 
@@ -187,8 +185,7 @@ static void change_protection(char *half, bool on)
 
 static void change_advice(char *half, bool on)
 {
-	if (madvise(half, PMD_SIZE, on ? MADV_DONTFORK : MADV_DOFORK))
-		die_errno("madvise");
+	range_advise(half, PMD_PAGES, on ? MADV_DONTFORK : MADV_DOFORK);
 }
 
 static void change_lock(char *half, bool on)

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #include "lazyfree.h"
-#include "memory/part.h"
+#include "memory/share.h"
 
 /* Moves the range so that `before` pages lie below the end of a page table. */
 static char *move_across(char *at, size_t pages, size_t before)
@@ -72,76 +72,45 @@ QUIRE_CASE_SIZES(lazyfree, across_pmd_held, LARGE_SIZES)
 	}
 }
 
-static void check_part_dropped(unsigned long kib, const struct mask *mask,
-			       const struct part *part)
+TRIAL_CASE(lazyfree, part_dropped, lazy, PARTS, LARGE_SIZES)
 {
-	size_t n, pages = range_pages(kib);
-	char *at = lazy_range(kib, true);
+	size_t n;
 
-	part_give(at, pages, kib, mask, part);
-	reclaim(at, pages, BY_MEMCG);
-	EXPECT(!pagemap_present(at, pages), "%s of %s pages: %zu stay mapped",
-	       part->name, mask->name, pagemap_present(at, pages));
-	if (part->prot >= 0 && mprotect(at, pages * PAGE_SIZE,
+	part_give(t->at, t->pages, t->kib, t->mask, t->part);
+	reclaim(t->at, t->pages, BY_MEMCG);
+	EXPECT(!pagemap_present(t->at, t->pages),
+	       "%s of %s pages: %zu stay mapped", t->part->name, t->mask->name,
+		pagemap_present(t->at, t->pages));
+	if (t->part->prot >= 0 && mprotect(t->at, t->pages * PAGE_SIZE,
 					PROT_READ | PROT_WRITE))
 		die_errno("mprotect back");
-	for (n = 0; n < pages; n++) {
-		if (!part->gone || !masked(mask, n, kib))
-			expect_zero(page_at(at, n), 1);
+	for (n = 0; n < t->pages; n++) {
+		if (!t->part->gone || !masked(t->mask, n, t->kib))
+			expect_zero(page_at(t->at, n), 1);
 	}
-	range_drop(at, pages);
 }
 
-QUIRE_CASE_SIZES(lazyfree, part_dropped, LARGE_SIZES)
+TRIAL_CASE(lazyfree, part_held, lazy, PARTS, LARGE_SIZES)
 {
-	for_each_part(kib, check_part_dropped);
-}
-
-static void check_part_held(unsigned long kib, const struct mask *mask,
-			    const struct part *part)
-{
-	size_t n, pages = range_pages(kib);
-	char *at = lazy_range(kib, true);
+	size_t n;
 	/* An extra reference to a page outside the mask. */
-	struct snapshot *before;
-	struct hold hold;
 
-	for (n = 0; masked(mask, n, kib); n++)
+	for (n = 0; masked(t->mask, n, t->kib); n++)
 		;
-	hold = hold_folios(at, pages, kib, n);
-	part_give(at, pages, kib, mask, part);
-	before = snapshot(at, pages);
-	reclaim(at, pages, BY_MEMCG);
-	expect_entries(before, at);
-	expect_part(at, pages, kib, mask, part);
-	hold_end(&hold);
-	range_drop(at, pages);
-	free(before);
-}
-
-QUIRE_CASE_SIZES(lazyfree, part_held, LARGE_SIZES)
-{
-	for_each_part(kib, check_part_held);
+	t->hold = hold_folios(t->at, t->pages, t->kib, n);
+	part_give(t->at, t->pages, t->kib, t->mask, t->part);
+	t->before = snapshot(t->at, t->pages);
+	reclaim(t->at, t->pages, BY_MEMCG);
+	expect_entries(t->before, t->at);
+	expect_part(t->at, t->pages, t->kib, t->mask, t->part);
+	hold_end(&t->hold);
 }
 
 /* Redirtied in one part; the other part is unmapped, or in another VMA. */
-static void check_part_redirtied(unsigned long kib, const struct mask *mask,
-				 const struct part *part)
+TRIAL_CASE(lazyfree, part_redirtied, lazy, PARTS, LARGE_SIZES)
 {
-	size_t n, pages = range_pages(kib);
-	char *at = lazy_range(kib, true);
-
-	lazy_rewrite(at, pages, kib, MASK_ALL);
-	part_give(at, pages, kib, mask, part);
-	reclaim(at, pages, BY_MEMCG);
-	for (n = 0; n < pages; n++) {
-		if (!masked(mask, n, kib))
-			expect_content(page_at(at, n), 1, SEED_NEW, n);
-	}
-	range_drop(at, pages);
-}
-
-QUIRE_CASE_SIZES(lazyfree, part_redirtied, LARGE_SIZES)
-{
-	for_each_part(kib, check_part_redirtied);
+	lazy_rewrite(t->at, t->pages, t->kib, MASK_ALL);
+	part_give(t->at, t->pages, t->kib, t->mask, t->part);
+	reclaim(t->at, t->pages, BY_MEMCG);
+	expect_shared(t->at, t->pages, t->kib, t->mask, SEED_NEW);
 }

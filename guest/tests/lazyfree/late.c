@@ -4,7 +4,6 @@
  * the one when it clears their entries: hardware sets the dirty bit, and nothing may
  * drop the page. On a kernel with seeded bugs, a parameter makes it happen.
  */
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "lazyfree.h"

@@ -7,74 +7,19 @@
 #include <sys/mman.h>
 
 #include "lazyfree.h"
-#include "memory/pattern.h"
 #include "memory/share.h"
-#include "process/peer.h"
-
-/*
- * If a page that parent and child share became writable by mistake, one process
- * would see what the other writes.
- */
-static void check_writable(unsigned long kib, const struct mask *alone,
-			   bool redirty)
-{
-	size_t n, pages = range_pages(kib);
-	char *at = lazy_range(kib, true);
-	struct snapshot *before;
-	struct hold hold;
-	struct peer peer;
-
-	if (!fork_without(&peer, at, pages, kib, alone))
-		sharer_writes(&peer, at, pages, kib, alone);
-	for (n = 0; n < pages && redirty; n++) {
-		if (masked(alone, n, kib))
-			pattern_write_page(page_at(at, n), SEED, n);
-	}
-	hold = hold_folios(at, pages, kib, 0);
-	before = snapshot(at, pages);
-	reclaim_shared(peer.pid);
-	expect_entries(before, at);
-	expect_writable(at, pages);
-	hold_end(&hold);
-	peer_turn(&peer);	/* the child sees no write, and writes */
-	expect_content(at, pages, SEED_NEW, 0);
-	peer_turn(&peer);
-	peer_join(&peer, "the child of a range that stays");
-	range_drop(at, pages);
-	free(before);
-}
-
-QUIRE_CASE_SIZES(lazyfree, writable_not_gained, LARGE_SIZES)
-{
-	for_each_mask(mask)
-		check_writable(kib, mask, false);
-}
-
-QUIRE_CASE_SIZES(lazyfree, writable_not_gained_dirty, LARGE_SIZES)
-{
-	for_each_mask(mask)
-		check_writable(kib, mask, true);
-}
 
 /*
  * The child has exited. Some pages are writable and others not, but none is
  * shared. One pass has to drop them all, in several batches of PTEs.
  */
-QUIRE_CASE_SIZES(lazyfree, mixed_writable_dropped, ALL_SIZES)
+TRIAL_CASE(lazyfree, mixed_writable_dropped, lazy, MASKS, ALL_SIZES)
 {
-	size_t pages = range_pages(kib);
-
-	for_each_mask(mask) {
-		char *at = lazy_range(kib, true);
-		struct peer peer;
-
-		if (!fork_without(&peer, at, pages, kib, mask))
-			exit(STATUS_OK);
-		peer_join(&peer, "a child that only ends");
-		reclaim(at, pages, BY_PAGEOUT);
-		expect_dropped(at, pages);
-		range_drop(at, pages);
-	}
+	if (!fork_without(&t->peer, t->at, t->pages, t->kib, t->mask))
+		exit(STATUS_OK);
+	peer_join(&t->peer, "a child that only ends");
+	reclaim(t->at, t->pages, BY_PAGEOUT);
+	expect_dropped(t->at, t->pages);
 }
 
 enum soft_dirty {
@@ -94,10 +39,7 @@ static char *range_soft_dirty(unsigned long kib, const struct mask *mask,
 	if (what != FREED_AFTER)
 		lazy_free(at, pages);
 	pagemap_clear_soft_dirty();
-	for (n = 0; n < pages; n++) {
-		if (masked(mask, n, kib))
-			pattern_write_page(page_at(at, n), SEED, n);
-	}
+	mask_write(at, pages, kib, mask, SEED);
 	if (what == WRITTEN_BEFORE)
 		pagemap_clear_soft_dirty();
 	if (what == FREED_AFTER)

@@ -19,8 +19,7 @@ static void round_of_writes(struct racer *racer, unsigned int round,
 		*racer_word(racer, n) = racer->old;
 		racer->page[n].state = OLD_OR_ZERO;
 	}
-	if (madvise(racer->addr, racer->pages * PAGE_SIZE, MADV_FREE))
-		die_errno("MADV_FREE");
+	range_advise(racer->addr, racer->pages, MADV_FREE);
 	racer_reclaim(racer, round, how);
 	for (n = 0; n < racer->pages; n++)
 		racer_expect(racer, n, *racer_word(racer, n));
@@ -55,8 +54,7 @@ static void round_of_holds(struct racer *racer, unsigned int round,
 {
 	racer->old = SEED + round;
 	range_fill(racer->addr, racer->pages, kib, racer->old);
-	if (madvise(racer->addr, racer->pages * PAGE_SIZE, MADV_FREE))
-		die_errno("MADV_FREE");
+	range_advise(racer->addr, racer->pages, MADV_FREE);
 	racer_reclaim(racer, round, how);
 }
 

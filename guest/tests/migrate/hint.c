@@ -10,24 +10,19 @@
 #include <unistd.h>
 
 #include "kernel/uffd.h"
-#include "kernel/wp.h"
-#include "memory/part.h"
 #include "memory/pattern.h"
 #include "memory/probe.h"
 #include "memory/share.h"
 #include "migrate.h"
 #include "proc/proc.h"
 #include "process/child.h"
-
-typedef void (*check)(unsigned long kib, const struct mask *mask,
-		      const struct part *part);
+#include "tests/matrix/operations.h"
 
 /*
- * Each check is in a process of its own: the kernel scans one that began earlier
+ * Each trial is in a process of its own: the kernel scans one that began earlier
  * only once a second. It has its hints by one scan, after the range is as wanted.
  */
-static void in_child(check check, unsigned long kib, const struct mask *mask,
-		     const struct part *part)
+static void in_child(void (*check)(struct trial *trial), struct trial *trial)
 {
 	pid_t pid;
 
@@ -38,17 +33,23 @@ static void in_child(check check, unsigned long kib, const struct mask *mask,
 	pid = fork_child();
 	if (!pid) {
 		nodes_hint_other();
-		check(kib, mask, part);
+		check(trial);
 		exit(STATUS_OK);
 	}
 	wait_child(pid, "a process that gets hints");
 	nodes_balance_often(false);
 }
 
-static void for_masks(check check, unsigned long kib)
+static void with_mask(void (*check)(struct trial *trial), unsigned long kib,
+		      const struct mask *mask)
+{
+	in_child(check, &(struct trial){ .kib = kib, .mask = mask });
+}
+
+static void for_masks(void (*check)(struct trial *trial), unsigned long kib)
 {
 	for_each_mask(mask)
-		in_child(check, kib, mask, NULL);
+		with_mask(check, kib, mask);
 }
 
 static void hint(size_t pages)
@@ -85,9 +86,9 @@ static void touch(const char *at, size_t pages, unsigned long kib, size_t page)
 		       "page %zu is not accessible", n);
 }
 
-static void check_once(unsigned long kib, const struct mask *mask,
-		       const struct part *part __attribute__((unused)))
+static void check_once(struct trial *t)
 {
+	unsigned long kib = t->kib;
 	size_t pages = range_pages(kib);
 	char *at = range_by_ptes(kib);
 	unsigned long hints;
@@ -95,7 +96,7 @@ static void check_once(unsigned long kib, const struct mask *mask,
 
 	hint(pages);
 	hints = vmstat("numa_hint_faults");
-	touch(at, pages, kib, mask_first(mask, kib));
+	touch(at, pages, kib, mask_first(t->mask, kib));
 	hints = vmstat("numa_hint_faults") - hints;
 	EXPECT(hints >= pages / folio_pages(kib), "only %lu faults by hints",
 	       hints);
@@ -111,9 +112,9 @@ static void check_once(unsigned long kib, const struct mask *mask,
 /* After one fault, all pages of the folio can be read and written without one. */
 QUIRE_CASE_SIZES(migrate, hint_faults_once, ALL_SIZES)
 {
-	in_child(check_once, kib, MASK_FIRST, NULL);
-	in_child(check_once, kib, MASK_MIDDLE, NULL);
-	in_child(check_once, kib, MASK_LAST, NULL);
+	with_mask(check_once, kib, MASK_FIRST);
+	with_mask(check_once, kib, MASK_MIDDLE);
+	with_mask(check_once, kib, MASK_LAST);
 }
 
 static void write_same(volatile char *at)
@@ -122,9 +123,10 @@ static void write_same(volatile char *at)
 }
 
 /* A child has all pages but those in the mask, since after the hints. */
-static void check_shared(unsigned long kib, const struct mask *alone,
-			 const struct part *part __attribute__((unused)))
+static void check_shared(struct trial *t)
 {
+	const struct mask *alone = t->mask;
+	unsigned long kib = t->kib;
 	size_t n, pages = range_pages(kib);
 	char *at = range_by_ptes(kib);
 	struct peer peer;
@@ -143,10 +145,7 @@ static void check_shared(unsigned long kib, const struct mask *alone,
 	}
 	faults = minor_faults() - faults;
 	expect_few(faults, pages, kib);
-	for (n = 0; n < pages; n++) {
-		if (masked(alone, n, kib))
-			pattern_write_page(page_at(at, n), SEED_NEW, n);
-	}
+	mask_write(at, pages, kib, alone, SEED_NEW);
 	write_shared(at, pages, kib, alone, SEED_NEW);
 	peer_turn(&peer);
 	peer_turn(&peer);
@@ -162,33 +161,12 @@ QUIRE_CASE_SIZES(migrate, hint_shared, ALL_SIZES)
 	for_masks(check_shared, kib);
 }
 
-static void check_wp(unsigned long kib, const struct mask *mask,
-		     const struct part *part __attribute__((unused)))
-{
-	size_t pages = range_pages(kib);
-	char *at = range_by_ptes(kib);
-	int uffd = wp_protect(at, pages, kib, mask);
-
-	hint(pages);
-	touch(at, pages, kib, 0);
-	expect_content(at, pages, SEED, 0);
-	expect_wp_stopped(uffd, at, pages, kib, mask);
-	close(uffd);
-	range_drop(at, pages);
-}
-
-/* Protected by userfaultfd before: writes to these pages are still stopped. */
-QUIRE_CASE_SIZES(migrate, hint_wp, ALL_SIZES)
-{
-	close(uffd_open_or_skip(WP_FEATURES));
-	for_masks(check_wp, kib);
-}
-
 #define RWP_FEATURES	(UFFD_FEATURE_RWP | UFFD_FEATURE_SIGBUS)
 
-static void check_rwp(unsigned long kib, const struct mask *mask,
-		      const struct part *part __attribute__((unused)))
+static void check_rwp(struct trial *t)
 {
+	const struct mask *mask = t->mask;
+	unsigned long kib = t->kib;
 	size_t n, hints = 0, pages = range_pages(kib);
 	int uffd = uffd_open(RWP_FEATURES);
 	char *at = range_by_ptes(kib);
@@ -223,55 +201,36 @@ QUIRE_CASE_SIZES(migrate, hint_rwp, LARGE_SIZES)
 	for_masks(check_rwp, kib);
 }
 
-static void check_soft_dirty(unsigned long kib, const struct mask *mask,
-			     const struct part *part __attribute__((unused)))
+static void act(struct trial *t)
 {
-	size_t n, pages = range_pages(kib);
-	char *at = range_by_ptes(kib);
-	struct snapshot *before;
-
-	soft_dirty_where(at, pages, kib, mask);
-	before = snapshot(at, pages);
-	hint(pages);
-	touch(at, pages, kib, 0);
-	expect_entries(before, at);
-	for (n = 0; n < pages; n++)
-		EXPECT_EQ(before->page[n].soft_dirty, masked(mask, n, kib));
-	pattern_write(at, pages * PAGE_SIZE, SEED_NEW);
-	for (n = 0; n < pages; n++)
-		EXPECT(pagemap_page(page_at(at, n)).soft_dirty,
-		       "a write to page %zu was missed", n);
-	expect_content(at, pages, SEED_NEW, 0);
-	range_drop(at, pages);
-	free(before);
+	hint(t->pages);
+	touch(t->at, t->pages, t->kib, 0);
 }
 
-/* No page becomes soft-dirty or stops being it, and no later write is missed. */
-QUIRE_CASE_SIZES(migrate, hint_soft_dirty, ALL_SIZES)
-{
-	needs_soft_dirty();
-	for_masks(check_soft_dirty, kib);
-}
+const struct operation hinting = {
+	.ground = &plain, .act = act, .apart = in_child,
+};
 
-static void check_part(unsigned long kib, const struct mask *mask,
-		       const struct part *part)
+static void check_part(struct trial *t)
 {
+	const struct mask *mask = t->mask;
+	unsigned long kib = t->kib;
 	size_t n = 0, pages = range_pages(kib);
 	char *at = range_by_ptes(kib);
 
 	hint(pages);
-	part_give(at, pages, kib, mask, part);
+	part_give(at, pages, kib, mask, t->part);
 	while (masked(mask, n, kib))
 		n++;
 	touch(at, pages, kib, n);
-	expect_part(at, pages, kib, mask, part);
+	expect_part(at, pages, kib, mask, t->part);
 	range_drop(at, pages);
 }
 
 static void check_part_in_child(unsigned long kib, const struct mask *mask,
 				const struct part *part)
 {
-	in_child(check_part, kib, mask, part);
+	in_child(check_part, &(struct trial){ .kib = kib, .mask = mask, .part = part });
 }
 
 /* Some of each folio is in another mapping, or gone, when the fault comes. */
@@ -280,10 +239,9 @@ QUIRE_CASE_FULL(migrate, hint_part, 60000, KTAP_SIZES(16, 64))
 	for_each_part(kib, check_part_in_child);
 }
 
-static void check_tables(unsigned long kib,
-			 const struct mask *mask __attribute__((unused)),
-			 const struct part *part __attribute__((unused)))
+static void check_tables(struct trial *t)
 {
+	unsigned long kib = t->kib;
 	size_t pages = range_pages(kib), low = folio_pages(kib) / 4;
 	char *to = pmd_at(DST_BASE, 1) - low * PAGE_SIZE;
 	char *at = range_by_ptes(kib);
@@ -306,5 +264,5 @@ static void check_tables(unsigned long kib,
 /* A folio is in two page tables: each has one fault of its own. */
 QUIRE_CASE_SIZES(migrate, hint_two_tables, LARGE_SIZES)
 {
-	in_child(check_tables, kib, NULL, NULL);
+	with_mask(check_tables, kib, MASK_ALL);
 }

@@ -7,20 +7,15 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/random.h"
 #include "kernel/nodes.h"
-#include "kernel/uffd.h"
-#include "memory/expect.h"
-#include "memory/pattern.h"
 #include "memory/probe.h"
 #include "memory/range.h"
 #include "proc/proc.h"
 #include "process/child.h"
 #include "process/cpu.h"
-#include "process/map.h"
 #include "report/die.h"
 #include "run/ktap.h"
 
@@ -50,6 +45,7 @@ static bool ended(struct race *race)
 static void *writer(void *arg)
 {
 	struct race *race = arg;
+
 	uint32_t random = 4711;
 	uint64_t is, value = 0;
 	size_t page;
@@ -141,7 +137,6 @@ QUIRE_CASE_FULL(mprotect, race_writer, RACE_SECONDS * 1000u,
 		sched_yield();
 	}
 	finish(race, thread);
-	range_drop(race->at, race->pages);
 	free(race);
 }
 
@@ -166,7 +161,6 @@ QUIRE_CASE_FULL(mprotect, race_fork, RACE_SECONDS * 1000u,
 		wait_child(pid, "a child of the race");
 	}
 	finish(race, thread);
-	range_drop(race->at, race->pages);
 	free(race);
 }
 
@@ -199,6 +193,5 @@ QUIRE_CASE_FULL(mprotect, numa_hints, RACE_SECONDS * 1000u,
 	       race->pages);
 	EXPECT(vmstat("numa_hint_faults"), "no fault by a hint");
 	nodes_balance_often(false);
-	range_drop(race->at, race->pages);
 	free(race);
 }

@@ -11,14 +11,12 @@
 #include "base/uapi.h"
 #include "kernel/swap.h"
 #include "kernel/uffd.h"
-#include "kernel/uffd_watch.h"
 #include "kernel/wp.h"
 #include "memory/pattern.h"
 #include "mremap.h"
 #include "process/map.h"
-#include "process/peer.h"
+#include "tests/lazyfree/lazyfree.h"
 
-#define SWAP_MIB	(64 * PAGE_SCALE)
 #define LONGEST		(2 * BLOCK + 1)
 #define PAGES		(4 * BLOCK)	/* of the range, and of the holes */
 #define STEP		(BLOCK / 16)	/* large blocks take long page by page */
@@ -37,8 +35,7 @@ static size_t shift(size_t number)
 
 static void drop_page(char *page)
 {
-	if (madvise(page, PAGE_SIZE, MADV_DONTNEED))
-		die_errno("MADV_DONTNEED at %p", page);
+	range_advise(page, 1, MADV_DONTNEED);
 }
 
 static void there_and_back(char *from, size_t pages, char *to)
@@ -47,10 +44,10 @@ static void there_and_back(char *from, size_t pages, char *to)
 	struct snapshot *next = snapshot(page_at(from, pages), 1);
 
 	move(from, pages, to);
-	expect_moved(before, to, WP_KEPT);
-	expect_unmoved(next, page_at(from, pages));
+	expect_changed(before, to, MOVED);
+	expect_entries(next, page_at(from, pages));
 	move(to, pages, from);
-	expect_moved(before, from, WP_KEPT);
+	expect_changed(before, from, MOVED);
 	free(next);
 	free(before);
 }
@@ -74,7 +71,6 @@ static void each_length(char *from, char *to, size_t first, size_t step)
 	for (pages = first; pages <= LONGEST; pages += step * STEP)
 		each_alignment(from, to, pages);
 	expect_content(from, PAGES, SEED, 0);
-	expect_guards();
 }
 
 QUIRE_CASE_SIZES(mremap, runs_odd_lengths, 4, 64)
@@ -123,7 +119,6 @@ QUIRE_CASE_SIZES(mremap, runs_inaccessible, 4, 64)
 	range_protect(from, PAGES, PROT_READ | PROT_WRITE);
 	expect_content(from, PAGES, SEED, 0);
 	expect_writable(from, PAGES);
-	expect_guards();
 }
 
 /*
@@ -165,7 +160,6 @@ QUIRE_CASE_SIZES(mremap, runs_changed_there, 4, 64)
 	pattern_write_page(page_at(from, 3), SEED, 3);
 	move_and_change(from, to);
 	expect_writable(from, PAGES);
-	expect_guards();
 }
 
 /* One kind of odd entry, and what the pages must hold in the end. */
@@ -277,21 +271,9 @@ QUIRE_CASE_SIZES(mremap, swapped_with_none, 4, 64)
 }
 
 /* Pages that are freed lazily are dropped if they are clean, and kept if not. */
-static void lazyfree(char *addr, size_t pages)
-{
-	char *page;
-
-	if (madvise(addr, pages * PAGE_SIZE, MADV_FREE))
-		die_errno("MADV_FREE at %p", addr);
-	page = map_anon(NULL, PAGE_SIZE);
-	if (madvise(page, PAGE_SIZE, MADV_COLD))	/* drains the batches */
-		die_errno("MADV_COLD");
-	unmap(page, PAGE_SIZE);
-}
-
 static void make_clean(char *from, size_t odd)
 {
-	lazyfree(page_at(from, odd), 1);
+	lazy_free(page_at(from, odd), 1);
 }
 
 static void check_clean(char *from, size_t odd)
@@ -307,7 +289,7 @@ QUIRE_CASE_SIZES(mremap, run_with_clean, 4, 64)
 
 static void make_dirty(char *from, size_t odd)
 {
-	lazyfree(from, PAGES);
+	lazy_free(from, PAGES);
 	pattern_write_page(page_at(from, odd), SEED_NEW, odd);
 }
 
@@ -410,7 +392,7 @@ static void move_protected(char *from, char *to, size_t odd, bool watched)
 	EXPECT(before->page[odd - START].uffd_wp, "page %zu is not protected",
 	       odd);
 	move(page_at(from, START), LONGEST, to);
-	expect_moved(before, to, watched ? WP_KEPT : WP_DROPPED);
+	expect_changed(before, to, MOVED | (watched ? 0 : WP_DROPPED));
 	if (watched)
 		uffd_watch_end(watch);
 	close(uffd);

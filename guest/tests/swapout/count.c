@@ -21,7 +21,6 @@
 #include "kernel/uffd.h"
 #include "kernel/wp.h"
 #include "memory/pattern.h"
-#include "process/peer.h"
 #include "swapout.h"
 
 #define MAX_PEERS	90u
@@ -118,10 +117,8 @@ static void drop_few(char *at, size_t pages, unsigned long kib, size_t few)
 {
 	size_t n;
 
-	for (n = 0; few && n < pages; n += folio_pages(kib)) {
-		if (madvise(page_at(at, n), few * PAGE_SIZE, MADV_DONTNEED))
-			die_errno("MADV_DONTNEED of %zu pages", few);
-	}
+	for (n = 0; few && n < pages; n += folio_pages(kib))
+		range_advise(page_at(at, n), few, MADV_DONTNEED);
 }
 
 static void expect_many(char *at, size_t pages, unsigned long kib, size_t few)

@@ -9,18 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/uapi.h"
 #include "kernel/swap.h"
 #include "kernel/uffd.h"
-#include "memory/expect.h"
-#include "memory/folio.h"
 #include "memory/pattern.h"
-#include "memory/range.h"
 #include "report/die.h"
-#include "run/ktap.h"
 #include "tests/lazyfree/lazyfree.h"
 
 #define MAX_REGIONS	(2 * PMD_PAGES)
