@@ -65,10 +65,8 @@ static void *watch_thread(void *arg)
 
 struct uffd_watch *uffd_watch_start(int uffd, char *addr, size_t pages)
 {
-	struct uffd_watch *watch = calloc(1, sizeof(*watch) + pages);
+	struct uffd_watch *watch = allocate(1, sizeof(*watch) + pages);
 
-	if (!watch)
-		die("no memory to watch %zu pages", pages);
 	watch->uffd = uffd;
 	watch->addr = addr;
 	watch->pages = pages;

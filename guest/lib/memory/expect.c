@@ -10,11 +10,9 @@
 
 struct snapshot *snapshot(const char *addr, size_t pages)
 {
-	struct snapshot *now;
+	struct snapshot *now = allocate(1, sizeof(*now) +
+					pages * sizeof(now->page[0]));
 
-	now = malloc(sizeof(*now) + pages * sizeof(now->page[0]));
-	if (!now)
-		die("no memory for the pagemap of %zu pages", pages);
 	now->pages = pages;
 	pagemap_read(addr, pages, now->page);
 	return now;

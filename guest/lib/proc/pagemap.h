@@ -58,7 +58,6 @@ void pagemap_clear_soft_dirty(void);
 #define KPF_HUGE		(1ull << 17)
 #define KPF_UNEVICTABLE		(1ull << 18)
 #define KPF_KSM			(1ull << 21)
-#define KPF_THP			(1ull << 22)
 #define KPF_ZERO_PAGE		(1ull << 24)
 #define KPF_IDLE		(1ull << 25)
 #define KPF_PGTABLE		(1ull << 26)

@@ -163,21 +163,6 @@ QUIRE_CASE_SIZES(aging, two_vmas_walked, LARGE_SIZES)
 	}
 }
 
-/* Two calls lock the halves of each folio: no call sees a whole folio. */
-static void lock_in_parts(char *at, size_t pages, unsigned long kib)
-{
-	size_t n, nr = folio_pages(kib);
-
-	for (n = 0; n < pages; n += nr) {
-		if (mlock(page_at(at, n), nr / 2 * PAGE_SIZE))
-			die_errno("mlock of the first half");
-	}
-	for (n = 0; n < pages; n += nr) {
-		if (mlock(page_at(at, n + nr / 2), nr / 2 * PAGE_SIZE))
-			die_errno("mlock of the second half");
-	}
-}
-
 /* Reclaim finds that such a folio is locked, and takes it off its lists. */
 QUIRE_CASE_SIZES(aging, locked_in_parts, LARGE_SIZES)
 {
@@ -185,7 +170,9 @@ QUIRE_CASE_SIZES(aging, locked_in_parts, LARGE_SIZES)
 	char *at = aging_range(kib, pages);
 
 	range_split_pmds(at, pages);
-	lock_in_parts(at, pages, kib);
+	/* No call sees a whole folio. */
+	mask_mlock(at, pages, kib, MASK_LOW_HALF);
+	mask_mlock(at, pages, kib, MASK_HIGH_HALF);
 	age_range(at, pages);
 	memcg_reclaim();
 	memcg_reclaim();

@@ -40,13 +40,7 @@ static void check_collapse(unsigned long kib, bool replaced)
 	range_drop(at, PMD_PAGES);
 }
 
-QUIRE_CASE_SIZES(collapse, folios, 4, 16, 64, 256, 1024)
-{
-	check_collapse(kib, false);
-}
+QUIRE_CASE_SIZES_CALL(collapse, folios, check_collapse(kib, false), 4, 16, 64, 256, 1024)
 
 /* A folio is met again behind another one. */
-QUIRE_CASE_SIZES(collapse, folio_within_folio, 64, 256, 1024)
-{
-	check_collapse(kib, true);
-}
+QUIRE_CASE_SIZES_CALL(collapse, folio_within_folio, check_collapse(kib, true), 64, 256, 1024)

@@ -99,9 +99,7 @@ QUIRE_CASE_FULL(cow, race, RACE_SECONDS * 1000u, KTAP_SIZES(4, 16, 64, 256, 2048
 	size_t n;
 
 	writer.at = range_by_ptes(kib);
-	writer.last = calloc(writer.pages, sizeof(*writer.last));
-	if (!writer.last)
-		die("no memory for the writes");
+	writer.last = allocate(writer.pages, sizeof(*writer.last));
 	for (n = 0; n < writer.pages; n++)
 		writer.last[n] = cow_word(writer.at, n);
 	if (pthread_create(&writer.thread, NULL, write_until_end, &writer))

@@ -123,8 +123,8 @@ TAGGED_TRIAL_CASE(cow, child_reuses, SERIES, plain, 0, 16, 64, 256, 1024)
 	if (!peer_fork(&t->peer)) {
 		peer_wait(&t->peer);
 		expect_content(t->at, t->pages, SEED, 0);
-		expect_reused(t->at, t->pages, t->kib, blocks(t->pages,
-							      t->kib));
+		expect_reused(t->at, t->pages, t->kib,
+			      blocks(t->pages, t->kib));
 		peer_end(&t->peer);
 	}
 	cow_mark_all(t->at, t->pages, t->kib, MASK_ALL, VALUE + 1);

@@ -25,10 +25,10 @@
 /* The written pages are soft-dirty, and no other is; later the others are. */
 TRIAL_CASE(cow, soft_dirty, plain, MASKS, LARGE_SIZES)
 {
+	struct snapshot *now;
 	size_t n;
 
 	needs_soft_dirty();
-	struct snapshot *now;
 
 	fork_and_forget();
 	pagemap_clear_soft_dirty();
@@ -183,15 +183,10 @@ static void check_not_all(struct trial *t, int advice, int undo)
 	cow_expect(t->at, t->pages, t->kib, MASK_ALL, VALUE + 1);
 }
 
-TRIAL_CASE(cow, dontfork, plain, MASKS, ALL_SIZES)
-{
-	check_not_all(t, MADV_DONTFORK, MADV_DOFORK);
-}
-
-TRIAL_CASE(cow, wipeonfork, plain, MASKS, ALL_SIZES)
-{
-	check_not_all(t, MADV_WIPEONFORK, MADV_KEEPONFORK);
-}
+CALL_TRIAL_CASE(cow, dontfork, plain, MASKS,
+		check_not_all(t, MADV_DONTFORK, MADV_DOFORK), ALL_SIZES)
+CALL_TRIAL_CASE(cow, wipeonfork, plain, MASKS,
+		check_not_all(t, MADV_WIPEONFORK, MADV_KEEPONFORK), ALL_SIZES)
 
 /*
  * A second fork shares the pages that are not in the mask: writes to the others

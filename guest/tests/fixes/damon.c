@@ -94,12 +94,7 @@ static void each_copies(unsigned long kib,
 		check(kib, which[n]);
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, damon_moves_all, FIXES, 16, 64, 256)
-{
-	each_copies(kib, check_moves);
-}
-
-QUIRE_CASE_SIZES_TAGGED(fixes, damon_counts_all, FIXES, 16, 64, 256)
-{
-	each_copies(kib, check_counts);
-}
+QUIRE_CASE_SIZES_CALL_TAGGED(fixes, damon_moves_all, FIXES,
+			     each_copies(kib, check_moves), 16, 64, 256)
+QUIRE_CASE_SIZES_CALL_TAGGED(fixes, damon_counts_all, FIXES,
+			     each_copies(kib, check_counts), 16, 64, 256)

@@ -129,10 +129,7 @@ QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_reclaimed_mglru, FIXES, 16, 64, 256)
 	check(kib, reclaim_all);
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_idle, FIXES, 16, 64, 256)
-{
-	check(kib, make_idle);
-}
+QUIRE_CASE_SIZES_CALL_TAGGED(fixes, exclusive_idle, FIXES, check(kib, make_idle), 16, 64, 256)
 
 QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_migrated, FIXES, 16, 64, 256)
 {
@@ -140,10 +137,8 @@ QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_migrated, FIXES, 16, 64, 256)
 	check(kib, migrate);
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, exclusive_again, FIXES, 16, 64, 256)
-{
-	check(kib, ask_again);
-}
+QUIRE_CASE_SIZES_CALL_TAGGED(fixes, exclusive_again, FIXES, check(kib, ask_again),
+			     16, 64, 256)
 
 /*
  * Lazily freed pages go to the device, which writes them. A device leaves no dirty

@@ -64,19 +64,15 @@ static void check_buffers(unsigned long kib, bool reclaimed_while_pinned)
 	}
 }
 
-QUIRE_CASE_SIZES_TAGGED(fixes, pinned_buffer, FIXES, ALL_SIZES)
-{
-	check_buffers(kib, false);
-}
+QUIRE_CASE_SIZES_CALL_TAGGED(fixes, pinned_buffer, FIXES,
+			     check_buffers(kib, false), ALL_SIZES)
 
 /*
  * Reclaim that finds the pin, then writes, then reclaim: where an extra reference
  * made the folio swap-backed, it was kept without any dirty bit.
  */
-QUIRE_CASE_SIZES_TAGGED(fixes, pinned_reclaimed, FIXES, ALL_SIZES)
-{
-	check_buffers(kib, true);
-}
+QUIRE_CASE_SIZES_CALL_TAGGED(fixes, pinned_reclaimed, FIXES, check_buffers(kib, true),
+			     ALL_SIZES)
 
 /* Nothing is written, but could be: the pages are kept as they were. */
 static void check_device(unsigned long kib, bool by_pte, bool fast)

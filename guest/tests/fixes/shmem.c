@@ -57,13 +57,7 @@ static void expect_kept(size_t first)
 	unmap(at, PMD_SIZE);
 }
 
-QUIRE_CASE_TAGGED(fixes, collapse_keeps_written, FIXES)
-{
-	expect_kept(0);
-}
+QUIRE_CASE_CALL_TAGGED(fixes, collapse_keeps_written, FIXES, expect_kept(0))
 
 /* No entry is dirty but the last of a run. */
-QUIRE_CASE_TAGGED(fixes, collapse_keeps_last, FIXES)
-{
-	expect_kept(PMD_PAGES - 1);
-}
+QUIRE_CASE_CALL_TAGGED(fixes, collapse_keeps_last, FIXES, expect_kept(PMD_PAGES - 1))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The bits that a swap entry has besides its slot, in parent and child. */
 #include <pthread.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "fork.h"

@@ -179,15 +179,9 @@ static void check_parts(struct trial *t, int advice)
 	expect_writable(t->at, t->pages);
 }
 
-TRIAL_CASE(fork, dont_fork, in_swap, MASKS, ALL_SIZES)
-{
-	check_parts(t, MADV_DONTFORK);
-}
-
-TRIAL_CASE(fork, wipe_on_fork, in_swap, MASKS, ALL_SIZES)
-{
-	check_parts(t, MADV_WIPEONFORK);
-}
+CALL_TRIAL_CASE(fork, dont_fork, in_swap, MASKS, check_parts(t, MADV_DONTFORK), ALL_SIZES)
+CALL_TRIAL_CASE(fork, wipe_on_fork, in_swap, MASKS,
+		check_parts(t, MADV_WIPEONFORK), ALL_SIZES)
 
 /* Unmapped, but still in the swap cache, because somebody holds them. */
 FORK_CASE(in_swap_cache, LARGE_SIZES)

@@ -149,19 +149,14 @@ QUIRE_CASE(selftest, reports_a_failed_expectation)
 
 REPORT_CASE(reports_a_failure_in_a_child, "selftest.fails_in_child", STATUS_FAILED,
 	    "\n  not ok 1 fails_in_child\n", "1 is 1")
-
 REPORT_CASE(counts_failures_it_does_not_print, "selftest.fails_often", STATUS_FAILED,
 	    "\n  not ok 1 fails_often\n", "4 more failures")
-
 REPORT_CASE(reports_a_case_that_dies, "selftest.dies", STATUS_FAILED,
 	    "\n  not ok 1 dies\n", "# gone")
-
 REPORT_CASE(reports_a_crash, "selftest.crashes", STATUS_FAILED,
 	    "\n  not ok 1 crashes\n", "killed by signal 11")
-
 REPORT_CASE(ends_a_case_that_sleeps, "selftest.sleeps", STATUS_FAILED,
 	    "\n  not ok 1 sleeps # TIMEOUT 50 ms\n", "")
-
 REPORT_CASE(ends_a_case_that_spins, "selftest.spins", STATUS_FAILED,
 	    "\n  not ok 1 spins # TIMEOUT 50 ms\n", "")
 
@@ -180,7 +175,6 @@ QUIRE_CASE(selftest, kills_what_a_case_left_behind)
 
 REPORT_CASE(reports_a_case_that_checks_nothing, "selftest.checks_nothing", STATUS_FAILED,
 	    "\n  not ok 1 checks_nothing\n", "checked nothing")
-
 REPORT_CASE(reports_a_skip_with_its_reason, "selftest.skips", STATUS_OK,
 	    "\n  ok 1 skips # SKIP no such thing here\n", "")
 

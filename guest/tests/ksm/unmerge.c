@@ -118,35 +118,12 @@ static void unmerge_part(bool full, size_t first, size_t end)
 	expect_unmerged(area, pfn, first, end);
 }
 
-QUIRE_CASE(ksm, unmerge_holes)
-{
-	unmerge_part(false, 0, PAGES);
-}
-
-QUIRE_CASE(ksm, unmerge_full)
-{
-	unmerge_part(true, 0, PAGES);
-}
-
-QUIRE_CASE(ksm, unmerge_part_of_holes)
-{
-	unmerge_part(false, 1, PAGES - 1);
-}
-
-QUIRE_CASE(ksm, unmerge_part_of_full)
-{
-	unmerge_part(true, 2, PMD_PAGES + 1);
-}
-
-QUIRE_CASE(ksm, unmerge_last_of_table)
-{
-	unmerge_part(true, PMD_PAGES - 1, PMD_PAGES);
-}
-
-QUIRE_CASE(ksm, unmerge_none)
-{
-	unmerge_part(false, 18, PMD_PAGES - 1);
-}
+QUIRE_CASE_CALL(ksm, unmerge_holes, unmerge_part(false, 0, PAGES))
+QUIRE_CASE_CALL(ksm, unmerge_full, unmerge_part(true, 0, PAGES))
+QUIRE_CASE_CALL(ksm, unmerge_part_of_holes, unmerge_part(false, 1, PAGES - 1))
+QUIRE_CASE_CALL(ksm, unmerge_part_of_full, unmerge_part(true, 2, PMD_PAGES + 1))
+QUIRE_CASE_CALL(ksm, unmerge_last_of_table, unmerge_part(true, PMD_PAGES - 1, PMD_PAGES))
+QUIRE_CASE_CALL(ksm, unmerge_none, unmerge_part(false, 18, PMD_PAGES - 1))
 
 /* A merged page in swap is no merged page: it stays in swap. */
 QUIRE_CASE(ksm, unmerge_beside_swap)

@@ -37,10 +37,8 @@ static void check_redirtied(struct trial *t)
 	expect_writable(t->at, t->pages);
 }
 
-TRIAL_CASE(lazyfree, redirtied_kept, lazy, MASKS | MAPPINGS, ALL_SIZES)
-{
-	check_redirtied(t);
-}
+CALL_TRIAL_CASE(lazyfree, redirtied_kept, lazy, MASKS | MAPPINGS,
+		check_redirtied(t), ALL_SIZES)
 
 TRIAL_CASE(lazyfree, redirtied_kept_memcg, lazy, MASKS | MAPPINGS, ALL_SIZES)
 {

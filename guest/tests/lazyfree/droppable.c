@@ -3,13 +3,11 @@
  * MAP_DROPPABLE memory (mmap(2), Linux 6.11): the kernel may drop it at any
  * time, dirty or not, and never swaps it out.
  */
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "base/uapi.h"
 #include "kernel/env.h"
 #include "kernel/memcg.h"
-#include "kernel/swap.h"
 #include "lazyfree.h"
 #include "memory/folio.h"
 #include "memory/pattern.h"
@@ -65,15 +63,10 @@ static void check_dropped(struct trial *t)
 	expect_writable(t->at, t->pages);
 }
 
-TRIAL_CASE(lazyfree, droppable_dirty, droppable, HOWS | MAPPINGS, ALL_SIZES)
-{
-	check_dropped(t);
-}
-
-TRIAL_CASE(lazyfree, droppable_clean, clean, HOWS | MAPPINGS, ALL_SIZES)
-{
-	check_dropped(t);
-}
+CALL_TRIAL_CASE(lazyfree, droppable_dirty, droppable, HOWS | MAPPINGS,
+		check_dropped(t), ALL_SIZES)
+CALL_TRIAL_CASE(lazyfree, droppable_clean, clean, HOWS | MAPPINGS,
+		check_dropped(t), ALL_SIZES)
 
 /*
  * An extra reference keeps the folio for now, but does not make it swap-backed.
@@ -82,8 +75,7 @@ TRIAL_CASE(lazyfree, droppable_held, droppable, HOWS | MAPPINGS, ALL_SIZES)
 {
 	size_t kept;
 
-	t->hold = hold_folios(t->at, t->pages, t->kib, 0);
-	kept = t->hold.held * folio_pages(t->kib);
+	kept = trial_holds(t, 0);
 	t->before = snapshot(t->at, kept);
 	reclaim(t->at, t->pages, t->how);
 	expect_entries(t->before, t->at);

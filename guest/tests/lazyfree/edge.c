@@ -3,72 +3,35 @@
  * Folios that cross the end of a page table or of a VMA, or are partially
  * mapped. A batch of PTEs must end there.
  */
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "lazyfree.h"
 #include "memory/share.h"
 
-/* Moves the range so that `before` pages lie below the end of a page table. */
-static char *move_across(char *at, size_t pages, size_t before)
+static size_t below;	/* so many pages are below the end of a page table */
+
+static void check_across(struct trial *t)
 {
-	char *to = range_hole(page_at(DST_BASE, PMD_PAGES - before), pages);
+	char *from = t->at;
 
-	move(at, pages, to);
-	return to;
-}
-
-static void check_across(unsigned long kib, size_t before)
-{
-	size_t i, pages = range_pages(kib);
-
-	for (i = 0; i <= NR_MASKS; i++) {
-		char *at = lazy_range(kib, true);
-		char *to = move_across(at, pages, before);
-
-		if (i < NR_MASKS)
-			lazy_rewrite(to, pages, kib, &masks[i]);
-		reclaim(to, pages, BY_MEMCG);
-		if (i < NR_MASKS)
-			expect_survivors(to, pages, kib, &masks[i]);
-		else
-			expect_dropped(to, pages);
-		expect_writable(to, pages);
-		range_drop(at, pages);
-		range_drop(to, pages);
-	}
+	move(from, t->pages, trial_goes(t, page_at(DST_BASE, PMD_PAGES - below)));
+	lazy_rewrite(t->at, t->pages, t->kib, t->mask);
+	reclaim(t->at, t->pages, BY_MEMCG);
+	if (t->mask == &mask_none)
+		expect_dropped(t->at, t->pages);
+	else
+		expect_survivors(t->at, t->pages, t->kib, t->mask);
+	expect_writable(t->at, t->pages);
 }
 
 QUIRE_CASE_SIZES(lazyfree, across_pmd, LARGE_SIZES)
 {
-	size_t nr = folio_pages(kib);
+	const size_t places[] = { 1, folio_pages(kib) / 2, folio_pages(kib) - 1 };
+	size_t i;
 
-	check_across(kib, 1);
-	check_across(kib, nr / 2);
-	check_across(kib, nr - 1);
-}
-
-QUIRE_CASE_SIZES(lazyfree, across_pmd_held, LARGE_SIZES)
-{
-	size_t i, nr = folio_pages(kib), pages = range_pages(kib);
-	const size_t before[] = { 1, nr / 2, nr - 1 };
-
-	for (i = 0; i < ARRAY_SIZE(before); i++) {
-		char *at = lazy_range(kib, true);
-		char *to = move_across(at, pages, before[i]);
-		struct hold hold = hold_folios(to, pages, kib, i * (nr - 1) / 2);
-		struct snapshot *was = snapshot(to, pages);
-
-		reclaim(to, pages, BY_MEMCG);
-		expect_entries(was, to);
-		expect_content(to, pages, SEED, 0);
-		hold_end(&hold);
-		reclaim(to, pages, BY_MEMCG);
-		expect_old_or_zero(to, pages, 0);
-		expect_writable(to, pages);
-		range_drop(at, pages);
-		range_drop(to, pages);
-		free(was);
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
+		below = places[i];
+		trials_run(&lazy, MASKS | NONE_TOO, kib, check_across);
 	}
 }
 

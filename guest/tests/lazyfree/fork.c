@@ -47,16 +47,9 @@ static void check_before(struct trial *t)
 	peer_join(&t->peer, "the child that freed nothing");
 }
 
-TRIAL_CASE(lazyfree, fork_then_free, charged, MAPPINGS, ALL_SIZES)
-{
-	check_before(t);
-}
-
-TRIAL_CASE(lazyfree, fork_then_free_swap, charged_with_swap, MAPPINGS,
-	   ALL_SIZES)
-{
-	check_before(t);
-}
+CALL_TRIAL_CASE(lazyfree, fork_then_free, charged, MAPPINGS, check_before(t), ALL_SIZES)
+CALL_TRIAL_CASE(lazyfree, fork_then_free_swap, charged_with_swap, MAPPINGS,
+		check_before(t), ALL_SIZES)
 
 /* A child of a range that was freed before the fork: it rewrites some pages. */
 static void child_rewrites(struct peer *peer, char *addr, size_t pages,
@@ -97,11 +90,9 @@ TRIAL_CASE(lazyfree, free_then_fork, lazy, MASKS | MAPPINGS, ALL_SIZES)
 
 static size_t present_in(pid_t pid, char *addr, size_t pages)
 {
-	struct page_state *state = malloc(pages * sizeof(*state));
+	struct page_state *state = allocate(pages, sizeof(*state));
 	size_t n, count = 0;
 
-	if (!state)
-		die("no memory for %zu page states", pages);
 	pagemap_read_pid(pid, addr, pages, state);
 	for (n = 0; n < pages; n++)
 		count += state[n].present || state[n].swapped;

@@ -12,14 +12,10 @@
 
 static void check_held(struct trial *t, bool loose)
 {
-	size_t kept;
-
-	t->hold = hold_folios(t->at, t->pages, t->kib, mask_first(t->mask,
-								  t->kib));
+	size_t kept = trial_holds(t, mask_first(t->mask, t->kib));
 
 	if (loose)
 		lazy_unfold(t->at, t->pages);
-	kept = t->hold.held * folio_pages(t->kib);
 	t->before = snapshot(t->at, kept);
 	reclaim(t->at, t->pages, t->how);
 	expect_entries(t->before, t->at);
@@ -36,16 +32,11 @@ static void check_held(struct trial *t, bool loose)
 	expect_writable(t->at, t->pages);
 }
 
-TRIAL_CASE(lazyfree, held_unchanged, lazy, PLACES | MAPPINGS | HOWS, ALL_SIZES)
-{
-	check_held(t, false);
-}
+CALL_TRIAL_CASE(lazyfree, held_unchanged, lazy, PLACES | MAPPINGS | HOWS,
+		check_held(t, false), ALL_SIZES)
 
 /* The entries that are put back may become blocks that they were not. */
-TRIAL_CASE(lazyfree, held_loose, lazy, HOWS, 64, 256, 1024)
-{
-	check_held(t, true);
-}
+CALL_TRIAL_CASE(lazyfree, held_loose, lazy, HOWS, check_held(t, true), 64, 256, 1024)
 
 /*
  * A folio that had an extra reference is still lazyfree, and its pages are
@@ -55,9 +46,7 @@ TRIAL_CASE(lazyfree, held_loose, lazy, HOWS, 64, 256, 1024)
 TAGGED_TRIAL_CASE(lazyfree, held_stays_lazyfree, SERIES, lazy_with_swap, MAPPINGS | HOWS,
 		  ALL_SIZES)
 {
-	size_t kept;
-
-	t->hold = hold_folios(t->at, t->pages, t->kib, 0);
+	size_t kept = trial_holds(t, 0);
 	unsigned long out = vmstat("pswpout");
 
 	kept = t->hold.held * folio_pages(t->kib);
@@ -131,8 +120,7 @@ static void check_held_redirtied(struct trial *t, bool differ)
 	if (differ)
 		pagemap_clear_soft_dirty();
 	lazy_rewrite(t->at, t->pages, t->kib, t->mask);
-	t->hold = hold_folios(t->at, t->pages, t->kib, folio_pages(t->kib) - 1);
-	kept = t->hold.held * folio_pages(t->kib);
+	kept = trial_holds(t, folio_pages(t->kib) - 1);
 	t->before = snapshot(t->at, kept);
 	reclaim(t->at, t->pages, BY_PAGEOUT);
 	expect_entries(t->before, t->at);
@@ -143,11 +131,8 @@ static void check_held_redirtied(struct trial *t, bool differ)
 	expect_survivors(t->at, t->pages, t->kib, t->mask);
 }
 
-TRIAL_CASE(lazyfree, held_redirtied, lazy_with_swap, MASKS | MAPPINGS,
-	   ALL_SIZES)
-{
-	check_held_redirtied(t, false);
-}
+CALL_TRIAL_CASE(lazyfree, held_redirtied, lazy_with_swap, MASKS | MAPPINGS,
+		check_held_redirtied(t, false), ALL_SIZES)
 
 /* The pages that were written to differ from the first in other bits, too. */
 TRIAL_CASE(lazyfree, held_redirtied_differ, lazy_with_swap, MASKS | MAPPINGS,
@@ -160,8 +145,7 @@ TRIAL_CASE(lazyfree, held_redirtied_differ, lazy_with_swap, MASKS | MAPPINGS,
 /* Redirtied while the reference exists, after a first failure. */
 TRIAL_CASE(lazyfree, held_then_redirtied, lazy, MASKS | MAPPINGS, ALL_SIZES)
 {
-	t->hold = hold_folios(t->at, t->pages, t->kib, 0);
-	size_t kept = t->hold.held * folio_pages(t->kib);
+	size_t kept = trial_holds(t, 0);
 
 	reclaim(t->at, t->pages, BY_PAGEOUT);
 	lazy_rewrite(t->at, kept, t->kib, t->mask);

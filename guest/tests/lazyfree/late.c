@@ -47,10 +47,7 @@ static void each_page(unsigned long kib, bool migrates)
 		check_late(kib, page[i], migrates);
 }
 
-QUIRE_CASE_SIZES(lazyfree, written_late_kept, LARGE_SIZES)
-{
-	each_page(kib, false);
-}
+QUIRE_CASE_SIZES_CALL(lazyfree, written_late_kept, each_page(kib, false), LARGE_SIZES)
 
 /*
  * The last page of each folio was rewritten, and another is written to after the

@@ -33,15 +33,8 @@ static void race_of(const struct race *what, unsigned long kib, enum how how)
 
 static const struct race writes = { racer_write, round_of_writes, true };
 
-QUIRE_CASE_SIZES(lazyfree, race_writer, ALL_SIZES)
-{
-	race_of(&writes, kib, BY_PAGEOUT);
-}
-
-QUIRE_CASE_SIZES(lazyfree, race_writer_memcg, ALL_SIZES)
-{
-	race_of(&writes, kib, BY_MEMCG);
-}
+QUIRE_CASE_SIZES_CALL(lazyfree, race_writer, race_of(&writes, kib, BY_PAGEOUT), ALL_SIZES)
+QUIRE_CASE_SIZES_CALL(lazyfree, race_writer_memcg, race_of(&writes, kib, BY_MEMCG), ALL_SIZES)
 
 QUIRE_CASE_SIZES(lazyfree, race_writer_swap, ALL_SIZES)
 {

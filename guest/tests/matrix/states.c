@@ -7,7 +7,6 @@
 #include "kernel/swap.h"
 #include "kernel/wp.h"
 #include "matrix.h"
-#include "memory/pattern.h"
 #include "memory/share.h"
 #include "memory/tags.h"
 #include "proc/proc.h"
@@ -42,27 +41,18 @@ static void check_wp(struct trial *t)
 		expect_wp_stopped(t->uffd, t->at, t->pages, t->unit, t->mask);
 }
 
-const struct state wp = {
-	.needs = needs_wp, .make = make_wp, .differ = MASKS, .check = check_wp,
-	.last_kind = ALL_READ_ONLY,
-};
+#define WP_STATE(name_, ...)						\
+	const struct state name_ = {					\
+		.needs = needs_wp, .make = make_wp, .check = check_wp,	\
+		.differ = MASKS, __VA_ARGS__				\
+	}
 
+WP_STATE(wp, .last_kind = ALL_READ_ONLY);
 /* Only the protection tells the entries apart. */
-const struct state wp_read_only = {
-	.needs = needs_wp, .make = make_wp, .differ = MASKS, .check = check_wp,
-	.first_kind = ALL_READ_ONLY, .last_kind = ALL_READ_ONLY,
-};
-
-const struct state wp_shmem = {
-	.needs = needs_wp, .make = make_wp, .differ = MASKS, .check = check_wp,
-	.shared_memory = true,
-};
-
+WP_STATE(wp_read_only, .first_kind = ALL_READ_ONLY, .last_kind = ALL_READ_ONLY);
+WP_STATE(wp_shmem, .shared_memory = true);
 /* Swap entries and markers of absent pages carry the protection, too. */
-const struct state wp_mixed = {
-	.needs = needs_wp, .make = make_wp, .differ = MASKS, .check = check_wp,
-	.mixed = true, .needs_swap = true,
-};
+WP_STATE(wp_mixed, .mixed = true, .needs_swap = true);
 
 /* An empty entry has the mark of its VMA. */
 static void expect_soft_dirty(struct trial *t, const struct mask *mask)
@@ -166,8 +156,6 @@ enum { PARENT_FIRST, READ_ONLY, CHILD_FIRST, SWAPPED, WRITTEN };
 
 static void make_exclusive(struct trial *t)
 {
-	size_t n;
-
 	/* Swap entries that the child does not get are exclusive. */
 	if (t->kind == SWAPPED)
 		swap_out(t->at, t->pages);
@@ -177,10 +165,8 @@ static void make_exclusive(struct trial *t)
 	}
 	if (t->kind == READ_ONLY)
 		range_protect(t->at, t->pages, PROT_READ);
-	for (n = 0; t->kind == WRITTEN && n < t->pages; n++) {
-		if (masked(t->mask, n, t->unit))
-			pattern_write_page(page_at(t->at, n), SEED, n);
-	}
+	if (t->kind == WRITTEN)
+		mask_write(t->at, t->pages, t->unit, t->mask, SEED);
 }
 
 /* A write to an exclusive page copies nothing. */
@@ -214,38 +200,19 @@ static void check_exclusive(struct trial *t)
 	expect_content(t->at, t->pages, SEED_NEW, 0);
 }
 
-const struct state exclusive = {
-	.make = make_exclusive, .check = check_exclusive,
-	.differ = MASKS | NONE_TOO, .last_kind = READ_ONLY,
-};
+#define EXCLUSIVE_STATE(name_, first_, last_, ...)			\
+	const struct state name_ = {					\
+		.make = make_exclusive, .check = check_exclusive,	\
+		.differ = MASKS | NONE_TOO, __VA_ARGS__			\
+		.first_kind = first_, .last_kind = last_,		\
+	}
 
-const struct state exclusive_writable = {
-	.make = make_exclusive, .check = check_exclusive,
-	.differ = MASKS | NONE_TOO,
-};
-
-const struct state exclusive_read_only = {
-	.make = make_exclusive, .check = check_exclusive,
-	.differ = MASKS | NONE_TOO,
-	.first_kind = READ_ONLY, .last_kind = READ_ONLY,
-};
-
-const struct state exclusive_child_first = {
-	.make = make_exclusive, .check = check_exclusive,
-	.differ = MASKS | NONE_TOO,
-	.first_kind = CHILD_FIRST, .last_kind = CHILD_FIRST,
-};
-
-const struct state exclusive_swapped = {
-	.make = make_exclusive, .check = check_exclusive,
-	.differ = MASKS | NONE_TOO, .needs_swap = true,
-	.first_kind = SWAPPED, .last_kind = SWAPPED,
-};
-
-const struct state exclusive_written = {
-	.make = make_exclusive, .differ = MASKS, .check = check_exclusive,
-	.first_kind = WRITTEN, .last_kind = WRITTEN,
-};
+EXCLUSIVE_STATE(exclusive, PARENT_FIRST, READ_ONLY);
+EXCLUSIVE_STATE(exclusive_writable, PARENT_FIRST, PARENT_FIRST);
+EXCLUSIVE_STATE(exclusive_read_only, READ_ONLY, READ_ONLY);
+EXCLUSIVE_STATE(exclusive_child_first, CHILD_FIRST, CHILD_FIRST);
+EXCLUSIVE_STATE(exclusive_swapped, SWAPPED, SWAPPED, .needs_swap = true,);
+EXCLUSIVE_STATE(exclusive_written, WRITTEN, WRITTEN);
 
 static void make_part(struct trial *t)
 {

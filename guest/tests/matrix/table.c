@@ -57,6 +57,7 @@ CELL_CASE(swapout, tags_kept, swapping_out, tags, 4, 64, 2048)
 
 CELL_CASE(lazyfree, wp_same, failing, wp, ALL_SIZES)
 CELL_CASE(lazyfree, wp_same_read_only, failing, wp_read_only, ALL_SIZES)
+CELL_CASE(lazyfree, across_pmd_held, failing, across, LARGE_SIZES)
 CELL_CASE(lazyfree, writable_not_gained, failing, exclusive, LARGE_SIZES)
 CELL_CASE(lazyfree, writable_not_gained_dirty, failing, exclusive_written, LARGE_SIZES)
 

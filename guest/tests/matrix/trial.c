@@ -55,6 +55,12 @@ char *trial_goes(struct trial *t, char *to)
 	return to;
 }
 
+size_t trial_holds(struct trial *t, size_t index)
+{
+	t->hold = hold_folios(t->at, t->pages, t->kib, index);
+	return t->hold.held * folio_pages(t->kib);
+}
+
 static struct {
 	struct trial trial;
 	void (*run)(struct trial *t);

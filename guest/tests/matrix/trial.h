@@ -87,6 +87,11 @@ void trial_end(struct trial *t);
 /* A hole between guards, of the size of the range; the range goes there. */
 char *trial_hole(struct trial *t, char *to);
 char *trial_goes(struct trial *t, char *to);
+/*
+ * t->hold of one page of each folio, the one at that index. Returns how many pages
+ * the folios have that are held, from the first of the range on.
+ */
+size_t trial_holds(struct trial *t, size_t index);
 
 #define TRIAL_CASE(suite_, name_, ground_, differ_, ...)		\
 	static void suite_##_##name_(struct trial *t);			\
@@ -95,6 +100,9 @@ char *trial_goes(struct trial *t, char *to);
 		trials_run(&ground_, differ_, kib, suite_##_##name_);	\
 	}								\
 	static void suite_##_##name_(struct trial *t)
+
+#define CALL_TRIAL_CASE(suite_, name_, ground_, differ_, call_, ...)	\
+	TRIAL_CASE(suite_, name_, ground_, differ_, __VA_ARGS__) { call_; }
 
 #define TAGGED_TRIAL_CASE(suite_, name_, tag_, ground_, differ_, ...)	\
 	static void suite_##_##name_(struct trial *t);			\

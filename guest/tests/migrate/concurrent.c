@@ -34,12 +34,10 @@
 /* Waits until a page of the range has a migration entry. */
 static bool sees_migration(const char *at, size_t pages)
 {
-	struct page_state *state = calloc(pages, sizeof(*state));
+	struct page_state *state = allocate(pages, sizeof(*state));
 	bool seen = false;
 	size_t n, look;
 
-	if (!state)
-		die("no memory for the state of %zu pages", pages);
 	for (look = 0; look < LOOKS && !seen; look++) {
 		usleep(LOOK_US + look % 32);
 		pagemap_read(at, pages, state);

@@ -95,10 +95,8 @@ static void finish(struct race *race, pthread_t thread)
 
 static struct race *new_race(unsigned long kib)
 {
-	struct race *race = calloc(1, sizeof(*race));
+	struct race *race = allocate(1, sizeof(*race));
 
-	if (!race)
-		die("no memory for the state of a race");
 	race->pages = range_pages(kib);
 	race->at = range_by_ptes(kib);
 	return race;

@@ -8,19 +8,13 @@
 
 #define DST	page_at(DST_BASE, BLOCK)
 
-static void protect(char *addr, size_t pages, int prot)
-{
-	if (mprotect(addr, pages * PAGE_SIZE, prot))
-		die_errno("mprotect of %zu pages at %p", pages, addr);
-}
-
 MOVE_CASE(read_only, ALL_SIZES)
 {
-	protect(from, pages, PROT_READ);
+	range_protect(from, pages, PROT_READ);
 	move_and_check(from, pages, to);
 	expect_read_only(to, pages);
 	expect_content(to, pages, SEED, 0);
-	protect(to, pages, PROT_READ | PROT_WRITE);
+	range_protect(to, pages, PROT_READ | PROT_WRITE);
 	expect_content(to, pages, SEED, 0);
 	expect_writable(to, pages);
 }
@@ -36,7 +30,7 @@ static void read_only_halves(unsigned long kib, size_t first, size_t shift)
 	char *to = range_hole(page_at(DST, shift), pages);
 
 	for (n = first; n < pages; n += BLOCK)
-		protect(page_at(from, n), half, PROT_READ);
+		range_protect(page_at(from, n), half, PROT_READ);
 	for (n = 0; n < pages; n += half)
 		move(page_at(from, n), half, page_at(to, n));
 	expect_content(to, pages, SEED, 0);
@@ -66,12 +60,12 @@ MOVE_CASE(prot_none, ALL_SIZES)
 	size_t n;
 	uint64_t word;
 
-	protect(from, pages, PROT_NONE);
+	range_protect(from, pages, PROT_NONE);
 	move_and_check(from, pages, to);
 	for (n = 0; n < pages; n++)
 		EXPECT(probe_read(page_at(to, n), &word),
 		       "page %zu can be read, despite PROT_NONE", n);
-	protect(to, pages, PROT_READ | PROT_WRITE);
+	range_protect(to, pages, PROT_READ | PROT_WRITE);
 	expect_content(to, pages, SEED, 0);
 	expect_writable(to, pages);
 }
@@ -84,10 +78,10 @@ MOVE_CASE(access_taken_and_given, ALL_SIZES)
 	size_t n;
 
 	for (n = 5; n < pages; n += BLOCK) {
-		protect(page_at(from, n), 4, PROT_NONE);
-		protect(page_at(from, n), 2, PROT_READ | PROT_WRITE);
-		protect(page_at(from, n + 2), 2, PROT_READ);
-		protect(page_at(from, n + 2), 2, PROT_READ | PROT_WRITE);
+		range_protect(page_at(from, n), 4, PROT_NONE);
+		range_protect(page_at(from, n), 2, PROT_READ | PROT_WRITE);
+		range_protect(page_at(from, n + 2), 2, PROT_READ);
+		range_protect(page_at(from, n + 2), 2, PROT_READ | PROT_WRITE);
 	}
 	move_and_check(from, pages, to);
 	expect_content(to, pages, SEED, 0);

@@ -80,9 +80,7 @@ static void start(struct race *race, pthread_t *thread, void *(*run)(void *))
 {
 	size_t n;
 
-	race->value = calloc(race->pages, sizeof(*race->value));
-	if (!race->value)
-		die("no memory for the state of %zu pages", race->pages);
+	race->value = allocate(race->pages, sizeof(*race->value));
 	for (n = 0; n < race->pages; n++)
 		write_somewhere(race, n, 0);
 	if (pthread_create(thread, NULL, run, race))
@@ -145,15 +143,8 @@ static void race_with_writer(unsigned long kib, size_t shift)
 	range_drop(race.place[1], pages);
 }
 
-QUIRE_CASE_SIZES(mremap, race_writer, ALL_SIZES)
-{
-	race_with_writer(kib, BLOCK);
-}
-
-QUIRE_CASE_SIZES(mremap, race_writer_unaligned, ALL_SIZES)
-{
-	race_with_writer(kib, 5);
-}
+QUIRE_CASE_SIZES_CALL(mremap, race_writer, race_with_writer(kib, BLOCK), ALL_SIZES)
+QUIRE_CASE_SIZES_CALL(mremap, race_writer_unaligned, race_with_writer(kib, 5), ALL_SIZES)
 
 /*
  * Each page is freed lazily and clean. The first write makes its entry dirty,

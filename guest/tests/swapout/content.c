@@ -45,10 +45,8 @@ static void check_out_and_in(struct trial *t)
 	expect_writable(t->at, t->pages);
 }
 
-TRIAL_CASE(swapout, distinct, swapping, HOWS | MAPPINGS, ALL_SIZES)
-{
-	check_out_and_in(t);
-}
+CALL_TRIAL_CASE(swapout, distinct, swapping, HOWS | MAPPINGS,
+		check_out_and_in(t), ALL_SIZES)
 
 TRIAL_CASE(swapout, zero, swapping, HOWS | MAPPINGS, ALL_SIZES)
 {

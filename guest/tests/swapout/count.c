@@ -243,10 +243,7 @@ static void check_places(unsigned long kib, bool failing)
 		check_overflow(kib, few[i], NULL, failing);
 }
 
-QUIRE_CASE_SIZES(swapout, count_overflows, 16, 64)
-{
-	check_places(kib, false);
-}
+QUIRE_CASE_SIZES_CALL(swapout, count_overflows, check_places(kib, false), 16, 64)
 
 QUIRE_CASE_SIZES(swapout, count_cannot_grow, 16, 64)
 {
@@ -268,10 +265,7 @@ static void check_sub_runs(unsigned long kib, bool failing)
 	}
 }
 
-QUIRE_CASE_SIZES(swapout, count_overflows_sub_run, 16, 64)
-{
-	check_sub_runs(kib, false);
-}
+QUIRE_CASE_SIZES_CALL(swapout, count_overflows_sub_run, check_sub_runs(kib, false), 16, 64)
 
 QUIRE_CASE_SIZES(swapout, count_cannot_grow_sub_run, 16, 64)
 {

@@ -78,28 +78,20 @@ static void check_pinned_cached(struct trial *t, const struct mask *protected)
 	peer_join(&t->peer, "the child of a pinned folio");
 }
 
-TRIAL_CASE(swapout, pinned_in_swap_cache, swapping, MASKS, LARGE_SIZES)
-{
-	check_pinned_cached(t, NULL);
-}
+CALL_TRIAL_CASE(swapout, pinned_in_swap_cache, swapping, MASKS,
+		check_pinned_cached(t, NULL), LARGE_SIZES)
 
 /* The same with more batches: some of the pages are write-protected. */
-TRIAL_CASE(swapout, pinned_and_protected, swapping, MASKS, LARGE_SIZES)
-{
-	check_pinned_cached(t, mask_opposite(t->mask));
-}
+CALL_TRIAL_CASE(swapout, pinned_and_protected, swapping, MASKS,
+		check_pinned_cached(t, mask_opposite(t->mask)), LARGE_SIZES)
 
 /*
  * Extra references, not in the swap cache yet: large folios stay as they are.
  */
 TRIAL_CASE(swapout, held, swapping, PLACES | HOWS, ALL_SIZES)
 {
-	size_t kept;
+	size_t kept = trial_holds(t, mask_first(t->mask, t->kib));
 
-	t->hold = hold_folios(t->at, t->pages, t->kib, mask_first(t->mask,
-								  t->kib));
-
-	kept = t->hold.held * folio_pages(t->kib);
 	t->before = snapshot(t->at, kept);
 	reclaim(t->at, t->pages, t->how);
 	if (t->kib > PAGE_KIB)

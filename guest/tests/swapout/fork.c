@@ -53,8 +53,7 @@ TRIAL_CASE(swapout, forked_in_swap_cache, swapping, MASKS, LARGE_SIZES)
 	size_t kept;
 
 	reclaim_to_swap_cache(t->at, t->pages, t->kib);
-	t->hold = hold_folios(t->at, t->pages, t->kib, 0);
-	kept = t->hold.held * folio_pages(t->kib);
+	kept = trial_holds(t, 0);
 	reclaim(t->at, t->pages, BY_MEMCG);
 	EXPECT_EQ(pagemap_swapped(t->at, kept), kept);
 	if (!fork_without(&t->peer, t->at, t->pages, t->kib, t->mask))

@@ -35,8 +35,7 @@ static void check_exclusive(struct trial *t, bool read_only)
 		peer_wait(&t->peer);
 		peer_end(&t->peer);
 	}
-	t->hold = hold_folios(t->at, t->pages, t->kib, 0);
-	kept = t->hold.held * folio_pages(t->kib);
+	kept = trial_holds(t, 0);
 	if (read_only)
 		range_protect(t->at, t->pages, PROT_READ);
 	t->before = snapshot(t->at, kept);
@@ -47,21 +46,15 @@ static void check_exclusive(struct trial *t, bool read_only)
 	EXPECT_EQ(snapshot_moved(t->before, t->at, t->kib, MASK_ALL), 0);
 	expect_writable(t->at, t->pages);
 	EXPECT(!snapshot_moved(t->before, t->at, t->kib, t->mask),
-	       "%zu exclusive pages (%s) were copied", snapshot_moved(t->before,
-								      t->at,
-		t->kib, t->mask), t->mask->name);
+	       "exclusive pages (%s) were copied", t->mask->name);
 	hold_end(&t->hold);
 	peer_turn(&t->peer);
 	peer_join(&t->peer, "the child that shares some pages");
 }
 
-TRIAL_CASE(swapout, exclusive_kept, swapping, MASKS, LARGE_SIZES)
-{
-	check_exclusive(t, false);
-}
+CALL_TRIAL_CASE(swapout, exclusive_kept, swapping, MASKS,
+		check_exclusive(t, false), LARGE_SIZES)
 
 /* No page is writable, so only the exclusive bit tells the pages apart. */
-TRIAL_CASE(swapout, exclusive_kept_read_only, swapping, MASKS, LARGE_SIZES)
-{
-	check_exclusive(t, true);
-}
+CALL_TRIAL_CASE(swapout, exclusive_kept_read_only, swapping, MASKS,
+		check_exclusive(t, true), LARGE_SIZES)

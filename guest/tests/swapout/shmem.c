@@ -56,11 +56,11 @@ TRIAL_CASE(swapout, shmem_zapped, shmem, MASKS, ALL_SIZES)
 /* Zapped in part: the pages that stay mapped keep their protection, too. */
 TRIAL_CASE(swapout, shmem_zapped_part, shmem, MASKS, ALL_SIZES)
 {
+	const struct mask *gone = mask_opposite(t->mask);
+	struct snapshot *now;
 	size_t n;
 
-	const struct mask *gone = mask_opposite(t->mask);
 	t->uffd = wp_protect(t->at, t->pages, t->kib, t->mask);
-	struct snapshot *now;
 
 	mask_advise(t->at, t->pages, t->kib, gone, MADV_DONTNEED);
 	now = snapshot(t->at, t->pages);

@@ -88,10 +88,7 @@ static void check_moved(unsigned long kib, char *to, size_t lead)
 	trial_end(t);
 }
 
-QUIRE_CASE_SIZES(uffd, moved, ALL_SIZES)
-{
-	check_moved(kib, DST_BASE, 0);
-}
+QUIRE_CASE_SIZES_CALL(uffd, moved, check_moved(kib, DST_BASE, 0), ALL_SIZES)
 
 QUIRE_CASE_SIZES(uffd, moved_unaligned, LARGE_SIZES)
 {

@@ -40,9 +40,7 @@ static struct scan scan_start(unsigned long kib)
 	if (scan.pagemap < 0)
 		die_errno("cannot open /proc/self/pagemap");
 	uffd_register_wp(scan.uffd, scan.at, scan.pages * PAGE_SIZE);
-	scan.written = malloc(scan.pages);
-	if (!scan.written)
-		die("out of memory");
+	scan.written = allocate(scan.pages, 1);
 	memset(scan.written, true, scan.pages);
 	return scan;
 }
