@@ -54,7 +54,6 @@ static void expect_kept_from_child(char *addr, size_t pages)
 TAGGED_TRIAL_CASE(fixes, free_read_back, FIXES, charged_with_swap, 0,
 		  4, 16, 64, 256)
 {
-	swap_on(SWAP_FOR_TESTS);
 	swap_out(t->at, t->pages);
 	expect_content(t->at, t->pages, SEED, 0);
 	/* Otherwise the swap cache keeps it, too. */
@@ -168,7 +167,6 @@ QUIRE_CASE_SIZES_TAGGED(fixes, free_collapsed_in_part, FIXES, 16, 64, 256, 1024)
 TAGGED_TRIAL_CASE(fixes, free_read_back_in_part, FIXES, charged_with_swap, 0,
 		  16, 64, 256)
 {
-	swap_on(SWAP_FOR_TESTS);
 	swap_out(t->at, t->pages);
 	folio_want(t->kib);
 	expect_content(t->at, t->pages, SEED, 0);
