@@ -49,7 +49,6 @@ TAGGED_TRIAL_CASE(lazyfree, held_stays_lazyfree, SERIES, lazy_with_swap, MAPPING
 	size_t kept = trial_holds(t, 0);
 	unsigned long out = vmstat("pswpout");
 
-	kept = t->hold.held * folio_pages(t->kib);
 	reclaim(t->at, t->pages, t->how);
 	EXPECT_EQ(lazy_swapbacked(t->at, kept), 0);
 	EXPECT_EQ(smaps_kib(t->at, "LazyFree"), kept * PAGE_SIZE / KIB);
