@@ -11,7 +11,6 @@
 #include "kernel/lru_gen.h"
 #include "kernel/swap.h"
 #include "lazyfree.h"
-#include "memory/part.h"
 #include "memory/share.h"
 #include "proc/proc.h"
 
