@@ -237,6 +237,8 @@ static void make_across(struct trial *t)
 
 	move(from, t->pages,
 	     trial_goes(t, page_at(DST_BASE, PMD_PAGES - below[t->kind])));
+	/* The TLB has them there. */
+	expect_content(t->at, t->pages, SEED, 0);
 }
 
 static void check_usable(struct trial *t)
