@@ -157,6 +157,15 @@ def test_a_time_given_is_a_time_kept(quire: Quire, tree: Path, series: Path) -> 
     assert "arm64: 2 tests pass." in done.stdout
 
 
+def test_a_build_longer_than_the_time(quire: Quire, tree: Path, series: Path) -> None:
+    """It is stopped, and the reply says so."""
+    started, slow = time.monotonic(), {"FAKE_MAKE": "sleep", "FAKE_STARTED": str(tree / "started")}
+    done = quire.passes(*words(tree, series), "--budget", "0.1", **slow)
+    assert time.monotonic() - started < 60
+    assert done.stdout.startswith("Nothing was measured.\n")
+    assert "Not done on arm64: build, benchmarks at 64 KiB, tests" in done.stdout
+
+
 def test_a_counted_function_that_the_series_removes(quire: Quire, tree: Path, series: Path) -> None:
     for path in FOLDER.glob("gup.*"):
         shutil.copy(path, quire.project / "guest/workloads")

@@ -83,7 +83,7 @@ def run(session: Session, found: Found, given: Time) -> None:
 
 def _tasks(session: Session, found: Found, given: Time) -> Iterator[Task]:
     """The tasks for the touched files, the most informative first, each with a name to report if it
-    is left out. Both kernels are built in any case."""
+    is left out."""
     concerned, architectures = found.concerned, session.architectures
     for arch in architectures:
         yield f"{arch.name}: build", partial(_build, session, arch, found)
