@@ -7,6 +7,7 @@ import json
 import shutil
 import time
 from pathlib import Path
+from unittest.mock import Mock
 from xml.etree import ElementTree
 
 import pytest
@@ -16,7 +17,8 @@ from test_flow import keep_workloads
 from test_side import clone  # noqa: F401 -- a fixture
 from test_steps import FOLDER
 
-from quire.review import blame
+from quire.fuzz.cost.growth import INSNS, Growth
+from quire.review import blame, verdict
 from quire.review.verdict import WIDTH
 
 
@@ -181,7 +183,16 @@ def test_a_test_that_only_the_series_fails(quire: Quire, tree: Path, series: Pat
     done = quire(*words(tree, series), FAKE_QEMU="worse")
     said(done, 1, "fake.bad")
     assert done.stdout.startswith("Regression: fake.bad fails (arm64).\n")
-    assert "failing with the series and passing without it:\n  fake.bad\n" in done.stdout
+    head = "failing with the series and passing without it:"
+    assert f"{head}\n  fake.bad\n    page 1 differs\n" in done.stdout
+
+
+def test_costs_of_programs_read_like_those_of_benchmarks() -> None:
+    fault = Mock(verb="wp", grown=[Growth(INSNS, 16337, 18538), Growth("tlb flushes", 0, 2)])
+    judge = Mock(**{"tally.findings": [Mock(fault=fault)]})
+    (line,) = verdict.expenses(Mock(judges=[Mock(), judge], **{"targets.arch.title": "arm64"}))
+    said = "instructions 16337 -> 18538 (+13.5%); tlb flushes 0 -> 2"
+    assert line == f"wp in a generated program (arm64): {said}"
 
 
 def test_another_state_is_shown_with_its_program(quire: Quire, tree: Path, series: Path) -> None:

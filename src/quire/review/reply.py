@@ -98,7 +98,9 @@ def _tests(tested: Tested) -> Iterator[str]:
     yield f"{tested.b.kernel.arch.title}, {what}:"
     for case in failed[:CASES]:
         yield fit(f"  {case.name} {case.reason}".rstrip())
-        yield from (fit(f"    {line}") for line in case.diagnostics[:1])
+        # Without the line of the guest's source that checks.
+        said = (re.sub(r"^\S+\.c:\d+: ", "", line) for line in case.diagnostics[:1])
+        yield from (fit(f"    {line}") for line in said)
     if failed[CASES:]:
         yield f"  {len(failed[CASES:])} {MORE}"
 

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from quire.boot.ktap import Status
+from quire.fuzz.cost.growth import INSNS, Growth
 from quire.fuzz.hunt import Hunt
 from quire.measure.comparison import Comparison, Move
 from quire.review.found import Found
@@ -102,8 +103,14 @@ def expenses(hunt: Hunt) -> Iterator[str]:
     title = hunt.targets.arch.title
     for judge in hunt.judges[1:]:
         for finding in judge.tally.findings:
-            grown = "; ".join(one.text() for one in finding.fault.grown)
+            grown = "; ".join(map(_growth, finding.fault.grown))
             yield f"{finding.fault.verb} in a generated program ({title}): {grown}"
+
+
+def _growth(one: Growth) -> str:
+    """What grew, as the table of benchmarks shows changes."""
+    more = f" ({one.excess:+.1%})" if one.name == INSNS else ""
+    return f"{one.name} {one.a} -> {one.b}{more}"
 
 
 def series(found: Found) -> str:
