@@ -134,6 +134,12 @@ def test_a_commit_of_a_branch_is_named(quire: Quire, clone: Path, series: Path) 
     assert "\nBy patch 3/3: mm: remove 1\n" in done.stdout
 
 
+def test_a_size_stays_on_one_line() -> None:
+    lines = [line for n in range(9) for line in verdict.wrap("x" * n + " mremap 16 KiB," * 9)]
+    assert not any(line.strip().startswith("KiB") for line in lines)
+    assert not any("\xa0" in line for line in lines)
+
+
 def test_the_first_steps_that_cost_more() -> None:
     costs: list[float | None] = [100, 100, 100, None, 150, 150]
 

@@ -160,7 +160,9 @@ def fit(line: str, end: str = "") -> str:
 
 
 def wrap(text: str) -> list[str]:
-    """Wrap a sentence to lines that fit a mail."""
+    """Wrap a sentence to lines that fit a mail, without splitting sizes."""
     text = text.translate(PLAIN)
     indent = " " * (len(text) - len(text.lstrip()))
-    return textwrap.wrap(text, WIDTH, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
+    text = text.replace(" KiB", "\xa0KiB")
+    lines = textwrap.wrap(text, WIDTH, subsequent_indent=f"{indent}  ", break_on_hyphens=False)
+    return [line.replace("\xa0", " ") for line in lines]
