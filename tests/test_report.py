@@ -46,6 +46,8 @@ def test_a_reply(quire: Quire, tree: Path, series: Path) -> None:
     assert "arm64, within 0.3%: mremap 64 KiB" in rest
     assert "arm64: 2 tests pass." in rest
     assert rest[-1] == "  quire report topic.mbox --source linux ARCH=arm64 --fuzz 0"
+    counted = "(-icount); not time. Configuration: common.config, arm64.config of Quire."
+    assert counted in " ".join(done.stdout.split())
     assert len(lines) <= 20
     assert max(map(len, lines)) <= WIDTH
     assert done.stdout.isascii()

@@ -45,7 +45,8 @@ def text(found: Found, command: Sequence[str]) -> str:
         shown = bool(hunt.judges[0].tally.findings) or not any(map(found.expensive, found.parts))
         blocks += [list(_programs(hunt, shown=shown))] if hunt.findings else []
     blocks += [list(itertools.chain(_alike(found), _others(found)))]
-    blocks += [[*_base(found), *_repeat(command, found.chosen.words if found.chosen else ())]]
+    repeat = _repeat(command, found.chosen.words if found.chosen else ())
+    blocks += [[*_base(found), *_counted(found), *repeat]]
     return "\n\n".join("\n".join(block) for block in blocks if block).translate(PLAIN)
 
 
@@ -166,6 +167,14 @@ def _base(found: Found) -> list[str]:
     if chosen and chosen.merged:
         lines += listed("Merged by git apply -3: ", chosen.merged)
     return lines
+
+
+def _counted(found: Found) -> list[str]:
+    """How benchmarks were counted, for readers who do not have Quire."""
+    fragments = [path.name for _, counted in found.parts.values() for path in counted.fragments]
+    configuration = ", ".join(dict.fromkeys(fragments))
+    how = "Kernel instructions, counted in QEMU with one virtual CPU (-icount); not time."
+    return wrap(f"{how} Configuration: {configuration} of Quire.") if fragments else []
 
 
 def origin(base: Base) -> str:
