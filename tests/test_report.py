@@ -18,7 +18,7 @@ from test_side import clone  # noqa: F401 -- a fixture
 from test_steps import FOLDER
 
 from quire.fuzz.cost.growth import INSNS, Growth
-from quire.review import blame, verdict
+from quire.review import blame, reply, verdict
 from quire.review.verdict import WIDTH
 
 
@@ -134,6 +134,16 @@ def test_a_commit_of_a_branch_is_named(quire: Quire, clone: Path, series: Path) 
     done = quire("report", "topic", *where, "--limit", "0.05")
     assert done.returncode == 1, done.stderr
     assert "\nBy patch 3/3: mm: remove 1\n" in done.stdout
+
+
+def test_the_largest_gain_is_shown_beside_the_costs() -> None:
+    def row(after: float) -> Mock:
+        return Mock(a=Mock(insns=100.0), b=Mock(insns=after))
+
+    costs, gains = [row(202), row(158), row(109), row(108), row(107)], [row(69), row(61), row(84)]
+    assert reply.notable([*costs, *gains]) == [*costs[:3], gains[1]]
+    assert reply.notable(costs) == costs[:4]
+    assert reply.notable([costs[0], *gains]) == [costs[0], *gains]
 
 
 def test_a_size_stays_on_one_line() -> None:

@@ -56,12 +56,26 @@ def _rows(found: Found, rows: Comparison) -> Iterator[str]:
     if moved:
         yield f"{rows.arch.title}, instructions per 4 KiB page:"
         yield f"  {'':<40}{'before':>9}{'after':>9}{'change':>9}"
-        yield from _unique(itertools.chain(*(_row(found, rows.arch.name, r) for r in moved[:ROWS])))
-        if moved[ROWS:]:
-            yield f"  {len(moved[ROWS:])} {MORE}"
+        shown = notable(moved)
+        yield from _unique(itertools.chain(*(_row(found, rows.arch.name, r) for r in shown)))
+        if more := len(moved) - len(shown):
+            yield f"  {more} {MORE}"
     still = [row.title for row in rows.rows if row not in moved]
     if still:
         yield from listed(f"  {SAME}: " if moved else f"{rows.arch.title}, {SAME}: ", still)
+
+
+def notable(moved: Sequence[BenchmarkResult]) -> list[BenchmarkResult]:
+    """Return the first benchmarks and the largest gain: a cost is judged by what it buys."""
+    shown = list(moved[:ROWS])
+    best = min(moved, key=_share)
+    if best not in shown and _share(best) < 0:
+        shown[-1] = best
+    return shown
+
+
+def _share(row: BenchmarkResult) -> float:
+    return Move(0, row.a, row.b).share
 
 
 def _unique(lines: Iterable[str]) -> Iterator[str]:
