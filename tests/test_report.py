@@ -294,6 +294,17 @@ def test_a_file_that_nothing_measures(quire: Quire, tree: Path, series: Path) ->
     assert not list(quire.build.glob("boot/*"))
 
 
+def test_a_changed_function_that_no_benchmark_runs(quire: Quire, tree: Path, series: Path) -> None:
+    """The fake kernel has this function, and the fake guest never runs it."""
+    (tree / "mm/mremap.c").write_text(SOURCE.replace("line 8\n", "\tline 8\n"))
+    text = line_patch("mm: gup", 8, "\trun 8").replace("-line 8\n", "-\tline 8\n")
+    series.write_text(text.replace("int move(", "long __get_user_pages("))
+    done = quire.passes(*words(tree, series))
+    assert "\nNo counted benchmark runs __get_user_pages()\n" in done.stdout
+    series.write_text(text)
+    assert "No counted" not in quire.passes(*words(tree, series)).stdout
+
+
 def test_a_row_whose_guest_both_sides_lose(quire: Quire, tree: Path, series: Path) -> None:
     done = quire.passes(*words(tree, series), FAKE_QEMU="cut")
     text = " ".join(done.stdout.split())

@@ -149,11 +149,13 @@ def _alike(found: Found) -> Iterator[str]:
 
 
 def _others(found: Found) -> Iterator[str]:
-    """Unmeasured files, lost guests, failed benchmarks, and work not done."""
+    """Unmeasured files and functions, lost guests, failed benchmarks, and work not done."""
     unmeasured = found.concerned.unmeasured
     # If nothing measures any part of the series, the verdict says so.
     if unmeasured[1:] or (unmeasured and not found.concerned.nothing):
         yield from listed("No benchmark covers ", unmeasured)
+    if not_run := found.not_run:
+        yield from listed("No counted benchmark runs ", [f"{name}()" for name in not_run], 2)
     if nearest := found.concerned.nearest:
         yield from wrap(f"The nearest benchmarks: quire bench {' '.join(nearest)}.")
     for loss in found.losses:

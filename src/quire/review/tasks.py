@@ -12,6 +12,7 @@ from pathlib import Path
 from quire import lab
 from quire.arch import Architecture
 from quire.boot.ktap import Status
+from quire.fuzz.cost import watch
 from quire.host import process
 from quire.host.errors import Difference, GuestLost
 from quire.measure import bench, cycles
@@ -193,8 +194,11 @@ def _compare_sides(
     session: Session, found: Found, both: tuple[Setup, Setup], benchmarks: Sequence[Benchmark]
 ) -> None:
     sampling = Sampling(place=session.place)
-    rows, provenance, _ = lab.compare(session, found.sides, both, benchmarks, sampling)
+    rows, provenance, samples = lab.compare(session, found.sides, both, benchmarks, sampling)
     found.add_rows(both[0].kernel.arch, rows, provenance)
+    for benchmark in benchmarks:
+        for sample in samples[both[1].kernel.image_sha256, benchmark]:
+            found.ran.update(map(watch.function, sample.counts.symbols))
 
 
 def _is_counted(session: Session, both: Sequence[Setup], benchmark: Benchmark) -> bool:

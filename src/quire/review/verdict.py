@@ -128,15 +128,15 @@ def _further(found: Found) -> str:
 
 
 # Columns of a mail; maximum lines of a list of names.
-WIDTH, LINES = 72, 4
+WIDTH, LINES = 72, 3
 # Characters that a mail program may not show.
 PLAIN = str.maketrans({"→": "->", "–": "-", "…": "...", "×": "x", "\u202f": " ", "\xa0": " "})
 
 
-def listed(head: str, names: Sequence[str]) -> list[str]:
-    """Wrap names to lines that fit, with the number of omitted ones."""
+def listed(head: str, names: Sequence[str], most: int = LINES) -> list[str]:
+    """Wrap names to at most this many lines, with the number of omitted ones."""
     shown = list(names)
-    while len(lines := wrap(_sentence(head, names, shown))) > LINES:
+    while len(lines := wrap(_sentence(head, names, shown))) > most:
         shown.pop()
     return lines
 
