@@ -187,7 +187,7 @@ def _split(cache: Cache, mbox: Path, name: str) -> list[Patch]:
         for mail in directory.iterdir():
             _decode(mail)
 
-    mails = sorted(cache.make("mailbox", digest(mbox), build).glob("[0-9]*"))
+    mails = sorted(cache.make("mailbox", digest(mbox, "decoded"), build).glob("[0-9]*"))
     found = [Patch(f"{mail.name} of {name}", mail) for mail in mails]
     return [patch for patch in found if patch.diff() and not _REPLY.match(patch.full_subject())]
 
