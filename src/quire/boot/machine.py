@@ -3,8 +3,6 @@
 
 boot/start.py builds the command that starts it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -113,11 +111,11 @@ class Machine:
         return " ".join(word for word in [*words, "--", *self.init] if word)
 
     def outputs(self, directory: Path) -> list[Path]:
-        """The files that the guest writes while it runs."""
+        """Return the files that the guest writes while it runs."""
         return [directory / RESULTS, directory / CONSOLE]
 
     def inputs(self, directory: Path) -> list[Path]:
-        """The files that QEMU and the plugin read."""
+        """Return the files that QEMU and the plugin read."""
         files = [self.kernel.image, *([self.guest.initrd] if self.guest else [])]
         if self.counting:
             files += [self.counting.plugin.path, self.counting.symbols or symbols(self.kernel)]
@@ -131,5 +129,5 @@ class Machine:
 
 
 def nodes(kernel: Kernel) -> tuple[str, ...]:
-    """The parameter that splits the memory, if this kernel supports it."""
+    """Return the parameter that splits the memory, if this kernel supports it."""
     return NODES if kernel.enables(EMULATES_NODES) else ()

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Build the command that starts a machine: QEMU or, without an emulator, the kernel (UML)."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

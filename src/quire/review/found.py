@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Findings about a series so far, also as outcomes of boots."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -68,6 +66,45 @@ class Culprit:
         return f"patch {self.last}/{self.count}" if alone else f"patches {self.first}-{self.last}"
 
 
+@dataclass(frozen=True)
+class Loss:
+    """A lost guest: `what` ran on `kernel`, which has the series, and on side A.
+
+    For each run of a side: why the guest was lost, or None.
+    """
+
+    what: str
+    kernel: Kernel
+    a: tuple[GuestLost | None, ...]
+    b: tuple[GuestLost | None, ...]
+
+    @property
+    def blamed(self) -> bool:
+        """Whether the series is responsible: the guest is always lost with it, never without."""
+        return all(self.b) and not any(self.a)
+
+    @property
+    def name(self) -> str:
+        """The architecture and the task."""
+        return f"{self.kernel.arch.title}, {self.what}"
+
+    @property
+    def why(self) -> str:
+        """Why the guest was lost, preferably with the series."""
+        return next(lost.what for lost in (*self.b, *self.a) if lost)
+
+    def text(self) -> str:
+        """Return a sentence about the loss."""
+        said, runs = f"{self.name}: the guest is lost", len(self.b)
+        if self.blamed:
+            return f"{said} in {runs} of {runs} runs, in none without the series: {self.why}."
+        if any(self.a) and any(self.b):
+            return f"{said} on both sides: a bug in the base."
+        if any(self.b):
+            return f"{said} in 1 of {runs} runs, not reproducibly: {self.why}."
+        return f"{said} only without the series."
+
+
 @dataclass
 class Found:
     """All findings; `limit` is the largest acceptable cost increase, as a fraction."""
@@ -97,12 +134,6 @@ class Found:
     left: list[str] = field(default_factory=list)
     # Work left out for other reasons.
     notes: list[str] = field(default_factory=list)
-
-    def add_rows(self, arch: Architecture, rows: Comparison, provenance: Provenance) -> None:
-        """Add benchmark results of an architecture."""
-        before = self.parts[arch.name][0].rows if arch.name in self.parts else ()
-        comparison = Comparison(rows.arch, rows.labels, (*before, *rows.rows))
-        self.parts[arch.name] = (comparison, provenance)
 
     @property
     def not_run(self) -> list[str]:
@@ -135,7 +166,9 @@ class Found:
                 name = f"{loss.kernel.arch.name}-{loss.what}"
                 found.append(Outcome(name, loss.kernel, lost=loss.b[-1]))
         for rows, provenance in self.parts.values():
-            cases = [Case(f"bench.{row.title}", *self._verdict(row)) for row in rows.rows]
+            cases = [
+                Case(f"bench.{row.benchmark.heading}", *self._verdict(row)) for row in rows.rows
+            ]
             found.append(Outcome(f"{rows.arch.name}-rows", provenance.b.kernel, tuple(cases)))
         for hunt in self.hunts:
             cases = [Case(f"fuzz.{line}", Status.FAIL) for line in hunt.problems]
@@ -154,45 +187,6 @@ def _moved(row: BenchmarkResult) -> bool:
     """Whether the change exceeds the effect of code placement."""
     move = Move(0, row.a, row.b)
     return move.moved and not (row.by_placement and move.events.keys() <= {CYCLES})
-
-
-@dataclass(frozen=True)
-class Loss:
-    """A lost guest: `what` ran on `kernel`, which has the series, and on side A.
-
-    For each run of a side: why the guest was lost, or None.
-    """
-
-    what: str
-    kernel: Kernel
-    a: tuple[GuestLost | None, ...]
-    b: tuple[GuestLost | None, ...]
-
-    @property
-    def blamed(self) -> bool:
-        """Whether the series is responsible: the guest is always lost with it, never without."""
-        return all(self.b) and not any(self.a)
-
-    @property
-    def name(self) -> str:
-        """The architecture and the task."""
-        return f"{self.kernel.arch.title}, {self.what}"
-
-    @property
-    def why(self) -> str:
-        """Why the guest was lost, preferably with the series."""
-        return next(lost.what for lost in (*self.b, *self.a) if lost)
-
-    def text(self) -> str:
-        """A sentence about the loss."""
-        said, runs = f"{self.name}: the guest is lost", len(self.b)
-        if self.blamed:
-            return f"{said} in {runs} of {runs} runs, in none without the series: {self.why}."
-        if any(self.a) and any(self.b):
-            return f"{said} on both sides: a bug in the base."
-        if any(self.b):
-            return f"{said} in 1 of {runs} runs, not reproducibly: {self.why}."
-        return f"{said} only without the series."
 
 
 def lost_in(run: Callable[[], object]) -> GuestLost | None:
