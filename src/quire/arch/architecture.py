@@ -64,6 +64,8 @@ class Architecture:
     lean_args: tuple[str, ...] = ()
     # The device with the results port.
     results_device: str = "virtio-serial-device"
+    # The kernel's name of a disk.
+    disk: str = "vda"
     # Memory of a machine that runs tests or programs, for larger pages; empty: as the test needs.
     memory: str = ""
     # Whether cases take many times longer than elsewhere, because of more data.
