@@ -10,6 +10,7 @@
 #                 the corpus, judged; checks and guest tests of 7.3, too. No stock kernel
 #   make test-um  guest tests without an emulator: on x86-64 (docs/dev/um.md)
 #   make check-topics  tries topics alone that have changed since they passed; a part of make test
+#   make programs programs that others wrote, in Debian's userland (docs/dev/programs.md): hours
 #   make lint     style, types and static analysis: Python, shell, C
 #   make lock     write requirements/*.txt anew from requirements/*.in (needs uv)
 #
@@ -26,6 +27,7 @@ FEW_WORDS := $(ONE_WORDS) --config configs/debug.config
 # Folio sizes in KiB. Those between take the same paths; `quire test` and test-um run all.
 FEWER_SIZES := --size 4 --size 64 --size 2048
 SIZES := $(FEWER_SIZES) --size 16
+PROGRAMS := --program redis --program jemalloc --program gcc
 PYTHON_TOOL := .venv/bin/python -m
 
 # With one topic, few files differ between stock and patched.
@@ -85,6 +87,15 @@ check-series:
 check-series-%:
 	$(QUIRE) check --quick --base $* $(KBUILD_WORDS)
 
+# Suites and times under user-mode Linux, counts in QEMU, both lines.
+programs: programs-6.12 programs-7.3
+
+programs-%:
+	$(QUIRE) suite stress-ng --size 16 --size 64 --size 2048 --resume --base $* ARCH=um $(filter O=%,$(WORDS))
+	$(QUIRE) suite stress-ng --smp 4 --resume --base $* $(KBUILD_WORDS)
+	$(QUIRE) bench $(PROGRAMS) --repeat 7 --base $* ARCH=um $(filter O=%,$(WORDS))
+	$(QUIRE) bench $(PROGRAMS) --base $* $(KBUILD_WORDS)
+
 # Topics whose patches, or those that they need, have changed since they passed alone; the limit
 # leaves the rest to another run.
 check-topics:
@@ -111,4 +122,4 @@ lock:
 clean:
 	rm -rf build .venv
 
-.PHONY: try try-um demo check check-topics unit unit-all patched unit-kernel check-series test test-um lint dev lock clean
+.PHONY: try try-um demo check check-topics unit unit-all patched unit-kernel check-series test test-um programs lint dev lock clean

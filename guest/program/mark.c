@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "program/mark.h"
-#include "quire.h"
+#include "run/bench.h"
 #include "report/die.h"
 
 /* What the counters were when the region began; lines of name and value. */
@@ -57,6 +57,7 @@ int mark_start(void)
 
 	if (!file)
 		die_errno("cannot write " BEFORE);
+	bench_arm();
 	read_all(text, sizeof(text));
 	/* The time is last, so that reading the rest costs none. */
 	fprintf(file, "%stime-ns %lu\n", text, now_ns());
@@ -86,6 +87,7 @@ int mark_stop(void)
 
 	quire_stop();
 	now = now_ns();
+	bench_disarm();
 	if (read_file(BEFORE, before, sizeof(before)) < 0)
 		die_usage("stop without start");
 	quire_counter("time-ns", value_of(before, "time-ns"), now);

@@ -47,6 +47,8 @@ class Disk:
 
     image: Path
     keep: bool = False
+    # A hash of its contents, in place of the path in keys.
+    identity: str = ""
 
 
 @dataclass(frozen=True)

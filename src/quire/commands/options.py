@@ -121,6 +121,8 @@ def counting(part: argparse.ArgumentParser) -> None:
 def require_emulated(arguments: argparse.Namespace, architectures: Sequence[Architecture]) -> None:
     """Refuse an architecture without an emulator, or one whose instructions the plugin does not
     decode, if the command needs them. Raises UserError."""
+    if vars(arguments).get("program"):
+        return
     if arguments.emulated:
         refuse_programs(architectures, f"{arguments.part.prog} {arguments.emulated}")
     names = [arch.name for arch in architectures if not arch.event_kinds]

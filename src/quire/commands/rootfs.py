@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Build a Debian root file system for the guest, with these packages.
 
-An ext4 image, for QEMU and for user-mode Linux. apt downloads the packages from the mirror that this
-machine uses, and dpkg installs them in the guest, under the stock kernel: this needs neither root
-nor an emulator of foreign programs. See docs/dev/programs.md.
+An ext4 image, for QEMU and for user-mode Linux. apt downloads the packages from the mirror that
+this machine uses, and dpkg installs them in the guest, under the stock kernel. Neither root nor an
+emulator of foreign programs is needed. See docs/dev/programs.md.
 
   quire rootfs                                the essential packages, both architectures
   quire rootfs stress-ng --suite bookworm ARCH=um

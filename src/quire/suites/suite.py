@@ -11,7 +11,7 @@ from pathlib import Path
 from quire.boot import ktap, launch, machine, start
 from quire.boot.ktap import Status, Test
 from quire.boot.launch import Ended
-from quire.boot.machine import CHATTY, Counting, Hardware, Machine
+from quire.boot.machine import CHATTY, Counting, Disk, Hardware, Machine
 from quire.boot.results import Results
 from quire.host import parallel
 from quire.host.cache import digest
@@ -105,6 +105,7 @@ class BootOptions:
     parameters: tuple[str, ...] = ()
     # What the plugin counts; with quire_count=on, the guest counts everything that it does.
     counting: Counting | None = None
+    disk: Disk | None = None
 
 
 @dataclass(frozen=True)
@@ -207,6 +208,7 @@ def run(
             *(spared(session, kernel, patterns) if tests is OURS else ()),
             *options.parameters,
         ),
+        disk=options.disk,
     )
     results, work = _boot(session, boot, seen, resume=options.resume)
     report = ktap.parse(results.other)
