@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Quire, said
 
+from quire.host.errors import UserError
 from quire.programs import packages, rootfs
 
 pytestmark = pytest.mark.skipif(
@@ -92,8 +93,8 @@ def test_packages_that_cannot_be_installed(quire: Quire, words: tuple[str, ...])
 
 def test_a_full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     usage = shutil.disk_usage(tmp_path)._replace(free=1 << 30)
-    monkeypatch.setattr(rootfs.shutil, "disk_usage", lambda _: usage)
-    with pytest.raises(rootfs.UserError, match="no room for a root file system"):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    with pytest.raises(UserError, match="no room for a root file system"):
         rootfs._require_room(tmp_path)
 
 

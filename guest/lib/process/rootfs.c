@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -76,6 +77,7 @@ void rootfs_enter(void)
 	become_root();
 	for (i = 0; i < ARRAY_SIZE(shared); i++)
 		share(shared[i]);
+	sethostname("quire", strlen("quire"));
 	for (i = 0; i < ARRAY_SIZE(environment); i++)
 		setenv(environment[i].name, environment[i].value, 1);
 }

@@ -122,7 +122,7 @@ class Machine:
         # The guest then tells the plugin which frames are page tables.
         words += ["quire_lines=on"] if self.counting and self.counting.lines else []
         words += ["quire_few=on"] if self.counting and self.counting.caches else []
-        words += [f"quire_root={arch.disk}"] if self.disk else []
+        words += [f"quire_root={arch.disk}", arch.append_disk] if self.disk else []
         words += self.parameters
         return " ".join(word for word in [*words, "--", *self.init] if word)
 

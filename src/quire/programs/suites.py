@@ -7,12 +7,13 @@ guest costs few runs and an interrupted comparison continues (--resume).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from quire.boot.ktap import Status
+from quire.boot.ktap import Status, Test
 from quire.host.errors import GuestLost, UserError
 from quire.kernels import guest
 from quire.kernels.guest import Guest
@@ -27,6 +28,8 @@ from quire.suites.suite import Job, Tests
 
 # Runs per boot.
 AT_ONCE = 4
+# Lines that tell why a run does not pass, and how many are shown.
+TELLING, TOLD = re.compile(r"\b(fail(?!ed: 0)|error|skipp(?!ed: 0)|unable|not )", re.I), 2
 
 
 @dataclass(frozen=True)
@@ -113,9 +116,17 @@ def _tests(of: Suite, runs: Sequence[Run]) -> Tests:
         files |= {f"{DIRECTORY}/{name}": path.read_bytes() for name, path in of.scripts.items()}
         return guest.with_files(session.cache, plain, files)
 
-    return Tests(
-        ("selftests",),
-        f"check the pattern: quire suite {of.name} --list",
-        build,
-        expand=lambda report, lines: output.expand(report, lines, {}),
-    )
+    remedy = f"check the pattern: quire suite {of.name} --list"
+    return Tests(("selftests",), remedy, build, expand=_expand)
+
+
+def _expand(report: Test, lines: Sequence[str]) -> None:
+    """Each run has one case, its exit status; the program's own words say why it does not pass."""
+    outputs = output.split(lines)
+    output.expand(report, lines, {})
+    for run in report.subtests:
+        (end,) = run.subtests
+        printed, _ = outputs.get(run.name, ([], []))
+        if end.status is not Status.PASS:
+            said = [line for line in printed if TELLING.search(line)] or printed[-1:]
+            end.reason = "; ".join([*said[:TOLD], end.reason]).strip("; ")

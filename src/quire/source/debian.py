@@ -193,7 +193,9 @@ def _mirror() -> tuple[str, str]:
     main = [uri for uri, suite in rows if suite in RELEASES]
     security = [uri for uri, suite in rows if suite.endswith("-security")]
     if not main:
-        remedy = "add a Debian mirror to apt's sources; for a base, --source DIR names your own tree"
+        remedy = (
+            "add a Debian mirror to apt's sources; for a base, --source DIR names your own tree"
+        )
         raise UserError("apt has no Debian mirror configured", remedy=remedy)
     return main[0], security[0] if security else ""
 
