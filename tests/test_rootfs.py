@@ -18,7 +18,9 @@ pytestmark = pytest.mark.skipif(
 )
 APT = """#!/bin/sh
 case "$*" in
-*indextargets*) [ -e {here}/no-mirror ] || echo "http://mirror.example/debian/ bookworm main"; exit;;
+*indextargets*)
+    [ -e {here}/no-mirror ] || echo "http://mirror.example/debian/ bookworm main"
+    exit;;
 *install*nosuch*) echo "E: Unable to locate package nosuch"; exit 100;;
 *install*)
     echo "$*" >> {here}/asked

@@ -60,12 +60,14 @@ def time(
                     done += 1
                     session.progress.at(done, f"{kernel.tree.label} {benchmark.title}")
     a, b = (
-        Timing(
-            side.label, "", {"kind": REAL}, {"architecture": arch.name}, _rows(chosen, boots), {}
-        )
-        for side, boots in zip(sides.both, ended, strict=True)
+        _timing(kernel, _rows(chosen, boots)) for kernel, boots in zip(kernels, ended, strict=True)
     )
     return a, b
+
+
+def _timing(kernel: Kernel, rows: tuple[TimedBenchmark, ...]) -> Timing:
+    machine = {"architecture": kernel.arch.name, "release": str(kernel.tree.base.version)}
+    return Timing(kernel.tree.label, "", {"kind": REAL}, machine, rows, {})
 
 
 def _boot(
