@@ -88,7 +88,10 @@ check-series-%:
 	$(QUIRE) check --quick --base $* $(KBUILD_WORDS)
 
 # Suites and times under user-mode Linux, counts in QEMU, both lines.
-programs: programs-6.12 programs-7.3
+programs:
+	$(QUIRE) doctor --install $(KBUILD_WORDS)
+	$(QUIRE) doctor --install ARCH=um
+	$(MAKE) programs-6.12 programs-7.3
 
 programs-%:
 	$(QUIRE) suite stress-ng --size 16 --size 64 --size 2048 --resume --base $* ARCH=um $(filter O=%,$(WORDS))
